@@ -1,0 +1,75 @@
+//! What can be wrong with data handed over in memory.
+
+use thiserror::Error;
+
+/// A data set that cannot be: returned by the constructors of
+/// [`Dataset`](super::Dataset) and [`Queries`](super::Queries). Rows, queries
+/// and columns are counted from 0.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum DatasetError {
+    /// Not a single example.
+    #[error("the data has no rows: expected at least one example")]
+    NoRows,
+    /// Row numbers are stored in 32 bits.
+    #[error("{rows} rows: at most 4294967295 can be indexed")]
+    TooManyRows {
+        /// Rows found.
+        rows: usize,
+    },
+    /// Column numbers are stored in 32 bits.
+    #[error("{columns} columns: at most 4294967295 can be indexed")]
+    TooManyColumns {
+        /// Columns found.
+        columns: usize,
+    },
+    /// A query without rows.
+    #[error("query {query} has no rows: every query needs at least one")]
+    EmptyQuery {
+        /// Position of the query.
+        query: usize,
+    },
+    /// A query whose rows are not contiguous.
+    #[error(
+        "query {id:?} begins at row {first} and comes back at row {again}: rows of a query must be contiguous; sort them by query first"
+    )]
+    SplitQuery {
+        /// The identifier that came back.
+        id: String,
+        /// Where it first began.
+        first: usize,
+        /// Where it begins again.
+        again: usize,
+    },
+    /// Two parts of the data disagree in length.
+    #[error("{what}: expected {expected}, found {found}")]
+    Lengths {
+        /// What was counted.
+        what: &'static str,
+        /// How many there should be.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A label that is nan or infinite.
+    #[error("the label of row {row} is {value}: labels must be finite")]
+    Label {
+        /// Row of the label.
+        row: usize,
+        /// The label.
+        value: f64,
+    },
+    /// A value that is nan or infinite.
+    #[error("the value at row {row}, column {column} is {value}: values must be finite")]
+    Value {
+        /// Row of the value.
+        row: usize,
+        /// Column of the value.
+        column: usize,
+        /// The value.
+        value: f64,
+    },
+    /// Index arrays that are no compressed sparse matrix.
+    #[error("not a compressed sparse matrix: {0}")]
+    Structure(String),
+}

@@ -1,0 +1,3 @@
+//! The `rankrls` command.
+
+fn main() {}
