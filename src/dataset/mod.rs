@@ -268,6 +268,19 @@ impl<'a> Dataset<'a> {
         self.columns.nnz()
     }
 
+    /// Bytes held, borrowed arrays included.
+    pub fn memory(&self) -> u64 {
+        let entries = self.nonzeros() * (size_of::<f64>() + size_of::<u32>());
+        let columns = self.stored_columns() * size_of::<usize>()
+            + self
+                .features
+                .as_ref()
+                .map_or(0, |features| features.len() * size_of::<u32>());
+        let rows = self.rows() * size_of::<f64>();
+        let names = self.names.as_ref().map_or(0, FeatureNames::memory);
+        (entries + columns + rows + names) as u64
+    }
+
     /// The stored column at `position`.
     ///
     /// # Panics

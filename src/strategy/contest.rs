@@ -1,0 +1,155 @@
+//! Who wins a step: the tie rule of section 7 as one associative reduction.
+
+/// Errors within this share of the least are equal: symmetric columns tie in
+/// exact arithmetic, and rounding must not decide between them.
+pub const TIE_TOLERANCE: f64 = 1e-10;
+
+/// One judged candidate.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Entrant {
+    /// The criterion's value if this candidate is added: for all strategies but
+    /// `backfit` the leave-query-out error.
+    pub error: f64,
+    /// 0-based feature that represents the candidate: decides ties.
+    pub feature: u32,
+}
+
+impl Entrant {
+    /// Whether `self` is no worse than `other` in error and in feature.
+    fn beats(&self, other: &Self) -> bool {
+        self.error <= other.error && self.feature <= other.feature
+    }
+}
+
+/// The candidates that can still win a step.
+///
+/// The winner is the lowest feature among those whose error is within
+/// [`TIE_TOLERANCE`] of the least. The least is not known before all have been
+/// judged, so a contest keeps the *staircase* of entrants that no other beats in
+/// both error and feature and that are within tolerance of the least so far; it
+/// seldom has a second step. Merging is associative and commutative, so threads
+/// and processes may judge in any order and reduce in any shape: one reduction a
+/// step tells everyone the winner.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Contest {
+    /// Errors ascending, features descending.
+    leaders: Vec<Entrant>,
+}
+
+impl Contest {
+    /// Lets a candidate take part. An error that is not a number never wins.
+    pub fn enter(&mut self, entrant: Entrant) {
+        if entrant.error.is_nan() || entrant.error > self.limit() {
+            return;
+        }
+        if self.leaders.iter().any(|leader| leader.beats(&entrant)) {
+            return;
+        }
+        self.leaders.retain(|leader| !entrant.beats(leader));
+        let place = self
+            .leaders
+            .partition_point(|leader| leader.error < entrant.error);
+        self.leaders.insert(place, entrant);
+        let limit = self.limit();
+        self.leaders.retain(|leader| leader.error <= limit);
+    }
+
+    /// Both contests' candidates in one.
+    #[must_use]
+    pub fn merge(mut self, other: Self) -> Self {
+        for entrant in other.leaders {
+            self.enter(entrant);
+        }
+        self
+    }
+
+    /// An error above this can not win any more.
+    pub fn limit(&self) -> f64 {
+        match self.leaders.first() {
+            Some(least) => least.error * (1.0 + TIE_TOLERANCE),
+            None => f64::INFINITY,
+        }
+    }
+
+    /// The lowest feature within tolerance of the least error.
+    pub fn winner(&self) -> Option<Entrant> {
+        self.leaders.last().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn contest(entrants: &[(f64, u32)]) -> Contest {
+        let mut contest = Contest::default();
+        for &(error, feature) in entrants {
+            contest.enter(Entrant { error, feature });
+        }
+        contest
+    }
+
+    /// The tie rule as section 7 words it.
+    fn winner_by_definition(entrants: &[(f64, u32)]) -> Option<u32> {
+        let least = entrants
+            .iter()
+            .map(|entrant| entrant.0)
+            .fold(f64::INFINITY, f64::min);
+        let tied = entrants
+            .iter()
+            .filter(|entrant| entrant.0 <= least * (1.0 + TIE_TOLERANCE));
+        tied.map(|entrant| entrant.1).min()
+    }
+
+    #[test]
+    fn a_tie_goes_to_the_lower_feature() {
+        let close = 1.0 + 1e-11;
+        assert_eq!(
+            contest(&[(1.0, 7), (close, 3)]).winner().unwrap().feature,
+            3
+        );
+        assert_eq!(
+            contest(&[(1.0, 7), (1.0 + 1e-9, 3)])
+                .winner()
+                .unwrap()
+                .feature,
+            7
+        );
+        assert_eq!(contest(&[]).winner(), None);
+    }
+
+    #[test]
+    fn a_new_least_error_can_disqualify_the_winner() {
+        let entrants = [(1.0 + 1.5e-10, 1), (1.0 + 0.8e-10, 2), (1.0, 3)];
+        assert_eq!(contest(&entrants[..2]).winner().unwrap().feature, 1);
+        assert_eq!(contest(&entrants).winner().unwrap().feature, 2);
+    }
+
+    #[test]
+    fn nan_never_wins() {
+        assert_eq!(
+            contest(&[(f64::NAN, 0), (5.0, 1)])
+                .winner()
+                .unwrap()
+                .feature,
+            1
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn any_order_and_any_split_give_the_same_winner(
+            steps in prop::collection::vec((0u32..40, 0u32..50), 1..30),
+            cut in 0usize..30,
+        ) {
+            let entrants: Vec<(f64, u32)> =
+                steps.iter().map(|&(step, feature)| (1.0 + f64::from(step) * 2e-11, feature)).collect();
+            let (left, right) = entrants.split_at(cut.min(entrants.len()));
+            let merged = contest(right).merge(contest(left));
+            let expected = winner_by_definition(&entrants);
+            prop_assert_eq!(merged.winner().map(|entrant| entrant.feature), expected);
+        }
+    }
+}

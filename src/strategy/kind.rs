@@ -1,0 +1,164 @@
+//! The strategies by name, what they need and what they can do.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::{Backfit, Dense, LowMemory, State, Strategy};
+use crate::candidates::Candidates;
+
+/// The strategies, by the names that users give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum StrategyKind {
+    /// Algorithm 1 with dense caches: exact, O(k m n) time, O(m n) memory.
+    Dense,
+    /// Nothing kept for a candidate: exact, O(k^2 m n) time, O(m k) memory.
+    LowMem,
+    /// `lowmem` on a fresh random subset each step: O(k^2 m kappa).
+    Sampled,
+    /// Back-fitting, another criterion: O(k^2 m- n), m- the non-zeros of a column.
+    Backfit,
+}
+
+/// A name that no strategy has.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("no strategy is called {0:?}: expected one of {names}", names = StrategyKind::names())]
+pub struct UnknownStrategy(pub String);
+
+/// The size of a selection, as far as memory depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Examples `m`.
+    pub rows: usize,
+    /// Queries `q`.
+    pub queries: usize,
+    /// Examples of the largest query.
+    pub largest_query: usize,
+    /// Candidates: column classes.
+    pub candidates: usize,
+    /// Candidates drawn at random each step, if not all are judged.
+    pub sample: Option<usize>,
+    /// Features to select.
+    pub k: usize,
+    /// Threads at work.
+    pub threads: usize,
+}
+
+impl Shape {
+    /// The shape of selecting `k` of `candidates`, `sample` at a time, on this thread pool.
+    pub fn new(candidates: &Candidates, k: usize, sample: Option<usize>) -> Self {
+        let queries = candidates.queries();
+        Self {
+            rows: queries.rows(),
+            queries: queries.len(),
+            largest_query: queries.largest(),
+            candidates: candidates.len(),
+            sample,
+            k: k.min(candidates.len()),
+            threads: rayon::current_num_threads(),
+        }
+    }
+}
+
+impl StrategyKind {
+    /// All strategies, exact ones first.
+    pub const ALL: [Self; 4] = [Self::Dense, Self::LowMem, Self::Sampled, Self::Backfit];
+
+    /// Candidates that `sampled` draws when nothing else is asked for: one of them is among
+    /// the best 5% with probability 0.95 (Smola and Bartlett, 2001).
+    pub const DEFAULT_SAMPLE: usize = 59;
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dense => "dense",
+            Self::LowMem => "lowmem",
+            Self::Sampled => "sampled",
+            Self::Backfit => "backfit",
+        }
+    }
+
+    fn names() -> String {
+        Self::ALL.map(Self::name).join(", ")
+    }
+
+    /// Whether every step takes the candidate with the least leave-query-out error of all.
+    pub fn is_exact(self) -> bool {
+        matches!(self, Self::Dense | Self::LowMem)
+    }
+
+    /// Whether the strategy can judge a random subset of the candidates.
+    pub fn can_sample(self) -> bool {
+        self != Self::Dense
+    }
+
+    /// Bytes the strategy will take on top of the data and the candidates. It is what is
+    /// allocated, not what is in use at once.
+    pub fn memory(self, shape: &Shape) -> u64 {
+        let Shape {
+            rows,
+            queries,
+            largest_query,
+            candidates,
+            k,
+            threads,
+            ..
+        } = *shape;
+        let judged = match self {
+            Self::Sampled => shape.sample.unwrap_or(Self::DEFAULT_SAMPLE).min(candidates),
+            _ => shape.sample.unwrap_or(candidates).min(candidates),
+        };
+        let state = State::memory(rows, k) + candidates as u64;
+        state
+            + match self {
+                Self::Dense => Dense::memory(rows, candidates),
+                Self::LowMem | Self::Sampled => {
+                    LowMemory::memory(judged, largest_query, k, threads)
+                }
+                Self::Backfit => Backfit::memory(judged, queries, k, threads),
+            }
+    }
+
+    /// Rough seconds for all `k` steps on one of today's cores: to compare strategies, not
+    /// to tell time.
+    pub fn cost(self, shape: &Shape) -> f64 {
+        /// Measured on `ewt-parse/train_2000`, one core (`docs/strategies.md`).
+        const DENSE_CELL: f64 = 2.0e-9;
+        const LOWMEM_CELL: f64 = 1.0e-10;
+        let cells = shape.rows as f64 * shape.candidates as f64;
+        let k = shape.k as f64;
+        match self {
+            Self::Dense => k * cells * DENSE_CELL,
+            _ => k * (k + 12.0) / 2.0 * cells * LOWMEM_CELL * 2.0,
+        }
+    }
+
+    /// A strategy ready for the first step.
+    pub fn build(self, candidates: &Candidates, state: &State) -> Box<dyn Strategy> {
+        match self {
+            Self::Dense => Box::new(Dense::new(candidates, state)),
+            Self::LowMem | Self::Sampled => Box::new(LowMemory::new()),
+            Self::Backfit => Box::new(Backfit::new()),
+        }
+    }
+}
+
+impl fmt::Display for StrategyKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl FromStr for StrategyKind {
+    type Err = UnknownStrategy;
+
+    fn from_str(name: &str) -> Result<Self, UnknownStrategy> {
+        let mut kinds = Self::ALL.into_iter();
+        kinds
+            .find(|kind| kind.name() == name)
+            .ok_or_else(|| UnknownStrategy(name.to_owned()))
+    }
+}

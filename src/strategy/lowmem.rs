@@ -1,0 +1,263 @@
+//! Equation (*) of section 3 for every candidate, nothing kept between steps:
+//! O(k m) time a candidate and step, O(nnz + m k) memory.
+//!
+//! Eight candidates make a block; for each query
+//!
+//! ```text
+//! u_Q   = v_Q - Phi_Q' Z
+//! T u_Q = v_Q - H_Q (Z - Z_Q)
+//! ```
+//!
+//! are products of a `|Q| x t` matrix with a `t x 8` one, computed four examples
+//! by eight candidates at a time in registers. Neither is stored: the four sums
+//! that (*) needs are taken on the way.
+
+use rayon::prelude::*;
+
+use super::lanes::{BlockTerms, LANES, Lanes, QuerySums};
+use super::{Contest, Entrant, Round, State, Strategy, Work};
+use crate::candidates::{Candidates, Segment};
+use crate::dataset::Column;
+use crate::kernels;
+
+/// Examples computed together.
+const TILE: usize = 4;
+
+/// Blocks judged by one task.
+const BLOCKS: usize = 8;
+
+/// Evaluates (*) afresh for every eligible candidate.
+#[derive(Debug, Default)]
+pub struct LowMemory {
+    evaluated: usize,
+}
+
+impl LowMemory {
+    /// Nothing to prepare.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Bytes taken besides the state: the list of candidates judged, and room for a block
+    /// for each of `threads`.
+    pub fn memory(judged: usize, largest_query: usize, k: usize, threads: usize) -> u64 {
+        let block = size_of::<Lanes>() * (2 * k + largest_query) + 8 * k;
+        4 * judged as u64 + (threads * block) as u64
+    }
+}
+
+impl Strategy for LowMemory {
+    fn propose(&mut self, round: &Round<'_>) -> Contest {
+        let eligible = round.eligible_candidates();
+        self.evaluated = eligible.len();
+        judge(round, &eligible)
+    }
+
+    fn work(&self) -> Work {
+        Work {
+            evaluated: self.evaluated,
+        }
+    }
+}
+
+/// Judges `candidates` exactly by (*), in parallel.
+pub(super) fn judge(round: &Round<'_>, candidates: &[u32]) -> Contest {
+    let error = round.state.error();
+    candidates
+        .par_chunks(LANES * BLOCKS)
+        .map_init(
+            || Scratch::new(round.state),
+            |scratch, chunk| {
+                let mut contest = Contest::default();
+                for block in chunk.chunks(LANES) {
+                    let gains = scratch.gains(round.candidates, round.state, block);
+                    for (&candidate, gain) in block.iter().zip(gains) {
+                        let feature = round.candidates.feature(candidate as usize);
+                        contest.enter(Entrant {
+                            error: (error - gain).max(0.0),
+                            feature,
+                        });
+                    }
+                }
+                contest
+            },
+        )
+        .reduce(Contest::default, Contest::merge)
+}
+
+/// Room for one block.
+#[derive(Debug)]
+pub(super) struct Scratch {
+    /// `Z = Phi V`, `t`.
+    z: Vec<Lanes>,
+    /// `Z - Z_Q` for the query at hand, `t`.
+    z_without: Vec<Lanes>,
+    /// `V_Q`, centred, for the query at hand.
+    v: Vec<Lanes>,
+    /// One candidate's `z` or `z_Q`, `t`.
+    single: Vec<f64>,
+}
+
+impl Scratch {
+    pub(super) fn new(state: &State) -> Self {
+        let t = state.steps();
+        Self {
+            z: vec![[0.0; LANES]; t],
+            z_without: vec![[0.0; LANES]; t],
+            v: vec![[0.0; LANES]; state.queries().largest()],
+            single: vec![0.0; t],
+        }
+    }
+
+    /// `e(S) - e(S + v)` for up to eight candidates.
+    pub(super) fn gains(&mut self, candidates: &Candidates, state: &State, block: &[u32]) -> Lanes {
+        let terms = self.project(candidates, state, block);
+        let mut rest = [Column {
+            rows: &[],
+            values: &[],
+        }; LANES];
+        for (rest, &candidate) in rest.iter_mut().zip(block) {
+            *rest = candidates.column(candidate as usize);
+        }
+        let mut gains = [0.0; LANES];
+        for (query, number) in (0..state.queries().len()).zip(0u32..) {
+            let touched = self.load(candidates, state, query, &mut rest);
+            let matrices = state.query_matrices(query);
+            let v = touched.then_some(&self.v[..]);
+            let z_without = if touched { &self.z_without } else { &self.z };
+            let sums = judge_query(&matrices, &self.z, z_without, v);
+            terms.add_gain(number, &sums, &mut gains);
+        }
+        gains
+    }
+
+    /// `Z`, and what of (*) does not depend on the query.
+    fn project(&mut self, candidates: &Candidates, state: &State, block: &[u32]) -> BlockTerms {
+        let mut terms = BlockTerms::new(state.lambda().value());
+        self.z.fill([0.0; LANES]);
+        for (lane, &candidate) in block.iter().enumerate() {
+            let candidate = candidate as usize;
+            let column = candidates.column(candidate);
+            state.project(column, &mut self.single);
+            for (z, &single) in self.z.iter_mut().zip(&self.single) {
+                z[lane] = single;
+            }
+            let explained = kernels::dot(&self.single, &self.single);
+            terms.s[lane] += candidates.squared_norm(candidate) - explained;
+            terms.rho[lane] = kernels::sparse_dot(column.rows, column.values, state.residual());
+            terms.sole[lane] = candidates.sole_query(candidate).unwrap_or(u32::MAX);
+        }
+        terms
+    }
+
+    /// Moves the columns' entries in `query` into `v`, takes their part out of `Z`, and says
+    /// whether there were any.
+    fn load(
+        &mut self,
+        candidates: &Candidates,
+        state: &State,
+        query: usize,
+        rest: &mut [Column<'_>; LANES],
+    ) -> bool {
+        let range = state.queries().range(query);
+        let mut touched = false;
+        for (lane, rest) in rest.iter_mut().enumerate() {
+            if rest
+                .rows
+                .first()
+                .is_none_or(|&row| row as usize >= range.end)
+            {
+                continue;
+            }
+            if !touched {
+                self.z_without.copy_from_slice(&self.z);
+                self.v[..range.len()].fill([0.0; LANES]);
+                touched = true;
+            }
+            let segment = candidates.take_segment(rest);
+            self.load_segment(state, range.clone(), lane, &segment);
+        }
+        touched
+    }
+
+    fn load_segment(
+        &mut self,
+        state: &State,
+        range: std::ops::Range<usize>,
+        lane: usize,
+        segment: &Segment<'_>,
+    ) {
+        for v in &mut self.v[..range.len()] {
+            v[lane] = -segment.mean;
+        }
+        for (row, value) in segment.column.iter() {
+            self.v[row - range.start][lane] = value - segment.mean;
+        }
+        state.project(segment.column, &mut self.single);
+        for (z, &part) in self.z_without.iter_mut().zip(&self.single) {
+            z[lane] -= part;
+        }
+    }
+}
+
+/// The rows of one query in `Phi'`, `H` and `p`.
+pub(super) struct QueryMatrices<'a> {
+    pub(super) phi: &'a [f64],
+    pub(super) held: &'a [f64],
+    pub(super) stride: usize,
+    pub(super) holdout: &'a [f64],
+}
+
+/// The four sums of (*) over one query; `v` is zero where it is `None`.
+#[multiversion::multiversion(targets = "simd")]
+fn judge_query(
+    query: &QueryMatrices<'_>,
+    z: &[Lanes],
+    z_without: &[Lanes],
+    v: Option<&[Lanes]>,
+) -> QuerySums {
+    let rows = query.holdout.len();
+    let mut sums = QuerySums::default();
+    let tiles = rows / TILE * TILE;
+    for first in (0..tiles).step_by(TILE) {
+        judge_tile::<TILE>(query, first, (z, z_without), v, &mut sums);
+    }
+    for first in tiles..rows {
+        judge_tile::<1>(query, first, (z, z_without), v, &mut sums);
+    }
+    sums
+}
+
+#[inline(always)]
+fn judge_tile<const ROWS: usize>(
+    query: &QueryMatrices<'_>,
+    first: usize,
+    (z, z_without): (&[Lanes], &[Lanes]),
+    v: Option<&[Lanes]>,
+    sums: &mut QuerySums,
+) {
+    let mut u = [[0.0; LANES]; ROWS];
+    if let Some(v) = v {
+        u.copy_from_slice(&v[first..first + ROWS]);
+    }
+    let mut tu = u;
+    let steps = z.len();
+    let row = |matrix: &'_ [f64], row: usize| {
+        let start = (first + row) * query.stride;
+        start..(start + steps).min(matrix.len())
+    };
+    let phi: [&[f64]; ROWS] = std::array::from_fn(|r| &query.phi[row(query.phi, r)]);
+    let held: [&[f64]; ROWS] = std::array::from_fn(|r| &query.held[row(query.held, r)]);
+    for (step, (z, z_without)) in z.iter().zip(z_without).enumerate() {
+        for r in 0..ROWS {
+            let (phi, held) = (phi[r][step], held[r][step]);
+            for lane in 0..LANES {
+                u[r][lane] -= phi * z[lane];
+                tu[r][lane] -= held * z_without[lane];
+            }
+        }
+    }
+    for r in 0..ROWS {
+        sums.add(&u[r], &tu[r], query.holdout[first + r]);
+    }
+}

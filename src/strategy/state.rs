@@ -1,0 +1,448 @@
+//! The state of greedy leave-query-out selection: two `m x k` matrices
+//! (algorithms, section 3, in the form derived in `docs/derivation.md`).
+//!
+//! With `Phi` (`k x m`) the whitened selected features and, for every query
+//! `Q`, `T_Q = (I - Phi_Q' Phi_Q)^-1`, section 3 keeps `Psi` with
+//! `T_Q = I + Psi_Q' Psi_Q`. This module keeps
+//!
+//! ```text
+//! H_Q = T_Q Phi_Q'      (rows of Q, k columns)
+//! ```
+//!
+//! instead. `T_Q = I + H_Q Phi_Q` by the push-through identity, and for a
+//! candidate `v` with `z = Phi v` and `z_Q = Phi_Q v_Q`
+//!
+//! ```text
+//! u_Q     = v_Q - Phi_Q' z
+//! T_Q u_Q = v_Q - H_Q (z - z_Q)
+//! ```
+//!
+//! so that a candidate costs two products with `m x k` matrices instead of
+//! three, a query that the candidate does not touch needs no case of its own,
+//! and one that holds the candidate alone gets `T_Q u_Q = v_Q` exactly.
+//! Adding a feature with whitened row `phi`, `psi_Q = T_Q phi_Q` and
+//! `kappa_Q = 1 / (1 - phi_Q . psi_Q)` changes `H_Q` by
+//!
+//! ```text
+//! H_Q <- [H_Q + kappa_Q psi_Q (Phi_Q psi_Q)',  kappa_Q psi_Q]
+//! ```
+
+use rayon::prelude::*;
+
+use super::lowmem::QueryMatrices;
+use crate::Lambda;
+use crate::dataset::{Column, Queries};
+use crate::kernels;
+
+/// A column to be added, in any form that centres to it: as a strategy's own
+/// candidate, or as it came from another process.
+#[derive(Debug, Clone, Copy)]
+pub struct Addition<'a> {
+    /// 0-based feature.
+    pub feature: u32,
+    /// The sparse column, not centred.
+    pub column: Column<'a>,
+    /// 1.0, or -1.0 when the feature is minus this column.
+    pub sign: f64,
+}
+
+/// What leave-query-out selection knows after `t` of at most `k` steps: per
+/// example, nothing per candidate. Replicated where columns are partitioned.
+///
+/// Memory: [`State::memory`], about `16 m k` bytes.
+#[derive(Debug, Clone)]
+pub struct State {
+    lambda: Lambda,
+    queries: Queries,
+    /// Query-centred labels `y^`, `m`.
+    labels: Vec<f64>,
+    /// Training residual `r = y^ - Phi' Phi y^`, `m`.
+    residual: Vec<f64>,
+    /// Leave-query-out residual `p_Q = T_Q r_Q`, `m`.
+    holdout: Vec<f64>,
+    /// `m` rows of `capacity`, the first `t` in use: `Phi` by example.
+    phi: Vec<f64>,
+    /// `m` rows of `capacity`, the first `t` in use: `H` by example.
+    held: Vec<f64>,
+    capacity: usize,
+    /// `Phi y^`, `t`.
+    eta: Vec<f64>,
+    /// Rows of the lower Cholesky factor of `X_S X_S' + lambda I`, one after the other.
+    factor: Vec<f64>,
+    signs: Vec<f64>,
+    last: Option<LastStep>,
+}
+
+/// What the last addition did, for strategies that keep caches up to date.
+#[derive(Debug, Clone)]
+pub struct LastStep {
+    /// The new row of `Phi`, `m`.
+    pub phi: Vec<f64>,
+    /// `psi_Q = T_Q phi_Q` with `T_Q` from before the addition, `m`.
+    pub psi: Vec<f64>,
+    /// `B_Q = phi_Q . psi_Q`, `q`.
+    pub leverage: Vec<f64>,
+    /// `kappa_Q = 1 / (1 - B_Q)`, `q`.
+    pub kappa: Vec<f64>,
+    /// `phi . y^`.
+    pub eta: f64,
+    /// `lambda / s`: no `1 - B_Q` is less.
+    least_slack: f64,
+    /// The query that holds the whole column, if one does.
+    sole_query: Option<usize>,
+}
+
+impl LastStep {
+    /// A step that changed nothing.
+    pub(super) fn none(queries: &Queries) -> Self {
+        let (rows, queries) = (queries.rows(), queries.len());
+        Self {
+            phi: vec![0.0; rows],
+            psi: vec![0.0; rows],
+            leverage: vec![0.0; queries],
+            kappa: vec![0.0; queries],
+            eta: 0.0,
+            least_slack: 1.0,
+            sole_query: None,
+        }
+    }
+
+    /// Whether this is the step that changed nothing.
+    pub(super) fn is_none(&self) -> bool {
+        self.kappa[0] == 0.0
+    }
+}
+
+/// One query's share of the state while a feature is added.
+struct Part<'a> {
+    steps: usize,
+    capacity: usize,
+    phi: &'a mut [f64],
+    held: &'a mut [f64],
+    residual: &'a mut [f64],
+    holdout: &'a mut [f64],
+    /// `u` on entry, `phi` when done.
+    new_phi: &'a mut [f64],
+    psi: &'a mut [f64],
+    leverage: &'a mut f64,
+    kappa: &'a mut f64,
+    least_slack: f64,
+    /// No other query has the feature, so the model without this one gives it weight 0.
+    unseen_elsewhere: bool,
+}
+
+impl Part<'_> {
+    /// `kappa_Q`, and the multiple of `psi` that leaves `p`.
+    fn reaction(&self, eta: f64) -> (f64, f64) {
+        if self.unseen_elsewhere {
+            return (1.0 / self.least_slack, 0.0);
+        }
+        // s - b_Q >= lambda, so this is the bound that rounding must not cross.
+        let kappa = 1.0 / (1.0 - *self.leverage).max(self.least_slack);
+        (
+            kappa,
+            kappa * (eta - kernels::dot(self.new_phi, self.holdout)),
+        )
+    }
+
+    /// Appends `phi = u / root` to `Phi`, updates `H`, `r` and `p`: O(|Q| t).
+    fn append(self, root: f64, eta: f64) {
+        let t = self.steps;
+        for value in &mut *self.new_phi {
+            *value /= root;
+        }
+        let mut projection = vec![0.0; t];
+        gather_products(&mut projection, self.phi, self.capacity, self.new_phi);
+        self.psi.copy_from_slice(self.new_phi);
+        add_products(self.psi, self.held, self.capacity, &projection);
+        *self.leverage = kernels::dot(self.new_phi, self.psi);
+        let (kappa, surprise) = self.reaction(eta);
+        *self.kappa = kappa;
+        projection.fill(0.0);
+        gather_products(&mut projection, self.phi, self.capacity, self.psi);
+        let phi_rows = self.phi.chunks_exact_mut(self.capacity);
+        let held_rows = self.held.chunks_exact_mut(self.capacity);
+        for (row, (phi_row, held_row)) in phi_rows.zip(held_rows).enumerate() {
+            let (phi, psi) = (self.new_phi[row], self.psi[row]);
+            kernels::add_scaled(&mut held_row[..t], kappa * psi, &projection);
+            phi_row[t] = phi;
+            held_row[t] = kappa * psi;
+            self.residual[row] -= eta * phi;
+            self.holdout[row] -= surprise * psi;
+        }
+    }
+}
+
+/// Takes the first `length` numbers off `slice`, or what there is.
+#[expect(clippy::mut_mut, reason = "the slice itself gets shorter")]
+fn take<'a, T>(slice: &mut &'a mut [T], length: usize) -> &'a mut [T] {
+    let length = length.min(slice.len());
+    slice.split_off_mut(..length).unwrap_or_default()
+}
+
+/// `u -= M z` for the first `z.len()` columns of `M`.
+#[multiversion::multiversion(targets = "simd")]
+fn subtract_products(u: &mut [f64], m: &[f64], stride: usize, z: &[f64]) {
+    for (u, row) in u.iter_mut().zip(m.chunks_exact(stride)) {
+        *u -= kernels::dot(&row[..z.len()], z);
+    }
+}
+
+/// `u += M z` for the first `z.len()` columns of `M`.
+#[multiversion::multiversion(targets = "simd")]
+fn add_products(u: &mut [f64], m: &[f64], stride: usize, z: &[f64]) {
+    for (u, row) in u.iter_mut().zip(m.chunks_exact(stride)) {
+        *u += kernels::dot(&row[..z.len()], z);
+    }
+}
+
+/// `z += M' u` for the first `z.len()` columns of `M`.
+#[multiversion::multiversion(targets = "simd")]
+fn gather_products(z: &mut [f64], m: &[f64], stride: usize, u: &[f64]) {
+    for (&u, row) in u.iter().zip(m.chunks_exact(stride)) {
+        kernels::add_scaled(z, u, row);
+    }
+}
+
+impl State {
+    /// The state before the first of `capacity` steps.
+    pub fn new(labels: &[f64], queries: &Queries, lambda: Lambda, capacity: usize) -> Self {
+        let labels = centred(labels, queries);
+        let cells = labels.len() * capacity;
+        Self {
+            lambda,
+            queries: queries.clone(),
+            residual: labels.clone(),
+            holdout: labels.clone(),
+            labels,
+            phi: vec![0.0; cells],
+            held: vec![0.0; cells],
+            capacity,
+            eta: Vec::with_capacity(capacity),
+            factor: Vec::new(),
+            signs: Vec::with_capacity(capacity),
+            last: None,
+        }
+    }
+
+    /// Bytes a state takes for `rows` examples and `capacity` steps.
+    pub fn memory(rows: usize, capacity: usize) -> u64 {
+        let (rows, capacity) = (rows as u64, capacity as u64);
+        8 * (2 * rows * capacity + 8 * rows + capacity * (capacity + 1) / 2)
+    }
+
+    /// The ridge parameter.
+    pub fn lambda(&self) -> Lambda {
+        self.lambda
+    }
+
+    /// The partition of the examples.
+    pub fn queries(&self) -> &Queries {
+        &self.queries
+    }
+
+    /// Steps taken: the number of selected features `t`.
+    pub fn steps(&self) -> usize {
+        self.eta.len()
+    }
+
+    /// Most steps that can be taken.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Query-centred labels `y^`, `m`.
+    pub fn labels(&self) -> &[f64] {
+        &self.labels
+    }
+
+    /// Residual on the training data `r`, query-centred, `m`.
+    pub fn residual(&self) -> &[f64] {
+        &self.residual
+    }
+
+    /// Leave-query-out residual `p`, query-centred, `m`: `y^` less the predictions of the
+    /// models trained without the example's own query.
+    pub fn holdout(&self) -> &[f64] {
+        &self.holdout
+    }
+
+    /// Leave-query-out predictions, query-centred, `m`.
+    pub fn predictions(&self) -> Vec<f64> {
+        self.labels
+            .iter()
+            .zip(&self.holdout)
+            .map(|(label, residual)| label - residual)
+            .collect()
+    }
+
+    /// Leave-query-out error `e(S) = sum_Q |p_Q|^2` (the paper's equation 7).
+    pub fn error(&self) -> f64 {
+        self.holdout
+            .iter()
+            .map(|residual| residual * residual)
+            .sum()
+    }
+
+    /// Row `example` of `Phi'`: `t` numbers.
+    pub fn phi(&self, example: usize) -> &[f64] {
+        let start = example * self.capacity;
+        &self.phi[start..start + self.steps()]
+    }
+
+    /// Row `example` of `H`: `t` numbers.
+    pub fn held(&self, example: usize) -> &[f64] {
+        let start = example * self.capacity;
+        &self.held[start..start + self.steps()]
+    }
+
+    /// The rows of `query` in `Phi'`, `H` and `p`.
+    pub(super) fn query_matrices(&self, query: usize) -> QueryMatrices<'_> {
+        let rows = self.queries.range(query);
+        let cells = rows.start * self.capacity..rows.end * self.capacity;
+        QueryMatrices {
+            phi: &self.phi[cells.clone()],
+            held: &self.held[cells],
+            stride: self.capacity,
+            holdout: &self.holdout[rows],
+        }
+    }
+
+    /// What the last step did; `None` before the first.
+    pub fn last(&self) -> Option<&LastStep> {
+        self.last.as_ref()
+    }
+
+    /// `z = Phi v` into `z` (`t` numbers), for any column that centres to `v`. O(t nnz).
+    pub fn project(&self, column: Column<'_>, z: &mut [f64]) {
+        z.fill(0.0);
+        kernels::project(column.rows, column.values, &self.phi, self.capacity, z);
+    }
+
+    /// Adds a feature: O(m t) time, in parallel over queries.
+    ///
+    /// # Panics
+    /// When all `capacity` steps have been taken.
+    pub fn add(&mut self, addition: Addition<'_>) {
+        assert!(
+            self.steps() < self.capacity,
+            "room for {} steps",
+            self.capacity
+        );
+        let column = addition.column;
+        let mut z = vec![0.0; self.steps()];
+        self.project(column, &mut z);
+        let mut last = self
+            .last
+            .take()
+            .unwrap_or_else(|| LastStep::none(&self.queries));
+        self.leave_over(column, &z, &mut last.phi);
+        // v . u = |v|^2 - |z|^2 is not negative, but for rounding.
+        let pivot = self.lambda.value()
+            + kernels::sparse_dot(column.rows, column.values, &last.phi).max(0.0);
+        let root = pivot.sqrt();
+        last.eta = kernels::sparse_dot(column.rows, column.values, &self.residual) / root;
+        last.least_slack = self.lambda.value() / pivot;
+        last.sole_query = self.sole_query(column);
+        let eta = last.eta;
+        self.parts(&mut last)
+            .into_par_iter()
+            .for_each(|part| part.append(root, eta));
+        self.factor.extend_from_slice(&z);
+        self.factor.push(root);
+        self.eta.push(last.eta);
+        self.signs.push(addition.sign);
+        self.last = Some(last);
+    }
+
+    /// `u = v - Phi' z` into `u`: what of the column the selected features leave over.
+    fn leave_over(&self, column: Column<'_>, z: &[f64], u: &mut [f64]) {
+        u.fill(0.0);
+        for (row, value) in column.iter() {
+            u[row] = value;
+        }
+        let mut rest = u;
+        let mut chunks = Vec::with_capacity(self.queries.len());
+        for range in self.queries.ranges() {
+            let chunk = take(&mut rest, range.len());
+            chunks.push((range, chunk));
+        }
+        chunks.into_par_iter().for_each(|(range, u)| {
+            centre(u);
+            let phi = &self.phi[range.start * self.capacity..range.end * self.capacity];
+            subtract_products(u, phi, self.capacity, z);
+        });
+    }
+
+    fn sole_query(&self, column: Column<'_>) -> Option<usize> {
+        let (&first, &last) = (column.rows.first()?, column.rows.last()?);
+        let query = self
+            .queries
+            .offsets()
+            .partition_point(|&offset| offset <= first)
+            - 1;
+        (last < self.queries.offsets()[query + 1]).then_some(query)
+    }
+
+    /// The state cut at query boundaries.
+    fn parts<'a>(&'a mut self, last: &'a mut LastStep) -> Vec<Part<'a>> {
+        let steps = self.eta.len();
+        let capacity = self.capacity;
+        let mut matrices = (&mut self.phi[..], &mut self.held[..]);
+        let mut vectors = (&mut self.residual[..], &mut self.holdout[..]);
+        let mut news = (&mut last.phi[..], &mut last.psi[..]);
+        let (least_slack, sole_query) = (last.least_slack, last.sole_query);
+        let scalars = last.leverage.iter_mut().zip(&mut last.kappa);
+        let mut parts = Vec::with_capacity(self.queries.len());
+        for (query, (range, (leverage, kappa))) in self.queries.ranges().zip(scalars).enumerate() {
+            let rows = range.len();
+            parts.push(Part {
+                steps,
+                capacity,
+                phi: take(&mut matrices.0, rows * capacity),
+                held: take(&mut matrices.1, rows * capacity),
+                residual: take(&mut vectors.0, rows),
+                holdout: take(&mut vectors.1, rows),
+                new_phi: take(&mut news.0, rows),
+                psi: take(&mut news.1, rows),
+                leverage,
+                kappa,
+                least_slack,
+                unseen_elsewhere: sole_query == Some(query),
+            });
+        }
+        parts
+    }
+
+    /// Weights of the selected features in order of selection: back substitution with the
+    /// Cholesky factor, O(t^2).
+    pub fn weights(&self) -> Vec<f64> {
+        let mut weights = self.eta.clone();
+        for step in (0..weights.len()).rev() {
+            let row = &self.factor[step * (step + 1) / 2..][..=step];
+            weights[step] /= row[step];
+            let (earlier, solved) = weights.split_at_mut(step);
+            kernels::add_scaled(earlier, -solved[0], &row[..step]);
+        }
+        for (weight, sign) in weights.iter_mut().zip(&self.signs) {
+            *weight *= sign;
+        }
+        weights
+    }
+}
+
+/// `L y`: labels less their query's mean.
+pub(crate) fn centred(values: &[f64], queries: &Queries) -> Vec<f64> {
+    let mut centred = values.to_vec();
+    for range in queries.ranges() {
+        centre(&mut centred[range]);
+    }
+    centred
+}
+
+fn centre(values: &mut [f64]) {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    for value in values {
+        *value -= mean;
+    }
+}

@@ -1,0 +1,180 @@
+//! The definition, carried out: retrain without each query (algorithms,
+//! section 1). Dense, slow, and written without a look at the strategies.
+
+// Each test binary uses its own part of this.
+#![allow(dead_code)]
+
+use rankrls::{Dataset, Queries};
+
+/// A small data set in the most naive form.
+#[derive(Debug, Clone)]
+pub struct Problem {
+    /// `x[feature][example]`
+    pub x: Vec<Vec<f64>>,
+    pub labels: Vec<f64>,
+    pub sizes: Vec<usize>,
+}
+
+impl Problem {
+    pub fn rows(&self) -> usize {
+        self.labels.len()
+    }
+
+    pub fn queries(&self) -> Vec<std::ops::Range<usize>> {
+        let mut start = 0;
+        let range = |&size: &usize| {
+            start += size;
+            start - size..start
+        };
+        self.sizes.iter().map(range).collect()
+    }
+
+    /// The same data as the library sees it.
+    pub fn dataset(&self) -> Dataset<'static> {
+        let (mut indptr, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
+        for column in &self.x {
+            for (row, &value) in column.iter().enumerate() {
+                if value != 0.0 {
+                    rows.push(u32::try_from(row).unwrap());
+                    values.push(value);
+                }
+            }
+            indptr.push(rows.len());
+        }
+        let queries = Queries::from_sizes(&self.sizes).unwrap();
+        Dataset::from_csc(indptr, rows, values, self.labels.clone(), queries).unwrap()
+    }
+
+    fn centred(&self, values: &[f64]) -> Vec<f64> {
+        let mut centred = values.to_vec();
+        for range in self.queries() {
+            let mean = centred[range.clone()].iter().sum::<f64>() / range.len() as f64;
+            centred[range].iter_mut().for_each(|value| *value -= mean);
+        }
+        centred
+    }
+
+    /// Lowest feature of every class of columns that centre alike up to sign. Exact for
+    /// values that are small multiples of a power of two.
+    pub fn representatives(&self) -> Vec<usize> {
+        let scaled: Vec<Vec<f64>> = self
+            .x
+            .iter()
+            .map(|column| self.scaled_centred(column))
+            .collect();
+        let equal = |a: &[f64], b: &[f64]| {
+            a.iter().zip(b).all(|(a, b)| a == b) || a.iter().zip(b).all(|(a, b)| *a == -b)
+        };
+        let mut kept: Vec<usize> = Vec::new();
+        for (feature, column) in scaled.iter().enumerate() {
+            let constant = column.iter().all(|&value| value == 0.0);
+            if !constant && !kept.iter().any(|&other| equal(&scaled[other], column)) {
+                kept.push(feature);
+            }
+        }
+        kept
+    }
+
+    /// `|Q| (x - mean_Q)`: no division, no rounding.
+    fn scaled_centred(&self, column: &[f64]) -> Vec<f64> {
+        let mut scaled = vec![0.0; column.len()];
+        for range in self.queries() {
+            let sum: f64 = column[range.clone()].iter().sum();
+            for row in range.clone() {
+                scaled[row] = column[row] * range.len() as f64 - sum;
+            }
+        }
+        scaled
+    }
+
+    /// Leave-query-out residuals of RankRLS on `features`: `y^ - X^' w_{-Q}` for each query.
+    pub fn holdout(&self, features: &[usize], lambda: f64) -> Vec<f64> {
+        let y = self.centred(&self.labels);
+        let x: Vec<Vec<f64>> = features.iter().map(|&f| self.centred(&self.x[f])).collect();
+        let mut residual = y.clone();
+        for query in self.queries() {
+            let seen: Vec<usize> = (0..self.rows())
+                .filter(|row| !query.contains(row))
+                .collect();
+            let weights = ridge(&x, &y, &seen, lambda);
+            for row in query {
+                let prediction: f64 = x.iter().zip(&weights).map(|(x, w)| x[row] * w).sum();
+                residual[row] = y[row] - prediction;
+            }
+        }
+        residual
+    }
+
+    /// `e(S)`: leave-query-out error.
+    pub fn error(&self, features: &[usize], lambda: f64) -> f64 {
+        self.holdout(features, lambda)
+            .iter()
+            .map(|residual| residual * residual)
+            .sum()
+    }
+
+    /// The back-fitting criterion: weights of `selected` held, `newcomer` fitted to the
+    /// residuals of the other queries, tested on the query left out.
+    pub fn backfit_error(&self, selected: &[usize], newcomer: usize, lambda: f64) -> f64 {
+        let y = self.centred(&self.labels);
+        let x: Vec<Vec<f64>> = selected.iter().map(|&f| self.centred(&self.x[f])).collect();
+        let v = self.centred(&self.x[newcomer]);
+        let mut error = 0.0;
+        for query in self.queries() {
+            let seen: Vec<usize> = (0..self.rows())
+                .filter(|row| !query.contains(row))
+                .collect();
+            let weights = ridge(&x, &y, &seen, lambda);
+            let left =
+                |row: usize| y[row] - x.iter().zip(&weights).map(|(x, w)| x[row] * w).sum::<f64>();
+            let along: f64 = seen.iter().map(|&row| v[row] * left(row)).sum();
+            let norm: f64 = seen.iter().map(|&row| v[row] * v[row]).sum();
+            let alpha = along / (lambda + norm);
+            error += query
+                .map(|row| (left(row) - alpha * v[row]).powi(2))
+                .sum::<f64>();
+        }
+        error
+    }
+
+    /// Weights of RankRLS on `features`, all queries.
+    pub fn weights(&self, features: &[usize], lambda: f64) -> Vec<f64> {
+        let y = self.centred(&self.labels);
+        let x: Vec<Vec<f64>> = features.iter().map(|&f| self.centred(&self.x[f])).collect();
+        ridge(&x, &y, &(0..self.rows()).collect::<Vec<_>>(), lambda)
+    }
+}
+
+/// `(X X' + lambda I)^-1 X y` over the given rows, by Gaussian elimination with pivoting.
+fn ridge(x: &[Vec<f64>], y: &[f64], rows: &[usize], lambda: f64) -> Vec<f64> {
+    let n = x.len();
+    let product = |a: &[f64], b: &[f64]| rows.iter().map(|&row| a[row] * b[row]).sum::<f64>();
+    let mut system: Vec<Vec<f64>> = (0..n)
+        .map(|i| {
+            let mut line: Vec<f64> = (0..n).map(|j| product(&x[i], &x[j])).collect();
+            line[i] += lambda;
+            line.push(product(&x[i], y));
+            line
+        })
+        .collect();
+    for pivot in 0..n {
+        let best = (pivot..n)
+            .max_by(|&a, &b| system[a][pivot].abs().total_cmp(&system[b][pivot].abs()))
+            .unwrap();
+        system.swap(pivot, best);
+        let line = system[pivot].clone();
+        for other in system.iter_mut().skip(pivot + 1) {
+            let factor = other[pivot] / line[pivot];
+            other
+                .iter_mut()
+                .zip(&line)
+                .for_each(|(a, b)| *a -= factor * b);
+        }
+    }
+    let mut weights = vec![0.0; n];
+    for i in (0..n).rev() {
+        let known: f64 = (i + 1..n).map(|j| system[i][j] * weights[j]).sum();
+        weights[i] = (system[i][n] - known) / system[i][i];
+    }
+    weights
+}

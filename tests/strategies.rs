@@ -1,0 +1,293 @@
+//! Every strategy against the definition, on data small enough to retrain.
+
+mod oracle;
+
+use std::ops::ControlFlow;
+
+use oracle::Problem;
+use proptest::prelude::*;
+use rankrls::select::{Observer, Step, select};
+use rankrls::strategy::State;
+use rankrls::{Candidates, Lambda, Options, Sampler, Selection, StrategyKind};
+
+/// Columns of small half-integers, some of them constant, copies, or mirrored and shifted
+/// copies of each other; queries from one row to all rows.
+fn problems() -> impl Strategy<Value = Problem> {
+    let sizes = prop_oneof![
+        4 => prop::collection::vec(1usize..6, 1..7),
+        1 => prop::collection::vec(Just(1usize), 1..5),
+        1 => prop::collection::vec(2usize..3, 8..14),
+        1 => prop::collection::vec(12usize..17, 1..3),
+    ];
+    sizes
+        .prop_flat_map(|sizes| {
+            let rows: usize = sizes.iter().sum();
+            let value = prop_oneof![5 => Just(0i32), 2 => Just(2), 2 => -5i32..6];
+            let column = prop::collection::vec(value, rows);
+            let columns =
+                prop::collection::vec((column, 0u8..8, any::<prop::sample::Index>()), 1..9);
+            let label = prop_oneof![Just(0.0), Just(1.0), -1.0f64..1.0];
+            let labels = prop::collection::vec(label, rows);
+            let empty_row = any::<prop::sample::Index>();
+            (Just(sizes), columns, labels, empty_row)
+        })
+        .prop_map(|(sizes, columns, labels, empty_row)| {
+            let mut x: Vec<Vec<f64>> = Vec::new();
+            for (column, special, other) in columns {
+                let mut column: Vec<f64> = column.iter().map(|&v| f64::from(v) / 2.0).collect();
+                match special {
+                    0 => column.fill(1.5),
+                    1 if !x.is_empty() => column.clone_from(&x[other.index(x.len())]),
+                    2 if !x.is_empty() => {
+                        column = x[other.index(x.len())].iter().map(|v| 0.5 - v).collect();
+                    }
+                    _ => column[empty_row.index(labels.len())] = 0.0,
+                }
+                x.push(column);
+            }
+            Problem { x, labels, sizes }
+        })
+}
+
+fn lambdas() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        Just(1e-6),
+        Just(1e6),
+        Just(1.0),
+        (-20i32..20).prop_map(|e| 2f64.powi(e))
+    ]
+}
+
+fn run(problem: &Problem, options: &Options) -> Option<Selection> {
+    select(&problem.dataset(), options, &mut ()).ok()
+}
+
+fn options(k: usize, lambda: f64) -> Options {
+    Options::new(k, Lambda::new(lambda).unwrap())
+}
+
+/// Checks a path of selections by what the definition says of each step.
+fn check_path(
+    problem: &Problem,
+    selection: &Selection,
+    lambda: f64,
+    eligible: impl Fn(usize, &[usize]) -> Vec<usize>,
+    criterion: impl Fn(&[usize], usize) -> f64,
+) -> Result<(), TestCaseError> {
+    let start = problem.error(&[], lambda);
+    // What rounding can do to a sum of squares that began at `start`, the more the worse
+    // conditioned the models are.
+    let noise = start * (1e-13 + 1e-15 / lambda);
+    let mut selected: Vec<usize> = Vec::new();
+    for (number, step) in selection.steps.iter().enumerate() {
+        let chosen = step.feature as usize;
+        let judged: Vec<(usize, f64)> = eligible(number, &selected)
+            .iter()
+            .map(|&i| (i, criterion(&selected, i)))
+            .collect();
+        let least = judged
+            .iter()
+            .map(|pair| pair.1)
+            .fold(f64::INFINITY, f64::min);
+        let own = judged.iter().find(|pair| pair.0 == chosen);
+        prop_assert!(
+            own.is_some(),
+            "feature {chosen} was not eligible in step {number}"
+        );
+        let own = own.unwrap().1;
+        prop_assert!(
+            own <= least * (1.0 + 1e-8) + noise,
+            "step {number}: {own} for {least}"
+        );
+        if noise < 1e-12 * least {
+            let tied = judged.iter().filter(|pair| pair.1 <= least * (1.0 + 5e-11));
+            let lowest = tied.map(|pair| pair.0).min().unwrap();
+            prop_assert!(
+                chosen <= lowest,
+                "step {number}: {chosen}, tied with {lowest}"
+            );
+        }
+        selected.push(chosen);
+        let error = problem.error(&selected, lambda);
+        let off = (step.lqo_error - error).abs();
+        prop_assert!(
+            off <= 1e-8 * error + noise,
+            "step {number}: {} for {error}",
+            step.lqo_error
+        );
+    }
+    let weights = problem.weights(&selected, lambda);
+    let size = weights
+        .iter()
+        .fold(0.0f64, |size, weight| size.max(weight.abs()));
+    for (found, expected) in selection.weights.iter().zip(&weights) {
+        let off = (found - expected).abs();
+        prop_assert!(
+            off <= (1e-9 + 1e-14 / lambda) * size,
+            "weight {found} for {expected}"
+        );
+    }
+    Ok(())
+}
+
+fn remaining(problem: &Problem, selected: &[usize]) -> Vec<usize> {
+    let mut rest = problem.representatives();
+    rest.retain(|feature| !selected.contains(feature));
+    rest
+}
+
+const EXACT: [StrategyKind; 2] = [StrategyKind::Dense, StrategyKind::LowMem];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn candidates_are_the_distinct_centred_columns(problem in problems()) {
+        let candidates = Candidates::new(&problem.dataset());
+        let found: Vec<usize> =
+            (0..candidates.len()).map(|c| candidates.feature(c) as usize).collect();
+        prop_assert_eq!(found, problem.representatives());
+        let summary = candidates.summary();
+        let members: usize = (0..candidates.len()).map(|c| candidates.class(c).len()).sum();
+        prop_assert_eq!(members + summary.constant_columns, problem.x.len());
+    }
+
+    #[test]
+    fn exact_strategies_follow_the_definition(problem in problems(), lambda in lambdas()) {
+        let k = problem.x.len();
+        for strategy in EXACT {
+            let Some(selection) = run(&problem, &options(k, lambda).strategy(strategy)) else {
+                prop_assert!(problem.representatives().is_empty());
+                continue;
+            };
+            prop_assert_eq!(selection.steps.len(), problem.representatives().len());
+            check_path(
+                &problem,
+                &selection,
+                lambda,
+                |_, selected| remaining(&problem, selected),
+                |selected, candidate| problem.error(&[selected, &[candidate]].concat(), lambda),
+            )?;
+        }
+    }
+
+    #[test]
+    fn backfit_follows_its_own_definition(problem in problems(), lambda in lambdas()) {
+        let options = options(problem.x.len(), lambda).strategy(StrategyKind::Backfit);
+        let Some(selection) = run(&problem, &options) else { return Ok(()) };
+        check_path(
+            &problem,
+            &selection,
+            lambda,
+            |_, selected| remaining(&problem, selected),
+            |selected, candidate| problem.backfit_error(selected, candidate, lambda),
+        )?;
+    }
+
+    #[test]
+    fn sampling_takes_the_best_of_its_subset(
+        problem in problems(), lambda in lambdas(), size in 1usize..5, seed in 0u64..100,
+    ) {
+        let classes = problem.representatives();
+        let sampler = Sampler { size, seed };
+        let drawn = |step: usize, selected: &[usize]| {
+            let open: Vec<u32> = (0u32..).zip(&classes)
+                .filter(|(_, feature)| !selected.contains(feature))
+                .map(|(position, _)| position)
+                .collect();
+            sampler.draw(step, &open).iter().map(|&position| classes[position as usize]).collect()
+        };
+        for strategy in [StrategyKind::Sampled, StrategyKind::Backfit] {
+            let options =
+                options(problem.x.len(), lambda).strategy(strategy).sample(size).seed(seed);
+            let Some(selection) = run(&problem, &options) else { return Ok(()) };
+            check_path(&problem, &selection, lambda, drawn, |selected, candidate| {
+                match strategy {
+                    StrategyKind::Backfit => problem.backfit_error(selected, candidate, lambda),
+                    _ => problem.error(&[selected, &[candidate]].concat(), lambda),
+                }
+            })?;
+        }
+    }
+
+    #[test]
+    fn order_of_queries_does_not_matter(problem in problems(), turn in 0usize..6) {
+        let mut queries = problem.queries();
+        let count = queries.len();
+        queries.rotate_left(turn % count);
+        let order: Vec<usize> = queries.iter().cloned().flatten().collect();
+        let permuted = Problem {
+            x: problem.x.iter().map(|x| order.iter().map(|&row| x[row]).collect()).collect(),
+            labels: order.iter().map(|&row| problem.labels[row]).collect(),
+            sizes: queries.iter().map(ExactSizeIterator::len).collect(),
+        };
+        for strategy in StrategyKind::ALL {
+            let options = options(4, 0.5).strategy(strategy);
+            let (a, b) = (run(&problem, &options), run(&permuted, &options));
+            same_errors(a.as_ref(), b.as_ref())?;
+        }
+    }
+
+    #[test]
+    fn order_of_columns_changes_names_only(problem in problems(), turn in 0usize..9) {
+        let mut permuted = problem.clone();
+        permuted.x.rotate_left(turn % problem.x.len());
+        for strategy in [StrategyKind::Dense, StrategyKind::LowMem] {
+            let options = options(1, 0.5).strategy(strategy);
+            same_errors(run(&problem, &options).as_ref(), run(&permuted, &options).as_ref())?;
+        }
+    }
+}
+
+/// Equal paths, as far as ties in exact arithmetic allow: until the first step whose
+/// error is equal but whose feature differs.
+fn same_errors(a: Option<&Selection>, b: Option<&Selection>) -> Result<(), TestCaseError> {
+    prop_assert_eq!(a.is_some(), b.is_some());
+    let (Some(a), Some(b)) = (a, b) else {
+        return Ok(());
+    };
+    for (a, b) in a.steps.iter().zip(&b.steps) {
+        let off = (a.lqo_error - b.lqo_error).abs();
+        prop_assert!(
+            off <= 1e-9 * a.lqo_error.max(1e-3),
+            "{} and {}",
+            a.lqo_error,
+            b.lqo_error
+        );
+        if a.feature != b.feature {
+            break;
+        }
+    }
+    Ok(())
+}
+
+struct Counter(usize);
+
+impl Observer for Counter {
+    fn stepped(&mut self, number: usize, _: &Step, state: &State) -> ControlFlow<()> {
+        assert_eq!(state.steps(), number);
+        self.0 += 1;
+        if self.0 == 2 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+}
+
+#[test]
+fn an_observer_can_stop_and_keeps_what_there_is() {
+    let problem = Problem {
+        x: vec![
+            vec![1.0, 0.0, 2.0, 0.0],
+            vec![0.0, 1.0, 1.0, 3.0],
+            vec![1.0, 4.0, 0.0, 0.0],
+        ],
+        labels: vec![1.0, 0.0, 0.5, 0.0],
+        sizes: vec![2, 2],
+    };
+    let selection = select(&problem.dataset(), &options(3, 1.0), &mut Counter(0)).unwrap();
+    assert_eq!(selection.steps.len(), 2);
+    assert_eq!(selection.weights.len(), 2);
+    assert_eq!(selection.ending, rankrls::select::Ending::Interrupted);
+}
