@@ -75,8 +75,8 @@ fn check_path(
     criterion: impl Fn(&[usize], usize) -> f64,
 ) -> Result<(), TestCaseError> {
     let start = problem.error(&[], lambda);
-    // What rounding can do to a sum of squares that began at `start`, the more the worse
-    // conditioned the models are.
+    // What rounding can do to a sum of squares that began at `start`: models of condition
+    // 1 / lambda, give or take the norms of the columns.
     let noise = start * (1e-13 + 1e-15 / lambda);
     let mut selected: Vec<usize> = Vec::new();
     for (number, step) in selection.steps.iter().enumerate() {
@@ -123,7 +123,7 @@ fn check_path(
     for (found, expected) in selection.weights.iter().zip(&weights) {
         let off = (found - expected).abs();
         prop_assert!(
-            off <= (1e-9 + 1e-14 / lambda) * size,
+            off <= (1e-9 + 1e-14 / lambda) * size + 1e-15 / lambda,
             "weight {found} for {expected}"
         );
     }
@@ -139,7 +139,7 @@ fn remaining(problem: &Problem, selected: &[usize]) -> Vec<usize> {
 const EXACT: [StrategyKind; 2] = [StrategyKind::Dense, StrategyKind::LowMem];
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn candidates_are_the_distinct_centred_columns(problem in problems()) {
@@ -279,12 +279,12 @@ impl Observer for Counter {
 fn an_observer_can_stop_and_keeps_what_there_is() {
     let problem = Problem {
         x: vec![
-            vec![1.0, 0.0, 2.0, 0.0],
-            vec![0.0, 1.0, 1.0, 3.0],
-            vec![1.0, 4.0, 0.0, 0.0],
+            vec![1.0, 0.0, 2.0, 0.0, 1.0],
+            vec![0.0, 1.0, 1.0, 3.0, 0.0],
+            vec![1.0, 4.0, 0.0, 0.0, 0.0],
         ],
-        labels: vec![1.0, 0.0, 0.5, 0.0],
-        sizes: vec![2, 2],
+        labels: vec![1.0, 0.0, 0.5, 0.0, 1.0],
+        sizes: vec![2, 3],
     };
     let selection = select(&problem.dataset(), &options(3, 1.0), &mut Counter(0)).unwrap();
     assert_eq!(selection.steps.len(), 2);

@@ -185,24 +185,13 @@ impl Candidates {
     /// Takes the entries of the first query off a column that has some.
     pub(crate) fn take_segment<'a>(&self, rest: &mut Column<'a>) -> Segment<'a> {
         let query = self.query_of_row[rest.rows[0] as usize] as usize;
-        let past = self.queries.offsets()[query + 1];
-        let length = rest.rows.iter().take_while(|&&row| row < past).count();
-        let (rows, later_rows) = rest.rows.split_at(length);
-        let (values, later_values) = rest.values.split_at(length);
-        *rest = Column {
-            rows: later_rows,
-            values: later_values,
-        };
-        let size = self.queries.range(query).len();
-        let mean = values.iter().sum::<f64>() / size as f64;
-        let entries: f64 = values
-            .iter()
-            .map(|value| (value - mean) * (value - mean))
-            .sum();
-        let squared_norm = entries + (size - length) as f64 * mean * mean;
+        let range = self.queries.range(query);
+        let column = rest.take_rows_below(range.end);
+        let mean = column.values.iter().sum::<f64>() / range.len() as f64;
+        let squared_norm = column.centred_squared_norm(range.len());
         Segment {
             query,
-            column: Column { rows, values },
+            column,
             mean,
             squared_norm,
         }

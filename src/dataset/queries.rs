@@ -134,6 +134,17 @@ impl Queries {
         self.ids.as_ref()
     }
 
+    /// The query of `row`, by bisection.
+    ///
+    /// # Panics
+    /// When `row >= self.rows()`.
+    pub fn of_row(&self, row: usize) -> usize {
+        assert!(row < self.rows(), "row {row} of {}", self.rows());
+        self.offsets
+            .partition_point(|&offset| offset as usize <= row)
+            - 1
+    }
+
     /// The query of every row: `m` numbers.
     pub fn of_rows(&self) -> Vec<u32> {
         let mut of_rows = Vec::with_capacity(self.rows());

@@ -16,7 +16,7 @@
 use rayon::prelude::*;
 
 use super::lanes::{BlockTerms, LANES, Lanes, QuerySums};
-use super::{Contest, Entrant, LastStep, Round, State, Strategy, Work};
+use super::{Contest, Entrant, LastStep, Round, State, Strategy, Work, lowmem};
 use crate::candidates::Candidates;
 use crate::kernels;
 
@@ -70,6 +70,11 @@ impl Dense {
 
 impl Strategy for Dense {
     fn propose(&mut self, round: &Round<'_>) -> Contest {
+        self.evaluated = round.eligible_count();
+        if round.state.folds().is_some() {
+            // The caches would lose too many digits.
+            return lowmem::judge(round, &round.eligible_candidates());
+        }
         let (candidates, state, pending) = (round.candidates, round.state, &self.pending);
         let error = state.error();
         let contest = self
@@ -90,13 +95,16 @@ impl Strategy for Dense {
                 contest
             })
             .reduce(Contest::default, Contest::merge);
-        self.evaluated = round.eligible_count();
         self.pending = LastStep::none(candidates.queries());
         contest
     }
 
     fn adopt(&mut self, candidates: &Candidates, state: &State) {
         let Some(last) = state.last() else { return };
+        if state.folds().is_some() {
+            self.blocks = Vec::new();
+            return;
+        }
         if !self.pending.is_none() || self.blocks.first().is_some_and(|block| block.u.is_empty()) {
             self.apply_pending(candidates, state);
         }

@@ -14,6 +14,7 @@
 
 use rayon::prelude::*;
 
+use super::folds::{Folds, SumsWithout};
 use super::lanes::{BlockTerms, LANES, Lanes, QuerySums};
 use super::{Contest, Entrant, Round, State, Strategy, Work};
 use crate::candidates::{Candidates, Segment};
@@ -70,7 +71,10 @@ pub(super) fn judge(round: &Round<'_>, candidates: &[u32]) -> Contest {
             |scratch, chunk| {
                 let mut contest = Contest::default();
                 for block in chunk.chunks(LANES) {
-                    let gains = scratch.gains(round.candidates, round.state, block);
+                    let gains = match round.state.folds() {
+                        None => scratch.gains(round.candidates, round.state, block),
+                        Some(folds) => fold_gains(folds, round, block),
+                    };
                     for (&candidate, gain) in block.iter().zip(gains) {
                         let feature = round.candidates.feature(candidate as usize);
                         contest.enter(Entrant {
@@ -187,16 +191,53 @@ impl Scratch {
         lane: usize,
         segment: &Segment<'_>,
     ) {
-        for v in &mut self.v[..range.len()] {
-            v[lane] = -segment.mean;
-        }
-        for (row, value) in segment.column.iter() {
-            self.v[row - range.start][lane] = value - segment.mean;
-        }
+        spread(segment, range.start, lane, &mut self.v[..range.len()]);
         state.project(segment.column, &mut self.single);
         for (z, &part) in self.z_without.iter_mut().zip(&self.single) {
             z[lane] -= part;
         }
+    }
+}
+
+/// `e(S) - e(S + v)` for up to eight candidates, where the state's matrices are too coarse.
+fn fold_gains(folds: &Folds, round: &Round<'_>, block: &[u32]) -> Lanes {
+    let (candidates, state) = (round.candidates, round.state);
+    let mut rest: Vec<Column<'_>> = block
+        .iter()
+        .map(|&candidate| candidates.column(candidate as usize))
+        .collect();
+    let mut sums: Vec<SumsWithout> = Vec::new();
+    sums.resize_with(block.len(), SumsWithout::default);
+    for (sums, &column) in sums.iter_mut().zip(&rest) {
+        folds.sums(column, state.labels(), sums);
+    }
+    folds.gains(&sums, state.holdout(), |query, v| {
+        let range = state.queries().range(query);
+        let mut touched = false;
+        for (lane, rest) in rest.iter_mut().enumerate() {
+            if rest
+                .rows
+                .first()
+                .is_some_and(|&row| (row as usize) < range.end)
+            {
+                if !touched {
+                    v.fill([0.0; LANES]);
+                    touched = true;
+                }
+                spread(&candidates.take_segment(rest), range.start, lane, v);
+            }
+        }
+        touched
+    })
+}
+
+/// Puts a column's centred entries in a query into its lane.
+fn spread(segment: &Segment<'_>, first_row: usize, lane: usize, v: &mut [Lanes]) {
+    for v in v.iter_mut() {
+        v[lane] = -segment.mean;
+    }
+    for (row, value) in segment.column.iter() {
+        v[row - first_row][lane] = value - segment.mean;
     }
 }
 

@@ -10,6 +10,7 @@
 mod backfit;
 mod contest;
 mod dense;
+mod folds;
 mod kind;
 mod lanes;
 mod lowmem;

@@ -29,6 +29,7 @@
 
 use rayon::prelude::*;
 
+use super::folds::Folds;
 use super::lowmem::QueryMatrices;
 use crate::Lambda;
 use crate::dataset::{Column, Queries};
@@ -71,7 +72,19 @@ pub struct State {
     factor: Vec<f64>,
     signs: Vec<f64>,
     last: Option<LastStep>,
+    /// `trace(T_Q - I)`, which is no less than its norm, `q`.
+    traces: Vec<f64>,
+    /// The largest `s` of a selected feature.
+    largest_pivot: f64,
+    /// Selected columns, to start `folds` from.
+    selected: Vec<(Vec<u32>, Vec<f64>)>,
+    /// Takes over when `Phi` and `H` lose too many digits.
+    folds: Option<Box<Folds>>,
 }
+
+/// How much `|T_Q| s / lambda` may be before [`Folds`] take over: about this times the
+/// rounding of one operation is lost.
+const DELICATE: f64 = 1e8;
 
 /// What the last addition did, for strategies that keep caches up to date.
 #[derive(Debug, Clone)]
@@ -115,18 +128,24 @@ impl LastStep {
 
 /// One query's share of the state while a feature is added.
 struct Part<'a> {
-    steps: usize,
+    first_row: usize,
     capacity: usize,
+    /// Entries of the new column in this query.
+    entries: Column<'a>,
     phi: &'a mut [f64],
     held: &'a mut [f64],
     residual: &'a mut [f64],
     holdout: &'a mut [f64],
     /// `u` on entry, `phi` when done.
     new_phi: &'a mut [f64],
+    /// `v` on entry, `psi` when done.
     psi: &'a mut [f64],
     leverage: &'a mut f64,
     kappa: &'a mut f64,
     least_slack: f64,
+    trace: &'a mut f64,
+    /// Whether `p` is looked after elsewhere.
+    folded: bool,
     /// No other query has the feature, so the model without this one gives it weight 0.
     unseen_elsewhere: bool,
 }
@@ -139,25 +158,29 @@ impl Part<'_> {
         }
         // s - b_Q >= lambda, so this is the bound that rounding must not cross.
         let kappa = 1.0 / (1.0 - *self.leverage).max(self.least_slack);
-        (
-            kappa,
-            kappa * (eta - kernels::dot(self.new_phi, self.holdout)),
-        )
+        if self.folded {
+            return (kappa, 0.0);
+        }
+        let surprise = kappa * (eta - kernels::dot(self.new_phi, self.holdout));
+        (kappa, surprise)
     }
 
     /// Appends `phi = u / root` to `Phi`, updates `H`, `r` and `p`: O(|Q| t).
-    fn append(self, root: f64, eta: f64) {
-        let t = self.steps;
-        for value in &mut *self.new_phi {
+    fn append(self, z: &[f64], root: f64, eta: f64) {
+        let t = z.len();
+        let mut projection = z.to_vec();
+        for (row, value) in self.entries.iter() {
+            let phi = &self.phi[(row - self.first_row) * self.capacity..][..t];
+            kernels::add_scaled(&mut projection, -value, phi);
+        }
+        subtract_products(self.psi, self.held, self.capacity, &projection);
+        for value in self.new_phi.iter_mut().chain(&mut *self.psi) {
             *value /= root;
         }
-        let mut projection = vec![0.0; t];
-        gather_products(&mut projection, self.phi, self.capacity, self.new_phi);
-        self.psi.copy_from_slice(self.new_phi);
-        add_products(self.psi, self.held, self.capacity, &projection);
         *self.leverage = kernels::dot(self.new_phi, self.psi);
         let (kappa, surprise) = self.reaction(eta);
         *self.kappa = kappa;
+        *self.trace += kappa * kernels::dot(self.psi, self.psi);
         projection.fill(0.0);
         gather_products(&mut projection, self.phi, self.capacity, self.psi);
         let phi_rows = self.phi.chunks_exact_mut(self.capacity);
@@ -188,11 +211,12 @@ fn subtract_products(u: &mut [f64], m: &[f64], stride: usize, z: &[f64]) {
     }
 }
 
-/// `u += M z` for the first `z.len()` columns of `M`.
-#[multiversion::multiversion(targets = "simd")]
-fn add_products(u: &mut [f64], m: &[f64], stride: usize, z: &[f64]) {
-    for (u, row) in u.iter_mut().zip(m.chunks_exact(stride)) {
-        *u += kernels::dot(&row[..z.len()], z);
+/// `u -= M z` in parallel over rows.
+fn subtract_products_parallel(u: &mut [f64], m: &[f64], stride: usize, z: &[f64]) {
+    const ROWS: usize = 1024;
+    if !z.is_empty() {
+        let chunks = u.par_chunks_mut(ROWS).zip(m.par_chunks(ROWS * stride));
+        chunks.for_each(|(u, m)| subtract_products(u, m, stride, z));
     }
 }
 
@@ -222,6 +246,10 @@ impl State {
             factor: Vec::new(),
             signs: Vec::with_capacity(capacity),
             last: None,
+            traces: vec![0.0; queries.len()],
+            largest_pivot: 0.0,
+            selected: Vec::new(),
+            folds: None,
         }
     }
 
@@ -336,7 +364,9 @@ impl State {
             .last
             .take()
             .unwrap_or_else(|| LastStep::none(&self.queries));
-        self.leave_over(column, &z, &mut last.phi);
+        self.spread(column, &mut last.psi);
+        last.phi.copy_from_slice(&last.psi);
+        subtract_products_parallel(&mut last.phi, &self.phi, self.capacity, &z);
         // v . u = |v|^2 - |z|^2 is not negative, but for rounding.
         let pivot = self.lambda.value()
             + kernels::sparse_dot(column.rows, column.values, &last.phi).max(0.0);
@@ -345,33 +375,59 @@ impl State {
         last.least_slack = self.lambda.value() / pivot;
         last.sole_query = self.sole_query(column);
         let eta = last.eta;
-        self.parts(&mut last)
+        self.parts(column, &mut last)
             .into_par_iter()
-            .for_each(|part| part.append(root, eta));
+            .for_each(|part| part.append(&z, root, eta));
+        self.largest_pivot = self.largest_pivot.max(pivot);
         self.factor.extend_from_slice(&z);
         self.factor.push(root);
         self.eta.push(last.eta);
         self.signs.push(addition.sign);
+        self.selected
+            .push((column.rows.to_vec(), column.values.to_vec()));
         self.last = Some(last);
+        self.update_folds();
     }
 
-    /// `u = v - Phi' z` into `u`: what of the column the selected features leave over.
-    fn leave_over(&self, column: Column<'_>, z: &[f64], u: &mut [f64]) {
-        u.fill(0.0);
-        for (row, value) in column.iter() {
-            u[row] = value;
+    /// Whether candidates have to be judged by [`Folds`]: see there.
+    pub(super) fn folds(&self) -> Option<&Folds> {
+        self.folds.as_deref()
+    }
+
+    fn update_folds(&mut self) {
+        let trace = self.traces.iter().copied().fold(0.0, f64::max);
+        let loss = trace * self.largest_pivot / self.lambda.value();
+        if self.folds.is_none() && loss.max(0.0) <= DELICATE {
+            return;
         }
-        let mut rest = u;
-        let mut chunks = Vec::with_capacity(self.queries.len());
-        for range in self.queries.ranges() {
-            let chunk = take(&mut rest, range.len());
-            chunks.push((range, chunk));
-        }
-        chunks.into_par_iter().for_each(|(range, u)| {
-            centre(u);
-            let phi = &self.phi[range.start * self.capacity..range.end * self.capacity];
-            subtract_products(u, phi, self.capacity, z);
+        let mut missing = self.selected.len() - 1..self.selected.len();
+        let mut folds = self.folds.take().unwrap_or_else(|| {
+            missing.start = 0;
+            self.holdout.clone_from(&self.labels);
+            Box::new(Folds::new(
+                &self.queries,
+                self.lambda.value(),
+                self.capacity,
+            ))
         });
+        let mut centred = vec![0.0; self.labels.len()];
+        for (rows, values) in &self.selected[missing] {
+            let column = Column { rows, values };
+            self.spread(column, &mut centred);
+            folds.add(column, &centred, &self.labels, &mut self.holdout);
+        }
+        self.folds = Some(folds);
+    }
+
+    /// The centred column, `m` numbers, into `v`.
+    fn spread(&self, column: Column<'_>, v: &mut [f64]) {
+        v.fill(0.0);
+        for (row, value) in column.iter() {
+            v[row] = value;
+        }
+        for range in self.queries.ranges() {
+            centre(&mut v[range]);
+        }
     }
 
     fn sole_query(&self, column: Column<'_>) -> Option<usize> {
@@ -385,20 +441,28 @@ impl State {
     }
 
     /// The state cut at query boundaries.
-    fn parts<'a>(&'a mut self, last: &'a mut LastStep) -> Vec<Part<'a>> {
-        let steps = self.eta.len();
+    fn parts<'a>(&'a mut self, column: Column<'a>, last: &'a mut LastStep) -> Vec<Part<'a>> {
+        let mut column = column;
         let capacity = self.capacity;
         let mut matrices = (&mut self.phi[..], &mut self.held[..]);
         let mut vectors = (&mut self.residual[..], &mut self.holdout[..]);
         let mut news = (&mut last.phi[..], &mut last.psi[..]);
         let (least_slack, sole_query) = (last.least_slack, last.sole_query);
-        let scalars = last.leverage.iter_mut().zip(&mut last.kappa);
+        let folded = self.folds.is_some();
+        let scalars = last
+            .leverage
+            .iter_mut()
+            .zip(&mut last.kappa)
+            .zip(&mut self.traces);
         let mut parts = Vec::with_capacity(self.queries.len());
-        for (query, (range, (leverage, kappa))) in self.queries.ranges().zip(scalars).enumerate() {
+        for (query, (range, ((leverage, kappa), trace))) in
+            self.queries.ranges().zip(scalars).enumerate()
+        {
             let rows = range.len();
             parts.push(Part {
-                steps,
+                first_row: range.start,
                 capacity,
+                entries: column.take_rows_below(range.end),
                 phi: take(&mut matrices.0, rows * capacity),
                 held: take(&mut matrices.1, rows * capacity),
                 residual: take(&mut vectors.0, rows),
@@ -408,6 +472,8 @@ impl State {
                 leverage,
                 kappa,
                 least_slack,
+                trace,
+                folded,
                 unseen_elsewhere: sole_query == Some(query),
             });
         }

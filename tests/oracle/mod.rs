@@ -2,7 +2,7 @@
 //! section 1). Dense, slow, and written without a look at the strategies.
 
 // Each test binary uses its own part of this.
-#![allow(dead_code)]
+#![allow(dead_code, unreachable_pub)]
 
 use rankrls::{Dataset, Queries};
 
