@@ -14,6 +14,7 @@ mod error;
 mod names;
 mod queries;
 mod strings;
+mod transpose;
 
 pub use error::DatasetError;
 pub use names::FeatureNames;
