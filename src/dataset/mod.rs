@@ -13,6 +13,7 @@ use sprs::CsMatBase;
 mod error;
 mod names;
 mod queries;
+pub mod read;
 mod strings;
 mod transpose;
 

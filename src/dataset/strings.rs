@@ -34,6 +34,11 @@ impl Strings {
         Some(&self.text[start..end])
     }
 
+    /// The string pushed last.
+    pub fn last(&self) -> Option<&str> {
+        self.get(self.len().checked_sub(1)?)
+    }
+
     /// The strings in order.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         (0..self.len()).filter_map(|position| self.get(position))

@@ -1,0 +1,276 @@
+//! Files and streams, plain or compressed.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use super::error::{Fault, ReadError, ReadErrorKind};
+
+const BUFFER: usize = 1 << 18;
+
+/// The name of standard input in messages.
+const STDIN: &str = "<stdin>";
+
+/// Whether `path` means standard input.
+pub(super) fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// What compresses a stream, known by its first bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Compression {
+    None,
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    fn of(head: &[u8]) -> Self {
+        match head {
+            [0x1f, 0x8b, ..] => Self::Gzip,
+            // A frame, or one of the frames to be skipped that may stand before it.
+            [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Self::Zstd,
+            _ => Self::None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::None => "plain",
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+}
+
+/// Decompressed text of a named input.
+pub(super) struct Source<'r> {
+    pub(super) name: String,
+    reader: Box<dyn Read + Send + 'r>,
+    compression: Compression,
+    watch: Arc<Watch>,
+}
+
+impl Read for Source<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.reader.read(buffer)
+    }
+}
+
+impl<'r> Source<'r> {
+    /// Opens a file, or standard input for `-`. A decompressor may take `limit` bytes.
+    pub(super) fn open(path: &Path, limit: Option<u64>) -> Result<Source<'static>, ReadError> {
+        if is_stdin(path) {
+            return Source::new(io::stdin(), STDIN, limit);
+        }
+        let name = path.display().to_string();
+        match File::open(path) {
+            Ok(file) => Source::new(file, &name, limit),
+            Err(error) => Err(ReadError::io(&name, &error)),
+        }
+    }
+
+    pub(super) fn new(
+        reader: impl Read + Send + 'r,
+        name: &str,
+        limit: Option<u64>,
+    ) -> Result<Self, ReadError> {
+        let watch = Arc::new(Watch::default());
+        let watched = Watched {
+            reader,
+            watch: Arc::clone(&watch),
+        };
+        let (compression, reader) =
+            decompress(watched, limit).map_err(|error| ReadError::io(name, &error))?;
+        Ok(Self {
+            name: name.to_owned(),
+            reader,
+            compression,
+            watch,
+        })
+    }
+
+    /// What a failed read means: trouble with the file, or with what it holds.
+    pub(super) fn fault(&self, error: &io::Error) -> Fault {
+        let format = self.compression.name();
+        if self.watch.failed.load(Ordering::Relaxed) || self.compression == Compression::None {
+            return Fault::io(error);
+        }
+        if error.kind() == io::ErrorKind::UnexpectedEof {
+            let bytes = self.watch.bytes.load(Ordering::Relaxed);
+            let found = format!("the end of the file after {bytes} compressed bytes");
+            return Fault::new(
+                ReadErrorKind::Truncated,
+                format!("more {format} data"),
+                found,
+            )
+            .remedy("the file was cut off: copy or compress it again");
+        }
+        Fault::new(
+            ReadErrorKind::Corrupt,
+            format!("intact {format} data"),
+            format!(
+                "an error after at most {} compressed bytes: {error}",
+                self.watch.bytes.load(Ordering::Relaxed)
+            ),
+        )
+    }
+}
+
+type Decompressed<'r> = (Compression, Box<dyn Read + Send + 'r>);
+
+fn decompress<'r>(
+    mut reader: impl Read + Send + 'r,
+    limit: Option<u64>,
+) -> io::Result<Decompressed<'r>> {
+    let mut head = Vec::with_capacity(4);
+    reader.by_ref().take(4).read_to_end(&mut head)?;
+    let compression = Compression::of(&head);
+    let whole = Cursor::new(head).chain(BufReader::with_capacity(BUFFER, reader));
+    let reader: Box<dyn Read + Send + 'r> = match compression {
+        Compression::None => Box::new(whole),
+        Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(whole)),
+        Compression::Zstd => {
+            let mut decoder = zstd::stream::read::Decoder::with_buffer(whole)?;
+            decoder.window_log_max(window_log(limit))?;
+            Box::new(decoder)
+        }
+    };
+    Ok((compression, reader))
+}
+
+/// Logarithm of the largest zstd window: all that the format's decoder can do, within `limit`.
+fn window_log(limit: Option<u64>) -> u32 {
+    let most = if size_of::<usize>() == 4 { 30 } else { 31 };
+    limit.map_or(most, |limit| limit.max(1).ilog2().clamp(10, most))
+}
+
+/// What went through a reader, told across threads.
+#[derive(Debug, Default)]
+struct Watch {
+    bytes: AtomicU64,
+    failed: AtomicBool,
+}
+
+struct Watched<R> {
+    reader: R,
+    watch: Arc<Watch>,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let result = self.reader.read(buffer);
+        match &result {
+            Ok(bytes) => {
+                self.watch.bytes.fetch_add(*bytes as u64, Ordering::Relaxed);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => self.watch.failed.store(true, Ordering::Relaxed),
+        }
+        result
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use std::io::Write;
+
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    pub(in super::super) fn gz(text: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    pub(in super::super) fn zst(text: &[u8]) -> Vec<u8> {
+        zstd::encode_all(text, 3).unwrap()
+    }
+
+    fn text(bytes: &[u8]) -> Result<Vec<u8>, (Vec<u8>, Fault)> {
+        let mut source = Source::new(bytes, "x", None).unwrap();
+        let mut text = Vec::new();
+        match source.read_to_end(&mut text) {
+            Ok(_) => Ok(text),
+            Err(error) => Err((text, source.fault(&error))),
+        }
+    }
+
+    #[test]
+    fn compression_is_known_by_the_first_bytes() {
+        for plain in [&b""[..], b"1", b"12 3", b"\x1f", b"(\xb5/"] {
+            assert_eq!(text(plain).unwrap(), plain);
+        }
+        assert_eq!(text(&gz(b"abc")).unwrap(), b"abc");
+        assert_eq!(text(&gz(b"")).unwrap(), b"");
+        assert_eq!(text(&zst(b"abc")).unwrap(), b"abc");
+    }
+
+    #[test]
+    fn members_and_frames_follow_each_other() {
+        assert_eq!(
+            text(&[gz(b"ab"), gz(b""), gz(b"c")].concat()).unwrap(),
+            b"abc"
+        );
+        let skipped = [0x5a, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9];
+        let frames = [skipped.to_vec(), zst(b"ab"), skipped.to_vec(), zst(b"c")].concat();
+        assert_eq!(text(&frames).unwrap(), b"abc");
+    }
+
+    #[test]
+    fn a_large_window_is_read() {
+        let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+        encoder.window_log(30).unwrap();
+        encoder.write_all(b"abc").unwrap();
+        let bytes = encoder.finish().unwrap();
+        assert_eq!(text(&bytes).unwrap(), b"abc");
+        let mut source = Source::new(&bytes[..], "x", Some(1 << 20)).unwrap();
+        assert!(source.read_to_end(&mut Vec::new()).is_err());
+    }
+
+    #[test]
+    fn a_cut_off_stream_is_told_from_a_damaged_one() {
+        let noise: Vec<u8> = (0..100_000u32)
+            .flat_map(|i| i.wrapping_mul(2_654_435_761).to_le_bytes())
+            .collect();
+        for whole in [gz(&noise), zst(&noise), [gz(b"a"), gz(&noise)].concat()] {
+            for end in [5, 12, 40, whole.len() / 2, whole.len() - 1] {
+                let (_, fault) = text(&whole[..end]).unwrap_err();
+                assert_eq!(fault.kind, ReadErrorKind::Truncated, "{end} {fault:?}");
+            }
+            let mut damaged = whole.clone();
+            let middle = damaged.len() / 2;
+            damaged[middle..middle + 40].fill(0xff);
+            assert_eq!(text(&damaged).unwrap_err().1.kind, ReadErrorKind::Corrupt);
+        }
+    }
+
+    #[test]
+    fn a_failing_file_is_no_damaged_data() {
+        struct Failing;
+        impl Read for Failing {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::from(io::ErrorKind::UnexpectedEof))
+            }
+        }
+        let bytes = gz(&[b'a'; 1000]);
+        let mut source = Source::new(bytes[..20].chain(Failing), "x", None).unwrap();
+        let error = source.read_to_end(&mut Vec::new()).unwrap_err();
+        let kind = source.fault(&error).kind;
+        assert_eq!(kind, ReadErrorKind::Io(io::ErrorKind::UnexpectedEof));
+    }
+
+    #[test]
+    fn missing_files_and_folders_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("absent.svm");
+        let error = Source::open(&missing, None).err().unwrap();
+        assert_eq!(error.kind(), ReadErrorKind::Io(io::ErrorKind::NotFound));
+        assert!(error.to_string().contains("absent.svm"));
+        assert!(Source::open(folder.path(), None).is_err());
+    }
+}

@@ -1,0 +1,78 @@
+//! Files of feature names.
+
+use std::path::Path;
+
+use crate::dataset::{Dataset, FeatureNames, Strings};
+
+use super::CHUNK;
+use super::chunks::Chunks;
+use super::error::{Fault, ReadError, ReadErrorKind};
+use super::input::Source;
+
+/// Reads names of features, one a line: the first line names the first column, which is 1 in
+/// svmlight files and 0 in RLScore's. The file may be compressed and have CRLF line ends; an
+/// empty line is an empty name.
+///
+/// # Errors
+/// [`ReadError`] when the file cannot be read, is not UTF-8, or takes more than `max_memory`
+/// bytes.
+pub fn read_names(path: &Path, max_memory: Option<u64>) -> Result<FeatureNames, ReadError> {
+    read_within(path, max_memory, 0)
+}
+
+/// Names the columns of `dataset`, for which `held` bytes are taken already.
+pub(super) fn attach(
+    dataset: Dataset<'static>,
+    path: &Path,
+    limit: Option<u64>,
+    held: u64,
+) -> Result<Dataset<'static>, ReadError> {
+    let names = read_within(path, limit, held)?;
+    let name = path.display().to_string();
+    if names.len() < dataset.width() {
+        let expected = format!("at least {} names, one a column", dataset.width());
+        let found = names.len().to_string();
+        return Err(Fault::new(ReadErrorKind::NameCount, expected, found).of(&name));
+    }
+    dataset
+        .with_names(names)
+        .map_err(|error| ReadError::data(&name, &error))
+}
+
+fn read_within(path: &Path, limit: Option<u64>, held: u64) -> Result<FeatureNames, ReadError> {
+    let source = Source::open(path, limit)?;
+    let name = source.name.clone();
+    let mut chunks = Chunks::new(source, CHUNK, limit);
+    let mut names = Strings::default();
+    loop {
+        // One line, one name: the next line is one more than there are names.
+        let line = |names: &Strings| names.len() as u64 + 1;
+        match chunks.next() {
+            Ok(Some(text)) => {
+                push_lines(&text, &mut names).map_err(|f| f.at(&name, line(&names)))?;
+            }
+            Ok(None) => return Ok(FeatureNames::new(names)),
+            Err(failure) => return Err(failure.fault.at(&failure.name, line(&names))),
+        }
+        if let Some(limit) = limit
+            && held + names.memory() as u64 > limit
+        {
+            let found = format!("{} or more", held + names.memory() as u64);
+            return Err(Fault::too_large(limit, &found).at(&name, line(&names)));
+        }
+    }
+}
+
+fn push_lines(text: &[u8], names: &mut Strings) -> Result<(), Fault> {
+    let text = text.strip_suffix(b"\n").unwrap_or(text);
+    for line in text.split(|&byte| byte == b'\n') {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let name = std::str::from_utf8(line).map_err(|error| {
+            let at = error.valid_up_to();
+            let expected = "a feature name in UTF-8";
+            Fault::token(ReadErrorKind::NameEncoding, expected, at, &line[at..])
+        })?;
+        names.push(name);
+    }
+    Ok(())
+}
