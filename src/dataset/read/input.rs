@@ -50,6 +50,7 @@ pub(super) struct Source<'r> {
     pub(super) name: String,
     reader: Box<dyn Read + Send + 'r>,
     compression: Compression,
+    limit: Option<u64>,
     watch: Arc<Watch>,
 }
 
@@ -88,34 +89,32 @@ impl<'r> Source<'r> {
             name: name.to_owned(),
             reader,
             compression,
+            limit,
             watch,
         })
     }
 
     /// What a failed read means: trouble with the file, or with what it holds.
     pub(super) fn fault(&self, error: &io::Error) -> Fault {
-        let format = self.compression.name();
         if self.watch.failed.load(Ordering::Relaxed) || self.compression == Compression::None {
             return Fault::io(error);
         }
+        let format = self.compression.name();
+        let bytes = self.watch.bytes.load(Ordering::Relaxed);
         if error.kind() == io::ErrorKind::UnexpectedEof {
-            let bytes = self.watch.bytes.load(Ordering::Relaxed);
+            let expected = format!("more {format} data");
             let found = format!("the end of the file after {bytes} compressed bytes");
-            return Fault::new(
-                ReadErrorKind::Truncated,
-                format!("more {format} data"),
-                found,
-            )
-            .remedy("the file was cut off: copy or compress it again");
+            return Fault::new(ReadErrorKind::Truncated, expected, found)
+                .remedy("the file was cut off: copy or compress it again");
         }
-        Fault::new(
-            ReadErrorKind::Corrupt,
-            format!("intact {format} data"),
-            format!(
-                "an error after at most {} compressed bytes: {error}",
-                self.watch.bytes.load(Ordering::Relaxed)
-            ),
-        )
+        if let Some(limit) = self.limit
+            && is_window(error)
+        {
+            return Fault::too_large(limit, "a zstd window beyond it");
+        }
+        let expected = format!("intact {format} data");
+        let found = format!("{error}, within the first {bytes} compressed bytes");
+        Fault::new(ReadErrorKind::Corrupt, expected, found)
     }
 }
 
@@ -141,10 +140,16 @@ fn decompress<'r>(
     Ok((compression, reader))
 }
 
-/// Logarithm of the largest zstd window: all that the format's decoder can do, within `limit`.
+/// Logarithm of the largest zstd window: all that the decoder can do, but within `limit` or
+/// the 8 MiB that the format asks every decoder to have.
 fn window_log(limit: Option<u64>) -> u32 {
     let most = if size_of::<usize>() == 4 { 30 } else { 31 };
-    limit.map_or(most, |limit| limit.max(1).ilog2().clamp(10, most))
+    limit.map_or(most, |limit| limit.max(1).ilog2().clamp(23, most))
+}
+
+/// Whether a zstd decoder refused a window; its errors have no other kind than their text.
+fn is_window(error: &io::Error) -> bool {
+    error.to_string().contains("too much memory")
 }
 
 /// What went through a reader, told across threads.
@@ -188,16 +193,27 @@ pub(super) mod tests {
     }
 
     pub(in super::super) fn zst(text: &[u8]) -> Vec<u8> {
-        zstd::encode_all(text, 3).unwrap()
+        let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 3).unwrap();
+        encoder.include_checksum(true).unwrap();
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
     }
 
-    fn text(bytes: &[u8]) -> Result<Vec<u8>, (Vec<u8>, Fault)> {
-        let mut source = Source::new(bytes, "x", None).unwrap();
+    fn text_within(bytes: &[u8], limit: Option<u64>) -> Result<Vec<u8>, Fault> {
+        let mut source = Source::new(bytes, "x", limit).unwrap();
         let mut text = Vec::new();
         match source.read_to_end(&mut text) {
             Ok(_) => Ok(text),
-            Err(error) => Err((text, source.fault(&error))),
+            Err(error) => Err(source.fault(&error)),
         }
+    }
+
+    fn text(bytes: &[u8]) -> Result<Vec<u8>, Fault> {
+        text_within(bytes, None)
+    }
+
+    fn kind_of(bytes: &[u8]) -> Option<ReadErrorKind> {
+        text(bytes).err().map(|fault| fault.kind)
     }
 
     #[test]
@@ -228,8 +244,8 @@ pub(super) mod tests {
         encoder.write_all(b"abc").unwrap();
         let bytes = encoder.finish().unwrap();
         assert_eq!(text(&bytes).unwrap(), b"abc");
-        let mut source = Source::new(&bytes[..], "x", Some(1 << 20)).unwrap();
-        assert!(source.read_to_end(&mut Vec::new()).is_err());
+        let fault = text_within(&bytes, Some(1 << 29)).unwrap_err();
+        assert_eq!(fault.kind, ReadErrorKind::TooLarge);
     }
 
     #[test]
@@ -239,13 +255,13 @@ pub(super) mod tests {
             .collect();
         for whole in [gz(&noise), zst(&noise), [gz(b"a"), gz(&noise)].concat()] {
             for end in [5, 12, 40, whole.len() / 2, whole.len() - 1] {
-                let (_, fault) = text(&whole[..end]).unwrap_err();
-                assert_eq!(fault.kind, ReadErrorKind::Truncated, "{end} {fault:?}");
+                let kind = kind_of(&whole[..end]);
+                assert_eq!(kind, Some(ReadErrorKind::Truncated), "{end}");
             }
             let mut damaged = whole.clone();
             let middle = damaged.len() / 2;
             damaged[middle..middle + 40].fill(0xff);
-            assert_eq!(text(&damaged).unwrap_err().1.kind, ReadErrorKind::Corrupt);
+            assert_eq!(kind_of(&damaged), Some(ReadErrorKind::Corrupt));
         }
     }
 
