@@ -227,3 +227,64 @@ impl ReadOptions {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file of the corpora, or none and a word about it.
+    fn corpus(file: &str) -> Option<PathBuf> {
+        let folder = std::env::var_os("RANKRLS_CORPORA");
+        if folder.is_none() {
+            eprintln!("NOT TESTED on {file}: RANKRLS_CORPORA does not name the folder of corpora");
+        }
+        folder.map(|folder| Path::new(&folder).join(file))
+    }
+
+    /// Rows, queries, columns, stored columns and non-zeros.
+    fn size(data: &Dataset<'_>) -> [usize; 5] {
+        let queries = data.queries().len();
+        let columns = [data.width(), data.stored_columns(), data.nonzeros()];
+        [data.rows(), queries, columns[0], columns[1], columns[2]]
+    }
+
+    #[test]
+    fn rlscore_corpus_is_read() {
+        let Some(path) = corpus("rlscore-parse/train.features") else {
+            return;
+        };
+        let data = ReadOptions::new().read(&path).unwrap().dataset;
+        assert_eq!(size(&data), [100, 22, 195_095, 9_312, 51_855]);
+        assert_eq!(data.queries().id(1), Some("1001"));
+        let width = data.width();
+        let path = path.with_file_name("test");
+        let test = ReadOptions::new().width(width).read(&path).unwrap();
+        assert_eq!(test.dataset.width(), width);
+        assert_eq!(
+            (test.dataset.rows(), test.dataset.queries().len()),
+            (100, 20)
+        );
+        assert!(test.dropped_columns > 0);
+    }
+
+    #[test]
+    fn parse_corpus_is_read_with_its_names() {
+        let Some(path) = corpus("ewt-parse/train_2000.svm.zst") else {
+            return;
+        };
+        let options = ReadOptions::new().names(path.with_file_name("features_2000.txt.zst"));
+        let data = options.read(&path).unwrap().dataset;
+        assert_eq!(size(&data), [2_000, 108, 118_971, 118_971, 1_308_985]);
+        assert_eq!(data.names().unwrap().len(), 118_971);
+    }
+
+    #[test]
+    fn letor_corpus_is_read() {
+        let Some(path) = corpus("letor-mq2008-fold3/train.txt.zst") else {
+            return;
+        };
+        let data = ReadOptions::new().read(&path).unwrap().dataset;
+        assert_eq!(size(&data)[..3], [8_643, 470, 46]);
+        assert_eq!(data.queries().id(0), Some("14037"));
+    }
+}

@@ -76,3 +76,59 @@ fn push_lines(text: &[u8], names: &mut Strings) -> Result<(), Fault> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::input::tests::{gz, zst};
+    use super::super::{Place, ReadOptions};
+    use super::*;
+
+    /// Names from a file of these bytes.
+    fn names(bytes: &[u8]) -> Result<Vec<String>, ReadError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("names.txt");
+        fs::write(&path, bytes).unwrap();
+        let names = read_names(&path, Some(1 << 20))?;
+        Ok(names.iter().map(str::to_owned).collect())
+    }
+
+    #[test]
+    fn one_name_a_line() {
+        assert_eq!(names("a b\r\n\nü\n".as_bytes()).unwrap(), ["a b", "", "ü"]);
+        assert_eq!(names(b"a\nb").unwrap(), ["a", "b"]);
+        assert_eq!(names(&gz(b"a\nb\n")).unwrap(), ["a", "b"]);
+        assert_eq!(names(&zst(b"a\nb\n")).unwrap(), ["a", "b"]);
+        assert!(names(b"").unwrap().is_empty());
+    }
+
+    #[test]
+    fn bad_text_has_a_place() {
+        let error = names(b"a\nb\xff\nc\n").unwrap_err();
+        assert_eq!(error.kind(), ReadErrorKind::NameEncoding);
+        assert_eq!(error.place(), Some(Place { line: 2, column: 2 }));
+        let whole = gz(b"a\nb\n");
+        let error = names(&whole[..whole.len() - 2]).unwrap_err();
+        assert_eq!(error.kind(), ReadErrorKind::Truncated);
+        let error = names(&zst(&vec![b'\n'; 2_000_000])).unwrap_err();
+        assert_eq!(error.kind(), ReadErrorKind::TooLarge);
+    }
+
+    #[test]
+    fn every_column_needs_a_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("names.txt");
+        let read = |text: &str| {
+            fs::write(&path, text).unwrap();
+            let options = ReadOptions::new().names(path.clone());
+            options.read_from(&b"1 1:1 3:1\n"[..], "f")
+        };
+        let data = read("a\nb\nc\nmore\n").unwrap().dataset;
+        assert_eq!(data.names().unwrap().of(2), Some("c"));
+        let error = read("a\nb\n").unwrap_err();
+        assert_eq!(error.kind(), ReadErrorKind::NameCount);
+        let text = error.to_string();
+        assert!(text.ends_with("names.txt: expected at least 3 names, one a column, found 2"));
+    }
+}
