@@ -12,15 +12,19 @@ use sprs::CsMatBase;
 
 mod error;
 mod names;
+mod output;
 mod queries;
 pub mod read;
 mod strings;
 mod transpose;
+mod write;
 
 pub use error::DatasetError;
 pub use names::FeatureNames;
+pub use output::Output;
 pub use queries::Queries;
 pub use strings::Strings;
+pub use write::{write_names, write_svmlight};
 
 /// A sparse matrix (examples x stored columns) in compressed column form, with
 /// arrays that are owned or borrowed.

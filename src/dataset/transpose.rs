@@ -46,7 +46,8 @@ pub(crate) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn row(&self, row: usize) -> Row<'a> {
+    /// Row `row` of the block.
+    pub(crate) fn row(&self, row: usize) -> Row<'a> {
         let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
         let range = start..self.ends[row];
         Row {
@@ -56,8 +57,9 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// The entries of a row.
 #[derive(Debug, Clone, Copy)]
-struct Row<'a> {
+pub(crate) struct Row<'a> {
     indices: &'a [u32],
     values: &'a [f64],
 }
@@ -73,7 +75,8 @@ impl<'a> Row<'a> {
         }
     }
 
-    fn iter(self) -> impl Iterator<Item = (u32, f64)> + 'a {
+    /// Pairs of index and value.
+    pub(crate) fn iter(self) -> impl Iterator<Item = (u32, f64)> + 'a {
         self.indices
             .iter()
             .copied()
@@ -334,25 +337,36 @@ fn fill(matrix: &RowMajor<'_>, part: &Part, rows: &mut [u32], values: &mut [f64]
         end += count as usize;
     }
     if part.direct {
-        let mut by_column = vec![0; part.span.columns()];
-        for (&feature, start) in part.features.iter().zip(free) {
-            by_column[(feature - part.span.first) as usize] = start;
-        }
-        matrix.visit(|number, row| {
-            for (index, value) in row.within(part.span).iter() {
-                let place = &mut by_column[(index - part.span.first) as usize];
-                rows[*place] = number;
-                values[*place] = value;
-                *place += 1;
-            }
-        });
-        return;
+        return fill_directly(matrix, part, &free, rows, values);
     }
     matrix.visit(|number, row| {
         let mut position = 0;
         for (index, value) in row.within(part.span).iter() {
             position += part.features[position..].partition_point(|&feature| feature < index);
             let place = &mut free[position];
+            rows[*place] = number;
+            values[*place] = value;
+            *place += 1;
+        }
+    });
+}
+
+/// [`fill`] by an array over all columns of the span, where each one's entries begin at `free`.
+fn fill_directly(
+    matrix: &RowMajor<'_>,
+    part: &Part,
+    free: &[usize],
+    rows: &mut [u32],
+    values: &mut [f64],
+) {
+    let first = part.span.first;
+    let mut by_column = vec![0; part.span.columns()];
+    for (&feature, &start) in part.features.iter().zip(free) {
+        by_column[(feature - first) as usize] = start;
+    }
+    matrix.visit(|number, row| {
+        for (index, value) in row.within(part.span).iter() {
+            let place = &mut by_column[(index - first) as usize];
             rows[*place] = number;
             values[*place] = value;
             *place += 1;

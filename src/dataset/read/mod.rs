@@ -39,6 +39,7 @@ mod token;
 
 pub use error::{Place, ReadError, ReadErrorKind};
 pub use names::read_names;
+pub(super) use token::LARGEST_INDEX;
 
 use piece::{Grammar, Lines};
 use text::{Plan, Text};

@@ -35,6 +35,8 @@ fn read_source(source: Source<'_>, options: &ReadOptions) -> Result<Loaded, Read
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use proptest::collection::vec;
     use proptest::prelude::*;
 
@@ -52,12 +54,13 @@ mod tests {
         let mut rows: Vec<String> = data.labels().iter().map(f64::to_string).collect();
         for (query, range) in data.queries().ranges().enumerate() {
             for row in range {
-                rows[row] += &format!(" {}", data.queries().id(query).unwrap_or("-"));
+                let id = data.queries().id(query).unwrap_or("-");
+                write!(rows[row], " {id}").unwrap();
             }
         }
         for position in 0..data.stored_columns() {
             for (row, value) in data.column(position).iter() {
-                rows[row] += &format!(" {}:{value}", data.feature(position));
+                write!(rows[row], " {}:{value}", data.feature(position)).unwrap();
             }
         }
         rows

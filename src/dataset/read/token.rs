@@ -5,7 +5,7 @@ use super::number::{self, BadNumber};
 
 /// The largest index that can be written: 0-based features fit in 32 bits, and so does their
 /// number.
-pub(super) const LARGEST_INDEX: u64 = u32::MAX as u64 - 1;
+pub(in crate::dataset) const LARGEST_INDEX: u64 = u32::MAX as u64 - 1;
 
 pub(super) fn is_space(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'
