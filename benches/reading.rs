@@ -52,7 +52,7 @@ fn generated(criterion: &mut Criterion) {
         let text = generate(long);
         group.throughput(Throughput::Bytes(text.len() as u64));
         group.bench_function(name, |bench| {
-            bench.iter(|| read(black_box(text.as_bytes())))
+            bench.iter(|| read(black_box(text.as_bytes())));
         });
         let compressed = zstd::encode_all(text.as_bytes(), 3).expect("compressed text");
         group.bench_function(format!("{name}, zstd"), |bench| {
