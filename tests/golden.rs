@@ -1,0 +1,268 @@
+//! Real data against numbers from elsewhere. The corpora are other people's and
+//! live outside the repository: `RANKRLS_CORPORA` names their folder, and
+//! without it these tests say so and pass.
+
+use std::path::PathBuf;
+
+use rankrls::dataset::read::{Format, ReadOptions};
+use rankrls::metrics::{Convention, Metric, evaluate};
+use rankrls::{Candidates, Dataset, Lambda, Options, Selection, StrategyKind, select};
+
+fn corpus(path: &str) -> Option<PathBuf> {
+    let Some(folder) = std::env::var_os("RANKRLS_CORPORA") else {
+        eprintln!("SKIPPED: set RANKRLS_CORPORA to the folder of corpora to test {path}");
+        return None;
+    };
+    Some(PathBuf::from(folder).join(path))
+}
+
+fn load(path: &str, options: &ReadOptions) -> Option<Dataset<'static>> {
+    let path = corpus(path)?;
+    Some(
+        options
+            .read(&path)
+            .unwrap_or_else(|error| panic!("{error}"))
+            .dataset,
+    )
+}
+
+const EXACT: [StrategyKind; 2] = [StrategyKind::Dense, StrategyKind::LowMem];
+
+fn run(data: &Dataset<'_>, strategy: StrategyKind, k: usize, lambda: f64) -> Selection {
+    let options = Options::new(k, Lambda::new(lambda).unwrap()).strategy(strategy);
+    select(data, &options, &mut ()).unwrap()
+}
+
+fn features(selection: &Selection) -> Vec<u32> {
+    selection.steps.iter().map(|step| step.feature).collect()
+}
+
+fn assert_close(found: f64, expected: f64, relative: f64) {
+    assert!(
+        (found - expected).abs() <= relative * expected.abs(),
+        "{found} for {expected}"
+    );
+}
+
+/// One run of the authors' implementation.
+struct Golden {
+    lambda: f64,
+    features: [u32; 10],
+    errors: [f64; 10],
+    weights: [f64; 10],
+}
+
+/// RLScore's `GreedyNFoldRLS` (the paper's authors' implementation, leave-query-out, bias 0)
+/// on the query-centred column-class representatives of `rlscore-parse/train`; agrees with an
+/// independent Algorithm 1 to 1e-9. Columns count from 0, as in `train.features`.
+const RLSCORE: [Golden; 3] = [
+    Golden {
+        lambda: 1.0,
+        features: [
+            115242, 48016, 53488, 155777, 142236, 34062, 89970, 5969, 156947, 94953,
+        ],
+        errors: [
+            0.3394777829262262,
+            0.2890519589717291,
+            0.246058604264023,
+            0.2152464304437572,
+            0.19563414534937948,
+            0.17720887601275878,
+            0.1593198242820109,
+            0.14574562959832715,
+            0.13446244142251496,
+            0.12473083460998426,
+        ],
+        weights: [
+            0.05129981695725074,
+            -0.0739471085441109,
+            0.04109870210436527,
+            -0.053856459979075,
+            0.04776280085476394,
+            0.056904799307777296,
+            -0.07252032319758775,
+            0.05514752403271224,
+            0.0642526011230726,
+            -0.051569626864268525,
+        ],
+    },
+    Golden {
+        lambda: 16.0,
+        features: [
+            115242, 53488, 89970, 142236, 23271, 139230, 59383, 88317, 24638, 48016,
+        ],
+        errors: [
+            0.3560530519178302,
+            0.31078220207771695,
+            0.2928252538349207,
+            0.27717370341829084,
+            0.26815821122323685,
+            0.259928848947966,
+            0.2551790140250345,
+            0.24915533973441187,
+            0.24498574953274785,
+            0.24117211802012162,
+        ],
+        weights: [
+            0.03688864305367727,
+            0.023119908151059222,
+            -0.02111974856651276,
+            0.022408286283625352,
+            0.02123729046599262,
+            0.014419112587992325,
+            -0.0152130838059052,
+            0.013875204866448427,
+            0.013914481948486289,
+            -0.015874909089674604,
+        ],
+    },
+    Golden {
+        lambda: 128.0,
+        features: [
+            26379, 115242, 142236, 89970, 10500, 69694, 139230, 23271, 56956, 53488,
+        ],
+        errors: [
+            0.4115873432263306,
+            0.3766128581210276,
+            0.37333125297482317,
+            0.3701906957313811,
+            0.3678041163246608,
+            0.3655263961851851,
+            0.36348593177708854,
+            0.36147725416961635,
+            0.3595168426618867,
+            0.3579181695706895,
+        ],
+        weights: [
+            0.009000986844606228,
+            0.011776965377375692,
+            0.004501467693394096,
+            -0.004021151057683935,
+            0.004050691241995891,
+            0.003428417100186156,
+            0.003678854499508613,
+            0.004540324051757442,
+            0.0032699262513352025,
+            0.003265599135497818,
+        ],
+    },
+];
+
+#[test]
+fn agrees_with_the_authors_implementation() {
+    let options = ReadOptions::new().format(Format::Rlscore);
+    let Some(data) = load("rlscore-parse/train.features", &options) else {
+        return;
+    };
+    let summary = Candidates::new(&data).summary();
+    assert_eq!(
+        (data.rows(), data.queries().len(), data.width()),
+        (100, 22, 195_095)
+    );
+    assert_eq!(data.stored_columns(), 9_312);
+    assert_eq!(summary.column_classes, 1_083);
+    for golden in &RLSCORE {
+        for strategy in EXACT {
+            let selection = run(&data, strategy, 10, golden.lambda);
+            assert_eq!(features(&selection), golden.features, "{strategy}");
+            for (step, expected) in selection.steps.iter().zip(golden.errors) {
+                assert_close(step.lqo_error, expected, 1e-8);
+            }
+            for (&weight, expected) in selection.weights.iter().zip(golden.weights) {
+                assert_close(weight, expected, 1e-8);
+            }
+        }
+    }
+}
+
+/// A stand-alone implementation of Algorithm 1 (dense, f64) on `ewt-parse/train_2000`:
+/// columns as in the svmlight file, lowest of each class; `lambda` 16.
+const EWT_FEATURES: [u32; 20] = [
+    98144, 77881, 99368, 13505, 6, 92, 22318, 10485, 23286, 148, 10784, 4, 98965, 98034, 188,
+    12374, 11956, 111_380, 21684, 93563,
+];
+const EWT_LAST_ERRORS: [f64; 3] = [6.487799246377643, 6.408247963173719, 6.320148511596452];
+
+#[test]
+fn agrees_with_a_stand_alone_algorithm_1_on_parses() {
+    let Some(data) = load("ewt-parse/train_2000.svm.zst", &ReadOptions::new()) else {
+        return;
+    };
+    let summary = Candidates::new(&data).summary();
+    assert_eq!(
+        (data.rows(), data.queries().len(), data.width()),
+        (2_000, 108, 118_971)
+    );
+    assert_eq!(summary.column_classes, 15_550);
+    for strategy in EXACT {
+        let selection = run(&data, strategy, 20, 16.0);
+        let written: Vec<u32> = features(&selection)
+            .iter()
+            .map(|feature| feature + 1)
+            .collect();
+        assert_eq!(written, EWT_FEATURES, "{strategy}");
+        for (step, expected) in selection.steps[17..].iter().zip(EWT_LAST_ERRORS) {
+            assert_close(step.lqo_error, expected, 1e-8);
+        }
+    }
+}
+
+/// Greedy RankRLS paper, tables 2 and 7 to 10, fold 3 of MQ2008: `lambda` and `k` chosen by
+/// validation MAP; measures in the LETOR convention.
+const LETOR_FEATURES: [u32; 7] = [39, 29, 25, 23, 46, 37, 19];
+const LETOR_MEASURES: [(&str, f64); 4] = [
+    ("map", 0.4582),
+    ("p@10", 0.2363),
+    ("mean-ndcg", 0.4787),
+    ("ndcg@10", 0.2558),
+];
+
+#[test]
+fn reproduces_the_papers_fold_of_letor() {
+    let options = ReadOptions::new();
+    let Some(train) = load("letor-mq2008-fold3/train.txt.zst", &options) else {
+        return;
+    };
+    let Some(test) = load(
+        "letor-mq2008-fold3/test.txt.zst",
+        &options.width(train.width()),
+    ) else {
+        return;
+    };
+    for strategy in EXACT {
+        let selection = run(&train, strategy, 7, 8.0);
+        let written: Vec<u32> = features(&selection)
+            .iter()
+            .map(|feature| feature + 1)
+            .collect();
+        assert_eq!(written, LETOR_FEATURES, "{strategy}");
+        let scores = scores(&test, &selection);
+        for (name, expected) in LETOR_MEASURES {
+            let metric: Metric = name.parse().unwrap();
+            let result = evaluate(
+                &[metric],
+                test.labels(),
+                &scores,
+                test.queries(),
+                Convention::Letor,
+            );
+            let mean = result.unwrap().get(metric).unwrap().mean.unwrap();
+            assert!(
+                (mean - expected).abs() <= 0.5e-4,
+                "{name}: {mean} for {expected}"
+            );
+        }
+    }
+}
+
+fn scores(data: &Dataset<'_>, selection: &Selection) -> Vec<f64> {
+    let mut scores = vec![0.0; data.rows()];
+    for (step, weight) in selection.steps.iter().zip(&selection.weights) {
+        if let Some(position) = data.position(step.feature) {
+            for (row, value) in data.column(position).iter() {
+                scores[row] += weight * value;
+            }
+        }
+    }
+    scores
+}
