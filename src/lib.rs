@@ -1,6 +1,7 @@
 //! Greedy RankRLS.
 
 pub mod candidates;
+pub mod corpus;
 pub mod dataset;
 mod kernels;
 mod lambda;

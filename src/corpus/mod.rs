@@ -1,0 +1,176 @@
+//! Synthetic parse-reranking corpora.
+//!
+//! A sentence is drawn from a probabilistic grammar whose prepositional phrases, coordinations
+//! and relative clauses attach in several ways. Every parse of it is a candidate, a row; the
+//! sentence is the query; the label of a candidate is its labelled bracket F1 (0 to 1) against
+//! the tree the sentence was drawn with. Features are words, productions, head-modifier pairs
+//! and the like, most of them rare. [`Corpus::dataset`] names them all.
+//!
+//! **What there is to learn.** Words are drawn given the words that govern them: a preposition
+//! leans towards nouns or verbs, single nouns and verbs attract a preposition of their own, and
+//! nouns, verbs, adjectives and adverbs have latent kinds that go together. So word features
+//! tell right attachments from wrong ones, on other sentences too.
+//!
+//! **Candidates.** Of all parses under the grammar the [`max_parses`](CorpusOptions::max_parses)
+//! most probable ones are taken, by the probabilities of productions alone: words do not count,
+//! and ties are broken by a fixed order. As with a real parser, the tree that the sentence was
+//! drawn with may be missed, and then no candidate has label 1; [`Report::with_own_tree`] counts
+//! the queries that have it. A sentence is left out when it has one parse only, or when all its
+//! candidates have the same label.
+//!
+//! **Columns** are numbered by first occurrence, in the order of rows. Words and word bigrams
+//! are constant within a query and many columns are equal: corpora of parses are like that.
+//! Values are counts, or else numbers of at most four decimals, as labels are.
+//!
+//! **Determinism.** Sentence `i` is drawn from stream `i` of the seed's ChaCha generator, stream
+//! 0 being the lexicon's, and nothing but integer arithmetic decides on anything: a seed gives
+//! the same corpus on every platform and at any number of threads.
+//!
+//! ```
+//! use rankrls::corpus::{CorpusOptions, generate};
+//!
+//! let options = CorpusOptions { rows: 100, ..CorpusOptions::default() };
+//! let corpus = generate(&options, &|_| ())?;
+//! assert_eq!(corpus.dataset.rows(), 100);
+//! assert!(corpus.dataset.labels().iter().all(|&f1| (0.0..=1.0).contains(&f1)));
+//! # Ok::<(), rankrls::corpus::CorpusError>(())
+//! ```
+
+mod assembly;
+mod bag;
+mod brackets;
+mod candidates;
+mod chart;
+mod columns;
+mod drawing;
+mod error;
+mod grammar;
+mod interner;
+mod lexicon;
+mod options;
+mod random;
+mod report;
+mod syllables;
+mod symbol;
+mod templates;
+mod tree;
+mod vocabulary;
+mod weighted;
+
+#[cfg(test)]
+mod tests;
+
+use assembly::{Assembly, Training};
+use lexicon::Lexicon;
+use options::MAX_VOCABULARY;
+
+use crate::dataset::Dataset;
+
+pub use error::CorpusError;
+pub use options::CorpusOptions;
+pub use report::Report;
+
+/// Told the number of rows there are, now and then. It starts anew when the vocabulary proves
+/// too small for the columns asked for.
+pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
+
+/// A generated corpus.
+#[derive(Debug, Clone)]
+pub struct Corpus {
+    /// One row a candidate parse, one query a sentence, one named column a feature. Queries are
+    /// identified by the numbers of their sentences.
+    pub dataset: Dataset<'static>,
+    /// The sentences, one a query.
+    pub sentences: Vec<Sentence>,
+    /// What became of the sentences drawn.
+    pub report: Report,
+}
+
+/// A sentence of a corpus.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sentence {
+    /// Its number among the sentences drawn, from 1.
+    pub number: u64,
+    /// The tree it was drawn with, in brackets: `(S (NP (PN Sobor)) (VP (VI traned)))`.
+    pub tree: String,
+    /// Parses it has under the grammar, whatever the limit on candidates; `u64::MAX` stands for
+    /// that many or more.
+    pub parses: u64,
+    /// Position of its own tree among the candidates, from 0.
+    pub own_rank: Option<usize>,
+}
+
+/// A corpus to train on and one to test on.
+#[derive(Debug, Clone)]
+pub struct Split {
+    /// The corpus that [`generate`] returns for the same options.
+    pub train: Corpus,
+    /// Other sentences of the same language, over the columns of `train`.
+    pub test: Corpus,
+}
+
+/// Generates a corpus.
+///
+/// Time is linear in the non-zeros; memory is 20 bytes a non-zero at its peak and 12 after, some
+/// 30 bytes a column for its name, and a few megabytes for the sentences at work. With
+/// [`columns`](CorpusOptions::columns), pilots of an eighth of the rows come first.
+///
+/// # Errors
+/// [`CorpusError`] for options out of range, for columns that no vocabulary gives, and for
+/// lengths so rare that sentences run out.
+pub fn generate(options: &CorpusOptions, progress: Progress<'_>) -> Result<Corpus, CorpusError> {
+    let (corpus, ..) = training(options, progress)?;
+    Ok(corpus)
+}
+
+/// Generates a corpus and one of `test_rows` rows that is held out: from the same lexicon and
+/// grammar, of other sentences, and over the training columns. Features that training does not
+/// have are left out and counted ([`Report::unseen_features`]). `progress` is told the rows of
+/// both.
+///
+/// # Errors
+/// Those of [`generate`]; `test_rows` has the range of [`CorpusOptions::rows`].
+pub fn generate_split(
+    options: &CorpusOptions,
+    test_rows: usize,
+    progress: Progress<'_>,
+) -> Result<Split, CorpusError> {
+    options.validate_rows("test_rows", test_rows)?;
+    let (train, training, lexicon) = training(options, progress)?;
+    let mut assembly = Assembly::held_out(&training);
+    assembly.fill(options, &lexicon, test_rows, &|rows| {
+        progress(options.rows + rows);
+    })?;
+    let (test, _) = assembly.finish(train.report.vocabulary)?;
+    Ok(Split { train, test })
+}
+
+fn training(
+    options: &CorpusOptions,
+    progress: Progress<'_>,
+) -> Result<(Corpus, Training, Lexicon), CorpusError> {
+    options.validate()?;
+    let columns = options.columns.unwrap_or(0);
+    let mut vocabulary = match options.columns {
+        None => options.vocabulary,
+        Some(columns) => vocabulary::promising(options, columns)?,
+    };
+    loop {
+        let lexicon = Lexicon::new(options.seed, vocabulary, options.attraction);
+        let mut assembly = Assembly::default();
+        assembly.fill(options, &lexicon, options.rows, progress)?;
+        let (_, reached) = assembly.growth();
+        if reached >= columns {
+            let (corpus, training) = assembly.finish(vocabulary)?;
+            return Ok((corpus, training, lexicon));
+        }
+        if vocabulary == MAX_VOCABULARY {
+            return Err(CorpusError::Columns {
+                asked: columns,
+                reached,
+                vocabulary,
+            });
+        }
+        vocabulary = vocabulary::larger(vocabulary);
+    }
+}
