@@ -10,8 +10,12 @@ use super::lexicon::Lexicon;
 use super::{Corpus, CorpusError, CorpusOptions, Progress, Report, Sentence};
 use crate::dataset::{Dataset, FeatureNames, Queries, Strings};
 
-/// Sentences drawn at a time; a corpus does not depend on it.
-const BATCH: u64 = 256;
+/// Sentences drawn at a time, or fewer where they may have many rows; a corpus does not depend
+/// on it.
+const BATCH: usize = 256;
+
+/// Rows drawn at a time at the most.
+const BATCH_ROWS: usize = 5000;
 
 /// Sentences drawn in vain before the options are given up.
 const PATIENCE: u64 = 500_000;
@@ -58,10 +62,11 @@ impl<'a> Assembly<'a> {
         rows: usize,
         progress: Progress<'_>,
     ) -> Result<(), CorpusError> {
+        let batch = (BATCH_ROWS / options.max_parses).clamp(1, BATCH) as u64;
         let mut number = self.training.map_or(1, |training| training.next);
         let mut last_used = number;
         while self.rows.len() < rows {
-            let outcomes: Vec<_> = (number..number + BATCH)
+            let outcomes: Vec<_> = (number..number + batch)
                 .into_par_iter()
                 .map(|number| Candidates::draw(options, lexicon, number))
                 .collect();
@@ -70,7 +75,7 @@ impl<'a> Assembly<'a> {
                     last_used = number;
                 }
             }
-            number += BATCH;
+            number += batch;
             if number - last_used > PATIENCE {
                 return Err(CorpusError::Exhausted {
                     sentences: PATIENCE,
@@ -173,9 +178,10 @@ impl<'a> Assembly<'a> {
     /// The corpus, and what a held-out one must know of it.
     pub(super) fn finish(mut self, vocabulary: usize) -> Result<(Corpus, Training), CorpusError> {
         let names = match self.training {
-            None => self.names.clone(),
-            Some(training) => training.names.clone(),
+            None => self.names.strings(),
+            Some(training) => training.names.strings(),
         };
+        let names = FeatureNames::new(names.clone());
         self.report.unseen_features = self.training.map_or(0, |_| self.names.len());
         self.report.queries = self.sizes.len();
         self.report.rows = self.rows.len();
@@ -185,8 +191,8 @@ impl<'a> Assembly<'a> {
         let columns = self.rows.into_columns(names.len());
         let queries = Queries::from_sizes(&self.sizes)?.with_ids(self.ids)?;
         let (indptr, rows, values) = (columns.indptr, columns.rows, columns.values);
-        let dataset = Dataset::from_csc(indptr, rows, values, self.labels, queries)?
-            .with_names(FeatureNames::new(names.into_strings()))?;
+        let dataset =
+            Dataset::from_csc(indptr, rows, values, self.labels, queries)?.with_names(names)?;
         let corpus = Corpus {
             dataset,
             sentences: self.sentences,

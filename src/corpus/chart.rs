@@ -8,6 +8,8 @@
 //! Huang & Chiang, *Better k-best Parsing* (IWPT 2005). For a sentence of `l` words it takes
 //! `O(l^3 n log n)` time for binary productions and `O(l^2 n)` memory.
 
+use std::ops::Range;
+
 use super::grammar::{Grammar, Production};
 use super::symbol::Symbol;
 use super::tree::Tree;
@@ -136,24 +138,16 @@ impl Chart {
         found: &mut Vec<Derivation>,
     ) -> u64 {
         let placed = split.placed;
-        let left_over = split.production.arity() - placed - 1;
-        if end - start <= left_over {
-            return 0;
-        }
+        let last = placed + 1 == split.production.arity();
         let (symbol, _) = split.production.children[placed];
-        let ends = match (left_over, symbol.is_part_of_speech()) {
-            (0, _) => end..=end,
-            (_, true) => start + 1..=start + 1,
-            (_, false) => start + 1..=end - left_over,
-        };
         let mut count = 0u64;
-        for middle in ends {
+        for middle in split.ends_of_next(start, end) {
             let cell = self.cell(symbol, start, middle);
             if cell.len == 0 {
                 continue;
             }
             split.place(placed, cell, middle);
-            let more = if left_over == 0 {
+            let more = if last {
                 self.combine(split, found);
                 split.count()
             } else {
@@ -242,6 +236,18 @@ impl<'a> Split<'a> {
             cells: [Cell::default(); 3],
             ends: [0; 2],
             placed: 0,
+        }
+    }
+
+    /// Where the next child may end if it starts at `start`, so that the last ends at `end`.
+    fn ends_of_next(&self, start: usize, end: usize) -> Range<usize> {
+        let after = self.production.arity() - self.placed - 1;
+        let (symbol, _) = self.production.children[self.placed];
+        let latest = (end + 1).saturating_sub(after);
+        match (after, symbol.is_part_of_speech()) {
+            (0, _) => end..end + 1,
+            (_, true) => start + 1..latest.min(start + 2),
+            (_, false) => start + 1..latest,
         }
     }
 

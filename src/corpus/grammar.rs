@@ -8,6 +8,10 @@
 use std::fmt;
 use std::sync::LazyLock;
 
+use Affinity::{
+    Free, Governed, Head, HeadLackingObject, HeadLackingSubject, Like, Object, Subject,
+};
+
 use super::symbol::Symbol::{
     self, Adjective, Adverb, Complement, Complementiser, Conjunction, Determiner, Ditransitive,
     Intransitive, Noun, NounBar, NounPhrase, Preposition, PrepositionalPhrase, ProperNoun,
@@ -44,6 +48,79 @@ impl Affinity {
         )
     }
 }
+
+/// Left side, weight among the productions with that left side, and children.
+type Rule<'a> = (Symbol, u32, &'a [(Symbol, Affinity)]);
+
+/// The grammar that corpora are drawn from. A weight is the share of draws that the production is
+/// proposed in; those that add a prepositional phrase come about less often, because heads may
+/// decline it.
+const RULES: &[Rule<'_>] = &[
+    (Sentence, 1, &[(NounPhrase, Subject), (VerbPhrase, Head)]),
+    (NounPhrase, 54, &[(Determiner, Free), (NounBar, Head)]),
+    (NounPhrase, 17, &[(ProperNoun, Head)]),
+    (
+        NounPhrase,
+        16,
+        &[(NounPhrase, Head), (PrepositionalPhrase, Governed)],
+    ),
+    (
+        NounPhrase,
+        7,
+        &[(NounPhrase, Head), (Conjunction, Free), (NounPhrase, Like)],
+    ),
+    (NounPhrase, 6, &[(NounPhrase, Head), (RelativeClause, Like)]),
+    (NounBar, 70, &[(Noun, Head)]),
+    (NounBar, 22, &[(Adjective, Like), (NounBar, Head)]),
+    (
+        NounBar,
+        8,
+        &[(NounBar, Head), (Conjunction, Free), (NounBar, Like)],
+    ),
+    (VerbPhrase, 12, &[(Intransitive, Head)]),
+    (VerbPhrase, 38, &[(Transitive, Head), (NounPhrase, Object)]),
+    (
+        VerbPhrase,
+        5,
+        &[
+            (Ditransitive, Head),
+            (NounPhrase, Subject),
+            (NounPhrase, Object),
+        ],
+    ),
+    (VerbPhrase, 6, &[(Reporting, Head), (Complement, Free)]),
+    (
+        VerbPhrase,
+        24,
+        &[(VerbPhrase, Head), (PrepositionalPhrase, Governed)],
+    ),
+    (VerbPhrase, 9, &[(VerbPhrase, Head), (Adverb, Like)]),
+    (
+        VerbPhrase,
+        6,
+        &[(VerbPhrase, Head), (Conjunction, Free), (VerbPhrase, Like)],
+    ),
+    (
+        PrepositionalPhrase,
+        1,
+        &[(Preposition, Head), (NounPhrase, Object)],
+    ),
+    (
+        RelativeClause,
+        65,
+        &[(Relativiser, Free), (VerbPhrase, HeadLackingSubject)],
+    ),
+    (
+        RelativeClause,
+        35,
+        &[
+            (Relativiser, Free),
+            (NounPhrase, Subject),
+            (Transitive, HeadLackingObject),
+        ],
+    ),
+    (Complement, 1, &[(Complementiser, Free), (Sentence, Head)]),
+];
 
 /// One production with its weight among those of the same left side.
 #[derive(Debug, Clone)]
@@ -99,84 +176,11 @@ pub(super) struct Grammar {
 impl Grammar {
     /// The one grammar that corpora are drawn from.
     pub(super) fn shared() -> &'static Self {
-        static SHARED: LazyLock<Grammar> = LazyLock::new(Grammar::english_like);
+        static SHARED: LazyLock<Grammar> = LazyLock::new(|| Grammar::from_rules(RULES));
         &SHARED
     }
 
-    fn english_like() -> Self {
-        use Affinity::{Free, Governed, Head, Like, Object, Subject};
-        Self::from_rules(&[
-            (Sentence, 1, &[(NounPhrase, Subject), (VerbPhrase, Head)]),
-            (NounPhrase, 54, &[(Determiner, Free), (NounBar, Head)]),
-            (NounPhrase, 17, &[(ProperNoun, Head)]),
-            (
-                NounPhrase,
-                16,
-                &[(NounPhrase, Head), (PrepositionalPhrase, Governed)],
-            ),
-            (
-                NounPhrase,
-                7,
-                &[(NounPhrase, Head), (Conjunction, Free), (NounPhrase, Like)],
-            ),
-            (NounPhrase, 6, &[(NounPhrase, Head), (RelativeClause, Like)]),
-            (NounBar, 70, &[(Noun, Head)]),
-            (NounBar, 22, &[(Adjective, Like), (NounBar, Head)]),
-            (
-                NounBar,
-                8,
-                &[(NounBar, Head), (Conjunction, Free), (NounBar, Like)],
-            ),
-            (VerbPhrase, 12, &[(Intransitive, Head)]),
-            (VerbPhrase, 38, &[(Transitive, Head), (NounPhrase, Object)]),
-            (
-                VerbPhrase,
-                5,
-                &[
-                    (Ditransitive, Head),
-                    (NounPhrase, Subject),
-                    (NounPhrase, Object),
-                ],
-            ),
-            (VerbPhrase, 6, &[(Reporting, Head), (Complement, Free)]),
-            (
-                VerbPhrase,
-                24,
-                &[(VerbPhrase, Head), (PrepositionalPhrase, Governed)],
-            ),
-            (VerbPhrase, 9, &[(VerbPhrase, Head), (Adverb, Like)]),
-            (
-                VerbPhrase,
-                6,
-                &[(VerbPhrase, Head), (Conjunction, Free), (VerbPhrase, Like)],
-            ),
-            (
-                PrepositionalPhrase,
-                1,
-                &[(Preposition, Head), (NounPhrase, Object)],
-            ),
-            (
-                RelativeClause,
-                65,
-                &[
-                    (Relativiser, Free),
-                    (VerbPhrase, Affinity::HeadLackingSubject),
-                ],
-            ),
-            (
-                RelativeClause,
-                35,
-                &[
-                    (Relativiser, Free),
-                    (NounPhrase, Subject),
-                    (Transitive, Affinity::HeadLackingObject),
-                ],
-            ),
-            (Complement, 1, &[(Complementiser, Free), (Sentence, Head)]),
-        ])
-    }
-
-    fn from_rules(rules: &[(Symbol, u32, &[(Symbol, Affinity)])]) -> Self {
+    fn from_rules(rules: &[Rule<'_>]) -> Self {
         let mut totals = [0; Symbol::COUNT];
         for &(left, weight, _) in rules {
             totals[left.index()] += weight;

@@ -58,8 +58,8 @@ impl Interner {
     }
 
     /// The strings in the order of their numbers.
-    pub(super) fn into_strings(self) -> Strings {
-        self.strings
+    pub(super) fn strings(&self) -> &Strings {
+        &self.strings
     }
 
     /// Where `name` is or would go.
@@ -110,6 +110,6 @@ mod tests {
         assert_eq!(interner.find("name999"), Some(999));
         assert_eq!(interner.find("name1000"), None);
         assert_eq!(interner.name(3), "name3");
-        assert_eq!(interner.into_strings().len(), 1000);
+        assert_eq!(interner.strings().len(), 1000);
     }
 }

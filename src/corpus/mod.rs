@@ -7,9 +7,10 @@
 //! and the like, most of them rare. [`Corpus::dataset`] names them all.
 //!
 //! **What there is to learn.** Words are drawn given the words that govern them: a preposition
-//! leans towards nouns or verbs, single nouns and verbs attract a preposition of their own, and
-//! nouns, verbs, adjectives and adverbs have latent kinds that go together. So word features
-//! tell right attachments from wrong ones, on other sentences too.
+//! leans towards nouns or verbs, some nouns and verbs like to govern one and each of them attracts
+//! one of its own, and nouns, verbs, adjectives and adverbs have latent kinds that go together
+//! and that show in the last rime of the stem (`Braisath`, `plunath`, `skevathed`). So word
+//! features tell right attachments from wrong ones, on other sentences too.
 //!
 //! **Candidates.** Of all parses under the grammar the [`max_parses`](CorpusOptions::max_parses)
 //! most probable ones are taken, by the probabilities of productions alone: words do not count,
@@ -18,12 +19,30 @@
 //! the queries that have it. A sentence is left out when it has one parse only, or when all its
 //! candidates have the same label.
 //!
+//! **Features**, by the names of their templates; words are separated by `~` from the word that
+//! governs them:
+//!
+//! | template | what it counts |
+//! |---|---|
+//! | `word:w`, `bigram:v_w` | words, `^` and `$` standing for the edges of the sentence |
+//! | `prod:NP>NP_PP`, `gprod:VP^NP>NP_PP` | productions, and under the phrase above |
+//! | `lexprod:NP>NP_PP:w`, `glexprod:VP:v^NP>NP_PP:w` | the same with head words |
+//! | `anc:w:N^NBAR`, `proj:w^NBAR^NP` | a word with the phrases above it, and with those it heads |
+//! | `span:NP:5-6`, `edges:NP:v..w`, `before:NP:v\|w`, `after:NP:v\|w` | phrases by length, by first and last word, and by the words at their boundaries |
+//! | `head~mod:v~w`, `arc:VP>VP_PP:v~w` | head and modifier, without and with the production that joins them |
+//! | `head~tag:v~P`, `tag~mod:VT~w`, `ends:VP>VP_PP:ath~with` | the same with parts of speech, or with the rimes of stems |
+//! | `dist:VT~P:+3` | parts of speech of head and modifier with their distance |
+//! | `chain:u~v~w`, `sib:u:v~w` | modifier of a modifier; neighbouring modifiers of one head |
+//! | `pp:v_with_w`, `pp:VT_with_w`, `pp:v_P_w`, `pp~ends:VT_ath_with_ol` | attachments of prepositional phrases: head, preposition and object |
+//! | `conj:v~w`, `conj:v~and~w`, `conj~tags:N~PN`, `conj~shape:NBAR>N=NBAR>N`, `conj~length:NP:+2` | what is coordinated |
+//! | `num:log2prob`, `num:depth`, `num:right-branch`, `num:mean-distance` | probability of the parse in bits (to sixteenths), nodes from root to deepest word and to last word, mean distance of modifiers |
+//!
 //! **Columns** are numbered by first occurrence, in the order of rows. Words and word bigrams
 //! are constant within a query and many columns are equal: corpora of parses are like that.
 //! Values are counts, or else numbers of at most four decimals, as labels are.
 //!
-//! **Determinism.** Sentence `i` is drawn from stream `i` of the seed's ChaCha generator, stream
-//! 0 being the lexicon's, and nothing but integer arithmetic decides on anything: a seed gives
+//! **Determinism.** Sentence `i` is drawn from stream `i` of the seed's `ChaCha8` generator,
+//! stream 0 being the lexicon's, and nothing but integer arithmetic decides on anything: a seed gives
 //! the same corpus on every platform and at any number of threads.
 //!
 //! ```
@@ -63,6 +82,7 @@ mod tests;
 use assembly::{Assembly, Training};
 use lexicon::Lexicon;
 use options::MAX_VOCABULARY;
+use serde::Serialize;
 
 use crate::dataset::Dataset;
 
@@ -87,7 +107,7 @@ pub struct Corpus {
 }
 
 /// A sentence of a corpus.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Sentence {
     /// Its number among the sentences drawn, from 1.
     pub number: u64,
@@ -111,9 +131,10 @@ pub struct Split {
 
 /// Generates a corpus.
 ///
-/// Time is linear in the non-zeros; memory is 20 bytes a non-zero at its peak and 12 after, some
-/// 30 bytes a column for its name, and a few megabytes for the sentences at work. With
-/// [`columns`](CorpusOptions::columns), pilots of an eighth of the rows come first.
+/// Time is linear in the non-zeros. Memory is some 24 bytes a non-zero at its peak and 12 after,
+/// and at its peak some 80 bytes a column, for its name. With
+/// [`columns`](CorpusOptions::columns), pilots of an eighth of the rows come first, of which
+/// `progress` is not told. The work is spread over the threads of the current rayon pool.
 ///
 /// # Errors
 /// [`CorpusError`] for options out of range, for columns that no vocabulary gives, and for

