@@ -5,14 +5,17 @@
 //! written to the next free place of its column: two passes over the rows, no
 //! sorting of entries. To do it on several threads, the columns are cut into
 //! spans of about equal numbers of entries (quantiles of a sample), each with
-//! its own piece of the output; the indices of a row ascend, so a span finds
-//! its part of the row by bisection. Walking rows in order leaves the rows of
-//! every column ascending, whatever the spans: the result does not depend on
-//! the number of threads.
+//! its own piece of the output; the indices of a row ascend, so that bisection
+//! finds the part of each span. Walking rows in order leaves the rows of every
+//! column ascending, whatever the spans: the result does not depend on the
+//! number of threads.
 //!
-//! Memory above rows and result: a counter for each column of the spans at work
-//! while these are few for their entries, otherwise the sorted indices of those
-//! spans. An index of four thousand million costs what any other costs.
+//! Memory above rows and result: at most a byte an entry for the bounds of those
+//! parts, and a counter for each column of the spans at work while these are few
+//! for their entries, otherwise the sorted indices of those spans. An index of
+//! four thousand million costs what any other costs.
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
@@ -65,13 +68,11 @@ pub(crate) struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// The entries in the columns of `span`.
-    fn within(self, span: Span) -> Row<'a> {
-        let start = self.indices.partition_point(|&index| index < span.first);
-        let end = start + self.indices[start..].partition_point(|&index| index <= span.last);
+    /// Entries by their positions in the row.
+    fn slice(self, range: Range<usize>) -> Row<'a> {
         Row {
-            indices: &self.indices[start..end],
-            values: &self.values[start..end],
+            indices: &self.indices[range.clone()],
+            values: &self.values[range],
         }
     }
 
@@ -118,27 +119,73 @@ impl<'a> RowMajor<'a> {
         self.blocks.iter().map(|block| block.ends.len()).sum()
     }
 
-    /// Calls `each` with the number and the entries of every row, in order.
-    fn visit(&self, mut each: impl FnMut(u32, Row<'a>)) {
+    /// Calls `each` with the number of every row, its block and its place there, in order.
+    fn visit(&self, mut each: impl FnMut(u32, usize, usize)) {
         if let Some(order) = self.order {
-            for (&position, row) in order.iter().zip(0..) {
-                each(row, self.find(position as usize));
+            for (&position, number) in order.iter().zip(0..) {
+                let (block, row) = self.find(position as usize);
+                each(number, block, row);
             }
             return;
         }
-        let rows = self
-            .blocks
-            .iter()
-            .flat_map(|block| (0..block.ends.len()).map(|row| block.row(row)));
-        for (entries, row) in rows.zip(0..) {
-            each(row, entries);
+        let blocks = self.blocks.iter().enumerate();
+        let rows = blocks.flat_map(|(at, block)| (0..block.ends.len()).map(move |row| (at, row)));
+        for ((block, row), number) in rows.zip(0..) {
+            each(number, block, row);
         }
     }
 
-    fn find(&self, position: usize) -> Row<'a> {
+    fn find(&self, position: usize) -> (usize, usize) {
         let block = self.starts.partition_point(|&start| start <= position) - 1;
-        self.blocks[block].row(position - self.starts[block])
+        (block, position - self.starts[block])
     }
+}
+
+/// A matrix whose rows are cut where its spans of columns begin.
+struct Cut<'a> {
+    matrix: &'a RowMajor<'a>,
+    spans: Vec<Span>,
+    /// For each block, and there for each row and each span but the first, how many entries
+    /// come before it.
+    cuts: Vec<Vec<u32>>,
+}
+
+impl<'a> Cut<'a> {
+    fn new(matrix: &'a RowMajor<'a>, spans: Vec<Span>) -> Self {
+        let later = spans.get(1..).unwrap_or_default();
+        let cuts = matrix.blocks.par_iter().map(|block| {
+            let rows = (0..block.ends.len()).map(|row| block.row(row));
+            rows.flat_map(|row| cut_row(row, later)).collect()
+        });
+        let cuts = cuts.collect();
+        Self {
+            matrix,
+            spans,
+            cuts,
+        }
+    }
+
+    /// Calls `each` with the number of every row and its entries in the span at `at`, in order.
+    fn visit(&self, at: usize, mut each: impl FnMut(u32, Row<'a>)) {
+        let later = self.spans.len() - 1;
+        self.matrix.visit(|number, block, row| {
+            let cuts = &self.cuts[block][row * later..(row + 1) * later];
+            let row = self.matrix.blocks[block].row(row);
+            let start = at.checked_sub(1).map_or(0, |at| cuts[at] as usize);
+            let end = cuts.get(at).map_or(row.indices.len(), |&end| end as usize);
+            each(number, row.slice(start..end));
+        });
+    }
+}
+
+/// How many entries of `row` come before each of the spans.
+fn cut_row(row: Row<'_>, spans: &[Span]) -> impl Iterator<Item = u32> {
+    let mut before = 0;
+    spans.iter().map(move |span| {
+        before += row.indices[before..].partition_point(|&index| index < span.first);
+        // Strictly ascending 32-bit indices are fewer than 2^32, unless every one is there.
+        u32::try_from(before).expect("entries before an index")
+    })
 }
 
 /// Columns `first..=last`.
@@ -156,7 +203,8 @@ impl Span {
 
 /// The occupied columns of a span.
 struct Part {
-    span: Span,
+    /// Position of the span.
+    at: usize,
     features: Vec<u32>,
     /// Entries of each.
     counts: Vec<u32>,
@@ -206,12 +254,9 @@ pub(crate) fn transpose(blocks: &[Rows<'_>], order: Option<&[u32]>) -> Occupied 
 }
 
 fn transpose_in(matrix: &RowMajor<'_>, most_spans: usize) -> Occupied {
-    let spans = cut(matrix, most_spans);
-    let share = matrix.entries() / spans.len().max(1);
-    let parts: Vec<Part> = spans
-        .into_par_iter()
-        .map(|span| count(matrix, span, share))
-        .collect();
+    let cut = Cut::new(matrix, spans(matrix, most_spans));
+    let spans = (0..cut.spans.len()).into_par_iter();
+    let parts: Vec<Part> = spans.map(|at| count(&cut, at)).collect();
     let mut rows = vec![0; matrix.entries()];
     let mut values = vec![0.0; matrix.entries()];
     let (mut rows_left, mut values_left) = (rows.as_mut_slice(), values.as_mut_slice());
@@ -223,7 +268,7 @@ fn transpose_in(matrix: &RowMajor<'_>, most_spans: usize) -> Occupied {
     }
     tasks
         .into_par_iter()
-        .for_each(|(part, rows, values)| fill(matrix, part, rows, values));
+        .for_each(|(part, rows, values)| fill(&cut, part, rows, values));
     let (features, indptr) = bounds(&parts);
     Occupied {
         features,
@@ -250,8 +295,8 @@ fn bounds(parts: &[Part]) -> (Vec<u32>, Vec<usize>) {
 }
 
 /// At most `most` spans that cover the columns, each with about as many entries.
-fn cut(matrix: &RowMajor<'_>, most: usize) -> Vec<Span> {
-    // Bisecting a row costs like walking some entries: short rows make few spans.
+fn spans(matrix: &RowMajor<'_>, most: usize) -> Vec<Span> {
+    // Cutting a row costs like walking some entries: short rows make few spans.
     const SLICE: usize = 4;
     const SAMPLE: usize = 4096;
     let entries = matrix.entries();
@@ -287,27 +332,30 @@ fn last_index(matrix: &RowMajor<'_>) -> Option<u32> {
     matrix.blocks.iter().filter_map(last_of).max()
 }
 
-/// Counts the entries of each occupied column of `span`, where about `share` are expected.
-fn count(matrix: &RowMajor<'_>, span: Span, share: usize) -> Part {
-    // Four counters an entry, 16 bytes, are what one span may take for a while.
-    let direct = span.columns() / 4 <= share;
+/// Counts the entries of each occupied column of the span at `at`.
+fn count(cut: &Cut<'_>, at: usize) -> Part {
+    // All spans have about as many entries. Four counters for each, 16 bytes, are what one
+    // span may take for a while.
+    let share = cut.matrix.entries() / cut.spans.len();
+    let direct = cut.spans[at].columns() / 4 <= share;
     let (features, counts) = if direct {
-        count_directly(matrix, span)
+        count_directly(cut, at)
     } else {
-        count_sorted(matrix, span)
+        count_sorted(cut, at)
     };
     Part {
-        span,
+        at,
         features,
         counts,
         direct,
     }
 }
 
-fn count_directly(matrix: &RowMajor<'_>, span: Span) -> (Vec<u32>, Vec<u32>) {
+fn count_directly(cut: &Cut<'_>, at: usize) -> (Vec<u32>, Vec<u32>) {
+    let span = cut.spans[at];
     let mut counts = vec![0u32; span.columns()];
-    matrix.visit(|_, row| {
-        for &index in row.within(span).indices {
+    cut.visit(at, |_, row| {
+        for &index in row.indices {
             counts[(index - span.first) as usize] += 1;
         }
     });
@@ -317,9 +365,9 @@ fn count_directly(matrix: &RowMajor<'_>, span: Span) -> (Vec<u32>, Vec<u32>) {
         .unzip()
 }
 
-fn count_sorted(matrix: &RowMajor<'_>, span: Span) -> (Vec<u32>, Vec<u32>) {
+fn count_sorted(cut: &Cut<'_>, at: usize) -> (Vec<u32>, Vec<u32>) {
     let mut indices = Vec::new();
-    matrix.visit(|_, row| indices.extend_from_slice(row.within(span).indices));
+    cut.visit(at, |_, row| indices.extend_from_slice(row.indices));
     indices.sort_unstable();
     indices
         .chunk_by(|left, right| left == right)
@@ -329,7 +377,7 @@ fn count_sorted(matrix: &RowMajor<'_>, span: Span) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// Writes the entries of the columns of `part`.
-fn fill(matrix: &RowMajor<'_>, part: &Part, rows: &mut [u32], values: &mut [f64]) {
+fn fill(cut: &Cut<'_>, part: &Part, rows: &mut [u32], values: &mut [f64]) {
     let mut free = Vec::with_capacity(part.features.len());
     let mut end = 0;
     for &count in &part.counts {
@@ -337,11 +385,11 @@ fn fill(matrix: &RowMajor<'_>, part: &Part, rows: &mut [u32], values: &mut [f64]
         end += count as usize;
     }
     if part.direct {
-        return fill_directly(matrix, part, &free, rows, values);
+        return fill_directly(cut, part, &free, rows, values);
     }
-    matrix.visit(|number, row| {
+    cut.visit(part.at, |number, row| {
         let mut position = 0;
-        for (index, value) in row.within(part.span).iter() {
+        for (index, value) in row.iter() {
             position += part.features[position..].partition_point(|&feature| feature < index);
             let place = &mut free[position];
             rows[*place] = number;
@@ -352,20 +400,15 @@ fn fill(matrix: &RowMajor<'_>, part: &Part, rows: &mut [u32], values: &mut [f64]
 }
 
 /// [`fill`] by an array over all columns of the span, where each one's entries begin at `free`.
-fn fill_directly(
-    matrix: &RowMajor<'_>,
-    part: &Part,
-    free: &[usize],
-    rows: &mut [u32],
-    values: &mut [f64],
-) {
-    let first = part.span.first;
-    let mut by_column = vec![0; part.span.columns()];
+fn fill_directly(cut: &Cut<'_>, part: &Part, free: &[usize], rows: &mut [u32], values: &mut [f64]) {
+    let span = cut.spans[part.at];
+    let first = span.first;
+    let mut by_column = vec![0; span.columns()];
     for (&feature, &start) in part.features.iter().zip(free) {
         by_column[(feature - first) as usize] = start;
     }
-    matrix.visit(|number, row| {
-        for (index, value) in row.within(part.span).iter() {
+    cut.visit(part.at, |number, row| {
+        for (index, value) in row.iter() {
             let place = &mut by_column[(index - first) as usize];
             rows[*place] = number;
             values[*place] = value;
@@ -530,11 +573,11 @@ mod tests {
         let block = block(&rows);
         let blocks = [block.rows()];
         let matrix = RowMajor::new(&blocks, None);
-        let spans = cut(&matrix, 8);
-        assert_eq!(spans.len(), 8);
-        assert_eq!(spans[7].last, 698);
-        for span in spans {
-            let entries = count(&matrix, span, 15_000).entries();
+        let cut = Cut::new(&matrix, spans(&matrix, 8));
+        assert_eq!(cut.spans.len(), 8);
+        assert_eq!(cut.spans[7].last, 698);
+        for at in 0..8 {
+            let entries = count(&cut, at).entries();
             assert!((13_000..17_000).contains(&entries), "{entries}");
         }
         assert_eq!(transpose_in(&matrix, 8), naive(&rows));
