@@ -19,6 +19,19 @@
 //!
 //! Each file may be compressed by gzip or zstd, which is known by its first bytes. What is not
 //! understood is refused: see [`ReadErrorKind`].
+//!
+//! ```
+//! use rankrls::dataset::read::{ReadErrorKind, ReadOptions};
+//!
+//! let text = "2 qid:a 1:0.5 7:1 # relevant\n0 qid:a 2:1\n1 qid:b\n";
+//! let data = ReadOptions::new().read_from(text.as_bytes(), "text")?.dataset;
+//! assert_eq!((data.rows(), data.queries().len(), data.width()), (3, 2, 7));
+//!
+//! let error = ReadOptions::new().read_from(&b"1 0:0.5\n"[..], "text").unwrap_err();
+//! assert_eq!(error.kind(), ReadErrorKind::ZeroIndex);
+//! assert!(error.to_string().starts_with("text:1:3: expected indices that count from 1"));
+//! # Ok::<(), rankrls::dataset::read::ReadError>(())
+//! ```
 
 use std::io::Read;
 use std::path::{Path, PathBuf};

@@ -39,6 +39,7 @@ mod tests {
 
     use proptest::collection::vec;
     use proptest::prelude::*;
+    use rayon::prelude::*;
 
     use super::super::input::tests::{gz, zst};
     use super::super::{Place, ReadErrorKind};
@@ -326,6 +327,34 @@ mod tests {
                 assert_eq!(error.kind(), ReadErrorKind::Value);
             }
         }
+    }
+
+    #[test]
+    fn files_are_read_side_by_side_in_a_small_pool() {
+        let text = long_text();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
+        let options = ReadOptions::new().chunk(100);
+        let read = |_| {
+            options
+                .read_from(text.as_bytes(), "f")
+                .unwrap()
+                .dataset
+                .rows()
+        };
+        let rows: Vec<_> = pool
+            .unwrap()
+            .install(|| (0..8).into_par_iter().map(read).collect());
+        assert_eq!(rows, [300; 8]);
+    }
+
+    #[test]
+    fn a_line_longer_than_many_chunks_is_a_row() {
+        let pairs: Vec<String> = (1..300_000).map(|index| format!("{index}:1")).collect();
+        let text = format!("1 {}\n2 1:1\n", pairs.join(" "));
+        let data = ReadOptions::new()
+            .chunk(1000)
+            .read_from(text.as_bytes(), "f");
+        assert_eq!(data.unwrap().dataset.nonzeros(), 300_000);
     }
 
     #[test]
