@@ -12,8 +12,9 @@
 //!
 //! Memory above rows and result: at most a byte an entry for the bounds of those
 //! parts, and a counter for each column of the spans at work while these are few
-//! for their entries, otherwise the sorted indices of those spans. An index of
-//! four thousand million costs what any other costs.
+//! for their entries, otherwise the indices of those spans to sort, or all of
+//! their entries if most columns have only a few. An index of four thousand
+//! million costs what any other costs.
 
 use std::ops::Range;
 
@@ -368,7 +369,7 @@ fn count_directly(cut: &Cut<'_>, at: usize) -> (Vec<u32>, Vec<u32>) {
 fn count_sorted(cut: &Cut<'_>, at: usize) -> (Vec<u32>, Vec<u32>) {
     let mut indices = Vec::new();
     cut.visit(at, |_, row| indices.extend_from_slice(row.indices));
-    indices.sort_unstable();
+    indices.par_sort_unstable();
     indices
         .chunk_by(|left, right| left == right)
         // A column has at most one entry a row, and rows are counted in 32 bits.
@@ -386,6 +387,9 @@ fn fill(cut: &Cut<'_>, part: &Part, rows: &mut [u32], values: &mut [f64]) {
     }
     if part.direct {
         return fill_directly(cut, part, &free, rows, values);
+    }
+    if part.features.len() > part.entries() / 4 {
+        return fill_sorted(cut, part, rows, values);
     }
     cut.visit(part.at, |number, row| {
         let mut position = 0;
@@ -415,6 +419,21 @@ fn fill_directly(cut: &Cut<'_>, part: &Part, free: &[usize], rows: &mut [u32], v
             *place += 1;
         }
     });
+}
+
+/// [`fill`] by sorting the entries, for columns with so few that finding each one's place in
+/// memory would take longer. Allocates 16 bytes an entry.
+fn fill_sorted(cut: &Cut<'_>, part: &Part, rows: &mut [u32], values: &mut [f64]) {
+    let mut entries = Vec::with_capacity(rows.len());
+    cut.visit(part.at, |number, row| {
+        entries.extend(row.iter().map(|(index, value)| ((index, number), value)));
+    });
+    entries.par_sort_unstable_by_key(|(place, _)| *place);
+    let places = rows.iter_mut().zip(values);
+    for (((_, number), value), (row_place, value_place)) in entries.into_iter().zip(places) {
+        *row_place = number;
+        *value_place = value;
+    }
 }
 
 impl Dataset<'static> {
@@ -540,9 +559,10 @@ mod tests {
         result
     }
 
-    /// Rows whose indices lie near 0, anywhere, or both.
+    /// Rows whose indices lie near 0, far away, anywhere, or all of these.
     fn rows() -> impl Strategy<Value = Vec<Vec<u32>>> {
-        let index = prop_oneof![4 => 0..40u32, 1 => any::<u32>(), 1 => Just(u32::MAX)];
+        let near = (any::<u32>(), 0..9u32).prop_map(|(far, near)| (far % 3) << 30 | near);
+        let index = prop_oneof![3 => 0..40u32, 3 => near, 1 => any::<u32>(), 1 => Just(u32::MAX)];
         let row = btree_set(index, 0..60).prop_map(|row: BTreeSet<u32>| row.into_iter().collect());
         vec(row, 0..40)
     }

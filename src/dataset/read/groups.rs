@@ -1,6 +1,9 @@
 //! Queries from runs of rows with the same identifier.
 
-use std::collections::HashMap;
+use std::hash::BuildHasher;
+
+use foldhash::HashMap;
+use foldhash::fast::RandomState;
 
 use crate::dataset::{DatasetError, Queries, Strings};
 
@@ -12,7 +15,10 @@ pub(super) struct Groups {
     ids: Strings,
     /// The line on which each query began.
     lines: Vec<u64>,
-    positions: HashMap<String, u32>,
+    /// Queries by the hash of their identifier, or the next number that is free. Identifiers
+    /// are not stored twice: a file may have millions.
+    positions: HashMap<u64, u32>,
+    hasher: RandomState,
     runs: Vec<Run>,
     /// Whether a query that comes back goes on.
     regroup: bool,
@@ -47,24 +53,36 @@ impl Groups {
             run.rows += rows;
             return Ok(());
         }
-        let query = match self.positions.get(id) {
-            Some(&query) if self.regroup => {
+        let query = match self.find(id) {
+            Ok(query) if self.regroup => {
                 self.returned = true;
                 query
             }
-            Some(&query) => return Err(self.returning(query, at)),
-            None => self.begin(id, line),
+            Ok(query) => return Err(self.returning(query, at)),
+            Err(key) => self.begin(id, key, line),
         };
         self.runs.push(Run { query, rows });
         Ok(())
     }
 
-    fn begin(&mut self, id: &str, line: u64) -> u32 {
+    /// The query `id`, or the key that it is to have in `positions`.
+    fn find(&self, id: &str) -> Result<u32, u64> {
+        let mut key = self.hasher.hash_one(id);
+        while let Some(&query) = self.positions.get(&key) {
+            if self.ids.get(query as usize) == Some(id) {
+                return Ok(query);
+            }
+            key = key.wrapping_add(1);
+        }
+        Err(key)
+    }
+
+    fn begin(&mut self, id: &str, key: u64, line: u64) -> u32 {
         // More queries than 32 bits count have more rows than that, and are refused as such.
         let query = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
         self.ids.push(id);
         self.lines.push(line);
-        self.positions.insert(id.to_owned(), query);
+        self.positions.insert(key, query);
         query
     }
 
