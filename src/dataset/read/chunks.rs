@@ -5,6 +5,9 @@ use std::io::Read;
 use super::error::Fault;
 use super::input::Source;
 
+/// Bytes of a chunk, unless there is reason for another size.
+pub(super) const CHUNK: usize = 1 << 20;
+
 /// Where and why a text ended early: after all the lines of the chunks before.
 #[derive(Debug)]
 pub(super) struct Failure {

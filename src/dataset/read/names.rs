@@ -4,8 +4,7 @@ use std::path::Path;
 
 use crate::dataset::{Dataset, FeatureNames, Strings};
 
-use super::CHUNK;
-use super::chunks::Chunks;
+use super::chunks::{CHUNK, Chunks};
 use super::error::{Fault, ReadError, ReadErrorKind};
 use super::input::Source;
 
