@@ -51,9 +51,14 @@ impl<'r> Chunks<'r> {
             self.check_length(&text, cut);
         }
         if !self.ended || self.failure.is_some() {
-            let cut = cut.unwrap_or(0);
-            self.rest.extend_from_slice(&text[cut..]);
-            text.truncate(cut);
+            // Without a line end all is rest, which may be too long to copy.
+            match cut {
+                None => self.rest = std::mem::take(&mut text),
+                Some(cut) => {
+                    self.rest.extend_from_slice(&text[cut..]);
+                    text.truncate(cut);
+                }
+            }
         }
         if !text.is_empty() {
             return Ok(Some(text));

@@ -104,6 +104,41 @@ mod tests {
         assert_eq!(data.names().unwrap().len(), 118_971);
     }
 
+    /// Feature, row and value of every entry, by the simplest of readers.
+    fn naive(text: &str) -> Vec<(u32, usize, f64)> {
+        let mut entries = Vec::new();
+        for (row, line) in text.lines().enumerate() {
+            let tokens = line.split('#').next().unwrap_or_default().split(' ');
+            for (index, value) in tokens.skip(2).filter_map(|token| token.split_once(':')) {
+                let (index, value): (u32, f64) = (index.parse().unwrap(), value.parse().unwrap());
+                entries.push((index - 1, row, value));
+            }
+        }
+        entries.retain(|(_, _, value)| *value != 0.0);
+        entries.sort_by_key(|&(feature, row, _)| (feature, row));
+        entries
+    }
+
+    #[test]
+    fn corpora_hold_what_a_naive_reader_finds() {
+        for file in [
+            "ewt-parse/test_2000.svm.zst",
+            "letor-mq2008-fold3/vali.txt.zst",
+        ] {
+            let Some(path) = corpus(file) else { return };
+            let text = zstd::decode_all(std::fs::File::open(&path).unwrap()).unwrap();
+            let data = ReadOptions::new().read(&path).unwrap().dataset;
+            let column = |position| {
+                let entries = data.column(position).iter();
+                entries.map(move |(row, value)| (position, row, value))
+            };
+            let entries = (0..data.stored_columns()).flat_map(column);
+            let entries =
+                entries.map(|(position, row, value)| (data.feature(position), row, value));
+            assert!(entries.eq(naive(std::str::from_utf8(&text).unwrap())));
+        }
+    }
+
     #[test]
     fn letor_corpus_is_read() {
         let Some(path) = corpus("letor-mq2008-fold3/train.txt.zst") else {
