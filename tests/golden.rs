@@ -2,6 +2,11 @@
 //! live outside the repository: `RANKRLS_CORPORA` names their folder, and
 //! without it these tests say so and pass.
 
+#![allow(
+    clippy::unreadable_literal,
+    reason = "numbers as they stand in the sources"
+)]
+
 use std::path::PathBuf;
 
 use rankrls::dataset::read::{Format, ReadOptions};
@@ -26,7 +31,11 @@ fn load(path: &str, options: &ReadOptions) -> Option<Dataset<'static>> {
     )
 }
 
-const EXACT: [StrategyKind; 2] = [StrategyKind::Dense, StrategyKind::LowMem];
+const EXACT: [StrategyKind; 3] = [
+    StrategyKind::Dense,
+    StrategyKind::LowMem,
+    StrategyKind::Bounded,
+];
 
 fn run(data: &Dataset<'_>, strategy: StrategyKind, k: usize, lambda: f64) -> Selection {
     let options = Options::new(k, Lambda::new(lambda).unwrap()).strategy(strategy);

@@ -29,7 +29,8 @@ fn problem() -> Problem {
             }
         }
     }
-    x[17] = x[4].clone();
+    let copied = x[4].clone();
+    x[17] = copied;
     x[30] = x[5].iter().map(|value| 1.0 - value).collect();
     let labels = (0..queries * size)
         .map(|_| next(100) as f64 / 100.0)

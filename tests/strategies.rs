@@ -136,7 +136,11 @@ fn remaining(problem: &Problem, selected: &[usize]) -> Vec<usize> {
     rest
 }
 
-const EXACT: [StrategyKind; 2] = [StrategyKind::Dense, StrategyKind::LowMem];
+const EXACT: [StrategyKind; 3] = [
+    StrategyKind::Dense,
+    StrategyKind::LowMem,
+    StrategyKind::Bounded,
+];
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
@@ -197,7 +201,7 @@ proptest! {
                 .collect();
             sampler.draw(step, &open).iter().map(|&position| classes[position as usize]).collect()
         };
-        for strategy in [StrategyKind::Sampled, StrategyKind::Backfit] {
+        for strategy in [StrategyKind::Sampled, StrategyKind::Backfit, StrategyKind::Bounded] {
             let options =
                 options(problem.x.len(), lambda).strategy(strategy).sample(size).seed(seed);
             let Some(selection) = run(&problem, &options) else { return Ok(()) };

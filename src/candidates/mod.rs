@@ -61,6 +61,8 @@ pub struct Summary {
     pub single_query_classes: usize,
     /// Entries of the candidates.
     pub nonzeros: usize,
+    /// Pairs of a candidate and a query it touches, of candidates that touch several.
+    pub pieces: usize,
 }
 
 impl Candidates {
@@ -99,6 +101,7 @@ impl Candidates {
                 column_classes: representatives.len(),
                 single_query_classes: 0,
                 nonzeros: 0,
+                pieces: 0,
             },
         };
         candidates.describe();
@@ -108,22 +111,30 @@ impl Candidates {
     /// Fills in what follows from the columns.
     fn describe(&mut self) {
         let positions: Vec<usize> = (0..self.len()).collect();
-        let (norms, sole): (Vec<f64>, Vec<u32>) = positions
+        let measures: Vec<(f64, usize)> = positions
             .par_iter()
-            .map(|&c| (self.measure(c), self.only_query(c)))
-            .unzip();
-        self.squared_norms = norms;
-        self.sole_queries = sole;
+            .map(|&candidate| self.measure(candidate))
+            .collect();
+        self.sole_queries = positions
+            .par_iter()
+            .map(|&candidate| self.only_query(candidate))
+            .collect();
+        self.squared_norms = measures.iter().map(|measure| measure.0).collect();
+        let touched = measures.iter().map(|measure| measure.1);
+        self.summary.pieces = touched.filter(|&touched| touched > 1).sum();
         self.summary.nonzeros = self.rows.len();
         let sole = &self.sole_queries;
         self.summary.single_query_classes = sole.iter().filter(|&&q| q != u32::MAX).count();
     }
 
-    /// Squared norm of the centred column, mean first so that an offset costs no digits.
-    fn measure(&self, candidate: usize) -> f64 {
-        self.segments(candidate)
-            .map(|segment| segment.squared_norm)
-            .sum()
+    /// Squared norm of the centred column, and how many queries it touches.
+    fn measure(&self, candidate: usize) -> (f64, usize) {
+        let norms = self
+            .segments(candidate)
+            .map(|segment| (segment.squared_norm, 1));
+        norms.fold((0.0, 0), |(sum, count), (norm, one)| {
+            (sum + norm, count + one)
+        })
     }
 
     fn only_query(&self, candidate: usize) -> u32 {

@@ -71,6 +71,7 @@ impl Strategy for Backfit {
     fn work(&self) -> Work {
         Work {
             evaluated: self.evaluated,
+            ..Work::default()
         }
     }
 }

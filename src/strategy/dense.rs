@@ -114,6 +114,7 @@ impl Strategy for Dense {
     fn work(&self) -> Work {
         Work {
             evaluated: self.evaluated,
+            ..Work::default()
         }
     }
 }

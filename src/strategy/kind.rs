@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Backfit, Dense, LowMemory, State, Strategy};
+use super::{Backfit, Bounded, Dense, LowMemory, State, Strategy};
 use crate::candidates::Candidates;
 
 /// The strategies, by the names that users give.
@@ -17,6 +17,8 @@ pub enum StrategyKind {
     Dense,
     /// Nothing kept for a candidate: exact, O(k^2 m n) time, O(m k) memory.
     LowMem,
+    /// Bounds first: exact, at a cost that grows with the non-zeros, O(nnz + m k) memory.
+    Bounded,
     /// `lowmem` on a fresh random subset each step: O(k^2 m kappa).
     Sampled,
     /// Back-fitting, another criterion: O(k^2 m- n), m- the non-zeros of a column.
@@ -39,6 +41,8 @@ pub struct Shape {
     pub largest_query: usize,
     /// Candidates: column classes.
     pub candidates: usize,
+    /// Pairs of a candidate and a query it touches, of candidates that touch several.
+    pub pieces: usize,
     /// Candidates drawn at random each step, if not all are judged.
     pub sample: Option<usize>,
     /// Features to select.
@@ -56,6 +60,7 @@ impl Shape {
             queries: queries.len(),
             largest_query: queries.largest(),
             candidates: candidates.len(),
+            pieces: candidates.summary().pieces,
             sample,
             k: k.min(candidates.len()),
             threads: rayon::current_num_threads(),
@@ -65,7 +70,13 @@ impl Shape {
 
 impl StrategyKind {
     /// All strategies, exact ones first.
-    pub const ALL: [Self; 4] = [Self::Dense, Self::LowMem, Self::Sampled, Self::Backfit];
+    pub const ALL: [Self; 5] = [
+        Self::Dense,
+        Self::LowMem,
+        Self::Bounded,
+        Self::Sampled,
+        Self::Backfit,
+    ];
 
     /// Candidates that `sampled` draws when nothing else is asked for: one of them is among
     /// the best 5% with probability 0.95 (Smola and Bartlett, 2001).
@@ -76,6 +87,7 @@ impl StrategyKind {
         match self {
             Self::Dense => "dense",
             Self::LowMem => "lowmem",
+            Self::Bounded => "bounded",
             Self::Sampled => "sampled",
             Self::Backfit => "backfit",
         }
@@ -87,7 +99,7 @@ impl StrategyKind {
 
     /// Whether every step takes the candidate with the least leave-query-out error of all.
     pub fn is_exact(self) -> bool {
-        matches!(self, Self::Dense | Self::LowMem)
+        matches!(self, Self::Dense | Self::LowMem | Self::Bounded)
     }
 
     /// Whether the strategy can judge a random subset of the candidates.
@@ -118,6 +130,7 @@ impl StrategyKind {
                 Self::LowMem | Self::Sampled => {
                     LowMemory::memory(judged, largest_query, k, threads)
                 }
+                Self::Bounded => Bounded::memory(shape),
                 Self::Backfit => Backfit::memory(judged, queries, k, threads),
             }
     }
@@ -141,6 +154,7 @@ impl StrategyKind {
         match self {
             Self::Dense => Box::new(Dense::new(candidates, state)),
             Self::LowMem | Self::Sampled => Box::new(LowMemory::new()),
+            Self::Bounded => Box::new(Bounded::new(candidates)),
             Self::Backfit => Box::new(Backfit::new()),
         }
     }

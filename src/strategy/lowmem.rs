@@ -57,13 +57,13 @@ impl Strategy for LowMemory {
     fn work(&self) -> Work {
         Work {
             evaluated: self.evaluated,
+            ..Work::default()
         }
     }
 }
 
 /// Judges `candidates` exactly by (*), in parallel.
 pub(super) fn judge(round: &Round<'_>, candidates: &[u32]) -> Contest {
-    let error = round.state.error();
     candidates
         .par_chunks(LANES * BLOCKS)
         .map_init(
@@ -71,16 +71,9 @@ pub(super) fn judge(round: &Round<'_>, candidates: &[u32]) -> Contest {
             |scratch, chunk| {
                 let mut contest = Contest::default();
                 for block in chunk.chunks(LANES) {
-                    let gains = match round.state.folds() {
-                        None => scratch.gains(round.candidates, round.state, block),
-                        Some(folds) => fold_gains(folds, round, block),
-                    };
-                    for (&candidate, gain) in block.iter().zip(gains) {
+                    for (&candidate, error) in block.iter().zip(scratch.errors(round, block)) {
                         let feature = round.candidates.feature(candidate as usize);
-                        contest.enter(Entrant {
-                            error: (error - gain).max(0.0),
-                            feature,
-                        });
+                        contest.enter(Entrant { error, feature });
                     }
                 }
                 contest
@@ -89,9 +82,21 @@ pub(super) fn judge(round: &Round<'_>, candidates: &[u32]) -> Contest {
         .reduce(Contest::default, Contest::merge)
 }
 
+/// Errors of `candidates` by (*), in parallel.
+pub(super) fn errors(round: &Round<'_>, candidates: &[u32]) -> Vec<f64> {
+    candidates
+        .par_chunks(LANES)
+        .map_init(
+            || Scratch::new(round.state),
+            |scratch, block| scratch.errors(round, block)[..block.len()].to_vec(),
+        )
+        .collect::<Vec<_>>()
+        .concat()
+}
+
 /// Room for one block.
 #[derive(Debug)]
-pub(super) struct Scratch {
+struct Scratch {
     /// `Z = Phi V`, `t`.
     z: Vec<Lanes>,
     /// `Z - Z_Q` for the query at hand, `t`.
@@ -103,7 +108,7 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    pub(super) fn new(state: &State) -> Self {
+    fn new(state: &State) -> Self {
         let t = state.steps();
         Self {
             z: vec![[0.0; LANES]; t],
@@ -113,8 +118,18 @@ impl Scratch {
         }
     }
 
+    /// `e(S + v)` for up to eight candidates.
+    fn errors(&mut self, round: &Round<'_>, block: &[u32]) -> Lanes {
+        let gains = match round.state.folds() {
+            None => self.gains(round.candidates, round.state, block),
+            Some(folds) => fold_gains(folds, round, block),
+        };
+        let error = round.state.error();
+        gains.map(|gain| (error - gain).max(0.0))
+    }
+
     /// `e(S) - e(S + v)` for up to eight candidates.
-    pub(super) fn gains(&mut self, candidates: &Candidates, state: &State, block: &[u32]) -> Lanes {
+    fn gains(&mut self, candidates: &Candidates, state: &State, block: &[u32]) -> Lanes {
         let terms = self.project(candidates, state, block);
         let mut rest = [Column {
             rows: &[],

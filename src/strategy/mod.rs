@@ -8,6 +8,7 @@
 //! state and lets the strategy [`adopt`](Strategy::adopt) the change.
 
 mod backfit;
+mod bounded;
 mod contest;
 mod dense;
 mod folds;
@@ -17,6 +18,7 @@ mod lowmem;
 mod state;
 
 pub use backfit::Backfit;
+pub use bounded::Bounded;
 pub use contest::{Contest, Entrant, TIE_TOLERANCE};
 pub use dense::Dense;
 pub use kind::{Shape, StrategyKind, UnknownStrategy};
@@ -45,6 +47,9 @@ pub trait Strategy: Send {
 pub struct Work {
     /// Candidates whose criterion was evaluated exactly.
     pub evaluated: usize,
+    /// For `bounded`, candidates that could still win after each level of bounds, those
+    /// evaluated on the way included.
+    pub alive: Vec<usize>,
 }
 
 /// What a strategy judges by in one step.

@@ -389,15 +389,29 @@ impl State {
         self.update_folds();
     }
 
+    /// `trace(T_Q - I)`, which is no less than its norm.
+    pub(super) fn trace(&self, query: usize) -> f64 {
+        self.traces[query]
+    }
+
+    /// What rounding may have done to a leave-query-out error, as a share of it.
+    pub(super) fn rounding(&self) -> f64 {
+        1e-12 + 16.0 * f64::EPSILON * self.loss()
+    }
+
+    /// By how much rounding is amplified in the worst case: see [`Folds`].
+    fn loss(&self) -> f64 {
+        let trace = self.traces.iter().copied().fold(0.0, f64::max);
+        trace * self.largest_pivot / self.lambda.value()
+    }
+
     /// Whether candidates have to be judged by [`Folds`]: see there.
     pub(super) fn folds(&self) -> Option<&Folds> {
         self.folds.as_deref()
     }
 
     fn update_folds(&mut self) {
-        let trace = self.traces.iter().copied().fold(0.0, f64::max);
-        let loss = trace * self.largest_pivot / self.lambda.value();
-        if self.folds.is_none() && loss.max(0.0) <= DELICATE {
+        if self.folds.is_none() && self.loss() <= DELICATE {
             return;
         }
         let mut missing = self.selected.len() - 1..self.selected.len();
