@@ -150,6 +150,9 @@ pub struct Step {
     pub identical_columns: usize,
     /// Candidates that were evaluated exactly.
     pub evaluated: usize,
+    /// For `bounded`, candidates that could still win after each level of bounds
+    /// ([`Work::alive`]); empty for others.
+    pub alive: Vec<usize>,
 }
 
 /// How a selection ended.
@@ -448,7 +451,7 @@ impl<'a> Greedy<'a> {
     /// Takes a step; `None` when no candidate is left.
     pub fn step(&mut self, labels: &[f64]) -> Option<Step> {
         let winner = self.propose().winner()?;
-        let evaluated = self.work().evaluated;
+        let Work { evaluated, alive } = self.work();
         let addition = self.addition(winner.feature)?;
         self.adopt(addition);
         let class = self.candidates.represented_by(winner.feature);
@@ -458,6 +461,7 @@ impl<'a> Greedy<'a> {
             lqo_cindex: lqo_cindex(&self.state, labels),
             identical_columns: class.map_or(0, |class| self.candidates.class(class).len() - 1),
             evaluated,
+            alive,
         })
     }
 }

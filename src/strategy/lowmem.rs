@@ -64,6 +64,7 @@ impl Strategy for LowMemory {
 
 /// Judges `candidates` exactly by (*), in parallel.
 pub(super) fn judge(round: &Round<'_>, candidates: &[u32]) -> Contest {
+    let error = round.state.error();
     candidates
         .par_chunks(LANES * BLOCKS)
         .map_init(
@@ -71,7 +72,8 @@ pub(super) fn judge(round: &Round<'_>, candidates: &[u32]) -> Contest {
             |scratch, chunk| {
                 let mut contest = Contest::default();
                 for block in chunk.chunks(LANES) {
-                    for (&candidate, error) in block.iter().zip(scratch.errors(round, block)) {
+                    for (&candidate, error) in block.iter().zip(scratch.errors(round, error, block))
+                    {
                         let feature = round.candidates.feature(candidate as usize);
                         contest.enter(Entrant { error, feature });
                     }
@@ -84,11 +86,12 @@ pub(super) fn judge(round: &Round<'_>, candidates: &[u32]) -> Contest {
 
 /// Errors of `candidates` by (*), in parallel.
 pub(super) fn errors(round: &Round<'_>, candidates: &[u32]) -> Vec<f64> {
+    let error = round.state.error();
     candidates
         .par_chunks(LANES)
         .map_init(
             || Scratch::new(round.state),
-            |scratch, block| scratch.errors(round, block)[..block.len()].to_vec(),
+            |scratch, block| scratch.errors(round, error, block)[..block.len()].to_vec(),
         )
         .collect::<Vec<_>>()
         .concat()
@@ -119,12 +122,11 @@ impl Scratch {
     }
 
     /// `e(S + v)` for up to eight candidates.
-    fn errors(&mut self, round: &Round<'_>, block: &[u32]) -> Lanes {
+    fn errors(&mut self, round: &Round<'_>, error: f64, block: &[u32]) -> Lanes {
         let gains = match round.state.folds() {
             None => self.gains(round.candidates, round.state, block),
             Some(folds) => fold_gains(folds, round, block),
         };
-        let error = round.state.error();
         gains.map(|gain| (error - gain).max(0.0))
     }
 

@@ -1,18 +1,29 @@
-//! Upper bounds on the gain of a candidate, cheapest first. The argument for
-//! each is in `docs/bounds.md`.
+//! Upper bounds on the gain of a candidate. The argument for each is in
+//! `docs/bounds.md`.
 //!
-//! Everything is written in the sums *without* a query: with `v_-`, `z_-` the
-//! parts of `v` and `z = Phi v` from outside `Q` and `N_Q = Phi_Q H_Q`,
+//! Everything is written in sums *without* a query: with `v_-`, `z_-` the parts
+//! of `v` and `z = Phi v` from outside `Q` and `N_Q = Phi_Q H_Q`,
 //!
 //! ```text
-//! n_Q = rho - a_Q = v_- . r_- + z_- . f_Q
-//! S_Q = s - b_Q   = lambda + |v_-|^2 - |z_-|^2 - z_-' N_Q z_-,   0 <= z_-' N_Q z_- <= h_Q |z_-|^2
-//! c_Q             = v_Q . p_Q - z_- . g_Q
-//! d_Q             = |v_Q - H_Q z_-|^2
-//! gain            = sum_Q 2 (n_Q / S_Q) c_Q - (n_Q / S_Q)^2 d_Q
+//! n_Q  = rho - a_Q = v_- . r_- + z_- . f_Q
+//! S_Q  = s - b_Q   = lambda + |v_-|^2 - |z_-|^2 - z_-' N_Q z_-     0 <= z_-' N_Q z_- <= h_Q |z_-|^2
+//! c_Q  = v_Q . p_Q - z_- . g_Q
+//! d_Q  = |v_Q - H_Q z_-|^2
+//! gain = sum_Q 2 beta_Q c_Q - beta_Q^2 d_Q,       beta_Q = n_Q / S_Q
 //! ```
+//!
+//! In a query that the candidate does not touch `z_- = z` and, with
+//! `beta_0 = rho / s`,
+//!
+//! ```text
+//! 2 beta_Q c_Q = - 2 beta_0 z . g_Q - 2 (z . g_Q) (beta_0 b_Q + z . f_Q) / S_Q
+//! ```
+//!
+//! whose first term is summed over all queries as `- 2 beta_0 z . G`, one
+//! number a candidate that a pass over its entries gives; touched queries take
+//! their share of it back.
 
-use super::terms::{QueryTerms, StepTerms};
+use super::terms::{ExampleTerms, QueryTerms, StepTerms};
 
 /// What a bound knows of a candidate in a query it touches.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +35,33 @@ pub(super) struct Touch {
     pub(super) along_p: f64,
     /// `v_Q . r_Q`
     pub(super) along_r: f64,
+    /// `z_Q . g_Q`
+    pub(super) own_g: f64,
+    /// `z_Q . f_Q`
+    pub(super) own_f: f64,
+}
+
+impl Touch {
+    /// A piece without entries yet.
+    pub(super) fn new(query: usize, squared_norm: f64) -> Self {
+        Self {
+            query,
+            squared_norm,
+            along_p: 0.0,
+            along_r: 0.0,
+            own_g: 0.0,
+            own_f: 0.0,
+        }
+    }
+
+    /// Adds an entry.
+    #[inline(always)]
+    pub(super) fn add(&mut self, value: f64, example: &ExampleTerms) {
+        self.along_p += value * example.p;
+        self.along_r += value * example.r;
+        self.own_g += value * example.own_g;
+        self.own_f += value * example.own_f;
+    }
 }
 
 /// What a bound knows of a candidate as a whole.
@@ -38,59 +76,101 @@ pub(super) struct Whole {
 }
 
 impl Whole {
-    /// `s = lambda + |v|^2 - |z|^2`, no more and no less than `lambda`.
+    /// `s = lambda + |v|^2 - |z|^2`, or no more, but no less than `lambda`.
+    #[inline(always)]
     pub(super) fn pivot(&self, lambda: f64) -> f64 {
         lambda + (self.squared_norm - self.z_squared).max(0.0)
     }
 }
 
-/// Level 0, one touched query: from norms alone, `z_-` replaced by its length.
+/// Level 0, one touched query: `z . f_Q` and `z . g_Q` are known by their norms only. Contains
+/// the `2 beta_0 z . g_Q` that the query takes back from `- 2 beta_0 z . G`.
 #[inline(always)]
 pub(super) fn touched_by_norms(
     whole: &Whole,
     touch: &Touch,
     terms: &QueryTerms,
-    z: f64,
+    (z, beta_0): (f64, f64),
     lambda: f64,
 ) -> f64 {
     let outside = (whole.squared_norm - touch.squared_norm).max(0.0);
-    // |z_-| <= |z| + |Phi_Q v_Q|, and |z_-| <= |v_-| as |Phi| <= 1.
     let v = touch.squared_norm.sqrt();
-    let z_squared = (z + terms.phi * v).powi(2).min(outside);
-    let z = z_squared.sqrt();
-    let slack = lambda + (outside - (1.0 + terms.h) * z_squared).max(0.0);
-    let (n, n_off) = (whole.rho - touch.along_r, z * terms.f);
-    let (c, c_off) = (touch.along_p, z * terms.g);
-    // The largest n c: both at their upper ends, or both at their lower.
-    let product = ((n + n_off) * (c + c_off))
-        .max((n - n_off) * (c - c_off))
-        .max(0.0);
-    let linear = 2.0 * product / slack;
-    // No weight takes more off than the best weight: c^2 / d.
-    let d = (v - terms.held * z).max(0.0).powi(2);
-    let best = (c.abs() + c_off).powi(2);
-    if linear * d > best {
-        (best / d).min(terms.p_squared)
-    } else {
-        linear.min(terms.p_squared)
+    let z_own = terms.phi * v;
+    // |z_-| <= |z| + |z_Q|, and |z_-| <= |v_-| as |Phi| <= 1.
+    let z_squared = (z + z_own).powi(2).min(outside);
+    let least = lambda + (outside - (1.0 + terms.h) * z_squared).max(0.0);
+    // |z_-| >= |z| - |z_Q|.
+    let most = lambda + (outside - (z - z_own).max(0.0).powi(2)).max(0.0);
+    let (n, n_off) = (whole.rho - touch.along_r - touch.own_f, z * terms.f);
+    let (c, c_off) = (touch.along_p + touch.own_g, z * terms.g);
+    let d = (v - terms.held * z_squared.sqrt()).max(0.0).powi(2);
+    let (low, high) = (
+        quotient_low(n - n_off, least, most),
+        quotient_high(n + n_off, least, most),
+    );
+    // 2 beta c_Q + 2 beta_0 z . g_Q = 2 beta c + 2 (beta_0 - beta) z . g_Q: a concave piece on
+    // either side of beta_0.
+    let mut bound = f64::NEG_INFINITY;
+    if high >= beta_0 {
+        let from = low.max(beta_0);
+        bound = bound.max(parabola(c + c_off, d, from, high) - 2.0 * beta_0 * c_off);
     }
+    if low <= beta_0 {
+        let to = high.min(beta_0);
+        bound = bound.max(parabola(c - c_off, d, low, to) + 2.0 * beta_0 * c_off);
+    }
+    bound
 }
 
-/// Level 0, the untouched queries, from norms alone. `touched_g`: the sum of `|g_Q|` over the
-/// touched ones.
+/// The least `n / S` for `S` from `least` to `most`.
 #[inline(always)]
-pub(super) fn untouched_by_norms(whole: &Whole, step: &StepTerms, z: f64, touched_g: f64) -> f64 {
-    let beta = whole.rho.abs() / whole.pivot(step.lambda);
-    2.0 * beta * z * (step.g_norm + touched_g) + remainder(whole, step, z, beta)
+fn quotient_low(n: f64, least: f64, most: f64) -> f64 {
+    n / if n < 0.0 { least } else { most }
 }
 
-/// What the untouched queries can add to the first-order term `- 2 beta_0 z . g_Q`: section 5,
-/// level 1, with `lambda` as a floor of `s - b_Q`.
+/// The largest `n / S` for `S` from `least` to `most`.
 #[inline(always)]
-pub(super) fn remainder(whole: &Whole, step: &StepTerms, z: f64, beta: f64) -> f64 {
-    let z_squared = z * z;
+fn quotient_high(n: f64, least: f64, most: f64) -> f64 {
+    n / if n < 0.0 { most } else { least }
+}
+
+/// The largest `2 beta c - beta^2 d` for `beta` from `low` to `high`.
+#[inline(always)]
+fn parabola(c: f64, d: f64, low: f64, high: f64) -> f64 {
+    // It rises up to beta = c / d.
+    let beta = if c >= d * high {
+        high
+    } else if c <= d * low {
+        low
+    } else {
+        c / d
+    };
+    beta * (2.0 * c - beta * d)
+}
+
+/// What untouched queries add to `- 2 beta_0 z . g_Q`, in all. In each,
+/// `- (z . g_Q)(z . f_Q) <= (z . (g_Q - f_Q))^2 / 4`.
+#[inline(always)]
+pub(super) fn remainder(whole: &Whole, step: &StepTerms, beta_0: f64) -> f64 {
+    let z_squared = whole.z_squared;
     let slack = (whole.pivot(step.lambda) - z_squared * step.h_max).max(step.lambda);
-    2.0 * z_squared * (beta * z * step.hg + step.fg) / slack
+    let third = 2.0 * beta_0.abs() * z_squared.sqrt() * step.hg;
+    z_squared * (0.5 * step.gaps + third) / slack
+}
+
+/// Level 0 for every candidate of one query no longer than `squared_norm`: it gains nothing in
+/// that query, and `|rho| <= |v| |r_Q|`, `|z| <= |Phi_Q| |v|`, `|z . (G - g_Q)| <= |v| |Phi_Q' (G - g_Q)|`.
+/// Grows with `squared_norm`.
+pub(super) fn single_by_norms(squared_norm: f64, terms: &QueryTerms, step: &StepTerms) -> f64 {
+    let v = squared_norm.sqrt();
+    let z_squared = terms.phi * terms.phi * squared_norm;
+    let whole = Whole {
+        squared_norm,
+        z_squared,
+        rho: v * terms.r,
+    };
+    let beta_0 = whole.rho / whole.pivot(step.lambda);
+    2.0 * beta_0 * v * terms.elsewhere + remainder(&whole, step, beta_0)
 }
 
 /// Level 1, one touched query: `n_Q` and `c_Q` exact, `S_Q` between its bounds and `d_Q` no
@@ -106,8 +186,33 @@ pub(super) fn touched_by_projection(
     let most = lambda + (outside - z_squared).max(0.0);
     let least = lambda + (outside - (1.0 + terms.h) * z_squared).max(0.0);
     let from_norms = touch.squared_norm.sqrt() - terms.held * z_squared.sqrt();
-    let d = from_norms.max(0.0).powi(2);
-    best_between(n, c, least, most, d_no_less(d, c, terms.p_squared))
+    let d = d_no_less(from_norms.max(0.0).powi(2), c, terms.p_squared);
+    parabola(
+        c,
+        d,
+        quotient_low(n, least, most),
+        quotient_high(n, least, most),
+    )
+}
+
+/// Level 2, one untouched query: `z . f_Q` and `z . g_Q` exact.
+#[inline(always)]
+pub(super) fn untouched_exactly(
+    whole: &Whole,
+    terms: &QueryTerms,
+    (zf, zg): (f64, f64),
+    lambda: f64,
+) -> f64 {
+    let most = whole.pivot(lambda);
+    let least = (most - whole.z_squared * terms.h).max(lambda);
+    let n = whole.rho + zf;
+    let d = d_no_less(0.0, zg, terms.p_squared);
+    parabola(
+        -zg,
+        d,
+        quotient_low(n, least, most),
+        quotient_high(n, least, most),
+    )
 }
 
 /// `d >= c^2 / |p|^2` by Cauchy and Schwarz.
@@ -118,39 +223,4 @@ fn d_no_less(d: f64, c: f64, p_squared: f64) -> f64 {
     } else {
         d
     }
-}
-
-/// The largest `2 beta c - beta^2 d` for `beta = n / S`, `S` from `least` to `most`.
-#[inline(always)]
-fn best_between(n: f64, c: f64, least: f64, most: f64, d: f64) -> f64 {
-    let (n, c) = (n.abs(), if n < 0.0 { -c } else { c });
-    let (low, high) = (n / most, n / least);
-    // The parabola rises up to beta = c / d.
-    let beta = if c <= 0.0 {
-        low
-    } else if d * high <= c {
-        high
-    } else {
-        (c / d).max(low)
-    };
-    beta * (2.0 * c - beta * d)
-}
-
-/// Level 3, one untouched query: `z . f_Q` and `z . g_Q` exact.
-#[inline(always)]
-pub(super) fn untouched_exactly(
-    whole: &Whole,
-    terms: &QueryTerms,
-    (zf, zg): (f64, f64),
-    lambda: f64,
-) -> f64 {
-    let most = whole.pivot(lambda);
-    let least = (most - whole.z_squared * terms.h).max(lambda);
-    best_between(
-        whole.rho + zf,
-        -zg,
-        least,
-        most,
-        d_no_less(0.0, zg, terms.p_squared),
-    )
 }

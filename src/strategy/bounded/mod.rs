@@ -136,24 +136,48 @@ impl Bounded {
     /// Level 0: candidates whose bound from norms passes the threshold.
     fn by_norms(&mut self, hunt: &Hunt<'_>) -> Vec<Suspect> {
         let mut suspects = self.several_by_norms(hunt);
-        for (query, terms) in hunt.step.queries.iter().enumerate() {
-            for &candidate in self.layout.only_in(query) {
-                let squared_norm = hunt.round.candidates.squared_norm(candidate as usize);
-                let bound = single_by_norms(squared_norm, terms, hunt.step);
-                if !hunt.passes(bound) {
-                    // The bound grows with the norm, and shorter columns follow.
-                    break;
-                }
-                if !hunt.round.retired[candidate as usize] {
-                    suspects.push(Suspect { bound, candidate });
-                }
+        let single = hunt.step.queries.par_iter().enumerate();
+        let found: Vec<Vec<Suspect>> = single
+            .map(|(query, _)| self.single_by_norms(hunt, query))
+            .collect();
+        suspects.extend(found.into_iter().flatten());
+        suspects
+    }
+
+    /// Candidates of one query. The bound for all of them comes first: it grows with the
+    /// norm, and the longest columns are first.
+    fn single_by_norms(&self, hunt: &Hunt<'_>, query: usize) -> Vec<Suspect> {
+        let (step, candidates) = (hunt.step, hunt.round.candidates);
+        let terms = &step.queries[query];
+        let mut suspects = Vec::new();
+        for &candidate in self.layout.only_in(query) {
+            let squared_norm = candidates.squared_norm(candidate as usize);
+            if !hunt.passes(bounds::single_by_norms(squared_norm, terms, step)) {
+                break;
+            }
+            let (mut rho, mut along) = (0.0, 0.0);
+            for (row, value) in candidates.column(candidate as usize).iter() {
+                let example = &step.examples[row];
+                rho += value * example.r;
+                along += value * (example.all_g - example.own_g);
+            }
+            let z_squared = terms.phi * terms.phi * squared_norm;
+            let whole = Whole {
+                squared_norm,
+                z_squared,
+                rho,
+            };
+            // The true s is no less, so beta_0 is no larger.
+            let beta_0 = rho.abs() / whole.pivot(step.lambda);
+            let bound = 2.0 * beta_0 * along.abs() + bounds::remainder(&whole, step, beta_0);
+            if hunt.passes(bound) && !hunt.round.retired[candidate as usize] {
+                suspects.push(Suspect { bound, candidate });
             }
         }
         suspects
     }
 
     fn several_by_norms(&mut self, hunt: &Hunt<'_>) -> Vec<Suspect> {
-        let vectors = hunt.vectors();
         let catch_up = hunt.step.steps - self.synced > 1;
         let advance = hunt.step.steps > self.synced;
         self.synced = hunt.step.steps;
@@ -169,17 +193,11 @@ impl Bounded {
                     if catch_up {
                         *z_squared = hunt.z_squared(candidate);
                     }
-                    let tau = walk(
-                        hunt,
-                        candidate,
-                        layout.pieces(position),
-                        &vectors,
-                        &mut room,
-                    );
+                    let (tau, along_g) = walk(hunt, candidate, layout.pieces(position), &mut room);
                     if advance && !catch_up {
                         *z_squared += tau * tau;
                     }
-                    let bound = several_by_norms(hunt, candidate, *z_squared, &room);
+                    let bound = several_by_norms(hunt, candidate, (*z_squared, along_g), &room);
                     if hunt.passes(bound) && !hunt.round.retired[candidate as usize] {
                         suspects.push(Suspect { bound, candidate });
                     }
@@ -191,43 +209,36 @@ impl Bounded {
     }
 }
 
-/// `[p, r, phi]` by example, `phi` the row added last.
-type Vectors = Vec<[f64; 3]>;
-
-/// Passes over a column once: `v_Q . p_Q` and `v_Q . r_Q` of every piece into `touches`;
-/// returns `tau = phi . v`.
-fn walk(
-    hunt: &Hunt<'_>,
-    candidate: u32,
-    pieces: &[Piece],
-    vectors: &Vectors,
-    touches: &mut Vec<Touch>,
-) -> f64 {
+/// Passes over a column once: what the bounds need of every piece into `touches`; returns
+/// `tau = phi . v` and `z . G`.
+fn walk(hunt: &Hunt<'_>, candidate: u32, pieces: &[Piece], touches: &mut Vec<Touch>) -> (f64, f64) {
     let column = hunt.round.candidates.column(candidate as usize);
-    let mut entries = column.rows.iter().zip(column.values);
-    let mut tau = 0.0;
+    let (mut rows, mut values) = (column.rows, column.values);
+    let (mut tau, mut along_g) = (0.0, 0.0);
     touches.clear();
     for piece in pieces {
-        let (mut along_p, mut along_r) = (0.0, 0.0);
-        for (&row, &value) in entries.by_ref().take(piece.length as usize) {
-            let [p, r, phi] = vectors[row as usize];
-            along_p += value * p;
-            along_r += value * r;
-            tau += value * phi;
+        let (piece_rows, later_rows) = rows.split_at(piece.length as usize);
+        let (piece_values, later_values) = values.split_at(piece.length as usize);
+        (rows, values) = (later_rows, later_values);
+        let mut touch = Touch::new(piece.query as usize, piece.squared_norm);
+        for (&row, &value) in piece_rows.iter().zip(piece_values) {
+            let example = &hunt.step.examples[row as usize];
+            touch.add(value, example);
+            tau += value * example.phi;
+            along_g += value * example.all_g;
         }
-        let query = piece.query as usize;
-        touches.push(Touch {
-            query,
-            squared_norm: piece.squared_norm,
-            along_p,
-            along_r,
-        });
+        touches.push(touch);
     }
-    tau
+    (tau, along_g)
 }
 
 /// Level 0 for a candidate that touches two queries or more.
-fn several_by_norms(hunt: &Hunt<'_>, candidate: u32, z_squared: f64, touches: &[Touch]) -> f64 {
+fn several_by_norms(
+    hunt: &Hunt<'_>,
+    candidate: u32,
+    (z_squared, along_g): (f64, f64),
+    touches: &[Touch],
+) -> f64 {
     let step = hunt.step;
     let squared_norm = hunt.round.candidates.squared_norm(candidate as usize);
     let rho = touches.iter().map(|touch| touch.along_r).sum();
@@ -236,27 +247,14 @@ fn several_by_norms(hunt: &Hunt<'_>, candidate: u32, z_squared: f64, touches: &[
         z_squared,
         rho,
     };
-    let z = z_squared.sqrt();
-    let (mut bound, mut touched_g) = (0.0, 0.0);
+    let beta_0 = rho / whole.pivot(step.lambda);
+    let lengths = (z_squared.sqrt(), beta_0);
+    let mut bound = bounds::remainder(&whole, step, beta_0) - 2.0 * beta_0 * along_g;
     for touch in touches {
         let terms = &step.queries[touch.query];
-        bound += bounds::touched_by_norms(&whole, touch, terms, z, step.lambda);
-        touched_g += terms.g;
+        bound += bounds::touched_by_norms(&whole, touch, terms, lengths, step.lambda);
     }
-    bound + bounds::untouched_by_norms(&whole, step, z, touched_g)
-}
-
-/// Level 0 for all candidates of one query no longer than `squared_norm`: nothing is gained in
-/// the query itself, and `|z| <= |Phi_Q| |v|`, `|rho| <= |v| |r_Q|`.
-fn single_by_norms(squared_norm: f64, terms: &terms::QueryTerms, step: &StepTerms) -> f64 {
-    let v = squared_norm.sqrt();
-    let z = terms.phi * v;
-    let whole = Whole {
-        squared_norm,
-        z_squared: z * z,
-        rho: v * terms.r,
-    };
-    bounds::untouched_by_norms(&whole, step, z, terms.g)
+    bound
 }
 
 /// The search of one step.
@@ -271,7 +269,7 @@ struct Hunt<'a> {
 impl Hunt<'_> {
     /// Whether a candidate whose gain is at most `bound` may still win.
     fn passes(&self, bound: f64) -> bool {
-        self.round.state.error() - bound - self.step.slop <= self.contest.limit()
+        self.step.error - bound - self.step.slop <= self.contest.limit()
     }
 
     /// Evaluates candidates exactly.
@@ -302,17 +300,6 @@ impl Hunt<'_> {
             .take(LEADERS + 1)
             .map(|&(_, candidate)| candidate)
             .collect()
-    }
-
-    fn vectors(&self) -> Vectors {
-        let residuals = self.step.residuals.iter();
-        match self.round.state.last() {
-            None => residuals.map(|&[p, r]| [p, r, 0.0]).collect(),
-            Some(last) => residuals
-                .zip(&last.phi)
-                .map(|(&[p, r], &phi)| [p, r, phi])
-                .collect(),
-        }
     }
 
     fn z_squared(&self, candidate: u32) -> f64 {
@@ -397,18 +384,11 @@ impl Hunt<'_> {
             room.parts.resize(start + t, 0.0);
             state.project(segment.column, &mut room.parts[start..]);
             kernels::add_scaled(&mut room.z, 1.0, &room.parts[start..]);
-            let (mut along_p, mut along_r) = (0.0, 0.0);
+            let mut touch = Touch::new(segment.query, segment.squared_norm);
             for (row, value) in segment.column.iter() {
-                along_p += value * step.residuals[row][0];
-                along_r += value * step.residuals[row][1];
+                touch.add(value, &step.examples[row]);
             }
-            let squared_norm = segment.squared_norm;
-            room.touches.push(Touch {
-                query: segment.query,
-                squared_norm,
-                along_p,
-                along_r,
-            });
+            room.touches.push(touch);
         }
         let whole = Whole {
             squared_norm: candidates.squared_norm(candidate),
@@ -514,9 +494,8 @@ fn combine(step: &StepTerms, whole: &Whole, alone: bool, room: &mut Room) -> Pro
         touched +=
             bounds::touched_by_projection(outside, touch, terms, (n, c, z_squared), step.lambda);
     }
-    let beta = whole.rho / whole.pivot(step.lambda);
-    let length = whole.z_squared.sqrt();
-    let untouched = bounds::remainder(whole, step, length, beta.abs()) - 2.0 * beta * along_g;
+    let beta_0 = whole.rho / whole.pivot(step.lambda);
+    let untouched = bounds::remainder(whole, step, beta_0) - 2.0 * beta_0 * along_g;
     Projected {
         whole: *whole,
         touched,

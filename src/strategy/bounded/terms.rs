@@ -1,17 +1,20 @@
-//! What a step's bounds need of every query, taken once a step.
+//! What a step's bounds need of every query and example, taken once a step.
 
 use rayon::prelude::*;
 
 use crate::kernels;
 use crate::strategy::State;
+use crate::strategy::lowmem::QueryMatrices;
 
-/// Norms of one query. Every one is that of a vector or matrix of section 3.
+/// Norms of one query, of vectors and matrices of section 3.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct QueryTerms {
     /// `|f_Q|`, `f_Q = Phi_Q p_Q`
     pub(super) f: f64,
     /// `|g_Q|`, `g_Q = Phi_Q T_Q p_Q = H_Q' p_Q`
     pub(super) g: f64,
+    /// `|g_Q - f_Q|^2`
+    pub(super) gap_squared: f64,
     /// `|p_Q|^2`
     pub(super) p_squared: f64,
     /// `|r_Q|`
@@ -22,6 +25,25 @@ pub(super) struct QueryTerms {
     pub(super) held: f64,
     /// `min(1, |Phi_Q|_F) >= |Phi_Q|`
     pub(super) phi: f64,
+    /// `|Phi_Q' (G - g_Q)|`
+    pub(super) elsewhere: f64,
+}
+
+/// What a column is multiplied with, at one example.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ExampleTerms {
+    /// `p`
+    pub(super) p: f64,
+    /// `r`
+    pub(super) r: f64,
+    /// The row of `Phi` added last.
+    pub(super) phi: f64,
+    /// `Phi' G`: with it a column has `z . G`.
+    pub(super) all_g: f64,
+    /// `Phi_Q' g_Q`: with it a column's entries in `Q` have `z_Q . g_Q`.
+    pub(super) own_g: f64,
+    /// `Phi_Q' f_Q`: with it they have `z_Q . f_Q`.
+    pub(super) own_f: f64,
 }
 
 /// The state of one step, as the bounds see it.
@@ -30,60 +52,93 @@ pub(super) struct StepTerms {
     pub(super) steps: usize,
     pub(super) lambda: f64,
     pub(super) queries: Vec<QueryTerms>,
+    pub(super) examples: Vec<ExampleTerms>,
     /// `[f_Q, g_Q]` for every query: `2 t` numbers each.
-    pub(super) vectors: Vec<f64>,
+    vectors: Vec<f64>,
     /// `G = sum_Q g_Q`, `t`.
     pub(super) g: Vec<f64>,
-    /// `|G|`
-    pub(super) g_norm: f64,
     /// `sum_Q h_Q |g_Q|`
     pub(super) hg: f64,
-    /// `sum_Q |f_Q| |g_Q|`
-    pub(super) fg: f64,
+    /// `sum_Q |g_Q - f_Q|^2`
+    pub(super) gaps: f64,
     /// `max_Q h_Q`
     pub(super) h_max: f64,
+    /// `e(S)`
+    pub(super) error: f64,
     /// What rounding may have done to a gain or a bound: see `docs/bounds.md`.
     pub(super) slop: f64,
-    /// `[p, r]` by example.
-    pub(super) residuals: Vec<[f64; 2]>,
 }
 
 impl StepTerms {
+    /// O(m t + q t) time, in parallel over queries.
     pub(super) fn new(state: &State) -> Self {
         let steps = state.steps();
         let mut vectors = vec![0.0; 2 * steps * state.queries().len()];
         let mut queries = vec![QueryTerms::default(); state.queries().len()];
-        let jobs = queries.par_iter_mut().enumerate();
-        if steps == 0 {
-            jobs.for_each(|(query, terms)| *terms = QueryTerms::new(state, query, &mut []));
-        } else {
-            jobs.zip(vectors.par_chunks_exact_mut(2 * steps)).for_each(
-                |((query, terms), vectors)| *terms = QueryTerms::new(state, query, vectors),
-            );
+        if steps > 0 {
+            vectors
+                .par_chunks_exact_mut(2 * steps)
+                .zip(&mut queries)
+                .enumerate()
+                .for_each(|(query, (vectors, terms))| terms.project(state, query, vectors));
         }
         let mut g = vec![0.0; steps];
         for pair in vectors.chunks_exact(2 * steps.max(1)) {
             kernels::add_scaled(&mut g, 1.0, &pair[steps..]);
         }
+        let error = state.error();
         let sum = |term: fn(&QueryTerms) -> f64| queries.iter().map(term).sum::<f64>();
-        Self {
+        let mut terms = Self {
             steps,
             lambda: state.lambda().value(),
-            g_norm: norm(&g),
             g,
             hg: sum(|terms| terms.h * terms.g),
-            fg: sum(|terms| terms.f * terms.g),
+            gaps: sum(|terms| terms.gap_squared),
             h_max: queries.iter().map(|terms| terms.h).fold(0.0, f64::max),
-            queries,
+            queries: Vec::new(),
+            examples: vec![ExampleTerms::default(); state.labels().len()],
             vectors,
-            slop: state.error() * state.rounding(),
-            residuals: state
-                .holdout()
-                .iter()
-                .zip(state.residual())
-                .map(|(&p, &r)| [p, r])
-                .collect(),
+            error,
+            slop: error * state.rounding(),
+        };
+        terms.describe_examples(state, &mut queries);
+        terms.queries = queries;
+        terms
+    }
+
+    fn describe_examples(&mut self, state: &State, queries: &mut [QueryTerms]) {
+        let mut rest = &mut self.examples[..];
+        let mut parts = Vec::with_capacity(queries.len());
+        for (query, (range, terms)) in state.queries().ranges().zip(queries).enumerate() {
+            let (examples, later) = rest.split_at_mut(range.len());
+            rest = later;
+            let vectors = &self.vectors[2 * self.steps * query..][..2 * self.steps];
+            parts.push((query, range, terms, examples, vectors));
         }
+        let g = &self.g;
+        parts
+            .into_par_iter()
+            .for_each(|(query, range, terms, examples, vectors)| {
+                let new_phi = state.last().map(|last| &last.phi[range.clone()]);
+                let residual = &state.residual()[range];
+                for (place, example) in examples.iter_mut().enumerate() {
+                    example.r = residual[place];
+                    example.phi = new_phi.map_or(0.0, |phi| phi[place]);
+                }
+                let matrices = state.query_matrices(query);
+                let (f, own_g) = vectors.split_at(vectors.len() / 2);
+                project_back(&matrices, [g, own_g, f], examples);
+                let squares = examples
+                    .iter()
+                    .map(|example| (example.all_g - example.own_g).powi(2));
+                terms.elsewhere = squares.sum::<f64>().sqrt();
+                terms.p_squared = examples.iter().map(|example| example.p * example.p).sum();
+                terms.r = examples
+                    .iter()
+                    .map(|example| example.r * example.r)
+                    .sum::<f64>()
+                    .sqrt();
+            });
     }
 
     /// `f_Q`, `t` numbers.
@@ -98,36 +153,28 @@ impl StepTerms {
 
     /// Bytes for `queries` and `rows` after `k` steps.
     pub(super) fn memory(rows: usize, queries: usize, k: usize) -> u64 {
-        (queries * (size_of::<QueryTerms>() + 16 * k) + 16 * rows + 8 * k) as u64
+        let query = size_of::<QueryTerms>() + 16 * k;
+        (queries * query + rows * size_of::<ExampleTerms>() + 8 * k) as u64
     }
 }
 
 impl QueryTerms {
-    fn new(state: &State, query: usize, vectors: &mut [f64]) -> Self {
-        let rows = state.queries().range(query);
+    fn project(&mut self, state: &State, query: usize, vectors: &mut [f64]) {
         let (f, g) = vectors.split_at_mut(vectors.len() / 2);
-        let matrices = state.query_matrices(query);
-        let phi_squared = project_residual(&matrices, f, g);
+        let phi_squared = project_residual(&state.query_matrices(query), f, g);
         let h = state.trace(query);
-        Self {
-            f: norm(f),
-            g: norm(g),
-            p_squared: matrices.holdout.iter().map(|p| p * p).sum(),
-            r: norm(&state.residual()[rows]),
-            h,
-            held: (h * (1.0 + h)).sqrt(),
-            phi: phi_squared.sqrt().min(1.0),
-        }
+        self.f = kernels::dot(f, f).sqrt();
+        self.g = kernels::dot(g, g).sqrt();
+        self.gap_squared = f.iter().zip(&*g).map(|(f, g)| (g - f) * (g - f)).sum();
+        self.h = h;
+        self.held = (h * (1.0 + h)).sqrt();
+        self.phi = phi_squared.sqrt().min(1.0);
     }
 }
 
 /// `f_Q` and `g_Q`, and the squared Frobenius norm of `Phi_Q`.
 #[multiversion::multiversion(targets = "simd")]
-fn project_residual(
-    query: &crate::strategy::lowmem::QueryMatrices<'_>,
-    f: &mut [f64],
-    g: &mut [f64],
-) -> f64 {
+fn project_residual(query: &QueryMatrices<'_>, f: &mut [f64], g: &mut [f64]) -> f64 {
     let mut squared = 0.0;
     let steps = f.len();
     for (example, &p) in query.holdout.iter().enumerate() {
@@ -140,6 +187,15 @@ fn project_residual(
     squared
 }
 
-fn norm(vector: &[f64]) -> f64 {
-    kernels::dot(vector, vector).sqrt()
+/// `p`, and `Phi'` times three vectors, for every example of a query.
+#[multiversion::multiversion(targets = "simd")]
+fn project_back(query: &QueryMatrices<'_>, vectors: [&[f64]; 3], examples: &mut [ExampleTerms]) {
+    let [all_g, own_g, own_f] = vectors;
+    for (place, (example, &p)) in examples.iter_mut().zip(query.holdout).enumerate() {
+        let phi = &query.phi[place * query.stride..][..all_g.len()];
+        example.p = p;
+        example.all_g = kernels::dot(phi, all_g);
+        example.own_g = kernels::dot(phi, own_g);
+        example.own_f = kernels::dot(phi, own_f);
+    }
 }
