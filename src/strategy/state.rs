@@ -394,9 +394,10 @@ impl State {
         self.traces[query]
     }
 
-    /// What rounding may have done to a leave-query-out error, as a share of it.
-    pub(super) fn rounding(&self) -> f64 {
-        1e-12 + 16.0 * f64::EPSILON * self.loss()
+    /// What rounding may have done to the leave-query-out error of a candidate with
+    /// `|v|^2 <= longest`, or to a bound on it, as a share of the error before.
+    pub(super) fn rounding(&self, longest: f64) -> f64 {
+        1e-12 + 16.0 * f64::EPSILON * (self.loss() + longest / self.lambda.value())
     }
 
     /// By how much rounding is amplified in the worst case: see [`Folds`].

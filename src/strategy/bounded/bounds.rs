@@ -158,6 +158,21 @@ pub(super) fn remainder(whole: &Whole, step: &StepTerms, beta_0: f64) -> f64 {
     z_squared * (0.5 * step.gaps + third) / slack
 }
 
+/// What untouched queries add beyond second order in `z`, in all: with
+/// `1 / S_Q = 1 / s + b_Q / (s S_Q)` and `b_Q <= h_Q |z|^2`, O(q).
+#[inline(always)]
+pub(super) fn third_order(whole: &Whole, step: &StepTerms, beta_0: f64) -> f64 {
+    let z_squared = whole.z_squared;
+    let pivot = whole.pivot(step.lambda);
+    let (by_weight, by_form) = (beta_0.abs() * z_squared.sqrt(), z_squared / pivot);
+    let [h, hg, hfg] = &step.third_order;
+    let queries = h.iter().zip(hg).zip(hfg);
+    let part = |((h, hg), hfg): ((&f64, &f64), &f64)| {
+        (by_weight * hg + by_form * hfg) / (pivot - z_squared * h).max(step.lambda)
+    };
+    2.0 * z_squared * queries.map(part).sum::<f64>()
+}
+
 /// Level 0 for every candidate of one query no longer than `squared_norm`: it gains nothing in
 /// that query, and `|rho| <= |v| |r_Q|`, `|z| <= |Phi_Q| |v|`, `|z . (G - g_Q)| <= |v| |Phi_Q' (G - g_Q)|`.
 /// Grows with `squared_norm`.

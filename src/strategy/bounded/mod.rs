@@ -7,10 +7,11 @@
 //!
 //! | level | what is exact | cost a candidate |
 //! |---|---|---|
-//! | 0 | norms; `v_Q . p_Q`, `v_Q . r_Q` | O(nnz); O(1) a query for all columns seen in that query alone |
+//! | 0 | `z . G`; `v_Q . p_Q`, `v_Q . r_Q` in touched queries | O(nnz), or O(1) for all columns seen in one query only |
 //! | 1 | `z`; `n_Q`, `c_Q` in touched queries | O(t nnz + t touched) |
-//! | 2 | `z . f_Q`, `z . g_Q` in every query | O(t q) |
-//! | 3 | everything: equation (*) | O(t m) |
+//! | 2 | second order in `z` of what untouched queries gain | O(t^2) |
+//! | 3 | `z . f_Q`, `z . g_Q` in every query | O(t q) |
+//! | 4 | everything: equation (*) | O(t m) |
 //!
 //! A step begins by evaluating exactly the candidates that did best in the step
 //! before: the best of them is a threshold that most candidates fail at level 0.
@@ -23,27 +24,22 @@
 //! times `k`.
 
 mod bounds;
+mod hunt;
 mod layout;
 mod terms;
 
 use rayon::prelude::*;
 
-use super::lanes::{LANES, Lanes};
-use super::{Contest, Entrant, Round, Strategy, Work, lowmem};
+use super::lanes::Lanes;
+use super::{Contest, Round, Shape, Strategy, Work, lowmem};
 use crate::candidates::Candidates;
-use crate::kernels;
 use bounds::{Touch, Whole};
+use hunt::{Hunt, Suspect};
 use layout::{Layout, Piece};
 use terms::StepTerms;
 
 /// Candidates whose level-0 bound one task computes.
 const CHUNK: usize = 1024;
-
-/// Candidates evaluated exactly in a round, before the threshold is looked at again.
-const ROUND: usize = 64;
-
-/// Best candidates of a step that open the next one.
-const LEADERS: usize = 16;
 
 /// Exact selection from bounds.
 #[derive(Debug)]
@@ -52,16 +48,11 @@ pub struct Bounded {
     /// `|z|^2` of `layout.several`, as of `synced` steps.
     z_squared: Vec<f64>,
     synced: usize,
+    /// `max |v|^2`
+    longest: f64,
     /// The best candidates of the last step, by error.
     leaders: Vec<u32>,
     work: Work,
-}
-
-/// A candidate with an upper bound on its gain.
-#[derive(Debug, Clone, Copy)]
-struct Suspect {
-    bound: f64,
-    candidate: u32,
 }
 
 impl Bounded {
@@ -72,6 +63,9 @@ impl Bounded {
             z_squared: vec![0.0; layout.several.len()],
             layout,
             synced: 0,
+            longest: (0..candidates.len())
+                .map(|candidate| candidates.squared_norm(candidate))
+                .fold(0.0, f64::max),
             leaders: Vec::new(),
             work: Work::default(),
         }
@@ -79,7 +73,7 @@ impl Bounded {
 
     /// Bytes taken besides the state, for candidates with `pieces` pairs of candidate and
     /// touched query.
-    pub fn memory(shape: &super::Shape) -> u64 {
+    pub fn memory(shape: &Shape) -> u64 {
         let block = size_of::<Lanes>() * (4 * shape.k + shape.largest_query);
         Layout::memory(shape.candidates, shape.queries, shape.pieces)
             + StepTerms::memory(shape.rows, shape.queries, shape.k)
@@ -98,13 +92,8 @@ impl Strategy for Bounded {
             };
             return lowmem::judge(round, &all);
         }
-        let step = StepTerms::new(round.state);
-        let mut hunt = Hunt {
-            round,
-            step: &step,
-            contest: Contest::default(),
-            judged: Vec::new(),
-        };
+        let step = StepTerms::new(round.state, self.longest);
+        let mut hunt = Hunt::new(round, &step);
         hunt.evaluate(&self.open(round));
         let suspects = match round.sample {
             Some(sample) => Hunt::unbounded(sample),
@@ -112,11 +101,11 @@ impl Strategy for Bounded {
         };
         let alive = hunt.finish(suspects);
         self.work = Work {
-            evaluated: hunt.judged.len(),
+            evaluated: hunt.evaluated(),
             alive,
         };
         self.leaders = hunt.leaders();
-        hunt.contest
+        hunt.contest()
     }
 
     fn work(&self) -> Work {
@@ -255,263 +244,4 @@ fn several_by_norms(
         bound += bounds::touched_by_norms(&whole, touch, terms, lengths, step.lambda);
     }
     bound
-}
-
-/// The search of one step.
-struct Hunt<'a> {
-    round: &'a Round<'a>,
-    step: &'a StepTerms,
-    contest: Contest,
-    /// Errors of what has been evaluated exactly.
-    judged: Vec<(f64, u32)>,
-}
-
-impl Hunt<'_> {
-    /// Whether a candidate whose gain is at most `bound` may still win.
-    fn passes(&self, bound: f64) -> bool {
-        self.step.error - bound - self.step.slop <= self.contest.limit()
-    }
-
-    /// Evaluates candidates exactly.
-    fn evaluate(&mut self, candidates: &[u32]) {
-        let errors = lowmem::errors(self.round, candidates);
-        for (&candidate, error) in candidates.iter().zip(errors) {
-            let feature = self.round.candidates.feature(candidate as usize);
-            self.contest.enter(Entrant { error, feature });
-            self.judged.push((error, candidate));
-        }
-    }
-
-    /// Candidates that no bound has been computed for.
-    fn unbounded(sample: &[u32]) -> Vec<Suspect> {
-        let unbounded = |&candidate: &u32| Suspect {
-            bound: f64::INFINITY,
-            candidate,
-        };
-        sample.iter().map(unbounded).collect()
-    }
-
-    /// The best that were evaluated.
-    fn leaders(&mut self) -> Vec<u32> {
-        self.judged
-            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        self.judged
-            .iter()
-            .take(LEADERS + 1)
-            .map(|&(_, candidate)| candidate)
-            .collect()
-    }
-
-    fn z_squared(&self, candidate: u32) -> f64 {
-        let mut z = vec![0.0; self.step.steps];
-        self.round
-            .state
-            .project(self.round.candidates.column(candidate as usize), &mut z);
-        kernels::dot(&z, &z)
-    }
-
-    /// Levels 1 to 3; returns how many candidates were alive after levels 0, 1 and 2.
-    fn finish(&mut self, mut suspects: Vec<Suspect>) -> Vec<usize> {
-        let opened: std::collections::HashSet<u32> = self
-            .judged
-            .iter()
-            .map(|&(_, candidate)| candidate)
-            .collect();
-        suspects.retain(|suspect| !opened.contains(&suspect.candidate));
-        let mut alive = vec![opened.len() + suspects.len()];
-        self.refine(&mut suspects, Self::by_projection);
-        alive.push(self.judged.len() + suspects.len());
-        self.lead(&mut suspects, LANES);
-        self.refine(&mut suspects, Self::by_queries);
-        alive.push(self.judged.len() + suspects.len());
-        while !suspects.is_empty() {
-            self.lead(&mut suspects, ROUND);
-        }
-        alive
-    }
-
-    /// Evaluates the `count` suspects of the largest bounds and drops those that are out.
-    fn lead(&mut self, suspects: &mut Vec<Suspect>, count: usize) {
-        suspects.sort_unstable_by(|a, b| {
-            b.bound
-                .total_cmp(&a.bound)
-                .then(a.candidate.cmp(&b.candidate))
-        });
-        let first: Vec<u32> = suspects
-            .drain(..count.min(suspects.len()))
-            .map(|suspect| suspect.candidate)
-            .collect();
-        self.evaluate(&first);
-        suspects.retain(|suspect| self.passes(suspect.bound));
-    }
-
-    /// Replaces bounds by tighter ones and drops those that are out.
-    fn refine(
-        &self,
-        suspects: &mut Vec<Suspect>,
-        level: fn(&Self, &[Suspect], &mut Room) -> Vec<f64>,
-    ) {
-        let refined: Vec<Vec<f64>> = suspects
-            .par_chunks(LANES)
-            .map_init(
-                || Room::new(self.step.steps),
-                |room, block| level(self, block, room),
-            )
-            .collect();
-        for (suspect, bound) in suspects.iter_mut().zip(refined.concat()) {
-            suspect.bound = suspect.bound.min(bound);
-        }
-        suspects.retain(|suspect| self.passes(suspect.bound));
-    }
-
-    /// Level 1.
-    fn by_projection(&self, block: &[Suspect], room: &mut Room) -> Vec<f64> {
-        block
-            .iter()
-            .map(|suspect| self.project(suspect.candidate as usize, room).bound())
-            .collect()
-    }
-
-    /// A candidate's `z`, left in `room`, and what follows from it.
-    fn project(&self, candidate: usize, room: &mut Room) -> Projected {
-        let (candidates, state, step) = (self.round.candidates, self.round.state, self.step);
-        let t = step.steps;
-        room.parts.clear();
-        room.touches.clear();
-        room.z.fill(0.0);
-        for segment in candidates.segments(candidate) {
-            let start = room.parts.len();
-            room.parts.resize(start + t, 0.0);
-            state.project(segment.column, &mut room.parts[start..]);
-            kernels::add_scaled(&mut room.z, 1.0, &room.parts[start..]);
-            let mut touch = Touch::new(segment.query, segment.squared_norm);
-            for (row, value) in segment.column.iter() {
-                touch.add(value, &step.examples[row]);
-            }
-            room.touches.push(touch);
-        }
-        let whole = Whole {
-            squared_norm: candidates.squared_norm(candidate),
-            z_squared: kernels::dot(&room.z, &room.z),
-            rho: room.touches.iter().map(|touch| touch.along_r).sum(),
-        };
-        let alone = candidates.sole_query(candidate).is_some();
-        combine(step, &whole, alone, room)
-    }
-
-    /// Level 2.
-    fn by_queries(&self, block: &[Suspect], room: &mut Room) -> Vec<f64> {
-        let mut projected = Vec::with_capacity(block.len());
-        room.z_lanes.fill([0.0; LANES]);
-        let mut touched: Vec<Vec<usize>> = Vec::with_capacity(block.len());
-        for (lane, suspect) in block.iter().enumerate() {
-            projected.push(self.project(suspect.candidate as usize, room));
-            touched.push(room.touches.iter().map(|touch| touch.query).collect());
-            for (lanes, &z) in room.z_lanes.iter_mut().zip(&room.z) {
-                lanes[lane] = z;
-            }
-        }
-        let mut bounds: Vec<f64> = projected
-            .iter()
-            .map(|projected| projected.touched)
-            .collect();
-        for (query, terms) in self.step.queries.iter().enumerate() {
-            let (zf, zg) = along_both(self.step.f(query), self.step.g(query), &room.z_lanes);
-            for (lane, bound) in bounds.iter_mut().enumerate() {
-                if touched[lane].binary_search(&query).is_err() {
-                    let whole = &projected[lane].whole;
-                    let along = (zf[lane], zg[lane]);
-                    *bound += bounds::untouched_exactly(whole, terms, along, self.step.lambda);
-                }
-            }
-        }
-        bounds
-    }
-}
-
-/// Room for one block of suspects.
-#[derive(Debug)]
-struct Room {
-    z: Vec<f64>,
-    /// `z_Q` of every touched query.
-    parts: Vec<f64>,
-    touches: Vec<Touch>,
-    z_lanes: Vec<Lanes>,
-}
-
-impl Room {
-    fn new(steps: usize) -> Self {
-        Self {
-            z: vec![0.0; steps],
-            parts: Vec::new(),
-            touches: Vec::new(),
-            z_lanes: vec![[0.0; LANES]; steps],
-        }
-    }
-}
-
-/// What a candidate's `z` tells.
-#[derive(Debug, Clone, Copy)]
-struct Projected {
-    whole: Whole,
-    /// Bound on what is gained in touched queries.
-    touched: f64,
-    /// Level 1's bound on what is gained in the others.
-    untouched: f64,
-}
-
-impl Projected {
-    fn bound(&self) -> f64 {
-        self.touched + self.untouched
-    }
-}
-
-/// Level 1 from `z` and its parts.
-#[multiversion::multiversion(targets = "simd")]
-fn combine(step: &StepTerms, whole: &Whole, alone: bool, room: &mut Room) -> Projected {
-    let t = step.steps;
-    let Room {
-        z, parts, touches, ..
-    } = room;
-    let mut touched = 0.0;
-    let mut along_g = kernels::dot(z, &step.g);
-    for (place, touch) in touches.iter().enumerate() {
-        let (f, g) = (step.f(touch.query), step.g(touch.query));
-        along_g -= kernels::dot(z, g);
-        if alone {
-            // Without its only query the feature has no weight.
-            continue;
-        }
-        let without = &mut parts[place * t..][..t];
-        for (part, z) in without.iter_mut().zip(&*z) {
-            *part = z - *part;
-        }
-        let n = whole.rho - touch.along_r + kernels::dot(without, f);
-        let c = touch.along_p - kernels::dot(without, g);
-        let z_squared = kernels::dot(without, without);
-        let outside = (whole.squared_norm - touch.squared_norm).max(0.0);
-        let terms = &step.queries[touch.query];
-        touched +=
-            bounds::touched_by_projection(outside, touch, terms, (n, c, z_squared), step.lambda);
-    }
-    let beta_0 = whole.rho / whole.pivot(step.lambda);
-    let untouched = bounds::remainder(whole, step, beta_0) - 2.0 * beta_0 * along_g;
-    Projected {
-        whole: *whole,
-        touched,
-        untouched,
-    }
-}
-
-/// `z . f` and `z . g` for eight candidates.
-#[multiversion::multiversion(targets = "simd")]
-fn along_both(f: &[f64], g: &[f64], z: &[Lanes]) -> (Lanes, Lanes) {
-    let (mut zf, mut zg) = ([0.0; LANES], [0.0; LANES]);
-    for ((z, &f), &g) in z.iter().zip(f).zip(g) {
-        for lane in 0..LANES {
-            zf[lane] += z[lane] * f;
-            zg[lane] += z[lane] * g;
-        }
-    }
-    (zf, zg)
 }

@@ -57,6 +57,8 @@ pub(super) struct StepTerms {
     vectors: Vec<f64>,
     /// `G = sum_Q g_Q`, `t`.
     pub(super) g: Vec<f64>,
+    /// `h_Q`, `h_Q |g_Q|` and `h_Q |f_Q| |g_Q|`, query by query.
+    pub(super) third_order: [Vec<f64>; 3],
     /// `sum_Q h_Q |g_Q|`
     pub(super) hg: f64,
     /// `sum_Q |g_Q - f_Q|^2`
@@ -70,8 +72,9 @@ pub(super) struct StepTerms {
 }
 
 impl StepTerms {
-    /// O(m t + q t) time, in parallel over queries.
-    pub(super) fn new(state: &State) -> Self {
+    /// O(m t + q t) time, in parallel over queries; `longest`: the largest `|v|^2` of a
+    /// candidate.
+    pub(super) fn new(state: &State, longest: f64) -> Self {
         let steps = state.steps();
         let mut vectors = vec![0.0; 2 * steps * state.queries().len()];
         let mut queries = vec![QueryTerms::default(); state.queries().len()];
@@ -92,6 +95,14 @@ impl StepTerms {
             steps,
             lambda: state.lambda().value(),
             g,
+            third_order: [
+                queries.iter().map(|terms| terms.h).collect(),
+                queries.iter().map(|terms| terms.h * terms.g).collect(),
+                queries
+                    .iter()
+                    .map(|terms| terms.h * terms.f * terms.g)
+                    .collect(),
+            ],
             hg: sum(|terms| terms.h * terms.g),
             gaps: sum(|terms| terms.gap_squared),
             h_max: queries.iter().map(|terms| terms.h).fold(0.0, f64::max),
@@ -99,7 +110,7 @@ impl StepTerms {
             examples: vec![ExampleTerms::default(); state.labels().len()],
             vectors,
             error,
-            slop: error * state.rounding(),
+            slop: error * state.rounding(longest),
         };
         terms.describe_examples(state, &mut queries);
         terms.queries = queries;
@@ -139,6 +150,19 @@ impl StepTerms {
                     .sum::<f64>()
                     .sqrt();
             });
+    }
+
+    /// `sum_Q f_Q g_Q'`, `t x t` by rows. O(q t^2), in parallel over rows.
+    pub(super) fn form(&self) -> Vec<f64> {
+        const ROWS: usize = 8;
+        let steps = self.steps;
+        let mut form = vec![0.0; steps * steps];
+        form.par_chunks_mut((ROWS * steps).max(1))
+            .enumerate()
+            .for_each(|(chunk, rows)| {
+                add_products(&self.vectors, steps, chunk * ROWS, rows);
+            });
+        form
     }
 
     /// `f_Q`, `t` numbers.
@@ -197,5 +221,16 @@ fn project_back(query: &QueryMatrices<'_>, vectors: [&[f64]; 3], examples: &mut 
         example.all_g = kernels::dot(phi, all_g);
         example.own_g = kernels::dot(phi, own_g);
         example.own_f = kernels::dot(phi, own_f);
+    }
+}
+
+/// Adds `f_Q g_Q'` of every query to the rows from `first` on.
+#[multiversion::multiversion(targets = "simd")]
+fn add_products(vectors: &[f64], steps: usize, first: usize, rows: &mut [f64]) {
+    for pair in vectors.chunks_exact(2 * steps) {
+        let (f, g) = pair.split_at(steps);
+        for (row, &f) in rows.chunks_exact_mut(steps).zip(&f[first..]) {
+            kernels::add_scaled(row, f, g);
+        }
     }
 }

@@ -1,0 +1,412 @@
+//! The search of one step: suspects climb from level to level.
+
+use std::collections::HashSet;
+
+use rayon::prelude::*;
+
+use super::bounds::{self, Touch, Whole};
+use super::terms::StepTerms;
+use crate::kernels;
+use crate::strategy::lanes::{LANES, Lanes};
+use crate::strategy::{Contest, Entrant, Round, lowmem};
+
+/// Suspects that one task takes through levels 1 and 2.
+const CHUNK: usize = 64;
+
+/// Candidates evaluated exactly in a round, before the threshold is looked at again.
+const ROUND: usize = 64;
+
+/// Best candidates of a step that open the next one.
+const LEADERS: usize = 16;
+
+/// A candidate with an upper bound on its gain.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Suspect {
+    pub(super) bound: f64,
+    pub(super) candidate: u32,
+}
+
+/// The search of one step.
+pub(super) struct Hunt<'a> {
+    pub(super) round: &'a Round<'a>,
+    pub(super) step: &'a StepTerms,
+    contest: Contest,
+    /// Errors of what has been evaluated exactly.
+    judged: Vec<(f64, u32)>,
+}
+
+/// Suspects of one task after levels 1 and 2.
+struct Climbed {
+    after_projection: usize,
+    left: Vec<Suspect>,
+}
+
+impl<'a> Hunt<'a> {
+    pub(super) fn new(round: &'a Round<'a>, step: &'a StepTerms) -> Self {
+        Self {
+            round,
+            step,
+            contest: Contest::default(),
+            judged: Vec::new(),
+        }
+    }
+
+    /// The outcome.
+    pub(super) fn contest(self) -> Contest {
+        self.contest
+    }
+
+    /// Candidates evaluated exactly so far.
+    pub(super) fn evaluated(&self) -> usize {
+        self.judged.len()
+    }
+
+    /// Whether a candidate whose gain is at most `bound` may still win.
+    pub(super) fn passes(&self, bound: f64) -> bool {
+        self.step.error - bound - self.step.slop <= self.contest.limit()
+    }
+
+    /// Evaluates candidates exactly.
+    pub(super) fn evaluate(&mut self, candidates: &[u32]) {
+        let errors = lowmem::errors(self.round, candidates);
+        for (&candidate, error) in candidates.iter().zip(errors) {
+            let feature = self.round.candidates.feature(candidate as usize);
+            self.contest.enter(Entrant { error, feature });
+            self.judged.push((error, candidate));
+        }
+    }
+
+    /// Candidates that no bound has been computed for.
+    pub(super) fn unbounded(sample: &[u32]) -> Vec<Suspect> {
+        let unbounded = |&candidate: &u32| Suspect {
+            bound: f64::INFINITY,
+            candidate,
+        };
+        sample.iter().map(unbounded).collect()
+    }
+
+    /// The best that were evaluated, for the next step to open with.
+    pub(super) fn leaders(&mut self) -> Vec<u32> {
+        self.judged
+            .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        // One of them is about to be selected.
+        self.judged
+            .iter()
+            .take(LEADERS + 1)
+            .map(|&(_, candidate)| candidate)
+            .collect()
+    }
+
+    /// `|z|^2` from scratch.
+    pub(super) fn z_squared(&self, candidate: u32) -> f64 {
+        let mut z = vec![0.0; self.step.steps];
+        self.round
+            .state
+            .project(self.round.candidates.column(candidate as usize), &mut z);
+        kernels::dot(&z, &z)
+    }
+
+    /// Levels 1 to 4; returns how many candidates were alive after levels 0 to 3.
+    pub(super) fn finish(&mut self, mut suspects: Vec<Suspect>) -> Vec<usize> {
+        let opened: HashSet<u32> = self
+            .judged
+            .iter()
+            .map(|&(_, candidate)| candidate)
+            .collect();
+        suspects.retain(|suspect| !opened.contains(&suspect.candidate));
+        let mut alive = vec![opened.len() + suspects.len()];
+        if opened.is_empty() {
+            // Nothing to open with: the best bounds give the threshold.
+            self.lead(&mut suspects, ROUND);
+        }
+        let before = self.judged.len();
+        alive.push(before + self.climb(&mut suspects));
+        alive.push(before + suspects.len());
+        self.lead(&mut suspects, LANES);
+        self.by_queries(&mut suspects);
+        alive.push(self.judged.len() + suspects.len());
+        while !suspects.is_empty() {
+            self.lead(&mut suspects, ROUND);
+        }
+        alive
+    }
+
+    /// Evaluates the `count` suspects of the largest bounds and drops those that are out.
+    fn lead(&mut self, suspects: &mut Vec<Suspect>, count: usize) {
+        suspects.sort_unstable_by(|a, b| {
+            b.bound
+                .total_cmp(&a.bound)
+                .then(a.candidate.cmp(&b.candidate))
+        });
+        let first = suspects.drain(..count.min(suspects.len()));
+        let first: Vec<u32> = first.map(|suspect| suspect.candidate).collect();
+        self.evaluate(&first);
+        suspects.retain(|suspect| self.passes(suspect.bound));
+    }
+
+    /// Levels 1 and 2; returns how many were left after level 1.
+    fn climb(&self, suspects: &mut Vec<Suspect>) -> usize {
+        // The quadratic form costs q t^2 for all, and saves q t for each it rules out.
+        let form = if suspects.len() > self.step.steps {
+            self.step.form()
+        } else {
+            Vec::new()
+        };
+        let climbed: Vec<Climbed> = suspects
+            .par_chunks(CHUNK)
+            .map_init(
+                || Room::new(self.step.steps),
+                |room, chunk| self.climb_chunk(chunk, &form, room),
+            )
+            .collect();
+        suspects.clear();
+        let mut after_projection = 0;
+        for part in climbed {
+            after_projection += part.after_projection;
+            suspects.extend(part.left);
+        }
+        after_projection
+    }
+
+    fn climb_chunk(&self, chunk: &[Suspect], form: &[f64], room: &mut Room) -> Climbed {
+        let mut kept: Vec<(Suspect, Projected)> = Vec::new();
+        room.kept_z.clear();
+        for suspect in chunk {
+            let projected = self.project(suspect.candidate as usize, room);
+            let bound = suspect.bound.min(projected.bound(self.step));
+            if self.passes(bound) {
+                kept.push((Suspect { bound, ..*suspect }, projected));
+                room.kept_z.extend_from_slice(&room.z);
+            }
+        }
+        let mut climbed = Climbed {
+            after_projection: kept.len(),
+            left: Vec::new(),
+        };
+        for (number, block) in kept.chunks(LANES).enumerate() {
+            if !form.is_empty() {
+                room.load_kept(number * LANES, block.len());
+            }
+            let forms = quadratic(form, &room.z_lanes);
+            for (lane, (suspect, projected)) in block.iter().enumerate() {
+                let mut suspect = *suspect;
+                if !form.is_empty() {
+                    let bound = projected.bound_by_form(self.step, forms[lane]);
+                    suspect.bound = suspect.bound.min(bound);
+                }
+                if self.passes(suspect.bound) {
+                    climbed.left.push(suspect);
+                }
+            }
+        }
+        climbed
+    }
+
+    /// A candidate's `z`, left in `room`, and what follows from it.
+    fn project(&self, candidate: usize, room: &mut Room) -> Projected {
+        let (candidates, state, step) = (self.round.candidates, self.round.state, self.step);
+        let t = step.steps;
+        room.parts.clear();
+        room.touches.clear();
+        room.z.fill(0.0);
+        for segment in candidates.segments(candidate) {
+            let start = room.parts.len();
+            room.parts.resize(start + t, 0.0);
+            state.project(segment.column, &mut room.parts[start..]);
+            kernels::add_scaled(&mut room.z, 1.0, &room.parts[start..]);
+            let mut touch = Touch::new(segment.query, segment.squared_norm);
+            for (row, value) in segment.column.iter() {
+                touch.add(value, &step.examples[row]);
+            }
+            room.touches.push(touch);
+        }
+        let whole = Whole {
+            squared_norm: candidates.squared_norm(candidate),
+            z_squared: kernels::dot(&room.z, &room.z),
+            rho: room.touches.iter().map(|touch| touch.along_r).sum(),
+        };
+        let alone = candidates.sole_query(candidate).is_some();
+        combine(step, &whole, alone, room)
+    }
+
+    /// Level 3.
+    fn by_queries(&self, suspects: &mut Vec<Suspect>) {
+        let refined: Vec<Vec<f64>> = suspects
+            .par_chunks(LANES)
+            .map_init(
+                || Room::new(self.step.steps),
+                |room, block| self.bound_by_queries(block, room),
+            )
+            .collect();
+        for (suspect, bound) in suspects.iter_mut().zip(refined.concat()) {
+            suspect.bound = suspect.bound.min(bound);
+        }
+        suspects.retain(|suspect| self.passes(suspect.bound));
+    }
+
+    fn bound_by_queries(&self, block: &[Suspect], room: &mut Room) -> Vec<f64> {
+        let mut projected = Vec::with_capacity(block.len());
+        let mut touched: Vec<Vec<usize>> = Vec::with_capacity(block.len());
+        room.kept_z.clear();
+        for suspect in block {
+            projected.push(self.project(suspect.candidate as usize, room));
+            touched.push(room.touches.iter().map(|touch| touch.query).collect());
+            room.kept_z.extend_from_slice(&room.z);
+        }
+        room.load_kept(0, block.len());
+        let mut bounds: Vec<f64> = projected
+            .iter()
+            .map(|projected| projected.touched)
+            .collect();
+        for (query, terms) in self.step.queries.iter().enumerate() {
+            let (zf, zg) = along_both(self.step.f(query), self.step.g(query), &room.z_lanes);
+            for (lane, bound) in bounds.iter_mut().enumerate() {
+                if touched[lane].binary_search(&query).is_err() {
+                    let along = (zf[lane], zg[lane]);
+                    let whole = &projected[lane].whole;
+                    *bound += bounds::untouched_exactly(whole, terms, along, self.step.lambda);
+                }
+            }
+        }
+        bounds
+    }
+}
+
+/// Room for one task.
+#[derive(Debug)]
+struct Room {
+    z: Vec<f64>,
+    /// `z_Q` of every touched query.
+    parts: Vec<f64>,
+    touches: Vec<Touch>,
+    /// `z` of suspects that passed, one after the other.
+    kept_z: Vec<f64>,
+    z_lanes: Vec<Lanes>,
+}
+
+impl Room {
+    fn new(steps: usize) -> Self {
+        Self {
+            z: vec![0.0; steps],
+            parts: Vec::new(),
+            touches: Vec::new(),
+            kept_z: Vec::new(),
+            z_lanes: vec![[0.0; LANES]; steps],
+        }
+    }
+
+    /// Puts `count` kept `z` from `first` on side by side.
+    fn load_kept(&mut self, first: usize, count: usize) {
+        self.z_lanes.fill([0.0; LANES]);
+        let steps = self.z.len();
+        for lane in 0..count {
+            let z = &self.kept_z[(first + lane) * steps..][..steps];
+            for (lanes, &z) in self.z_lanes.iter_mut().zip(z) {
+                lanes[lane] = z;
+            }
+        }
+    }
+}
+
+/// What a candidate's `z` tells.
+#[derive(Debug, Clone, Copy)]
+struct Projected {
+    whole: Whole,
+    /// Bound on what is gained in touched queries.
+    touched: f64,
+    /// `- 2 beta_0 z . G`, touched queries left out.
+    linear: f64,
+    beta_0: f64,
+    /// `sum (z . f_Q) (z . g_Q)` over touched queries.
+    touched_form: f64,
+}
+
+impl Projected {
+    /// Level 1.
+    fn bound(&self, step: &StepTerms) -> f64 {
+        self.touched + self.linear + bounds::remainder(&self.whole, step, self.beta_0)
+    }
+
+    /// Level 2, from `z' (sum_Q f_Q g_Q') z`.
+    fn bound_by_form(&self, step: &StepTerms, form: f64) -> f64 {
+        let second = -2.0 * (form - self.touched_form) / self.whole.pivot(step.lambda);
+        self.touched + self.linear + second + bounds::third_order(&self.whole, step, self.beta_0)
+    }
+}
+
+/// Level 1 from `z` and its parts.
+#[multiversion::multiversion(targets = "simd")]
+fn combine(step: &StepTerms, whole: &Whole, alone: bool, room: &mut Room) -> Projected {
+    let t = step.steps;
+    let Room {
+        z, parts, touches, ..
+    } = room;
+    let (mut touched, mut touched_form) = (0.0, 0.0);
+    let mut along_g = kernels::dot(z, &step.g);
+    for (place, touch) in touches.iter().enumerate() {
+        let (f, g) = (step.f(touch.query), step.g(touch.query));
+        let (zf, zg) = (kernels::dot(z, f), kernels::dot(z, g));
+        along_g -= zg;
+        touched_form += zf * zg;
+        if alone {
+            // Without its only query the feature has no weight.
+            continue;
+        }
+        let own = &parts[place * t..][..t];
+        let z_squared = without(z, own);
+        let n = whole.rho - touch.along_r + zf - touch.own_f;
+        let c = touch.along_p - zg + touch.own_g;
+        let outside = (whole.squared_norm - touch.squared_norm).max(0.0);
+        let terms = &step.queries[touch.query];
+        touched +=
+            bounds::touched_by_projection(outside, touch, terms, (n, c, z_squared), step.lambda);
+    }
+    let beta_0 = whole.rho / whole.pivot(step.lambda);
+    Projected {
+        whole: *whole,
+        touched,
+        linear: -2.0 * beta_0 * along_g,
+        beta_0,
+        touched_form,
+    }
+}
+
+/// `|z - z_Q|^2`
+#[inline(always)]
+fn without(z: &[f64], own: &[f64]) -> f64 {
+    z.iter()
+        .zip(own)
+        .map(|(z, own)| (z - own) * (z - own))
+        .sum()
+}
+
+/// `z' M z` for eight candidates, `M` by rows.
+#[multiversion::multiversion(targets = "simd")]
+fn quadratic(form: &[f64], z: &[Lanes]) -> Lanes {
+    let mut sums = [0.0; LANES];
+    for (row, here) in form.chunks_exact(z.len().max(1)).zip(z) {
+        let mut along = [0.0; LANES];
+        for (&entry, z) in row.iter().zip(z) {
+            for lane in 0..LANES {
+                along[lane] += entry * z[lane];
+            }
+        }
+        for lane in 0..LANES {
+            sums[lane] += along[lane] * here[lane];
+        }
+    }
+    sums
+}
+
+/// `z . f` and `z . g` for eight candidates.
+#[multiversion::multiversion(targets = "simd")]
+fn along_both(f: &[f64], g: &[f64], z: &[Lanes]) -> (Lanes, Lanes) {
+    let (mut zf, mut zg) = ([0.0; LANES], [0.0; LANES]);
+    for ((z, &f), &g) in z.iter().zip(f).zip(g) {
+        for lane in 0..LANES {
+            zf[lane] += z[lane] * f;
+            zg[lane] += z[lane] * g;
+        }
+    }
+    (zf, zg)
+}
