@@ -23,6 +23,7 @@
 //! number a candidate that a pass over its entries gives; touched queries take
 //! their share of it back.
 
+use super::forms::Forms;
 use super::terms::{ExampleTerms, QueryTerms, StepTerms};
 
 /// What a bound knows of a candidate in a query it touches.
@@ -158,19 +159,44 @@ pub(super) fn remainder(whole: &Whole, step: &StepTerms, beta_0: f64) -> f64 {
     z_squared * (0.5 * step.gaps + third) / slack
 }
 
-/// What untouched queries add beyond second order in `z`, in all: with
-/// `1 / S_Q = 1 / s + b_Q / (s S_Q)` and `b_Q <= h_Q |z|^2`, O(q).
+/// [`remainder`] from the norms of [`Forms`] instead of sums of norms: O(1).
 #[inline(always)]
-pub(super) fn third_order(whole: &Whole, step: &StepTerms, beta_0: f64) -> f64 {
+pub(super) fn remainder_by_spectrum(
+    whole: &Whole,
+    step: &StepTerms,
+    forms: &Forms,
+    beta_0: f64,
+) -> f64 {
     let z_squared = whole.z_squared;
     let pivot = whole.pivot(step.lambda);
-    let (by_weight, by_form) = (beta_0.abs() * z_squared.sqrt(), z_squared / pivot);
-    let [h, hg, hfg] = &step.third_order;
-    let queries = h.iter().zip(hg).zip(hfg);
-    let part = |((h, hg), hfg): ((&f64, &f64), &f64)| {
-        (by_weight * hg + by_form * hfg) / (pivot - z_squared * h).max(step.lambda)
-    };
-    2.0 * z_squared * queries.map(part).sum::<f64>()
+    let slack = (pivot - z_squared * step.h_max).max(step.lambda);
+    let third = 2.0 * beta_0.abs() * z_squared.sqrt() * step.h_norm * forms.c_norm.sqrt();
+    z_squared * (0.5 * forms.d_norm + third) / slack
+}
+
+/// Second order in `z`, exact, and a bound on the rest, with `1 / S_Q = 1 / s + b_Q / (s S_Q)`,
+/// `b_Q <= h_Q |z|^2` and Cauchy and Schwarz over the queries: O(q). `values`: `z' M z`, of
+/// touched queries too, `z' C z` and `z' D z`; `touched`: what touched queries have of the first.
+pub(super) fn remainder_by_forms(
+    whole: &Whole,
+    step: &StepTerms,
+    [m, c, d]: [f64; 3],
+    touched: f64,
+    beta_0: f64,
+) -> f64 {
+    let z_squared = whole.z_squared;
+    let pivot = whole.pivot(step.lambda);
+    // h_Q / S_Q: the length of all, and the largest.
+    let (mut squares, mut largest) = (0.0, 0.0_f64);
+    for &h in &step.h {
+        let share = h / (pivot - z_squared * h).max(step.lambda);
+        squares += share * share;
+        largest = largest.max(share);
+    }
+    let (c, d) = (c.max(0.0).sqrt(), d.max(0.0).sqrt());
+    let by_weight = beta_0.abs() * squares.sqrt() * c;
+    let by_form = largest * c * (c + d) / pivot;
+    2.0 * z_squared * (by_weight + by_form) - 2.0 * (m - touched) / pivot
 }
 
 /// Level 0 for every candidate of one query no longer than `squared_norm`: it gains nothing in

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use rayon::prelude::*;
 
 use super::bounds::{self, Touch, Whole};
+use super::forms::Forms;
 use super::terms::StepTerms;
 use crate::kernels;
 use crate::strategy::lanes::{LANES, Lanes};
@@ -22,8 +23,13 @@ const LEADERS: usize = 16;
 /// A candidate with an upper bound on its gain.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Suspect {
-    pub(super) bound: f64,
     pub(super) candidate: u32,
+    /// No less than its gain.
+    pub(super) bound: f64,
+    /// The bound without [`bounds::remainder`].
+    pub(super) first_order: f64,
+    pub(super) whole: Whole,
+    pub(super) beta_0: f64,
 }
 
 /// The search of one step.
@@ -78,11 +84,22 @@ impl<'a> Hunt<'a> {
 
     /// Candidates that no bound has been computed for.
     pub(super) fn unbounded(sample: &[u32]) -> Vec<Suspect> {
-        let unbounded = |&candidate: &u32| Suspect {
-            bound: f64::INFINITY,
-            candidate,
+        let whole = Whole {
+            squared_norm: 0.0,
+            z_squared: 0.0,
+            rho: 0.0,
         };
-        sample.iter().map(unbounded).collect()
+        let (bound, first_order) = (f64::INFINITY, f64::INFINITY);
+        let suspects = sample.iter();
+        suspects
+            .map(|&candidate| Suspect {
+                candidate,
+                bound,
+                first_order,
+                whole,
+                beta_0: 0.0,
+            })
+            .collect()
     }
 
     /// The best that were evaluated, for the next step to open with.
@@ -146,17 +163,17 @@ impl<'a> Hunt<'a> {
 
     /// Levels 1 and 2; returns how many were left after level 1.
     fn climb(&self, suspects: &mut Vec<Suspect>) -> usize {
-        // The quadratic form costs q t^2 for all, and saves q t for each it rules out.
-        let form = if suspects.len() > self.step.steps {
-            self.step.form()
-        } else {
-            Vec::new()
-        };
+        // The forms cost q t^2 and save q t for each suspect they rule out.
+        let worthwhile = self.step.steps > 0 && suspects.len() > self.step.steps;
+        let forms = worthwhile.then(|| Forms::new(self.step));
+        if let Some(forms) = &forms {
+            suspects.retain(|suspect| self.passes(suspect.bound_by_spectrum(self.step, forms)));
+        }
         let climbed: Vec<Climbed> = suspects
             .par_chunks(CHUNK)
             .map_init(
                 || Room::new(self.step.steps),
-                |room, chunk| self.climb_chunk(chunk, &form, room),
+                |room, chunk| self.climb_chunk(chunk, forms.as_ref(), room),
             )
             .collect();
         suspects.clear();
@@ -168,12 +185,12 @@ impl<'a> Hunt<'a> {
         after_projection
     }
 
-    fn climb_chunk(&self, chunk: &[Suspect], form: &[f64], room: &mut Room) -> Climbed {
+    fn climb_chunk(&self, chunk: &[Suspect], forms: Option<&Forms>, room: &mut Room) -> Climbed {
         let mut kept: Vec<(Suspect, Projected)> = Vec::new();
         room.kept_z.clear();
         for suspect in chunk {
             let projected = self.project(suspect.candidate as usize, room);
-            let bound = suspect.bound.min(projected.bound(self.step));
+            let bound = suspect.bound.min(projected.bound(self.step, forms));
             if self.passes(bound) {
                 kept.push((Suspect { bound, ..*suspect }, projected));
                 room.kept_z.extend_from_slice(&room.z);
@@ -184,18 +201,21 @@ impl<'a> Hunt<'a> {
             left: Vec::new(),
         };
         for (number, block) in kept.chunks(LANES).enumerate() {
-            if !form.is_empty() {
-                room.load_kept(number * LANES, block.len());
-            }
-            let forms = quadratic(form, &room.z_lanes);
+            let Some(forms) = forms else {
+                climbed
+                    .left
+                    .extend(block.iter().map(|(suspect, _)| *suspect));
+                continue;
+            };
+            room.load_kept(number * LANES, block.len());
+            let values = forms.values(&room.z_lanes);
             for (lane, (suspect, projected)) in block.iter().enumerate() {
-                let mut suspect = *suspect;
-                if !form.is_empty() {
-                    let bound = projected.bound_by_form(self.step, forms[lane]);
-                    suspect.bound = suspect.bound.min(bound);
-                }
-                if self.passes(suspect.bound) {
-                    climbed.left.push(suspect);
+                let forms = [values.m[lane], values.c[lane], values.d[lane]];
+                let bound = suspect
+                    .bound
+                    .min(projected.bound_by_forms(self.step, forms));
+                if self.passes(bound) {
+                    climbed.left.push(Suspect { bound, ..*suspect });
                 }
             }
         }
@@ -321,16 +341,34 @@ struct Projected {
     touched_form: f64,
 }
 
+impl Suspect {
+    /// Level 0 again, once the forms are known.
+    fn bound_by_spectrum(&self, step: &StepTerms, forms: &Forms) -> f64 {
+        let rest = bounds::remainder_by_spectrum(&self.whole, step, forms, self.beta_0);
+        self.bound.min(self.first_order + rest)
+    }
+}
+
 impl Projected {
     /// Level 1.
-    fn bound(&self, step: &StepTerms) -> f64 {
-        self.touched + self.linear + bounds::remainder(&self.whole, step, self.beta_0)
+    fn bound(&self, step: &StepTerms, forms: Option<&Forms>) -> f64 {
+        let rest = bounds::remainder(&self.whole, step, self.beta_0);
+        let rest = forms.map_or(rest, |forms| {
+            rest.min(bounds::remainder_by_spectrum(
+                &self.whole,
+                step,
+                forms,
+                self.beta_0,
+            ))
+        });
+        self.touched + self.linear + rest
     }
 
-    /// Level 2, from `z' (sum_Q f_Q g_Q') z`.
-    fn bound_by_form(&self, step: &StepTerms, form: f64) -> f64 {
-        let second = -2.0 * (form - self.touched_form) / self.whole.pivot(step.lambda);
-        self.touched + self.linear + second + bounds::third_order(&self.whole, step, self.beta_0)
+    /// Level 2, from `z' M z`, `z' C z` and `z' D z`.
+    fn bound_by_forms(&self, step: &StepTerms, forms: [f64; 3]) -> f64 {
+        let touched = self.touched_form;
+        let rest = bounds::remainder_by_forms(&self.whole, step, forms, touched, self.beta_0);
+        self.touched + self.linear + rest
     }
 }
 
@@ -378,24 +416,6 @@ fn without(z: &[f64], own: &[f64]) -> f64 {
         .zip(own)
         .map(|(z, own)| (z - own) * (z - own))
         .sum()
-}
-
-/// `z' M z` for eight candidates, `M` by rows.
-#[multiversion::multiversion(targets = "simd")]
-fn quadratic(form: &[f64], z: &[Lanes]) -> Lanes {
-    let mut sums = [0.0; LANES];
-    for (row, here) in form.chunks_exact(z.len().max(1)).zip(z) {
-        let mut along = [0.0; LANES];
-        for (&entry, z) in row.iter().zip(z) {
-            for lane in 0..LANES {
-                along[lane] += entry * z[lane];
-            }
-        }
-        for lane in 0..LANES {
-            sums[lane] += along[lane] * here[lane];
-        }
-    }
-    sums
 }
 
 /// `z . f` and `z . g` for eight candidates.

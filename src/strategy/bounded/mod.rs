@@ -24,6 +24,7 @@
 //! times `k`.
 
 mod bounds;
+mod forms;
 mod hunt;
 mod layout;
 mod terms;
@@ -34,6 +35,7 @@ use super::lanes::Lanes;
 use super::{Contest, Round, Shape, Strategy, Work, lowmem};
 use crate::candidates::Candidates;
 use bounds::{Touch, Whole};
+use forms::Forms;
 use hunt::{Hunt, Suspect};
 use layout::{Layout, Piece};
 use terms::StepTerms;
@@ -77,6 +79,7 @@ impl Bounded {
         let block = size_of::<Lanes>() * (4 * shape.k + shape.largest_query);
         Layout::memory(shape.candidates, shape.queries, shape.pieces)
             + StepTerms::memory(shape.rows, shape.queries, shape.k)
+            + Forms::memory(shape.k)
             + (shape.candidates * (8 + 2 * size_of::<Suspect>()) + shape.threads * block) as u64
     }
 }
@@ -158,9 +161,16 @@ impl Bounded {
             };
             // The true s is no less, so beta_0 is no larger.
             let beta_0 = rho.abs() / whole.pivot(step.lambda);
-            let bound = 2.0 * beta_0 * along.abs() + bounds::remainder(&whole, step, beta_0);
+            let first_order = 2.0 * beta_0 * along.abs();
+            let bound = first_order + bounds::remainder(&whole, step, beta_0);
             if hunt.passes(bound) && !hunt.round.retired[candidate as usize] {
-                suspects.push(Suspect { bound, candidate });
+                suspects.push(Suspect {
+                    candidate,
+                    bound,
+                    first_order,
+                    whole,
+                    beta_0,
+                });
             }
         }
         suspects
@@ -186,9 +196,9 @@ impl Bounded {
                     if advance && !catch_up {
                         *z_squared += tau * tau;
                     }
-                    let bound = several_by_norms(hunt, candidate, (*z_squared, along_g), &room);
-                    if hunt.passes(bound) && !hunt.round.retired[candidate as usize] {
-                        suspects.push(Suspect { bound, candidate });
+                    let suspect = several_by_norms(hunt, candidate, (*z_squared, along_g), &room);
+                    if hunt.passes(suspect.bound) && !hunt.round.retired[candidate as usize] {
+                        suspects.push(suspect);
                     }
                 }
                 suspects
@@ -227,7 +237,7 @@ fn several_by_norms(
     candidate: u32,
     (z_squared, along_g): (f64, f64),
     touches: &[Touch],
-) -> f64 {
+) -> Suspect {
     let step = hunt.step;
     let squared_norm = hunt.round.candidates.squared_norm(candidate as usize);
     let rho = touches.iter().map(|touch| touch.along_r).sum();
@@ -238,10 +248,17 @@ fn several_by_norms(
     };
     let beta_0 = rho / whole.pivot(step.lambda);
     let lengths = (z_squared.sqrt(), beta_0);
-    let mut bound = bounds::remainder(&whole, step, beta_0) - 2.0 * beta_0 * along_g;
+    let mut first_order = -2.0 * beta_0 * along_g;
     for touch in touches {
         let terms = &step.queries[touch.query];
-        bound += bounds::touched_by_norms(&whole, touch, terms, lengths, step.lambda);
+        first_order += bounds::touched_by_norms(&whole, touch, terms, lengths, step.lambda);
     }
-    bound
+    let bound = first_order + bounds::remainder(&whole, step, beta_0);
+    Suspect {
+        candidate,
+        bound,
+        first_order,
+        whole,
+        beta_0,
+    }
 }

@@ -57,12 +57,14 @@ pub(super) struct StepTerms {
     vectors: Vec<f64>,
     /// `G = sum_Q g_Q`, `t`.
     pub(super) g: Vec<f64>,
-    /// `h_Q`, `h_Q |g_Q|` and `h_Q |f_Q| |g_Q|`, query by query.
-    pub(super) third_order: [Vec<f64>; 3],
+    /// `h_Q`, query by query.
+    pub(super) h: Vec<f64>,
     /// `sum_Q h_Q |g_Q|`
     pub(super) hg: f64,
     /// `sum_Q |g_Q - f_Q|^2`
     pub(super) gaps: f64,
+    /// `sqrt(sum_Q h_Q^2)`
+    pub(super) h_norm: f64,
     /// `max_Q h_Q`
     pub(super) h_max: f64,
     /// `e(S)`
@@ -95,16 +97,10 @@ impl StepTerms {
             steps,
             lambda: state.lambda().value(),
             g,
-            third_order: [
-                queries.iter().map(|terms| terms.h).collect(),
-                queries.iter().map(|terms| terms.h * terms.g).collect(),
-                queries
-                    .iter()
-                    .map(|terms| terms.h * terms.f * terms.g)
-                    .collect(),
-            ],
+            h: queries.iter().map(|terms| terms.h).collect(),
             hg: sum(|terms| terms.h * terms.g),
             gaps: sum(|terms| terms.gap_squared),
+            h_norm: sum(|terms| terms.h * terms.h).sqrt(),
             h_max: queries.iter().map(|terms| terms.h).fold(0.0, f64::max),
             queries: Vec::new(),
             examples: vec![ExampleTerms::default(); state.labels().len()],
@@ -152,17 +148,9 @@ impl StepTerms {
             });
     }
 
-    /// `sum_Q f_Q g_Q'`, `t x t` by rows. O(q t^2), in parallel over rows.
-    pub(super) fn form(&self) -> Vec<f64> {
-        const ROWS: usize = 8;
-        let steps = self.steps;
-        let mut form = vec![0.0; steps * steps];
-        form.par_chunks_mut((ROWS * steps).max(1))
-            .enumerate()
-            .for_each(|(chunk, rows)| {
-                add_products(&self.vectors, steps, chunk * ROWS, rows);
-            });
-        form
+    /// `[f_Q, g_Q]` of every query, `2 t` numbers each.
+    pub(super) fn vectors(&self) -> &[f64] {
+        &self.vectors
     }
 
     /// `f_Q`, `t` numbers.
@@ -221,16 +209,5 @@ fn project_back(query: &QueryMatrices<'_>, vectors: [&[f64]; 3], examples: &mut 
         example.all_g = kernels::dot(phi, all_g);
         example.own_g = kernels::dot(phi, own_g);
         example.own_f = kernels::dot(phi, own_f);
-    }
-}
-
-/// Adds `f_Q g_Q'` of every query to the rows from `first` on.
-#[multiversion::multiversion(targets = "simd")]
-fn add_products(vectors: &[f64], steps: usize, first: usize, rows: &mut [f64]) {
-    for pair in vectors.chunks_exact(2 * steps) {
-        let (f, g) = pair.split_at(steps);
-        for (row, &f) in rows.chunks_exact_mut(steps).zip(&f[first..]) {
-            kernels::add_scaled(row, f, g);
-        }
     }
 }
