@@ -89,9 +89,13 @@ impl<'a> Column<'a> {
     /// Takes off the entries in rows below `end` and returns them.
     pub(crate) fn take_rows_below(&mut self, end: usize) -> Self {
         let inside = |&&row: &&u32| (row as usize) < end;
-        let length = self.rows.iter().take_while(inside).count();
-        let (rows, later_rows) = self.rows.split_at(length);
-        let (values, later_values) = self.values.split_at(length);
+        self.take_entries(self.rows.iter().take_while(inside).count())
+    }
+
+    /// Takes off the first `count` entries and returns them.
+    pub(crate) fn take_entries(&mut self, count: usize) -> Self {
+        let (rows, later_rows) = self.rows.split_at(count);
+        let (values, later_values) = self.values.split_at(count);
         *self = Self {
             rows: later_rows,
             values: later_values,

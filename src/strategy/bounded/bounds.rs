@@ -40,6 +40,8 @@ pub(super) struct Touch {
     pub(super) own_g: f64,
     /// `z_Q . f_Q`
     pub(super) own_f: f64,
+    /// `|z_-|^2`
+    pub(super) z_without: f64,
 }
 
 impl Touch {
@@ -52,6 +54,7 @@ impl Touch {
             along_r: 0.0,
             own_g: 0.0,
             own_f: 0.0,
+            z_without: 0.0,
         }
     }
 
@@ -94,17 +97,10 @@ pub(super) fn touched_by_norms(
     (z, beta_0): (f64, f64),
     lambda: f64,
 ) -> f64 {
-    let outside = (whole.squared_norm - touch.squared_norm).max(0.0);
-    let v = touch.squared_norm.sqrt();
-    let z_own = terms.phi * v;
-    // |z_-| <= |z| + |z_Q|, and |z_-| <= |v_-| as |Phi| <= 1.
-    let z_squared = (z + z_own).powi(2).min(outside);
-    let least = lambda + (outside - (1.0 + terms.h) * z_squared).max(0.0);
-    // |z_-| >= |z| - |z_Q|.
-    let most = lambda + (outside - (z - z_own).max(0.0).powi(2)).max(0.0);
+    let (least, most) = pivot_without(whole, touch, terms, lambda);
     let (n, n_off) = (whole.rho - touch.along_r - touch.own_f, z * terms.f);
     let (c, c_off) = (touch.along_p + touch.own_g, z * terms.g);
-    let d = (v - terms.held * z_squared.sqrt()).max(0.0).powi(2);
+    let d = longer_than(touch, terms);
     let (low, high) = (
         quotient_low(n - n_off, least, most),
         quotient_high(n + n_off, least, most),
@@ -121,6 +117,23 @@ pub(super) fn touched_by_norms(
         bound = bound.max(parabola(c - c_off, d, low, to) + 2.0 * beta_0 * c_off);
     }
     bound
+}
+
+/// `S_Q`, from its least to its most.
+#[inline(always)]
+fn pivot_without(whole: &Whole, touch: &Touch, terms: &QueryTerms, lambda: f64) -> (f64, f64) {
+    let outside = (whole.squared_norm - touch.squared_norm).max(0.0);
+    let least = (outside - (1.0 + terms.h) * touch.z_without).max(0.0);
+    let most = (outside - touch.z_without).max(0.0);
+    (lambda + least, lambda + most)
+}
+
+/// No more than `d_Q`: `|v_Q - H_Q z_-| >= |v_Q| - |H_Q| |z_-|`.
+#[inline(always)]
+fn longer_than(touch: &Touch, terms: &QueryTerms) -> f64 {
+    (touch.squared_norm.sqrt() - terms.held * touch.z_without.sqrt())
+        .max(0.0)
+        .powi(2)
 }
 
 /// The least `n / S` for `S` from `least` to `most`.
@@ -218,16 +231,14 @@ pub(super) fn single_by_norms(squared_norm: f64, terms: &QueryTerms, step: &Step
 /// less than its own.
 #[inline(always)]
 pub(super) fn touched_by_projection(
-    outside: f64,
+    whole: &Whole,
     touch: &Touch,
     terms: &QueryTerms,
-    (n, c, z_squared): (f64, f64, f64),
+    (n, c): (f64, f64),
     lambda: f64,
 ) -> f64 {
-    let most = lambda + (outside - z_squared).max(0.0);
-    let least = lambda + (outside - (1.0 + terms.h) * z_squared).max(0.0);
-    let from_norms = touch.squared_norm.sqrt() - terms.held * z_squared.sqrt();
-    let d = d_no_less(from_norms.max(0.0).powi(2), c, terms.p_squared);
+    let (least, most) = pivot_without(whole, touch, terms, lambda);
+    let d = d_no_less(longer_than(touch, terms), c, terms.p_squared);
     parabola(
         c,
         d,
@@ -236,7 +247,7 @@ pub(super) fn touched_by_projection(
     )
 }
 
-/// Level 2, one untouched query: `z . f_Q` and `z . g_Q` exact.
+/// Level 3, one untouched query: `z . f_Q` and `z . g_Q` exact.
 #[inline(always)]
 pub(super) fn untouched_exactly(
     whole: &Whole,

@@ -1,11 +1,12 @@
 //! The search of one step: suspects climb from level to level.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
 
 use super::bounds::{self, Touch, Whole};
 use super::forms::Forms;
+use super::layout::Layout;
 use super::terms::StepTerms;
 use crate::kernels;
 use crate::strategy::lanes::{LANES, Lanes};
@@ -30,7 +31,28 @@ pub(super) struct Suspect {
     pub(super) first_order: f64,
     pub(super) whole: Whole,
     pub(super) beta_0: f64,
+    /// For a candidate of several queries whose pieces are up to date: which of them it is, and
+    /// the last component of its `z`.
+    pub(super) kept: Option<(u32, f64)>,
 }
+
+/// What is kept of candidates of several queries.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kept<'a> {
+    pub(super) layout: &'a Layout,
+    /// `|z_-|^2` of all pieces.
+    pub(super) z_without: &'a [f64],
+}
+
+/// `z` of candidates that reached level 1 in the last step: many of them will again, and then
+/// one component is new.
+pub(super) type Awake = HashMap<u32, Vec<f64>>;
+
+/// Bytes that [`Awake`] may take: candidates that do not fit are projected anew.
+pub(super) const AWAKE_BYTES: usize = 32 << 20;
+
+/// Entries from which on a column's `z` is worth keeping.
+const WORTH_KEEPING: usize = 64;
 
 /// The search of one step.
 pub(super) struct Hunt<'a> {
@@ -39,27 +61,34 @@ pub(super) struct Hunt<'a> {
     contest: Contest,
     /// Errors of what has been evaluated exactly.
     judged: Vec<(f64, u32)>,
+    /// From the last step, then for the next.
+    awake: Awake,
+    /// There once level 0 is done.
+    pub(super) kept: Option<Kept<'a>>,
 }
 
 /// Suspects of one task after levels 1 and 2.
 struct Climbed {
     after_projection: usize,
     left: Vec<Suspect>,
+    awake: Vec<(u32, Vec<f64>)>,
 }
 
 impl<'a> Hunt<'a> {
-    pub(super) fn new(round: &'a Round<'a>, step: &'a StepTerms) -> Self {
+    pub(super) fn new(round: &'a Round<'a>, step: &'a StepTerms, awake: Awake) -> Self {
         Self {
             round,
             step,
             contest: Contest::default(),
             judged: Vec::new(),
+            awake,
+            kept: None,
         }
     }
 
-    /// The outcome.
-    pub(super) fn contest(self) -> Contest {
-        self.contest
+    /// The outcome, and who was awake.
+    pub(super) fn end(self) -> (Contest, Awake) {
+        (self.contest, self.awake)
     }
 
     /// Candidates evaluated exactly so far.
@@ -98,6 +127,7 @@ impl<'a> Hunt<'a> {
                 first_order,
                 whole,
                 beta_0: 0.0,
+                kept: None,
             })
             .collect()
     }
@@ -114,13 +144,13 @@ impl<'a> Hunt<'a> {
             .collect()
     }
 
-    /// `|z|^2` from scratch.
-    pub(super) fn z_squared(&self, candidate: u32) -> f64 {
-        let mut z = vec![0.0; self.step.steps];
-        self.round
-            .state
-            .project(self.round.candidates.column(candidate as usize), &mut z);
-        kernels::dot(&z, &z)
+    /// `|z|^2` from scratch, and `|z_-|^2` of every piece.
+    pub(super) fn catch_up(&self, candidate: u32, room: &mut Room, z_without: &mut [f64]) -> f64 {
+        self.project_pieces(candidate as usize, room);
+        for (z_without, touch) in z_without.iter_mut().zip(&room.touches) {
+            *z_without = touch.z_without;
+        }
+        kernels::dot(&room.z, &room.z)
     }
 
     /// Levels 1 to 4; returns how many candidates were alive after levels 0 to 3.
@@ -162,7 +192,7 @@ impl<'a> Hunt<'a> {
     }
 
     /// Levels 1 and 2; returns how many were left after level 1.
-    fn climb(&self, suspects: &mut Vec<Suspect>) -> usize {
+    fn climb(&mut self, suspects: &mut Vec<Suspect>) -> usize {
         // The forms cost q t^2 and save q t for each suspect they rule out.
         let worthwhile = self.step.steps > 0 && suspects.len() > self.step.steps;
         let forms = worthwhile.then(|| Forms::new(self.step));
@@ -178,9 +208,16 @@ impl<'a> Hunt<'a> {
             .collect();
         suspects.clear();
         let mut after_projection = 0;
+        self.awake.clear();
+        let room = AWAKE_BYTES / (size_of::<f64>() * self.step.steps.max(1));
         for part in climbed {
             after_projection += part.after_projection;
             suspects.extend(part.left);
+            self.awake.extend(
+                part.awake
+                    .into_iter()
+                    .take(room - self.awake.len().min(room)),
+            );
         }
         after_projection
     }
@@ -188,8 +225,19 @@ impl<'a> Hunt<'a> {
     fn climb_chunk(&self, chunk: &[Suspect], forms: Option<&Forms>, room: &mut Room) -> Climbed {
         let mut kept: Vec<(Suspect, Projected)> = Vec::new();
         room.kept_z.clear();
+        let mut awake = Vec::new();
         for suspect in chunk {
-            let projected = self.project(suspect.candidate as usize, room);
+            let projected = self.project(suspect, room);
+            if self
+                .round
+                .candidates
+                .column(suspect.candidate as usize)
+                .rows
+                .len()
+                >= WORTH_KEEPING
+            {
+                awake.push((suspect.candidate, room.z.clone()));
+            }
             let bound = suspect.bound.min(projected.bound(self.step, forms));
             if self.passes(bound) {
                 kept.push((Suspect { bound, ..*suspect }, projected));
@@ -199,6 +247,7 @@ impl<'a> Hunt<'a> {
         let mut climbed = Climbed {
             after_projection: kept.len(),
             left: Vec::new(),
+            awake,
         };
         for (number, block) in kept.chunks(LANES).enumerate() {
             let Some(forms) = forms else {
@@ -223,30 +272,86 @@ impl<'a> Hunt<'a> {
     }
 
     /// A candidate's `z`, left in `room`, and what follows from it.
-    fn project(&self, candidate: usize, room: &mut Room) -> Projected {
-        let (candidates, state, step) = (self.round.candidates, self.round.state, self.step);
-        let t = step.steps;
-        room.parts.clear();
-        room.touches.clear();
-        room.z.fill(0.0);
-        for segment in candidates.segments(candidate) {
-            let start = room.parts.len();
-            room.parts.resize(start + t, 0.0);
-            state.project(segment.column, &mut room.parts[start..]);
-            kernels::add_scaled(&mut room.z, 1.0, &room.parts[start..]);
-            let mut touch = Touch::new(segment.query, segment.squared_norm);
-            for (row, value) in segment.column.iter() {
-                touch.add(value, &step.examples[row]);
+    fn project(&self, suspect: &Suspect, room: &mut Room) -> Projected {
+        let (candidates, step) = (self.round.candidates, self.step);
+        let candidate = suspect.candidate as usize;
+        match (self.kept, suspect.kept) {
+            (Some(kept), Some((position, tau))) => {
+                self.recall(candidate, tau, room);
+                self.recall_pieces(candidate, kept, position as usize, room);
             }
-            room.touches.push(touch);
+            _ => self.project_pieces(candidate, room),
         }
         let whole = Whole {
             squared_norm: candidates.squared_norm(candidate),
             z_squared: kernels::dot(&room.z, &room.z),
             rho: room.touches.iter().map(|touch| touch.along_r).sum(),
         };
-        let alone = candidates.sole_query(candidate).is_some();
-        combine(step, &whole, alone, room)
+        combine(
+            step,
+            &whole,
+            candidates.sole_query(candidate).is_some(),
+            room,
+        )
+    }
+
+    /// `z`, from what was awake if the candidate was.
+    fn recall(&self, candidate: usize, tau: f64, room: &mut Room) {
+        // Candidates count in 32 bits.
+        let known = u32::try_from(candidate)
+            .ok()
+            .and_then(|candidate| self.awake.get(&candidate));
+        let t = self.step.steps;
+        match known {
+            Some(z) if z.len() == t => room.z.copy_from_slice(z),
+            Some(z) if z.len() + 1 == t => {
+                room.z[..t - 1].copy_from_slice(z);
+                room.z[t - 1] = tau;
+            }
+            _ => self
+                .round
+                .state
+                .project(self.round.candidates.column(candidate), &mut room.z),
+        }
+    }
+
+    /// What is known of every piece, without projecting it.
+    fn recall_pieces(&self, candidate: usize, kept: Kept<'_>, position: usize, room: &mut Room) {
+        let mut rest = self.round.candidates.column(candidate);
+        room.touches.clear();
+        let z_without = &kept.z_without[kept.layout.span(position)];
+        for (piece, &z_without) in kept.layout.pieces(position).iter().zip(z_without) {
+            let mut touch = Touch::new(piece.query as usize, piece.squared_norm);
+            for (row, value) in rest.take_entries(piece.length as usize).iter() {
+                touch.add(value, &self.step.examples[row]);
+            }
+            touch.z_without = z_without;
+            room.touches.push(touch);
+        }
+    }
+
+    /// `z` from scratch, and what is known of every piece.
+    fn project_pieces(&self, candidate: usize, room: &mut Room) {
+        let t = self.step.steps;
+        room.parts.clear();
+        room.touches.clear();
+        room.z.fill(0.0);
+        for segment in self.round.candidates.segments(candidate) {
+            let start = room.parts.len();
+            room.parts.resize(start + t, 0.0);
+            self.round
+                .state
+                .project(segment.column, &mut room.parts[start..]);
+            kernels::add_scaled(&mut room.z, 1.0, &room.parts[start..]);
+            let mut touch = Touch::new(segment.query, segment.squared_norm);
+            for (row, value) in segment.column.iter() {
+                touch.add(value, &self.step.examples[row]);
+            }
+            room.touches.push(touch);
+        }
+        for (place, touch) in room.touches.iter_mut().enumerate() {
+            touch.z_without = without(&room.z, &room.parts[place * t..][..t]);
+        }
     }
 
     /// Level 3.
@@ -269,7 +374,7 @@ impl<'a> Hunt<'a> {
         let mut touched: Vec<Vec<usize>> = Vec::with_capacity(block.len());
         room.kept_z.clear();
         for suspect in block {
-            projected.push(self.project(suspect.candidate as usize, room));
+            projected.push(self.project(suspect, room));
             touched.push(room.touches.iter().map(|touch| touch.query).collect());
             room.kept_z.extend_from_slice(&room.z);
         }
@@ -294,7 +399,7 @@ impl<'a> Hunt<'a> {
 
 /// Room for one task.
 #[derive(Debug)]
-struct Room {
+pub(super) struct Room {
     z: Vec<f64>,
     /// `z_Q` of every touched query.
     parts: Vec<f64>,
@@ -305,7 +410,7 @@ struct Room {
 }
 
 impl Room {
-    fn new(steps: usize) -> Self {
+    pub(super) fn new(steps: usize) -> Self {
         Self {
             z: vec![0.0; steps],
             parts: Vec::new(),
@@ -375,13 +480,10 @@ impl Projected {
 /// Level 1 from `z` and its parts.
 #[multiversion::multiversion(targets = "simd")]
 fn combine(step: &StepTerms, whole: &Whole, alone: bool, room: &mut Room) -> Projected {
-    let t = step.steps;
-    let Room {
-        z, parts, touches, ..
-    } = room;
+    let Room { z, touches, .. } = room;
     let (mut touched, mut touched_form) = (0.0, 0.0);
     let mut along_g = kernels::dot(z, &step.g);
-    for (place, touch) in touches.iter().enumerate() {
+    for touch in touches.iter() {
         let (f, g) = (step.f(touch.query), step.g(touch.query));
         let (zf, zg) = (kernels::dot(z, f), kernels::dot(z, g));
         along_g -= zg;
@@ -390,14 +492,10 @@ fn combine(step: &StepTerms, whole: &Whole, alone: bool, room: &mut Room) -> Pro
             // Without its only query the feature has no weight.
             continue;
         }
-        let own = &parts[place * t..][..t];
-        let z_squared = without(z, own);
         let n = whole.rho - touch.along_r + zf - touch.own_f;
         let c = touch.along_p - zg + touch.own_g;
-        let outside = (whole.squared_norm - touch.squared_norm).max(0.0);
         let terms = &step.queries[touch.query];
-        touched +=
-            bounds::touched_by_projection(outside, touch, terms, (n, c, z_squared), step.lambda);
+        touched += bounds::touched_by_projection(whole, touch, terms, (n, c), step.lambda);
     }
     let beta_0 = whole.rho / whole.pivot(step.lambda);
     Projected {

@@ -73,12 +73,21 @@ impl Layout {
         }
     }
 
+    /// Where the pieces of `several[position]` are among all pieces.
+    pub(super) fn span(&self, position: usize) -> std::ops::Range<usize> {
+        position
+            .checked_sub(1)
+            .map_or(0, |before| self.ends[before])..self.ends[position]
+    }
+
+    /// How many pieces there are.
+    pub(super) fn piece_count(&self) -> usize {
+        self.pieces.len()
+    }
+
     /// The pieces of `several[position]`.
     pub(super) fn pieces(&self, position: usize) -> &[Piece] {
-        let start = position
-            .checked_sub(1)
-            .map_or(0, |before| self.ends[before]);
-        &self.pieces[start..self.ends[position]]
+        &self.pieces[self.span(position)]
     }
 
     /// Candidates seen in `query` alone, the longest columns first.

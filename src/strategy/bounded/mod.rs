@@ -36,7 +36,7 @@ use super::{Contest, Round, Shape, Strategy, Work, lowmem};
 use crate::candidates::Candidates;
 use bounds::{Touch, Whole};
 use forms::Forms;
-use hunt::{Hunt, Suspect};
+use hunt::{AWAKE_BYTES, Awake, Hunt, Kept, Room, Suspect};
 use layout::{Layout, Piece};
 use terms::StepTerms;
 
@@ -49,7 +49,11 @@ pub struct Bounded {
     layout: Layout,
     /// `|z|^2` of `layout.several`, as of `synced` steps.
     z_squared: Vec<f64>,
+    /// `|z_-|^2` of all pieces, likewise.
+    z_without: Vec<f64>,
     synced: usize,
+    /// `z` of candidates that were awake in the last step.
+    awake: Awake,
     /// `max |v|^2`
     longest: f64,
     /// The best candidates of the last step, by error.
@@ -63,6 +67,8 @@ impl Bounded {
         let layout = Layout::new(candidates);
         Self {
             z_squared: vec![0.0; layout.several.len()],
+            z_without: vec![0.0; layout.piece_count()],
+            awake: Awake::default(),
             layout,
             synced: 0,
             longest: (0..candidates.len())
@@ -80,7 +86,10 @@ impl Bounded {
         Layout::memory(shape.candidates, shape.queries, shape.pieces)
             + StepTerms::memory(shape.rows, shape.queries, shape.k)
             + Forms::memory(shape.k)
-            + (shape.candidates * (8 + 2 * size_of::<Suspect>()) + shape.threads * block) as u64
+            + (8 * shape.pieces
+                + AWAKE_BYTES
+                + shape.candidates * (8 + 2 * size_of::<Suspect>())
+                + shape.threads * block) as u64
     }
 }
 
@@ -96,19 +105,25 @@ impl Strategy for Bounded {
             return lowmem::judge(round, &all);
         }
         let step = StepTerms::new(round.state, self.longest);
-        let mut hunt = Hunt::new(round, &step);
+        let mut hunt = Hunt::new(round, &step, std::mem::take(&mut self.awake));
         hunt.evaluate(&self.open(round));
         let suspects = match round.sample {
             Some(sample) => Hunt::unbounded(sample),
             None => self.by_norms(&hunt),
         };
+        hunt.kept = Some(Kept {
+            layout: &self.layout,
+            z_without: &self.z_without,
+        });
         let alive = hunt.finish(suspects);
         self.work = Work {
             evaluated: hunt.evaluated(),
             alive,
         };
         self.leaders = hunt.leaders();
-        hunt.contest()
+        let (contest, awake) = hunt.end();
+        self.awake = awake;
+        contest
     }
 
     fn work(&self) -> Work {
@@ -170,6 +185,7 @@ impl Bounded {
                     first_order,
                     whole,
                     beta_0,
+                    kept: None,
                 });
             }
         }
@@ -177,55 +193,115 @@ impl Bounded {
     }
 
     fn several_by_norms(&mut self, hunt: &Hunt<'_>) -> Vec<Suspect> {
-        let catch_up = hunt.step.steps - self.synced > 1;
-        let advance = hunt.step.steps > self.synced;
+        let missing = hunt.step.steps - self.synced;
         self.synced = hunt.step.steps;
-        let layout = &self.layout;
-        let chunks = self.z_squared.par_chunks_mut(CHUNK).enumerate();
-        let found: Vec<Vec<Suspect>> = chunks
-            .map(|(chunk, z_squared)| {
-                let mut room = Vec::new();
-                let mut suspects = Vec::new();
-                for (place, z_squared) in z_squared.iter_mut().enumerate() {
-                    let position = chunk * CHUNK + place;
-                    let candidate = layout.several[position];
-                    if catch_up {
-                        *z_squared = hunt.z_squared(candidate);
-                    }
-                    let (tau, along_g) = walk(hunt, candidate, layout.pieces(position), &mut room);
-                    if advance && !catch_up {
-                        *z_squared += tau * tau;
-                    }
-                    let suspect = several_by_norms(hunt, candidate, (*z_squared, along_g), &room);
-                    if hunt.passes(suspect.bound) && !hunt.round.retired[candidate as usize] {
-                        suspects.push(suspect);
-                    }
-                }
-                suspects
-            })
+        let found: Vec<Vec<Suspect>> = self
+            .chunks()
+            .into_par_iter()
+            .map(|mut chunk| chunk.bound(hunt, missing))
             .collect();
         found.concat()
+    }
+
+    /// Candidates of several queries in chunks, with what is kept of them.
+    fn chunks(&mut self) -> Vec<Chunk<'_>> {
+        let layout = &self.layout;
+        let mut without = &mut self.z_without[..];
+        let chunks = self.z_squared.chunks_mut(CHUNK).enumerate();
+        chunks
+            .map(|(number, z_squared)| {
+                let first = number * CHUNK;
+                let pieces = layout.span(first).start..layout.span(first + z_squared.len() - 1).end;
+                let (z_without, later) = std::mem::take(&mut without).split_at_mut(pieces.len());
+                without = later;
+                Chunk {
+                    layout,
+                    first,
+                    z_squared,
+                    z_without,
+                }
+            })
+            .collect()
+    }
+}
+
+/// Some candidates of several queries.
+struct Chunk<'a> {
+    layout: &'a Layout,
+    /// Position of the first.
+    first: usize,
+    z_squared: &'a mut [f64],
+    z_without: &'a mut [f64],
+}
+
+impl Chunk<'_> {
+    /// Level 0, once `missing` steps have been caught up with.
+    fn bound(&mut self, hunt: &Hunt<'_>, missing: usize) -> Vec<Suspect> {
+        let mut touches = Vec::new();
+        let mut taus = Vec::new();
+        let mut suspects = Vec::new();
+        let mut room = Room::new(hunt.step.steps);
+        let mut rest = &mut *self.z_without;
+        for (place, z_squared) in self.z_squared.iter_mut().enumerate() {
+            let position = self.first + place;
+            let candidate = self.layout.several[position];
+            let pieces = self.layout.pieces(position);
+            let (z_without, later) = rest.split_at_mut(pieces.len());
+            rest = later;
+            let (tau, along_g) = walk(hunt, candidate, pieces, &mut touches, &mut taus);
+            if missing == 1 {
+                *z_squared += tau * tau;
+                for (z_without, own) in z_without.iter_mut().zip(&taus) {
+                    *z_without += (tau - own) * (tau - own);
+                }
+            } else if missing > 1 {
+                *z_squared = hunt.catch_up(candidate, &mut room, z_without);
+            }
+            for (touch, &z_without) in touches.iter_mut().zip(&*z_without) {
+                touch.z_without = z_without;
+            }
+            if hunt.round.retired[candidate as usize] {
+                continue;
+            }
+            let known = (*z_squared, along_g);
+            let kept = u32::try_from(position).ok().map(|position| (position, tau));
+            let suspect = Suspect {
+                kept,
+                ..several_by_norms(hunt, candidate, known, &touches)
+            };
+            if hunt.passes(suspect.bound) {
+                suspects.push(suspect);
+            }
+        }
+        suspects
     }
 }
 
 /// Passes over a column once: what the bounds need of every piece into `touches`; returns
 /// `tau = phi . v` and `z . G`.
-fn walk(hunt: &Hunt<'_>, candidate: u32, pieces: &[Piece], touches: &mut Vec<Touch>) -> (f64, f64) {
-    let column = hunt.round.candidates.column(candidate as usize);
-    let (mut rows, mut values) = (column.rows, column.values);
+fn walk(
+    hunt: &Hunt<'_>,
+    candidate: u32,
+    pieces: &[Piece],
+    touches: &mut Vec<Touch>,
+    taus: &mut Vec<f64>,
+) -> (f64, f64) {
+    let mut rest = hunt.round.candidates.column(candidate as usize);
     let (mut tau, mut along_g) = (0.0, 0.0);
     touches.clear();
+    taus.clear();
     for piece in pieces {
-        let (piece_rows, later_rows) = rows.split_at(piece.length as usize);
-        let (piece_values, later_values) = values.split_at(piece.length as usize);
-        (rows, values) = (later_rows, later_values);
+        let entries = rest.take_entries(piece.length as usize);
         let mut touch = Touch::new(piece.query as usize, piece.squared_norm);
-        for (&row, &value) in piece_rows.iter().zip(piece_values) {
-            let example = &hunt.step.examples[row as usize];
+        let mut own_tau = 0.0;
+        for (row, value) in entries.iter() {
+            let example = &hunt.step.examples[row];
             touch.add(value, example);
-            tau += value * example.phi;
+            own_tau += value * example.phi;
             along_g += value * example.all_g;
         }
+        tau += own_tau;
+        taus.push(own_tau);
         touches.push(touch);
     }
     (tau, along_g)
@@ -260,5 +336,6 @@ fn several_by_norms(
         first_order,
         whole,
         beta_0,
+        kept: None,
     }
 }
