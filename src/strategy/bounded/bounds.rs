@@ -101,65 +101,62 @@ pub(super) fn touched_by_norms(
     let (n, n_off) = (whole.rho - touch.along_r - touch.own_f, z * terms.f);
     let (c, c_off) = (touch.along_p + touch.own_g, z * terms.g);
     let d = longer_than(touch, terms);
-    let (low, high) = (
-        quotient_low(n - n_off, least, most),
-        quotient_high(n + n_off, least, most),
-    );
+    let (low, high) = weights((n - n_off, n + n_off), least, most);
     // 2 beta c_Q + 2 beta_0 z . g_Q = 2 beta c + 2 (beta_0 - beta) z . g_Q: a concave piece on
-    // either side of beta_0.
-    let mut bound = f64::NEG_INFINITY;
-    if high >= beta_0 {
-        let from = low.max(beta_0);
-        bound = bound.max(parabola(c + c_off, d, from, high) - 2.0 * beta_0 * c_off);
-    }
-    if low <= beta_0 {
-        let to = high.min(beta_0);
-        bound = bound.max(parabola(c - c_off, d, low, to) + 2.0 * beta_0 * c_off);
-    }
-    bound
+    // either side of beta_0. Beyond its side a piece is below the other, so neither needs a
+    // test: this runs a million times a step, and its branches would be coin tosses.
+    let above = parabola(c + c_off, d, larger(low, beta_0), high) - 2.0 * beta_0 * c_off;
+    let below = parabola(c - c_off, d, low, smaller(high, beta_0)) + 2.0 * beta_0 * c_off;
+    larger(above, below)
 }
 
 /// `S_Q`, from its least to its most.
 #[inline(always)]
 fn pivot_without(whole: &Whole, touch: &Touch, terms: &QueryTerms, lambda: f64) -> (f64, f64) {
-    let outside = (whole.squared_norm - touch.squared_norm).max(0.0);
-    let least = (outside - (1.0 + terms.h) * touch.z_without).max(0.0);
-    let most = (outside - touch.z_without).max(0.0);
+    let outside = larger(whole.squared_norm - touch.squared_norm, 0.0);
+    let least = larger(outside - (1.0 + terms.h) * touch.z_without, 0.0);
+    let most = larger(outside - touch.z_without, 0.0);
     (lambda + least, lambda + most)
 }
 
 /// No more than `d_Q`: `|v_Q - H_Q z_-| >= |v_Q| - |H_Q| |z_-|`.
 #[inline(always)]
 fn longer_than(touch: &Touch, terms: &QueryTerms) -> f64 {
-    (touch.squared_norm.sqrt() - terms.held * touch.z_without.sqrt())
-        .max(0.0)
-        .powi(2)
+    let length = larger(
+        touch.squared_norm.sqrt() - terms.held * touch.z_without.sqrt(),
+        0.0,
+    );
+    length * length
 }
 
-/// The least `n / S` for `S` from `least` to `most`.
+/// The least and the largest `n / S` for `n` and `S` in their ranges.
 #[inline(always)]
-fn quotient_low(n: f64, least: f64, most: f64) -> f64 {
-    n / if n < 0.0 { least } else { most }
+fn weights((n_least, n_most): (f64, f64), least: f64, most: f64) -> (f64, f64) {
+    let (by_least, by_most) = (1.0 / least, 1.0 / most);
+    let low = smaller(n_least * by_least, n_least * by_most);
+    let high = larger(n_most * by_least, n_most * by_most);
+    (low, high)
 }
 
-/// The largest `n / S` for `S` from `least` to `most`.
-#[inline(always)]
-fn quotient_high(n: f64, least: f64, most: f64) -> f64 {
-    n / if n < 0.0 { most } else { least }
-}
-
-/// The largest `2 beta c - beta^2 d` for `beta` from `low` to `high`.
+/// The largest `2 beta c - beta^2 d` for `beta` from `low` to `high`; its value at `high` if
+/// that is the lower one.
 #[inline(always)]
 fn parabola(c: f64, d: f64, low: f64, high: f64) -> f64 {
-    // It rises up to beta = c / d.
-    let beta = if c >= d * high {
-        high
-    } else if c <= d * low {
-        low
-    } else {
-        c / d
-    };
+    // It rises up to beta = c / d; 0 / 0 gives `low`, where all values are equal.
+    let beta = smaller(larger(c / d, low), high);
     beta * (2.0 * c - beta * d)
+}
+
+/// The larger one; `b` when `a` is not a number. One instruction, unlike [`f64::max`].
+#[inline(always)]
+fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
+/// The smaller one; `b` when `a` is not a number.
+#[inline(always)]
+fn smaller(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
 }
 
 /// What untouched queries add to `- 2 beta_0 z . g_Q`, in all. In each,
@@ -239,12 +236,8 @@ pub(super) fn touched_by_projection(
 ) -> f64 {
     let (least, most) = pivot_without(whole, touch, terms, lambda);
     let d = d_no_less(longer_than(touch, terms), c, terms.p_squared);
-    parabola(
-        c,
-        d,
-        quotient_low(n, least, most),
-        quotient_high(n, least, most),
-    )
+    let (low, high) = weights((n, n), least, most);
+    parabola(c, d, low, high)
 }
 
 /// Level 3, one untouched query: `z . f_Q` and `z . g_Q` exact.
@@ -259,12 +252,8 @@ pub(super) fn untouched_exactly(
     let least = (most - whole.z_squared * terms.h).max(lambda);
     let n = whole.rho + zf;
     let d = d_no_less(0.0, zg, terms.p_squared);
-    parabola(
-        -zg,
-        d,
-        quotient_low(n, least, most),
-        quotient_high(n, least, most),
-    )
+    let (low, high) = weights((n, n), least, most);
+    parabola(-zg, d, low, high)
 }
 
 /// `d >= c^2 / |p|^2` by Cauchy and Schwarz.

@@ -308,6 +308,7 @@ fn walk(
 }
 
 /// Level 0 for a candidate that touches two queries or more.
+#[multiversion::multiversion(targets = "simd")]
 fn several_by_norms(
     hunt: &Hunt<'_>,
     candidate: u32,
