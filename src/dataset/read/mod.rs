@@ -33,12 +33,15 @@ mod names;
 mod number;
 mod piece;
 mod rlscore;
+mod scores;
 mod svmlight;
 mod text;
 mod token;
 
 pub use error::{Place, ReadError, ReadErrorKind};
 pub use names::read_names;
+pub use scores::read_scores;
+pub(crate) use scores::read_whole;
 pub(super) use token::LARGEST_INDEX;
 
 use piece::{Grammar, Lines};
