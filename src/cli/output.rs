@@ -1,0 +1,59 @@
+//! Where results go: standard output and files.
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use rankrls::dataset::Output;
+use serde::Serialize;
+
+/// Writes to standard output. A reader that has seen enough, such as `head`, is no failure.
+pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let mut output = BufWriter::new(io::stdout().lock());
+    let written = write(&mut output).and_then(|()| output.flush());
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            // What is left in the buffer would fail once more.
+            let _ = output.into_parts();
+            Ok(())
+        }
+        written => written.context("cannot write to standard output"),
+    }
+}
+
+/// Prints one JSON document.
+pub(crate) fn print_json(document: &impl Serialize) -> Result<()> {
+    print(|output| {
+        serde_json::to_writer_pretty(&mut *output, document)?;
+        writeln!(output)
+    })
+}
+
+/// A file that was found writable before the work began.
+#[derive(Debug)]
+pub(crate) struct OutputFile {
+    path: PathBuf,
+    output: Output,
+}
+
+impl OutputFile {
+    pub(crate) fn create(path: &Path) -> Result<Self> {
+        let output = Output::create(path).with_context(|| refusal(path))?;
+        let path = path.to_owned();
+        Ok(Self { path, output })
+    }
+
+    /// Writes the file, which appears when all is written.
+    pub(crate) fn write(
+        mut self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<()> {
+        write(&mut self.output)
+            .and_then(|()| self.output.finish())
+            .with_context(|| refusal(&self.path))
+    }
+}
+
+fn refusal(path: &Path) -> String {
+    format!("cannot write to {}", path.display())
+}

@@ -1,0 +1,94 @@
+//! A selection: from data that was read to what is printed.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use rankrls::select::{Ending, Selection, select_among};
+use rankrls::{Candidates, Model, TestPath, memory};
+
+use super::console::Console;
+use super::interrupt::Interrupt;
+use super::output::{OutputFile, print, print_json};
+use super::report::{Report, Sizes, TestSizes};
+use super::select::{Input, SelectArgs};
+use super::watch::Watch;
+
+/// A selection about to be made.
+pub(crate) struct Job<'a> {
+    pub(super) args: &'a SelectArgs,
+    pub(super) console: Console,
+    pub(super) input: &'a Input,
+    pub(super) interrupt: &'a Interrupt,
+}
+
+impl Job<'_> {
+    /// Selects, writes the model and prints the report, also when interrupted on the way.
+    pub(super) fn run(&self, output: Option<OutputFile>) -> Result<ExitCode> {
+        let (train, args) = (&self.input.train, self.args);
+        let begin = Instant::now();
+        let candidates = Candidates::new(train);
+        let test = self.input.test.as_ref();
+        let path = test.map(|test| TestPath::new(&test.dataset, &args.metrics.0, args.convention));
+        let mut watch = Watch::new(self.console, self.interrupt, path);
+        let selection = self.select(&candidates, &mut watch)?;
+        let select_seconds = begin.elapsed().as_secs_f64();
+        let summary = candidates.summary();
+        if let Some(output) = output {
+            let model = Model::from_selection(&selection, train, &summary);
+            output.write(|writer| model.write_to(writer))?;
+        }
+        self.warn(&selection, summary.column_classes);
+        let report = Report {
+            selection: &selection,
+            dataset: train,
+            sizes: Sizes::new(train, &summary),
+            test: test
+                .map(|test| TestSizes::new(test, args.convention))
+                .zip(watch.test.as_ref()),
+            load_seconds: self.input.seconds,
+            select_seconds,
+            peak_rss_bytes: memory::peak(),
+        };
+        if args.json {
+            print_json(&report.document())?;
+        } else {
+            print(|output| output.write_all(report.text().as_bytes()))?;
+        }
+        Ok(self.interrupt.code().unwrap_or(ExitCode::SUCCESS))
+    }
+
+    fn select(&self, candidates: &Candidates, watch: &mut Watch<'_>) -> Result<Selection> {
+        let mut options = self.args.options();
+        if let Some(kind) = self.args.strategy.0 {
+            options = options.strategy(kind);
+        }
+        let (labels, held) = (self.input.train.labels(), self.input.memory());
+        let selection = select_among(candidates, labels, held, &options, watch);
+        watch.clear();
+        match watch.test.as_ref().and_then(TestPath::error) {
+            None => Ok(selection?),
+            Some(error) => Err(error.clone()).context("cannot measure the test data"),
+        }
+    }
+
+    fn warn(&self, selection: &Selection, classes: usize) {
+        let (taken, asked) = (selection.steps.len(), self.args.k);
+        match selection.ending {
+            Ending::Complete => {}
+            Ending::Exhausted => self.console.warn(format_args!(
+                "selected {taken} features, not {asked}: the data has {classes} column classes \
+                 to select from"
+            )),
+            Ending::Interrupted => self.console.warn(format_args!(
+                "interrupted after {taken} of {asked} features"
+            )),
+        }
+        if self.args.seed.is_some() && selection.sampler.is_none() {
+            let strategy = selection.strategy;
+            self.console.warn(format_args!(
+                "--seed has no effect: {strategy} draws nothing at random without --candidates"
+            ));
+        }
+    }
+}
