@@ -9,6 +9,7 @@ use rankrls::{Dataset, IndexBase, Model, memory};
 
 use super::bytes::Bytes;
 use super::console::Console;
+use super::numbers::counted;
 use super::usage;
 
 /// How data is to be read.
@@ -69,6 +70,7 @@ impl DataArgs {
 /// Reads a file under a spinner.
 pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Result<Loaded> {
     let spinner = console.spinner(format!("reading {}", path.display()));
+    tracing::info!(file = %path.display(), "reading");
     let loaded = options.read(path);
     spinner.finish_and_clear();
     let loaded = loaded?;
@@ -81,9 +83,10 @@ pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Resu
 /// Says what of the data is unknown to what it is read for.
 pub(crate) fn warn_dropped(loaded: &Loaded, to: &str, console: Console) {
     if loaded.dropped_columns > 0 {
-        let (entries, columns) = (loaded.dropped_entries, loaded.dropped_columns);
+        let entries = counted(loaded.dropped_entries, "non-zero");
+        let columns = counted(loaded.dropped_columns, "column");
         console.warn(format_args!(
-            "dropped {entries} entries in {columns} columns that are unknown to {to}"
+            "dropped {entries} in {columns} unknown to {to}"
         ));
     }
 }

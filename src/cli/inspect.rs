@@ -59,7 +59,7 @@ fn heading(model: &Model) -> String {
         text,
         "\ntrained on {rows} rows, {queries} queries, {columns} columns from {first} on, \
          {nonzeros} non-zeros\n{constant} columns constant in every query, {classes} column \
-         classes\nBLAKE3 of the data {}",
+         classes\nBLAKE3 {}",
         data.hash
     );
     text

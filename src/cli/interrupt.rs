@@ -22,11 +22,11 @@ impl Interrupt {
     pub(crate) fn install() -> Result<Self> {
         let armed = Arc::new(AtomicBool::new(true));
         let code = Arc::new(AtomicUsize::new(0));
-        for (signal, exit) in [(SIGINT, 130), (SIGTERM, 143)] {
+        for (signal, exit) in [(SIGINT, 130_u8), (SIGTERM, 143)] {
             // In this order: the signal that arms does not yet end the process.
-            flag::register_conditional_shutdown(signal, exit, Arc::clone(&armed))
+            flag::register_conditional_shutdown(signal, exit.into(), Arc::clone(&armed))
                 .and_then(|_| flag::register(signal, Arc::clone(&armed)))
-                .and_then(|_| flag::register_usize(signal, Arc::clone(&code), exit as usize))
+                .and_then(|_| flag::register_usize(signal, Arc::clone(&code), exit.into()))
                 .context("cannot handle signals")?;
         }
         Ok(Self { armed, code })

@@ -46,6 +46,7 @@ struct Cli {
 
 /// What every command takes.
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Options of all commands")]
 struct Common {
     /// Show no progress and no warnings
     #[arg(short, long, global = true)]

@@ -22,6 +22,12 @@ pub(crate) fn measure(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"))
 }
 
+/// `1 column`, `2 columns`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
 /// A name on one line: control characters, which could move the cursor, are escaped.
 pub(crate) fn printable(name: &str) -> String {
     let mut text = String::with_capacity(name.len());

@@ -1,5 +1,6 @@
 //! Where results go: standard output and files.
 
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -33,24 +34,30 @@ pub(crate) fn print_json(document: &impl Serialize) -> Result<()> {
 #[derive(Debug)]
 pub(crate) struct OutputFile {
     path: PathBuf,
-    output: Output,
+    /// A pipe or device, which is opened once. For others the temporary file that tells whether
+    /// they can be written is not kept: a process that is killed would leave it behind.
+    opened: Option<Output>,
 }
 
 impl OutputFile {
     pub(crate) fn create(path: &Path) -> Result<Self> {
         let output = Output::create(path).with_context(|| refusal(path))?;
-        let path = path.to_owned();
-        Ok(Self { path, output })
+        let special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
+        Ok(Self {
+            path: path.to_owned(),
+            opened: special.then_some(output),
+        })
     }
 
     /// Writes the file, which appears when all is written.
-    pub(crate) fn write(
-        mut self,
-        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-    ) -> Result<()> {
-        write(&mut self.output)
-            .and_then(|()| self.output.finish())
-            .with_context(|| refusal(&self.path))
+    pub(crate) fn write(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        let Self { path, opened } = self;
+        let write = || {
+            let mut output = opened.map_or_else(|| Output::create(&path), Ok)?;
+            write(&mut output)?;
+            output.finish()
+        };
+        write().with_context(|| refusal(&path))
     }
 }
 

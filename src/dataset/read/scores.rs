@@ -26,7 +26,7 @@ pub fn read_scores(path: &Path, max_memory: Option<u64>) -> Result<Vec<f64>, Rea
         let line = |scores: &Vec<f64>| scores.len() as u64 + 1;
         match chunks.next() {
             Ok(Some(text)) => {
-                push_lines(&text, &mut scores).map_err(|fault| fault.at(&name, line(&scores)))?
+                push_lines(&text, &mut scores).map_err(|f| f.at(&name, line(&scores)))?;
             }
             Ok(None) => return Ok(scores),
             Err(failure) => return Err(failure.fault.at(&failure.name, line(&scores))),
