@@ -268,8 +268,8 @@ pub fn select_among(
             break;
         };
         let number = steps.len() + 1;
-        let (feature, lqo_error, evaluated) = (step.feature, step.lqo_error, step.evaluated);
-        tracing::info!(step = number, feature, lqo_error, evaluated, "selected");
+        let (column, lqo_error, evaluated) = (step.feature, step.lqo_error, step.evaluated);
+        tracing::info!(step = number, column, lqo_error, evaluated, "selected");
         let flow = observer.stepped(number, &step, &greedy.state);
         steps.push(step);
         if flow.is_break() && steps.len() < plan.steps {

@@ -19,28 +19,23 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    pub(crate) fn new(quiet: bool, verbose: u8) -> Self {
+    pub(crate) fn new(quiet: bool, verbose: bool) -> Self {
         let terminal = io::stderr().is_terminal();
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let console = Self {
             quiet,
-            bars: terminal && !quiet && verbose == 0,
+            bars: terminal && !quiet && !verbose,
             colour: terminal && !plain,
         };
-        if verbose > 0 {
-            console.log(verbose);
+        if verbose {
+            console.log();
         }
         console
     }
 
-    fn log(self, verbose: u8) {
-        let level = if verbose == 1 {
-            Level::INFO
-        } else {
-            Level::TRACE
-        };
+    fn log(self) {
         let subscriber = tracing_subscriber::fmt()
-            .with_max_level(level)
+            .with_max_level(Level::DEBUG)
             .with_writer(io::stderr)
             .with_ansi(self.colour)
             .with_target(false)

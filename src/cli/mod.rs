@@ -51,9 +51,15 @@ struct Common {
     /// Show no progress and no warnings
     #[arg(short, long, global = true)]
     quiet: bool,
-    /// Log what is done, twice for details
-    #[arg(short, long, global = true, action = clap::ArgAction::Count, conflicts_with = "quiet")]
-    verbose: u8,
+    /// Log what is done, in place of progress
+    #[arg(
+        short,
+        long,
+        global = true,
+        conflicts_with = "quiet",
+        overrides_with = "verbose"
+    )]
+    verbose: bool,
     /// Threads to use [default: one a core]
     #[arg(long, global = true, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=4096))]

@@ -8,6 +8,8 @@ use anyhow::{Context, Result};
 use rankrls::dataset::Output;
 use serde::Serialize;
 
+use super::usage;
+
 /// Writes to standard output. A reader that has seen enough, such as `head`, is no failure.
 pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut output = BufWriter::new(io::stdout().lock());
@@ -41,6 +43,9 @@ pub(crate) struct OutputFile {
 
 impl OutputFile {
     pub(crate) fn create(path: &Path) -> Result<Self> {
+        if path.as_os_str() == "-" {
+            return Err(usage("-o takes the name of a file, not -"));
+        }
         let output = Output::create(path).with_context(|| refusal(path))?;
         let special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
         Ok(Self {

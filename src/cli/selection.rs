@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use rankrls::candidates::Summary;
 use rankrls::select::{Ending, Selection, select_among};
 use rankrls::{Candidates, Model, TestPath, memory};
 
@@ -25,37 +26,53 @@ pub(crate) struct Job<'a> {
 impl Job<'_> {
     /// Selects, writes the model and prints the report, also when interrupted on the way.
     pub(super) fn run(&self, output: Option<OutputFile>) -> Result<ExitCode> {
-        let (train, args) = (&self.input.train, self.args);
         let begin = Instant::now();
-        let candidates = Candidates::new(train);
-        let test = self.input.test.as_ref();
-        let path = test.map(|test| TestPath::new(&test.dataset, &args.metrics.0, args.convention));
-        let mut watch = Watch::new(self.console, self.interrupt, path);
+        let candidates = Candidates::new(&self.input.train);
+        let mut watch = Watch::new(self.console, self.interrupt, self.test_path());
         let selection = self.select(&candidates, &mut watch)?;
         let select_seconds = begin.elapsed().as_secs_f64();
         let summary = candidates.summary();
-        if let Some(output) = output {
-            let model = Model::from_selection(&selection, train, &summary);
-            output.write(|writer| model.write_to(writer))?;
-        }
+        let saved = output.map_or(Ok(()), |output| self.save(&selection, &summary, output));
         self.warn(&selection, summary.column_classes);
-        let report = Report {
+        self.print(&Report {
             selection: &selection,
-            dataset: train,
-            sizes: Sizes::new(train, &summary),
-            test: test
-                .map(|test| TestSizes::new(test, args.convention))
-                .zip(watch.test.as_ref()),
+            dataset: &self.input.train,
+            sizes: Sizes::new(&self.input.train, &summary),
+            test: self.test_sizes().zip(watch.test.as_ref()),
             load_seconds: self.input.seconds,
             select_seconds,
             peak_rss_bytes: memory::peak(),
-        };
-        if args.json {
-            print_json(&report.document())?;
-        } else {
-            print(|output| output.write_all(report.text().as_bytes()))?;
-        }
+        })?;
+        // What was found is printed even if it could not be saved.
+        saved?;
         Ok(self.interrupt.code().unwrap_or(ExitCode::SUCCESS))
+    }
+
+    fn test_path(&self) -> Option<TestPath<'_>> {
+        let test = &self.input.test.as_ref()?.dataset;
+        Some(TestPath::new(
+            test,
+            &self.args.metrics.0,
+            self.args.convention,
+        ))
+    }
+
+    fn test_sizes(&self) -> Option<TestSizes> {
+        let test = self.input.test.as_ref()?;
+        Some(TestSizes::new(test, self.args.convention))
+    }
+
+    fn save(&self, selection: &Selection, summary: &Summary, output: OutputFile) -> Result<()> {
+        let model = Model::from_selection(selection, &self.input.train, summary);
+        output.write(|writer| model.write_to(writer))
+    }
+
+    fn print(&self, report: &Report<'_>) -> Result<()> {
+        if self.args.json {
+            print_json(&report.document())
+        } else {
+            print(|output| output.write_all(report.text().as_bytes()))
+        }
     }
 
     fn select(&self, candidates: &Candidates, watch: &mut Watch<'_>) -> Result<Selection> {

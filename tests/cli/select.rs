@@ -135,6 +135,7 @@ fn mistakes_in_arguments_end_with_2() {
         ),
         ("select train.svm -k 1 --lambda 1 -q -v", "--quiet"),
         ("select - -k 1 --lambda 1 --test -", "standard input"),
+        ("select train.svm -k 1 --lambda 1 -o -", "name of a file"),
         ("select train.svm -k 1 --lambda 1 --unknown", "--unknown"),
         ("best", "best"),
     ] {
@@ -314,4 +315,15 @@ fn logs_go_to_standard_error() {
     let two = predicate::str::contains("selected step=").count(2);
     assert!(two.eval(&errors), "{errors}");
     assert!(errors.contains("reading file=train.svm"), "{errors}");
+}
+
+/// A device that takes no bytes.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_saved_is_printed() {
+    let folder = Folder::new();
+    let mut command = folder.command("select train.svm -k 2 --lambda 1 -o /dev/full");
+    let error = predicate::str::starts_with("error: cannot write to /dev/full\n  because: ");
+    let table = predicate::str::contains("LQO error");
+    command.assert().code(1).stderr(error).stdout(table);
 }

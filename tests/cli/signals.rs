@@ -86,16 +86,15 @@ fn before_the_selection_an_interrupt_ends_at_once() {
     assert_eq!(folder.list(), before);
 }
 
-/// One step takes seconds: there are many candidates for a state of many steps.
+/// It comes in a step, or while the model is saved: the file is the old one or the new one.
 #[test]
-fn the_second_interrupt_ends_at_once() {
+fn two_interrupts_leave_a_whole_file() {
     let folder = Folder::new();
     folder.write("big.svm", generated(1500, 3000));
     folder.write("model.json", "old");
     let arguments = "select big.svm -k 1500 --lambda 1 --strategy lowmem -v -o model.json";
     let mut child = start(&folder, arguments);
     let rest = wait_for(&mut child, "selected step=2");
-    // The first may end the run with a model; the second comes too late then.
     signal(&child, "-INT");
     signal(&child, "-INT");
     let output = child.wait_with_output().unwrap();
