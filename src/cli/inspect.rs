@@ -9,7 +9,7 @@ use rankrls::Model;
 
 use super::numbers::printable;
 use super::output::print;
-use super::report::{PathRow, path_table};
+use super::path_table::{PathRow, path_table};
 
 /// Show what a model selected: features by name, weights, and the error path
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use rankrls::{Candidates, Estimate, StrategyKind, estimates};
 use serde::Serialize;
 
 use super::bytes::Bytes;
-use super::report::Sizes;
+use super::sizes::Sizes;
 use super::table::{lines, table};
 
 #[derive(Debug, Serialize)]

@@ -2,82 +2,16 @@
 
 use std::fmt::Write as _;
 
-use rankrls::candidates::Summary;
-use rankrls::dataset::read::Loaded;
-use rankrls::metrics::Convention;
 use rankrls::select::{Ending, Selection};
 use rankrls::{Dataset, TestPath};
 use serde::Serialize;
 
 use super::bytes::Bytes;
 use super::measures::{Object, by_name};
-use super::numbers::{measure, number, printable};
+use super::numbers::measure;
+use super::path_table::{PathRow, path_table};
+use super::sizes::{Sizes, TestSizes};
 use super::table::{lines, table};
-
-/// Sizes of the data.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct Sizes {
-    pub(crate) rows: usize,
-    pub(crate) queries: usize,
-    pub(crate) columns: usize,
-    pub(crate) nonzeros: usize,
-    pub(crate) empty_columns: usize,
-    pub(crate) constant_columns: usize,
-    pub(crate) column_classes: usize,
-}
-
-impl Sizes {
-    pub(crate) fn new(dataset: &Dataset<'_>, summary: &Summary) -> Self {
-        Self {
-            rows: dataset.rows(),
-            queries: dataset.queries().len(),
-            columns: dataset.width(),
-            nonzeros: dataset.nonzeros(),
-            empty_columns: summary.empty_columns,
-            constant_columns: summary.constant_columns,
-            column_classes: summary.column_classes,
-        }
-    }
-
-    /// Two lines that fit a narrow terminal.
-    pub(crate) fn lines(&self) -> String {
-        let Self {
-            rows,
-            queries,
-            columns,
-            nonzeros,
-            constant_columns,
-            column_classes,
-            ..
-        } = self;
-        format!(
-            "data: {rows} rows, {queries} queries, {columns} columns, {nonzeros} non-zeros\n      \
-             {constant_columns} columns constant in every query, {column_classes} column classes\n"
-        )
-    }
-}
-
-/// Test data along the path.
-#[derive(Debug, Serialize)]
-pub(crate) struct TestSizes {
-    pub(crate) convention: Convention,
-    pub(crate) rows: usize,
-    pub(crate) queries: usize,
-    pub(crate) dropped_entries: u64,
-    pub(crate) dropped_columns: u64,
-}
-
-impl TestSizes {
-    pub(crate) fn new(loaded: &Loaded, convention: Convention) -> Self {
-        Self {
-            convention,
-            rows: loaded.dataset.rows(),
-            queries: loaded.dataset.queries().len(),
-            dropped_entries: loaded.dropped_entries,
-            dropped_columns: loaded.dropped_columns,
-        }
-    }
-}
 
 /// A selection to be printed.
 #[derive(Debug)]
@@ -225,47 +159,6 @@ impl<'a> Report<'a> {
         });
         path_table(rows)
     }
-}
-
-/// A row of the table of a selection or a model.
-pub(crate) struct PathRow<'a> {
-    pub(crate) feature: u64,
-    pub(crate) name: Option<&'a str>,
-    pub(crate) weight: f64,
-    pub(crate) lqo_error: f64,
-    pub(crate) lqo_cindex: Option<f64>,
-    pub(crate) identical: usize,
-}
-
-/// Selected features, one a line, with a column of names if there are any.
-pub(crate) fn path_table<'a>(rows: impl Iterator<Item = PathRow<'a>> + Clone) -> String {
-    let named = rows.clone().any(|row| row.name.is_some());
-    let mut header = vec![
-        "step",
-        "feature",
-        "name",
-        "weight",
-        "LQO error",
-        "LQO cindex",
-        "identical",
-    ];
-    header.retain(|title| named || *title != "name");
-    let header: Vec<String> = header.into_iter().map(str::to_owned).collect();
-    let mut table = table(&header);
-    for (step, row) in (1_usize..).zip(rows) {
-        let mut cells = vec![step.to_string(), row.feature.to_string()];
-        if named {
-            cells.push(printable(row.name.unwrap_or_default()));
-        }
-        cells.extend([
-            number(row.weight),
-            number(row.lqo_error),
-            measure(row.lqo_cindex),
-            row.identical.to_string(),
-        ]);
-        table.add_row(cells);
-    }
-    lines(table)
 }
 
 fn test_steps(path: &TestPath<'_>) -> String {

@@ -1,25 +1,24 @@
 //! `rankrls select`.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Instant;
 
 use anyhow::Result;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use rankrls::dataset::read::Loaded;
 use rankrls::metrics::Convention;
 use rankrls::select::{Options, SelectError};
-use rankrls::{Candidates, Dataset, FeatureNames, Lambda, StrategyKind};
+use rankrls::{Candidates, Lambda, StrategyKind};
 
 use super::console::Console;
 use super::data::{self, DataArgs};
+use super::input::Input;
 use super::interrupt::Interrupt;
 use super::measures::{self, Measures};
 use super::output::{OutputFile, print, print_json};
 use super::plan::PlanReport;
-use super::report::Sizes;
 use super::selection::Job;
+use super::sizes::Sizes;
 use super::usage;
 
 /// Select features by leave-query-out error
@@ -38,7 +37,7 @@ Examples:
 pub(crate) struct SelectArgs {
     /// Training data, plain or compressed by gzip or zstd; - is standard input
     #[arg(value_name = "DATA")]
-    path: PathBuf,
+    pub(super) path: PathBuf,
     /// Features to select
     #[arg(short, value_name = "K", value_parser = at_least_one)]
     pub(super) k: usize,
@@ -55,16 +54,16 @@ pub(crate) struct SelectArgs {
     #[arg(long, value_name = "SEED")]
     pub(super) seed: Option<u64>,
     #[command(flatten)]
-    data: DataArgs,
+    pub(super) data: DataArgs,
     /// Indices of svmlight files count from 0, not 1
     #[arg(long)]
-    zero_based: bool,
+    pub(super) zero_based: bool,
     /// Names of the features: the first line names the first column
     #[arg(long, value_name = "FILE")]
-    names: Option<PathBuf>,
+    pub(super) names: Option<PathBuf>,
     /// Measure this data after every step
     #[arg(long, value_name = "DATA")]
-    test: Option<PathBuf>,
+    pub(super) test: Option<PathBuf>,
     #[arg(long, value_name = "LIST", requires = "test", default_value = measures::DEFAULT)]
     #[arg(help = measures::HELP)]
     pub(super) metrics: Measures,
@@ -105,30 +104,15 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
-/// The data that was read.
-pub(super) struct Input {
-    pub(super) train: Dataset<'static>,
-    pub(super) test: Option<Loaded>,
-    pub(super) seconds: f64,
-}
-
-impl Input {
-    /// Bytes held.
-    pub(super) fn memory(&self) -> u64 {
-        let test = self.test.as_ref();
-        self.train.memory() + test.map_or(0, |test| test.dataset.memory())
-    }
-}
-
 pub(crate) fn run(args: &SelectArgs, console: Console) -> Result<ExitCode> {
     args.check()?;
     if args.dry_run {
-        let input = args.read(console)?;
+        let input = Input::read(args, console)?;
         return plan(args, &input);
     }
     let output = args.output.as_deref().map(OutputFile::create).transpose()?;
     let interrupt = Interrupt::install()?;
-    let input = args.read(console)?;
+    let input = Input::read(args, console)?;
     let job = Job {
         args,
         console,
@@ -177,38 +161,5 @@ impl SelectArgs {
             options = options.max_memory(bytes);
         }
         options
-    }
-
-    fn read(&self, console: Console) -> Result<Input> {
-        let begin = Instant::now();
-        let options = self.data.options(0).zero_based(self.zero_based);
-        let options = options.names(self.names.clone());
-        let train = data::read(&options, &self.path, console)?.dataset;
-        if let Some(names) = train
-            .names()
-            .map(FeatureNames::len)
-            .filter(|&n| n > train.width())
-        {
-            let columns = train.width();
-            console.warn(format_args!(
-                "there are {names} names for {columns} columns: those after the last are ignored"
-            ));
-        }
-        let seconds = begin.elapsed().as_secs_f64();
-        let test = self.test.as_ref();
-        let test = test.map(|path| self.read_test(path, &train, console));
-        Ok(Input {
-            test: test.transpose()?,
-            train,
-            seconds,
-        })
-    }
-
-    fn read_test(&self, path: &Path, train: &Dataset<'_>, console: Console) -> Result<Loaded> {
-        let options = self.data.options(train.memory());
-        let options = options.zero_based(self.zero_based).width(train.width());
-        let loaded = data::read(&options, path, console)?;
-        data::warn_dropped(&loaded, "the training data", console);
-        Ok(loaded)
     }
 }

@@ -9,10 +9,12 @@ use rankrls::select::{Ending, Selection, select_among};
 use rankrls::{Candidates, Model, TestPath, memory};
 
 use super::console::Console;
+use super::input::Input;
 use super::interrupt::Interrupt;
 use super::output::{OutputFile, print, print_json};
-use super::report::{Report, Sizes, TestSizes};
-use super::select::{Input, SelectArgs};
+use super::report::Report;
+use super::select::SelectArgs;
+use super::sizes::{Sizes, TestSizes};
 use super::watch::Watch;
 
 /// A selection about to be made.
