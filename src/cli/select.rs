@@ -43,7 +43,7 @@ pub(crate) struct SelectArgs {
     pub(super) k: usize,
     /// Ridge parameter, above 0
     #[arg(long, allow_negative_numbers = true)]
-    lambda: Lambda,
+    pub(super) lambda: Lambda,
     /// Strategy: auto is the fastest exact one that fits into memory
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategy())]
     pub(super) strategy: Strategy,

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use rankrls::candidates::Summary;
 use rankrls::select::{Ending, Selection, select_among};
 use rankrls::{Candidates, Model, TestPath, memory};
@@ -85,6 +85,13 @@ impl Job<'_> {
         let (labels, held) = (self.input.train.labels(), self.input.memory());
         let selection = select_among(candidates, labels, held, &options, watch);
         watch.clear();
+        if let Some(step) = watch.broken {
+            let lambda = self.args.lambda;
+            bail!(
+                "in step {step} the errors are no finite numbers any more: lambda {lambda} is too \
+                 small for these values; raise it, scale the data, or select fewer features"
+            );
+        }
         match watch.test.as_ref().and_then(TestPath::error) {
             None => Ok(selection?),
             Some(error) => Err(error.clone()).context("cannot measure the test data"),

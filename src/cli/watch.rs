@@ -17,8 +17,8 @@ pub(crate) struct Watch<'a> {
     interrupt: &'a Interrupt,
     pub(crate) test: Option<TestPath<'a>>,
     bar: Option<ProgressBar>,
-    /// Steps to be taken.
-    pub(crate) planned: usize,
+    /// The step whose figures are no finite numbers.
+    pub(crate) broken: Option<usize>,
 }
 
 impl<'a> Watch<'a> {
@@ -32,7 +32,7 @@ impl<'a> Watch<'a> {
             interrupt,
             test,
             bar: None,
-            planned: 0,
+            broken: None,
         }
     }
 
@@ -47,7 +47,6 @@ impl<'a> Watch<'a> {
 impl Observer for Watch<'_> {
     fn started(&mut self, plan: &Plan) {
         self.interrupt.disarm();
-        self.planned = plan.steps;
         self.bar = Some(self.console.bar(plan.steps, STYLE));
     }
 
@@ -55,6 +54,10 @@ impl Observer for Watch<'_> {
         if let Some(bar) = &self.bar {
             bar.set_message(format!("LQO error {:.6}, ", step.lqo_error));
             bar.set_position(number as u64);
+        }
+        if !step.lqo_error.is_finite() {
+            self.broken = Some(number);
+            return ControlFlow::Break(());
         }
         if let Some(test) = &mut self.test {
             test.stepped(number, step, state)?;

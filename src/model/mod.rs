@@ -19,7 +19,7 @@ mod check;
 mod document;
 mod error;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::Path;
 
 use serde::Deserialize;
@@ -230,8 +230,17 @@ impl Model {
     /// Writes the text of the model file.
     ///
     /// # Errors
-    /// Those of `writer`.
-    pub fn write_to(&self, mut writer: impl Write) -> std::io::Result<()> {
+    /// Those of `writer`; [`io::ErrorKind::InvalidInput`] for numbers that are not finite, which
+    /// JSON does not have.
+    pub fn write_to(&self, mut writer: impl Write) -> io::Result<()> {
+        let weights = self
+            .features
+            .iter()
+            .all(|feature| feature.weight.is_finite());
+        if !weights || !self.path.iter().all(|step| step.lqo_error.is_finite()) {
+            let message = "weights or errors of the model are no finite numbers";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
         serde_json::to_writer_pretty(&mut writer, &Document::from(self))?;
         writer.write_all(b"\n")
     }

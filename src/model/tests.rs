@@ -234,6 +234,16 @@ fn hostile_text_is_an_error() {
     }
 }
 
+#[test]
+fn what_would_not_read_back_is_not_written() {
+    let mut broken = model();
+    broken.features[1].weight = f64::NAN;
+    assert!(broken.write_to(std::io::sink()).is_err());
+    let mut broken = model();
+    broken.path[0].lqo_error = f64::INFINITY;
+    assert!(broken.write_to(std::io::sink()).is_err());
+}
+
 proptest! {
     #[test]
     fn all_floats_read_back_to_the_same_bits(

@@ -327,3 +327,15 @@ fn what_cannot_be_saved_is_printed() {
     let table = predicate::str::contains("LQO error");
     command.assert().code(1).stderr(error).stdout(table);
 }
+
+#[test]
+fn figures_that_are_no_numbers_are_an_error() {
+    let folder = Folder::new();
+    folder.write("big.svm", generated(60, 200));
+    let error = folder.fails("select big.svm -k 200 --lambda 1e-300 -o model.json", 1);
+    assert!(
+        error.contains("lambda 0.000") || error.contains("lambda 1e-300"),
+        "{error}"
+    );
+    assert!(!folder.list().contains(&"model.json".to_owned()));
+}
