@@ -7,7 +7,7 @@ use anyhow::Result;
 use clap::Args;
 use rankrls::Model;
 
-use super::numbers::printable;
+use super::numbers::{given, printable};
 use super::output::print;
 use super::path_table::{PathRow, path_table};
 
@@ -44,7 +44,11 @@ pub(crate) fn run(args: &InspectArgs) -> Result<()> {
 
 fn heading(model: &Model) -> String {
     let data = model.data();
-    let mut text = format!("strategy {}, lambda {}", model.strategy(), model.lambda());
+    let mut text = format!(
+        "strategy {}, lambda {}",
+        model.strategy(),
+        given(model.lambda().value())
+    );
     if let Some(sampler) = model.sampler() {
         let _ = write!(
             text,

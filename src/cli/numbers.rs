@@ -17,6 +17,15 @@ pub(crate) fn number(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
+/// A number that somebody gave, in full but not in hundreds of zeros.
+pub(crate) fn given(value: f64) -> String {
+    if (1e-6..1e15).contains(&value.abs()) {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
+}
+
 /// A measure, or `-` where it is undefined.
 pub(crate) fn measure(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"))
@@ -60,6 +69,11 @@ mod tests {
         ] {
             assert_eq!(number(value), text);
         }
+    }
+
+    #[test]
+    fn given_numbers_are_short() {
+        assert_eq!([16.0, 0.5, 1e-300].map(given), ["16", "0.5", "1e-300"]);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::bytes::Bytes;
 use super::measures::{Object, by_name};
-use super::numbers::measure;
+use super::numbers::{given, measure};
 use super::path_table::{PathRow, path_table};
 use super::sizes::{Sizes, TestSizes};
 use super::table::{lines, table};
@@ -121,7 +121,8 @@ impl<'a> Report<'a> {
         let selection = self.selection;
         let mut text = format!(
             "strategy {}, lambda {}",
-            selection.strategy, selection.lambda
+            selection.strategy,
+            given(selection.lambda.value())
         );
         if let Some(sampler) = selection.sampler {
             let _ = write!(

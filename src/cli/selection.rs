@@ -11,6 +11,7 @@ use rankrls::{Candidates, Model, TestPath, memory};
 use super::console::Console;
 use super::input::Input;
 use super::interrupt::Interrupt;
+use super::numbers::given;
 use super::output::{OutputFile, print, print_json};
 use super::report::Report;
 use super::select::SelectArgs;
@@ -86,7 +87,7 @@ impl Job<'_> {
         let selection = select_among(candidates, labels, held, &options, watch);
         watch.clear();
         if let Some(step) = watch.broken {
-            let lambda = self.args.lambda;
+            let lambda = given(self.args.lambda.value());
             bail!(
                 "in step {step} the errors are no finite numbers any more: lambda {lambda} is too \
                  small for these values; raise it, scale the data, or select fewer features"

@@ -333,9 +333,6 @@ fn figures_that_are_no_numbers_are_an_error() {
     let folder = Folder::new();
     folder.write("big.svm", generated(60, 200));
     let error = folder.fails("select big.svm -k 200 --lambda 1e-300 -o model.json", 1);
-    assert!(
-        error.contains("lambda 0.000") || error.contains("lambda 1e-300"),
-        "{error}"
-    );
+    assert!(error.contains("lambda 1e-300 is too small"), "{error}");
     assert!(!folder.list().contains(&"model.json".to_owned()));
 }
