@@ -77,6 +77,21 @@ impl Options {
         self.max_memory = Some(bytes);
         self
     }
+
+    /// How many features to select.
+    pub fn features(&self) -> usize {
+        self.k
+    }
+
+    /// Candidates to draw each step, if that was set.
+    pub fn sample_size(&self) -> Option<usize> {
+        self.sample
+    }
+
+    /// Bytes allowed, if there is a limit.
+    pub fn memory_limit(&self) -> Option<u64> {
+        self.max_memory
+    }
 }
 
 /// Why a selection could not start.
@@ -243,6 +258,7 @@ pub fn select_among(
     observer: &mut dyn Observer,
 ) -> Result<Selection, SelectError> {
     let plan = plan(candidates, held, options)?;
+    tracing::info!(strategy = %plan.strategy, steps = plan.steps, bytes = plan.memory, "selecting");
     observer.started(&plan);
     let state = State::new(labels, candidates.queries(), options.lambda, plan.steps);
     let sampler = options.sampler(plan.strategy);
@@ -254,7 +270,10 @@ pub fn select_among(
             ending = Ending::Exhausted;
             break;
         };
-        let flow = observer.stepped(steps.len() + 1, &step, &greedy.state);
+        let number = steps.len() + 1;
+        let (column, lqo_error, evaluated) = (step.feature, step.lqo_error, step.evaluated);
+        tracing::info!(step = number, column, lqo_error, evaluated, "selected");
+        let flow = observer.stepped(number, &step, &greedy.state);
         steps.push(step);
         if flow.is_break() && steps.len() < plan.steps {
             ending = Ending::Interrupted;

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use sprs::CsMatBase;
 
 mod error;
+mod hash;
 mod names;
 mod output;
 mod queries;
@@ -20,6 +21,7 @@ mod transpose;
 mod write;
 
 pub use error::DatasetError;
+pub use hash::{DataHash, InvalidHash};
 pub use names::FeatureNames;
 pub use output::Output;
 pub use queries::Queries;

@@ -42,6 +42,7 @@ mod number;
 mod options;
 mod piece;
 mod rlscore;
+mod scores;
 mod svmlight;
 mod text;
 mod token;
@@ -49,6 +50,8 @@ mod token;
 pub use error::{Place, ReadError, ReadErrorKind};
 pub use names::read_names;
 pub use options::{Format, Loaded, ReadOptions};
+pub use scores::read_scores;
+pub(crate) use scores::read_whole;
 pub(super) use token::LARGEST_INDEX;
 
 #[cfg(test)]

@@ -1,0 +1,107 @@
+//! `rankrls inspect`.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use rankrls::Model;
+
+use super::numbers::{given, printable};
+use super::output::print;
+use super::path_table::{PathRow, path_table};
+
+/// Show what a model selected: features by name, weights, and the error path
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  rankrls inspect model.json
+  rankrls inspect model.json --members
+  rankrls inspect model.json --json")]
+pub(crate) struct InspectArgs {
+    /// Model that `select -o` wrote; - is standard input
+    model: PathBuf,
+    /// List the columns that are identical to each feature (the JSON always has them)
+    #[arg(long)]
+    members: bool,
+    /// Print the model as one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &InspectArgs) -> Result<()> {
+    let model = Model::read(&args.model)?;
+    if args.json {
+        return print(|output| model.write_to(output));
+    }
+    let mut text = heading(&model);
+    let _ = writeln!(text, "\n{}", path(&model));
+    if args.members {
+        let _ = write!(text, "\n{}", members(&model));
+    }
+    print(|output| output.write_all(text.as_bytes()))
+}
+
+fn heading(model: &Model) -> String {
+    let data = model.data();
+    let mut text = format!(
+        "strategy {}, lambda {}",
+        model.strategy(),
+        given(model.lambda().value())
+    );
+    if let Some(sampler) = model.sampler() {
+        let _ = write!(
+            text,
+            ", {} candidates a step, seed {}",
+            sampler.size, sampler.seed
+        );
+    }
+    let (rows, queries, columns) = (data.rows, data.queries, data.columns);
+    let (nonzeros, constant, classes) = (data.nonzeros, data.constant_columns, data.column_classes);
+    let first = model.index_base().first();
+    let _ = writeln!(
+        text,
+        "\ntrained on {rows} rows, {queries} queries, {columns} columns from {first} on, \
+         {nonzeros} non-zeros\n{constant} columns constant in every query, {classes} column \
+         classes\nBLAKE3 {}",
+        data.hash
+    );
+    text
+}
+
+fn path(model: &Model) -> String {
+    let named = model
+        .features()
+        .iter()
+        .any(|feature| feature.name.is_some());
+    let rows = model.features().iter().zip(model.path());
+    path_table(rows.map(|(feature, step)| PathRow {
+        feature: model.index_base().written(feature.feature),
+        name: named.then(|| feature.name.as_deref().unwrap_or_default()),
+        weight: feature.weight,
+        lqo_error: step.lqo_error,
+        lqo_cindex: step.lqo_cindex,
+        identical: feature.identical.len(),
+    }))
+}
+
+fn members(model: &Model) -> String {
+    let base = model.index_base();
+    let mut text = String::new();
+    for feature in model.features() {
+        let _ = write!(text, "identical to {}", base.written(feature.feature));
+        if let Some(name) = &feature.name {
+            let _ = write!(text, " ({})", printable(name));
+        }
+        text.push(':');
+        for &column in &feature.identical {
+            let _ = write!(text, " {}", base.written(column));
+        }
+        text += if feature.identical.is_empty() {
+            " none\n"
+        } else {
+            "\n"
+        };
+    }
+    text
+}

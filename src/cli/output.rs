@@ -1,0 +1,71 @@
+//! Where results go: standard output and files.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use rankrls::dataset::Output;
+use serde::Serialize;
+
+use super::usage;
+
+/// Writes to standard output. A reader that has seen enough, such as `head`, is no failure.
+pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+    let mut output = BufWriter::new(io::stdout().lock());
+    let written = write(&mut output).and_then(|()| output.flush());
+    match written {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+            // What is left in the buffer would fail once more.
+            let _ = output.into_parts();
+            Ok(())
+        }
+        written => written.context("cannot write to standard output"),
+    }
+}
+
+/// Prints one JSON document.
+pub(crate) fn print_json(document: &impl Serialize) -> Result<()> {
+    print(|output| {
+        serde_json::to_writer_pretty(&mut *output, document)?;
+        writeln!(output)
+    })
+}
+
+/// A file that was found writable before the work began.
+#[derive(Debug)]
+pub(crate) struct OutputFile {
+    path: PathBuf,
+    /// A pipe or device, which is opened once. For others the temporary file that tells whether
+    /// they can be written is not kept: a process that is killed would leave it behind.
+    opened: Option<Output>,
+}
+
+impl OutputFile {
+    pub(crate) fn create(path: &Path) -> Result<Self> {
+        if path.as_os_str() == "-" {
+            return Err(usage("-o takes the name of a file, not -"));
+        }
+        let output = Output::create(path).with_context(|| refusal(path))?;
+        let special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
+        Ok(Self {
+            path: path.to_owned(),
+            opened: special.then_some(output),
+        })
+    }
+
+    /// Writes the file, which appears when all is written.
+    pub(crate) fn write(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        let Self { path, opened } = self;
+        let write = || {
+            let mut output = opened.map_or_else(|| Output::create(&path), Ok)?;
+            write(&mut output)?;
+            output.finish()
+        };
+        write().with_context(|| refusal(&path))
+    }
+}
+
+fn refusal(path: &Path) -> String {
+    format!("cannot write to {}", path.display())
+}

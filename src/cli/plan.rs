@@ -1,0 +1,125 @@
+//! `select --dry-run`: what every strategy would take.
+
+use std::fmt::Write as _;
+
+use anyhow::Result;
+use rankrls::select::{Options, SelectError, plan};
+use rankrls::{Candidates, Estimate, StrategyKind, estimates};
+use serde::Serialize;
+
+use super::bytes::Bytes;
+use super::sizes::Sizes;
+use super::table::{lines, table};
+
+#[derive(Debug, Serialize)]
+pub(crate) struct PlanReport {
+    schema: &'static str,
+    k: usize,
+    /// Candidates to draw each step, if not all are judged.
+    candidates: Option<usize>,
+    data: Sizes,
+    data_bytes: u64,
+    candidate_bytes: u64,
+    limit_bytes: Option<u64>,
+    /// The strategy that `auto` takes, if one fits.
+    auto: Option<&'static str>,
+    strategies: Vec<Row>,
+}
+
+#[derive(Debug, Serialize)]
+struct Row {
+    strategy: &'static str,
+    bytes: u64,
+    total_bytes: u64,
+    exact: bool,
+    fits: bool,
+    /// False for a strategy that cannot work on a random subset, when one is asked for.
+    able: bool,
+}
+
+impl From<Estimate> for Row {
+    fn from(estimate: Estimate) -> Self {
+        Self {
+            strategy: estimate.strategy.name(),
+            bytes: estimate.memory,
+            total_bytes: estimate.total,
+            exact: estimate.exact,
+            fits: estimate.fits,
+            able: estimate.able,
+        }
+    }
+}
+
+impl PlanReport {
+    /// Plans with `options` that leave the strategy open and `held` bytes of data.
+    pub(crate) fn new(
+        sizes: Sizes,
+        candidates: &Candidates,
+        held: u64,
+        options: &Options,
+    ) -> Result<Self> {
+        Ok(Self {
+            schema: "rankrls.plan/1",
+            k: options.features(),
+            candidates: options.sample_size(),
+            data: sizes,
+            data_bytes: held,
+            candidate_bytes: candidates.memory(),
+            limit_bytes: options.memory_limit(),
+            auto: automatic(candidates, held, options)?.map(StrategyKind::name),
+            strategies: estimates(candidates, held, options)
+                .into_iter()
+                .map(Row::from)
+                .collect(),
+        })
+    }
+
+    /// The same for people.
+    pub(crate) fn text(&self) -> String {
+        let mut text = self.data.lines();
+        let (data, candidates) = (Bytes(self.data_bytes), Bytes(self.candidate_bytes));
+        let _ = write!(text, "data take {data}, column classes {candidates}");
+        if let Some(limit) = self.limit_bytes {
+            let _ = write!(text, ", {} may be taken", Bytes(limit));
+        }
+        let _ = writeln!(text, "\n\n{}\n", self.table());
+        let _ = match self.auto {
+            Some(strategy) => writeln!(text, "auto takes {strategy}"),
+            None => writeln!(text, "auto takes none: no exact strategy fits"),
+        };
+        text
+    }
+
+    fn table(&self) -> String {
+        let header = ["strategy", "takes", "with data", "exact", "fits"];
+        let mut table = table(&header.map(str::to_owned));
+        for row in &self.strategies {
+            let fits = match (row.able, row.fits) {
+                (false, _) => "cannot sample",
+                (true, true) => "yes",
+                (true, false) => "no",
+            };
+            table.add_row([
+                row.strategy.to_owned(),
+                Bytes(row.bytes).to_string(),
+                Bytes(row.total_bytes).to_string(),
+                if row.exact { "yes" } else { "no" }.to_owned(),
+                fits.to_owned(),
+            ]);
+        }
+        lines(table)
+    }
+}
+
+/// What `auto` takes.
+fn automatic(
+    candidates: &Candidates,
+    held: u64,
+    options: &Options,
+) -> Result<Option<StrategyKind>> {
+    match plan(candidates, held, options) {
+        Ok(plan) => Ok(Some(plan.strategy)),
+        Err(SelectError::Memory(_)) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}

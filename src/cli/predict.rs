@@ -1,0 +1,59 @@
+//! `rankrls predict`.
+
+use std::io::Write;
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use rankrls::Model;
+
+use super::console::Console;
+use super::data::{DataArgs, check_one_stdin, in_input_order};
+use super::output::{OutputFile, print};
+
+/// Score rows with a model, one score a line in input order
+///
+/// The data has as many columns as the model was trained with: entries beyond them are dropped
+/// and counted. The indices of svmlight files count as those of the training data did. RLScore's
+/// always count from 0: they are matched by column, so that index 0 is index 1 of an svmlight
+/// file. Scores have 17 significant digits.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  rankrls predict model.json test.svm -o scores.txt
+  zstdcat test.svm.zst | rankrls predict model.json - | head")]
+pub(crate) struct PredictArgs {
+    /// Model that `select -o` wrote
+    model: PathBuf,
+    /// Rows to score; - is standard input
+    #[arg(value_name = "DATA")]
+    path: PathBuf,
+    #[command(flatten)]
+    data: DataArgs,
+    /// Write the scores to this file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &PredictArgs, console: Console) -> Result<()> {
+    check_one_stdin(&[Some(&args.model), Some(&args.path)])?;
+    let output = args.output.as_deref().map(OutputFile::create).transpose()?;
+    let model = Model::read(&args.model)?;
+    let loaded = args.data.read_for(&model, &args.path, console)?;
+    let scores = in_input_order(&loaded.dataset, model.scores(&loaded.dataset));
+    if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
+        let row = row + 1;
+        bail!(
+            "the score of row {row} is no finite number: its values or the weights are too large"
+        );
+    }
+    let write = |writer: &mut dyn Write| {
+        scores
+            .iter()
+            .try_for_each(|score| writeln!(writer, "{score:.16e}"))
+    };
+    match output {
+        Some(output) => output.write(write),
+        None => print(write),
+    }
+}

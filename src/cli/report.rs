@@ -1,0 +1,174 @@
+//! What `select` prints.
+
+use std::fmt::Write as _;
+
+use rankrls::select::{Ending, Selection};
+use rankrls::{Dataset, TestPath};
+use serde::Serialize;
+
+use super::bytes::Bytes;
+use super::measures::{Object, by_name};
+use super::numbers::{given, measure};
+use super::path_table::{PathRow, path_table};
+use super::sizes::{Sizes, TestSizes};
+use super::table::{lines, table};
+
+/// A selection to be printed.
+#[derive(Debug)]
+pub(crate) struct Report<'a> {
+    pub(crate) selection: &'a Selection,
+    pub(crate) dataset: &'a Dataset<'a>,
+    pub(crate) sizes: Sizes,
+    pub(crate) test: Option<(TestSizes, &'a TestPath<'a>)>,
+    pub(crate) load_seconds: f64,
+    pub(crate) select_seconds: f64,
+    pub(crate) peak_rss_bytes: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    strategy: &'static str,
+    lambda: f64,
+    candidates: Option<usize>,
+    seed: Option<u64>,
+    data: Sizes,
+    steps: Vec<StepEntry<'a>>,
+    weights: &'a [f64],
+    ending: Ending,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    test: Option<&'a TestSizes>,
+    load_seconds: f64,
+    select_seconds: f64,
+    peak_rss_bytes: Option<u64>,
+}
+
+#[derive(Debug, Serialize)]
+struct StepEntry<'a> {
+    step: usize,
+    feature: u64,
+    name: Option<&'a str>,
+    lqo_error: f64,
+    lqo_cindex: Option<f64>,
+    identical_columns: usize,
+    evaluated: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    test: Option<Object<Option<f64>>>,
+}
+
+impl<'a> Report<'a> {
+    /// The JSON document of the schema `rankrls.selection/1`.
+    pub(crate) fn document(&self) -> impl Serialize {
+        let selection = self.selection;
+        Document {
+            schema: "rankrls.selection/1",
+            strategy: selection.strategy.name(),
+            lambda: selection.lambda.value(),
+            candidates: selection.sampler.map(|sampler| sampler.size),
+            seed: selection.sampler.map(|sampler| sampler.seed),
+            data: self.sizes,
+            steps: (0..selection.steps.len())
+                .map(|step| self.entry(step))
+                .collect(),
+            weights: &selection.weights,
+            ending: selection.ending,
+            test: self.test.as_ref().map(|(sizes, _)| sizes),
+            load_seconds: self.load_seconds,
+            select_seconds: self.select_seconds,
+            peak_rss_bytes: self.peak_rss_bytes,
+        }
+    }
+
+    fn entry(&self, number: usize) -> StepEntry<'a> {
+        let step = &self.selection.steps[number];
+        let measured = self.test.as_ref().and_then(|(_, path)| {
+            let values = path.steps().get(number)?;
+            Some(by_name(path.metrics(), values))
+        });
+        StepEntry {
+            step: number + 1,
+            feature: self.dataset.index_base().written(step.feature),
+            name: self
+                .dataset
+                .names()
+                .and_then(|names| names.of(step.feature)),
+            lqo_error: step.lqo_error,
+            lqo_cindex: step.lqo_cindex,
+            identical_columns: step.identical_columns,
+            evaluated: step.evaluated,
+            test: measured,
+        }
+    }
+
+    /// The same for people.
+    pub(crate) fn text(&self) -> String {
+        let mut text = self.heading();
+        let _ = writeln!(text, "\n{}", self.steps());
+        if let Some((sizes, path)) = &self.test {
+            let _ = writeln!(
+                text,
+                "\ntest data: {} rows, {} queries, convention {}\n\n{}",
+                sizes.rows,
+                sizes.queries,
+                sizes.convention,
+                test_steps(path)
+            );
+        }
+        text
+    }
+
+    fn heading(&self) -> String {
+        let selection = self.selection;
+        let mut text = format!(
+            "strategy {}, lambda {}",
+            selection.strategy,
+            given(selection.lambda.value())
+        );
+        if let Some(sampler) = selection.sampler {
+            let _ = write!(
+                text,
+                ", {} candidates a step, seed {}",
+                sampler.size, sampler.seed
+            );
+        }
+        let _ = write!(
+            text,
+            "\n{}read in {:.2} s, selected in {:.2} s",
+            self.sizes.lines(),
+            self.load_seconds,
+            self.select_seconds
+        );
+        if let Some(peak) = self.peak_rss_bytes {
+            let _ = write!(text, ", peak memory {}", Bytes(peak));
+        }
+        text.push('\n');
+        text
+    }
+
+    fn steps(&self) -> String {
+        let rows = self.selection.steps.iter().zip(&self.selection.weights);
+        let rows = rows.map(|(step, &weight)| PathRow {
+            feature: self.dataset.index_base().written(step.feature),
+            name: self
+                .dataset
+                .names()
+                .map(|names| names.of(step.feature).unwrap_or_default()),
+            weight,
+            lqo_error: step.lqo_error,
+            lqo_cindex: step.lqo_cindex,
+            identical: step.identical_columns,
+        });
+        path_table(rows)
+    }
+}
+
+fn test_steps(path: &TestPath<'_>) -> String {
+    let names = path.metrics().iter().map(ToString::to_string);
+    let header: Vec<String> = std::iter::once("step".to_owned()).chain(names).collect();
+    let mut table = table(&header);
+    for (number, values) in path.steps().iter().enumerate() {
+        let values = values.iter().map(|&value| measure(value));
+        table.add_row(std::iter::once((number + 1).to_string()).chain(values));
+    }
+    lines(table)
+}

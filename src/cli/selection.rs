@@ -1,0 +1,121 @@
+//! A selection: from data that was read to what is printed.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+use rankrls::candidates::Summary;
+use rankrls::select::{Ending, Selection, select_among};
+use rankrls::{Candidates, Model, TestPath, memory};
+
+use super::console::Console;
+use super::input::Input;
+use super::interrupt::Interrupt;
+use super::numbers::given;
+use super::output::{OutputFile, print, print_json};
+use super::report::Report;
+use super::select::SelectArgs;
+use super::sizes::{Sizes, TestSizes};
+use super::watch::Watch;
+
+/// A selection about to be made.
+pub(crate) struct Job<'a> {
+    pub(super) args: &'a SelectArgs,
+    pub(super) console: Console,
+    pub(super) input: &'a Input,
+    pub(super) interrupt: &'a Interrupt,
+}
+
+impl Job<'_> {
+    /// Selects, writes the model and prints the report, also when interrupted on the way.
+    pub(super) fn run(&self, output: Option<OutputFile>) -> Result<ExitCode> {
+        let begin = Instant::now();
+        let candidates = Candidates::new(&self.input.train);
+        let mut watch = Watch::new(self.console, self.interrupt, self.test_path());
+        let selection = self.select(&candidates, &mut watch)?;
+        let select_seconds = begin.elapsed().as_secs_f64();
+        let summary = candidates.summary();
+        let saved = output.map_or(Ok(()), |output| self.save(&selection, &summary, output));
+        self.warn(&selection, summary.column_classes);
+        self.print(&Report {
+            selection: &selection,
+            dataset: &self.input.train,
+            sizes: Sizes::new(&self.input.train, &summary),
+            test: self.test_sizes().zip(watch.test.as_ref()),
+            load_seconds: self.input.seconds,
+            select_seconds,
+            peak_rss_bytes: memory::peak(),
+        })?;
+        // What was found is printed even if it could not be saved.
+        saved?;
+        Ok(self.interrupt.code().unwrap_or(ExitCode::SUCCESS))
+    }
+
+    fn test_path(&self) -> Option<TestPath<'_>> {
+        let test = &self.input.test.as_ref()?.dataset;
+        Some(TestPath::new(
+            test,
+            &self.args.metrics.0,
+            self.args.convention,
+        ))
+    }
+
+    fn test_sizes(&self) -> Option<TestSizes> {
+        let test = self.input.test.as_ref()?;
+        Some(TestSizes::new(test, self.args.convention))
+    }
+
+    fn save(&self, selection: &Selection, summary: &Summary, output: OutputFile) -> Result<()> {
+        let model = Model::from_selection(selection, &self.input.train, summary);
+        output.write(|writer| model.write_to(writer))
+    }
+
+    fn print(&self, report: &Report<'_>) -> Result<()> {
+        if self.args.json {
+            print_json(&report.document())
+        } else {
+            print(|output| output.write_all(report.text().as_bytes()))
+        }
+    }
+
+    fn select(&self, candidates: &Candidates, watch: &mut Watch<'_>) -> Result<Selection> {
+        let mut options = self.args.options();
+        if let Some(kind) = self.args.strategy.0 {
+            options = options.strategy(kind);
+        }
+        let (labels, held) = (self.input.train.labels(), self.input.memory());
+        let selection = select_among(candidates, labels, held, &options, watch);
+        watch.clear();
+        if let Some(step) = watch.broken {
+            let lambda = given(self.args.lambda.value());
+            bail!(
+                "in step {step} the errors are no finite numbers any more: lambda {lambda} is too \
+                 small for these values; raise it, scale the data, or select fewer features"
+            );
+        }
+        match watch.test.as_ref().and_then(TestPath::error) {
+            None => Ok(selection?),
+            Some(error) => Err(error.clone()).context("cannot measure the test data"),
+        }
+    }
+
+    fn warn(&self, selection: &Selection, classes: usize) {
+        let (taken, asked) = (selection.steps.len(), self.args.k);
+        match selection.ending {
+            Ending::Complete => {}
+            Ending::Exhausted => self.console.warn(format_args!(
+                "selected {taken} features, not {asked}: the data has {classes} column classes \
+                 to select from"
+            )),
+            Ending::Interrupted => self.console.warn(format_args!(
+                "interrupted after {taken} of {asked} features"
+            )),
+        }
+        if self.args.seed.is_some() && selection.sampler.is_none() {
+            let strategy = selection.strategy;
+            self.console.warn(format_args!(
+                "--seed has no effect: {strategy} draws nothing at random without --candidates"
+            ));
+        }
+    }
+}

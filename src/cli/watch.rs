@@ -1,0 +1,70 @@
+//! Watches a selection: progress, measures on test data, signals.
+
+use std::ops::ControlFlow;
+
+use indicatif::ProgressBar;
+use rankrls::TestPath;
+use rankrls::select::{Observer, Plan, Step};
+use rankrls::strategy::State;
+
+use super::console::Console;
+use super::interrupt::Interrupt;
+
+const STYLE: &str = "{bar:24} {pos}/{len} features, {msg}{eta} left";
+
+pub(crate) struct Watch<'a> {
+    console: Console,
+    interrupt: &'a Interrupt,
+    pub(crate) test: Option<TestPath<'a>>,
+    bar: Option<ProgressBar>,
+    /// The step whose figures are no finite numbers.
+    pub(crate) broken: Option<usize>,
+}
+
+impl<'a> Watch<'a> {
+    pub(crate) fn new(
+        console: Console,
+        interrupt: &'a Interrupt,
+        test: Option<TestPath<'a>>,
+    ) -> Self {
+        Self {
+            console,
+            interrupt,
+            test,
+            bar: None,
+            broken: None,
+        }
+    }
+
+    /// Takes the progress bar away.
+    pub(crate) fn clear(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn started(&mut self, plan: &Plan) {
+        self.interrupt.disarm();
+        self.bar = Some(self.console.bar(plan.steps, STYLE));
+    }
+
+    fn stepped(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!("LQO error {:.6}, ", step.lqo_error));
+            bar.set_position(number as u64);
+        }
+        if !step.lqo_error.is_finite() {
+            self.broken = Some(number);
+            return ControlFlow::Break(());
+        }
+        if let Some(test) = &mut self.test {
+            test.stepped(number, step, state)?;
+        }
+        match self.interrupt.code() {
+            None => ControlFlow::Continue(()),
+            Some(_) => ControlFlow::Break(()),
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! What a data set holds, in one number.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::Dataset;
+
+/// Bytes gathered before they are hashed.
+const BUFFER: usize = 1 << 16;
+
+/// BLAKE3 hash of what a data set holds: labels, queries with their identifiers, width, and the
+/// entries of every column. It does not depend on how the file was compressed or formatted, nor
+/// on names, stored zeros and the way indices are counted. Written as 64 hexadecimal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct DataHash([u8; 32]);
+
+/// Text that is no hash.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("expected a hash of 64 hexadecimal digits, found {0:?}")]
+pub struct InvalidHash(String);
+
+impl DataHash {
+    /// Hashes `dataset`, in time linear in its entries.
+    pub fn of(dataset: &Dataset<'_>) -> Self {
+        let mut content = Content::new();
+        content.text("rankrls.data/1");
+        content.number(dataset.width() as u64);
+        content.queries(dataset);
+        for label in dataset.labels() {
+            content.float(*label);
+        }
+        for position in 0..dataset.stored_columns() {
+            content.column(dataset, position);
+        }
+        content.finish()
+    }
+}
+
+/// What is hashed. Everything of variable length has its length before it, so that different
+/// contents are different bytes.
+struct Content {
+    hasher: blake3::Hasher,
+    buffer: Vec<u8>,
+}
+
+impl Content {
+    fn new() -> Self {
+        Self {
+            hasher: blake3::Hasher::new(),
+            buffer: Vec::with_capacity(BUFFER + 64),
+        }
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        self.buffer.extend_from_slice(bytes);
+        if self.buffer.len() >= BUFFER {
+            self.hasher.update(&self.buffer);
+            self.buffer.clear();
+        }
+    }
+
+    fn number(&mut self, number: u64) {
+        self.bytes(&number.to_le_bytes());
+    }
+
+    /// Adding 0 makes one zero of the two.
+    fn float(&mut self, number: f64) {
+        self.bytes(&(number + 0.0).to_bits().to_le_bytes());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.bytes(text.as_bytes());
+    }
+
+    fn queries(&mut self, dataset: &Dataset<'_>) {
+        let queries = dataset.queries();
+        self.number(queries.len() as u64);
+        for &offset in queries.offsets() {
+            self.number(u64::from(offset));
+        }
+        self.number(queries.ids().map_or(0, |ids| ids.len() as u64));
+        for id in queries.ids().into_iter().flat_map(super::Strings::iter) {
+            self.text(id);
+        }
+    }
+
+    fn column(&mut self, dataset: &Dataset<'_>, position: usize) {
+        let entries = dataset.column(position).iter();
+        let entries = entries.filter(|&(_, value)| value != 0.0);
+        let count = entries.clone().count();
+        if count == 0 {
+            return;
+        }
+        self.number(u64::from(dataset.feature(position)));
+        self.number(count as u64);
+        for (row, value) in entries {
+            self.number(row as u64);
+            self.float(value);
+        }
+    }
+
+    fn finish(mut self) -> DataHash {
+        self.hasher.update(&self.buffer);
+        DataHash(*self.hasher.finalize().as_bytes())
+    }
+}
+
+impl fmt::Display for DataHash {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0
+            .iter()
+            .try_for_each(|byte| write!(formatter, "{byte:02x}"))
+    }
+}
+
+impl FromStr for DataHash {
+    type Err = InvalidHash;
+
+    fn from_str(text: &str) -> Result<Self, InvalidHash> {
+        let hash = blake3::Hash::from_hex(text).map_err(|_| InvalidHash(text.to_owned()))?;
+        Ok(Self(*hash.as_bytes()))
+    }
+}
+
+impl TryFrom<String> for DataHash {
+    type Error = InvalidHash;
+
+    fn try_from(text: String) -> Result<Self, InvalidHash> {
+        text.parse()
+    }
+}
+
+impl From<DataHash> for String {
+    fn from(hash: DataHash) -> Self {
+        hash.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::ReadOptions;
+    use super::super::{IndexBase, Queries};
+    use super::*;
+
+    fn hash(text: &str) -> DataHash {
+        let loaded = ReadOptions::new().read_from(text.as_bytes(), "f");
+        DataHash::of(&loaded.unwrap().dataset)
+    }
+
+    const TEXT: &str = "1 qid:a 1:0.5 3:2\n0 qid:a\n2 qid:b 2:1\n";
+
+    #[test]
+    fn formatting_does_not_count() {
+        let same = "# x\n1.0 qid:a  1:5e-1 2:0 3:2 # y\r\n-0 qid:a\n\n2 qid:b 2:1.0";
+        assert_eq!(hash(TEXT), hash(same));
+        let text = TEXT.replace("3:", "2:").replace(" 2:1\n", " 1:1\n");
+        let text = text.replace(" 1:0.5", " 0:0.5");
+        let zero = ReadOptions::new().zero_based(true).width(3);
+        let zero = zero.read_from(text.as_bytes(), "f").unwrap().dataset;
+        assert_eq!(zero.index_base(), IndexBase::Zero);
+        assert_eq!(DataHash::of(&zero), hash(TEXT));
+    }
+
+    #[test]
+    fn all_content_counts() {
+        let others = [
+            TEXT.replace("1 qid:a", "1.5 qid:a"),
+            TEXT.replace("qid:b", "qid:c"),
+            TEXT.replace("0 qid:a\n2 qid:b", "0 qid:b\n2 qid:b"),
+            TEXT.replace("qid:a", "").replace("qid:b", ""),
+            TEXT.replace("3:2", "3:3"),
+            TEXT.replace("3:2", "4:2"),
+            TEXT.replace("0 qid:a", "0 qid:a 1:1"),
+        ];
+        for other in others {
+            assert_ne!(hash(TEXT), hash(&other), "{other}");
+        }
+    }
+
+    #[test]
+    fn stored_zeros_do_not_count() {
+        let with = |indptr: &[usize], rows: &[u32], values: &[f64]| {
+            let queries = Queries::single(2).unwrap();
+            let labels = vec![1.0, 0.0];
+            let data = Dataset::from_csc(indptr, rows, values, labels, queries).unwrap();
+            DataHash::of(&data)
+        };
+        let zeros = with(&[0, 2, 3], &[0, 1, 0], &[1.0, 0.0, 0.0]);
+        assert_eq!(with(&[0, 1, 1], &[0], &[1.0]), zeros);
+    }
+
+    #[test]
+    fn text_round_trips() {
+        let text = hash(TEXT).to_string();
+        assert_eq!(text.len(), 64);
+        assert_eq!(text.parse(), Ok(hash(TEXT)));
+        for text in ["", "00", &text.replace(|_| true, "z")] {
+            assert!(text.parse::<DataHash>().is_err());
+        }
+    }
+}

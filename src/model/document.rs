@@ -1,0 +1,170 @@
+//! The JSON of a model file.
+
+use serde::{Deserialize, Serialize};
+
+use super::check::{Invalid, check};
+use super::{DataSummary, Model, PathStep, SelectedFeature};
+use crate::Lambda;
+use crate::dataset::{DataHash, IndexBase};
+use crate::sample::Sampler;
+use crate::strategy::StrategyKind;
+
+/// A model as it is written: `index` and `identical` count as the data file does.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Document {
+    pub(super) schema: String,
+    pub(super) strategy: StrategyKind,
+    pub(super) lambda: Lambda,
+    /// Candidates drawn each step, if not all were judged.
+    pub(super) candidates: Option<usize>,
+    pub(super) seed: Option<u64>,
+    pub(super) index_base: u32,
+    pub(super) features: Vec<FeatureEntry>,
+    pub(super) path: Vec<PathEntry>,
+    pub(super) data: DataEntry,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FeatureEntry {
+    pub(super) index: u64,
+    pub(super) name: Option<String>,
+    pub(super) weight: f64,
+    pub(super) identical: Vec<u64>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PathEntry {
+    pub(super) step: usize,
+    pub(super) feature: u64,
+    pub(super) lqo_error: f64,
+    pub(super) lqo_cindex: Option<f64>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DataEntry {
+    pub(super) rows: u64,
+    pub(super) queries: u64,
+    pub(super) columns: u64,
+    pub(super) nonzeros: u64,
+    pub(super) constant_columns: u64,
+    pub(super) column_classes: u64,
+    pub(super) hash: DataHash,
+}
+
+impl From<&Model> for Document {
+    fn from(model: &Model) -> Self {
+        let base = model.index_base;
+        let feature = |feature: &SelectedFeature| FeatureEntry {
+            index: base.written(feature.feature),
+            name: feature.name.clone(),
+            weight: feature.weight,
+            identical: feature.identical.iter().map(|&f| base.written(f)).collect(),
+        };
+        let step = |(step, path): (usize, &PathStep)| PathEntry {
+            step,
+            feature: base.written(model.features[step - 1].feature),
+            lqo_error: path.lqo_error,
+            lqo_cindex: path.lqo_cindex,
+        };
+        Self {
+            schema: super::SCHEMA.to_owned(),
+            strategy: model.strategy,
+            lambda: model.lambda,
+            candidates: model.sampler.map(|sampler| sampler.size),
+            seed: model.sampler.map(|sampler| sampler.seed),
+            index_base: base.first(),
+            features: model.features.iter().map(feature).collect(),
+            path: (1..).zip(&model.path).map(step).collect(),
+            data: DataEntry::from(&model.data),
+        }
+    }
+}
+
+impl From<&DataSummary> for DataEntry {
+    fn from(data: &DataSummary) -> Self {
+        Self {
+            rows: data.rows as u64,
+            queries: data.queries as u64,
+            columns: data.columns as u64,
+            nonzeros: data.nonzeros as u64,
+            constant_columns: data.constant_columns as u64,
+            column_classes: data.column_classes as u64,
+            hash: data.hash,
+        }
+    }
+}
+
+impl TryFrom<Document> for Model {
+    type Error = Invalid;
+
+    fn try_from(document: Document) -> Result<Self, Invalid> {
+        let base = check(&document)?;
+        let sampler = document.candidates.zip(document.seed);
+        Ok(Self {
+            strategy: document.strategy,
+            lambda: document.lambda,
+            sampler: sampler.map(|(size, seed)| Sampler { size, seed }),
+            index_base: base,
+            path: document.path.iter().map(PathStep::from).collect(),
+            data: DataSummary::try_from(&document.data)?,
+            features: document
+                .features
+                .into_iter()
+                .map(|feature| feature.read(base))
+                .collect::<Result<_, Invalid>>()?,
+        })
+    }
+}
+
+impl FeatureEntry {
+    fn read(self, base: IndexBase) -> Result<SelectedFeature, Invalid> {
+        let column = |index: u64| {
+            let column = index.checked_sub(u64::from(base.first()));
+            let column = column.and_then(|column| u32::try_from(column).ok());
+            column.ok_or_else(|| Invalid::new("features", "indices of 32 bits", index))
+        };
+        Ok(SelectedFeature {
+            feature: column(self.index)?,
+            name: self.name,
+            weight: self.weight,
+            identical: self
+                .identical
+                .into_iter()
+                .map(column)
+                .collect::<Result<_, Invalid>>()?,
+        })
+    }
+}
+
+impl From<&PathEntry> for PathStep {
+    fn from(entry: &PathEntry) -> Self {
+        Self {
+            lqo_error: entry.lqo_error,
+            lqo_cindex: entry.lqo_cindex,
+        }
+    }
+}
+
+impl TryFrom<&DataEntry> for DataSummary {
+    type Error = Invalid;
+
+    fn try_from(entry: &DataEntry) -> Result<Self, Invalid> {
+        let size = |size: u64| {
+            usize::try_from(size)
+                .map_err(|_| Invalid::new("data", "sizes that this machine can count", size))
+        };
+        Ok(Self {
+            rows: size(entry.rows)?,
+            queries: size(entry.queries)?,
+            columns: size(entry.columns)?,
+            nonzeros: size(entry.nonzeros)?,
+            constant_columns: size(entry.constant_columns)?,
+            column_classes: size(entry.column_classes)?,
+            hash: entry.hash,
+        })
+    }
+}

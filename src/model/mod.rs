@@ -1,0 +1,294 @@
+//! The model file: what was selected, from what, and how well it did on the way.
+//!
+//! A model is one JSON document with the schema `rankrls.model/1`:
+//!
+//! | key | meaning |
+//! |---|---|
+//! | `strategy`, `lambda` | how the features were selected |
+//! | `candidates`, `seed` | candidates drawn each step and the seed; null if all were judged |
+//! | `index_base` | 0 or 1: how the data file, and with it this file, counts columns |
+//! | `features` | in order of selection: `index`, `name` or null, `weight`, and `identical`, the other columns that centre to the same up to sign |
+//! | `path` | `step`, `feature`, `lqo_error` and `lqo_cindex` (null without pairs to order) after each step |
+//! | `data` | sizes of the training data, `constant_columns`, `column_classes`, and its `hash`, see [`DataHash`] |
+//!
+//! Numbers are written so that they read back to the same bits. Reading checks everything that
+//! can be checked and takes memory in proportion to the file, of at most 256 MiB; the file may
+//! be compressed.
+
+mod check;
+mod document;
+mod error;
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use crate::Lambda;
+use crate::candidates::Summary;
+use crate::dataset::read::read_whole;
+use crate::dataset::{DataHash, Dataset, IndexBase, Output};
+use crate::path::scores;
+use crate::sample::Sampler;
+use crate::select::Selection;
+use crate::strategy::StrategyKind;
+use document::Document;
+
+pub use error::ModelError;
+
+/// The schema of model files.
+pub const SCHEMA: &str = "rankrls.model/1";
+
+/// Most bytes of text that are taken for a model.
+const LARGEST: u64 = 256 << 20;
+
+/// A linear model over selected features.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Model {
+    strategy: StrategyKind,
+    lambda: Lambda,
+    sampler: Option<Sampler>,
+    index_base: IndexBase,
+    features: Vec<SelectedFeature>,
+    path: Vec<PathStep>,
+    data: DataSummary,
+}
+
+/// A feature of a model.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SelectedFeature {
+    /// 0-based column.
+    pub feature: u32,
+    /// Its name, if the data had names.
+    pub name: Option<String>,
+    /// Its weight.
+    pub weight: f64,
+    /// 0-based columns that centre to the same one up to sign.
+    pub identical: Vec<u32>,
+}
+
+/// How good the model was after a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PathStep {
+    /// Leave-query-out error: sum over queries of the squared centred residuals.
+    pub lqo_error: f64,
+    /// Concordance index of the leave-query-out predictions, if some query has a pair to order.
+    pub lqo_cindex: Option<f64>,
+}
+
+/// The data that a model was trained on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DataSummary {
+    /// Examples.
+    pub rows: usize,
+    /// Queries.
+    pub queries: usize,
+    /// Columns, used or not.
+    pub columns: usize,
+    /// Stored entries.
+    pub nonzeros: usize,
+    /// Columns constant within every query.
+    pub constant_columns: usize,
+    /// Distinct columns once centred, up to sign.
+    pub column_classes: usize,
+    /// Hash of all of it.
+    pub hash: DataHash,
+}
+
+impl DataSummary {
+    /// Describes `dataset`, whose columns fall into classes as `summary` says.
+    pub fn new(dataset: &Dataset<'_>, summary: &Summary) -> Self {
+        Self {
+            rows: dataset.rows(),
+            queries: dataset.queries().len(),
+            columns: dataset.width(),
+            nonzeros: dataset.nonzeros(),
+            constant_columns: summary.constant_columns,
+            column_classes: summary.column_classes,
+            hash: DataHash::of(dataset),
+        }
+    }
+}
+
+impl Model {
+    /// The model that `selection` found in `dataset`.
+    pub fn from_selection(selection: &Selection, dataset: &Dataset<'_>, summary: &Summary) -> Self {
+        let parts = selection.steps.iter().zip(&selection.weights);
+        let parts = parts.zip(&selection.classes);
+        let feature = |((step, &weight), class): ((&crate::select::Step, &f64), &Vec<u32>)| {
+            let others = class.iter().filter(|&&member| member != step.feature);
+            SelectedFeature {
+                feature: step.feature,
+                name: dataset
+                    .names()
+                    .and_then(|names| names.of(step.feature))
+                    .map(str::to_owned),
+                weight,
+                identical: others.copied().collect(),
+            }
+        };
+        let path = |step: &crate::select::Step| PathStep {
+            lqo_error: step.lqo_error,
+            lqo_cindex: step.lqo_cindex,
+        };
+        Self {
+            strategy: selection.strategy,
+            lambda: selection.lambda,
+            sampler: selection.sampler,
+            index_base: dataset.index_base(),
+            features: parts.map(feature).collect(),
+            path: selection.steps.iter().map(path).collect(),
+            data: DataSummary::new(dataset, summary),
+        }
+    }
+
+    /// The strategy of the selection.
+    pub fn strategy(&self) -> StrategyKind {
+        self.strategy
+    }
+
+    /// The ridge parameter.
+    pub fn lambda(&self) -> Lambda {
+        self.lambda
+    }
+
+    /// Candidates drawn each step, if not all were judged, and the seed.
+    pub fn sampler(&self) -> Option<Sampler> {
+        self.sampler
+    }
+
+    /// How the training data counted its columns.
+    pub fn index_base(&self) -> IndexBase {
+        self.index_base
+    }
+
+    /// The features, in order of selection.
+    pub fn features(&self) -> &[SelectedFeature] {
+        &self.features
+    }
+
+    /// Leave-query-out measures after each step.
+    pub fn path(&self) -> &[PathStep] {
+        &self.path
+    }
+
+    /// The training data.
+    pub fn data(&self) -> &DataSummary {
+        &self.data
+    }
+
+    /// Scores of the rows of `dataset`, in row order: sums over the features in order of
+    /// selection, so that equal rows have the same score to the last bit. Columns are matched
+    /// by their 0-based numbers, however either file counts them.
+    pub fn scores(&self, dataset: &Dataset<'_>) -> Vec<f64> {
+        let columns: Vec<u32> = self.features.iter().map(|f| f.feature).collect();
+        let weights: Vec<f64> = self.features.iter().map(|f| f.weight).collect();
+        scores(&columns, &weights, dataset)
+    }
+
+    /// Reads the model file at `path`, or standard input for `-`.
+    ///
+    /// # Errors
+    /// [`ModelError`] for a file that cannot be read or is no valid model.
+    pub fn read(path: &Path) -> Result<Self, ModelError> {
+        Self::parse(&read_whole(path, LARGEST)?, path)
+    }
+
+    /// Reads the text of a model file, which messages call `path`.
+    ///
+    /// # Errors
+    /// [`ModelError`] for text that is no valid model.
+    pub fn parse(text: &[u8], path: &Path) -> Result<Self, ModelError> {
+        check_schema(text, path)?;
+        let document: Document =
+            serde_json::from_slice(text).map_err(|error| json_error(path, &error))?;
+        Self::try_from(document).map_err(|invalid| ModelError::Value {
+            path: path.to_owned(),
+            field: invalid.field,
+            expected: invalid.expected,
+            found: invalid.found,
+        })
+    }
+
+    /// Writes the model to the file at `path`, which appears whole or not at all. It is
+    /// compressed if its name ends in `.gz` or `.zst`.
+    ///
+    /// # Errors
+    /// [`ModelError::Write`].
+    pub fn write(&self, path: &Path) -> Result<(), ModelError> {
+        let write = || {
+            let mut output = Output::create(path)?;
+            self.write_to(&mut output)?;
+            output.finish()
+        };
+        write().map_err(|source| ModelError::Write {
+            path: path.to_owned(),
+            source,
+        })
+    }
+
+    /// Writes the text of the model file.
+    ///
+    /// # Errors
+    /// Those of `writer`; [`io::ErrorKind::InvalidInput`] for numbers that are not finite, which
+    /// JSON does not have.
+    pub fn write_to(&self, mut writer: impl Write) -> io::Result<()> {
+        let weights = self
+            .features
+            .iter()
+            .all(|feature| feature.weight.is_finite());
+        if !weights || !self.path.iter().all(|step| step.lqo_error.is_finite()) {
+            let message = "weights or errors of the model are no finite numbers";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        serde_json::to_writer_pretty(&mut writer, &Document::from(self))?;
+        writer.write_all(b"\n")
+    }
+}
+
+/// Tells other documents and other versions from models that are damaged.
+fn check_schema(text: &[u8], path: &Path) -> Result<(), ModelError> {
+    #[derive(Deserialize)]
+    struct Header {
+        schema: Option<String>,
+    }
+    let header: Header = serde_json::from_slice(text).map_err(|error| json_error(path, &error))?;
+    if header.schema.as_deref() == Some(SCHEMA) {
+        return Ok(());
+    }
+    let version = |schema: &String| schema.starts_with("rankrls.model/");
+    let remedy = if header.schema.as_ref().is_some_and(version) {
+        " (the model was written by another version of rankrls)"
+    } else {
+        " (write models with `rankrls select -o`)"
+    };
+    Err(ModelError::Schema {
+        path: path.to_owned(),
+        expected: SCHEMA,
+        found: header.schema.map_or_else(
+            || "none".to_owned(),
+            |schema| format!("{:?}", short(&schema)),
+        ),
+        remedy,
+    })
+}
+
+/// The beginning of a text that may be of any length.
+fn short(text: &str) -> String {
+    text.chars().take(40).collect()
+}
+
+fn json_error(path: &Path, error: &serde_json::Error) -> ModelError {
+    let (line, column) = (error.line(), error.column());
+    let message = error.to_string();
+    let place = format!(" at line {line} column {column}");
+    ModelError::Json {
+        path: path.to_owned(),
+        line,
+        column,
+        message: message.strip_suffix(&place).unwrap_or(&message).to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,267 @@
+use std::path::Path;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::candidates::Candidates;
+use crate::dataset::read::ReadOptions;
+use crate::{Options, select};
+
+const TEXT: &str = "\
+2 qid:a 1:1 2:0.3 4:1 5:1
+1 qid:a 2:1 3:0.5 5:1
+0 qid:a 3:1 5:1
+1 qid:b 1:1 2:2 4:1
+0 qid:b 2:1
+";
+
+fn data() -> Dataset<'static> {
+    let loaded = ReadOptions::new().read_from(TEXT.as_bytes(), "f");
+    let names = ["one", "zwei", "", "four", "five"];
+    loaded
+        .unwrap()
+        .dataset
+        .with_names(names.into_iter().collect())
+        .unwrap()
+}
+
+fn model() -> Model {
+    let data = data();
+    let options = Options::new(3, Lambda::new(0.3).unwrap());
+    let selection = select(&data, &options, &mut ()).unwrap();
+    Model::from_selection(&selection, &data, &Candidates::new(&data).summary())
+}
+
+fn text(model: &Model) -> String {
+    let mut text = Vec::new();
+    model.write_to(&mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+fn parse(text: &str) -> Result<Model, ModelError> {
+    Model::parse(text.as_bytes(), Path::new("m.json"))
+}
+
+/// The message for a model changed by `change`.
+fn refusal(change: impl FnOnce(&mut Value)) -> String {
+    let mut value: Value = serde_json::from_str(&text(&model())).unwrap();
+    change(&mut value);
+    let error = parse(&value.to_string()).unwrap_err().to_string();
+    assert!(error.starts_with("m.json:"), "{error}");
+    error
+}
+
+#[test]
+fn a_model_reads_back() {
+    let model = model();
+    assert_eq!(parse(&text(&model)).unwrap(), model);
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["m.json", "m.json.gz", "m.json.zst"] {
+        let path = folder.path().join(name);
+        model.write(&path).unwrap();
+        assert_eq!(Model::read(&path).unwrap(), model);
+    }
+}
+
+#[test]
+fn classes_names_and_indices_are_those_of_the_data() {
+    let model = model();
+    let first = model.features().iter().find(|f| f.feature == 0).unwrap();
+    assert_eq!(first.name.as_deref(), Some("one"));
+    assert_eq!(first.identical, [3]);
+    let value: Value = serde_json::from_str(&text(&model)).unwrap();
+    let features = value["features"].as_array().unwrap();
+    let entry = features.iter().find(|f| f["index"] == 1).unwrap();
+    assert_eq!(entry["identical"], json!([4]));
+    assert_eq!(value["index_base"], 1);
+    assert_eq!(value["data"]["columns"], 5);
+    assert_eq!(value["data"]["constant_columns"], 1);
+    assert_eq!(value["data"]["column_classes"], 3);
+    assert_eq!(value["seed"], Value::Null);
+}
+
+#[test]
+fn scores_are_those_of_the_weights() {
+    let (model, data) = (model(), data());
+    let mut expected = vec![0.0; data.rows()];
+    for feature in model.features() {
+        for (row, value) in data.column(feature.feature as usize).iter() {
+            expected[row] += feature.weight * value;
+        }
+    }
+    assert_eq!(model.scores(&data), expected);
+}
+
+#[test]
+fn other_documents_are_told_from_models() {
+    let error = refusal(|value| value["schema"] = json!("rankrls.model/2"));
+    assert!(error.contains("expected schema \"rankrls.model/1\", found \"rankrls.model/2\""));
+    assert!(error.contains("another version"), "{error}");
+    let error = refusal(|value| value["schema"] = json!("rankrls.selection/1"));
+    assert!(error.contains("select -o"), "{error}");
+    for other in ["{}", "{\"schema\": null}", "{\"a\": [[1]]}"] {
+        let error = parse(other).unwrap_err().to_string();
+        assert!(error.contains("found none"), "{error}");
+    }
+}
+
+#[test]
+fn what_is_no_json_has_a_place() {
+    for (text, line, column) in [
+        ("1 qid:1 1:1\n", 1, 1),
+        ("", 1, 0),
+        ("{\n \"schema\": }", 2, 12),
+        ("{\"schema\": 1}", 1, 12),
+        ("[]", 1, 2),
+    ] {
+        match parse(text).unwrap_err() {
+            ModelError::Json {
+                line: l, column: c, ..
+            } => {
+                assert_eq!((l, c), (line, column), "{text}");
+            }
+            other => panic!("{other}"),
+        }
+    }
+}
+
+#[test]
+fn every_contradiction_is_refused() {
+    type Change = fn(&mut Value);
+    let cases: [(Change, &str); 21] = [
+        (
+            |v| v["index_base"] = json!(2),
+            "index_base: expected 0 or 1",
+        ),
+        (|v| v["lambda"] = json!(0.0), "lambda is 0"),
+        (|v| v["lambda"] = json!(-1), "lambda is -1"),
+        (|v| v["strategy"] = json!("best"), "unknown variant"),
+        (|v| v["extra"] = json!(1), "unknown field `extra`"),
+        (|v| v["seed"] = json!(1), "seed: expected a seed together"),
+        (
+            |v| v["candidates"] = json!(0),
+            "seed: expected a seed together",
+        ),
+        (
+            |v| v["features"] = json!([]),
+            "features: expected from 1 to 3",
+        ),
+        (|v| v["features"][0]["weight"] = json!(null), "f64"),
+        (
+            |v| v["features"][0]["index"] = json!(0),
+            "indices from 1 to 5, found 0",
+        ),
+        (
+            |v| v["features"][0]["index"] = json!(6),
+            "indices from 1 to 5, found 6",
+        ),
+        (
+            |v| v["features"][0]["identical"] = json!([5, 5]),
+            "every index once, found 5 twice",
+        ),
+        (|v| v["features"][1] = v["features"][0].clone(), "twice"),
+        (
+            |v| v["path"] = json!([]),
+            "path: expected 3 steps, one a feature, found 0",
+        ),
+        (
+            |v| v["path"][1]["step"] = json!(1),
+            "path[1].step: expected 2, found 1",
+        ),
+        (
+            |v| v["path"][1]["feature"] = json!(5),
+            "path[1].feature: expected",
+        ),
+        (
+            |v| v["path"][0]["lqo_error"] = json!(-1),
+            "path[0].lqo_error",
+        ),
+        (
+            |v| v["path"][0]["lqo_cindex"] = json!(1.5),
+            "path[0].lqo_cindex",
+        ),
+        (
+            |v| v["data"]["rows"] = json!(u64::MAX),
+            "data.rows: expected a number from 1",
+        ),
+        (
+            |v| v["data"]["queries"] = json!(9),
+            "data.queries: expected a number from 1 to 5",
+        ),
+        (|v| v["data"]["hash"] = json!("00"), "64 hexadecimal digits"),
+    ];
+    for (change, message) in cases {
+        let error = refusal(change);
+        assert!(error.contains(message), "{error}\nlacks: {message}");
+    }
+    for (key, value) in [
+        ("columns", json!(0)),
+        ("columns", json!(1_u64 << 40)),
+        ("nonzeros", json!(26)),
+        ("constant_columns", json!(6)),
+        ("column_classes", json!(5)),
+    ] {
+        let error = refusal(|v| v["data"][key] = value);
+        assert!(error.contains(&format!("data.{key}: expected")), "{error}");
+    }
+}
+
+#[test]
+fn hostile_text_is_an_error() {
+    let deep = format!(
+        "{{\"schema\": \"{SCHEMA}\", \"path\": {}",
+        "[".repeat(1_000_000)
+    );
+    assert!(parse(&deep).is_err());
+    let whole = text(&model());
+    let huge = whole.replacen("\"weight\": ", "\"weight\": 1e999, \"was\": ", 1);
+    assert!(
+        parse(&huge)
+            .unwrap_err()
+            .to_string()
+            .contains("out of range")
+    );
+    let twice = whole.replacen("\"seed\"", "\"seed\": null, \"seed\"", 1);
+    assert!(
+        parse(&twice)
+            .unwrap_err()
+            .to_string()
+            .contains("duplicate field")
+    );
+    for end in 0..whole.trim_end().len() {
+        assert!(parse(&whole[..end]).is_err(), "{end}");
+    }
+}
+
+#[test]
+fn what_would_not_read_back_is_not_written() {
+    let mut broken = model();
+    broken.features[1].weight = f64::NAN;
+    assert!(broken.write_to(std::io::sink()).is_err());
+    let mut broken = model();
+    broken.path[0].lqo_error = f64::INFINITY;
+    assert!(broken.write_to(std::io::sink()).is_err());
+}
+
+proptest! {
+    #[test]
+    fn all_floats_read_back_to_the_same_bits(
+        weights in proptest::collection::vec(
+            prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL | prop::num::f64::ZERO,
+            3,
+        ),
+        error in 0.0..f64::MAX,
+    ) {
+        let mut model = model();
+        for (feature, weight) in model.features.iter_mut().zip(weights) {
+            feature.weight = weight;
+        }
+        model.path[0].lqo_error = error;
+        let again = parse(&text(&model)).unwrap();
+        for (before, after) in model.features.iter().zip(&again.features) {
+            prop_assert_eq!(before.weight.to_bits(), after.weight.to_bits());
+        }
+        prop_assert_eq!(again, model);
+    }
+}

@@ -1,0 +1,130 @@
+use std::process::{Command, Stdio};
+
+use assert_cmd::cargo::cargo_bin;
+use predicates::prelude::*;
+
+use crate::support::Folder;
+
+const COMMANDS: [&str; 6] = [
+    "select",
+    "predict",
+    "evaluate",
+    "inspect",
+    "completions",
+    "man",
+];
+
+#[test]
+fn help_has_examples_and_the_version_is_told() {
+    let folder = Folder::new();
+    let text = folder.stdout("--help");
+    for command in COMMANDS {
+        assert!(text.contains(command), "{command}");
+        let help = folder.stdout(&format!("{command} --help"));
+        assert!(help.contains(&format!("rankrls {command}")), "{help}");
+        assert!(help.contains("Example"), "{help}");
+    }
+    let version = folder.stdout("--version");
+    assert_eq!(version, format!("rankrls {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+/// The examples of the help, with the files they name.
+#[test]
+fn examples_work() {
+    let folder = Folder::new();
+    folder.write("train.svm.zst", crate::support::zst(crate::support::TRAIN));
+    folder.write("train.features", "0:1\n1:1\n0:2\n1:1\n");
+    folder.write("train.labels", "1\n0\n1\n0\n");
+    folder.write("scores.txt", "1\n2\n3\n4\n5\n");
+    folder.run("select train.svm -k 50 --lambda 16 -o model.json");
+    let mut examples = 0;
+    for command in ["select", "predict", "evaluate", "inspect"] {
+        let help = folder.stdout(&format!("{command} --help"));
+        for line in help.lines() {
+            if let Some(arguments) = line.strip_prefix("  rankrls ") {
+                folder.run(arguments);
+                examples += 1;
+            }
+        }
+    }
+    assert!(examples >= 10, "{examples}");
+}
+
+#[test]
+fn without_a_command_there_is_help() {
+    let folder = Folder::new();
+    let usage = predicate::str::contains("Usage: rankrls");
+    folder.command("").assert().code(2).stderr(usage);
+}
+
+#[test]
+fn completions_and_man_pages_are_made() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = folder.stdout(&format!("completions {shell}"));
+        assert!(script.contains("max-memory"), "{shell}");
+    }
+    folder.fails("completions best", 2);
+    assert!(folder.stdout("man").contains(".TH rankrls"));
+    assert_eq!(folder.stdout("man pages/man1"), "");
+    for command in COMMANDS {
+        let page = folder.read(&format!("pages/man1/rankrls-{command}.1"));
+        assert!(page.contains(".SH"), "{command}");
+    }
+    let error = folder.fails("man train.svm", 1);
+    assert!(
+        error.contains("cannot write man pages to train.svm"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_failure() {
+    let folder = Folder::new();
+    folder.stdout("select train.svm -k 2 --lambda 1 -o model.json");
+    for arguments in [
+        "select train.svm -k 3 --lambda 1",
+        "select train.svm -k 3 --lambda 1 --json",
+        "select train.svm -k 3 --lambda 1 --dry-run",
+        "predict model.json train.svm",
+        "evaluate test.svm --model model.json --per-query -q",
+        "inspect model.json",
+        "inspect model.json --json",
+        "completions bash",
+        "man",
+    ] {
+        let mut child = Command::new(cargo_bin!("rankrls"))
+            .current_dir(folder.path("."))
+            .args(arguments.split(' '))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{arguments}: {errors}");
+        assert_eq!(errors, "", "{arguments}");
+    }
+}
+
+#[test]
+fn no_colour_means_none() {
+    let folder = Folder::new();
+    let escape = predicate::str::contains("\x1b[");
+    let mut help = folder.command("--help");
+    help.env("CLICOLOR_FORCE", "1").env_remove("NO_COLOR");
+    help.assert().success().stdout(escape.clone());
+    for arguments in [
+        "--help",
+        "select train.svm -k 2 --lambda 1 -v",
+        "select absent -k 2 --lambda 1",
+    ] {
+        let mut command = folder.command(arguments);
+        command.env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1");
+        let assert = command.assert();
+        assert
+            .stdout(escape.clone().not())
+            .stderr(escape.clone().not());
+    }
+}

@@ -1,0 +1,12 @@
+//! The command line, run as users run it.
+
+mod common;
+mod corpora;
+mod evaluate;
+mod inspect;
+mod plan;
+mod predict;
+mod select;
+mod selection_json;
+mod signals;
+mod support;

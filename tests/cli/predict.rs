@@ -1,0 +1,134 @@
+use crate::support::{Folder, TEST, TRAIN, gz};
+
+fn scores(text: &str) -> Vec<f64> {
+    text.lines().map(|line| line.parse().unwrap()).collect()
+}
+
+#[test]
+fn scores_are_weights_times_values() {
+    let folder = Folder::new();
+    let selection = folder.json("select train.svm -k 4 --lambda 1 -o model.json --json");
+    let (text, errors) = folder.run("predict model.json test.svm");
+    assert_eq!(
+        errors,
+        "warning: dropped 3 non-zeros in 2 columns unknown to the model\n"
+    );
+    let mut expected = vec![0.0; 5];
+    for (step, weight) in selection["steps"].as_array().unwrap().iter().zip(0..) {
+        let weight: &serde_json::Value = &selection["weights"][weight];
+        let prefix = format!("{}:", step["feature"]);
+        for (line, score) in TEST.lines().zip(&mut expected) {
+            let value = line.split(' ').find_map(|pair| pair.strip_prefix(&prefix));
+            let value = value.map_or(0.0, |value| value.parse().unwrap());
+            *score += weight.as_f64().unwrap() * value;
+        }
+    }
+    assert_eq!(scores(&text), expected);
+    for line in text.lines() {
+        let digits = line.split('e').next().unwrap();
+        assert_eq!(
+            digits.chars().filter(char::is_ascii_digit).count(),
+            17,
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn scores_are_in_input_order() {
+    let folder = Folder::new();
+    folder.stdout("select train.svm -k 4 --lambda 1 -o model.json");
+    let mut rows: Vec<&str> = TEST.lines().collect();
+    let plain = folder.stdout("predict model.json test.svm");
+    rows.swap(1, 3);
+    folder.write("mixed.svm", rows.join("\n"));
+    let error = folder.fails("predict model.json mixed.svm", 1);
+    assert!(error.contains("--regroup"), "{error}");
+    let mixed = folder.stdout("predict model.json mixed.svm --regroup");
+    let mut expected: Vec<&str> = plain.lines().collect();
+    expected.swap(1, 3);
+    assert_eq!(mixed.lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn scores_go_to_a_file() {
+    let folder = Folder::new();
+    folder.stdout("select train.svm -k 2 --lambda 1 -o model.json");
+    let printed = folder.stdout("predict model.json test.svm");
+    assert_eq!(
+        folder.stdout("predict model.json test.svm -o scores.txt"),
+        ""
+    );
+    assert_eq!(folder.read("scores.txt"), printed);
+    folder.stdout("predict model.json test.svm -o scores.gz");
+    let evaluation = "evaluate test.svm --metrics cindex --json --scores";
+    let plain = folder.json(&format!("{evaluation} scores.txt"));
+    assert_eq!(folder.json(&format!("{evaluation} scores.gz")), plain);
+    let error = folder.fails("predict model.json absent.svm -o absent/scores.txt", 1);
+    assert!(
+        error.contains("cannot write to absent/scores.txt"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_model_counts_indices_as_its_data_did() {
+    let folder = Folder::new();
+    folder.write("zero.svm", "1 qid:1 0:1\n0 qid:1 1:1\n");
+    folder.write("x.features", "0:1\n1:1\n");
+    folder.write("x.labels", "1\n0\n");
+    folder.write("one.svm", "1 qid:1 1:1\n0 qid:1 2:1\n");
+    folder.stdout("select zero.svm --zero-based -k 1 --lambda 1 -o zero.json");
+    folder.stdout("select one.svm -k 1 --lambda 1 -o one.json");
+    folder.stdout("select x.features -k 1 --lambda 1 -o x.json");
+    let expected = folder.stdout("predict one.json one.svm");
+    for arguments in [
+        "zero.json zero.svm",
+        "zero.json x.features",
+        "x.json zero.svm",
+        "x.json x",
+        "one.json x.features",
+    ] {
+        assert_eq!(
+            folder.stdout(&format!("predict {arguments}")),
+            expected,
+            "{arguments}"
+        );
+    }
+    let error = folder.fails("predict one.json zero.svm", 1);
+    assert!(error.contains("zero.svm:1:"), "{error}");
+}
+
+#[test]
+fn inputs_may_come_by_standard_input() {
+    let folder = Folder::new();
+    folder.stdout("select train.svm -k 2 --lambda 1 -o model.json");
+    let expected = folder.stdout("predict model.json train.svm");
+    let mut command = folder.command("predict model.json -");
+    command
+        .write_stdin(gz(TRAIN))
+        .assert()
+        .success()
+        .stdout(expected.clone());
+    let mut command = folder.command("predict - train.svm");
+    let model = folder.read("model.json");
+    command
+        .write_stdin(model)
+        .assert()
+        .success()
+        .stdout(expected);
+    folder.fails("predict - -", 2);
+}
+
+#[test]
+fn overflow_is_an_error() {
+    let folder = Folder::new();
+    folder.write(
+        "tiny.svm",
+        "1 qid:1 1:1e-9\n0 qid:1\n1 qid:2 1:1e-9\n0 qid:2\n",
+    );
+    folder.write("huge.svm", "1 1:1\n1 1:1.7e308\n");
+    folder.stdout("select tiny.svm -k 1 --lambda 1e-18 -o model.json");
+    let error = folder.fails("predict model.json huge.svm", 1);
+    assert!(error.contains("row 2"), "{error}");
+}

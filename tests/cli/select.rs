@@ -1,0 +1,338 @@
+use predicates::prelude::*;
+
+use crate::support::{Folder, TRAIN, generated, gz, keys, zst};
+
+#[test]
+fn the_table_has_what_was_selected() {
+    let folder = Folder::new();
+    let (text, errors) = folder.run("select train.svm -k 3 --lambda 0.5 --names names.txt");
+    assert!(errors.is_empty(), "{errors}");
+    assert!(text.starts_with("strategy "), "{text}");
+    assert!(text.contains("lambda 0.5\n"), "{text}");
+    assert!(
+        text.contains("8 rows, 3 queries, 7 columns, 21 non-zeros"),
+        "{text}"
+    );
+    for title in [
+        "step",
+        "feature",
+        "name",
+        "weight",
+        "LQO error",
+        "LQO cindex",
+        "identical",
+    ] {
+        assert!(text.contains(title), "{text}");
+    }
+    assert!(text.contains("word:a"), "{text}");
+    assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+    let nameless = folder.stdout("select train.svm -k 3 --lambda 0.5");
+    assert!(!nameless.contains("name"), "{nameless}");
+}
+
+#[test]
+fn every_strategy_selects() {
+    let folder = Folder::new();
+    for strategy in ["auto", "dense", "lowmem", "sampled", "backfit"] {
+        let arguments = format!("select train.svm -k 2 --lambda 1 --json --strategy {strategy}");
+        let document = folder.json(&arguments);
+        assert_eq!(document["steps"].as_array().unwrap().len(), 2);
+        if strategy != "auto" {
+            assert_eq!(document["strategy"], strategy);
+        }
+    }
+}
+
+#[test]
+fn input_may_be_compressed_or_standard_input() {
+    let folder = Folder::new();
+    folder.write("train.gz", gz(TRAIN));
+    folder.write("train.bin", zst(TRAIN));
+    let steps = |data: &str, input: Vec<u8>| {
+        let arguments = format!("select {data} -k 3 --lambda 1 --json -o model.json");
+        let output = folder.command(&arguments).write_stdin(input).output();
+        let document = output.unwrap().stdout;
+        let document: serde_json::Value = serde_json::from_slice(&document).unwrap();
+        (document["steps"].clone(), folder.read("model.json"))
+    };
+    let plain = steps("train.svm", Vec::new());
+    assert_eq!(steps("train.gz", Vec::new()), plain);
+    assert_eq!(steps("train.bin", Vec::new()), plain);
+    assert_eq!(steps("-", TRAIN.into()), plain);
+    assert_eq!(steps("-", gz(TRAIN)), plain);
+}
+
+#[test]
+fn indices_are_those_of_the_file() {
+    let folder = Folder::new();
+    let select = "-k 1 --lambda 1 --json";
+    let one = folder.json(&format!("select train.svm {select}"));
+    let zero = folder.json(&format!("select train.svm --zero-based {select}"));
+    assert_eq!(one["steps"][0]["feature"], zero["steps"][0]["feature"]);
+    assert_eq!(
+        (&one["data"]["columns"], &zero["data"]["columns"]),
+        (&7.into(), &8.into())
+    );
+    folder.write("x.features", "0:1 1:3\n1:3\n0:1 1:3\n1:3\n");
+    folder.write("x.labels", "1\n0\n1\n0\n");
+    folder.write("x.qids", "7\n7\n3\n3\n");
+    for data in ["x.features", "x", "x --format rlscore"] {
+        let document = folder.json(&format!("select {data} {select}"));
+        assert_eq!(document["steps"][0]["feature"], 0);
+        assert_eq!(document["data"]["queries"], 2);
+    }
+    let error = folder.fails("select x.features --format svmlight -k 1 --lambda 1", 1);
+    assert!(error.contains("x.features:1:1: expected"), "{error}");
+}
+
+#[test]
+fn a_returning_query_needs_regroup() {
+    let folder = Folder::new();
+    folder.write(
+        "split.svm",
+        "1 qid:a 1:1\n0 qid:b 2:1\n0 qid:a\n1 qid:b 1:1\n",
+    );
+    let error = folder.fails("select split.svm -k 1 --lambda 1", 1);
+    assert!(
+        error.contains("split.svm:3:") && error.contains("--regroup"),
+        "{error}"
+    );
+    let document = folder.json("select split.svm -k 1 --lambda 1 --regroup --json");
+    assert_eq!(document["data"]["queries"], 2);
+}
+
+#[test]
+fn mistakes_in_arguments_end_with_2() {
+    let folder = Folder::new();
+    for (arguments, message) in [
+        ("select train.svm -k 0 --lambda 1", "from 1 on"),
+        ("select train.svm -k x --lambda 1", "from 1 on"),
+        ("select train.svm -k 1 --lambda 0", "above 0"),
+        ("select train.svm -k 1 --lambda -3", "above 0"),
+        ("select train.svm -k 1 --lambda nan", "above 0"),
+        ("select train.svm -k 1 --lambda x", "above 0"),
+        ("select train.svm --lambda 1", "-k"),
+        ("select train.svm -k 1", "--lambda"),
+        ("select train.svm -k 1 --lambda 1 --strategy best", "lowmem"),
+        (
+            "select train.svm -k 1 --lambda 1 --candidates 0",
+            "from 1 on",
+        ),
+        (
+            "select train.svm -k 1 --lambda 1 --strategy dense --candidates 3",
+            "random subset",
+        ),
+        ("select train.svm -k 1 --lambda 1 --max-memory 1XB", "8GiB"),
+        ("select train.svm -k 1 --lambda 1 --threads 0", "--threads"),
+        ("select train.svm -k 1 --lambda 1 --metrics map", "--test"),
+        (
+            "select train.svm -k 1 --lambda 1 --test test.svm --metrics best",
+            "mean-ndcg",
+        ),
+        (
+            "select train.svm -k 1 --lambda 1 --test test.svm --convention x",
+            "letor",
+        ),
+        ("select train.svm -k 1 --lambda 1 -q -v", "--quiet"),
+        ("select - -k 1 --lambda 1 --test -", "standard input"),
+        ("select train.svm -k 1 --lambda 1 -o -", "name of a file"),
+        ("select train.svm -k 1 --lambda 1 --unknown", "--unknown"),
+        ("best", "best"),
+    ] {
+        let error = folder.fails(arguments, 2);
+        assert!(error.contains(message), "{arguments}: {error}");
+    }
+}
+
+#[test]
+fn bad_data_ends_with_1_and_a_place() {
+    let folder = Folder::new();
+    folder.write("bad.svm", "1 qid:1 1:1\n0 qid:1 1:x\n");
+    let error = folder.fails("select bad.svm -k 1 --lambda 1", 1);
+    assert!(error.starts_with("error: bad.svm:2:"), "{error}");
+    let error = folder.fails("select absent.svm -k 1 --lambda 1", 1);
+    assert!(error.contains("absent.svm"), "{error}");
+    folder.write("constant.svm", "1 qid:1 1:1\n0 qid:1 1:1\n");
+    let error = folder.fails("select constant.svm -k 1 --lambda 1", 1);
+    assert!(error.contains("constant within every query"), "{error}");
+    folder.write("few.txt", "a\n");
+    let error = folder.fails("select train.svm -k 1 --lambda 1 --names few.txt", 1);
+    assert!(
+        error.contains("few.txt: expected at least 7 names"),
+        "{error}"
+    );
+}
+
+#[test]
+fn fewer_candidates_than_asked_for_are_a_warning() {
+    let folder = Folder::new();
+    let (text, errors) = folder.run("select train.svm -k 99 --lambda 1 --json");
+    assert_eq!(
+        errors,
+        "warning: selected 4 features, not 99: the data has 4 column classes to select from\n"
+    );
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(document["ending"], "exhausted");
+    let (_, errors) = folder.run("select train.svm -k 99 --lambda 1 -q");
+    assert!(errors.is_empty());
+}
+
+#[test]
+fn what_has_no_effect_is_a_warning() {
+    let folder = Folder::new();
+    let (_, errors) = folder.run("select train.svm -k 1 --lambda 1 --strategy dense --seed 3");
+    assert!(errors.contains("--seed has no effect"), "{errors}");
+    folder.write("many.txt", "a\nb\nc\nd\ne\nf\ng\nh\n");
+    let (_, errors) = folder.run("select train.svm -k 1 --lambda 1 --names many.txt");
+    assert!(errors.contains("8 names for 7 columns"), "{errors}");
+}
+
+#[test]
+fn random_subsets_follow_the_seed() {
+    let folder = Folder::new();
+    folder.write("big.svm", generated(200, 300));
+    let run = |more: &str| {
+        let document = folder.json(&format!("select big.svm -k 8 --lambda 1 --json {more}"));
+        (
+            document["steps"].clone(),
+            document["seed"].clone(),
+            document["candidates"].clone(),
+        )
+    };
+    let seven = run("--strategy sampled --candidates 5 --seed 7");
+    assert_eq!((&seven.1, &seven.2), (&7.into(), &5.into()));
+    assert_eq!(seven.0[3]["evaluated"], 5);
+    assert_eq!(run("--strategy lowmem --candidates 5 --seed 7").0, seven.0);
+    assert_ne!(run("--strategy sampled --candidates 5 --seed 8").0, seven.0);
+    let default = run("--strategy sampled");
+    assert_eq!((default.1, default.2), (1.into(), 59.into()));
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let folder = Folder::new();
+    folder.write("big.svm", generated(400, 500));
+    for strategy in ["dense", "lowmem", "sampled", "backfit"] {
+        let run = |threads: u32| {
+            let arguments = format!(
+                "select big.svm -k 12 --lambda 2 --strategy {strategy} --threads {threads} \
+                 -o {threads}.json --test big.svm --json"
+            );
+            let document = folder.json(&arguments);
+            (
+                document["steps"].clone(),
+                folder.read(&format!("{threads}.json")),
+            )
+        };
+        assert_eq!(run(1), run(2), "{strategy}");
+    }
+}
+
+#[test]
+fn memory_that_is_not_there_is_refused_with_what_fits() {
+    let folder = Folder::new();
+    folder.write("big.svm", generated(400, 2000));
+    let plan = folder.json("select big.svm -k 5 --lambda 1 --dry-run --json --threads 1");
+    let total = |name: &str| {
+        let rows = plan["strategies"].as_array().unwrap();
+        let row = rows.iter().find(|row| row["strategy"] == name).unwrap();
+        row["total_bytes"].as_u64().unwrap()
+    };
+    let limit = total("dense") - 1;
+    let arguments = format!("select big.svm -k 5 --lambda 1 --threads 1 --max-memory {limit}");
+    let error = folder.fails(&format!("{arguments} --strategy dense -o m.json"), 1);
+    assert!(error.contains("strategy dense needs"), "{error}");
+    assert!(
+        error.contains("these fit: ") && error.contains("lowmem"),
+        "{error}"
+    );
+    assert!(!folder.list().contains(&"m.json".to_owned()));
+    let document = folder.json(&format!("{arguments} --json"));
+    assert_ne!(document["strategy"], "dense");
+    let error = folder.fails("select big.svm -k 5 --lambda 1 --max-memory 1KiB", 1);
+    assert!(error.contains("--max-memory"), "{error}");
+}
+
+#[test]
+fn an_unwritable_model_is_refused_before_the_work() {
+    let folder = Folder::new();
+    // The data is not there either, but that would be found later.
+    for path in ["absent/model.json", "."] {
+        let error = folder.fails(&format!("select absent.svm -k 1 --lambda 1 -o {path}"), 1);
+        assert!(
+            error.contains(&format!("cannot write to {path}")),
+            "{error}"
+        );
+        assert!(error.contains("because: "), "{error}");
+    }
+}
+
+#[test]
+fn a_failed_run_leaves_the_old_model() {
+    let folder = Folder::new();
+    folder.write("model.json", "old");
+    let before = folder.list();
+    folder.fails("select absent.svm -k 1 --lambda 1 -o model.json", 1);
+    assert_eq!(folder.read("model.json"), "old");
+    assert_eq!(folder.list(), before);
+}
+
+#[test]
+fn test_data_is_measured_after_every_step() {
+    let folder = Folder::new();
+    let arguments = "select train.svm -k 2 --lambda 1 --test test.svm --metrics map,cindex \
+                     --convention letor";
+    let (text, errors) = folder.run(arguments);
+    assert_eq!(
+        errors,
+        "warning: dropped 3 non-zeros in 2 columns unknown to the training data\n"
+    );
+    assert!(
+        text.contains("test data: 5 rows, 2 queries, convention letor"),
+        "{text}"
+    );
+    let document = folder.json(&format!("{arguments} --json"));
+    assert_eq!(document["test"]["dropped_columns"], 2);
+    assert_eq!(document["test"]["convention"], "letor");
+    folder.stdout("select train.svm -k 2 --lambda 1 -o model.json");
+    let last = folder.json(
+        "evaluate test.svm --model model.json --metrics map,cindex --convention letor --json",
+    );
+    assert_eq!(document["steps"][1]["test"], last["metrics"]);
+    folder.stdout("select train.svm -k 1 --lambda 1 -o model.json");
+    let first = folder.json(
+        "evaluate test.svm --model model.json --metrics map,cindex --convention letor --json",
+    );
+    assert_eq!(document["steps"][0]["test"], first["metrics"]);
+    assert_eq!(keys(&first["metrics"]), ["cindex", "map"]);
+}
+
+#[test]
+fn logs_go_to_standard_error() {
+    let folder = Folder::new();
+    let (text, errors) = folder.run("-v select train.svm -k 2 --lambda 1 --json");
+    assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
+    let two = predicate::str::contains("selected step=").count(2);
+    assert!(two.eval(&errors), "{errors}");
+    assert!(errors.contains("reading file=train.svm"), "{errors}");
+}
+
+/// A device that takes no bytes.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_saved_is_printed() {
+    let folder = Folder::new();
+    let mut command = folder.command("select train.svm -k 2 --lambda 1 -o /dev/full");
+    let error = predicate::str::starts_with("error: cannot write to /dev/full\n  because: ");
+    let table = predicate::str::contains("LQO error");
+    command.assert().code(1).stderr(error).stdout(table);
+}
+
+#[test]
+fn figures_that_are_no_numbers_are_an_error() {
+    let folder = Folder::new();
+    folder.write("big.svm", generated(60, 200));
+    let error = folder.fails("select big.svm -k 200 --lambda 1e-300 -o model.json", 1);
+    assert!(error.contains("lambda 1e-300 is too small"), "{error}");
+    assert!(!folder.list().contains(&"model.json".to_owned()));
+}

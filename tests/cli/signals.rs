@@ -1,0 +1,105 @@
+#![cfg(unix)]
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+
+use assert_cmd::cargo::cargo_bin;
+use serde_json::Value;
+
+use crate::support::{Folder, generated};
+
+fn start(folder: &Folder, arguments: &str) -> Child {
+    Command::new(cargo_bin!("rankrls"))
+        .current_dir(folder.path("."))
+        .args(arguments.split(' '))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Reads standard error up to a line with `text`; the rest is read so that nothing waits.
+fn wait_for(child: &mut Child, text: &str) -> std::thread::JoinHandle<String> {
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains(text) {
+        line.clear();
+        assert!(errors.read_line(&mut line).unwrap() > 0, "no {text}");
+    }
+    std::thread::spawn(move || {
+        let mut rest = String::new();
+        errors.read_to_string(&mut rest).unwrap();
+        rest
+    })
+}
+
+fn signal(child: &Child, name: &str) {
+    let status = Command::new("kill")
+        .args([name, &child.id().to_string()])
+        .status();
+    assert!(status.unwrap().success());
+}
+
+fn interrupted(name: &str, code: i32) {
+    let folder = Folder::new();
+    folder.write("big.svm", generated(1500, 3000));
+    let arguments = "select big.svm -k 1500 --lambda 1 --strategy lowmem -v --json -o model.json";
+    let mut child = start(&folder, arguments);
+    let rest = wait_for(&mut child, "selected step=2");
+    signal(&child, name);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(code));
+    assert!(rest.join().unwrap().contains("warning: interrupted after "));
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["ending"], "interrupted");
+    let steps = document["steps"].as_array().unwrap().len();
+    assert!((2..1500).contains(&steps), "{steps}");
+    let model = folder.json("inspect model.json --json");
+    assert_eq!(model["features"].as_array().unwrap().len(), steps);
+    assert_eq!(model["features"][0]["weight"], document["weights"][0]);
+}
+
+#[test]
+fn an_interrupt_saves_what_there_is() {
+    interrupted("-INT", 130);
+}
+
+#[test]
+fn a_request_to_end_saves_what_there_is() {
+    interrupted("-TERM", 143);
+}
+
+#[test]
+fn before_the_selection_an_interrupt_ends_at_once() {
+    let folder = Folder::new();
+    let before = folder.list();
+    let mut child = start(&folder, "select - -k 1 --lambda 1 -v -o model.json");
+    // Its standard input stays open: it would wait for ever.
+    let input = child.stdin.take();
+    let rest = wait_for(&mut child, "reading");
+    signal(&child, "-INT");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(output.stdout.is_empty());
+    drop((input, rest));
+    assert_eq!(folder.list(), before);
+}
+
+/// It comes in a step, or while the model is saved: the file is the old one or the new one.
+#[test]
+fn two_interrupts_leave_a_whole_file() {
+    let folder = Folder::new();
+    folder.write("big.svm", generated(1500, 3000));
+    folder.write("model.json", "old");
+    let arguments = "select big.svm -k 1500 --lambda 1 --strategy lowmem -v -o model.json";
+    let mut child = start(&folder, arguments);
+    let rest = wait_for(&mut child, "selected step=2");
+    signal(&child, "-INT");
+    signal(&child, "-INT");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    rest.join().unwrap();
+    let model = folder.read("model.json");
+    assert!(model == "old" || model.starts_with('{') && model.ends_with("}\n"));
+}
