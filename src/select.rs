@@ -202,7 +202,7 @@ pub struct Selection {
 }
 
 /// Watches a selection. Everything defaults to doing nothing.
-pub trait Observer {
+pub trait Observer: Send {
     /// The strategy has been chosen and is about to start.
     fn started(&mut self, plan: &Plan) {
         let _ = plan;
@@ -260,19 +260,36 @@ pub fn select_among(
     let plan = plan(candidates, held, options)?;
     tracing::info!(strategy = %plan.strategy, steps = plan.steps, bytes = plan.memory, "selecting");
     observer.started(&plan);
+    // On a thread of the pool: a step has many short parallel parts, and each would otherwise
+    // wake another thread to start and this one when it ends.
+    Ok(rayon::scope(|_| {
+        take_steps(candidates, labels, &plan, options, observer)
+    }))
+}
+
+fn take_steps(
+    candidates: &Candidates,
+    labels: &[f64],
+    plan: &Plan,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Selection {
     let state = State::new(labels, candidates.queries(), options.lambda, plan.steps);
     let sampler = options.sampler(plan.strategy);
     let mut greedy = Greedy::new(candidates, state, plan.strategy, sampler);
     let mut steps = Vec::with_capacity(plan.steps);
-    let mut ending = Ending::Complete;
+    let mut ending = if plan.steps < options.k {
+        Ending::Exhausted
+    } else {
+        Ending::Complete
+    };
     while steps.len() < plan.steps {
         let Some(step) = greedy.step(labels) else {
             ending = Ending::Exhausted;
             break;
         };
         let number = steps.len() + 1;
-        let (column, lqo_error, evaluated) = (step.feature, step.lqo_error, step.evaluated);
-        tracing::info!(step = number, column, lqo_error, evaluated, "selected");
+        step.log(number);
         let flow = observer.stepped(number, &step, &greedy.state);
         steps.push(step);
         if flow.is_break() && steps.len() < plan.steps {
@@ -280,14 +297,11 @@ pub fn select_among(
             break;
         }
     }
-    if ending == Ending::Complete && steps.len() < options.k {
-        ending = Ending::Exhausted;
-    }
     let class = |step: &Step| {
         let position = candidates.represented_by(step.feature);
         position.map_or_else(Vec::new, |position| candidates.class(position).to_vec())
     };
-    Ok(Selection {
+    Selection {
         strategy: plan.strategy,
         lambda: options.lambda,
         sampler,
@@ -295,7 +309,31 @@ pub fn select_among(
         steps,
         weights: greedy.state.weights(),
         ending,
-    })
+    }
+}
+
+impl Step {
+    fn log(&self, number: usize) {
+        let Self {
+            feature: column,
+            lqo_error,
+            evaluated,
+            alive,
+            ..
+        } = self;
+        if alive.is_empty() {
+            tracing::info!(step = number, column, lqo_error, evaluated, "selected");
+        } else {
+            tracing::info!(
+                step = number,
+                column,
+                lqo_error,
+                ?alive,
+                evaluated,
+                "selected"
+            );
+        }
+    }
 }
 
 /// Chooses the strategy and checks that it can do what is asked in the memory allowed.

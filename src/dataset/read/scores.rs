@@ -3,8 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::CHUNK;
-use super::chunks::Chunks;
+use super::chunks::{CHUNK, Chunks};
 use super::error::{Fault, ReadError, ReadErrorKind};
 use super::input::Source;
 use super::number::{self, BadNumber};
