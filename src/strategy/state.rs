@@ -158,40 +158,46 @@ impl Part<'_> {
         }
         // s - b_Q >= lambda, so this is the bound that rounding must not cross.
         let kappa = 1.0 / (1.0 - *self.leverage).max(self.least_slack);
-        if self.folded {
-            return (kappa, 0.0);
-        }
         let surprise = kappa * (eta - kernels::dot(self.new_phi, self.holdout));
         (kappa, surprise)
     }
 
-    /// Appends `phi = u / root` to `Phi`, updates `H`, `r` and `p`: O(|Q| t).
+    /// Appends `phi = u / root` to `Phi`, updates `r`, and `H` and `p` unless [`Folds`] have
+    /// taken over: O(|Q| t).
     fn append(self, z: &[f64], root: f64, eta: f64) {
-        let t = z.len();
-        let mut projection = z.to_vec();
-        for (row, value) in self.entries.iter() {
-            let phi = &self.phi[(row - self.first_row) * self.capacity..][..t];
-            kernels::add_scaled(&mut projection, -value, phi);
-        }
-        subtract_products(self.psi, self.held, self.capacity, &projection);
         for value in self.new_phi.iter_mut().chain(&mut *self.psi) {
             *value /= root;
         }
+        let phi_rows = self.phi.chunks_exact_mut(self.capacity);
+        for ((row, residual), &phi) in phi_rows.zip(&mut *self.residual).zip(&*self.new_phi) {
+            row[z.len()] = phi;
+            *residual -= eta * phi;
+        }
+        if !self.folded {
+            self.append_held(z, root, eta);
+        }
+    }
+
+    /// The part of `append` that divides by `1 - B_Q`.
+    fn append_held(self, z: &[f64], root: f64, eta: f64) {
+        let t = z.len();
+        let mut projection: Vec<f64> = z.iter().map(|z| z / root).collect();
+        for (row, value) in self.entries.iter() {
+            let phi = &self.phi[(row - self.first_row) * self.capacity..][..t];
+            kernels::add_scaled(&mut projection, -value / root, phi);
+        }
+        subtract_products(self.psi, self.held, self.capacity, &projection);
         *self.leverage = kernels::dot(self.new_phi, self.psi);
         let (kappa, surprise) = self.reaction(eta);
         *self.kappa = kappa;
         *self.trace += kappa * kernels::dot(self.psi, self.psi);
         projection.fill(0.0);
         gather_products(&mut projection, self.phi, self.capacity, self.psi);
-        let phi_rows = self.phi.chunks_exact_mut(self.capacity);
-        let held_rows = self.held.chunks_exact_mut(self.capacity);
-        for (row, (phi_row, held_row)) in phi_rows.zip(held_rows).enumerate() {
-            let (phi, psi) = (self.new_phi[row], self.psi[row]);
-            kernels::add_scaled(&mut held_row[..t], kappa * psi, &projection);
-            phi_row[t] = phi;
-            held_row[t] = kappa * psi;
-            self.residual[row] -= eta * phi;
-            self.holdout[row] -= surprise * psi;
+        let rows = self.held.chunks_exact_mut(self.capacity).zip(self.holdout);
+        for ((row, holdout), &psi) in rows.zip(&*self.psi) {
+            kernels::add_scaled(&mut row[..t], kappa * psi, &projection);
+            row[t] = kappa * psi;
+            *holdout -= surprise * psi;
         }
     }
 }
