@@ -24,7 +24,9 @@
 //! their share of it back.
 
 use super::forms::Forms;
-use super::terms::{ExampleTerms, QueryTerms, StepTerms};
+use super::terms::{ExampleTerms, OWN_F, OWN_G, P, QueryTerms, R, StepTerms};
+use crate::dataset::Column;
+use crate::strategy::lanes::LANES;
 
 /// What a bound knows of a candidate in a query it touches.
 #[derive(Debug, Clone, Copy)]
@@ -32,39 +34,45 @@ pub(super) struct Touch {
     pub(super) query: usize,
     /// `|v_Q|^2`
     pub(super) squared_norm: f64,
-    /// `v_Q . p_Q`
-    pub(super) along_p: f64,
-    /// `v_Q . r_Q`
-    pub(super) along_r: f64,
-    /// `z_Q . g_Q`
-    pub(super) own_g: f64,
-    /// `z_Q . f_Q`
-    pub(super) own_f: f64,
     /// `|z_-|^2`
     pub(super) z_without: f64,
+    /// Products of the entries with [`ExampleTerms`].
+    pub(super) sums: ExampleTerms,
 }
 
 impl Touch {
-    /// A piece without entries yet.
-    pub(super) fn new(query: usize, squared_norm: f64) -> Self {
+    /// Passes over the entries of a piece.
+    #[inline(always)]
+    pub(super) fn new(
+        (query, squared_norm): (usize, f64),
+        entries: Column<'_>,
+        examples: &[ExampleTerms],
+    ) -> Self {
+        let mut sums = [0.0; LANES];
+        for (row, value) in entries.iter() {
+            let example = &examples[row];
+            for lane in 0..LANES {
+                sums[lane] += value * example[lane];
+            }
+        }
         Self {
             query,
             squared_norm,
-            along_p: 0.0,
-            along_r: 0.0,
-            own_g: 0.0,
-            own_f: 0.0,
             z_without: 0.0,
+            sums,
         }
     }
 
-    /// Adds an entry.
+    /// `v_- . r_- - z_Q . f_Q`: `n_Q` but for `z . f_Q`.
     #[inline(always)]
-    pub(super) fn add(&mut self, value: f64, example: &ExampleTerms) {
-        self.along_p += value * example.p;
-        self.along_r += value * example.r;
-        self.own_g += value * example.own_g;
-        self.own_f += value * example.own_f;
+    pub(super) fn n(&self, whole: &Whole) -> f64 {
+        whole.rho - self.sums[R] - self.sums[OWN_F]
+    }
+
+    /// `v_Q . p_Q + z_Q . g_Q`: `c_Q` but for `- z . g_Q`.
+    #[inline(always)]
+    pub(super) fn c(&self) -> f64 {
+        self.sums[P] + self.sums[OWN_G]
     }
 }
 
@@ -98,8 +106,8 @@ pub(super) fn touched_by_norms(
     lambda: f64,
 ) -> f64 {
     let (least, most) = pivot_without(whole, touch, terms, lambda);
-    let (n, n_off) = (whole.rho - touch.along_r - touch.own_f, z * terms.f);
-    let (c, c_off) = (touch.along_p + touch.own_g, z * terms.g);
+    let (n, n_off) = (touch.n(whole), z * terms.f);
+    let (c, c_off) = (touch.c(), z * terms.g);
     let d = longer_than(touch, terms);
     let (low, high) = weights((n - n_off, n + n_off), least, most);
     // 2 beta c_Q + 2 beta_0 z . g_Q = 2 beta c + 2 (beta_0 - beta) z . g_Q: a concave piece on

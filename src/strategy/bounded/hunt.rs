@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::bounds::{self, Touch, Whole};
 use super::forms::Forms;
 use super::layout::Layout;
-use super::terms::StepTerms;
+use super::terms::{R, StepTerms};
 use crate::kernels;
 use crate::strategy::lanes::{LANES, Lanes};
 use crate::strategy::{Contest, Entrant, Round, lowmem};
@@ -285,7 +285,7 @@ impl<'a> Hunt<'a> {
         let whole = Whole {
             squared_norm: candidates.squared_norm(candidate),
             z_squared: kernels::dot(&room.z, &room.z),
-            rho: room.touches.iter().map(|touch| touch.along_r).sum(),
+            rho: room.touches.iter().map(|touch| touch.sums[R]).sum(),
         };
         combine(
             step,
@@ -321,10 +321,8 @@ impl<'a> Hunt<'a> {
         room.touches.clear();
         let z_without = &kept.z_without[kept.layout.span(position)];
         for (piece, &z_without) in kept.layout.pieces(position).iter().zip(z_without) {
-            let mut touch = Touch::new(piece.query as usize, piece.squared_norm);
-            for (row, value) in rest.take_entries(piece.length as usize).iter() {
-                touch.add(value, &self.step.examples[row]);
-            }
+            let entries = rest.take_entries(piece.length as usize);
+            let mut touch = Touch::new(piece.place(), entries, &self.step.examples);
             touch.z_without = z_without;
             room.touches.push(touch);
         }
@@ -343,11 +341,9 @@ impl<'a> Hunt<'a> {
                 .state
                 .project(segment.column, &mut room.parts[start..]);
             kernels::add_scaled(&mut room.z, 1.0, &room.parts[start..]);
-            let mut touch = Touch::new(segment.query, segment.squared_norm);
-            for (row, value) in segment.column.iter() {
-                touch.add(value, &self.step.examples[row]);
-            }
-            room.touches.push(touch);
+            let place = (segment.query, segment.squared_norm);
+            room.touches
+                .push(Touch::new(place, segment.column, &self.step.examples));
         }
         for (place, touch) in room.touches.iter_mut().enumerate() {
             touch.z_without = without(&room.z, &room.parts[place * t..][..t]);
@@ -492,8 +488,8 @@ fn combine(step: &StepTerms, whole: &Whole, alone: bool, room: &mut Room) -> Pro
             // Without its only query the feature has no weight.
             continue;
         }
-        let n = whole.rho - touch.along_r + zf - touch.own_f;
-        let c = touch.along_p - zg + touch.own_g;
+        let n = touch.n(whole) + zf;
+        let c = touch.c() - zg;
         let terms = &step.queries[touch.query];
         touched += bounds::touched_by_projection(whole, touch, terms, (n, c), step.lambda);
     }

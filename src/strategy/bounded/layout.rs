@@ -14,6 +14,11 @@ pub(super) struct Piece {
 }
 
 impl Piece {
+    /// The query, and `|v_Q|^2`.
+    pub(super) fn place(&self) -> (usize, f64) {
+        (self.query as usize, self.squared_norm)
+    }
+
     fn new(segment: &Segment<'_>) -> Self {
         // Queries and rows count in 32 bits.
         let short = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);

@@ -34,11 +34,12 @@ use rayon::prelude::*;
 use super::lanes::Lanes;
 use super::{Contest, Round, Shape, Strategy, Work, lowmem};
 use crate::candidates::Candidates;
+use crate::dataset::Column;
 use bounds::{Touch, Whole};
 use forms::Forms;
 use hunt::{AWAKE_BYTES, Awake, Hunt, Kept, Room, Suspect};
 use layout::{Layout, Piece};
-use terms::StepTerms;
+use terms::{ALL_G, ExampleTerms, OWN_G, PHI, R, StepTerms};
 
 /// Candidates whose level-0 bound one task computes.
 const CHUNK: usize = 1024;
@@ -165,8 +166,8 @@ impl Bounded {
             let (mut rho, mut along) = (0.0, 0.0);
             for (row, value) in candidates.column(candidate as usize).iter() {
                 let example = &step.examples[row];
-                rho += value * example.r;
-                along += value * (example.all_g - example.own_g);
+                rho += value * example[R];
+                along += value * (example[ALL_G] - example[OWN_G]);
             }
             let z_squared = terms.phi * terms.phi * squared_norm;
             let whole = Whole {
@@ -238,7 +239,6 @@ impl Chunk<'_> {
     /// Level 0, once `missing` steps have been caught up with.
     fn bound(&mut self, hunt: &Hunt<'_>, missing: usize) -> Vec<Suspect> {
         let mut touches = Vec::new();
-        let mut taus = Vec::new();
         let mut suspects = Vec::new();
         let mut room = Room::new(hunt.step.steps);
         let mut rest = &mut *self.z_without;
@@ -248,11 +248,13 @@ impl Chunk<'_> {
             let pieces = self.layout.pieces(position);
             let (z_without, later) = rest.split_at_mut(pieces.len());
             rest = later;
-            let (tau, along_g) = walk(hunt, candidate, pieces, &mut touches, &mut taus);
+            let column = hunt.round.candidates.column(candidate as usize);
+            let (tau, along_g) = walk(column, pieces, &hunt.step.examples, &mut touches);
             if missing == 1 {
                 *z_squared += tau * tau;
-                for (z_without, own) in z_without.iter_mut().zip(&taus) {
-                    *z_without += (tau - own) * (tau - own);
+                for (z_without, touch) in z_without.iter_mut().zip(&touches) {
+                    let new = tau - touch.sums[PHI];
+                    *z_without += new * new;
                 }
             } else if missing > 1 {
                 *z_squared = hunt.catch_up(candidate, &mut room, z_without);
@@ -279,29 +281,21 @@ impl Chunk<'_> {
 
 /// Passes over a column once: what the bounds need of every piece into `touches`; returns
 /// `tau = phi . v` and `z . G`.
+#[multiversion::multiversion(targets = "simd")]
 fn walk(
-    hunt: &Hunt<'_>,
-    candidate: u32,
+    column: Column<'_>,
     pieces: &[Piece],
+    examples: &[ExampleTerms],
     touches: &mut Vec<Touch>,
-    taus: &mut Vec<f64>,
 ) -> (f64, f64) {
-    let mut rest = hunt.round.candidates.column(candidate as usize);
+    let mut rest = column;
     let (mut tau, mut along_g) = (0.0, 0.0);
     touches.clear();
-    taus.clear();
     for piece in pieces {
         let entries = rest.take_entries(piece.length as usize);
-        let mut touch = Touch::new(piece.query as usize, piece.squared_norm);
-        let mut own_tau = 0.0;
-        for (row, value) in entries.iter() {
-            let example = &hunt.step.examples[row];
-            touch.add(value, example);
-            own_tau += value * example.phi;
-            along_g += value * example.all_g;
-        }
-        tau += own_tau;
-        taus.push(own_tau);
+        let touch = Touch::new(piece.place(), entries, examples);
+        tau += touch.sums[PHI];
+        along_g += touch.sums[ALL_G];
         touches.push(touch);
     }
     (tau, along_g)
@@ -317,7 +311,7 @@ fn several_by_norms(
 ) -> Suspect {
     let step = hunt.step;
     let squared_norm = hunt.round.candidates.squared_norm(candidate as usize);
-    let rho = touches.iter().map(|touch| touch.along_r).sum();
+    let rho = touches.iter().map(|touch| touch.sums[R]).sum();
     let whole = Whole {
         squared_norm,
         z_squared,

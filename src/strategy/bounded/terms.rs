@@ -4,6 +4,7 @@ use rayon::prelude::*;
 
 use crate::kernels;
 use crate::strategy::State;
+use crate::strategy::lanes::{LANES, Lanes};
 use crate::strategy::lowmem::QueryMatrices;
 
 /// Norms of one query, of vectors and matrices of section 3.
@@ -29,22 +30,22 @@ pub(super) struct QueryTerms {
     pub(super) elsewhere: f64,
 }
 
-/// What a column is multiplied with, at one example.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct ExampleTerms {
-    /// `p`
-    pub(super) p: f64,
-    /// `r`
-    pub(super) r: f64,
-    /// The row of `Phi` added last.
-    pub(super) phi: f64,
-    /// `Phi' G`: with it a column has `z . G`.
-    pub(super) all_g: f64,
-    /// `Phi_Q' g_Q`: with it a column's entries in `Q` have `z_Q . g_Q`.
-    pub(super) own_g: f64,
-    /// `Phi_Q' f_Q`: with it they have `z_Q . f_Q`.
-    pub(super) own_f: f64,
-}
+/// What a column is multiplied with at one example, side by side: a pass over a column is one
+/// multiplication of eight lanes an entry, of which six are in use.
+pub(super) type ExampleTerms = Lanes;
+
+/// `p`
+pub(super) const P: usize = 0;
+/// `r`
+pub(super) const R: usize = 1;
+/// The row of `Phi` added last.
+pub(super) const PHI: usize = 2;
+/// `Phi' G`: with it a column has `z . G`.
+pub(super) const ALL_G: usize = 3;
+/// `Phi_Q' g_Q`: with it a column's entries in `Q` have `z_Q . g_Q`.
+pub(super) const OWN_G: usize = 4;
+/// `Phi_Q' f_Q`: with it they have `z_Q . f_Q`.
+pub(super) const OWN_F: usize = 5;
 
 /// The state of one step, as the bounds see it.
 #[derive(Debug)]
@@ -103,7 +104,7 @@ impl StepTerms {
             h_norm: sum(|terms| terms.h * terms.h).sqrt(),
             h_max: queries.iter().map(|terms| terms.h).fold(0.0, f64::max),
             queries: Vec::new(),
-            examples: vec![ExampleTerms::default(); state.labels().len()],
+            examples: vec![[0.0; LANES]; state.labels().len()],
             vectors,
             error,
             slop: error * state.rounding(longest),
@@ -129,20 +130,20 @@ impl StepTerms {
                 let new_phi = state.last().map(|last| &last.phi[range.clone()]);
                 let residual = &state.residual()[range];
                 for (place, example) in examples.iter_mut().enumerate() {
-                    example.r = residual[place];
-                    example.phi = new_phi.map_or(0.0, |phi| phi[place]);
+                    example[R] = residual[place];
+                    example[PHI] = new_phi.map_or(0.0, |phi| phi[place]);
                 }
                 let matrices = state.query_matrices(query);
                 let (f, own_g) = vectors.split_at(vectors.len() / 2);
                 project_back(&matrices, [g, own_g, f], examples);
                 let squares = examples
                     .iter()
-                    .map(|example| (example.all_g - example.own_g).powi(2));
+                    .map(|example| (example[ALL_G] - example[OWN_G]).powi(2));
                 terms.elsewhere = squares.sum::<f64>().sqrt();
-                terms.p_squared = examples.iter().map(|example| example.p * example.p).sum();
+                terms.p_squared = examples.iter().map(|example| example[P] * example[P]).sum();
                 terms.r = examples
                     .iter()
-                    .map(|example| example.r * example.r)
+                    .map(|example| example[R] * example[R])
                     .sum::<f64>()
                     .sqrt();
             });
@@ -205,9 +206,9 @@ fn project_back(query: &QueryMatrices<'_>, vectors: [&[f64]; 3], examples: &mut 
     let [all_g, own_g, own_f] = vectors;
     for (place, (example, &p)) in examples.iter_mut().zip(query.holdout).enumerate() {
         let phi = &query.phi[place * query.stride..][..all_g.len()];
-        example.p = p;
-        example.all_g = kernels::dot(phi, all_g);
-        example.own_g = kernels::dot(phi, own_g);
-        example.own_f = kernels::dot(phi, own_f);
+        example[P] = p;
+        example[ALL_G] = kernels::dot(phi, all_g);
+        example[OWN_G] = kernels::dot(phi, own_g);
+        example[OWN_F] = kernels::dot(phi, own_f);
     }
 }
