@@ -19,7 +19,7 @@ const CHUNK: usize = 64;
 const ROUND: usize = 64;
 
 /// Best candidates of a step that open the next one.
-const LEADERS: usize = 16;
+const LEADERS: usize = 8;
 
 /// A candidate with an upper bound on its gain.
 #[derive(Debug, Clone, Copy)]

@@ -318,12 +318,8 @@ fn several_by_norms(
         rho,
     };
     let beta_0 = rho / whole.pivot(step.lambda);
-    let lengths = (z_squared.sqrt(), beta_0);
-    let mut first_order = -2.0 * beta_0 * along_g;
-    for touch in touches {
-        let terms = &step.queries[touch.query];
-        first_order += bounds::touched_by_norms(&whole, touch, terms, lengths, step.lambda);
-    }
+    let touched = bounds::touched_by_norms(&whole, touches, step, (z_squared.sqrt(), beta_0));
+    let first_order = touched - 2.0 * beta_0 * along_g;
     let bound = first_order + bounds::remainder(&whole, step, beta_0);
     Suspect {
         candidate,
