@@ -25,7 +25,7 @@ pub struct Estimate {
 /// they ask for. `held` bytes are in use besides the candidates.
 pub fn estimates(candidates: &Candidates, held: u64, options: &Options) -> Vec<Estimate> {
     let sample = options.sample_size();
-    let shape = Shape::new(candidates, options.features(), sample);
+    let shape = Shape::new(candidates, options.features(), options.ridge(), sample);
     let base = held + candidates.memory();
     let limit = options.memory_limit().unwrap_or(u64::MAX);
     let estimate = |strategy: StrategyKind| {

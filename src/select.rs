@@ -83,6 +83,11 @@ impl Options {
         self.k
     }
 
+    /// The ridge parameter.
+    pub fn ridge(&self) -> Lambda {
+        self.lambda
+    }
+
     /// Candidates to draw each step, if that was set.
     pub fn sample_size(&self) -> Option<usize> {
         self.sample
@@ -342,7 +347,7 @@ impl Step {
 /// As [`select`].
 pub fn plan(candidates: &Candidates, held: u64, options: &Options) -> Result<Plan, SelectError> {
     options.check(candidates)?;
-    let shape = Shape::new(candidates, options.k, options.sample);
+    let shape = Shape::new(candidates, options.k, options.lambda, options.sample);
     let base = held + candidates.memory();
     let strategy = match options.strategy {
         Some(strategy) => strategy,
@@ -350,11 +355,11 @@ pub fn plan(candidates: &Candidates, held: u64, options: &Options) -> Result<Pla
     };
     let memory = strategy.memory(&shape);
     let limit = options.max_memory.unwrap_or(u64::MAX);
-    if base + memory > limit {
-        let fits = |kind: &StrategyKind| base + kind.memory(&shape) <= limit;
+    if base.saturating_add(memory) > limit {
+        let fits = |kind: &StrategyKind| base.saturating_add(kind.memory(&shape)) <= limit;
         return Err(SelectError::Memory(MemoryError {
             strategy: Some(strategy),
-            needed: base + memory,
+            needed: base.saturating_add(memory),
             limit,
             fitting: StrategyKind::ALL.into_iter().filter(fits).collect(),
         }));
@@ -371,7 +376,7 @@ fn fastest_exact(shape: &Shape, base: u64, options: &Options) -> Result<Strategy
     let limit = options.max_memory.unwrap_or(u64::MAX);
     let suits =
         |kind: &StrategyKind| kind.is_exact() && (options.sample.is_none() || kind.can_sample());
-    let fits = |kind: &StrategyKind| base + kind.memory(shape) <= limit;
+    let fits = |kind: &StrategyKind| base.saturating_add(kind.memory(shape)) <= limit;
     let exact = || StrategyKind::ALL.into_iter().filter(suits);
     let by_cost = |a: &StrategyKind, b: &StrategyKind| a.cost(shape).total_cmp(&b.cost(shape));
     exact()

@@ -216,6 +216,11 @@ impl Candidates {
         self.squared_norms[candidate]
     }
 
+    /// The largest `|v|^2` of all candidates; 0 when there are none.
+    pub fn largest_squared_norm(&self) -> f64 {
+        self.squared_norms.iter().copied().fold(0.0, f64::max)
+    }
+
     /// The query that holds all entries of `candidate`, if one does.
     ///
     /// # Panics

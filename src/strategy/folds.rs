@@ -123,6 +123,16 @@ impl Folds {
         }
     }
 
+    /// Bytes for `capacity` steps.
+    pub(super) fn memory(rows: usize, queries: usize, capacity: usize) -> u64 {
+        let (rows, queries, capacity) = (rows as u64, queries as u64, capacity as u64);
+        let factor = capacity.saturating_mul(capacity + 3) / 2;
+        let cells = (2 * rows).saturating_mul(capacity);
+        cells
+            .saturating_add(queries.saturating_mul(factor))
+            .saturating_mul(8)
+    }
+
     /// `X_{S,Q} v_Q`, `|v_Q|^2` and `v_Q . y_Q` of every query the column touches, summed
     /// without each of them: rows of `t + 2`.
     pub(super) fn sums(&self, column: Column<'_>, labels: &[f64], sums: &mut SumsWithout) {

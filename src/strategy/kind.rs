@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{Backfit, Bounded, Dense, LowMemory, State, Strategy};
+use crate::Lambda;
 use crate::candidates::Candidates;
 
 /// The strategies, by the names that users give.
@@ -31,7 +32,7 @@ pub enum StrategyKind {
 pub struct UnknownStrategy(pub String);
 
 /// The size of a selection, as far as memory depends on it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shape {
     /// Examples `m`.
     pub rows: usize,
@@ -43,6 +44,10 @@ pub struct Shape {
     pub candidates: usize,
     /// Pairs of a candidate and a query it touches, of candidates that touch several.
     pub pieces: usize,
+    /// Entries of the candidates.
+    pub nonzeros: usize,
+    /// Largest `|v|^2 / lambda` of a candidate.
+    pub stiffness: f64,
     /// Candidates drawn at random each step, if not all are judged.
     pub sample: Option<usize>,
     /// Features to select.
@@ -53,7 +58,7 @@ pub struct Shape {
 
 impl Shape {
     /// The shape of selecting `k` of `candidates`, `sample` at a time, on this thread pool.
-    pub fn new(candidates: &Candidates, k: usize, sample: Option<usize>) -> Self {
+    pub fn new(candidates: &Candidates, k: usize, lambda: Lambda, sample: Option<usize>) -> Self {
         let queries = candidates.queries();
         Self {
             rows: queries.rows(),
@@ -61,12 +66,17 @@ impl Shape {
             largest_query: queries.largest(),
             candidates: candidates.len(),
             pieces: candidates.summary().pieces,
+            nonzeros: candidates.summary().nonzeros,
+            stiffness: candidates.largest_squared_norm() / lambda.value(),
             sample,
             k: k.min(candidates.len()),
             threads: rayon::current_num_threads(),
         }
     }
 }
+
+/// `|v|^2 / lambda` from which on the memory of one factor a query is counted in.
+const STIFF: f64 = 1e4;
 
 impl StrategyKind {
     /// All strategies, exact ones first.
@@ -108,7 +118,8 @@ impl StrategyKind {
     }
 
     /// Bytes the strategy will take on top of the data and the candidates. It is what is
-    /// allocated, not what is in use at once.
+    /// allocated, not what is in use at once. Where `lambda` is tiny against the norms of the
+    /// columns, one factor a query is counted in, whether or not the data turn out to need it.
     pub fn memory(self, shape: &Shape) -> u64 {
         let Shape {
             rows,
@@ -123,30 +134,32 @@ impl StrategyKind {
             Self::Sampled => shape.sample.unwrap_or(Self::DEFAULT_SAMPLE).min(candidates),
             _ => shape.sample.unwrap_or(candidates).min(candidates),
         };
-        let state = State::memory(rows, k) + candidates as u64;
-        state
-            + match self {
-                Self::Dense => Dense::memory(rows, candidates),
-                Self::LowMem | Self::Sampled => {
-                    LowMemory::memory(judged, largest_query, k, threads)
-                }
-                Self::Bounded => Bounded::memory(shape),
-                Self::Backfit => Backfit::memory(judged, queries, k, threads),
-            }
+        let folds = if shape.stiffness > STIFF {
+            State::folds_memory(rows, queries, k)
+        } else {
+            0
+        };
+        let own = match self {
+            Self::Dense => Dense::memory(rows, candidates),
+            Self::LowMem | Self::Sampled => LowMemory::memory(judged, largest_query, k, threads),
+            Self::Bounded => Bounded::memory(shape),
+            Self::Backfit => Backfit::memory(judged, queries, k, threads),
+        };
+        State::memory(rows, k) + candidates as u64 + folds + own
     }
 
-    /// Rough seconds for all `k` steps on one of today's cores: to compare strategies, not
-    /// to tell time.
+    /// Rough seconds for all `k` steps on two of today's cores: to compare strategies, not to
+    /// tell time. The figures are those of `docs/strategies.md`.
     pub fn cost(self, shape: &Shape) -> f64 {
-        /// Measured on `ewt-parse/train_2000`, one core (`docs/strategies.md`).
-        const DENSE_CELL: f64 = 2.0e-9;
-        const LOWMEM_CELL: f64 = 1.0e-10;
-        let cells = shape.rows as f64 * shape.candidates as f64;
-        let k = shape.k as f64;
-        match self {
-            Self::Dense => k * cells * DENSE_CELL,
-            _ => k * (k + 12.0) / 2.0 * cells * LOWMEM_CELL * 2.0,
-        }
+        let (k, rows) = (shape.k as f64, shape.rows as f64);
+        let cells = rows * shape.candidates as f64;
+        let step = match self {
+            Self::Dense => 0.9e-9 * cells,
+            Self::Bounded => 4e-9 * shape.nonzeros as f64 + 8e-9 * shape.pieces as f64,
+            Self::LowMem => (0.5e-9 + 0.05e-9 * k) * cells,
+            Self::Sampled | Self::Backfit => 4e-9 * shape.nonzeros as f64,
+        };
+        k * (step + 2e-9 * rows * k)
     }
 
     /// A strategy ready for the first step.

@@ -262,7 +262,16 @@ impl State {
     /// Bytes a state takes for `rows` examples and `capacity` steps.
     pub fn memory(rows: usize, capacity: usize) -> u64 {
         let (rows, capacity) = (rows as u64, capacity as u64);
-        8 * (2 * rows * capacity + 8 * rows + capacity * (capacity + 1) / 2)
+        let cells = rows.saturating_mul(2 * capacity + 8);
+        cells
+            .saturating_add(capacity.saturating_mul(capacity + 1) / 2)
+            .saturating_mul(8)
+    }
+
+    /// Bytes that one factor a query takes, if the data turn out to need it: where `lambda` is
+    /// so small that leaving a query out amplifies rounding too much (`docs/derivation.md`).
+    pub fn folds_memory(rows: usize, queries: usize, capacity: usize) -> u64 {
+        Folds::memory(rows, queries, capacity)
     }
 
     /// The ridge parameter.

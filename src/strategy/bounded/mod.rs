@@ -72,9 +72,7 @@ impl Bounded {
             awake: Awake::default(),
             layout,
             synced: 0,
-            longest: (0..candidates.len())
-                .map(|candidate| candidates.squared_norm(candidate))
-                .fold(0.0, f64::max),
+            longest: candidates.largest_squared_norm(),
             leaders: Vec::new(),
             work: Work::default(),
         }
