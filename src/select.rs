@@ -6,6 +6,7 @@
 //! [`Contest`]s are merged, and the winner's [`Addition`] is sent to everyone to
 //! [`adopt`](Greedy::adopt).
 
+use std::fmt;
 use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
@@ -133,8 +134,10 @@ pub enum SelectError {
 /// A strategy that does not fit into the memory allowed. All sizes in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error(
-    "{what} needs {needed} bytes with the data, {limit} are allowed; {remedy}",
+    "{what} needs {needed} with the data, {limit} are allowed; {remedy}",
     what = match strategy { Some(kind) => format!("strategy {kind}"), None => "every exact strategy".to_owned() },
+    needed = Bytes(*needed),
+    limit = Bytes(*limit),
     remedy = remedy(fitting)
 )]
 pub struct MemoryError {
@@ -146,6 +149,20 @@ pub struct MemoryError {
     pub limit: u64,
     /// Strategies that fit.
     pub fitting: Vec<StrategyKind>,
+}
+
+/// A number of bytes, and the same in a unit that can be read.
+struct Bytes(u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [("GiB", 1u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+        write!(formatter, "{} bytes", self.0)?;
+        match units.into_iter().find(|&(_, size)| self.0 >= size) {
+            Some((unit, size)) => write!(formatter, " ({:.1} {unit})", self.0 as f64 / size as f64),
+            None => Ok(()),
+        }
+    }
 }
 
 fn remedy(fitting: &[StrategyKind]) -> String {

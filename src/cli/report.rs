@@ -52,6 +52,9 @@ struct StepEntry<'a> {
     lqo_cindex: Option<f64>,
     identical_columns: usize,
     evaluated: usize,
+    /// Candidates that could still win after each level of `bounded`'s bounds.
+    #[serde(skip_serializing_if = "<[usize]>::is_empty")]
+    alive: &'a [usize],
     #[serde(skip_serializing_if = "Option::is_none")]
     test: Option<Object<Option<f64>>>,
 }
@@ -96,6 +99,7 @@ impl<'a> Report<'a> {
             lqo_cindex: step.lqo_cindex,
             identical_columns: step.identical_columns,
             evaluated: step.evaluated,
+            alive: &step.alive,
             test: measured,
         }
     }
