@@ -79,6 +79,12 @@ impl<'q> Canonicaliser<'q> {
 
     fn canonicalise_query(&mut self, query: usize, column: Column<'_>, form: &mut Vec<Entry>) {
         let range = self.queries.range(query);
+        let [first, rest @ ..] = column.values else {
+            return;
+        };
+        if column.rows.len() == range.len() && rest.iter().all(|value| value == first) {
+            return;
+        }
         let entries = column.values.iter().filter(|&&value| value != 0.0).count();
         if 2 * entries < range.len() {
             let stored = column.rows.iter().zip(column.values);

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::canonical::{Canonicaliser, Entry, hash};
-use crate::dataset::Dataset;
+use crate::dataset::{Column, Dataset};
 
 /// Columns hashed by one task; a task allocates its scratch once.
 const CHUNK: usize = 4096;
@@ -107,15 +107,21 @@ struct Group {
     others: Vec<u32>,
 }
 
+impl Group {
+    fn of(first: Digest) -> Self {
+        Self {
+            first,
+            others: Vec::new(),
+        }
+    }
+}
+
 fn group_run(dataset: &Dataset<'_>, query_of_row: &[u32], run: &[Digest]) -> Vec<Group> {
     let mut canonicaliser = Canonicaliser::new(dataset.queries(), query_of_row);
     let mut groups = Vec::new();
     for bucket in run.chunk_by(|a, b| a.hash == b.hash) {
         if let [alone] = bucket {
-            groups.push(Group {
-                first: *alone,
-                others: Vec::new(),
-            });
+            groups.push(Group::of(*alone));
         } else {
             group_bucket(dataset, &mut canonicaliser, bucket, &mut groups);
         }
@@ -131,20 +137,39 @@ fn group_bucket(
     bucket: &[Digest],
     groups: &mut Vec<Group>,
 ) {
-    let mut found: Vec<(Vec<Entry>, Group)> = Vec::new();
+    let mut found: Vec<Known> = Vec::new();
     let mut form = Vec::new();
     for &digest in bucket {
-        canonicaliser.canonicalise(dataset.column(digest.column as usize), &mut form);
-        match found.iter_mut().find(|(known, _)| *known == form) {
-            Some((_, group)) => group.others.push(digest.column),
-            None => found.push((
-                form.clone(),
-                Group {
-                    first: digest,
-                    others: Vec::new(),
-                },
-            )),
+        let column = dataset.column(digest.column as usize);
+        if let Some(known) = found
+            .iter_mut()
+            .find(|known| known.repeats(dataset, column))
+        {
+            known.group.others.push(digest.column);
+            continue;
+        }
+        canonicaliser.canonicalise(column, &mut form);
+        match found.iter_mut().find(|known| known.form == form) {
+            Some(known) => known.group.others.push(digest.column),
+            None => found.push(Known {
+                form: form.clone(),
+                group: Group::of(digest),
+            }),
         }
     }
-    groups.extend(found.into_iter().map(|(_, group)| group));
+    groups.extend(found.into_iter().map(|known| known.group));
+}
+
+/// A class of the bucket at hand.
+struct Known {
+    form: Vec<Entry>,
+    group: Group,
+}
+
+impl Known {
+    /// Whether `column` is the first member over again, as most members are.
+    fn repeats(&self, dataset: &Dataset<'_>, column: Column<'_>) -> bool {
+        let first = dataset.column(self.group.first.column as usize);
+        first.rows == column.rows && first.values == column.values
+    }
 }
