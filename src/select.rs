@@ -9,6 +9,7 @@
 use std::fmt;
 use std::ops::ControlFlow;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -23,6 +24,9 @@ use crate::strategy::{Addition, Contest, Round, Shape, State, Strategy, Strategy
 /// for the concordance index: equal predictions differ in their last bits once they have
 /// been computed in different ways.
 const PREDICTION_TIE: f64 = 1e-12;
+
+/// Queries whose concordance one task computes.
+const QUERIES: usize = 16;
 
 /// What to select, and how.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -548,20 +552,24 @@ impl<'a> Greedy<'a> {
 /// Concordance index of the leave-query-out predictions, averaged over the queries that
 /// have a pair of different labels; `None` when none has. Labels as given, not centred.
 pub fn lqo_cindex(state: &State, labels: &[f64]) -> Option<f64> {
-    let mut predictions = state.predictions();
+    let predictions = state.predictions();
     let scale = state
         .labels()
         .iter()
         .fold(0.0_f64, |scale, label| scale.max(label.abs()));
-    let (mut sum, mut count) = (0.0, 0u32);
-    for range in state.queries().ranges() {
-        tie(&mut predictions[range.clone()], scale * PREDICTION_TIE);
-        if let Some(index) = metrics::concordance(&labels[range.clone()], &predictions[range]) {
-            sum += index;
-            count += 1;
-        }
-    }
-    (count > 0).then(|| sum / f64::from(count))
+    let queries = state.queries();
+    let indices: Vec<Option<f64>> = (0..queries.len())
+        .into_par_iter()
+        .with_min_len(QUERIES)
+        .map(|query| {
+            let range = queries.range(query);
+            let mut scores = predictions[range.clone()].to_vec();
+            tie(&mut scores, scale * PREDICTION_TIE);
+            metrics::concordance(&labels[range], &scores)
+        })
+        .collect();
+    let defined: Vec<f64> = indices.into_iter().flatten().collect();
+    (!defined.is_empty()).then(|| defined.iter().sum::<f64>() / defined.len() as f64)
 }
 
 /// Makes scores equal that are no further apart than `tolerance` from the next one.
