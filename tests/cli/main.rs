@@ -2,6 +2,7 @@
 
 mod common;
 mod corpora;
+mod corpus;
 mod evaluate;
 mod inspect;
 mod plan;
