@@ -36,6 +36,7 @@ use console::Console;
 #[command(name = "rankrls", version, arg_required_else_help = true)]
 #[command(after_help = "\
 Examples:
+  rankrls select @parses -k 10 --lambda 16
   rankrls select train.svm -k 50 --lambda 16 -o model.json
   rankrls evaluate test.svm --model model.json
 

@@ -3,6 +3,7 @@
 mod common;
 mod corpora;
 mod corpus;
+mod embedded;
 mod evaluate;
 mod inspect;
 mod plan;
