@@ -45,6 +45,13 @@ impl Console {
         let _ = tracing::subscriber::set_global_default(subscriber);
     }
 
+    /// Says what was done, where no results are.
+    pub(crate) fn tell(self, text: impl Display) {
+        if !self.quiet {
+            let _ = write!(io::stderr(), "{text}");
+        }
+    }
+
     pub(crate) fn warn(self, message: impl Display) {
         if !self.quiet {
             self.line("warning", "33", message);

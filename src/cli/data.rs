@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use rankrls::corpus::sample;
 use rankrls::dataset::read::{Format, Loaded, ReadOptions};
-use rankrls::{Dataset, IndexBase, Model, memory};
+use rankrls::{Dataset, FeatureNames, IndexBase, Model, memory};
 
 use super::bytes::Bytes;
 use super::console::Console;
@@ -67,11 +68,33 @@ impl DataArgs {
     }
 }
 
-/// Reads a file under a spinner.
+/// The training data that comes with the program.
+const TRAIN: &str = "@parses";
+
+/// The test data to it.
+const TEST: &str = "@parses-test";
+
+fn embedded(path: &Path) -> Option<&'static [u8]> {
+    match path.to_str() {
+        Some(TRAIN) => Some(sample::TRAIN),
+        Some(TEST) => Some(sample::TEST),
+        _ => None,
+    }
+}
+
+/// The names of the columns of `path`, where they come with the program.
+pub(crate) fn embedded_names(path: &Path) -> Option<FeatureNames> {
+    embedded(path).map(|_| sample::names())
+}
+
+/// Reads a file, or what comes with the program, under a spinner.
 pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Result<Loaded> {
     let spinner = console.spinner(format!("reading {}", path.display()));
     tracing::info!(file = %path.display(), "reading");
-    let loaded = options.read(path);
+    let loaded = match embedded(path) {
+        Some(bytes) => options.read_from(bytes, &path.to_string_lossy()),
+        None => options.read(path),
+    };
     spinner.finish_and_clear();
     let loaded = loaded?;
     let (data, file) = (&loaded.dataset, path.display());

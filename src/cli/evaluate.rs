@@ -26,7 +26,7 @@ Examples:
   rankrls evaluate test.svm --scores scores.txt --metrics map,ndcg@10 --convention letor
   rankrls evaluate test.svm --model model.json --per-query --json")]
 pub(crate) struct EvaluateArgs {
-    /// Labelled data; - is standard input
+    /// Labelled data; - is standard input, and @parses-test comes with the program
     #[arg(value_name = "DATA")]
     path: PathBuf,
     /// Rank by this model; see `rankrls predict --help` for how columns are matched

@@ -8,7 +8,7 @@ use rankrls::dataset::read::Loaded;
 use rankrls::{Dataset, FeatureNames};
 
 use super::console::Console;
-use super::data::{read, warn_dropped};
+use super::data::{embedded_names, read, warn_dropped};
 use super::select::SelectArgs;
 
 /// The data that was read.
@@ -25,7 +25,10 @@ impl Input {
         let begin = Instant::now();
         let options = args.data.options(0).zero_based(args.zero_based);
         let options = options.names(args.names.clone());
-        let train = read(&options, &args.path, console)?.dataset;
+        let mut train = read(&options, &args.path, console)?.dataset;
+        if let (None, Some(names)) = (&args.names, embedded_names(&args.path)) {
+            train = train.with_names(names)?;
+        }
         let seconds = begin.elapsed().as_secs_f64();
         warn_surplus(&train, console);
         let test = args.test.as_deref();

@@ -3,6 +3,7 @@
 mod bytes;
 mod completions;
 mod console;
+mod corpus;
 mod data;
 mod evaluate;
 mod evaluation;
@@ -35,6 +36,7 @@ use console::Console;
 #[command(name = "rankrls", version, arg_required_else_help = true)]
 #[command(after_help = "\
 Examples:
+  rankrls select @parses -k 10 --lambda 16
   rankrls select train.svm -k 50 --lambda 16 -o model.json
   rankrls evaluate test.svm --model model.json
 
@@ -75,6 +77,7 @@ enum Command {
     Predict(predict::PredictArgs),
     Evaluate(evaluate::EvaluateArgs),
     Inspect(inspect::InspectArgs),
+    Corpus(corpus::CorpusArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }
@@ -107,6 +110,7 @@ fn run(cli: &Cli, console: Console) -> Result<ExitCode> {
         Command::Predict(args) => predict::run(args, console),
         Command::Evaluate(args) => evaluate::run(args, console),
         Command::Inspect(args) => inspect::run(args),
+        Command::Corpus(args) => corpus::run(args, console),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),
     }?;

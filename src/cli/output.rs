@@ -44,7 +44,7 @@ pub(crate) struct OutputFile {
 impl OutputFile {
     pub(crate) fn create(path: &Path) -> Result<Self> {
         if path.as_os_str() == "-" {
-            return Err(usage("-o takes the name of a file, not -"));
+            return Err(usage("an output takes the name of a file, not -"));
         }
         let output = Output::create(path).with_context(|| refusal(path))?;
         let special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());

@@ -29,13 +29,15 @@ use super::usage;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  rankrls select @parses -k 10 --lambda 16 --test @parses-test
   rankrls select train.svm -k 50 --lambda 16 -o model.json
   rankrls select train.features -k 10 --lambda 1 --json
   rankrls select train.svm.zst -k 20 --lambda 16 --strategy sampled --candidates 500 --seed 7
   rankrls select train.svm -k 50 --lambda 16 --test test.svm --metrics map,cindex
   rankrls select train.svm -k 50 --lambda 16 --dry-run")]
 pub(crate) struct SelectArgs {
-    /// Training data, plain or compressed by gzip or zstd; - is standard input
+    /// Training data, plain or compressed by gzip or zstd; - is standard input, and @parses a
+    /// small corpus that comes with the program
     #[arg(value_name = "DATA")]
     pub(super) path: PathBuf,
     /// Features to select
@@ -61,7 +63,7 @@ pub(crate) struct SelectArgs {
     /// Names of the features: the first line names the first column
     #[arg(long, value_name = "FILE")]
     pub(super) names: Option<PathBuf>,
-    /// Measure this data after every step
+    /// Measure this data after every step; @parses-test goes with @parses
     #[arg(long, value_name = "DATA")]
     pub(super) test: Option<PathBuf>,
     #[arg(long, value_name = "LIST", requires = "test", default_value = measures::DEFAULT)]

@@ -69,6 +69,7 @@ mod lexicon;
 mod options;
 mod random;
 mod report;
+pub mod sample;
 mod syllables;
 mod symbol;
 mod templates;

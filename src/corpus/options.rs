@@ -1,5 +1,7 @@
 //! What corpus to generate.
 
+use serde::Serialize;
+
 use super::CorpusError;
 
 /// Largest vocabulary.
@@ -18,7 +20,7 @@ pub(super) const MAX_VOCABULARY: usize = 1 << 21;
 ///     ..CorpusOptions::default()
 /// };
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CorpusOptions {
     /// Rows (candidate parses) of the corpus: exactly this many. Default 2,000; at least 2,
     /// and even when `max_parses` is 2, since every sentence has two rows or more.

@@ -7,6 +7,13 @@ use std::path::Path;
 use atomic_write_file::AtomicWriteFile;
 use flate2::write::GzEncoder;
 
+/// Level of zstd. It is named, not left to the library, as files are compared byte by byte; they
+/// are compressed on one thread for the same reason.
+const ZSTD_LEVEL: i32 = 3;
+
+/// Level of gzip, named for the same reason.
+const GZIP_LEVEL: u32 = 6;
+
 /// Bytes gathered before they are written.
 const BUFFER: usize = 1 << 16;
 
@@ -84,9 +91,11 @@ impl Output {
         let target = BufWriter::with_capacity(BUFFER, Target::open(path)?);
         let extension = path.extension().and_then(|extension| extension.to_str());
         Ok(Self(match extension {
-            Some("gz") => Encoder::Gzip(GzEncoder::new(target, flate2::Compression::default())),
+            Some("gz") => {
+                Encoder::Gzip(GzEncoder::new(target, flate2::Compression::new(GZIP_LEVEL)))
+            }
             Some("zst") => {
-                let mut encoder = zstd::stream::write::Encoder::new(target, 0)?;
+                let mut encoder = zstd::stream::write::Encoder::new(target, ZSTD_LEVEL)?;
                 encoder.include_checksum(true)?;
                 Encoder::Zstd(ZstdEncoder(encoder))
             }

@@ -5,11 +5,13 @@ use predicates::prelude::*;
 
 use crate::support::Folder;
 
-const COMMANDS: [&str; 6] = [
+const COMMANDS: [&str; 8] = [
     "select",
     "predict",
     "evaluate",
     "inspect",
+    "corpus",
+    "corpus generate",
     "completions",
     "man",
 ];
@@ -19,7 +21,8 @@ fn help_has_examples_and_the_version_is_told() {
     let folder = Folder::new();
     let text = folder.stdout("--help");
     for command in COMMANDS {
-        assert!(text.contains(command), "{command}");
+        let name = command.split(' ').next().unwrap();
+        assert!(text.contains(name), "{command}");
         let help = folder.stdout(&format!("{command} --help"));
         assert!(help.contains(&format!("rankrls {command}")), "{help}");
         assert!(help.contains("Example"), "{help}");
@@ -38,7 +41,13 @@ fn examples_work() {
     folder.write("scores.txt", "1\n2\n3\n4\n5\n");
     folder.run("select train.svm -k 50 --lambda 16 -o model.json");
     let mut examples = 0;
-    for command in ["select", "predict", "evaluate", "inspect"] {
+    for command in [
+        "select",
+        "predict",
+        "evaluate",
+        "inspect",
+        "corpus generate",
+    ] {
         let help = folder.stdout(&format!("{command} --help"));
         for line in help.lines() {
             if let Some(arguments) = line.strip_prefix("  rankrls ") {
@@ -68,7 +77,10 @@ fn completions_and_man_pages_are_made() {
     assert!(folder.stdout("man").contains(".TH rankrls"));
     assert_eq!(folder.stdout("man pages/man1"), "");
     for command in COMMANDS {
-        let page = folder.read(&format!("pages/man1/rankrls-{command}.1"));
+        let page = folder.read(&format!(
+            "pages/man1/rankrls-{command}.1",
+            command = command.replace(' ', "-")
+        ));
         assert!(page.contains(".SH"), "{command}");
     }
     let error = folder.fails("man train.svm", 1);

@@ -2,6 +2,8 @@
 
 mod common;
 mod corpora;
+mod corpus;
+mod embedded;
 mod evaluate;
 mod inspect;
 mod plan;

@@ -1,0 +1,235 @@
+//! `rankrls corpus generate`.
+
+use std::collections::HashSet;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::Args;
+use rankrls::corpus::{self, Corpus, CorpusError, CorpusOptions, Split};
+use rankrls::dataset::{write_names, write_svmlight};
+
+use super::document::Document;
+use crate::cli::console::Console;
+use crate::cli::output::{OutputFile, print, print_json};
+use crate::cli::usage;
+
+const STYLE: &str = "{bar:24} {pos}/{len} rows, {eta} left";
+
+/// Generate a synthetic corpus of parse reranking
+///
+/// A query is a sentence drawn from a random grammar, its rows are parses of the sentence, their
+/// labels are how well they match the tree that was drawn (F1, from 0 to 1). Features are words,
+/// productions, attachments and the like: many, most of them rare. The same options give the same
+/// bytes, on every machine and at any number of threads. Files are compressed by their endings,
+/// .gz or .zst.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  rankrls corpus generate --rows 500 -o corpus.svm.zst --names names.txt.zst
+  rankrls corpus generate --rows 500 --columns 15000 --seed 7 -o corpus.svm --json
+  rankrls corpus generate --rows 500 -o corpus.svm --test-rows 200 --test-output held-out.svm
+  rankrls corpus generate --rows 100 --sentences trees.txt")]
+pub(crate) struct GenerateArgs {
+    /// Write the corpus to this file; without it, or with -, to standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Write the names of the columns to this file, one a line
+    #[arg(long, value_name = "FILE")]
+    names: Option<PathBuf>,
+    /// Write other sentences of the same language, over the same columns, to this file
+    #[arg(long, value_name = "FILE", requires = "test_rows")]
+    test_output: Option<PathBuf>,
+    /// Rows of the file of other sentences
+    #[arg(long, value_name = "N", requires = "test_output")]
+    test_rows: Option<usize>,
+    /// Write the trees of the sentences to this file, one a line in the order of the queries
+    #[arg(long, value_name = "FILE")]
+    sentences: Option<PathBuf>,
+    #[command(flatten)]
+    language: LanguageArgs,
+    /// Print a report as one JSON document; the corpus goes to the file of -o
+    #[arg(long, requires = "output")]
+    json: bool,
+}
+
+/// What to draw.
+#[derive(Debug, Args)]
+struct LanguageArgs {
+    /// Rows (candidate parses), exactly this many; from 2
+    #[arg(long, value_name = "N", default_value_t = CorpusOptions::default().rows)]
+    rows: usize,
+    /// Columns (features) at the least, for which the vocabulary is enlarged [default: as many as
+    /// the vocabulary gives]
+    #[arg(long, value_name = "N")]
+    columns: Option<usize>,
+    /// Seed of words and sentences
+    #[arg(long, value_name = "SEED", default_value_t = CorpusOptions::default().seed)]
+    seed: u64,
+    /// Nouns, verbs, adjectives and adverbs in all, from 100 to 2097152
+    #[arg(long, value_name = "N", default_value_t = CorpusOptions::default().vocabulary)]
+    vocabulary: usize,
+    /// Most parses of a sentence, from 2 to 1000
+    #[arg(long, value_name = "N", default_value_t = CorpusOptions::default().max_parses)]
+    max_parses: usize,
+    /// Fewest words of a sentence, from 1 to --max-length
+    #[arg(long, value_name = "N", default_value_t = CorpusOptions::default().min_length)]
+    min_length: usize,
+    /// Most words of a sentence, from 6 to 60
+    #[arg(long, value_name = "N", default_value_t = CorpusOptions::default().max_length)]
+    max_length: usize,
+    /// How many of a hundred words go with those that govern them, from 0 (words tell nothing of
+    /// attachment) to 100
+    #[arg(long, value_name = "PERCENT", default_value_t = CorpusOptions::default().attraction)]
+    attraction: u32,
+}
+
+impl LanguageArgs {
+    fn options(&self) -> CorpusOptions {
+        CorpusOptions {
+            rows: self.rows,
+            columns: self.columns,
+            seed: self.seed,
+            vocabulary: self.vocabulary,
+            max_parses: self.max_parses,
+            min_length: self.min_length,
+            max_length: self.max_length,
+            attraction: self.attraction,
+        }
+    }
+}
+
+pub(crate) fn run(args: &GenerateArgs, console: Console) -> Result<()> {
+    let options = args.language.options();
+    options.validate().map_err(refused)?;
+    let files = Files::create(args)?;
+    let (train, test) = generate(&options, args.test_rows, console)?;
+    let document = Document::new(&options, &train, test.as_ref());
+    files.write(&options, &train, test.as_ref())?;
+    if args.json {
+        print_json(&document)
+    } else {
+        console.tell(document.text());
+        Ok(())
+    }
+}
+
+fn generate(
+    options: &CorpusOptions,
+    test_rows: Option<usize>,
+    console: Console,
+) -> Result<(Corpus, Option<Corpus>)> {
+    let bar = console.bar(options.rows + test_rows.unwrap_or(0), STYLE);
+    let progress = |rows: usize| bar.set_position(rows as u64);
+    let corpora = match test_rows {
+        None => corpus::generate(options, &progress).map(|corpus| (corpus, None)),
+        Some(rows) => corpus::generate_split(options, rows, &progress)
+            .map(|Split { train, test }| (train, Some(test))),
+    };
+    bar.finish_and_clear();
+    corpora.map_err(refused)
+}
+
+/// An option out of its range is a mistake in the arguments.
+fn refused(error: CorpusError) -> anyhow::Error {
+    match error {
+        CorpusError::Option {
+            option,
+            expected,
+            found,
+        } => usage(format_args!(
+            "--{} {found}: expected {expected}",
+            option.replace('_', "-")
+        )),
+        error => error.into(),
+    }
+}
+
+/// The files to write, all of them known to be writable.
+#[derive(Debug)]
+struct Files {
+    /// None for standard output.
+    data: Option<OutputFile>,
+    names: Option<OutputFile>,
+    test: Option<OutputFile>,
+    sentences: Option<OutputFile>,
+}
+
+impl Files {
+    fn create(args: &GenerateArgs) -> Result<Self> {
+        let data = args.output.as_deref();
+        let data = data.filter(|path| path.as_os_str() != "-");
+        if args.json && data.is_none() {
+            return Err(usage("--json needs the name of a file after -o, not -"));
+        }
+        let test = args.test_output.as_deref();
+        let (names, sentences) = (args.names.as_deref(), args.sentences.as_deref());
+        let paths: Vec<&Path> = [data, names, test, sentences]
+            .into_iter()
+            .flatten()
+            .collect();
+        let mut seen = HashSet::new();
+        if let Some(path) = paths.iter().find(|path| !seen.insert(**path)) {
+            let path = path.display();
+            return Err(usage(format_args!("{path} is asked for twice")));
+        }
+        let create = |path: Option<&Path>| path.map(OutputFile::create).transpose();
+        Ok(Self {
+            data: create(data)?,
+            names: create(names)?,
+            test: create(test)?,
+            sentences: create(sentences)?,
+        })
+    }
+
+    fn write(self, options: &CorpusOptions, train: &Corpus, test: Option<&Corpus>) -> Result<()> {
+        if let Some(names) = self.names.zip(train.dataset.names()) {
+            let (file, names) = names;
+            file.write(|output| write_names(names, output))?;
+        }
+        if let Some(file) = self.sentences {
+            file.write(|output| write_trees(train, output))?;
+        }
+        if let Some((file, test)) = self.test.zip(test) {
+            file.write(|output| write_rows(options, "other sentences", test, output))?;
+        }
+        let write = |output: &mut dyn Write| write_rows(options, "sentences", train, output);
+        match self.data {
+            Some(file) => file.write(write),
+            None => print(write),
+        }
+    }
+}
+
+/// The rows under a line that tells how they came about.
+fn write_rows(
+    options: &CorpusOptions,
+    what: &str,
+    corpus: &Corpus,
+    output: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(output, "{}", heading(options, what))?;
+    write_svmlight(&corpus.dataset, output)
+}
+
+fn heading(options: &CorpusOptions, what: &str) -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    let columns = options.columns;
+    let columns = columns.map_or_else(String::new, |columns| format!(" --columns {columns}"));
+    format!(
+        "# {what} of rankrls {version} corpus generate --rows {}{columns} --seed {} --vocabulary \
+         {} --max-parses {} --min-length {} --max-length {} --attraction {}",
+        options.rows,
+        options.seed,
+        options.vocabulary,
+        options.max_parses,
+        options.min_length,
+        options.max_length,
+        options.attraction
+    )
+}
+
+fn write_trees(corpus: &Corpus, output: &mut dyn Write) -> io::Result<()> {
+    let mut sentences = corpus.sentences.iter();
+    sentences.try_for_each(|sentence| writeln!(output, "{}", sentence.tree))
+}
