@@ -78,17 +78,25 @@ impl Bounded {
         }
     }
 
-    /// Bytes taken besides the state, for candidates with `pieces` pairs of candidate and
-    /// touched query.
+    /// Bytes taken besides the state.
     pub fn memory(shape: &Shape) -> u64 {
-        let block = size_of::<Lanes>() * (4 * shape.k + shape.largest_query);
-        Layout::memory(shape.candidates, shape.queries, shape.pieces)
-            + StepTerms::memory(shape.rows, shape.queries, shape.k)
-            + Forms::memory(shape.k)
-            + (8 * shape.pieces
-                + AWAKE_BYTES
-                + shape.candidates * (8 + 2 * size_of::<Suspect>())
-                + shape.threads * block) as u64
+        let Shape {
+            rows,
+            queries,
+            largest_query,
+            candidates,
+            pieces,
+            k,
+            threads,
+            ..
+        } = *shape;
+        let block = size_of::<Lanes>() * (4 * k + largest_query);
+        let awake = AWAKE_BYTES.min(candidates.saturating_mul(8 * k));
+        let suspects = candidates * (size_of::<f64>() + size_of::<Suspect>());
+        Layout::memory(candidates, queries, pieces)
+            + StepTerms::memory(rows, queries, k)
+            + Forms::memory(k)
+            + (size_of::<f64>() * pieces + awake + suspects + threads * block) as u64
     }
 }
 
