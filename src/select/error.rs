@@ -1,0 +1,80 @@
+//! Why a selection cannot start.
+
+use std::fmt;
+
+use thiserror::Error;
+
+use crate::strategy::StrategyKind;
+
+/// Why a selection could not start.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum SelectError {
+    /// No features were asked for.
+    #[error("k is 0: expected at least one feature to select")]
+    NothingAsked,
+    /// An empty random subset was asked for.
+    #[error("0 candidates a step: expected at least one")]
+    NothingSampled,
+    /// No column is of any use.
+    #[error(
+        "nothing to select from: all {columns} columns are constant within every query, so no feature can tell the examples of a query apart"
+    )]
+    NoCandidates {
+        /// Columns of the data.
+        columns: usize,
+    },
+    /// The strategy judges all candidates or none.
+    #[error(
+        "strategy {strategy} judges all candidates: it can not work on a random subset; use lowmem, sampled or backfit"
+    )]
+    CanNotSample {
+        /// The strategy.
+        strategy: StrategyKind,
+    },
+    /// The memory limit is too low.
+    #[error("{0}")]
+    Memory(#[from] MemoryError),
+}
+
+/// A strategy that does not fit into the memory allowed. All sizes in bytes.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "{what} needs {needed} with the data, {limit} are allowed; {remedy}",
+    what = match strategy { Some(kind) => format!("strategy {kind}"), None => "every exact strategy".to_owned() },
+    needed = Bytes(*needed),
+    limit = Bytes(*limit),
+    remedy = remedy(fitting)
+)]
+pub struct MemoryError {
+    /// The strategy asked for; `None`: no exact one fits.
+    pub strategy: Option<StrategyKind>,
+    /// What it would take in all.
+    pub needed: u64,
+    /// What is allowed.
+    pub limit: u64,
+    /// Strategies that fit.
+    pub fitting: Vec<StrategyKind>,
+}
+
+/// A number of bytes, and the same in a unit that can be read.
+struct Bytes(u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = [("GiB", 1u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+        write!(formatter, "{} bytes", self.0)?;
+        match units.into_iter().find(|&(_, size)| self.0 >= size) {
+            Some((unit, size)) => write!(formatter, " ({:.1} {unit})", self.0 as f64 / size as f64),
+            None => Ok(()),
+        }
+    }
+}
+
+fn remedy(fitting: &[StrategyKind]) -> String {
+    if fitting.is_empty() {
+        return "no strategy fits: allow more memory or select fewer features".to_owned();
+    }
+    let names: Vec<&str> = fitting.iter().map(|kind| kind.name()).collect();
+    format!("these fit: {}", names.join(", "))
+}

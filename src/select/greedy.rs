@@ -1,0 +1,114 @@
+//! Selection in single steps.
+
+use super::{Step, lqo_cindex};
+use crate::candidates::Candidates;
+use crate::sample::Sampler;
+use crate::strategy::{Addition, Contest, Round, State, Strategy, StrategyKind, Work};
+
+/// Greedy selection in single steps.
+pub struct Greedy<'a> {
+    candidates: &'a Candidates,
+    state: State,
+    strategy: Box<dyn Strategy>,
+    sampler: Option<Sampler>,
+    retired: Vec<bool>,
+}
+
+impl<'a> Greedy<'a> {
+    /// Starts from `state`, usually one without features.
+    pub fn new(
+        candidates: &'a Candidates,
+        state: State,
+        strategy: StrategyKind,
+        sampler: Option<Sampler>,
+    ) -> Self {
+        let strategy = strategy.build(candidates, &state);
+        Self::with_strategy(candidates, state, strategy, sampler)
+    }
+
+    /// The same with a strategy of your own.
+    pub fn with_strategy(
+        candidates: &'a Candidates,
+        state: State,
+        strategy: Box<dyn Strategy>,
+        sampler: Option<Sampler>,
+    ) -> Self {
+        Self {
+            candidates,
+            state,
+            strategy,
+            sampler,
+            retired: vec![false; candidates.len()],
+        }
+    }
+
+    /// The state after the steps taken.
+    pub fn state(&self) -> &State {
+        &self.state
+    }
+
+    /// What the last proposal took.
+    pub fn work(&self) -> Work {
+        self.strategy.work()
+    }
+
+    /// Judges the candidates for the next step. The contest is empty when none is left.
+    pub fn propose(&mut self) -> Contest {
+        let round = Round {
+            candidates: self.candidates,
+            state: &self.state,
+            retired: &self.retired,
+            sample: None,
+        };
+        let Some(sampler) = self.sampler else {
+            return self.strategy.propose(&round);
+        };
+        let sample = sampler.draw(self.state.steps(), &round.eligible_candidates());
+        self.strategy.propose(&Round {
+            sample: Some(&sample),
+            ..round
+        })
+    }
+
+    /// The column of a candidate by the feature that represents it, ready to be added here
+    /// or in another process.
+    pub fn addition(&self, feature: u32) -> Option<Addition<'a>> {
+        let candidate = self.candidates.represented_by(feature)?;
+        let column = self.candidates.column(candidate);
+        Some(Addition {
+            feature,
+            column,
+            sign: self.candidates.sign(candidate),
+        })
+    }
+
+    /// Adds a feature, from here or from another process, and retires the candidate that
+    /// equals it.
+    ///
+    /// # Panics
+    /// When the state has no room for another step.
+    pub fn adopt(&mut self, addition: Addition<'_>) {
+        if let Some(candidate) = self.candidates.equal_to(&addition) {
+            self.retired[candidate] = true;
+        }
+        self.state.add(addition);
+        self.strategy.adopt(self.candidates, &self.state);
+    }
+
+    /// Takes a step; `None` when no candidate is left.
+    pub fn step(&mut self, labels: &[f64]) -> Option<Step> {
+        let winner = self.propose().winner()?;
+        let Work { evaluated, alive } = self.work();
+        let addition = self.addition(winner.feature)?;
+        self.adopt(addition);
+        let class = self.candidates.represented_by(winner.feature);
+        Some(Step {
+            feature: winner.feature,
+            lqo_error: self.state.error(),
+            lqo_cindex: lqo_cindex(&self.state, labels),
+            identical_columns: class.map_or(0, |class| self.candidates.class(class).len() - 1),
+            evaluated,
+            alive,
+        })
+    }
+}

@@ -1,0 +1,23 @@
+//! Watching a selection.
+
+use std::ops::ControlFlow;
+
+use super::{Plan, Step};
+use crate::strategy::State;
+
+/// Watches a selection. Everything defaults to doing nothing.
+pub trait Observer: Send {
+    /// The strategy has been chosen and is about to start.
+    fn started(&mut self, plan: &Plan) {
+        let _ = plan;
+    }
+
+    /// A step is done; breaking ends the selection with what there is.
+    fn stepped(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
+        let _ = (number, step, state);
+        ControlFlow::Continue(())
+    }
+}
+
+/// Watches nothing.
+impl Observer for () {}

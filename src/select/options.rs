@@ -1,0 +1,113 @@
+//! What to select, and how.
+
+use super::SelectError;
+use crate::Lambda;
+use crate::candidates::Candidates;
+use crate::sample::Sampler;
+use crate::strategy::StrategyKind;
+
+/// What to select, and how.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    pub(super) strategy: Option<StrategyKind>,
+    pub(super) lambda: Lambda,
+    pub(super) k: usize,
+    pub(super) sample: Option<usize>,
+    pub(super) seed: u64,
+    pub(super) max_memory: Option<u64>,
+}
+
+impl Options {
+    /// Selection of `k` features with ridge parameter `lambda`, by the fastest exact strategy
+    /// that fits into memory.
+    pub fn new(k: usize, lambda: Lambda) -> Self {
+        Self {
+            strategy: None,
+            lambda,
+            k,
+            sample: None,
+            seed: 1,
+            max_memory: None,
+        }
+    }
+
+    /// The strategy; the default is the fastest exact one that fits into memory.
+    #[must_use]
+    pub fn strategy(mut self, strategy: StrategyKind) -> Self {
+        self.strategy = Some(strategy);
+        self
+    }
+
+    /// Judges only `size` candidates a step, drawn at random. The default is all of them, and
+    /// [`StrategyKind::DEFAULT_SAMPLE`] for `sampled`.
+    #[must_use]
+    pub fn sample(mut self, size: usize) -> Self {
+        self.sample = Some(size);
+        self
+    }
+
+    /// Seed of the random subsets, 1 by default. Equal seeds give equal features on every
+    /// platform and at any number of threads.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Bytes that data, candidates and strategy may take together. No limit by default.
+    #[must_use]
+    pub fn max_memory(mut self, bytes: u64) -> Self {
+        self.max_memory = Some(bytes);
+        self
+    }
+
+    /// How many features to select.
+    pub fn features(&self) -> usize {
+        self.k
+    }
+
+    /// The ridge parameter.
+    pub fn ridge(&self) -> Lambda {
+        self.lambda
+    }
+
+    /// Candidates to draw each step, if that was set.
+    pub fn sample_size(&self) -> Option<usize> {
+        self.sample
+    }
+
+    /// Bytes allowed, if there is a limit.
+    pub fn memory_limit(&self) -> Option<u64> {
+        self.max_memory
+    }
+}
+
+impl Options {
+    pub(super) fn check(&self, candidates: &Candidates) -> Result<(), SelectError> {
+        if self.k == 0 {
+            return Err(SelectError::NothingAsked);
+        }
+        if self.sample == Some(0) {
+            return Err(SelectError::NothingSampled);
+        }
+        if candidates.is_empty() {
+            return Err(SelectError::NoCandidates {
+                columns: candidates.summary().columns,
+            });
+        }
+        match self.strategy {
+            Some(strategy) if self.sample.is_some() && !strategy.can_sample() => {
+                Err(SelectError::CanNotSample { strategy })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(super) fn sampler(&self, strategy: StrategyKind) -> Option<Sampler> {
+        let default = (strategy == StrategyKind::Sampled).then_some(StrategyKind::DEFAULT_SAMPLE);
+        self.sample.or(default).map(|size| Sampler {
+            size,
+            seed: self.seed,
+        })
+    }
+}
