@@ -50,6 +50,8 @@ binary=$target/release/rankrls
 gnu_time=$(type -P time || true)
 "${gnu_time:-false}" --version >/dev/null 2>&1 || gnu_time=
 hyperfine=$(type -P hyperfine || true)
+watched=()
+[ -z "$gnu_time" ] || watched=("$gnu_time" -v)
 [ -n "$gnu_time" ] || echo 'GNU time is not installed: peak memory is what the binary says' >&2
 [ -n "$hyperfine" ] || echo 'hyperfine is not installed: times are taken by a plain loop' >&2
 
@@ -69,30 +71,31 @@ command_of() {
     fi
 }
 
-# whole_runs: median seconds of the command from start to exit.
-whole_runs() {
-    if [ -n "$hyperfine" ]; then
-        "$hyperfine" --style none --warmup 1 --runs "$runs" --export-csv "$work/times.csv" \
-            "$(printf '%q ' "${command[@]}")" >/dev/null 2>&1
-        # command,mean,stddev,median,...: the command has no comma of its own counted from the end.
-        awk -F, 'NR == 2 { print $(NF - 4) }' "$work/times.csv"
-        return
-    fi
-    for ((run = 0; run < runs; run++)); do
-        start=$EPOCHREALTIME
-        "${command[@]}" >/dev/null
-        awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }'
-    done | median
+# run: runs the command once, keeps its report, and prints seconds of selection, seconds in
+# all and peak megabytes. Fails as the command does.
+run() {
+    local start=$EPOCHREALTIME end
+    "${watched[@]}" "${command[@]}" >"$work/report.json" 2>"$work/messages" || return
+    end=$EPOCHREALTIME
+    printf '%s %s %s\n' "$(field select_seconds)" \
+        "$(awk -v a="$start" -v b="$end" 'BEGIN { print b - a }')" \
+        "$(peak_memory)"
 }
 
-# peak_memory: megabytes, of a run under GNU time where there is one.
 peak_memory() {
-    if [ -z "$gnu_time" ]; then
-        field peak_rss_bytes | awk '{ printf "%.0f", $1 / 1e6 }'
-        return
+    if [ -n "$gnu_time" ]; then
+        awk '/Maximum resident set size/ { print $NF * 1024 / 1e6 }' "$work/messages"
+    else
+        field peak_rss_bytes | awk '{ print $1 / 1e6 }'
     fi
-    "$gnu_time" -v "${command[@]}" 2>&1 >/dev/null |
-        awk '/Maximum resident set size/ { printf "%.0f", $NF * 1024 / 1e6 }'
+}
+
+# hyper: median seconds of the command by hyperfine.
+hyper() {
+    "$hyperfine" --style none --warmup 1 --runs "$((runs > 1 ? runs : 2))" \
+        --export-csv "$work/times.csv" "$(printf '%q ' "${command[@]}")" >/dev/null 2>&1
+    # command,mean,stddev,median,user,system,min,max: counted from the end, for commas.
+    awk -F, 'NR == 2 { print $(NF - 4) }' "$work/times.csv"
 }
 
 # cindex: concordance index on the test data after the last step.
@@ -104,24 +107,21 @@ cindex() {
 
 row() {
     command_of "$1"
-    if ! "${command[@]}" >"$work/report.json" 2>"$work/error"; then
-        printf '| %s | %s | | | | | |\n' "$1" "$(tr '\n' ' ' <"$work/error" | sed 's/ *$//')"
-        return
-    fi
-    local selections=() error
-    selections+=("$(field select_seconds)")
-    for ((run = 1; run < runs; run++)); do
-        "${command[@]}" >"$work/report.json"
-        selections+=("$(field select_seconds)")
+    : >"$work/runs"
+    for ((number = 0; number < runs; number++)); do
+        if ! run >>"$work/runs"; then
+            printf '| %s | %s | | | | | |\n' "$1" "$(grep -m 1 '^error' "$work/messages")"
+            return
+        fi
     done
+    local error selection whole
     error=$(field lqo_error)
-    local selection whole memory
-    selection=$(printf '%s\n' "${selections[@]}" | median)
-    memory=$(peak_memory)
-    whole=$(whole_runs)
-    printf '| %s | %.3f | %.1f | %.2f | %s | %.4f | %s |\n' "$1" "$selection" \
+    selection=$(cut -d ' ' -f 1 "$work/runs" | median)
+    whole=$(cut -d ' ' -f 2 "$work/runs" | median)
+    [ -z "$hyperfine" ] || whole=$(hyper)
+    printf '| %s | %.3f | %.1f | %.2f | %.0f | %.4f | %s |\n' "$1" "$selection" \
         "$(awk -v s="$selection" -v k="$k" 'BEGIN { print 1000 * s / k }')" \
-        "$whole" "$memory" "$error" "$(cindex)"
+        "$whole" "$(cut -d ' ' -f 3 "$work/runs" | median)" "$error" "$(cindex)"
 }
 
 printf '%s, k %s, lambda %s, %s runs, %s cores, load %s\n\n' "$(basename "$data")" "$k" "$lambda" \
