@@ -1,4 +1,8 @@
 //! Turning rows into compressed columns.
+//!
+//! `dataset::transpose` does the same for files. It wants ascending indices and values as floats,
+//! while features come in any order here and values are small integers: 50,000 rows of 1,077,536
+//! columns took 640 MiB and 10% more processor time by it, and take 460 MiB by this.
 
 use super::bag::real;
 
