@@ -26,7 +26,7 @@ pub enum SelectError {
     },
     /// The strategy judges all candidates or none.
     #[error(
-        "strategy {strategy} judges all candidates: it can not work on a random subset; use lowmem, sampled or backfit"
+        "strategy {strategy} judges all candidates: it can not work on a random subset; use lowmem, bounded, sampled or backfit"
     )]
     CanNotSample {
         /// The strategy.
