@@ -120,9 +120,14 @@ struct Checked {
     bounds: [f64; NAMES.len()],
 }
 
-/// Bounds of every candidate that may be chosen.
-fn check(bounded: &mut Bounded, round: &Round<'_>, step: &StepTerms) -> Vec<Checked> {
-    let mut hunt = Hunt::new(round, step, bounded.awake.clone());
+/// Bounds of every candidate that may be chosen; puts their `z` into `awake`.
+fn check(
+    bounded: &mut Bounded,
+    round: &Round<'_>,
+    step: &StepTerms,
+    awake: &mut Awake,
+) -> Vec<Checked> {
+    let mut hunt = Hunt::new(round, step, std::mem::take(awake));
     let suspects = bounded.by_norms(&hunt);
     assert_eq!(suspects.len(), round.eligible_count(), "nothing to fail at");
     hunt.kept = Some(Kept {
@@ -142,6 +147,7 @@ fn check(bounded: &mut Bounded, round: &Round<'_>, step: &StepTerms) -> Vec<Chec
         }
         bounds[1] = suspect.bound;
         let projected = hunt.project(suspect, &mut room);
+        awake.insert(suspect.candidate, room.z.clone());
         bounds[3] = projected.bound(step, None);
         if let Some(forms) = &forms {
             bounds[2] = suspect.bound_by_spectrum(step, forms);
@@ -181,6 +187,12 @@ impl Record {
                 step.slop
             );
         }
+        assert!(
+            checked.bounds[0] >= checked.bounds[1] - step.slop,
+            "{what}: {} holds for none longer, {} for this one",
+            checked.bounds[0],
+            checked.bounds[1]
+        );
         if checked.bounds[1..].iter().all(|bound| bound.is_finite()) && step.error > 0.0 {
             let mut bounds = checked.bounds;
             // A level's own bound may be the looser one; suspects keep the least.
@@ -220,6 +232,7 @@ fn check_problem(mut problem: Problem, steps: usize, record: &mut Record, what: 
     let mut state = State::new(labels, candidates.queries(), lambda, steps);
     let mut retired = vec![false; candidates.len()];
     let mut bounded = Bounded::new(&candidates);
+    let mut awake = Awake::default();
     while state.steps() < steps && state.folds().is_none() {
         let round = Round {
             candidates: &candidates,
@@ -228,7 +241,7 @@ fn check_problem(mut problem: Problem, steps: usize, record: &mut Record, what: 
             sample: None,
         };
         let step = StepTerms::new(&state, bounded.longest);
-        for checked in check(&mut bounded, &round, &step) {
+        for checked in check(&mut bounded, &round, &step, &mut awake) {
             let what = format!("{what}, lambda {lambda}, {} steps", state.steps());
             record.add(&checked, &step, &what);
         }
@@ -307,4 +320,143 @@ fn bounds_hold_on_a_larger_problem() {
         check_problem(problem, 12, &mut record, &format!("density {density}"));
     }
     record.check_order();
+}
+
+/// Vectors and numbers as a step could have them, and some that none could: what the bounds
+/// on untouched queries say of them is algebra.
+fn draw_step(random: &mut ChaCha8Rng) -> StepTerms {
+    let (steps, queries) = (random.random_range(1..4), random.random_range(1..5));
+    let small = [1.0, 1e-4][random.random_range(0..2)];
+    let mut vectors = Vec::new();
+    for _ in 0..queries {
+        let f: Vec<f64> = (0..steps)
+            .map(|_| small * random.random_range(-1.0..1.0))
+            .collect();
+        let g: Vec<f64> = f
+            .iter()
+            .map(|f| f + small * random.random_range(-1e-3..1e-3))
+            .collect();
+        vectors.extend(f);
+        vectors.extend(g);
+    }
+    let h: Vec<f64> = (0..queries)
+        .map(|_| 10f64.powf(random.random_range(-3.0..2.0)))
+        .collect();
+    let pairs = || {
+        vectors
+            .chunks_exact(2 * steps)
+            .map(|pair| pair.split_at(steps))
+    };
+    let gap =
+        |(f, g): (&[f64], &[f64])| -> f64 { f.iter().zip(g).map(|(f, g)| (g - f) * (g - f)).sum() };
+    let length = |g: &[f64]| g.iter().map(|g| g * g).sum::<f64>().sqrt();
+    StepTerms {
+        steps,
+        lambda: 1.0,
+        queries: vec![terms::QueryTerms::default(); queries],
+        examples: Vec::new(),
+        g: Vec::new(),
+        hg: pairs().zip(&h).map(|((_, g), h)| h * length(g)).sum(),
+        gaps: pairs().map(gap).sum(),
+        h_norm: length(&h),
+        h_max: h.iter().copied().fold(0.0, f64::max),
+        error: 1.0,
+        slop: 0.0,
+        vectors,
+        h,
+    }
+}
+
+#[test]
+fn remainders_bound_any_untouched_queries() {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    for case in 0..20_000 {
+        let step = draw_step(&mut random);
+        let forms = Forms::new(&step);
+        let z: Vec<f64> = (0..step.steps)
+            .map(|_| random.random_range(-1.0..1.0))
+            .collect();
+        let along = |vector: &[f64]| z.iter().zip(vector).map(|(z, x)| z * x).sum::<f64>();
+        let z_squared = along(&z);
+        let whole = Whole {
+            squared_norm: z_squared * random.random_range(1.0..4.0),
+            z_squared,
+            rho: 0.0,
+        };
+        let (s, beta_0) = (whole.pivot(step.lambda), random.random_range(-9.0..9.0));
+        let mut gained = 0.0;
+        for (query, &h) in step.h.iter().enumerate() {
+            let (zf, x) = (along(step.f(query)), along(step.g(query)));
+            let most = (h * z_squared).min(s - step.lambda);
+            let of = |b: f64| -2.0 * x * (zf + beta_0 * b) / (s - b);
+            gained += of(0.0).max(of(most));
+        }
+        let lanes: Vec<Lanes> = z.iter().map(|&z| [z; _]).collect();
+        let values = forms.values(&lanes);
+        let values = [values.m[0], values.c[0], values.d[0]];
+        let bounds = [
+            bounds::remainder(&whole, &step, beta_0),
+            bounds::remainder_by_spectrum(&whole, &step, &forms, beta_0),
+            bounds::remainder_by_forms(&whole, &step, values, 0.0, beta_0),
+        ];
+        for bound in bounds {
+            assert!(
+                gained <= bound + 1e-13 * bound.abs(),
+                "case {case}: {gained}, {bounds:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_touched_query_is_bounded_whatever_its_projection() {
+    let mut random = ChaCha8Rng::seed_from_u64(2);
+    for case in 0..100_000 {
+        let mut any = |most: f64| most * random.random_range(-1.0..1.0);
+        let terms = terms::QueryTerms {
+            f: any(1.0).abs(),
+            g: any(1.0).abs(),
+            h: any(2.0).abs(),
+            held: any(1.0).abs(),
+            ..terms::QueryTerms::default()
+        };
+        let z_squared = any(1.0).abs();
+        let mut touch = Touch::new(0, any(1.0).abs());
+        (touch.along_p, touch.along_r) = (any(1.0), any(1.0));
+        (touch.own_g, touch.own_f) = (any(1.0), any(1.0));
+        touch.z_without = any(1.0).abs();
+        let whole = Whole {
+            squared_norm: touch.squared_norm + any(2.0).abs(),
+            z_squared,
+            rho: any(2.0),
+        };
+        let (z, beta_0, lambda) = (z_squared.sqrt(), any(2.0), 0.1);
+        let (zf, x) = (z * terms.f * any(1.0), z * terms.g * any(1.0).signum());
+        let folded = (1.0 + terms.h * any(1.0).abs()) * touch.z_without;
+        let pivot = lambda + (whole.squared_norm - touch.squared_norm - folded).max(0.0);
+        let length = touch.squared_norm.sqrt() - terms.held * touch.z_without.sqrt();
+        let beta = (whole.rho - touch.along_r - touch.own_f + zf) / pivot;
+        let c = touch.along_p + touch.own_g - x;
+        let gained = beta * (2.0 * c - beta * length.max(0.0).powi(2)) + 2.0 * beta_0 * x;
+        let bound = bounds::touched_by_norms(&whole, &touch, &terms, (z, beta_0), lambda);
+        assert!(
+            gained <= bound + 1e-12 * (1.0 + beta * beta),
+            "case {case}: {gained}, {bound}"
+        );
+    }
+}
+
+#[test]
+fn forms_do_not_round_below_what_they_are() {
+    let mut random = ChaCha8Rng::seed_from_u64(3);
+    for _ in 0..1000 {
+        let mut step = draw_step(&mut random);
+        let (a, b) = (random.random_range(0.1..1.0), random.random_range(0.1..1.0));
+        (step.steps, step.vectors) = (2, vec![0.0, 0.0, a, b]);
+        let z = [b, -a * (1.0 + 1e-9)];
+        let along = 1e-9 * a * b;
+        let values = Forms::new(&step).values(&z.map(|z| [z; _]));
+        assert!(values.c[0] >= 0.999 * along * along);
+        assert!(values.d[0] >= 0.999 * along * along);
+    }
 }
