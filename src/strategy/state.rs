@@ -528,9 +528,13 @@ impl State {
 }
 
 /// `L y`: labels less their query's mean.
+///
+/// Twice: under a large common offset the first mean is off by the rounding of the offset, and
+/// so is the sum of what is left; columns that are not centred would pick that up.
 pub(crate) fn centred(values: &[f64], queries: &Queries) -> Vec<f64> {
     let mut centred = values.to_vec();
     for range in queries.ranges() {
+        centre(&mut centred[range.clone()]);
         centre(&mut centred[range]);
     }
     centred

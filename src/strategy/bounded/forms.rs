@@ -23,6 +23,8 @@ pub(super) struct Forms {
     pub(super) c_norm: f64,
     /// No less than `|D|`.
     pub(super) d_norm: f64,
+    /// What rounding may take off `z' C z` and `z' D z`, as shares of `|z|^2`.
+    roundings: [f64; 2],
 }
 
 /// The forms of eight candidates.
@@ -51,19 +53,28 @@ impl Forms {
                 add_products(step.vectors(), steps, number * ROWS, [m, c, d]);
             });
         let (c_norm, d_norm) = rayon::join(|| norm(&c, steps), || norm(&d, steps));
+        let terms = (step.queries.len() + 2 * steps) as f64;
+        let roundings = [&c, &d].map(|form| terms * f64::EPSILON * trace(form, steps));
         Self {
             m,
             c,
             d,
             c_norm,
             d_norm,
+            roundings,
         }
     }
 
-    /// The forms of eight `z` side by side: O(t^2) each.
+    /// The forms of eight `z` side by side: O(t^2) each. `z' C z` and `z' D z` are no less than
+    /// they are without rounding: roots will be taken of them.
     pub(super) fn values(&self, z: &[Lanes]) -> FormValues {
         let mut values = FormValues::default();
         evaluate([&self.m, &self.c, &self.d], z, &mut values);
+        for lane in 0..LANES {
+            let z_squared: f64 = z.iter().map(|z| z[lane] * z[lane]).sum();
+            values.c[lane] += self.roundings[0] * z_squared;
+            values.d[lane] += self.roundings[1] * z_squared;
+        }
         values
     }
 
@@ -126,6 +137,12 @@ fn norm(a: &[f64], steps: usize) -> f64 {
     let rounding = 1.0 + 8.0 * steps as f64 * f64::EPSILON;
     let tail = 8.0 * steps as f64 * steps as f64 * f64::EPSILON;
     scale * (kernels::dot(&fourth, &fourth).sqrt() + tail).powf(0.25) * rounding
+}
+
+/// The sum of the diagonal: with it `|z|' |A| |z| <= trace(A) |z|^2` for a positive
+/// semi-definite `A`, entries taken by their sizes.
+fn trace(a: &[f64], steps: usize) -> f64 {
+    a.iter().step_by(steps + 1).sum()
 }
 
 /// `A A` for a symmetric `A`.

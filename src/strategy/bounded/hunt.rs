@@ -272,7 +272,7 @@ impl<'a> Hunt<'a> {
     }
 
     /// A candidate's `z`, left in `room`, and what follows from it.
-    fn project(&self, suspect: &Suspect, room: &mut Room) -> Projected {
+    pub(super) fn project(&self, suspect: &Suspect, room: &mut Room) -> Projected {
         let (candidates, step) = (self.round.candidates, self.step);
         let candidate = suspect.candidate as usize;
         match (self.kept, suspect.kept) {
@@ -365,7 +365,7 @@ impl<'a> Hunt<'a> {
         suspects.retain(|suspect| self.passes(suspect.bound));
     }
 
-    fn bound_by_queries(&self, block: &[Suspect], room: &mut Room) -> Vec<f64> {
+    pub(super) fn bound_by_queries(&self, block: &[Suspect], room: &mut Room) -> Vec<f64> {
         let mut projected = Vec::with_capacity(block.len());
         let mut touched: Vec<Vec<usize>> = Vec::with_capacity(block.len());
         room.kept_z.clear();
@@ -396,7 +396,7 @@ impl<'a> Hunt<'a> {
 /// Room for one task.
 #[derive(Debug)]
 pub(super) struct Room {
-    z: Vec<f64>,
+    pub(super) z: Vec<f64>,
     /// `z_Q` of every touched query.
     parts: Vec<f64>,
     touches: Vec<Touch>,
@@ -431,7 +431,7 @@ impl Room {
 
 /// What a candidate's `z` tells.
 #[derive(Debug, Clone, Copy)]
-struct Projected {
+pub(super) struct Projected {
     whole: Whole,
     /// Bound on what is gained in touched queries.
     touched: f64,
@@ -444,7 +444,7 @@ struct Projected {
 
 impl Suspect {
     /// Level 0 again, once the forms are known.
-    fn bound_by_spectrum(&self, step: &StepTerms, forms: &Forms) -> f64 {
+    pub(super) fn bound_by_spectrum(&self, step: &StepTerms, forms: &Forms) -> f64 {
         let rest = bounds::remainder_by_spectrum(&self.whole, step, forms, self.beta_0);
         self.bound.min(self.first_order + rest)
     }
@@ -452,7 +452,7 @@ impl Suspect {
 
 impl Projected {
     /// Level 1.
-    fn bound(&self, step: &StepTerms, forms: Option<&Forms>) -> f64 {
+    pub(super) fn bound(&self, step: &StepTerms, forms: Option<&Forms>) -> f64 {
         let rest = bounds::remainder(&self.whole, step, self.beta_0);
         let rest = forms.map_or(rest, |forms| {
             rest.min(bounds::remainder_by_spectrum(
@@ -466,7 +466,7 @@ impl Projected {
     }
 
     /// Level 2, from `z' M z`, `z' C z` and `z' D z`.
-    fn bound_by_forms(&self, step: &StepTerms, forms: [f64; 3]) -> f64 {
+    pub(super) fn bound_by_forms(&self, step: &StepTerms, forms: [f64; 3]) -> f64 {
         let touched = self.touched_form;
         let rest = bounds::remainder_by_forms(&self.whole, step, forms, touched, self.beta_0);
         self.touched + self.linear + rest

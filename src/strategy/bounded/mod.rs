@@ -28,6 +28,8 @@ mod forms;
 mod hunt;
 mod layout;
 mod terms;
+#[cfg(test)]
+mod tests;
 
 use rayon::prelude::*;
 

@@ -55,7 +55,7 @@ pub(super) struct StepTerms {
     pub(super) queries: Vec<QueryTerms>,
     pub(super) examples: Vec<ExampleTerms>,
     /// `[f_Q, g_Q]` for every query: `2 t` numbers each.
-    vectors: Vec<f64>,
+    pub(super) vectors: Vec<f64>,
     /// `G = sum_Q g_Q`, `t`.
     pub(super) g: Vec<f64>,
     /// `h_Q`, query by query.
