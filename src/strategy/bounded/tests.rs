@@ -4,9 +4,11 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+use super::terms::{OWN_F, P};
 use super::*;
 use crate::Lambda;
 use crate::dataset::{Dataset, Queries};
+use crate::strategy::lanes::LANES;
 use crate::strategy::{Addition, State};
 
 /// The bounds in [`Checked`], in their order.
@@ -47,7 +49,9 @@ impl Problem {
             columns.push(column);
         }
         let mut labels = draw_labels(&mut random, &queries, &columns);
-        labels.iter_mut().for_each(|label| *label += drawing.offset);
+        for label in &mut labels {
+            *label += drawing.offset;
+        }
         let (mut indptr, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
         for column in &columns {
             for (row, &value) in (0u32..).zip(column).filter(|pair| *pair.1 != 0.0) {
@@ -411,6 +415,7 @@ fn remainders_bound_any_untouched_queries() {
 #[test]
 fn a_touched_query_is_bounded_whatever_its_projection() {
     let mut random = ChaCha8Rng::seed_from_u64(2);
+    let mut step = draw_step(&mut random);
     for case in 0..100_000 {
         let mut any = |most: f64| most * random.random_range(-1.0..1.0);
         let terms = terms::QueryTerms {
@@ -421,10 +426,17 @@ fn a_touched_query_is_bounded_whatever_its_projection() {
             ..terms::QueryTerms::default()
         };
         let z_squared = any(1.0).abs();
-        let mut touch = Touch::new(0, any(1.0).abs());
-        (touch.along_p, touch.along_r) = (any(1.0), any(1.0));
-        (touch.own_g, touch.own_f) = (any(1.0), any(1.0));
-        touch.z_without = any(1.0).abs();
+        let mut sums = [0.0; LANES];
+        for term in [P, R, OWN_G, OWN_F] {
+            sums[term] = any(1.0);
+        }
+        let (squared_norm, z_without) = (any(1.0).abs(), any(1.0).abs());
+        let touch = Touch {
+            query: 0,
+            squared_norm,
+            z_without,
+            sums,
+        };
         let whole = Whole {
             squared_norm: touch.squared_norm + any(2.0).abs(),
             z_squared,
@@ -435,10 +447,11 @@ fn a_touched_query_is_bounded_whatever_its_projection() {
         let folded = (1.0 + terms.h * any(1.0).abs()) * touch.z_without;
         let pivot = lambda + (whole.squared_norm - touch.squared_norm - folded).max(0.0);
         let length = touch.squared_norm.sqrt() - terms.held * touch.z_without.sqrt();
-        let beta = (whole.rho - touch.along_r - touch.own_f + zf) / pivot;
-        let c = touch.along_p + touch.own_g - x;
+        let beta = (whole.rho - sums[R] - sums[OWN_F] + zf) / pivot;
+        let c = sums[P] + sums[OWN_G] - x;
         let gained = beta * (2.0 * c - beta * length.max(0.0).powi(2)) + 2.0 * beta_0 * x;
-        let bound = bounds::touched_by_norms(&whole, &touch, &terms, (z, beta_0), lambda);
+        (step.queries, step.lambda) = (vec![terms], lambda);
+        let bound = bounds::touched_by_norms(&whole, &[touch], &step, (z, beta_0));
         assert!(
             gained <= bound + 1e-12 * (1.0 + beta * beta),
             "case {case}: {gained}, {bound}"
