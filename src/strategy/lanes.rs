@@ -64,9 +64,13 @@ impl BlockTerms {
             // s - b_Q >= lambda but for rounding.
             let slack = (self.s[lane] - sums.b[lane]).max(self.lambda);
             let beta = (self.rho[lane] - sums.a[lane]) / slack;
+            let gained = beta * (2.0 * sums.c[lane] - beta * sums.d[lane]);
             // A feature that no other query has gets weight 0 without this one.
-            let beta = if self.sole[lane] == query { 0.0 } else { beta };
-            *gain += beta * (2.0 * sums.c[lane] - beta * sums.d[lane]);
+            *gain += if self.sole[lane] == query {
+                0.0
+            } else {
+                gained
+            };
         }
     }
 }

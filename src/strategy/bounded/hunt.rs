@@ -98,7 +98,7 @@ impl<'a> Hunt<'a> {
 
     /// Whether a candidate whose gain is at most `bound` may still win.
     pub(super) fn passes(&self, bound: f64) -> bool {
-        self.step.error - bound - self.step.slop <= self.contest.limit()
+        self.step.error - bound - self.step.slop(bound) <= self.contest.limit()
     }
 
     /// Evaluates candidates exactly.

@@ -70,8 +70,8 @@ pub(super) struct StepTerms {
     pub(super) h_max: f64,
     /// `e(S)`
     pub(super) error: f64,
-    /// What rounding may have done to a gain or a bound: see `docs/bounds.md`.
-    pub(super) slop: f64,
+    /// What rounding may have done to a gain or a bound, as a share: see `docs/bounds.md`.
+    pub(super) rounding: f64,
 }
 
 impl StepTerms {
@@ -107,7 +107,7 @@ impl StepTerms {
             examples: vec![[0.0; LANES]; state.labels().len()],
             vectors,
             error,
-            slop: error * state.rounding(longest),
+            rounding: state.rounding(longest),
         };
         terms.describe_examples(state, &mut queries);
         terms.queries = queries;
@@ -147,6 +147,13 @@ impl StepTerms {
                     .sum::<f64>()
                     .sqrt();
             });
+    }
+
+    /// What rounding may have done to a gain or to this bound on it: a share of the error
+    /// before or, of a candidate that does harm, after.
+    #[inline(always)]
+    pub(super) fn slop(&self, bound: f64) -> f64 {
+        self.rounding * self.error.max(self.error - bound)
     }
 
     /// `[f_Q, g_Q]` of every query, `2 t` numbers each.

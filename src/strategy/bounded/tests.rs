@@ -37,6 +37,8 @@ struct Drawing {
     density: f64,
     /// Added to all labels.
     offset: f64,
+    /// Every other column is multiplied with this, after labels were made.
+    scale: f64,
 }
 
 impl Problem {
@@ -49,6 +51,11 @@ impl Problem {
             columns.push(column);
         }
         let mut labels = draw_labels(&mut random, &queries, &columns);
+        for column in columns.iter_mut().step_by(2) {
+            for value in column {
+                *value *= drawing.scale;
+            }
+        }
         for label in &mut labels {
             *label += drawing.offset;
         }
@@ -184,15 +191,15 @@ impl Record {
         for (level, &bound) in checked.bounds.iter().enumerate() {
             assert!(!bound.is_nan(), "{what}, {}: not a number", NAMES[level]);
             assert!(
-                checked.gain <= bound + step.slop,
+                checked.gain <= bound + step.slop(bound),
                 "{what}, {}: gain {} above bound {bound}, slop {}",
                 NAMES[level],
                 checked.gain,
-                step.slop
+                step.slop(bound)
             );
         }
         assert!(
-            checked.bounds[0] >= checked.bounds[1] - step.slop,
+            checked.bounds[0] * (1.0 + 1e-12) + step.slop(checked.bounds[1]) >= checked.bounds[1],
             "{what}: {} holds for none longer, {} for this one",
             checked.bounds[0],
             checked.bounds[1]
@@ -289,6 +296,7 @@ fn bounds_hold_on_small_problems() {
             columns: random.random_range(2..24),
             density: [1.0, 0.6, 0.2][random.random_range(0..3)],
             offset: 0.0,
+            scale: 1.0,
         };
         let problem = Problem::draw(seed, &sizes, drawing);
         check_problem(problem, 8, &mut record, &format!("problem {seed}"));
@@ -304,9 +312,28 @@ fn bounds_hold_for_labels_with_a_large_offset() {
             columns: 12,
             density: 0.6,
             offset: 1e7,
+            scale: 1.0,
         };
         let problem = Problem::draw(seed, &[3, 5, 2, 7, 4], drawing);
         check_problem(problem, 5, &mut record, &format!("problem {seed}"));
+    }
+}
+
+#[test]
+fn bounds_hold_for_candidates_that_do_harm() {
+    let mut record = Record::default();
+    for seed in 0..400 {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let sizes = small_sizes(&mut random);
+        let drawing = Drawing {
+            columns: 16,
+            density: 0.6,
+            offset: 0.0,
+            scale: 100.0,
+        };
+        let mut problem = Problem::draw(seed, &sizes, drawing);
+        problem.lambda = 1e-3;
+        check_problem(problem, 6, &mut record, &format!("problem {seed}"));
     }
 }
 
@@ -319,6 +346,7 @@ fn bounds_hold_on_a_larger_problem() {
             columns: 400,
             density,
             offset: 0.0,
+            scale: 1.0,
         };
         let problem = Problem::draw(seed, &sizes, drawing);
         check_problem(problem, 12, &mut record, &format!("density {density}"));
@@ -331,6 +359,7 @@ fn bounds_hold_on_a_larger_problem() {
 fn draw_step(random: &mut ChaCha8Rng) -> StepTerms {
     let (steps, queries) = (random.random_range(1..4), random.random_range(1..5));
     let small = [1.0, 1e-4][random.random_range(0..2)];
+    let apart = [1e-3, 2.0][random.random_range(0..2)];
     let mut vectors = Vec::new();
     for _ in 0..queries {
         let f: Vec<f64> = (0..steps)
@@ -338,7 +367,7 @@ fn draw_step(random: &mut ChaCha8Rng) -> StepTerms {
             .collect();
         let g: Vec<f64> = f
             .iter()
-            .map(|f| f + small * random.random_range(-1e-3..1e-3))
+            .map(|f| f + small * apart * random.random_range(-1.0..1.0))
             .collect();
         vectors.extend(f);
         vectors.extend(g);
@@ -365,7 +394,7 @@ fn draw_step(random: &mut ChaCha8Rng) -> StepTerms {
         h_norm: length(&h),
         h_max: h.iter().copied().fold(0.0, f64::max),
         error: 1.0,
-        slop: 0.0,
+        rounding: 0.0,
         vectors,
         h,
     }
@@ -388,6 +417,7 @@ fn remainders_bound_any_untouched_queries() {
             rho: 0.0,
         };
         let (s, beta_0) = (whole.pivot(step.lambda), random.random_range(-9.0..9.0));
+        let beta_0 = beta_0 * [1.0, 1e-3][random.random_range(0..2)];
         let mut gained = 0.0;
         for (query, &h) in step.h.iter().enumerate() {
             let (zf, x) = (along(step.f(query)), along(step.g(query)));
