@@ -57,10 +57,7 @@ impl Strategy for Backfit {
                     for &candidate in chunk {
                         let gain = gain(round, candidate as usize, &projected, z);
                         let feature = round.candidates.feature(candidate as usize);
-                        contest.enter(Entrant {
-                            error: (error - gain).max(0.0),
-                            feature,
-                        });
+                        contest.enter(Entrant::new(feature, error, gain));
                     }
                     contest
                 },

@@ -15,10 +15,25 @@ pub struct Entrant {
 }
 
 impl Entrant {
+    /// A candidate that takes `gain` off `error`.
+    pub fn new(feature: u32, error: f64, gain: f64) -> Self {
+        Self {
+            error: error_left(error, gain),
+            feature,
+        }
+    }
+
     /// Whether `self` is no worse than `other` in error and in feature.
     fn beats(&self, other: &Self) -> bool {
         self.error <= other.error && self.feature <= other.feature
     }
+}
+
+/// What is left of `error` after `gain`: not negative but for rounding, and no number if the
+/// gain is none, which [`f64::max`] would hide.
+pub(super) fn error_left(error: f64, gain: f64) -> f64 {
+    let left = error - gain;
+    if left < 0.0 { 0.0 } else { left }
 }
 
 /// The candidates that can still win a step.

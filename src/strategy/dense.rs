@@ -86,10 +86,7 @@ impl Strategy for Dense {
                 for (candidate, gain) in (block.first..candidates.len()).zip(gains) {
                     if round.eligible(candidate) {
                         let feature = candidates.feature(candidate);
-                        contest.enter(Entrant {
-                            error: (error - gain).max(0.0),
-                            feature,
-                        });
+                        contest.enter(Entrant::new(feature, error, gain));
                     }
                 }
                 contest

@@ -127,7 +127,7 @@ impl Scratch {
             None => self.gains(round.candidates, round.state, block),
             Some(folds) => fold_gains(folds, round, block),
         };
-        gains.map(|gain| (error - gain).max(0.0))
+        gains.map(|gain| super::contest::error_left(error, gain))
     }
 
     /// `e(S) - e(S + v)` for up to eight candidates.

@@ -27,6 +27,7 @@
 //! H_Q <- [H_Q + kappa_Q psi_Q (Phi_Q psi_Q)',  kappa_Q psi_Q]
 //! ```
 
+use ndarray::Array2;
 use rayon::prelude::*;
 
 use super::folds::Folds;
@@ -339,6 +340,18 @@ impl State {
         &self.held[start..start + self.steps()]
     }
 
+    /// A copy of `Phi'`, `m x t`: the selected features, whitened, by example.
+    pub fn whitened(&self) -> Array2<f64> {
+        let shape = (self.labels.len(), self.steps());
+        Array2::from_shape_fn(shape, |(example, step)| self.phi(example)[step])
+    }
+
+    /// A copy of `H`, `m x t`: the same with each query's own part taken out.
+    pub fn whitened_without_query(&self) -> Array2<f64> {
+        let shape = (self.labels.len(), self.steps());
+        Array2::from_shape_fn(shape, |(example, step)| self.held(example)[step])
+    }
+
     /// The rows of `query` in `Phi'`, `H` and `p`.
     pub(super) fn query_matrices(&self, query: usize) -> QueryMatrices<'_> {
         let rows = self.queries.range(query);
@@ -412,7 +425,9 @@ impl State {
     /// What rounding may have done to the leave-query-out error of a candidate with
     /// `|v|^2 <= longest`, or to a bound on it, as a share of the error before.
     pub(super) fn rounding(&self, longest: f64) -> f64 {
-        1e-12 + 16.0 * f64::EPSILON * (self.loss() + longest / self.lambda.value())
+        let trace = self.traces.iter().copied().fold(0.0, f64::max);
+        let stiffness = self.largest_pivot.max(longest) / self.lambda.value();
+        1e-12 + 16.0 * f64::EPSILON * (1.0 + trace) * stiffness
     }
 
     /// By how much rounding is amplified in the worst case: see [`Folds`].
@@ -544,5 +559,73 @@ fn centre(values: &mut [f64]) {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     for value in values {
         *value -= mean;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Axis;
+
+    use super::*;
+    use crate::candidates::Candidates;
+    use crate::dataset::read::ReadOptions;
+
+    const DATA: &str = "1 qid:1 1:1 3:1\n0 qid:1 2:1\n0.5 qid:1 1:2 2:1\n\
+        1 qid:2 2:3 3:1\n0 qid:2 1:1\n0 qid:3 3:2\n1 qid:3 1:1 2:1\n";
+
+    fn state(lambda: f64) -> State {
+        let data = ReadOptions::new()
+            .read_from(DATA.as_bytes(), "data")
+            .unwrap()
+            .dataset;
+        let candidates = Candidates::new(&data);
+        let lambda = Lambda::new(lambda).unwrap();
+        let mut state = State::new(data.labels(), data.queries(), lambda, candidates.len());
+        for candidate in 0..candidates.len() {
+            let (feature, column) = (candidates.feature(candidate), candidates.column(candidate));
+            state.add(Addition {
+                feature,
+                column,
+                sign: candidates.sign(candidate),
+            });
+        }
+        state
+    }
+
+    /// `a` and `b` agree to a share of `1e-9`.
+    fn assert_close(a: f64, b: f64) {
+        assert!((a - b).abs() <= 1e-9 * (1.0 + a.abs()), "{a} and {b}");
+    }
+
+    #[test]
+    fn h_is_phi_without_the_query() {
+        // T_Q = (I - Phi_Q' Phi_Q)^-1 and H_Q = T_Q Phi_Q', so (I - Phi_Q' Phi_Q) H_Q = Phi_Q'.
+        let state = state(0.5);
+        let (phi, held) = (state.whitened(), state.whitened_without_query());
+        for range in state.queries().ranges() {
+            let phi = phi.slice_axis(Axis(0), range.clone().into());
+            let held = held.slice_axis(Axis(0), range.into());
+            let product = &held - &phi.dot(&phi.t().dot(&held));
+            for (found, expected) in product.iter().zip(&phi) {
+                assert_close(*found, *expected);
+            }
+        }
+    }
+
+    #[test]
+    fn the_factors_say_what_the_matrices_say() {
+        let (mut fine, coarse) = (state(0.5), state(0.5));
+        let mut folds = Folds::new(&fine.queries, 0.5, fine.capacity);
+        fine.holdout.clone_from(&fine.labels);
+        let selected = std::mem::take(&mut fine.selected);
+        let mut centred = vec![0.0; fine.labels.len()];
+        for (rows, values) in &selected {
+            let column = Column { rows, values };
+            fine.spread(column, &mut centred);
+            folds.add(column, &centred, &fine.labels, &mut fine.holdout);
+        }
+        for (fine, coarse) in fine.holdout.iter().zip(&coarse.holdout) {
+            assert_close(*fine, *coarse);
+        }
     }
 }

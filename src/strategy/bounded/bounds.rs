@@ -162,10 +162,11 @@ impl Range {
         let d = longer_than(self.squared_norm, self.z_without, self.held);
         let (low, high) = weights((n - n_off, n + n_off), least, most);
         // 2 beta c_Q + 2 beta_0 z . g_Q = 2 beta c + 2 (beta_0 - beta) z . g_Q: a concave piece
-        // on either side of beta_0. Beyond its side a piece is below the
-        // other, or no more than it at beta_0; so neither needs a test.
+        // on either side of beta_0. Beyond its side a piece is below the other, so neither needs
+        // a test.
         let above = parabola(c + c_off, d, larger(low, beta_0), high) - 2.0 * beta_0 * c_off;
-        let below = parabola(c - c_off, d, low, smaller(high, beta_0)) + 2.0 * beta_0 * c_off;
+        let below =
+            parabola(c - c_off, d, low, smaller(high, larger(beta_0, low))) + 2.0 * beta_0 * c_off;
         larger(above, below)
     }
 }

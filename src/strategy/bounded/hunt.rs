@@ -98,7 +98,8 @@ impl<'a> Hunt<'a> {
 
     /// Whether a candidate whose gain is at most `bound` may still win.
     pub(super) fn passes(&self, bound: f64) -> bool {
-        self.step.error - bound - self.step.slop(bound) <= self.contest.limit()
+        let least = self.step.error - bound - self.step.slop(bound);
+        least <= self.contest.limit() || least.is_nan()
     }
 
     /// Evaluates candidates exactly.

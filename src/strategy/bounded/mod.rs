@@ -46,6 +46,9 @@ use terms::{ALL_G, ExampleTerms, OWN_G, PHI, R, StepTerms};
 /// Candidates whose level-0 bound one task computes.
 const CHUNK: usize = 1024;
 
+/// Where rounding may take this share of a step's error, bounds are not used.
+const COARSE: f64 = 1e-4;
+
 /// Exact selection from bounds.
 #[derive(Debug)]
 pub struct Bounded {
@@ -104,7 +107,7 @@ impl Bounded {
 
 impl Strategy for Bounded {
     fn propose(&mut self, round: &Round<'_>) -> Contest {
-        if round.state.folds().is_some() {
+        if round.state.folds().is_some() || round.state.rounding(self.longest) > COARSE {
             // The quantities that the bounds are made of have lost too many digits.
             let all = round.eligible_candidates();
             self.work = Work {
@@ -202,7 +205,12 @@ impl Bounded {
     }
 
     fn several_by_norms(&mut self, hunt: &Hunt<'_>) -> Vec<Suspect> {
-        let missing = hunt.step.steps - self.synced;
+        // A state that is younger than what is kept is another one: all is found anew.
+        let missing = hunt
+            .step
+            .steps
+            .checked_sub(self.synced)
+            .unwrap_or(usize::MAX);
         self.synced = hunt.step.steps;
         let found: Vec<Vec<Suspect>> = self
             .chunks()
