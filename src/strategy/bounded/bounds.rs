@@ -26,7 +26,7 @@
 use super::forms::Forms;
 use super::terms::{ExampleTerms, OWN_F, OWN_G, P, QueryTerms, R, StepTerms};
 use crate::dataset::Column;
-use crate::strategy::lanes::LANES;
+use crate::strategy::lanes::{LANES, Lanes};
 
 /// What a bound knows of a candidate in a query it touches.
 #[derive(Debug, Clone, Copy)]
@@ -106,14 +106,12 @@ pub(super) fn touched_by_norms(
 ) -> f64 {
     let mut sums = [0.0; LANES];
     for block in touches.chunks(LANES) {
-        // What a lane without a query gets is not added.
-        let mut lanes = [Range::default(); LANES];
-        for (lane, touch) in lanes.iter_mut().zip(block) {
-            *lane = Range::new(whole, touch, &step.queries[touch.query], lengths.0);
+        let mut ranges = Ranges::default();
+        for (lane, touch) in block.iter().enumerate() {
+            ranges.load(lane, whole, touch, &step.queries[touch.query], lengths.0);
         }
-        let bounds: [f64; LANES] = std::array::from_fn(|lane| {
-            lanes[lane].bound(whole.squared_norm, lengths.1, step.lambda)
-        });
+        let bounds = ranges.bounds(whole.squared_norm, lengths.1, step.lambda);
+        // What a lane without a query gets is not added.
         for lane in 0..block.len() {
             sums[lane] += bounds[lane];
         }
@@ -121,53 +119,58 @@ pub(super) fn touched_by_norms(
     sums.iter().sum()
 }
 
-/// What level 0 knows of a touched query.
+/// What level 0 knows of eight touched queries.
 #[derive(Debug, Clone, Copy, Default)]
-struct Range {
-    squared_norm: f64,
-    z_without: f64,
-    h: f64,
-    held: f64,
+struct Ranges {
+    squared_norm: Lanes,
+    z_without: Lanes,
+    h: Lanes,
+    held: Lanes,
     /// `n_Q` is within `n_off` of `n`.
-    n: f64,
-    n_off: f64,
+    n: Lanes,
+    n_off: Lanes,
     /// `c_Q` is within `c_off` of `c`.
-    c: f64,
-    c_off: f64,
+    c: Lanes,
+    c_off: Lanes,
 }
 
-impl Range {
+impl Ranges {
     #[inline(always)]
-    fn new(whole: &Whole, touch: &Touch, terms: &QueryTerms, z: f64) -> Self {
-        Self {
-            squared_norm: touch.squared_norm,
-            z_without: touch.z_without,
-            h: terms.h,
-            held: terms.held,
-            n: touch.n(whole),
-            n_off: z * terms.f,
-            c: touch.c(),
-            c_off: z * terms.g,
-        }
+    fn load(&mut self, lane: usize, whole: &Whole, touch: &Touch, terms: &QueryTerms, z: f64) {
+        self.squared_norm[lane] = touch.squared_norm;
+        self.z_without[lane] = touch.z_without;
+        self.h[lane] = terms.h;
+        self.held[lane] = terms.held;
+        self.n[lane] = touch.n(whole);
+        self.n_off[lane] = z * terms.f;
+        self.c[lane] = touch.c();
+        self.c_off[lane] = z * terms.g;
     }
 
     /// No branch: this runs a million times a step, eight at a time.
     #[inline(always)]
-    fn bound(&self, squared_norm: f64, beta_0: f64, lambda: f64) -> f64 {
-        let Self {
-            n, n_off, c, c_off, ..
-        } = *self;
-        let outside = larger(squared_norm - self.squared_norm, 0.0);
-        let (least, most) = pivot_without(outside, self.z_without, self.h, lambda);
-        let d = longer_than(self.squared_norm, self.z_without, self.held);
-        let (low, high) = weights((n - n_off, n + n_off), least, most);
-        // 2 beta c_Q + 2 beta_0 z . g_Q = 2 beta c + 2 (beta_0 - beta) z . g_Q: a concave piece
-        // on either side of beta_0. Beyond its side a piece is below the other, so neither needs
-        // a test.
-        let above = parabola(c + c_off, d, larger(low, beta_0), high) - 2.0 * beta_0 * c_off;
-        let below =
-            parabola(c - c_off, d, low, smaller(high, larger(beta_0, low))) + 2.0 * beta_0 * c_off;
-        larger(above, below)
+    fn bounds(&self, squared_norm: f64, beta_0: f64, lambda: f64) -> Lanes {
+        let mut bounds = [0.0; LANES];
+        for (lane, bound) in bounds.iter_mut().enumerate() {
+            let (n, n_off) = (self.n[lane], self.n_off[lane]);
+            let (c, c_off) = (self.c[lane], self.c_off[lane]);
+            let outside = larger(squared_norm - self.squared_norm[lane], 0.0);
+            let (least, most) = pivot_without(outside, self.z_without[lane], self.h[lane], lambda);
+            let d = longer_than(
+                self.squared_norm[lane],
+                self.z_without[lane],
+                self.held[lane],
+            );
+            let (low, high) = weights((n - n_off, n + n_off), least, most);
+            // 2 beta c_Q + 2 beta_0 z . g_Q = 2 beta c + 2 (beta_0 - beta) z . g_Q: a concave
+            // piece on either side of beta_0. Beyond its side a piece is below the other, so
+            // neither needs a test.
+            let last = smaller(high, larger(beta_0, low));
+            let above = parabola(c + c_off, d, larger(low, beta_0), high) - 2.0 * beta_0 * c_off;
+            let below = parabola(c - c_off, d, low, last) + 2.0 * beta_0 * c_off;
+            *bound = larger(above, below);
+        }
+        bounds
     }
 }
 
