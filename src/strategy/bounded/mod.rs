@@ -27,6 +27,7 @@ mod bounds;
 mod forms;
 mod hunt;
 mod layout;
+mod suspect;
 mod terms;
 #[cfg(test)]
 mod tests;
@@ -39,8 +40,9 @@ use crate::candidates::Candidates;
 use crate::dataset::Column;
 use bounds::{Touch, Whole};
 use forms::Forms;
-use hunt::{AWAKE_BYTES, Awake, Hunt, Kept, Room, Suspect};
+use hunt::{AWAKE_BYTES, Awake, Hunt, Kept};
 use layout::{Layout, Piece};
+use suspect::{Room, Suspect};
 use terms::{ALL_G, ExampleTerms, OWN_G, PHI, R, StepTerms};
 
 /// Candidates whose level-0 bound one task computes.
