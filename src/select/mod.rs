@@ -3,7 +3,7 @@
 //! [`select`] does the whole job. [`Greedy`] is the same in single steps, cut
 //! where a run whose columns are partitioned over processes communicates: each
 //! process [`propose`](Greedy::propose)s among its own columns, the
-//! [`Contest`]s are merged, and the winner's [`Addition`] is sent to everyone to
+//! [`Contest`](crate::strategy::Contest)s are merged, and the winner's [`Addition`](crate::strategy::Addition) is sent to everyone to
 //! [`adopt`](Greedy::adopt).
 
 mod concordance;

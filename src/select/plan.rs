@@ -20,7 +20,7 @@ pub struct Plan {
 /// Chooses the strategy and checks that it can do what is asked in the memory allowed.
 ///
 /// # Errors
-/// As [`select`].
+/// As [`select`](super::select()).
 pub fn plan(candidates: &Candidates, held: u64, options: &Options) -> Result<Plan, SelectError> {
     options.check(candidates)?;
     let shape = Shape::new(candidates, options.k, options.lambda, options.sample);

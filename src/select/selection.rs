@@ -21,7 +21,7 @@ pub struct Step {
     /// Candidates that were evaluated exactly.
     pub evaluated: usize,
     /// For `bounded`, candidates that could still win after each level of bounds
-    /// ([`Work::alive`]); empty for others.
+    /// ([`Work::alive`](crate::strategy::Work::alive)); empty for others.
     pub alive: Vec<usize>,
 }
 

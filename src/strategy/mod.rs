@@ -7,6 +7,7 @@
 //! strategy to [`propose`](Strategy::propose), adds the winner's column to the
 //! state and lets the strategy [`adopt`](Strategy::adopt) the change.
 
+mod addition;
 mod backfit;
 mod bounded;
 mod contest;
@@ -17,13 +18,14 @@ mod lanes;
 mod lowmem;
 mod state;
 
+pub use addition::{Addition, LastStep};
 pub use backfit::Backfit;
 pub use bounded::Bounded;
 pub use contest::{Contest, Entrant, TIE_TOLERANCE};
 pub use dense::Dense;
 pub use kind::{Shape, StrategyKind, UnknownStrategy};
 pub use lowmem::LowMemory;
-pub use state::{Addition, LastStep, State};
+pub use state::State;
 
 use crate::candidates::Candidates;
 

@@ -30,23 +30,14 @@
 use ndarray::Array2;
 use rayon::prelude::*;
 
+use super::addition::{
+    Addition, LastStep, Part, centre, centred, subtract_products_in_parallel, take,
+};
 use super::folds::Folds;
 use super::lowmem::QueryMatrices;
 use crate::Lambda;
 use crate::dataset::{Column, Queries};
 use crate::kernels;
-
-/// A column to be added, in any form that centres to it: as a strategy's own
-/// candidate, or as it came from another process.
-#[derive(Debug, Clone, Copy)]
-pub struct Addition<'a> {
-    /// 0-based feature.
-    pub feature: u32,
-    /// The sparse column, not centred.
-    pub column: Column<'a>,
-    /// 1.0, or -1.0 when the feature is minus this column.
-    pub sign: f64,
-}
 
 /// What leave-query-out selection knows after `t` of at most `k` steps: per
 /// example, nothing per candidate. Replicated where columns are partitioned.
@@ -86,154 +77,6 @@ pub struct State {
 /// How much `|T_Q| s / lambda` may be before [`Folds`] take over: about this times the
 /// rounding of one operation is lost.
 const DELICATE: f64 = 1e8;
-
-/// What the last addition did, for strategies that keep caches up to date.
-#[derive(Debug, Clone)]
-pub struct LastStep {
-    /// The new row of `Phi`, `m`.
-    pub phi: Vec<f64>,
-    /// `psi_Q = T_Q phi_Q` with `T_Q` from before the addition, `m`.
-    pub psi: Vec<f64>,
-    /// `B_Q = phi_Q . psi_Q`, `q`.
-    pub leverage: Vec<f64>,
-    /// `kappa_Q = 1 / (1 - B_Q)`, `q`.
-    pub kappa: Vec<f64>,
-    /// `phi . y^`.
-    pub eta: f64,
-    /// `lambda / s`: no `1 - B_Q` is less.
-    least_slack: f64,
-    /// The query that holds the whole column, if one does.
-    sole_query: Option<usize>,
-}
-
-impl LastStep {
-    /// A step that changed nothing.
-    pub(super) fn none(queries: &Queries) -> Self {
-        let (rows, queries) = (queries.rows(), queries.len());
-        Self {
-            phi: vec![0.0; rows],
-            psi: vec![0.0; rows],
-            leverage: vec![0.0; queries],
-            kappa: vec![0.0; queries],
-            eta: 0.0,
-            least_slack: 1.0,
-            sole_query: None,
-        }
-    }
-
-    /// Whether this is the step that changed nothing.
-    pub(super) fn is_none(&self) -> bool {
-        self.kappa[0] == 0.0
-    }
-}
-
-/// One query's share of the state while a feature is added.
-struct Part<'a> {
-    first_row: usize,
-    capacity: usize,
-    /// Entries of the new column in this query.
-    entries: Column<'a>,
-    phi: &'a mut [f64],
-    held: &'a mut [f64],
-    residual: &'a mut [f64],
-    holdout: &'a mut [f64],
-    /// `u` on entry, `phi` when done.
-    new_phi: &'a mut [f64],
-    /// `v` on entry, `psi` when done.
-    psi: &'a mut [f64],
-    leverage: &'a mut f64,
-    kappa: &'a mut f64,
-    least_slack: f64,
-    trace: &'a mut f64,
-    /// Whether `p` is looked after elsewhere.
-    folded: bool,
-    /// No other query has the feature, so the model without this one gives it weight 0.
-    unseen_elsewhere: bool,
-}
-
-impl Part<'_> {
-    /// `kappa_Q`, and the multiple of `psi` that leaves `p`.
-    fn reaction(&self, eta: f64) -> (f64, f64) {
-        if self.unseen_elsewhere {
-            return (1.0 / self.least_slack, 0.0);
-        }
-        // s - b_Q >= lambda, so this is the bound that rounding must not cross.
-        let kappa = 1.0 / (1.0 - *self.leverage).max(self.least_slack);
-        let surprise = kappa * (eta - kernels::dot(self.new_phi, self.holdout));
-        (kappa, surprise)
-    }
-
-    /// Appends `phi = u / root` to `Phi`, updates `r`, and `H` and `p` unless [`Folds`] have
-    /// taken over: O(|Q| t).
-    fn append(self, z: &[f64], root: f64, eta: f64) {
-        for value in self.new_phi.iter_mut().chain(&mut *self.psi) {
-            *value /= root;
-        }
-        let phi_rows = self.phi.chunks_exact_mut(self.capacity);
-        for ((row, residual), &phi) in phi_rows.zip(&mut *self.residual).zip(&*self.new_phi) {
-            row[z.len()] = phi;
-            *residual -= eta * phi;
-        }
-        if !self.folded {
-            self.append_held(z, root, eta);
-        }
-    }
-
-    /// The part of `append` that divides by `1 - B_Q`.
-    fn append_held(self, z: &[f64], root: f64, eta: f64) {
-        let t = z.len();
-        let mut projection: Vec<f64> = z.iter().map(|z| z / root).collect();
-        for (row, value) in self.entries.iter() {
-            let phi = &self.phi[(row - self.first_row) * self.capacity..][..t];
-            kernels::add_scaled(&mut projection, -value / root, phi);
-        }
-        subtract_products(self.psi, self.held, self.capacity, &projection);
-        *self.leverage = kernels::dot(self.new_phi, self.psi);
-        let (kappa, surprise) = self.reaction(eta);
-        *self.kappa = kappa;
-        *self.trace += kappa * kernels::dot(self.psi, self.psi);
-        projection.fill(0.0);
-        gather_products(&mut projection, self.phi, self.capacity, self.psi);
-        let rows = self.held.chunks_exact_mut(self.capacity).zip(self.holdout);
-        for ((row, holdout), &psi) in rows.zip(&*self.psi) {
-            kernels::add_scaled(&mut row[..t], kappa * psi, &projection);
-            row[t] = kappa * psi;
-            *holdout -= surprise * psi;
-        }
-    }
-}
-
-/// Takes the first `length` numbers off `slice`, or what there is.
-#[expect(clippy::mut_mut, reason = "the slice itself gets shorter")]
-fn take<'a, T>(slice: &mut &'a mut [T], length: usize) -> &'a mut [T] {
-    let length = length.min(slice.len());
-    slice.split_off_mut(..length).unwrap_or_default()
-}
-
-/// `u -= M z` for the first `z.len()` columns of `M`.
-#[multiversion::multiversion(targets = "simd")]
-fn subtract_products(u: &mut [f64], m: &[f64], stride: usize, z: &[f64]) {
-    for (u, row) in u.iter_mut().zip(m.chunks_exact(stride)) {
-        *u -= kernels::dot(&row[..z.len()], z);
-    }
-}
-
-/// `u -= M z` in parallel over rows.
-fn subtract_products_parallel(u: &mut [f64], m: &[f64], stride: usize, z: &[f64]) {
-    const ROWS: usize = 1024;
-    if !z.is_empty() {
-        let chunks = u.par_chunks_mut(ROWS).zip(m.par_chunks(ROWS * stride));
-        chunks.for_each(|(u, m)| subtract_products(u, m, stride, z));
-    }
-}
-
-/// `z += M' u` for the first `z.len()` columns of `M`.
-#[multiversion::multiversion(targets = "simd")]
-fn gather_products(z: &mut [f64], m: &[f64], stride: usize, u: &[f64]) {
-    for (&u, row) in u.iter().zip(m.chunks_exact(stride)) {
-        kernels::add_scaled(z, u, row);
-    }
-}
 
 impl State {
     /// The state before the first of `capacity` steps.
@@ -394,7 +237,7 @@ impl State {
             .unwrap_or_else(|| LastStep::none(&self.queries));
         self.spread(column, &mut last.psi);
         last.phi.copy_from_slice(&last.psi);
-        subtract_products_parallel(&mut last.phi, &self.phi, self.capacity, &z);
+        subtract_products_in_parallel(&mut last.phi, &self.phi, self.capacity, &z);
         // v . u = |v|^2 - |z|^2 is not negative, but for rounding.
         let pivot = self.lambda.value()
             + kernels::sparse_dot(column.rows, column.values, &last.phi).max(0.0);
@@ -539,26 +382,6 @@ impl State {
             *weight *= sign;
         }
         weights
-    }
-}
-
-/// `L y`: labels less their query's mean.
-///
-/// Twice: under a large common offset the first mean is off by the rounding of the offset, and
-/// so is the sum of what is left; columns that are not centred would pick that up.
-pub(crate) fn centred(values: &[f64], queries: &Queries) -> Vec<f64> {
-    let mut centred = values.to_vec();
-    for range in queries.ranges() {
-        centre(&mut centred[range.clone()]);
-        centre(&mut centred[range]);
-    }
-    centred
-}
-
-fn centre(values: &mut [f64]) {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    for value in values {
-        *value -= mean;
     }
 }
 
