@@ -103,7 +103,7 @@ def panel(lines, left, top, title, study, x, x_unit, y, y_unit):
 
 def draw(lines):
     rows = -(-len(PANELS) // ACROSS)
-    width, height = ACROSS * WIDTH, rows * HEIGHT + 30
+    width, height = ACROSS * WIDTH + 12, rows * HEIGHT + 30
     svg = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" font-size="11">',
         "<style>.grid{stroke:#ddd;stroke-width:1}.title{font-size:13px;font-weight:bold}"
