@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use rankrls::select::{Options, SelectError, plan};
-use rankrls::{Candidates, Estimate, StrategyKind, estimates};
+use rankrls::{Candidates, Dataset, Estimate, StrategyKind, estimates};
 use serde::Serialize;
 
 use super::bytes::Bytes;
@@ -19,6 +19,8 @@ pub(crate) struct PlanReport {
     candidates: Option<usize>,
     data: Sizes,
     data_bytes: u64,
+    /// What the data took at most while they were read.
+    reading_bytes: u64,
     candidate_bytes: u64,
     limit_bytes: Option<u64>,
     /// The strategy that `auto` takes, if one fits.
@@ -53,7 +55,7 @@ impl From<Estimate> for Row {
 impl PlanReport {
     /// Plans with `options` that leave the strategy open and `held` bytes of data.
     pub(crate) fn new(
-        sizes: Sizes,
+        train: &Dataset<'_>,
         candidates: &Candidates,
         held: u64,
         options: &Options,
@@ -62,8 +64,9 @@ impl PlanReport {
             schema: "rankrls.plan/1",
             k: options.features(),
             candidates: options.sample_size(),
-            data: sizes,
+            data: Sizes::new(train, &candidates.summary()),
             data_bytes: held,
+            reading_bytes: train.reading_memory(),
             candidate_bytes: candidates.memory(),
             limit_bytes: options.memory_limit(),
             auto: automatic(candidates, held, options)?.map(StrategyKind::name),
@@ -78,9 +81,13 @@ impl PlanReport {
     pub(crate) fn text(&self) -> String {
         let mut text = self.data.lines();
         let (data, candidates) = (Bytes(self.data_bytes), Bytes(self.candidate_bytes));
-        let _ = write!(text, "data take {data}, column classes {candidates}");
+        let reading = Bytes(self.reading_bytes);
+        let _ = write!(
+            text,
+            "data take {data}, {reading} while read, column classes {candidates}"
+        );
         if let Some(limit) = self.limit_bytes {
-            let _ = write!(text, ", {} may be taken", Bytes(limit));
+            let _ = write!(text, "\n{} may be taken", Bytes(limit));
         }
         let _ = writeln!(text, "\n\n{}\n", self.table());
         let _ = match self.auto {

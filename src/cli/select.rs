@@ -18,7 +18,6 @@ use super::measures::{self, Measures};
 use super::output::{OutputFile, print, print_json};
 use super::plan::PlanReport;
 use super::selection::Job;
-use super::sizes::Sizes;
 use super::usage;
 
 /// Select features by leave-query-out error
@@ -126,8 +125,7 @@ pub(crate) fn run(args: &SelectArgs, console: Console) -> Result<ExitCode> {
 
 fn plan(args: &SelectArgs, input: &Input) -> Result<ExitCode> {
     let candidates = Candidates::new(&input.train);
-    let sizes = Sizes::new(&input.train, &candidates.summary());
-    let plan = PlanReport::new(sizes, &candidates, input.memory(), &args.options())?;
+    let plan = PlanReport::new(&input.train, &candidates, input.memory(), &args.options())?;
     if args.json {
         print_json(&plan)?;
     } else {

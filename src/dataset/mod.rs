@@ -305,6 +305,13 @@ impl<'a> Dataset<'a> {
         self.columns.nnz()
     }
 
+    /// Bytes that reading such data takes at its peak: the rows, while the columns are made of
+    /// them. Chunks of text, some MiB, come on top.
+    pub fn reading_memory(&self) -> u64 {
+        let row_entry = size_of::<f64>() + size_of::<u32>();
+        self.memory() + (self.nonzeros() * row_entry) as u64
+    }
+
     /// Bytes held, borrowed arrays included.
     pub fn memory(&self) -> u64 {
         let entries = self.nonzeros() * (size_of::<f64>() + size_of::<u32>());
