@@ -182,22 +182,14 @@ impl Scratch {
     ) -> bool {
         let range = state.queries().range(query);
         let mut touched = false;
-        for (lane, rest) in rest.iter_mut().enumerate() {
-            if rest
-                .rows
-                .first()
-                .is_none_or(|&row| row as usize >= range.end)
-            {
-                continue;
-            }
+        take_segments(candidates, rest, range.end, |lane, segment| {
             if !touched {
                 self.z_without.copy_from_slice(&self.z);
                 self.v[..range.len()].fill([0.0; LANES]);
                 touched = true;
             }
-            let segment = candidates.take_segment(rest);
-            self.load_segment(state, range.clone(), lane, &segment);
-        }
+            self.load_segment(state, range.clone(), lane, segment);
+        });
         touched
     }
 
@@ -231,21 +223,31 @@ fn fold_gains(folds: &Folds, round: &Round<'_>, block: &[u32]) -> Lanes {
     folds.gains(&sums, state.holdout(), |query, v| {
         let range = state.queries().range(query);
         let mut touched = false;
-        for (lane, rest) in rest.iter_mut().enumerate() {
-            if rest
-                .rows
-                .first()
-                .is_some_and(|&row| (row as usize) < range.end)
-            {
-                if !touched {
-                    v.fill([0.0; LANES]);
-                    touched = true;
-                }
-                spread(&candidates.take_segment(rest), range.start, lane, v);
+        take_segments(candidates, &mut rest, range.end, |lane, segment| {
+            if !touched {
+                v.fill([0.0; LANES]);
+                touched = true;
             }
-        }
+            spread(segment, range.start, lane, v);
+        });
         touched
     })
+}
+
+/// Takes the segments of the query that ends before row `end` off columns that have one, with
+/// the lane of each.
+#[inline]
+fn take_segments(
+    candidates: &Candidates,
+    rest: &mut [Column<'_>],
+    end: usize,
+    mut visit: impl FnMut(usize, &Segment<'_>),
+) {
+    for (lane, rest) in rest.iter_mut().enumerate() {
+        if rest.rows.first().is_some_and(|&row| (row as usize) < end) {
+            visit(lane, &candidates.take_segment(rest));
+        }
+    }
 }
 
 /// Puts a column's centred entries in a query into its lane.

@@ -215,14 +215,9 @@ impl<'a> Hunt<'a> {
         let mut awake = Vec::new();
         for suspect in chunk {
             let projected = self.project(suspect, room);
-            if self
-                .round
-                .candidates
-                .column(suspect.candidate as usize)
-                .rows
-                .len()
-                >= WORTH_KEEPING
-            {
+            // Only what is kept up to date is recalled.
+            let column = self.round.candidates.column(suspect.candidate as usize);
+            if suspect.kept.is_some() && column.rows.len() >= WORTH_KEEPING {
                 awake.push((suspect.candidate, room.z.clone()));
             }
             let bound = suspect.bound.min(projected.bound(self.step, forms));

@@ -119,6 +119,10 @@ impl Strategy for Bounded {
             return lowmem::judge(round, &all);
         }
         let step = StepTerms::new(round.state, self.longest);
+        if step.steps.wrapping_sub(self.synced) > 1 {
+            // Not the steps that came after what is kept.
+            self.awake.clear();
+        }
         let mut hunt = Hunt::new(round, &step, std::mem::take(&mut self.awake));
         hunt.evaluate(&self.open(round));
         let suspects = match round.sample {
@@ -188,19 +192,11 @@ impl Bounded {
                 z_squared,
                 rho,
             };
-            // The true s is no less, so beta_0 is no larger.
+            // The true s is no less, so |beta_0| is no larger.
             let beta_0 = rho.abs() / whole.pivot(step.lambda);
-            let first_order = 2.0 * beta_0 * along.abs();
-            let bound = first_order + bounds::remainder(&whole, step, beta_0);
-            if hunt.passes(bound) && !hunt.round.retired[candidate as usize] {
-                suspects.push(Suspect {
-                    candidate,
-                    bound,
-                    first_order,
-                    whole,
-                    beta_0,
-                    kept: None,
-                });
+            let suspect = Suspect::new(candidate, 2.0 * beta_0 * along.abs(), whole, step);
+            if hunt.passes(suspect.bound) && !hunt.round.retired[candidate as usize] {
+                suspects.push(suspect);
             }
         }
         suspects
@@ -338,13 +334,5 @@ fn several_by_norms(
     let beta_0 = rho / whole.pivot(step.lambda);
     let touched = bounds::touched_by_norms(&whole, touches, step, (z_squared.sqrt(), beta_0));
     let first_order = touched - 2.0 * beta_0 * along_g;
-    let bound = first_order + bounds::remainder(&whole, step, beta_0);
-    Suspect {
-        candidate,
-        bound,
-        first_order,
-        whole,
-        beta_0,
-        kept: None,
-    }
+    Suspect::new(candidate, first_order, whole, step)
 }

@@ -22,6 +22,21 @@ pub(super) struct Suspect {
 }
 
 impl Suspect {
+    /// Level 0: `first_order` is the bound but for what untouched queries add to it.
+    #[inline(always)]
+    pub(super) fn new(candidate: u32, first_order: f64, whole: Whole, step: &StepTerms) -> Self {
+        let beta_0 = whole.rho / whole.pivot(step.lambda);
+        let bound = first_order + bounds::remainder(&whole, step, beta_0);
+        Self {
+            candidate,
+            bound,
+            first_order,
+            whole,
+            beta_0,
+            kept: None,
+        }
+    }
+
     /// Level 0 again, once the forms are known.
     pub(super) fn bound_by_spectrum(&self, step: &StepTerms, forms: &Forms) -> f64 {
         let rest = bounds::remainder_by_spectrum(&self.whole, step, forms, self.beta_0);
