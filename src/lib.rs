@@ -71,6 +71,7 @@ pub mod path;
 mod sample;
 pub mod select;
 pub mod strategy;
+mod weight;
 
 pub use candidates::Candidates;
 pub use dataset::{Dataset, DatasetError, FeatureNames, IndexBase, Queries};
@@ -82,3 +83,4 @@ pub use path::TestPath;
 pub use sample::Sampler;
 pub use select::{Observer, Options, SelectError, Selection, Step, select};
 pub use strategy::{StrategyKind, UnknownStrategy};
+pub use weight::{QueryWeight, UnknownQueryWeight};
