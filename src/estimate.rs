@@ -17,7 +17,8 @@ pub struct Estimate {
     pub exact: bool,
     /// Whether `total` is within the memory allowed.
     pub fits: bool,
-    /// Whether it can do what is asked: not every strategy works on a random subset.
+    /// Whether it can do what is asked: not every strategy works on a random subset, or judges
+    /// by a ranking measure.
     pub able: bool,
 }
 
@@ -37,7 +38,7 @@ pub fn estimates(candidates: &Candidates, held: u64, options: &Options) -> Vec<E
             total,
             exact: strategy.is_exact() && sample.is_none(),
             fits: total <= limit,
-            able: sample.is_none() || strategy.can_sample(),
+            able: options.suits(strategy),
         }
     };
     StrategyKind::ALL.into_iter().map(estimate).collect()

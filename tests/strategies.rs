@@ -6,9 +6,12 @@ use std::ops::ControlFlow;
 
 use oracle::Problem;
 use proptest::prelude::*;
-use rankrls::select::{Observer, Step, select};
-use rankrls::strategy::State;
-use rankrls::{Candidates, Lambda, Options, Sampler, Selection, StrategyKind};
+use rankrls::metrics::{Convention, Metric, evaluate};
+use rankrls::select::{Observer, SelectError, Step, select};
+use rankrls::strategy::{Criterion, State};
+use rankrls::{
+    Candidates, Lambda, Options, Queries, QueryWeight, Sampler, Selection, StrategyKind,
+};
 
 /// Columns of small half-integers, some of them constant, copies, or mirrored and shifted
 /// copies of each other; queries from one row to all rows.
@@ -307,4 +310,163 @@ fn an_observer_can_stop_and_keeps_what_there_is() {
     assert_eq!(selection.steps.len(), 2);
     assert_eq!(selection.weights.len(), 2);
     assert_eq!(selection.ending, rankrls::select::Ending::Interrupted);
+}
+
+/// Criteria that users ask for.
+fn measures() -> impl Strategy<Value = (Metric, Convention)> {
+    let metric = prop::sample::select(vec!["cindex", "ndcg@2", "ndcg@10", "map", "mean-ndcg"]);
+    let convention = prop::sample::select(vec![Convention::Standard, Convention::Letor]);
+    (metric.prop_map(|name| name.parse().unwrap()), convention)
+}
+
+/// A measure of leave-query-out predictions by the definition. `None` where predictions of a
+/// query are so close, and not equal, that rounding may decide their order.
+fn measure_by_definition(
+    problem: &Problem,
+    features: &[usize],
+    lambda: f64,
+    (metric, convention): (Metric, Convention),
+) -> Option<f64> {
+    let mut predictions = problem.predictions(features, lambda);
+    let largest = predictions
+        .iter()
+        .fold(1.0f64, |most, value| most.max(value.abs()));
+    for range in problem.queries() {
+        let mut sorted: Vec<usize> = range.collect();
+        sorted.sort_by(|&a, &b| predictions[a].total_cmp(&predictions[b]));
+        for pair in sorted.windows(2) {
+            let gap = predictions[pair[1]] - predictions[pair[0]];
+            if gap > 1e-14 * largest && gap < 1e-8 * largest {
+                return None;
+            }
+            if gap <= 1e-14 * largest {
+                predictions[pair[1]] = predictions[pair[0]];
+            }
+        }
+    }
+    let queries = Queries::from_sizes(&problem.sizes).unwrap();
+    let labels = &problem.labels;
+    let found = evaluate(&[metric], labels, &predictions, &queries, convention).unwrap();
+    found.metrics[0].mean
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_measure_as_criterion_follows_the_definition(
+        problem in problems(), exponent in -4i32..5, measure in measures(),
+    ) {
+        let lambda = 2f64.powi(exponent);
+        let criterion = Criterion::Ranking { metric: measure.0, convention: measure.1 };
+        for strategy in [StrategyKind::Dense, StrategyKind::LowMem, StrategyKind::Sampled] {
+            let mut options = options(problem.x.len(), lambda)
+                .strategy(strategy)
+                .criterion(criterion);
+            if strategy == StrategyKind::Sampled {
+                options = options.sample(problem.x.len());
+            }
+            let selection = match select(&problem.dataset(), &options, &mut ()) {
+                Ok(selection) => selection,
+                Err(SelectError::Undefined { .. }) => {
+                    prop_assert_eq!(measure_by_definition(&problem, &[], lambda, measure), None);
+                    return Ok(());
+                }
+                Err(_) => return Ok(()),
+            };
+            let mut selected = Vec::new();
+            for step in &selection.steps {
+                let judged: Option<Vec<(usize, f64)>> = remaining(&problem, &selected)
+                    .into_iter()
+                    .map(|i| {
+                        let features = [&selected[..], &[i]].concat();
+                        Some((i, measure_by_definition(&problem, &features, lambda, measure)?))
+                    })
+                    .collect();
+                let Some(judged) = judged else { break };
+                let best = judged.iter().fold(f64::MIN, |best, pair| best.max(pair.1));
+                let tied = judged.iter().filter(|pair| 1.0 - pair.1 <= (1.0 - best) + 1e-12);
+                let lowest = tied.map(|pair| pair.0).min().unwrap();
+                prop_assert_eq!(step.feature as usize, lowest, "{} {:?}", strategy, judged);
+                prop_assert!((step.criterion.unwrap() - best).abs() < 1e-12);
+                selected.push(lowest);
+                let error = problem.error(&selected, lambda);
+                prop_assert!((step.lqo_error - error).abs() <= 1e-8 * (error + 1.0));
+            }
+        }
+    }
+
+    #[test]
+    fn weights_of_queries_scale_their_centred_rows(
+        problem in problems(), lambda in lambdas(), weight in prop::sample::select(QueryWeight::ALL.to_vec()),
+    ) {
+        let scaled = problem.weighted(weight);
+        let k = problem.x.len();
+        for strategy in EXACT {
+            let options = options(k, lambda).strategy(strategy).query_weight(weight);
+            let Some(selection) = run(&problem, &options) else { return Ok(()) };
+            prop_assert_eq!(selection.query_weight, weight);
+            check_path(
+                &scaled,
+                &selection,
+                lambda,
+                |_, selected| remaining(&problem, selected),
+                |selected, candidate| scaled.error(&[selected, &[candidate]].concat(), lambda),
+            )?;
+        }
+    }
+}
+
+#[test]
+fn strategies_without_predictions_refuse_a_measure() {
+    let text = "1 qid:1 1:1\n0 qid:1 2:1\n1 qid:2 1:1\n0 qid:2\n";
+    let loaded = rankrls::dataset::read::ReadOptions::new().read_from(text.as_bytes(), "f");
+    let dataset = loaded.unwrap().dataset;
+    let metric = Metric::Concordance;
+    let convention = Convention::Standard;
+    let options = options(1, 1.0).criterion(Criterion::Ranking { metric, convention });
+    for strategy in [StrategyKind::Bounded, StrategyKind::Backfit] {
+        let error = select(&dataset, &options.strategy(strategy), &mut ()).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("can not judge by cindex"), "{text}");
+        assert!(text.contains("dense, lowmem or sampled"), "{text}");
+    }
+    assert!(select(&dataset, &options, &mut ()).unwrap().steps[0].criterion == Some(1.0));
+}
+
+#[test]
+fn a_tiny_lambda_ranks_by_a_factor_a_query() {
+    let problem = Problem {
+        x: vec![
+            vec![1.0, 0.0, 2.0, 0.0, 1.0, 3.0, 0.0],
+            vec![0.0, 1.0, 1.0, 3.0, 0.0, 1.0, 0.5],
+            vec![1.0, 4.0, 0.0, 0.0, 0.0, 2.0, 1.0],
+        ],
+        labels: vec![1.0, 0.0, 0.5, 0.0, 1.0, 0.3, 0.8],
+        sizes: vec![2, 3, 2],
+    };
+    let measure = (Metric::Concordance, Convention::Standard);
+    let criterion = Criterion::Ranking {
+        metric: measure.0,
+        convention: measure.1,
+    };
+    for lambda in [1e-9, 1e-6, 1.0] {
+        for strategy in [StrategyKind::Dense, StrategyKind::LowMem] {
+            let options = options(3, lambda).strategy(strategy).criterion(criterion);
+            let selection = run(&problem, &options).unwrap();
+            let mut selected = Vec::new();
+            for step in &selection.steps {
+                let value = |feature: usize| {
+                    let features = [&selected[..], &[feature]].concat();
+                    measure_by_definition(&problem, &features, lambda, measure).unwrap()
+                };
+                let best = remaining(&problem, &selected)
+                    .into_iter()
+                    .map(value)
+                    .fold(0.0, f64::max);
+                assert!((value(step.feature as usize) - best).abs() < 1e-12);
+                selected.push(step.feature as usize);
+            }
+        }
+    }
 }

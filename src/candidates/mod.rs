@@ -17,6 +17,7 @@ mod classes;
 
 use rayon::prelude::*;
 
+use crate::QueryWeight;
 use crate::dataset::{Column, Dataset, Queries};
 use crate::strategy::Addition;
 use canonical::Canonicaliser;
@@ -43,6 +44,7 @@ pub struct Candidates {
     ends: Vec<u32>,
     queries: Queries,
     query_of_row: Vec<u32>,
+    weight: QueryWeight,
     summary: Summary,
 }
 
@@ -68,6 +70,12 @@ pub struct Summary {
 impl Candidates {
     /// Finds the distinct centred columns of `dataset`, in O(nnz + n log n) time.
     pub fn new(dataset: &Dataset<'_>) -> Self {
+        Self::weighted(dataset, QueryWeight::Uniform)
+    }
+
+    /// The same with queries that count by `weight`: a query's part of every column is scaled
+    /// by the root of its weight. Classes do not depend on it.
+    pub fn weighted(dataset: &Dataset<'_>, weight: QueryWeight) -> Self {
         let queries = dataset.queries().clone();
         let query_of_row = queries.of_rows();
         let classes = classify_and_translate(dataset, &query_of_row);
@@ -94,6 +102,7 @@ impl Candidates {
             ends,
             queries,
             query_of_row,
+            weight,
             summary: Summary {
                 columns: dataset.width(),
                 constant_columns: constant + absent,
@@ -104,8 +113,19 @@ impl Candidates {
                 pieces: 0,
             },
         };
+        candidates.scale();
         candidates.describe();
         candidates
+    }
+
+    /// Scales every entry by the root of its query's weight.
+    fn scale(&mut self) {
+        if let Some(scales) = self.weight.scales(&self.queries) {
+            let entries = self.rows.par_iter().zip(&mut self.values);
+            entries.for_each(|(&row, value)| {
+                *value *= scales[self.query_of_row[row as usize] as usize];
+            });
+        }
     }
 
     /// Fills in what follows from the columns.
@@ -165,12 +185,18 @@ impl Candidates {
         &self.queries
     }
 
+    /// What the queries count: their parts of the columns are scaled by its root.
+    pub fn query_weight(&self) -> QueryWeight {
+        self.weight
+    }
+
     /// The query of every row.
     pub fn query_of_row(&self) -> &[u32] {
         &self.query_of_row
     }
 
-    /// The column of `candidate` in canonical form. Not centred; meant for vectors that are.
+    /// The column of `candidate` in canonical form, times the roots of the queries' weights. Not
+    /// centred; meant for vectors that are.
     ///
     /// # Panics
     /// When `candidate >= self.len()`.

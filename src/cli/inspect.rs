@@ -81,6 +81,7 @@ fn path(model: &Model) -> String {
         weight: feature.weight,
         lqo_error: step.lqo_error,
         lqo_cindex: step.lqo_cindex,
+        criterion: None,
         identical: feature.identical.len(),
     }))
 }

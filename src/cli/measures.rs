@@ -3,7 +3,9 @@
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use rankrls::QueryWeight;
 use rankrls::metrics::{Convention, Metric, MetricNameError, parse_list};
+use rankrls::strategy::Criterion;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -33,6 +35,49 @@ pub(crate) fn convention() -> impl TypedValueParser<Value = Convention> {
         _ => Convention::Standard,
     })
 }
+
+/// A criterion on the command line: `squared`, or a measure, whose convention is given apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct CriterionName(pub(crate) Option<Metric>);
+
+/// Help for a criterion.
+pub(crate) const CRITERION_HELP: &str = "What each step improves most: squared, the squared \
+    leave-query-out error, or a measure of the leave-query-out predictions: cindex, ndcg@K, map, \
+    mean-ndcg, p@K, err, mrr; measures take dense, lowmem or sampled";
+
+impl CriterionName {
+    pub(crate) fn with(self, convention: Convention) -> Criterion {
+        self.0
+            .map_or(Criterion::Squared, |metric| Criterion::Ranking {
+                metric,
+                convention,
+            })
+    }
+}
+
+impl FromStr for CriterionName {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        if name == "squared" {
+            return Ok(Self(None));
+        }
+        let metric = name.parse::<Metric>();
+        metric
+            .map(|metric| Self(Some(metric)))
+            .map_err(|error| format!("expected squared or a measure: {error}"))
+    }
+}
+
+/// Parses the name of a query weight.
+pub(crate) fn query_weight() -> impl TypedValueParser<Value = QueryWeight> {
+    PossibleValuesParser::new(QueryWeight::ALL.map(QueryWeight::name))
+        .map(|name| name.parse().unwrap_or_default())
+}
+
+/// Help for a query weight.
+pub(crate) const QUERY_WEIGHT_HELP: &str = "What a query of n examples counts: uniform 1, so \
+    that examples count alike; pairs n, so that pairs do; size 1/n, so that queries do";
 
 /// Pairs that become a JSON object, in their order.
 #[derive(Debug)]

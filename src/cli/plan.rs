@@ -35,7 +35,8 @@ struct Row {
     total_bytes: u64,
     exact: bool,
     fits: bool,
-    /// False for a strategy that cannot work on a random subset, when one is asked for.
+    /// False for a strategy that cannot work on a random subset or judge by a ranking measure,
+    /// when that is asked for.
     able: bool,
 }
 
@@ -102,7 +103,8 @@ impl PlanReport {
         let mut table = table(&header.map(str::to_owned));
         for row in &self.strategies {
             let fits = match (row.able, row.fits) {
-                (false, _) => "cannot sample",
+                (false, _) if self.candidates.is_some() => "cannot sample",
+                (false, _) => "cannot rank",
                 (true, true) => "yes",
                 (true, false) => "no",
             };

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
-use rankrls::select::{Ending, Selection};
-use rankrls::{Dataset, TestPath};
+use rankrls::metrics::{Convention, Metric};
+use rankrls::select::{Ending, Selection, Step};
+use rankrls::strategy::Criterion;
+use rankrls::{Dataset, QueryWeight, TestPath};
 use serde::Serialize;
 
 use super::bytes::Bytes;
@@ -30,6 +32,10 @@ struct Document<'a> {
     schema: &'static str,
     strategy: &'static str,
     lambda: f64,
+    criterion: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    convention: Option<Convention>,
+    query_weight: QueryWeight,
     candidates: Option<usize>,
     seed: Option<u64>,
     data: Sizes,
@@ -50,6 +56,9 @@ struct StepEntry<'a> {
     name: Option<&'a str>,
     lqo_error: f64,
     lqo_cindex: Option<f64>,
+    /// The measure that was the criterion.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    criterion: Option<f64>,
     identical_columns: usize,
     evaluated: usize,
     /// Candidates that could still win after each level of `bounded`'s bounds.
@@ -67,6 +76,12 @@ impl<'a> Report<'a> {
             schema: "rankrls.selection/1",
             strategy: selection.strategy.name(),
             lambda: selection.lambda.value(),
+            criterion: selection.criterion.to_string(),
+            convention: match selection.criterion {
+                Criterion::Squared => None,
+                Criterion::Ranking { convention, .. } => Some(convention),
+            },
+            query_weight: selection.query_weight,
             candidates: selection.sampler.map(|sampler| sampler.size),
             seed: selection.sampler.map(|sampler| sampler.seed),
             data: self.sizes,
@@ -97,6 +112,7 @@ impl<'a> Report<'a> {
                 .and_then(|names| names.of(step.feature)),
             lqo_error: step.lqo_error,
             lqo_cindex: step.lqo_cindex,
+            criterion: step.criterion,
             identical_columns: step.identical_columns,
             evaluated: step.evaluated,
             alive: &step.alive,
@@ -128,6 +144,12 @@ impl<'a> Report<'a> {
             selection.strategy,
             given(selection.lambda.value())
         );
+        if let Criterion::Ranking { metric, convention } = selection.criterion {
+            let _ = write!(text, ", criterion {metric} ({convention})");
+        }
+        if selection.query_weight != QueryWeight::Uniform {
+            let _ = write!(text, ", query weight {}", selection.query_weight);
+        }
         if let Some(sampler) = selection.sampler {
             let _ = write!(
                 text,
@@ -149,6 +171,16 @@ impl<'a> Report<'a> {
         text
     }
 
+    /// The criterion after a step, unless the table has it anyhow.
+    fn criterion(&self, step: &Step) -> Option<(Metric, f64)> {
+        match self.selection.criterion {
+            Criterion::Ranking { metric, .. } if metric != Metric::Concordance => {
+                Some((metric, step.criterion?))
+            }
+            _ => None,
+        }
+    }
+
     fn steps(&self) -> String {
         let rows = self.selection.steps.iter().zip(&self.selection.weights);
         let rows = rows.map(|(step, &weight)| PathRow {
@@ -160,6 +192,7 @@ impl<'a> Report<'a> {
             weight,
             lqo_error: step.lqo_error,
             lqo_cindex: step.lqo_cindex,
+            criterion: self.criterion(step),
             identical: step.identical_columns,
         });
         path_table(rows)

@@ -8,13 +8,13 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankrls::metrics::Convention;
 use rankrls::select::{Options, SelectError};
-use rankrls::{Candidates, Lambda, StrategyKind};
+use rankrls::{Candidates, Lambda, QueryWeight, StrategyKind};
 
 use super::console::Console;
 use super::data::{self, DataArgs};
 use super::input::Input;
 use super::interrupt::Interrupt;
-use super::measures::{self, Measures};
+use super::measures::{self, CriterionName, Measures};
 use super::output::{OutputFile, print, print_json};
 use super::plan::PlanReport;
 use super::selection::Job;
@@ -33,6 +33,7 @@ Examples:
   rankrls select train.features -k 10 --lambda 1 --json
   rankrls select train.svm.zst -k 20 --lambda 16 --strategy sampled --candidates 500 --seed 7
   rankrls select train.svm -k 50 --lambda 16 --test test.svm --metrics map,cindex
+  rankrls select train.svm -k 20 --lambda 16 --criterion ndcg@10
   rankrls select train.svm -k 50 --lambda 16 --dry-run")]
 pub(crate) struct SelectArgs {
     /// Training data, plain or compressed by gzip or zstd; - is standard input, and @parses a
@@ -48,6 +49,11 @@ pub(crate) struct SelectArgs {
     /// Strategy: auto is the fastest exact one that fits into memory
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategy())]
     pub(super) strategy: Strategy,
+    #[arg(long, value_name = "NAME", default_value = "squared", help = measures::CRITERION_HELP)]
+    criterion: CriterionName,
+    #[arg(long, value_name = "NAME", default_value = "uniform")]
+    #[arg(value_parser = measures::query_weight(), help = measures::QUERY_WEIGHT_HELP)]
+    pub(super) query_weight: QueryWeight,
     /// Judge only N candidates a step, drawn at random [default: all; 59 with --strategy sampled]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     candidates: Option<usize>,
@@ -68,15 +74,9 @@ pub(crate) struct SelectArgs {
     #[arg(long, value_name = "LIST", requires = "test", default_value = measures::DEFAULT)]
     #[arg(help = measures::HELP)]
     pub(super) metrics: Measures,
-    /// Convention of the measures
-    #[arg(
-        long,
-        value_name = "NAME",
-        requires = "test",
-        default_value = "standard"
-    )]
-    #[arg(value_parser = measures::convention())]
-    pub(super) convention: Convention,
+    /// Convention of the measures [default: standard]
+    #[arg(long, value_name = "NAME", value_parser = measures::convention())]
+    convention: Option<Convention>,
     /// Read the data, tell what each strategy would take, and stop
     #[arg(long)]
     dry_run: bool,
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &SelectArgs, console: Console) -> Result<ExitCode> {
 }
 
 fn plan(args: &SelectArgs, input: &Input) -> Result<ExitCode> {
-    let candidates = Candidates::new(&input.train);
+    let candidates = Candidates::weighted(&input.train, args.query_weight);
     let plan = PlanReport::new(&input.train, &candidates, input.memory(), &args.options())?;
     if args.json {
         print_json(&plan)?;
@@ -139,7 +139,21 @@ impl SelectArgs {
     fn check(&self) -> Result<()> {
         let inputs = [Some(&self.path), self.names.as_ref(), self.test.as_ref()];
         data::check_one_stdin(&inputs)?;
+        let ranks = self.criterion.0.is_some();
+        if self.convention.is_some() && self.test.is_none() && !ranks {
+            return Err(usage(
+                "--convention has nothing to measure: it goes with --test or a measure as \
+                 --criterion",
+            ));
+        }
         match self.strategy.0 {
+            Some(strategy) if ranks && !strategy.can_rank() => {
+                let criterion = self.criterion.with(self.convention());
+                Err(usage(SelectError::CanNotRank {
+                    strategy,
+                    criterion,
+                }))
+            }
             Some(kind) if self.candidates.is_some() && !kind.can_sample() => {
                 let error = SelectError::CanNotSample { strategy: kind };
                 Err(usage(error))
@@ -148,9 +162,16 @@ impl SelectArgs {
         }
     }
 
+    /// The convention of all measures.
+    pub(super) fn convention(&self) -> Convention {
+        self.convention.unwrap_or(Convention::Standard)
+    }
+
     /// What to select, by whatever strategy.
     pub(super) fn options(&self) -> Options {
-        let mut options = Options::new(self.k, self.lambda);
+        let mut options = Options::new(self.k, self.lambda)
+            .query_weight(self.query_weight)
+            .criterion(self.criterion.with(self.convention()));
         if let Some(size) = self.candidates {
             options = options.sample(size);
         }

@@ -30,7 +30,7 @@ impl Job<'_> {
     /// Selects, writes the model and prints the report, also when interrupted on the way.
     pub(super) fn run(&self, output: Option<OutputFile>) -> Result<ExitCode> {
         let begin = Instant::now();
-        let candidates = Candidates::new(&self.input.train);
+        let candidates = Candidates::weighted(&self.input.train, self.args.query_weight);
         let mut watch = Watch::new(self.console, self.interrupt, self.test_path());
         let selection = self.select(&candidates, &mut watch)?;
         let select_seconds = begin.elapsed().as_secs_f64();
@@ -56,13 +56,13 @@ impl Job<'_> {
         Some(TestPath::new(
             test,
             &self.args.metrics.0,
-            self.args.convention,
+            self.args.convention(),
         ))
     }
 
     fn test_sizes(&self) -> Option<TestSizes> {
         let test = self.input.test.as_ref()?;
-        Some(TestSizes::new(test, self.args.convention))
+        Some(TestSizes::new(test, self.args.convention()))
     }
 
     fn save(&self, selection: &Selection, summary: &Summary, output: OutputFile) -> Result<()> {

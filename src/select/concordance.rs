@@ -3,12 +3,7 @@
 use rayon::prelude::*;
 
 use crate::metrics;
-use crate::strategy::State;
-
-/// Predictions of one query closer than this share of the largest centred label are tied
-/// for the concordance index: equal predictions differ in their last bits once they have
-/// been computed in different ways.
-const PREDICTION_TIE: f64 = 1e-12;
+use crate::strategy::{PREDICTION_TIE, State, tie};
 
 /// Queries whose concordance one task computes.
 const QUERIES: usize = 16;
@@ -18,7 +13,7 @@ const QUERIES: usize = 16;
 pub fn lqo_cindex(state: &State, labels: &[f64]) -> Option<f64> {
     let predictions = state.predictions();
     let scale = state
-        .labels()
+        .centred_labels()
         .iter()
         .fold(0.0_f64, |scale, label| scale.max(label.abs()));
     let queries = state.queries();
@@ -34,16 +29,4 @@ pub fn lqo_cindex(state: &State, labels: &[f64]) -> Option<f64> {
         .collect();
     let defined: Vec<f64> = indices.into_iter().flatten().collect();
     (!defined.is_empty()).then(|| defined.iter().sum::<f64>() / defined.len() as f64)
-}
-
-/// Makes scores equal that are no further apart than `tolerance` from the next one.
-fn tie(scores: &mut [f64], tolerance: f64) {
-    let mut order: Vec<usize> = (0..scores.len()).collect();
-    order.sort_unstable_by(|&a, &b| scores[a].total_cmp(&scores[b]));
-    for pair in 1..order.len() {
-        let (before, here) = (order[pair - 1], order[pair]);
-        if scores[here] - scores[before] <= tolerance {
-            scores[here] = scores[before];
-        }
-    }
 }

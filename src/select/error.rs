@@ -4,7 +4,8 @@ use std::fmt;
 
 use thiserror::Error;
 
-use crate::strategy::StrategyKind;
+use crate::metrics::Metric;
+use crate::strategy::{Criterion, StrategyKind};
 
 /// Why a selection could not start.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -31,6 +32,24 @@ pub enum SelectError {
     CanNotSample {
         /// The strategy.
         strategy: StrategyKind,
+    },
+    /// The strategy has no leave-query-out predictions for every candidate.
+    #[error(
+        "strategy {strategy} can not judge by {criterion}: it does not compute every candidate's leave-query-out predictions; use dense, lowmem or sampled"
+    )]
+    CanNotRank {
+        /// The strategy.
+        strategy: StrategyKind,
+        /// The criterion asked for.
+        criterion: Criterion,
+    },
+    /// The criterion has a value for no query.
+    #[error(
+        "the criterion {metric} is undefined for every query of the training data, whatever the ranking: its labels do not tell examples apart"
+    )]
+    Undefined {
+        /// The measure.
+        metric: Metric,
     },
     /// The memory limit is too low.
     #[error("{0}")]

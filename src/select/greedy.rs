@@ -3,7 +3,9 @@
 use super::{Step, lqo_cindex};
 use crate::candidates::Candidates;
 use crate::sample::Sampler;
-use crate::strategy::{Addition, Contest, Round, State, Strategy, StrategyKind, Work};
+use crate::strategy::{
+    Addition, Contest, RankingCriterion, Round, State, Strategy, StrategyKind, Work,
+};
 
 /// Greedy selection in single steps.
 pub struct Greedy<'a> {
@@ -11,6 +13,7 @@ pub struct Greedy<'a> {
     state: State,
     strategy: Box<dyn Strategy>,
     sampler: Option<Sampler>,
+    ranking: Option<RankingCriterion>,
     retired: Vec<bool>,
 }
 
@@ -38,8 +41,17 @@ impl<'a> Greedy<'a> {
             state,
             strategy,
             sampler,
+            ranking: None,
             retired: vec![false; candidates.len()],
         }
+    }
+
+    /// Judges candidates by a ranking measure instead of the squared error. For strategies
+    /// that can ([`StrategyKind::can_rank`]).
+    #[must_use]
+    pub fn by_ranking(mut self, ranking: Option<RankingCriterion>) -> Self {
+        self.ranking = ranking;
+        self
     }
 
     /// The state after the steps taken.
@@ -59,6 +71,7 @@ impl<'a> Greedy<'a> {
             state: &self.state,
             retired: &self.retired,
             sample: None,
+            ranking: self.ranking.as_ref(),
         };
         let Some(sampler) = self.sampler else {
             return self.strategy.propose(&round);
@@ -95,6 +108,11 @@ impl<'a> Greedy<'a> {
         self.strategy.adopt(self.candidates, &self.state);
     }
 
+    /// The ranking measure that candidates are judged by, of the state's predictions.
+    fn criterion(&self) -> Option<f64> {
+        self.ranking.as_ref()?.mean(&self.state.predictions())
+    }
+
     /// Takes a step; `None` when no candidate is left.
     pub fn step(&mut self, labels: &[f64]) -> Option<Step> {
         let winner = self.propose().winner()?;
@@ -106,6 +124,7 @@ impl<'a> Greedy<'a> {
             feature: winner.feature,
             lqo_error: self.state.error(),
             lqo_cindex: lqo_cindex(&self.state, labels),
+            criterion: self.criterion(),
             identical_columns: class.map_or(0, |class| self.candidates.class(class).len() - 1),
             evaluated,
             alive,

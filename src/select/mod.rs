@@ -24,7 +24,7 @@ pub use selection::{Ending, Selection, Step};
 
 use crate::candidates::Candidates;
 use crate::dataset::Dataset;
-use crate::strategy::State;
+use crate::strategy::{RankingCriterion, State};
 
 /// Selects features of `dataset`.
 ///
@@ -35,13 +35,14 @@ pub fn select(
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<Selection, SelectError> {
-    let candidates = Candidates::new(dataset);
+    let candidates = Candidates::weighted(dataset, options.query_weight);
     let data = dataset.memory();
     select_among(&candidates, dataset.labels(), data, options, observer)
 }
 
 /// Selects among candidates that have been found before. `held` bytes are in use besides
-/// the candidates and count towards the limit.
+/// the candidates and count towards the limit. Queries weigh what they weigh in the candidates,
+/// whatever the options say.
 ///
 /// # Errors
 /// As [`select`].
@@ -54,11 +55,12 @@ pub fn select_among(
 ) -> Result<Selection, SelectError> {
     let plan = plan(candidates, held, options)?;
     tracing::info!(strategy = %plan.strategy, steps = plan.steps, bytes = plan.memory, "selecting");
+    let ranking = options.ranking(labels, candidates.queries())?;
     observer.started(&plan);
     // On a thread of the pool: a step has many short parallel parts, and each would otherwise
     // wake another thread to start and this one when it ends.
     Ok(rayon::scope(|_| {
-        take_steps(candidates, labels, &plan, options, observer)
+        take_steps(candidates, labels, &plan, options, ranking, observer)
     }))
 }
 
@@ -67,11 +69,15 @@ fn take_steps(
     labels: &[f64],
     plan: &Plan,
     options: &Options,
+    ranking: Option<RankingCriterion>,
     observer: &mut dyn Observer,
 ) -> Selection {
-    let state = State::new(labels, candidates.queries(), options.lambda, plan.steps);
+    let weight = candidates.query_weight();
+    let queries = candidates.queries();
+    let state = State::weighted(labels, queries, weight, options.lambda, plan.steps);
     let sampler = options.sampler(plan.strategy);
-    let mut greedy = Greedy::new(candidates, state, plan.strategy, sampler);
+    let greedy = Greedy::new(candidates, state, plan.strategy, sampler);
+    let mut greedy = greedy.by_ranking(ranking);
     let mut steps = Vec::with_capacity(plan.steps);
     let mut ending = if plan.steps < options.k {
         Ending::Exhausted
@@ -100,6 +106,8 @@ fn take_steps(
         strategy: plan.strategy,
         lambda: options.lambda,
         sampler,
+        criterion: options.criterion,
+        query_weight: weight,
         classes: steps.iter().map(class).collect(),
         steps,
         weights: greedy.state().weights(),

@@ -1,10 +1,11 @@
 //! What to select, and how.
 
 use super::SelectError;
-use crate::Lambda;
 use crate::candidates::Candidates;
+use crate::dataset::Queries;
 use crate::sample::Sampler;
-use crate::strategy::StrategyKind;
+use crate::strategy::{Criterion, RankingCriterion, StrategyKind};
+use crate::{Lambda, QueryWeight};
 
 /// What to select, and how.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,6 +16,8 @@ pub struct Options {
     pub(super) sample: Option<usize>,
     pub(super) seed: u64,
     pub(super) max_memory: Option<u64>,
+    pub(super) query_weight: QueryWeight,
+    pub(super) criterion: Criterion,
 }
 
 impl Options {
@@ -28,6 +31,8 @@ impl Options {
             sample: None,
             seed: 1,
             max_memory: None,
+            query_weight: QueryWeight::Uniform,
+            criterion: Criterion::Squared,
         }
     }
 
@@ -58,6 +63,20 @@ impl Options {
     #[must_use]
     pub fn max_memory(mut self, bytes: u64) -> Self {
         self.max_memory = Some(bytes);
+        self
+    }
+
+    /// What the queries count; all the same by default.
+    #[must_use]
+    pub fn query_weight(mut self, weight: QueryWeight) -> Self {
+        self.query_weight = weight;
+        self
+    }
+
+    /// What each step improves most; the squared error by default.
+    #[must_use]
+    pub fn criterion(mut self, criterion: Criterion) -> Self {
+        self.criterion = criterion;
         self
     }
 
@@ -99,8 +118,31 @@ impl Options {
             Some(strategy) if self.sample.is_some() && !strategy.can_sample() => {
                 Err(SelectError::CanNotSample { strategy })
             }
+            Some(strategy) if !self.suits(strategy) => Err(SelectError::CanNotRank {
+                strategy,
+                criterion: self.criterion,
+            }),
             _ => Ok(()),
         }
+    }
+
+    /// Whether `strategy` can do what is asked.
+    pub(crate) fn suits(&self, strategy: StrategyKind) -> bool {
+        (self.sample.is_none() || strategy.can_sample())
+            && (self.criterion == Criterion::Squared || strategy.can_rank())
+    }
+
+    /// The measure to judge by, for training data with `labels`.
+    pub(super) fn ranking(
+        &self,
+        labels: &[f64],
+        queries: &Queries,
+    ) -> Result<Option<RankingCriterion>, SelectError> {
+        let Criterion::Ranking { metric, convention } = self.criterion else {
+            return Ok(None);
+        };
+        let criterion = RankingCriterion::new(metric, convention, labels, queries);
+        criterion.map(Some).ok_or(SelectError::Undefined { metric })
     }
 
     pub(super) fn sampler(&self, strategy: StrategyKind) -> Option<Sampler> {

@@ -50,8 +50,7 @@ pub fn plan(candidates: &Candidates, held: u64, options: &Options) -> Result<Pla
 
 fn fastest_exact(shape: &Shape, base: u64, options: &Options) -> Result<StrategyKind, MemoryError> {
     let limit = options.max_memory.unwrap_or(u64::MAX);
-    let suits =
-        |kind: &StrategyKind| kind.is_exact() && (options.sample.is_none() || kind.can_sample());
+    let suits = |kind: &StrategyKind| kind.is_exact() && options.suits(*kind);
     let fits = |kind: &StrategyKind| base.saturating_add(kind.memory(shape)) <= limit;
     let exact = || StrategyKind::ALL.into_iter().filter(suits);
     let by_cost = |a: &StrategyKind, b: &StrategyKind| a.cost(shape).total_cmp(&b.cost(shape));

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Lambda;
 use crate::sample::Sampler;
-use crate::strategy::StrategyKind;
+use crate::strategy::{Criterion, StrategyKind};
+use crate::{Lambda, QueryWeight};
 
 /// One step of a selection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,6 +16,10 @@ pub struct Step {
     /// Concordance index of the leave-query-out predictions; `None` when no query has
     /// examples of different labels.
     pub lqo_cindex: Option<f64>,
+    /// The ranking measure that candidates were judged by, of the leave-query-out predictions
+    /// after the step; `None` where they were judged by the squared error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub criterion: Option<f64>,
     /// Other columns that centre to the same column up to sign.
     pub identical_columns: usize,
     /// Candidates that were evaluated exactly.
@@ -46,6 +50,10 @@ pub struct Selection {
     pub lambda: Lambda,
     /// Candidates drawn each step, if not all were judged, and the seed.
     pub sampler: Option<Sampler>,
+    /// What each step improved most.
+    pub criterion: Criterion,
+    /// What the queries counted.
+    pub query_weight: QueryWeight,
     /// What happened, step by step.
     pub steps: Vec<Step>,
     /// Weights of the selected features in order of selection.

@@ -8,7 +8,7 @@ pub const TIE_TOLERANCE: f64 = 1e-10;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entrant {
     /// The criterion's value if this candidate is added: for all strategies but
-    /// `backfit` the leave-query-out error.
+    /// `backfit` the leave-query-out error, or 1 less the ranking measure.
     pub error: f64,
     /// 0-based feature that represents the candidate: decides ties.
     pub feature: u32,

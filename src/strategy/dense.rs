@@ -15,8 +15,10 @@
 
 use rayon::prelude::*;
 
+use super::contest::error_left;
+use super::criterion::BlockRanking;
 use super::lanes::{BlockTerms, LANES, Lanes, QuerySums};
-use super::{Contest, Entrant, LastStep, Round, State, Strategy, Work, lowmem};
+use super::{Contest, Entrant, LastStep, RankingCriterion, Round, State, Strategy, Work, lowmem};
 use crate::candidates::Candidates;
 use crate::kernels;
 
@@ -82,11 +84,15 @@ impl Strategy for Dense {
             .par_iter_mut()
             .map(|block| {
                 let gains = block.advance(candidates, state, pending);
+                let errors = match round.ranking {
+                    None => gains.map(|gain| error_left(error, gain)),
+                    Some(ranking) => block.ranking_losses(ranking, state),
+                };
                 let mut contest = Contest::default();
-                for (candidate, gain) in (block.first..candidates.len()).zip(gains) {
+                for (candidate, error) in (block.first..candidates.len()).zip(errors) {
                     if round.eligible(candidate) {
                         let feature = candidates.feature(candidate);
-                        contest.enter(Entrant::new(feature, error, gain));
+                        contest.enter(Entrant { error, feature });
                     }
                 }
                 contest
@@ -150,6 +156,16 @@ impl Block {
             holdout: state.holdout(),
         };
         update_and_judge(&self.terms, &mut self.u, &mut self.tu, &update)
+    }
+
+    /// What is missing to a perfect ranking with each candidate, by caches that are up to date.
+    fn ranking_losses(&self, ranking: &RankingCriterion, state: &State) -> Lanes {
+        let mut ranking = BlockRanking::new(ranking, state);
+        for (query, rows) in (0u32..).zip(state.queries().ranges()) {
+            let (u, tu) = (&self.u[rows.clone()], &self.tu[rows]);
+            ranking.judge(query, &self.terms, u, tu);
+        }
+        ranking.losses()
     }
 
     /// `u = T u = v`, the centred columns.

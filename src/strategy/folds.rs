@@ -202,12 +202,14 @@ impl Folds {
     }
 
     /// `e(S) - e(S + v)` for candidates whose sums are given, one to a lane; `load` puts the
-    /// centred columns of a query into its argument and says whether there are any.
+    /// centred columns of a query into its argument and says whether there are any. `see` is
+    /// told `beta_Q` and `T_Q u_Q` of every query.
     pub(super) fn gains(
         &self,
         sums: &[SumsWithout],
         holdout: &[f64],
         mut load: impl FnMut(usize, &mut [Lanes]) -> bool,
+        mut see: impl FnMut(usize, &Lanes, &[Lanes]),
     ) -> Lanes {
         let t = self.steps;
         let mut single = vec![0.0; t + 2];
@@ -229,8 +231,11 @@ impl Folds {
                 stride: self.capacity,
                 holdout: &holdout[range],
             };
-            let v = touched.then_some(&*v);
-            judge(fold, self.lambda, &mut z, &rows, v, &mut gains);
+            if !touched {
+                v.fill([0.0; LANES]);
+            }
+            let beta = judge(fold, self.lambda, &mut z, &rows, v, &mut gains);
+            see(query as usize, &beta, v);
         }
         gains
     }
@@ -265,16 +270,17 @@ struct Rows<'a> {
     holdout: &'a [f64],
 }
 
-/// Adds one query's part of the gain. `z` holds `X_{S,-Q} v_{-Q}` and the two scalars.
+/// Adds one query's part of the gain and returns `beta_Q`. `z` holds `X_{S,-Q} v_{-Q}` and the
+/// two scalars; `v_Q` turns into `T_Q u_Q`.
 #[multiversion::multiversion(targets = "simd")]
 fn judge(
     fold: &Fold,
     lambda: f64,
     z: &mut [Lanes],
     query: &Rows<'_>,
-    v: Option<&[Lanes]>,
+    v: &mut [Lanes],
     gains: &mut Lanes,
-) {
+) -> Lanes {
     let (z, scalars) = z.split_at_mut(fold.eta.len());
     let (mut slack, mut along) = (scalars[0], scalars[1]);
     let mut rest = &fold.factor[..];
@@ -296,13 +302,9 @@ fn judge(
         here[0] = value;
     }
     let (mut c, mut d) = ([0.0; LANES], [0.0; LANES]);
-    for (example, (row, &p)) in query
-        .projected
-        .chunks_exact(query.stride)
-        .zip(query.holdout)
-        .enumerate()
-    {
-        let mut tu = v.map_or([0.0; LANES], |v| v[example]);
+    let rows = query.projected.chunks_exact(query.stride);
+    for ((row, &p), slot) in rows.zip(query.holdout).zip(v) {
+        let mut tu = *slot;
         for (&factor, z) in row.iter().zip(&*z) {
             for lane in 0..LANES {
                 tu[lane] -= factor * z[lane];
@@ -312,9 +314,11 @@ fn judge(
             c[lane] += p * tu[lane];
             d[lane] += tu[lane] * tu[lane];
         }
+        *slot = tu;
     }
+    let beta = std::array::from_fn(|lane| along[lane] / (lambda + slack[lane].max(0.0)));
     for (lane, gain) in gains.iter_mut().enumerate() {
-        let beta = along[lane] / (lambda + slack[lane].max(0.0));
-        *gain += beta * (2.0 * c[lane] - beta * d[lane]);
+        *gain += beta[lane] * (2.0 * c[lane] - beta[lane] * d[lane]);
     }
+    beta
 }

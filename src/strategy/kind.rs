@@ -117,6 +117,12 @@ impl StrategyKind {
         self != Self::Dense
     }
 
+    /// Whether the strategy has every candidate's leave-query-out predictions, and so can judge
+    /// by a ranking measure of them.
+    pub fn can_rank(self) -> bool {
+        matches!(self, Self::Dense | Self::LowMem | Self::Sampled)
+    }
+
     /// Bytes the strategy will take on top of the data and the candidates. It is what is
     /// allocated, not what is in use at once. Where `lambda` is tiny against the norms of the
     /// columns, one factor a query is counted in, whether or not the data turn out to need it.

@@ -61,9 +61,7 @@ impl BlockTerms {
     #[inline(always)]
     pub(super) fn add_gain(&self, query: u32, sums: &QuerySums, gain: &mut Lanes) {
         for (lane, gain) in gain.iter_mut().enumerate() {
-            // s - b_Q >= lambda but for rounding.
-            let slack = (self.s[lane] - sums.b[lane]).max(self.lambda);
-            let beta = (self.rho[lane] - sums.a[lane]) / slack;
+            let beta = self.beta(lane, sums);
             let gained = beta * (2.0 * sums.c[lane] - beta * sums.d[lane]);
             // A feature that no other query has gets weight 0 without this one.
             *gain += if self.sole[lane] == query {
@@ -72,5 +70,24 @@ impl BlockTerms {
                 gained
             };
         }
+    }
+
+    /// `beta_Q`: the coefficient of a candidate in the model trained without `Q`.
+    #[inline(always)]
+    fn beta(&self, lane: usize, sums: &QuerySums) -> f64 {
+        // s - b_Q >= lambda but for rounding.
+        let slack = (self.s[lane] - sums.b[lane]).max(self.lambda);
+        (self.rho[lane] - sums.a[lane]) / slack
+    }
+
+    /// `beta_Q` for each candidate, 0 for one that no other query has.
+    pub(super) fn betas(&self, query: u32, sums: &QuerySums) -> Lanes {
+        std::array::from_fn(|lane| {
+            if self.sole[lane] == query {
+                0.0
+            } else {
+                self.beta(lane, sums)
+            }
+        })
     }
 }

@@ -14,9 +14,10 @@
 
 use rayon::prelude::*;
 
+use super::criterion::BlockRanking;
 use super::folds::{Folds, SumsWithout};
 use super::lanes::{BlockTerms, LANES, Lanes, QuerySums};
-use super::{Contest, Entrant, Round, State, Strategy, Work};
+use super::{Contest, Entrant, RankingCriterion, Round, State, Strategy, Work};
 use crate::candidates::{Candidates, Segment};
 use crate::dataset::Column;
 use crate::kernels;
@@ -42,7 +43,7 @@ impl LowMemory {
     /// Bytes taken besides the state: the list of candidates judged, and room for a block
     /// for each of `threads`.
     pub fn memory(judged: usize, largest_query: usize, k: usize, threads: usize) -> u64 {
-        let block = size_of::<Lanes>() * (2 * k + largest_query) + 8 * k;
+        let block = size_of::<Lanes>() * (2 * k + 3 * largest_query) + 8 * k;
         4 * judged as u64 + (threads * block) as u64
     }
 }
@@ -106,6 +107,9 @@ struct Scratch {
     z_without: Vec<Lanes>,
     /// `V_Q`, centred, for the query at hand.
     v: Vec<Lanes>,
+    /// `U_Q` and `T_Q U_Q` for the query at hand, where predictions are wanted.
+    u: Vec<Lanes>,
+    tu: Vec<Lanes>,
     /// One candidate's `z` or `z_Q`, `t`.
     single: Vec<f64>,
 }
@@ -117,29 +121,71 @@ impl Scratch {
             z: vec![[0.0; LANES]; t],
             z_without: vec![[0.0; LANES]; t],
             v: vec![[0.0; LANES]; state.queries().largest()],
+            u: Vec::new(),
+            tu: Vec::new(),
             single: vec![0.0; t],
         }
     }
 
-    /// `e(S + v)` for up to eight candidates.
+    /// The criterion with each of up to eight candidates added: `e(S + v)`, or what is missing
+    /// to a perfect ranking.
     fn errors(&mut self, round: &Round<'_>, error: f64, block: &[u32]) -> Lanes {
-        let gains = match round.state.folds() {
-            None => self.gains(round.candidates, round.state, block),
-            Some(folds) => fold_gains(folds, round, block),
+        let gains = match (round.state.folds(), round.ranking) {
+            (None, None) => self.gains(round.candidates, round.state, block),
+            (Some(folds), None) => fold_gains(folds, round, block, |_, _, _| ()),
+            (None, Some(ranking)) => return self.ranking_losses(ranking, round, block),
+            (Some(folds), Some(ranking)) => {
+                let mut ranking = BlockRanking::new(ranking, round.state);
+                fold_gains(folds, round, block, |query, beta, tu| {
+                    ranking.add(query, beta, tu);
+                });
+                return ranking.losses();
+            }
         };
         gains.map(|gain| super::contest::error_left(error, gain))
+    }
+
+    /// What is missing to a perfect ranking with each of up to eight candidates.
+    fn ranking_losses(
+        &mut self,
+        ranking: &RankingCriterion,
+        round: &Round<'_>,
+        block: &[u32],
+    ) -> Lanes {
+        let (candidates, state) = (round.candidates, round.state);
+        let terms = self.project(candidates, state, block);
+        let mut rest = columns(candidates, block);
+        let mut ranking = BlockRanking::new(ranking, state);
+        for (query, number) in (0..state.queries().len()).zip(0u32..) {
+            let touched = self.load(candidates, state, query, &mut rest);
+            self.transform(&state.query_matrices(query), touched);
+            ranking.judge(number, &terms, &self.u, &self.tu);
+        }
+        ranking.losses()
+    }
+
+    /// `U_Q` and `T_Q U_Q` of the query at hand.
+    fn transform(&mut self, query: &QueryMatrices<'_>, touched: bool) {
+        let z_without = if touched { &self.z_without } else { &self.z };
+        let steps = self.z.len();
+        self.u.clear();
+        if touched {
+            self.u.extend_from_slice(&self.v[..query.holdout.len()]);
+        } else {
+            self.u.resize(query.holdout.len(), [0.0; LANES]);
+        }
+        self.tu.clone_from(&self.u);
+        for (example, (u, tu)) in self.u.iter_mut().zip(&mut self.tu).enumerate() {
+            let row = example * query.stride..example * query.stride + steps;
+            subtract_product(u, &query.phi[row.clone()], &self.z);
+            subtract_product(tu, &query.held[row], z_without);
+        }
     }
 
     /// `e(S) - e(S + v)` for up to eight candidates.
     fn gains(&mut self, candidates: &Candidates, state: &State, block: &[u32]) -> Lanes {
         let terms = self.project(candidates, state, block);
-        let mut rest = [Column {
-            rows: &[],
-            values: &[],
-        }; LANES];
-        for (rest, &candidate) in rest.iter_mut().zip(block) {
-            *rest = candidates.column(candidate as usize);
-        }
+        let mut rest = columns(candidates, block);
         let mut gains = [0.0; LANES];
         for (query, number) in (0..state.queries().len()).zip(0u32..) {
             let touched = self.load(candidates, state, query, &mut rest);
@@ -208,19 +254,44 @@ impl Scratch {
     }
 }
 
-/// `e(S) - e(S + v)` for up to eight candidates, where the state's matrices are too coarse.
-fn fold_gains(folds: &Folds, round: &Round<'_>, block: &[u32]) -> Lanes {
+/// The columns of up to eight candidates, empty where there are fewer.
+fn columns<'a>(candidates: &'a Candidates, block: &[u32]) -> [Column<'a>; LANES] {
+    let mut columns = [Column {
+        rows: &[],
+        values: &[],
+    }; LANES];
+    for (column, &candidate) in columns.iter_mut().zip(block) {
+        *column = candidates.column(candidate as usize);
+    }
+    columns
+}
+
+/// `x <- x - factors' z` in every lane.
+#[inline]
+fn subtract_product(x: &mut Lanes, factors: &[f64], z: &[Lanes]) {
+    for (&factor, z) in factors.iter().zip(z) {
+        for lane in 0..LANES {
+            x[lane] -= factor * z[lane];
+        }
+    }
+}
+
+/// `e(S) - e(S + v)` for up to eight candidates, where the state's matrices are too coarse;
+/// `see` is told `beta_Q` and `T_Q u_Q` of every query.
+fn fold_gains(
+    folds: &Folds,
+    round: &Round<'_>,
+    block: &[u32],
+    see: impl FnMut(usize, &Lanes, &[Lanes]),
+) -> Lanes {
     let (candidates, state) = (round.candidates, round.state);
-    let mut rest: Vec<Column<'_>> = block
-        .iter()
-        .map(|&candidate| candidates.column(candidate as usize))
-        .collect();
+    let mut rest = columns(candidates, block);
     let mut sums: Vec<SumsWithout> = Vec::new();
     sums.resize_with(block.len(), SumsWithout::default);
     for (sums, &column) in sums.iter_mut().zip(&rest) {
         folds.sums(column, state.labels(), sums);
     }
-    folds.gains(&sums, state.holdout(), |query, v| {
+    let load = |query: usize, v: &mut [Lanes]| {
         let range = state.queries().range(query);
         let mut touched = false;
         take_segments(candidates, &mut rest, range.end, |lane, segment| {
@@ -231,7 +302,8 @@ fn fold_gains(folds: &Folds, round: &Round<'_>, block: &[u32]) -> Lanes {
             spread(segment, range.start, lane, v);
         });
         touched
-    })
+    };
+    folds.gains(&sums, state.holdout(), load, see)
 }
 
 /// Takes the segments of the query that ends before row `end` off columns that have one, with

@@ -11,6 +11,7 @@ mod addition;
 mod backfit;
 mod bounded;
 mod contest;
+mod criterion;
 mod dense;
 mod folds;
 mod kind;
@@ -22,6 +23,8 @@ pub use addition::{Addition, LastStep};
 pub use backfit::Backfit;
 pub use bounded::Bounded;
 pub use contest::{Contest, Entrant, TIE_TOLERANCE};
+pub use criterion::{Criterion, RankingCriterion};
+pub(crate) use criterion::{PREDICTION_TIE, tie};
 pub use dense::Dense;
 pub use kind::{Shape, StrategyKind, UnknownStrategy};
 pub use lowmem::LowMemory;
@@ -65,6 +68,9 @@ pub struct Round<'a> {
     pub retired: &'a [bool],
     /// Candidates drawn for this step, ascending and not retired; `None`: all.
     pub sample: Option<&'a [u32]>,
+    /// The measure to judge by; `None`: the squared error. Only met by strategies for which
+    /// [`StrategyKind::can_rank`] holds.
+    pub ranking: Option<&'a RankingCriterion>,
 }
 
 impl Round<'_> {

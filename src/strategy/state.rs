@@ -35,9 +35,9 @@ use super::addition::{
 };
 use super::folds::Folds;
 use super::lowmem::QueryMatrices;
-use crate::Lambda;
 use crate::dataset::{Column, Queries};
 use crate::kernels;
+use crate::{Lambda, QueryWeight};
 
 /// What leave-query-out selection knows after `t` of at most `k` steps: per
 /// example, nothing per candidate. Replicated where columns are partitioned.
@@ -47,7 +47,9 @@ use crate::kernels;
 pub struct State {
     lambda: Lambda,
     queries: Queries,
-    /// Query-centred labels `y^`, `m`.
+    /// Roots of the queries' weights by example, `m`; `None`: all 1.
+    scales: Option<Vec<f64>>,
+    /// Query-centred labels `y^`, times `scales`, `m`.
     labels: Vec<f64>,
     /// Training residual `r = y^ - Phi' Phi y^`, `m`.
     residual: Vec<f64>,
@@ -81,11 +83,29 @@ const DELICATE: f64 = 1e8;
 impl State {
     /// The state before the first of `capacity` steps.
     pub fn new(labels: &[f64], queries: &Queries, lambda: Lambda, capacity: usize) -> Self {
-        let labels = centred(labels, queries);
+        Self::weighted(labels, queries, QueryWeight::Uniform, lambda, capacity)
+    }
+
+    /// The same with queries that count by `weight`. All there is of an example in the state,
+    /// and all that is added to it, is scaled by the root of its query's weight; only
+    /// [`predictions`](Self::predictions) are in the units of the labels.
+    pub fn weighted(
+        labels: &[f64],
+        queries: &Queries,
+        weight: QueryWeight,
+        lambda: Lambda,
+        capacity: usize,
+    ) -> Self {
+        let mut labels = centred(labels, queries);
+        let scales = weight.row_scales(queries);
+        for (label, scale) in labels.iter_mut().zip(scales.iter().flatten()) {
+            *label *= scale;
+        }
         let cells = labels.len() * capacity;
         Self {
             lambda,
             queries: queries.clone(),
+            scales,
             residual: labels.clone(),
             holdout: labels.clone(),
             labels,
@@ -106,7 +126,7 @@ impl State {
     /// Bytes a state takes for `rows` examples and `capacity` steps.
     pub fn memory(rows: usize, capacity: usize) -> u64 {
         let (rows, capacity) = (rows as u64, capacity as u64);
-        let cells = rows.saturating_mul(2 * capacity + 8);
+        let cells = rows.saturating_mul(2 * capacity + 9);
         cells
             .saturating_add(capacity.saturating_mul(capacity + 1) / 2)
             .saturating_mul(8)
@@ -138,32 +158,50 @@ impl State {
         self.capacity
     }
 
-    /// Query-centred labels `y^`, `m`.
+    /// Query-centred labels `y^`, `m`, times the roots of the queries' weights.
     pub fn labels(&self) -> &[f64] {
         &self.labels
     }
 
-    /// Residual on the training data `r`, query-centred, `m`.
+    /// Residual on the training data `r`, query-centred, `m`, times the roots of the queries'
+    /// weights.
     pub fn residual(&self) -> &[f64] {
         &self.residual
     }
 
     /// Leave-query-out residual `p`, query-centred, `m`: `y^` less the predictions of the
-    /// models trained without the example's own query.
+    /// models trained without the example's own query, times the roots of the queries' weights.
     pub fn holdout(&self) -> &[f64] {
         &self.holdout
     }
 
-    /// Leave-query-out predictions, query-centred, `m`.
+    /// Leave-query-out predictions, query-centred, `m`, in the units of the labels.
     pub fn predictions(&self) -> Vec<f64> {
-        self.labels
-            .iter()
-            .zip(&self.holdout)
-            .map(|(label, residual)| label - residual)
-            .collect()
+        let predictions = self.labels.iter().zip(&self.holdout);
+        self.unscaled(predictions.map(|(label, residual)| label - residual))
     }
 
-    /// Leave-query-out error `e(S) = sum_Q |p_Q|^2` (the paper's equation 7).
+    /// Query-centred labels, `m`, in the units of the labels.
+    pub fn centred_labels(&self) -> Vec<f64> {
+        self.unscaled(self.labels.iter().copied())
+    }
+
+    /// Root of the weight of `query`.
+    pub(super) fn scale(&self, query: usize) -> f64 {
+        let first = self.queries.range(query).start;
+        self.scales.as_ref().map_or(1.0, |scales| scales[first])
+    }
+
+    /// `m` values of examples without the roots of the queries' weights.
+    fn unscaled(&self, values: impl Iterator<Item = f64>) -> Vec<f64> {
+        match &self.scales {
+            None => values.collect(),
+            Some(scales) => values.zip(scales).map(|(v, scale)| v / scale).collect(),
+        }
+    }
+
+    /// Leave-query-out error `e(S) = sum_Q |p_Q|^2` (the paper's equation 7), weighted as
+    /// queries are.
     pub fn error(&self) -> f64 {
         self.holdout
             .iter()

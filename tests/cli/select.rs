@@ -336,3 +336,59 @@ fn figures_that_are_no_numbers_are_an_error() {
     assert!(error.contains("lambda 1e-300 is too small"), "{error}");
     assert!(!folder.list().contains(&"model.json".to_owned()));
 }
+
+#[test]
+fn a_measure_can_be_the_criterion() {
+    let folder = Folder::new();
+    for criterion in ["cindex", "ndcg@2", "map"] {
+        let arguments =
+            format!("select train.svm -k 2 --lambda 1 --criterion {criterion} --convention letor");
+        let document = folder.json(&format!("{arguments} --json"));
+        assert_eq!(document["criterion"], criterion);
+        assert_eq!(document["convention"], "letor");
+        let value = document["steps"][0]["criterion"].as_f64().unwrap();
+        assert!((0.0..=1.0).contains(&value));
+        let text = folder.stdout(&arguments);
+        let title = format!("criterion {criterion} (letor)");
+        assert!(text.contains(&title), "{text}");
+    }
+    let squared = folder.json("select train.svm -k 2 --lambda 1 --json");
+    assert_eq!(squared["criterion"], "squared");
+    assert!(squared["steps"][0].get("criterion").is_none());
+}
+
+#[test]
+fn strategies_and_criteria_that_do_not_go_together_are_refused() {
+    let folder = Folder::new();
+    for strategy in ["bounded", "backfit"] {
+        let arguments =
+            format!("select train.svm -k 2 --lambda 1 --criterion map --strategy {strategy}");
+        let errors = folder.fails(&arguments, 2);
+        assert!(errors.contains("dense, lowmem or sampled"), "{errors}");
+    }
+    let errors = folder.fails("select train.svm -k 2 --lambda 1 --criterion mop", 2);
+    assert!(errors.contains("expected squared or a measure"), "{errors}");
+    let errors = folder.fails("select train.svm -k 2 --lambda 1 --convention letor", 2);
+    assert!(errors.contains("--test"), "{errors}");
+    folder.write("equal.svm", "1 qid:1 1:1\n1 qid:1 2:1\n2 qid:2 1:1\n");
+    let errors = folder.fails("select equal.svm -k 1 --lambda 1 --criterion cindex", 1);
+    assert!(errors.contains("undefined for every query"), "{errors}");
+}
+
+#[test]
+fn queries_weigh_as_asked() {
+    let folder = Folder::new();
+    let error = |weight: &str| {
+        let arguments = format!("select train.svm -k 1 --lambda 1 --json --query-weight {weight}");
+        let document = folder.json(&arguments);
+        assert_eq!(document["query_weight"], weight);
+        document["steps"][0]["lqo_error"].as_f64().unwrap()
+    };
+    let (uniform, pairs, size) = (error("uniform"), error("pairs"), error("size"));
+    assert!(
+        pairs > uniform && uniform > size,
+        "{pairs} {uniform} {size}"
+    );
+    let plain = folder.json("select train.svm -k 1 --lambda 1 --json");
+    assert_eq!(plain["steps"][0]["lqo_error"], uniform);
+}

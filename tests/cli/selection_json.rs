@@ -17,6 +17,8 @@ fn the_document_has_the_keys_of_the_schema() {
         "ending",
         "seed",
         "candidates",
+        "criterion",
+        "query_weight",
     ] {
         assert!(keys(&document).contains(&key), "{key}");
     }

@@ -4,7 +4,7 @@
 // Each test binary uses its own part of this.
 #![allow(dead_code, unreachable_pub)]
 
-use rankrls::{Dataset, Queries};
+use rankrls::{Dataset, Queries, QueryWeight};
 
 /// A small data set in the most naive form.
 #[derive(Debug, Clone)]
@@ -43,6 +43,35 @@ impl Problem {
         }
         let queries = Queries::from_sizes(&self.sizes).unwrap();
         Dataset::from_csc(indptr, rows, values, self.labels.clone(), queries).unwrap()
+    }
+
+    /// The problem with queries that weigh: every centred row times the root of its query's
+    /// weight.
+    pub fn weighted(&self, weight: QueryWeight) -> Self {
+        let scaled = |values: &[f64]| {
+            let mut scaled = self.centred(values);
+            for range in self.queries() {
+                let root = weight.of(range.len()).sqrt();
+                scaled[range].iter_mut().for_each(|value| *value *= root);
+            }
+            scaled
+        };
+        Self {
+            x: self.x.iter().map(|column| scaled(column)).collect(),
+            labels: scaled(&self.labels),
+            sizes: self.sizes.clone(),
+        }
+    }
+
+    /// Leave-query-out predictions, centred.
+    pub fn predictions(&self, features: &[usize], lambda: f64) -> Vec<f64> {
+        let labels = self.centred(&self.labels);
+        let holdout = self.holdout(features, lambda);
+        labels
+            .iter()
+            .zip(&holdout)
+            .map(|(label, residual)| label - residual)
+            .collect()
     }
 
     fn centred(&self, values: &[f64]) -> Vec<f64> {

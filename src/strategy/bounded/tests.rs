@@ -249,6 +249,7 @@ fn check_problem(mut problem: Problem, steps: usize, record: &mut Record, what: 
             candidates: &candidates,
             state: &state,
             retired: &retired,
+            ranking: None,
             sample: None,
         };
         let step = StepTerms::new(&state, bounded.longest);
