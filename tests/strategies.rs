@@ -192,6 +192,49 @@ proptest! {
     }
 
     #[test]
+    fn the_filter_judges_each_feature_alone(problem in problems(), lambda in lambdas()) {
+        let options = options(problem.x.len(), lambda).strategy(StrategyKind::Univariate);
+        let Some(selection) = run(&problem, &options) else { return Ok(()) };
+        check_path(
+            &problem,
+            &selection,
+            lambda,
+            |_, selected| remaining(&problem, selected),
+            |_, candidate| problem.error(&[candidate], lambda),
+        )?;
+    }
+
+    #[test]
+    fn residual_takes_the_least_training_error(problem in problems(), exponent in -8i32..20) {
+        let lambda = 2f64.powi(exponent);
+        let options = options(problem.x.len(), lambda).strategy(StrategyKind::Residual);
+        let Some(selection) = run(&problem, &options) else { return Ok(()) };
+        check_path(
+            &problem,
+            &selection,
+            lambda,
+            |_, selected| remaining(&problem, selected),
+            |selected, candidate| {
+                problem.training_error(&[selected, &[candidate]].concat(), lambda)
+            },
+        )?;
+    }
+
+    #[test]
+    fn random_takes_every_class_once(problem in problems(), seed in 0u64..9) {
+        let options = options(problem.x.len(), 1.0).strategy(StrategyKind::Random).seed(seed);
+        let Some(selection) = run(&problem, &options) else { return Ok(()) };
+        let mut taken: Vec<usize> =
+            selection.steps.iter().map(|step| step.feature as usize).collect();
+        for (number, step) in selection.steps.iter().enumerate() {
+            let error = problem.error(&taken[..=number], 1.0);
+            prop_assert!((step.lqo_error - error).abs() <= 1e-8 * (error + 1e-3));
+        }
+        taken.sort_unstable();
+        prop_assert_eq!(taken, problem.representatives());
+    }
+
+    #[test]
     fn sampling_takes_the_best_of_its_subset(
         problem in problems(), lambda in lambdas(), size in 1usize..5, seed in 0u64..100,
     ) {

@@ -27,7 +27,7 @@ pub enum SelectError {
     },
     /// The strategy judges all candidates or none.
     #[error(
-        "strategy {strategy} judges all candidates: it can not work on a random subset; use lowmem, bounded, sampled or backfit"
+        "strategy {strategy} can not judge a random subset of the candidates; use lowmem, bounded, sampled or backfit"
     )]
     CanNotSample {
         /// The strategy.

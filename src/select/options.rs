@@ -146,10 +146,11 @@ impl Options {
     }
 
     pub(super) fn sampler(&self, strategy: StrategyKind) -> Option<Sampler> {
-        let default = (strategy == StrategyKind::Sampled).then_some(StrategyKind::DEFAULT_SAMPLE);
-        self.sample.or(default).map(|size| Sampler {
-            size,
-            seed: self.seed,
-        })
+        self.sample
+            .or(strategy.default_sample())
+            .map(|size| Sampler {
+                size,
+                seed: self.seed,
+            })
     }
 }

@@ -37,7 +37,7 @@ pub fn plan(candidates: &Candidates, held: u64, options: &Options) -> Result<Pla
             strategy: Some(strategy),
             needed: base.saturating_add(memory),
             limit,
-            fitting: StrategyKind::ALL.into_iter().filter(fits).collect(),
+            fitting: remedies(fits),
         }));
     }
     Ok(Plan {
@@ -61,6 +61,13 @@ fn fastest_exact(shape: &Shape, base: u64, options: &Options) -> Result<Strategy
             strategy: None,
             needed: base + exact().map(|kind| kind.memory(shape)).min().unwrap_or(0),
             limit,
-            fitting: StrategyKind::ALL.into_iter().filter(fits).collect(),
+            fitting: remedies(fits),
         })
+}
+
+/// Strategies to take instead: those that fit, baselines aside.
+fn remedies(fits: impl Fn(&StrategyKind) -> bool) -> Vec<StrategyKind> {
+    let serious = StrategyKind::ALL.into_iter();
+    let serious = serious.filter(|kind| !kind.is_baseline());
+    serious.filter(|kind| fits(kind)).collect()
 }

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::{Backfit, Bounded, Dense, LowMemory, State, Strategy};
+use super::{Backfit, Bounded, Dense, LowMemory, Random, Residual, State, Strategy, Univariate};
 use crate::Lambda;
 use crate::candidates::Candidates;
 
@@ -24,6 +24,12 @@ pub enum StrategyKind {
     Sampled,
     /// Back-fitting, another criterion: O(k^2 m- n), m- the non-zeros of a column.
     Backfit,
+    /// Baseline: each feature by its own leave-query-out error, O(nnz + m n).
+    Univariate,
+    /// Baseline: the least regularised training error, O(nnz) a step.
+    Residual,
+    /// Baseline: a random feature in every step.
+    Random,
 }
 
 /// A name that no strategy has.
@@ -79,13 +85,16 @@ impl Shape {
 const STIFF: f64 = 1e4;
 
 impl StrategyKind {
-    /// All strategies, exact ones first.
-    pub const ALL: [Self; 5] = [
+    /// All strategies: exact ones, others, and baselines.
+    pub const ALL: [Self; 8] = [
         Self::Dense,
         Self::LowMem,
         Self::Bounded,
         Self::Sampled,
         Self::Backfit,
+        Self::Univariate,
+        Self::Residual,
+        Self::Random,
     ];
 
     /// Candidates that `sampled` draws when nothing else is asked for: one of them is among
@@ -100,6 +109,9 @@ impl StrategyKind {
             Self::Bounded => "bounded",
             Self::Sampled => "sampled",
             Self::Backfit => "backfit",
+            Self::Univariate => "univariate",
+            Self::Residual => "residual",
+            Self::Random => "random",
         }
     }
 
@@ -114,13 +126,31 @@ impl StrategyKind {
 
     /// Whether the strategy can judge a random subset of the candidates.
     pub fn can_sample(self) -> bool {
-        self != Self::Dense
+        !matches!(self, Self::Dense | Self::Random)
+    }
+
+    /// Whether the strategy is there to be compared with, because it does without what the
+    /// others are for: leave-query-out errors of sets of features.
+    pub fn is_baseline(self) -> bool {
+        matches!(self, Self::Univariate | Self::Residual | Self::Random)
+    }
+
+    /// Candidates drawn each step when nothing else is asked for; `None`: all are judged.
+    pub(crate) fn default_sample(self) -> Option<usize> {
+        match self {
+            Self::Sampled => Some(Self::DEFAULT_SAMPLE),
+            Self::Random => Some(1),
+            _ => None,
+        }
     }
 
     /// Whether the strategy has every candidate's leave-query-out predictions, and so can judge
     /// by a ranking measure of them.
     pub fn can_rank(self) -> bool {
-        matches!(self, Self::Dense | Self::LowMem | Self::Sampled)
+        matches!(
+            self,
+            Self::Dense | Self::LowMem | Self::Sampled | Self::Univariate
+        )
     }
 
     /// Bytes the strategy will take on top of the data and the candidates. It is what is
@@ -136,10 +166,8 @@ impl StrategyKind {
             threads,
             ..
         } = *shape;
-        let judged = match self {
-            Self::Sampled => shape.sample.unwrap_or(Self::DEFAULT_SAMPLE).min(candidates),
-            _ => shape.sample.unwrap_or(candidates).min(candidates),
-        };
+        let judged = shape.sample.or(self.default_sample());
+        let judged = judged.unwrap_or(candidates).min(candidates);
         let folds = if shape.stiffness > STIFF {
             State::folds_memory(rows, queries, k)
         } else {
@@ -150,6 +178,9 @@ impl StrategyKind {
             Self::LowMem | Self::Sampled => LowMemory::memory(judged, largest_query, k, threads),
             Self::Bounded => Bounded::memory(shape),
             Self::Backfit => Backfit::memory(judged, queries, k, threads),
+            Self::Univariate => Univariate::memory(candidates, largest_query, threads),
+            Self::Residual => Residual::memory(candidates, k, threads),
+            Self::Random => 4 * candidates as u64,
         };
         State::memory(rows, k) + candidates as u64 + folds + own
     }
@@ -163,7 +194,8 @@ impl StrategyKind {
             Self::Dense => 0.9e-9 * cells,
             Self::Bounded => 4e-9 * shape.nonzeros as f64 + 8e-9 * shape.pieces as f64,
             Self::LowMem => (0.5e-9 + 0.05e-9 * k) * cells,
-            Self::Sampled | Self::Backfit => 4e-9 * shape.nonzeros as f64,
+            Self::Random => 0.0,
+            _ => 4e-9 * shape.nonzeros as f64,
         };
         k * (step + 2e-9 * rows * k)
     }
@@ -175,6 +207,9 @@ impl StrategyKind {
             Self::LowMem | Self::Sampled => Box::new(LowMemory::new()),
             Self::Bounded => Box::new(Bounded::new(candidates)),
             Self::Backfit => Box::new(Backfit::new()),
+            Self::Univariate => Box::new(Univariate::new()),
+            Self::Residual => Box::new(Residual::new()),
+            Self::Random => Box::new(Random),
         }
     }
 }

@@ -17,7 +17,10 @@ mod folds;
 mod kind;
 mod lanes;
 mod lowmem;
+mod random;
+mod residual;
 mod state;
+mod univariate;
 
 pub use addition::{Addition, LastStep};
 pub use backfit::Backfit;
@@ -28,7 +31,10 @@ pub(crate) use criterion::{PREDICTION_TIE, tie};
 pub use dense::Dense;
 pub use kind::{Shape, StrategyKind, UnknownStrategy};
 pub use lowmem::LowMemory;
+pub use random::Random;
+pub use residual::Residual;
 pub use state::State;
+pub use univariate::Univariate;
 
 use crate::candidates::Candidates;
 

@@ -138,6 +138,29 @@ impl State {
         Folds::memory(rows, queries, capacity)
     }
 
+    /// The state of the same data before the first step, without room for one.
+    pub(super) fn without_features(&self) -> Self {
+        Self {
+            lambda: self.lambda,
+            queries: self.queries.clone(),
+            scales: self.scales.clone(),
+            labels: self.labels.clone(),
+            residual: self.labels.clone(),
+            holdout: self.labels.clone(),
+            phi: Vec::new(),
+            held: Vec::new(),
+            capacity: 0,
+            eta: Vec::new(),
+            factor: Vec::new(),
+            signs: Vec::new(),
+            last: None,
+            traces: vec![0.0; self.queries.len()],
+            largest_pivot: 0.0,
+            selected: Vec::new(),
+            folds: None,
+        }
+    }
+
     /// The ridge parameter.
     pub fn lambda(&self) -> Lambda {
         self.lambda

@@ -166,6 +166,19 @@ impl Problem {
         error
     }
 
+    /// What RankRLS minimises, at its minimum: squared centred training residuals and `lambda`
+    /// times the squared weights.
+    pub fn training_error(&self, features: &[usize], lambda: f64) -> f64 {
+        let y = self.centred(&self.labels);
+        let x: Vec<Vec<f64>> = features.iter().map(|&f| self.centred(&self.x[f])).collect();
+        let weights = self.weights(features, lambda);
+        let fitted = |row: usize| x.iter().zip(&weights).map(|(x, w)| x[row] * w).sum::<f64>();
+        let residuals: f64 = (0..self.rows())
+            .map(|row| (y[row] - fitted(row)).powi(2))
+            .sum();
+        residuals + lambda * weights.iter().map(|weight| weight * weight).sum::<f64>()
+    }
+
     /// Weights of RankRLS on `features`, all queries.
     pub fn weights(&self, features: &[usize], lambda: f64) -> Vec<f64> {
         let y = self.centred(&self.labels);
