@@ -48,6 +48,7 @@
 //! - [`candidates`]: columns that are worth judging, one for each class of equal ones.
 //! - [`mod@select`]: the greedy driver, its options and observers.
 //! - [`strategy`]: the ways to find the best candidate of a step, and the state they share.
+//! - [`checkpoint`]: going on after a process has ended.
 //! - [`path`]: scores of test data after every step.
 //! - [`model`]: what was selected, as a file.
 //! - [`metrics`]: measures of rankings, in two conventions.
@@ -59,6 +60,7 @@
 //! by default, nothing is built that only the program `rankrls` needs.
 
 pub mod candidates;
+pub mod checkpoint;
 pub mod corpus;
 pub mod dataset;
 mod estimate;

@@ -1,6 +1,7 @@
 //! The command line: one file a command.
 
 mod bytes;
+mod checkpoint;
 mod completions;
 mod console;
 mod corpus;

@@ -10,6 +10,7 @@ use rankrls::metrics::Convention;
 use rankrls::select::{Options, SelectError};
 use rankrls::{Candidates, Lambda, QueryWeight, StrategyKind};
 
+use super::checkpoint::CheckpointArgs;
 use super::console::Console;
 use super::data::{self, DataArgs};
 use super::input::Input;
@@ -34,6 +35,7 @@ Examples:
   rankrls select train.svm.zst -k 20 --lambda 16 --strategy sampled --candidates 500 --seed 7
   rankrls select train.svm -k 50 --lambda 16 --test test.svm --metrics map,cindex
   rankrls select train.svm -k 20 --lambda 16 --criterion ndcg@10
+  rankrls select train.svm -k 50 --lambda 16 --checkpoint run.checkpoint --resume
   rankrls select train.svm -k 50 --lambda 16 --dry-run")]
 pub(crate) struct SelectArgs {
     /// Training data, plain or compressed by gzip or zstd; - is standard input, and @parses a
@@ -77,6 +79,8 @@ pub(crate) struct SelectArgs {
     /// Convention of the measures [default: standard]
     #[arg(long, value_name = "NAME", value_parser = measures::convention())]
     convention: Option<Convention>,
+    #[command(flatten)]
+    pub(super) checkpoint: CheckpointArgs,
     /// Read the data, tell what each strategy would take, and stop
     #[arg(long)]
     dry_run: bool,
@@ -111,6 +115,7 @@ pub(crate) fn run(args: &SelectArgs, console: Console) -> Result<ExitCode> {
         let input = Input::read(args, console)?;
         return plan(args, &input);
     }
+    args.checkpoint.check()?;
     let output = args.output.as_deref().map(OutputFile::create).transpose()?;
     let interrupt = Interrupt::install()?;
     let input = Input::read(args, console)?;
@@ -165,6 +170,14 @@ impl SelectArgs {
     /// The convention of all measures.
     pub(super) fn convention(&self) -> Convention {
         self.convention.unwrap_or(Convention::Standard)
+    }
+
+    /// What to select, and how.
+    pub(super) fn all_options(&self) -> Options {
+        match self.strategy.0 {
+            Some(kind) => self.options().strategy(kind),
+            None => self.options(),
+        }
     }
 
     /// What to select, by whatever strategy.

@@ -5,7 +5,9 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use rankrls::candidates::Summary;
-use rankrls::select::{Ending, Selection, select_among};
+use rankrls::checkpoint::{Checkpointer, Progress, Settings};
+use rankrls::dataset::DataHash;
+use rankrls::select::{Ending, Options, Selection, Step, resume_among};
 use rankrls::{Candidates, Model, TestPath, memory};
 
 use super::console::Console;
@@ -26,13 +28,33 @@ pub(crate) struct Job<'a> {
     pub(super) interrupt: &'a Interrupt,
 }
 
+/// What was found before the process started.
+struct Earlier {
+    steps: Vec<Step>,
+    options: Options,
+    /// Where checkpoints go on from, if they are written.
+    progress: Option<Progress>,
+}
+
+impl Earlier {
+    fn none(options: Options) -> Self {
+        Self {
+            steps: Vec::new(),
+            options,
+            progress: None,
+        }
+    }
+}
+
 impl Job<'_> {
     /// Selects, writes the model and prints the report, also when interrupted on the way.
     pub(super) fn run(&self, output: Option<OutputFile>) -> Result<ExitCode> {
         let begin = Instant::now();
         let candidates = Candidates::weighted(&self.input.train, self.args.query_weight);
         let mut watch = Watch::new(self.console, self.interrupt, self.test_path());
-        let selection = self.select(&candidates, &mut watch)?;
+        let earlier = self.earlier()?;
+        watch.checkpointer = self.checkpointer(&earlier)?;
+        let selection = self.select(&candidates, &earlier, &mut watch)?;
         let select_seconds = begin.elapsed().as_secs_f64();
         let summary = candidates.summary();
         let saved = output.map_or(Ok(()), |output| self.save(&selection, &summary, output));
@@ -78,13 +100,53 @@ impl Job<'_> {
         }
     }
 
-    fn select(&self, candidates: &Candidates, watch: &mut Watch<'_>) -> Result<Selection> {
-        let mut options = self.args.options();
-        if let Some(kind) = self.args.strategy.0 {
-            options = options.strategy(kind);
-        }
+    /// What an earlier run has found.
+    fn earlier(&self) -> Result<Earlier> {
+        let options = self.args.all_options();
+        let Some(path) = self.args.checkpoint.path() else {
+            return Ok(Earlier::none(options));
+        };
+        let (data, settings) = (DataHash::of(&self.input.train), Settings::from(&options));
+        let Some(from) = self.args.checkpoint.resumed() else {
+            return Ok(Earlier {
+                progress: Some(Progress::new(data, settings)),
+                ..Earlier::none(options)
+            });
+        };
+        let progress = Progress::load(from, data, &settings)?;
+        let (taken, strategy) = (progress.steps.len(), progress.strategy);
+        tracing::info!(file = %path.display(), steps = taken, "going on");
+        self.console.tell(format_args!(
+            "going on after {taken} of {} features\n",
+            settings.k
+        ));
+        Ok(Earlier {
+            steps: progress.steps.clone(),
+            // What auto took then, whatever it would take now.
+            options: strategy.map_or(options, |strategy| options.strategy(strategy)),
+            progress: Some(progress),
+        })
+    }
+
+    fn checkpointer(&self, earlier: &Earlier) -> Result<Option<Checkpointer>> {
+        let (Some(path), Some(progress)) = (self.args.checkpoint.path(), &earlier.progress) else {
+            return Ok(None);
+        };
+        let every = self.args.checkpoint.every();
+        let checkpointer = Checkpointer::new(path, every, progress.clone());
+        let refusal = || format!("cannot write the checkpoint {}", path.display());
+        checkpointer.map(Some).with_context(refusal)
+    }
+
+    fn select(
+        &self,
+        candidates: &Candidates,
+        earlier: &Earlier,
+        watch: &mut Watch<'_>,
+    ) -> Result<Selection> {
         let (labels, held) = (self.input.train.labels(), self.input.memory());
-        let selection = select_among(candidates, labels, held, &options, watch);
+        let (steps, options) = (&earlier.steps, &earlier.options);
+        let selection = resume_among(candidates, labels, held, options, steps, watch);
         watch.clear();
         if let Some(step) = watch.broken {
             let lambda = given(self.args.lambda.value());

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use indicatif::ProgressBar;
 use rankrls::TestPath;
+use rankrls::checkpoint::Checkpointer;
 use rankrls::select::{Observer, Plan, Step};
 use rankrls::strategy::State;
 
@@ -16,6 +17,7 @@ pub(crate) struct Watch<'a> {
     console: Console,
     interrupt: &'a Interrupt,
     pub(crate) test: Option<TestPath<'a>>,
+    pub(crate) checkpointer: Option<Checkpointer>,
     bar: Option<ProgressBar>,
     /// The step whose figures are no finite numbers.
     pub(crate) broken: Option<usize>,
@@ -31,13 +33,23 @@ impl<'a> Watch<'a> {
             console,
             interrupt,
             test,
+            checkpointer: None,
             bar: None,
             broken: None,
         }
     }
 
-    /// Takes the progress bar away.
-    pub(crate) fn clear(&self) {
+    /// Takes the progress bar away, and writes what is not yet in the checkpoint.
+    pub(crate) fn clear(&mut self) {
+        if let Some(checkpointer) = &mut self.checkpointer {
+            checkpointer.flush();
+            if let Some(error) = checkpointer.error() {
+                let saved = checkpointer.saved();
+                self.console.warn(format_args!(
+                    "cannot write the checkpoint: {error}; the last one has {saved} features"
+                ));
+            }
+        }
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
@@ -48,9 +60,25 @@ impl Observer for Watch<'_> {
     fn started(&mut self, plan: &Plan) {
         self.interrupt.disarm();
         self.bar = Some(self.console.bar(plan.steps, STYLE));
+        if let Some(checkpointer) = &mut self.checkpointer {
+            checkpointer.started(plan);
+        }
+    }
+
+    fn replayed(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
+        self.see(number, step, state)
     }
 
     fn stepped(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
+        if let Some(checkpointer) = &mut self.checkpointer {
+            checkpointer.stepped(number, step, state)?;
+        }
+        self.see(number, step, state)
+    }
+}
+
+impl Watch<'_> {
+    fn see(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
         if let Some(bar) = &self.bar {
             bar.set_message(format!("LQO error {:.6}, ", step.lqo_error));
             bar.set_position(number as u64);

@@ -51,6 +51,16 @@ pub enum SelectError {
         /// The measure.
         metric: Metric,
     },
+    /// The steps of an earlier run cannot be taken again.
+    #[error(
+        "step {number} of the earlier run cannot be taken again: {found}; was it run on other data, or by another build or machine?"
+    )]
+    Replay {
+        /// The step, from 1.
+        number: usize,
+        /// What is wrong with it.
+        found: String,
+    },
     /// The memory limit is too low.
     #[error("{0}")]
     Memory(#[from] MemoryError),

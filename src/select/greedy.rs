@@ -1,6 +1,6 @@
 //! Selection in single steps.
 
-use super::{Step, lqo_cindex};
+use super::{SelectError, Step, lqo_cindex};
 use crate::candidates::Candidates;
 use crate::sample::Sampler;
 use crate::strategy::{
@@ -106,6 +106,33 @@ impl<'a> Greedy<'a> {
         }
         self.state.add(addition);
         self.strategy.adopt(self.candidates, &self.state);
+    }
+
+    /// Takes a step again that an earlier run has found.
+    ///
+    /// # Errors
+    /// [`SelectError::Replay`] when its feature is none of the candidates left, or the error
+    /// after it is not what it was, to the last bit.
+    pub fn replay(&mut self, number: usize, step: &Step) -> Result<(), SelectError> {
+        let refuse = |found: String| SelectError::Replay { number, found };
+        let position = self.candidates.represented_by(step.feature);
+        let open = position.filter(|&position| !self.retired[position]);
+        let addition = open.and_then(|_| self.addition(step.feature));
+        let Some(addition) = addition else {
+            let column = step.feature;
+            return Err(refuse(format!(
+                "column {column}, counted from 0, is not to be selected"
+            )));
+        };
+        self.adopt(addition);
+        let error = self.state.error();
+        if error.to_bits() == step.lqo_error.to_bits() {
+            return Ok(());
+        }
+        let was = step.lqo_error;
+        Err(refuse(format!(
+            "the leave-query-out error is {error} where it was {was}"
+        )))
     }
 
     /// The ranking measure that candidates are judged by, of the state's predictions.

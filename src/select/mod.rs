@@ -53,64 +53,115 @@ pub fn select_among(
     options: &Options,
     observer: &mut dyn Observer,
 ) -> Result<Selection, SelectError> {
+    resume_among(candidates, labels, held, options, &[], observer)
+}
+
+/// Goes on with a selection that has taken `steps` before: adds their features without
+/// searching, and selects the rest. Ends with the features, errors and weights, to the last bit,
+/// of a selection that was never interrupted.
+///
+/// # Errors
+/// As [`select`]; [`SelectError::Replay`] when the steps do not lead here to the errors that
+/// they led to.
+pub fn resume_among(
+    candidates: &Candidates,
+    labels: &[f64],
+    held: u64,
+    options: &Options,
+    steps: &[Step],
+    observer: &mut dyn Observer,
+) -> Result<Selection, SelectError> {
     let plan = plan(candidates, held, options)?;
     tracing::info!(strategy = %plan.strategy, steps = plan.steps, bytes = plan.memory, "selecting");
     let ranking = options.ranking(labels, candidates.queries())?;
     observer.started(&plan);
     // On a thread of the pool: a step has many short parallel parts, and each would otherwise
     // wake another thread to start and this one when it ends.
-    Ok(rayon::scope(|_| {
-        take_steps(candidates, labels, &plan, options, ranking, observer)
-    }))
+    rayon::scope(|_| {
+        let job = Job {
+            candidates,
+            labels,
+            plan: &plan,
+            options,
+        };
+        job.run(ranking, steps, observer)
+    })
 }
 
-fn take_steps(
-    candidates: &Candidates,
-    labels: &[f64],
-    plan: &Plan,
-    options: &Options,
-    ranking: Option<RankingCriterion>,
-    observer: &mut dyn Observer,
-) -> Selection {
-    let weight = candidates.query_weight();
-    let queries = candidates.queries();
-    let state = State::weighted(labels, queries, weight, options.lambda, plan.steps);
-    let sampler = options.sampler(plan.strategy);
-    let greedy = Greedy::new(candidates, state, plan.strategy, sampler);
-    let mut greedy = greedy.by_ranking(ranking);
-    let mut steps = Vec::with_capacity(plan.steps);
-    let mut ending = if plan.steps < options.k {
-        Ending::Exhausted
-    } else {
-        Ending::Complete
-    };
-    while steps.len() < plan.steps {
-        let Some(step) = greedy.step(labels) else {
-            ending = Ending::Exhausted;
-            break;
+/// A selection about to be made.
+struct Job<'a> {
+    candidates: &'a Candidates,
+    labels: &'a [f64],
+    plan: &'a Plan,
+    options: &'a Options,
+}
+
+impl Job<'_> {
+    fn run(
+        &self,
+        ranking: Option<RankingCriterion>,
+        earlier: &[Step],
+        observer: &mut dyn Observer,
+    ) -> Result<Selection, SelectError> {
+        let plan = self.plan;
+        let mut greedy = self.start(ranking);
+        let mut steps = Vec::with_capacity(plan.steps);
+        let mut ending = if plan.steps < self.options.k {
+            Ending::Exhausted
+        } else {
+            Ending::Complete
         };
-        let number = steps.len() + 1;
-        step.log(number);
-        let flow = observer.stepped(number, &step, greedy.state());
-        steps.push(step);
-        if flow.is_break() && steps.len() < plan.steps {
-            ending = Ending::Interrupted;
-            break;
+        while steps.len() < plan.steps {
+            let number = steps.len() + 1;
+            let (step, flow) = if let Some(step) = earlier.get(number - 1) {
+                greedy.replay(number, step)?;
+                (
+                    step.clone(),
+                    observer.replayed(number, step, greedy.state()),
+                )
+            } else if let Some(step) = greedy.step(self.labels) {
+                step.log(number);
+                let flow = observer.stepped(number, &step, greedy.state());
+                (step, flow)
+            } else {
+                ending = Ending::Exhausted;
+                break;
+            };
+            steps.push(step);
+            if flow.is_break() && steps.len() < plan.steps {
+                ending = Ending::Interrupted;
+                break;
+            }
         }
+        Ok(self.selection(steps, greedy.state().weights(), ending))
     }
-    let class = |step: &Step| {
-        let position = candidates.represented_by(step.feature);
-        position.map_or_else(Vec::new, |position| candidates.class(position).to_vec())
-    };
-    Selection {
-        strategy: plan.strategy,
-        lambda: options.lambda,
-        sampler,
-        criterion: options.criterion,
-        query_weight: weight,
-        classes: steps.iter().map(class).collect(),
-        steps,
-        weights: greedy.state().weights(),
-        ending,
+
+    /// The driver before the first step.
+    fn start(&self, ranking: Option<RankingCriterion>) -> Greedy<'_> {
+        let (candidates, lambda) = (self.candidates, self.options.lambda);
+        let (queries, weight) = (candidates.queries(), candidates.query_weight());
+        let state = State::weighted(self.labels, queries, weight, lambda, self.plan.steps);
+        let sampler = self.options.sampler(self.plan.strategy);
+        Greedy::new(candidates, state, self.plan.strategy, sampler).by_ranking(ranking)
+    }
+
+    fn selection(&self, steps: Vec<Step>, weights: Vec<f64>, ending: Ending) -> Selection {
+        let class = |step: &Step| {
+            let position = self.candidates.represented_by(step.feature);
+            position.map_or_else(Vec::new, |position| {
+                self.candidates.class(position).to_vec()
+            })
+        };
+        Selection {
+            strategy: self.plan.strategy,
+            lambda: self.options.lambda,
+            sampler: self.options.sampler(self.plan.strategy),
+            criterion: self.options.criterion,
+            query_weight: self.candidates.query_weight(),
+            classes: steps.iter().map(class).collect(),
+            steps,
+            weights,
+            ending,
+        }
     }
 }

@@ -12,6 +12,12 @@ pub trait Observer: Send {
         let _ = plan;
     }
 
+    /// A step was taken again that an earlier run had found; as [`stepped`](Self::stepped)
+    /// unless said otherwise.
+    fn replayed(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
+        self.stepped(number, step, state)
+    }
+
     /// A step is done; breaking ends the selection with what there is.
     fn stepped(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
         let _ = (number, step, state);

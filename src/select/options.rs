@@ -2,6 +2,7 @@
 
 use super::SelectError;
 use crate::candidates::Candidates;
+use crate::checkpoint::Settings;
 use crate::dataset::Queries;
 use crate::sample::Sampler;
 use crate::strategy::{Criterion, RankingCriterion, StrategyKind};
@@ -102,6 +103,19 @@ impl Options {
 }
 
 impl Options {
+    /// What decides the outcome, the data aside.
+    pub(crate) fn settings(&self) -> Settings {
+        Settings {
+            strategy: self.strategy,
+            lambda: self.lambda,
+            k: self.k,
+            sample: self.sample,
+            seed: self.seed,
+            criterion: self.criterion,
+            query_weight: self.query_weight,
+        }
+    }
+
     pub(super) fn check(&self, candidates: &Candidates) -> Result<(), SelectError> {
         if self.k == 0 {
             return Err(SelectError::NothingAsked);

@@ -80,9 +80,9 @@ impl Strategy for Residual {
             .par_chunks(CHUNK)
             .map(|chunk| {
                 let mut contest = Contest::default();
-                chunk
-                    .iter()
-                    .for_each(|candidate| contest.enter(judge(candidate)));
+                for candidate in chunk {
+                    contest.enter(judge(candidate));
+                }
                 contest
             })
             .reduce(Contest::default, Contest::merge)
@@ -90,6 +90,10 @@ impl Strategy for Residual {
 
     fn adopt(&mut self, candidates: &Candidates, state: &State) {
         let Some(last) = state.last() else { return };
+        if state.steps() == 1 {
+            // A path that is replayed has to sum up as the first run did.
+            self.explained = vec![0.0; candidates.len()];
+        }
         let explained = self.explained.par_iter_mut().with_min_len(CHUNK);
         explained.enumerate().for_each(|(candidate, explained)| {
             let column = candidates.column(candidate);

@@ -1,5 +1,6 @@
 //! The command line, run as users run it.
 
+mod checkpoint;
 mod common;
 mod corpora;
 mod corpus;

@@ -1,0 +1,158 @@
+//! What a selection has found so far, and for what it looked.
+
+use std::fmt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::{CheckpointError, load, save};
+use crate::dataset::DataHash;
+use crate::select::{Options, Step};
+use crate::strategy::{Criterion, StrategyKind};
+use crate::{Lambda, QueryWeight};
+
+/// The kind of checkpoint.
+const KIND: &str = "selection";
+
+/// What decides the outcome of a selection, data aside.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The strategy asked for; `None`: the fastest exact one.
+    pub strategy: Option<StrategyKind>,
+    /// The ridge parameter.
+    pub lambda: Lambda,
+    /// Features to select.
+    pub k: usize,
+    /// Candidates to draw each step, if that was set.
+    pub sample: Option<usize>,
+    /// Seed of the draws.
+    pub seed: u64,
+    /// What each step improves most.
+    pub criterion: Criterion,
+    /// What the queries count.
+    pub query_weight: QueryWeight,
+}
+
+/// A setting of a checkpoint that is another one now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// The setting.
+    pub what: &'static str,
+    /// What it was.
+    pub then: String,
+    /// What it is.
+    pub now: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { what, then, now } = self;
+        write!(formatter, "{what} was {then} and is {now} now")
+    }
+}
+
+impl From<&Options> for Settings {
+    fn from(options: &Options) -> Self {
+        options.settings()
+    }
+}
+
+impl Settings {
+    /// What differs between a checkpoint with these settings and a run with `now`.
+    pub fn differences(&self, now: &Self) -> Vec<Difference> {
+        let strategy = |kind: Option<StrategyKind>| {
+            kind.map_or_else(|| "auto".to_owned(), |kind| kind.to_string())
+        };
+        let sample = |size: Option<usize>| {
+            size.map_or_else(|| "the strategy's own".to_owned(), |size| size.to_string())
+        };
+        let criterion = |criterion: Criterion| match criterion {
+            Criterion::Squared => criterion.to_string(),
+            Criterion::Ranking { convention, .. } => format!("{criterion} ({convention})"),
+        };
+        let pairs = [
+            ("strategy", strategy(self.strategy), strategy(now.strategy)),
+            ("lambda", self.lambda.to_string(), now.lambda.to_string()),
+            ("k", self.k.to_string(), now.k.to_string()),
+            ("candidates", sample(self.sample), sample(now.sample)),
+            ("seed", self.seed.to_string(), now.seed.to_string()),
+            (
+                "criterion",
+                criterion(self.criterion),
+                criterion(now.criterion),
+            ),
+            (
+                "query weight",
+                self.query_weight.to_string(),
+                now.query_weight.to_string(),
+            ),
+        ];
+        let differ = pairs.into_iter().filter(|(_, then, now)| then != now);
+        differ
+            .map(|(what, then, now)| Difference { what, then, now })
+            .collect()
+    }
+}
+
+/// What a selection has found so far.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Progress {
+    /// Hash of the data.
+    pub data: DataHash,
+    /// What was asked for.
+    pub settings: Settings,
+    /// The strategy that does it: what `auto` took, once it has.
+    pub strategy: Option<StrategyKind>,
+    /// The steps taken.
+    pub steps: Vec<Step>,
+}
+
+impl Progress {
+    /// Nothing yet, of the selection that `settings` describe on data with the hash `data`.
+    pub fn new(data: DataHash, settings: Settings) -> Self {
+        Self {
+            data,
+            settings,
+            strategy: settings.strategy,
+            steps: Vec::new(),
+        }
+    }
+
+    /// Reads a checkpoint of the selection that `settings` describe on data with the hash
+    /// `data`.
+    ///
+    /// # Errors
+    /// [`CheckpointError`] for a file that is none, or is one of another selection.
+    pub fn load(path: &Path, data: DataHash, settings: &Settings) -> Result<Self, CheckpointError> {
+        let progress: Self = load(path, KIND)?;
+        let mut differences = progress.settings.differences(settings);
+        if progress.data != data {
+            let (then, now) = (progress.data.to_string(), data.to_string());
+            let what = "the BLAKE3 hash of the data";
+            differences.insert(0, Difference { what, then, now });
+        }
+        if progress.steps.len() > settings.k {
+            return Err(CheckpointError::Damaged {
+                path: path.to_owned(),
+                what: format!("{} steps for {} features", progress.steps.len(), settings.k),
+            });
+        }
+        if differences.is_empty() {
+            return Ok(progress);
+        }
+        Err(CheckpointError::OtherRun {
+            path: path.to_owned(),
+            differences,
+        })
+    }
+
+    /// Writes the checkpoint.
+    ///
+    /// # Errors
+    /// When the file cannot be written; the one before stays then.
+    pub fn save(&self, path: &Path) -> std::io::Result<()> {
+        save(path, KIND, self)
+    }
+}

@@ -1,0 +1,81 @@
+use crate::support::{Folder, keys};
+
+const SELECT: &str = "select train.svm -k 3 --lambda 0.5 --names names.txt --strategy bounded";
+
+#[test]
+fn a_run_that_goes_on_ends_in_the_same_model() {
+    let folder = Folder::new();
+    folder.run(&format!("{SELECT} -o whole.json"));
+    let with = "--checkpoint run.checkpoint --checkpoint-every 0";
+    // There is no checkpoint yet.
+    let (first, errors) = folder.run(&format!("{SELECT} {with} --resume -o first.json"));
+    assert!(errors.is_empty(), "{errors}");
+    assert_eq!(folder.read("first.json"), folder.read("whole.json"));
+    let (second, errors) = folder.run(&format!("{SELECT} {with} --resume -o second.json"));
+    assert!(
+        errors.contains("going on after 3 of 3 features"),
+        "{errors}"
+    );
+    assert_eq!(folder.read("second.json"), folder.read("whole.json"));
+    let table = |text: &str| text.split_once("\n\n").unwrap().1.to_owned();
+    assert_eq!(table(&first), table(&second));
+}
+
+#[test]
+fn test_data_are_measured_along_the_whole_path() {
+    let folder = Folder::new();
+    let select = format!("{SELECT} --test test.svm --json --checkpoint run.checkpoint --resume");
+    let (first, second) = (folder.json(&select), folder.json(&select));
+    assert_eq!(first["steps"], second["steps"]);
+    assert!(keys(&second["steps"][0]).contains(&"test"));
+}
+
+#[test]
+fn no_checkpoint_is_written_over_unasked() {
+    let folder = Folder::new();
+    folder.run(&format!("{SELECT} --checkpoint run.checkpoint"));
+    let before = folder.read("run.checkpoint");
+    let errors = folder.fails(&format!("{SELECT} --checkpoint run.checkpoint"), 1);
+    assert!(errors.contains("--resume goes on from it"), "{errors}");
+    let other = SELECT.replace("0.5", "0.25");
+    let errors = folder.fails(&format!("{other} --checkpoint run.checkpoint --resume"), 1);
+    assert!(
+        errors.contains("lambda was 0.5 and is 0.25 now"),
+        "{errors}"
+    );
+    folder.write("train.svm", crate::support::TRAIN.replace("2:0.3", "2:0.4"));
+    let errors = folder.fails(&format!("{SELECT} --checkpoint run.checkpoint --resume"), 1);
+    assert!(errors.contains("hash of the data was"), "{errors}");
+    assert_eq!(folder.read("run.checkpoint"), before);
+}
+
+#[test]
+fn damage_is_seen() {
+    let folder = Folder::new();
+    folder.run(&format!("{SELECT} --checkpoint run.checkpoint"));
+    let whole = folder.read("run.checkpoint");
+    let resume = format!("{SELECT} --checkpoint run.checkpoint --resume");
+    folder.write("run.checkpoint", &whole[..whole.len() - 7]);
+    let errors = folder.fails(&resume, 1);
+    assert!(errors.contains("run.checkpoint is damaged"), "{errors}");
+    folder.write("run.checkpoint", whole.replace("\"k\":3", "\"k\":4"));
+    let errors = folder.fails(&resume, 1);
+    assert!(errors.contains("hash it was written with"), "{errors}");
+    folder.write("run.checkpoint", "1 1:1\n");
+    let errors = folder.fails(&resume, 1);
+    assert!(errors.contains("is no checkpoint of rankrls"), "{errors}");
+}
+
+#[test]
+fn a_checkpoint_that_cannot_be_written_is_an_error_before_the_work() {
+    let folder = Folder::new();
+    let errors = folder.fails(&format!("{SELECT} --checkpoint none/run.checkpoint"), 1);
+    assert!(errors.contains("cannot write the checkpoint"), "{errors}");
+    folder.fails(&format!("{SELECT} --resume"), 2);
+    folder.fails(&format!("{SELECT} --checkpoint -"), 2);
+    folder.fails(
+        &format!("{SELECT} --checkpoint a --checkpoint-every never"),
+        2,
+    );
+    folder.fails(&format!("{SELECT} --checkpoint a --checkpoint-every -1"), 2);
+}
