@@ -1,0 +1,143 @@
+//! Processes killed at random moments, and what is left of their work: nothing half-written,
+//! and a run that goes on ends byte for byte where an unbroken one does.
+//!
+//! `KILLS` in the environment sets how many a test survives.
+
+#![cfg(all(unix, feature = "cli"))]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use tempfile::TempDir;
+
+/// Kills that every test goes on to when the environment asks for no other number.
+const KILLS: usize = 60;
+
+/// A command that goes on where it was killed.
+struct Job {
+    folder: TempDir,
+    arguments: String,
+    /// Files that it writes.
+    outputs: &'static [&'static str],
+    /// Files to go on from, which are removed before a new start.
+    traces: &'static [&'static str],
+}
+
+impl Job {
+    fn command(&self, arguments: &str) -> Command {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("rankrls"));
+        command
+            .current_dir(self.folder.path())
+            .args(arguments.split_whitespace())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        command
+    }
+
+    fn read(&self) -> Vec<Option<Vec<u8>>> {
+        let read = |name: &&str| fs::read(self.folder.path().join(name)).ok();
+        self.outputs.iter().map(read).collect()
+    }
+
+    fn remove(&self, names: &[&str]) {
+        for name in names {
+            let _ = fs::remove_file(self.folder.path().join(name));
+        }
+    }
+
+    /// Runs to the end, without anything to go on from.
+    fn unbroken(&self) -> (Vec<Option<Vec<u8>>>, Duration) {
+        let begin = Instant::now();
+        let status = self.command(&self.arguments).status().unwrap();
+        assert!(status.success(), "{}", self.arguments);
+        let (found, time) = (self.read(), begin.elapsed());
+        assert!(found.iter().all(Option::is_some), "{:?}", self.outputs);
+        self.remove(self.outputs);
+        self.remove(self.traces);
+        (found, time)
+    }
+
+    /// Lives for `life`, or until it is done. Whether it was killed.
+    fn is_killed_after(&self, life: Duration) -> bool {
+        let mut child = self.command(&self.arguments).spawn().unwrap();
+        std::thread::sleep(life);
+        // Does nothing to a process that has ended.
+        child.kill().unwrap();
+        let status = child.wait().unwrap();
+        assert!(status.success() || status.code().is_none(), "{status}");
+        !status.success()
+    }
+
+    /// Kills and goes on until it has been killed often enough and is done.
+    fn survive(&self, kills: usize, seed: u64) {
+        let (expected, time) = self.unbroken();
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let (mut killed, mut finished) = (0, 0);
+        while killed < kills || finished == 0 {
+            let share: f64 = random.random_range(0.0..1.1);
+            if self.is_killed_after(time.mul_f64(share)) {
+                killed += 1;
+                for (found, expected) in self.read().iter().zip(&expected) {
+                    let whole = found.is_none() || found == expected;
+                    assert!(whole, "half a file after {killed} kills: {}", self.arguments);
+                }
+            } else {
+                finished += 1;
+                assert!(self.read() == expected, "another result: {}", self.arguments);
+                self.remove(self.outputs);
+                self.remove(self.traces);
+            }
+        }
+        println!("{killed} kills, {finished} runs ended: {}", self.arguments);
+    }
+}
+
+fn kills() -> usize {
+    let asked = std::env::var("KILLS").ok();
+    asked.map_or(KILLS, |text| text.parse().expect("a number in KILLS"))
+}
+
+/// Queries of ten rows with a dozen of `columns` columns each.
+fn data(folder: &Path, rows: usize, columns: u32) {
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let mut text = String::new();
+    for row in 0..rows {
+        write!(text, "{} qid:{}", random.random_range(0..5), row / 10).unwrap();
+        let mut indices: Vec<u32> = (0..12).map(|_| random.random_range(1..=columns)).collect();
+        indices.sort_unstable();
+        indices.dedup();
+        for index in indices {
+            write!(text, " {index}:{}", random.random_range(1..9)).unwrap();
+        }
+        text.push('\n');
+    }
+    fs::write(folder.join("data.svm"), text).unwrap();
+}
+
+fn job(arguments: &str, outputs: &'static [&'static str], traces: &'static [&'static str]) -> Job {
+    let folder = tempfile::tempdir().unwrap();
+    data(folder.path(), 800, 1600);
+    Job {
+        folder,
+        arguments: arguments.to_owned(),
+        outputs,
+        traces,
+    }
+}
+
+#[test]
+fn selections_survive() {
+    for (number, strategy) in ["dense", "bounded", "sampled --seed 3"].iter().enumerate() {
+        let arguments = format!(
+            "select data.svm -k 30 --lambda 1 --strategy {strategy} -o model.json \
+             --checkpoint run.checkpoint --checkpoint-every 0 --resume"
+        );
+        job(&arguments, &["model.json"], &["run.checkpoint"]).survive(kills() / 3, number as u64);
+    }
+}
