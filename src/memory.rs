@@ -32,6 +32,11 @@ pub fn peak() -> Option<u64> {
     kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
 
+/// Bytes that this process has in memory now.
+pub fn current() -> Option<u64> {
+    kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
+}
+
 /// The bytes on the line that begins with `key` and counts kilobytes.
 fn kilobytes(text: &str, key: &str) -> Option<u64> {
     let number = text.lines().find_map(|line| line.strip_prefix(key))?;

@@ -85,11 +85,19 @@ impl Job {
                 killed += 1;
                 for (found, expected) in self.read().iter().zip(&expected) {
                     let whole = found.is_none() || found == expected;
-                    assert!(whole, "half a file after {killed} kills: {}", self.arguments);
+                    assert!(
+                        whole,
+                        "half a file after {killed} kills: {}",
+                        self.arguments
+                    );
                 }
             } else {
                 finished += 1;
-                assert!(self.read() == expected, "another result: {}", self.arguments);
+                assert!(
+                    self.read() == expected,
+                    "another result: {}",
+                    self.arguments
+                );
                 self.remove(self.outputs);
                 self.remove(self.traces);
             }

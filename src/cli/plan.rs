@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use rankrls::select::{Options, SelectError, plan};
-use rankrls::{Candidates, Dataset, Estimate, StrategyKind, estimates};
+use rankrls::{Candidates, Dataset, Estimate, StrategyKind, estimates, memory};
 use serde::Serialize;
 
 use super::bytes::Bytes;
@@ -33,6 +33,9 @@ struct Row {
     strategy: &'static str,
     bytes: u64,
     total_bytes: u64,
+    /// The most that the whole process will have taken, where the system tells: what reading
+    /// took at its peak, or what there is now and the strategy's own.
+    peak_bytes: Option<u64>,
     exact: bool,
     fits: bool,
     /// False for a strategy that cannot work on a random subset or judge by a ranking measure,
@@ -46,6 +49,9 @@ impl From<Estimate> for Row {
             strategy: estimate.strategy.name(),
             bytes: estimate.memory,
             total_bytes: estimate.total,
+            peak_bytes: memory::peak()
+                .zip(memory::current())
+                .map(|(peak, now)| peak.max(now.saturating_add(estimate.memory))),
             exact: estimate.exact,
             fits: estimate.fits,
             able: estimate.able,
@@ -99,7 +105,7 @@ impl PlanReport {
     }
 
     fn table(&self) -> String {
-        let header = ["strategy", "takes", "with data", "exact", "fits"];
+        let header = ["strategy", "takes", "with data", "process", "exact", "fits"];
         let mut table = table(&header.map(str::to_owned));
         for row in &self.strategies {
             let fits = match (row.able, row.fits) {
@@ -112,6 +118,8 @@ impl PlanReport {
                 row.strategy.to_owned(),
                 Bytes(row.bytes).to_string(),
                 Bytes(row.total_bytes).to_string(),
+                row.peak_bytes
+                    .map_or_else(|| "-".to_owned(), |peak| Bytes(peak).to_string()),
                 if row.exact { "yes" } else { "no" }.to_owned(),
                 fits.to_owned(),
             ]);
