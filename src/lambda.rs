@@ -24,6 +24,9 @@ pub struct Lambda(f64);
 pub struct InvalidLambda(pub f64);
 
 impl Lambda {
+    /// 1.
+    pub const ONE: Self = Self(1.0);
+
     /// Checks `value`.
     ///
     /// # Errors

@@ -6,6 +6,7 @@ mod completions;
 mod console;
 mod corpus;
 mod data;
+mod earlier;
 mod evaluate;
 mod evaluation;
 mod input;

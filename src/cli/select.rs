@@ -3,12 +3,13 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use rankrls::dataset::DataHash;
 use rankrls::metrics::Convention;
-use rankrls::select::{Options, SelectError};
-use rankrls::{Candidates, Lambda, QueryWeight, StrategyKind};
+use rankrls::select::{Options, SelectError, Step};
+use rankrls::{Candidates, Lambda, Model, QueryWeight, StrategyKind};
 
 use super::checkpoint::CheckpointArgs;
 use super::console::Console;
@@ -36,6 +37,7 @@ Examples:
   rankrls select train.svm -k 50 --lambda 16 --test test.svm --metrics map,cindex
   rankrls select train.svm -k 20 --lambda 16 --criterion ndcg@10
   rankrls select train.svm -k 50 --lambda 16 --checkpoint run.checkpoint --resume
+  rankrls select train.svm -k 80 --extend model.json -o larger.json
   rankrls select train.svm -k 50 --lambda 16 --dry-run")]
 pub(crate) struct SelectArgs {
     /// Training data, plain or compressed by gzip or zstd; - is standard input, and @parses a
@@ -46,8 +48,18 @@ pub(crate) struct SelectArgs {
     #[arg(short, value_name = "K", value_parser = at_least_one)]
     pub(super) k: usize,
     /// Ridge parameter, above 0
-    #[arg(long, allow_negative_numbers = true)]
-    pub(super) lambda: Lambda,
+    #[arg(
+        long,
+        allow_negative_numbers = true,
+        required_unless_present = "extend"
+    )]
+    lambda: Option<Lambda>,
+    /// Go on from this model, whose options hold, to K features
+    #[arg(long, value_name = "MODEL")]
+    #[arg(conflicts_with_all = [
+        "lambda", "strategy", "criterion", "query_weight", "candidates", "seed", "dry_run",
+    ])]
+    pub(super) extend: Option<PathBuf>,
     /// Strategy: auto is the fastest exact one that fits into memory
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategy())]
     pub(super) strategy: Strategy,
@@ -116,6 +128,7 @@ pub(crate) fn run(args: &SelectArgs, console: Console) -> Result<ExitCode> {
         return plan(args, &input);
     }
     args.checkpoint.check()?;
+    let extended = args.extended()?;
     let output = args.output.as_deref().map(OutputFile::create).transpose()?;
     let interrupt = Interrupt::install()?;
     let input = Input::read(args, console)?;
@@ -124,8 +137,17 @@ pub(crate) fn run(args: &SelectArgs, console: Console) -> Result<ExitCode> {
         console,
         input: &input,
         interrupt: &interrupt,
+        extended: extended.as_ref(),
     };
     job.run(output)
+}
+
+/// A selection to go on with.
+pub(super) struct Extended {
+    /// Hash of the data that it is of.
+    pub(super) data: DataHash,
+    pub(super) options: Options,
+    pub(super) steps: Vec<Step>,
 }
 
 fn plan(args: &SelectArgs, input: &Input) -> Result<ExitCode> {
@@ -167,6 +189,11 @@ impl SelectArgs {
         }
     }
 
+    /// The ridge parameter; that of a model to go on from is in the model.
+    fn lambda(&self) -> Lambda {
+        self.lambda.unwrap_or(Lambda::ONE)
+    }
+
     /// The convention of all measures.
     pub(super) fn convention(&self) -> Convention {
         self.convention.unwrap_or(Convention::Standard)
@@ -180,9 +207,34 @@ impl SelectArgs {
         }
     }
 
+    /// The end of the model to go on from, if there is one.
+    fn extended(&self) -> Result<Option<Extended>> {
+        let Some(path) = &self.extend else {
+            return Ok(None);
+        };
+        let model = Model::read(path)?;
+        let features = model.features().len();
+        if features >= self.k {
+            bail!(
+                "{} has {features} features: expected more than that as -k, found {}",
+                path.display(),
+                self.k
+            );
+        }
+        let (mut options, earlier) = model.selection(self.k);
+        if let Some(bytes) = self.data.budget() {
+            options = options.max_memory(bytes);
+        }
+        Ok(Some(Extended {
+            data: model.data().hash,
+            options,
+            steps: earlier,
+        }))
+    }
+
     /// What to select, by whatever strategy.
     pub(super) fn options(&self) -> Options {
-        let mut options = Options::new(self.k, self.lambda)
+        let mut options = Options::new(self.k, self.lambda())
             .query_weight(self.query_weight)
             .criterion(self.criterion.with(self.convention()));
         if let Some(size) = self.candidates {

@@ -5,18 +5,17 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use rankrls::candidates::Summary;
-use rankrls::checkpoint::{Checkpointer, Progress, Settings};
-use rankrls::dataset::DataHash;
-use rankrls::select::{Ending, Options, Selection, Step, resume_among};
+use rankrls::select::{Ending, Selection, resume_among};
 use rankrls::{Candidates, Model, TestPath, memory};
 
 use super::console::Console;
+use super::earlier::Earlier;
 use super::input::Input;
 use super::interrupt::Interrupt;
 use super::numbers::given;
 use super::output::{OutputFile, print, print_json};
 use super::report::Report;
-use super::select::SelectArgs;
+use super::select::{Extended, SelectArgs};
 use super::sizes::{Sizes, TestSizes};
 use super::watch::Watch;
 
@@ -26,34 +25,19 @@ pub(crate) struct Job<'a> {
     pub(super) console: Console,
     pub(super) input: &'a Input,
     pub(super) interrupt: &'a Interrupt,
-}
-
-/// What was found before the process started.
-struct Earlier {
-    steps: Vec<Step>,
-    options: Options,
-    /// Where checkpoints go on from, if they are written.
-    progress: Option<Progress>,
-}
-
-impl Earlier {
-    fn none(options: Options) -> Self {
-        Self {
-            steps: Vec::new(),
-            options,
-            progress: None,
-        }
-    }
+    /// The model to go on from.
+    pub(super) extended: Option<&'a Extended>,
 }
 
 impl Job<'_> {
     /// Selects, writes the model and prints the report, also when interrupted on the way.
     pub(super) fn run(&self, output: Option<OutputFile>) -> Result<ExitCode> {
         let begin = Instant::now();
-        let candidates = Candidates::weighted(&self.input.train, self.args.query_weight);
+        let earlier = Earlier::find(self)?;
+        let weight = earlier.options.weight();
+        let candidates = Candidates::weighted(&self.input.train, weight);
         let mut watch = Watch::new(self.console, self.interrupt, self.test_path());
-        let earlier = self.earlier()?;
-        watch.checkpointer = self.checkpointer(&earlier)?;
+        watch.checkpointer = earlier.checkpointer(&self.args.checkpoint)?;
         let selection = self.select(&candidates, &earlier, &mut watch)?;
         let select_seconds = begin.elapsed().as_secs_f64();
         let summary = candidates.summary();
@@ -100,44 +84,6 @@ impl Job<'_> {
         }
     }
 
-    /// What an earlier run has found.
-    fn earlier(&self) -> Result<Earlier> {
-        let options = self.args.all_options();
-        let Some(path) = self.args.checkpoint.path() else {
-            return Ok(Earlier::none(options));
-        };
-        let (data, settings) = (DataHash::of(&self.input.train), Settings::from(&options));
-        let Some(from) = self.args.checkpoint.resumed() else {
-            return Ok(Earlier {
-                progress: Some(Progress::new(data, settings)),
-                ..Earlier::none(options)
-            });
-        };
-        let progress = Progress::load(from, data, &settings)?;
-        let (taken, strategy) = (progress.steps.len(), progress.strategy);
-        tracing::info!(file = %path.display(), steps = taken, "going on");
-        self.console.tell(format_args!(
-            "going on after {taken} of {} features\n",
-            settings.k
-        ));
-        Ok(Earlier {
-            steps: progress.steps.clone(),
-            // What auto took then, whatever it would take now.
-            options: strategy.map_or(options, |strategy| options.strategy(strategy)),
-            progress: Some(progress),
-        })
-    }
-
-    fn checkpointer(&self, earlier: &Earlier) -> Result<Option<Checkpointer>> {
-        let (Some(path), Some(progress)) = (self.args.checkpoint.path(), &earlier.progress) else {
-            return Ok(None);
-        };
-        let every = self.args.checkpoint.every();
-        let checkpointer = Checkpointer::new(path, every, progress.clone());
-        let refusal = || format!("cannot write the checkpoint {}", path.display());
-        checkpointer.map(Some).with_context(refusal)
-    }
-
     fn select(
         &self,
         candidates: &Candidates,
@@ -149,7 +95,7 @@ impl Job<'_> {
         let selection = resume_among(candidates, labels, held, options, steps, watch);
         watch.clear();
         if let Some(step) = watch.broken {
-            let lambda = given(self.args.lambda.value());
+            let lambda = given(earlier.options.ridge().value());
             bail!(
                 "in step {step} the errors are no finite numbers any more: lambda {lambda} is too \
                  small for these values; raise it, scale the data, or select fewer features"

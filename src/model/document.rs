@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::check::{Invalid, check};
 use super::{DataSummary, Model, PathStep, SelectedFeature};
-use crate::Lambda;
 use crate::dataset::{DataHash, IndexBase};
+use crate::metrics::{Convention, Metric};
 use crate::sample::Sampler;
-use crate::strategy::StrategyKind;
+use crate::strategy::{Criterion, StrategyKind};
+use crate::{Lambda, QueryWeight};
 
 /// A model as it is written: `index` and `identical` count as the data file does.
 #[derive(Debug, Serialize, Deserialize)]
@@ -16,6 +17,12 @@ pub(super) struct Document {
     pub(super) schema: String,
     pub(super) strategy: StrategyKind,
     pub(super) lambda: Lambda,
+    #[serde(default)]
+    pub(super) criterion: CriterionName,
+    #[serde(default)]
+    pub(super) convention: Option<Convention>,
+    #[serde(default)]
+    pub(super) query_weight: QueryWeight,
     /// Candidates drawn each step, if not all were judged.
     pub(super) candidates: Option<usize>,
     pub(super) seed: Option<u64>,
@@ -23,6 +30,44 @@ pub(super) struct Document {
     pub(super) features: Vec<FeatureEntry>,
     pub(super) path: Vec<PathEntry>,
     pub(super) data: DataEntry,
+}
+
+/// `squared`, or a measure.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum CriterionName {
+    #[default]
+    Squared,
+    #[serde(untagged)]
+    Measure(Metric),
+}
+
+impl From<Criterion> for CriterionName {
+    fn from(criterion: Criterion) -> Self {
+        match criterion {
+            Criterion::Squared => Self::Squared,
+            Criterion::Ranking { metric, .. } => Self::Measure(metric),
+        }
+    }
+}
+
+impl CriterionName {
+    fn with(&self, convention: Option<Convention>) -> Result<Criterion, Invalid> {
+        match (self, convention) {
+            (Self::Squared, None) => Ok(Criterion::Squared),
+            (&Self::Measure(metric), Some(convention)) => {
+                Ok(Criterion::Ranking { metric, convention })
+            }
+            (Self::Squared, Some(convention)) => {
+                let expected = "null, as the criterion squared has none";
+                Err(Invalid::new("convention", expected, convention))
+            }
+            (Self::Measure(metric), None) => {
+                let expected = format!("that of the criterion {metric}");
+                Err(Invalid::new("convention", expected, "null"))
+            }
+        }
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -74,6 +119,12 @@ impl From<&Model> for Document {
             schema: super::SCHEMA.to_owned(),
             strategy: model.strategy,
             lambda: model.lambda,
+            criterion: CriterionName::from(model.criterion),
+            convention: match model.criterion {
+                Criterion::Squared => None,
+                Criterion::Ranking { convention, .. } => Some(convention),
+            },
+            query_weight: model.query_weight,
             candidates: model.sampler.map(|sampler| sampler.size),
             seed: model.sampler.map(|sampler| sampler.seed),
             index_base: base.first(),
@@ -107,6 +158,8 @@ impl TryFrom<Document> for Model {
         Ok(Self {
             strategy: document.strategy,
             lambda: document.lambda,
+            criterion: document.criterion.with(document.convention)?,
+            query_weight: document.query_weight,
             sampler: sampler.map(|(size, seed)| Sampler { size, seed }),
             index_base: base,
             path: document.path.iter().map(PathStep::from).collect(),

@@ -5,6 +5,8 @@
 //! | key | meaning |
 //! |---|---|
 //! | `strategy`, `lambda` | how the features were selected |
+//! | `criterion`, `convention` | what each step improved most: `squared` or a measure, and the measure's convention or null; `squared` where missing |
+//! | `query_weight` | what the queries counted; `uniform` where missing |
 //! | `candidates`, `seed` | candidates drawn each step and the seed; null if all were judged |
 //! | `index_base` | 0 or 1: how the data file, and with it this file, counts columns |
 //! | `features` | in order of selection: `index`, `name` or null, `weight`, and `identical`, the other columns that centre to the same up to sign |
@@ -24,14 +26,14 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::Lambda;
 use crate::candidates::Summary;
 use crate::dataset::read::read_whole;
 use crate::dataset::{DataHash, Dataset, IndexBase, Output};
 use crate::path::scores;
 use crate::sample::Sampler;
-use crate::select::Selection;
-use crate::strategy::StrategyKind;
+use crate::select::{Options, Selection, Step};
+use crate::strategy::{Criterion, StrategyKind};
+use crate::{Lambda, QueryWeight};
 use document::Document;
 
 pub use error::ModelError;
@@ -48,6 +50,8 @@ pub struct Model {
     strategy: StrategyKind,
     lambda: Lambda,
     sampler: Option<Sampler>,
+    criterion: Criterion,
+    query_weight: QueryWeight,
     index_base: IndexBase,
     features: Vec<SelectedFeature>,
     path: Vec<PathStep>,
@@ -115,7 +119,7 @@ impl Model {
     pub fn from_selection(selection: &Selection, dataset: &Dataset<'_>, summary: &Summary) -> Self {
         let parts = selection.steps.iter().zip(&selection.weights);
         let parts = parts.zip(&selection.classes);
-        let feature = |((step, &weight), class): ((&crate::select::Step, &f64), &Vec<u32>)| {
+        let feature = |((step, &weight), class): ((&Step, &f64), &Vec<u32>)| {
             let others = class.iter().filter(|&&member| member != step.feature);
             SelectedFeature {
                 feature: step.feature,
@@ -127,7 +131,7 @@ impl Model {
                 identical: others.copied().collect(),
             }
         };
-        let path = |step: &crate::select::Step| PathStep {
+        let path = |step: &Step| PathStep {
             lqo_error: step.lqo_error,
             lqo_cindex: step.lqo_cindex,
         };
@@ -135,6 +139,8 @@ impl Model {
             strategy: selection.strategy,
             lambda: selection.lambda,
             sampler: selection.sampler,
+            criterion: selection.criterion,
+            query_weight: selection.query_weight,
             index_base: dataset.index_base(),
             features: parts.map(feature).collect(),
             path: selection.steps.iter().map(path).collect(),
@@ -155,6 +161,44 @@ impl Model {
     /// Candidates drawn each step, if not all were judged, and the seed.
     pub fn sampler(&self) -> Option<Sampler> {
         self.sampler
+    }
+
+    /// What each step of the selection improved most.
+    pub fn criterion(&self) -> Criterion {
+        self.criterion
+    }
+
+    /// What the queries of the training data counted.
+    pub fn query_weight(&self) -> QueryWeight {
+        self.query_weight
+    }
+
+    /// The selection that this model is the end of, to go on with
+    /// ([`resume_among`](crate::select::resume_among)): its options, with room for `k` features,
+    /// and its steps.
+    pub fn selection(&self, k: usize) -> (Options, Vec<Step>) {
+        let mut options = Options::new(k, self.lambda)
+            .strategy(self.strategy)
+            .criterion(self.criterion)
+            .query_weight(self.query_weight);
+        let default = self.strategy.default_sample();
+        if let Some(Sampler { size, seed }) = self.sampler {
+            options = options.seed(seed);
+            if default != Some(size) {
+                options = options.sample(size);
+            }
+        }
+        let step = |(feature, path): (&SelectedFeature, &PathStep)| Step {
+            feature: feature.feature,
+            lqo_error: path.lqo_error,
+            lqo_cindex: path.lqo_cindex,
+            criterion: None,
+            identical_columns: feature.identical.len(),
+            evaluated: 0,
+            alive: Vec::new(),
+        };
+        let steps = self.features.iter().zip(&self.path).map(step);
+        (options, steps.collect())
     }
 
     /// How the training data counted its columns.

@@ -108,12 +108,12 @@ impl<'a> Greedy<'a> {
         self.strategy.adopt(self.candidates, &self.state);
     }
 
-    /// Takes a step again that an earlier run has found.
+    /// Takes a step again that an earlier run has found, and tells it again.
     ///
     /// # Errors
     /// [`SelectError::Replay`] when its feature is none of the candidates left, or the error
     /// after it is not what it was, to the last bit.
-    pub fn replay(&mut self, number: usize, step: &Step) -> Result<(), SelectError> {
+    pub fn replay(&mut self, number: usize, step: &Step) -> Result<Step, SelectError> {
         let refuse = |found: String| SelectError::Replay { number, found };
         let position = self.candidates.represented_by(step.feature);
         let open = position.filter(|&position| !self.retired[position]);
@@ -127,7 +127,10 @@ impl<'a> Greedy<'a> {
         self.adopt(addition);
         let error = self.state.error();
         if error.to_bits() == step.lqo_error.to_bits() {
-            return Ok(());
+            return Ok(Step {
+                criterion: self.criterion(),
+                ..step.clone()
+            });
         }
         let was = step.lqo_error;
         Err(refuse(format!(

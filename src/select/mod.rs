@@ -114,11 +114,9 @@ impl Job<'_> {
         while steps.len() < plan.steps {
             let number = steps.len() + 1;
             let (step, flow) = if let Some(step) = earlier.get(number - 1) {
-                greedy.replay(number, step)?;
-                (
-                    step.clone(),
-                    observer.replayed(number, step, greedy.state()),
-                )
+                let step = greedy.replay(number, step)?;
+                let flow = observer.replayed(number, &step, greedy.state());
+                (step, flow)
             } else if let Some(step) = greedy.step(self.labels) {
                 step.log(number);
                 let flow = observer.stepped(number, &step, greedy.state());

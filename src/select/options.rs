@@ -91,6 +91,11 @@ impl Options {
         self.lambda
     }
 
+    /// What the queries count.
+    pub fn weight(&self) -> QueryWeight {
+        self.query_weight
+    }
+
     /// Candidates to draw each step, if that was set.
     pub fn sample_size(&self) -> Option<usize> {
         self.sample

@@ -79,3 +79,53 @@ fn a_checkpoint_that_cannot_be_written_is_an_error_before_the_work() {
     );
     folder.fails(&format!("{SELECT} --checkpoint a --checkpoint-every -1"), 2);
 }
+
+#[test]
+fn a_model_grows_to_the_model_of_more_features() {
+    let folder = Folder::new();
+    for options in [
+        "--lambda 0.5 --strategy bounded",
+        "--lambda 0.5 --strategy sampled --candidates 2 --seed 5",
+        "--lambda 0.5 --strategy sampled --seed 2",
+        "--lambda 2 --criterion ndcg@2 --convention letor --query-weight pairs",
+    ] {
+        folder.run(&format!(
+            "select train.svm --names names.txt -k 4 {options} -o whole.json"
+        ));
+        folder.run(&format!(
+            "select train.svm --names names.txt -k 2 {options} -o two.json"
+        ));
+        let extend = "select train.svm --names names.txt -k 4 --extend two.json";
+        let (_, errors) = folder.run(&format!("{extend} -o grown.json"));
+        assert!(
+            errors.contains("going on after 2 of 4 features"),
+            "{errors}"
+        );
+        assert_eq!(
+            folder.read("grown.json"),
+            folder.read("whole.json"),
+            "{options}"
+        );
+        let with = "--checkpoint grown.checkpoint --resume";
+        folder.run(&format!("{extend} -o again.json {with}"));
+        folder.run(&format!("{extend} -o again.json {with}"));
+        assert_eq!(
+            folder.read("again.json"),
+            folder.read("whole.json"),
+            "{options}"
+        );
+        std::fs::remove_file(folder.path("grown.checkpoint")).unwrap();
+    }
+}
+
+#[test]
+fn only_models_of_the_same_data_and_fewer_features_grow() {
+    let folder = Folder::new();
+    folder.run(&format!("{SELECT} -o model.json"));
+    let errors = folder.fails("select train.svm -k 3 --extend model.json", 1);
+    assert!(errors.contains("has 3 features: expected more"), "{errors}");
+    let errors = folder.fails("select test.svm -k 4 --extend model.json", 1);
+    assert!(errors.contains("trained on other data"), "{errors}");
+    folder.fails("select train.svm -k 4 --extend model.json --lambda 2", 2);
+    folder.fails("select train.svm -k 4 --extend train.svm", 1);
+}
