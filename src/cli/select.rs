@@ -17,6 +17,7 @@ use super::interrupt::Interrupt;
 use super::measures::{self, Measures};
 use super::output::{OutputFile, print, print_json};
 use super::plan::PlanReport;
+use super::plot::PlotArgs;
 use super::selection::Job;
 use super::usage;
 
@@ -33,6 +34,7 @@ Examples:
   rankrls select train.features -k 10 --lambda 1 --json
   rankrls select train.svm.zst -k 20 --lambda 16 --strategy sampled --candidates 500 --seed 7
   rankrls select train.svm -k 50 --lambda 16 --test test.svm --metrics map,cindex
+  rankrls select train.svm -k 50 --lambda 16 --plot path.svg
   rankrls select train.svm -k 50 --lambda 16 --dry-run")]
 pub(crate) struct SelectArgs {
     /// Training data, plain or compressed by gzip or zstd; - is standard input, and @parses a
@@ -83,6 +85,8 @@ pub(crate) struct SelectArgs {
     /// Write the model to this file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    plot: PlotArgs,
     /// Print one JSON document
     #[arg(long)]
     pub(super) json: bool,
@@ -112,6 +116,7 @@ pub(crate) fn run(args: &SelectArgs, console: Console) -> Result<ExitCode> {
         return plan(args, &input);
     }
     let output = args.output.as_deref().map(OutputFile::create).transpose()?;
+    let plot = args.plot.create()?;
     let interrupt = Interrupt::install()?;
     let input = Input::read(args, console)?;
     let job = Job {
@@ -120,7 +125,7 @@ pub(crate) fn run(args: &SelectArgs, console: Console) -> Result<ExitCode> {
         input: &input,
         interrupt: &interrupt,
     };
-    job.run(output)
+    job.run(output, plot)
 }
 
 fn plan(args: &SelectArgs, input: &Input) -> Result<ExitCode> {
@@ -139,6 +144,7 @@ impl SelectArgs {
     fn check(&self) -> Result<()> {
         let inputs = [Some(&self.path), self.names.as_ref(), self.test.as_ref()];
         data::check_one_stdin(&inputs)?;
+        self.plot.check(self.output.as_deref())?;
         match self.strategy.0 {
             Some(kind) if self.candidates.is_some() && !kind.can_sample() => {
                 let error = SelectError::CanNotSample { strategy: kind };
