@@ -1,7 +1,7 @@
 //! Diagrams: lines against the number of features, bars of weights, as SVG, PNG and HTML.
 //!
-//! A [`Figure`] is panels under a title. [`paths`] draws how leave-query-out measures went along
-//! selections, [`weights`] what a model weighs; other diagrams are put together from [`LinePlot`]
+//! A [`Figure`] is panels under a title. [`paths()`] draws how leave-query-out measures went along
+//! selections, [`weights()`] what a model weighs; other diagrams are put together from [`LinePlot`]
 //! and [`BarPlot`].
 //!
 //! ```
