@@ -50,6 +50,7 @@
 //! - [`strategy`]: the ways to find the best candidate of a step, and the state they share.
 //! - [`checkpoint`]: going on after a process has ended.
 //! - [`path`]: scores of test data after every step.
+//! - `plot` (with the feature of that name): diagrams as SVG, PNG and HTML.
 //! - [`model`]: what was selected, as a file.
 //! - [`metrics`]: measures of rankings, in two conventions.
 //! - [`corpus`]: synthetic corpora of parses, and [a small one](corpus::sample) in the crate.
@@ -57,7 +58,8 @@
 //!
 //! The library prints nothing and ends no process; it works on the threads of the current rayon
 //! pool, and results do not depend on how many they are. Without the feature `cli`, which is on
-//! by default, nothing is built that only the program `rankrls` needs.
+//! by default, nothing is built that only the program `rankrls` needs, and no diagrams unless the
+//! feature `plot` is on.
 
 pub mod candidates;
 pub mod checkpoint;
@@ -70,6 +72,8 @@ pub mod memory;
 pub mod metrics;
 pub mod model;
 pub mod path;
+#[cfg(feature = "plot")]
+pub mod plot;
 mod sample;
 pub mod select;
 pub mod strategy;

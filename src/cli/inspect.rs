@@ -5,11 +5,15 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use rankrls::Model;
+use rankrls::{Model, plot};
 
 use super::numbers::{given, printable};
 use super::output::print;
 use super::path_table::{PathRow, path_table};
+use super::plot::PlotArgs;
+
+/// Most weights that are drawn.
+const DRAWN: usize = 100;
 
 /// Show what a model selected: features by name, weights, and the error path
 #[derive(Debug, Args)]
@@ -17,6 +21,7 @@ use super::path_table::{PathRow, path_table};
 Examples:
   rankrls inspect model.json
   rankrls inspect model.json --members
+  rankrls inspect model.json --plot weights.svg
   rankrls inspect model.json --json")]
 pub(crate) struct InspectArgs {
     /// Model that `select -o` wrote; - is standard input
@@ -24,13 +29,19 @@ pub(crate) struct InspectArgs {
     /// List the columns that are identical to each feature (the JSON always has them)
     #[arg(long)]
     members: bool,
+    #[command(flatten)]
+    plot: PlotArgs,
     /// Print the model as one JSON document
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(args: &InspectArgs) -> Result<()> {
+    let plot = args.plot.create()?;
     let model = Model::read(&args.model)?;
+    if let Some(plot) = plot {
+        plot.write(&plot::weights(&model, DRAWN))?;
+    }
     if args.json {
         return print(|output| model.write_to(output));
     }

@@ -18,6 +18,7 @@ mod numbers;
 mod output;
 mod path_table;
 mod plan;
+mod plot;
 mod predict;
 mod report;
 mod select;

@@ -19,6 +19,7 @@ use super::interrupt::Interrupt;
 use super::measures::{self, CriterionName, Measures};
 use super::output::{OutputFile, print, print_json};
 use super::plan::PlanReport;
+use super::plot::PlotArgs;
 use super::selection::Job;
 use super::usage;
 
@@ -38,6 +39,7 @@ Examples:
   rankrls select train.svm -k 20 --lambda 16 --criterion ndcg@10
   rankrls select train.svm -k 50 --lambda 16 --checkpoint run.checkpoint --resume
   rankrls select train.svm -k 80 --extend model.json -o larger.json
+  rankrls select train.svm -k 50 --lambda 16 --plot path.svg
   rankrls select train.svm -k 50 --lambda 16 --dry-run")]
 pub(crate) struct SelectArgs {
     /// Training data, plain or compressed by gzip or zstd; - is standard input, and @parses a
@@ -99,6 +101,8 @@ pub(crate) struct SelectArgs {
     /// Write the model to this file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    plot: PlotArgs,
     /// Print one JSON document
     #[arg(long)]
     pub(super) json: bool,
@@ -130,6 +134,7 @@ pub(crate) fn run(args: &SelectArgs, console: Console) -> Result<ExitCode> {
     args.checkpoint.check()?;
     let extended = args.extended()?;
     let output = args.output.as_deref().map(OutputFile::create).transpose()?;
+    let plot = args.plot.create()?;
     let interrupt = Interrupt::install()?;
     let input = Input::read(args, console)?;
     let job = Job {
@@ -139,7 +144,7 @@ pub(crate) fn run(args: &SelectArgs, console: Console) -> Result<ExitCode> {
         interrupt: &interrupt,
         extended: extended.as_ref(),
     };
-    job.run(output)
+    job.run(output, plot)
 }
 
 /// A selection to go on with.
@@ -173,6 +178,7 @@ impl SelectArgs {
                  --criterion",
             ));
         }
+        self.plot.check(self.output.as_deref())?;
         match self.strategy.0 {
             Some(strategy) if ranks && !strategy.can_rank() => {
                 let criterion = self.criterion.with(self.convention());

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use rankrls::candidates::Summary;
+use rankrls::plot::{self, Figure, LinePlot, Series};
 use rankrls::select::{Ending, Selection, resume_among};
 use rankrls::{Candidates, Model, TestPath, memory};
 
@@ -14,6 +15,7 @@ use super::input::Input;
 use super::interrupt::Interrupt;
 use super::numbers::given;
 use super::output::{OutputFile, print, print_json};
+use super::plot::PlotFile;
 use super::report::Report;
 use super::select::{Extended, SelectArgs};
 use super::sizes::{Sizes, TestSizes};
@@ -30,8 +32,13 @@ pub(crate) struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Selects, writes the model and prints the report, also when interrupted on the way.
-    pub(super) fn run(&self, output: Option<OutputFile>) -> Result<ExitCode> {
+    /// Selects, writes the model and the diagram and prints the report, also when interrupted on
+    /// the way.
+    pub(super) fn run(
+        &self,
+        output: Option<OutputFile>,
+        plot: Option<PlotFile>,
+    ) -> Result<ExitCode> {
         let begin = Instant::now();
         let earlier = Earlier::find(self)?;
         let weight = earlier.options.weight();
@@ -42,6 +49,7 @@ impl Job<'_> {
         let select_seconds = begin.elapsed().as_secs_f64();
         let summary = candidates.summary();
         let saved = output.map_or(Ok(()), |output| self.save(&selection, &summary, output));
+        let drawn = plot.map_or(Ok(()), |plot| plot.write(&figure(&selection, &watch)));
         self.warn(&selection, summary.column_classes);
         self.print(&Report {
             selection: &selection,
@@ -54,6 +62,7 @@ impl Job<'_> {
         })?;
         // What was found is printed even if it could not be saved.
         saved?;
+        drawn?;
         Ok(self.interrupt.code().unwrap_or(ExitCode::SUCCESS))
     }
 
@@ -126,4 +135,23 @@ impl Job<'_> {
             ));
         }
     }
+}
+
+/// The path of a selection: leave-query-out measures, and those of the test data if there are.
+fn figure(selection: &Selection, watch: &Watch<'_>) -> Figure {
+    let (strategy, lambda) = (selection.strategy, given(selection.lambda.value()));
+    let title = format!("Selection by {strategy} at lambda {lambda}");
+    let path = plot::Path::new("", &selection.steps);
+    let figure = plot::paths(title, &[path], None, None);
+    let Some(test) = &watch.test else {
+        return figure;
+    };
+    let label = format!("test data, convention {}", test.convention());
+    let mut panel = LinePlot::new("features", label);
+    for (metric, index) in test.metrics().iter().zip(0_usize..) {
+        let values = (1..).zip(test.steps());
+        let points = values.map(|(features, values)| (f64::from(features), values[index]));
+        panel = panel.series(Series::new(metric.to_string(), points));
+    }
+    figure.lines(panel)
 }

@@ -8,6 +8,7 @@ mod embedded;
 mod evaluate;
 mod inspect;
 mod plan;
+mod plot;
 mod predict;
 mod select;
 mod selection_json;

@@ -1,0 +1,188 @@
+"""One selector on one corpus, in a process of its own: prints a line of JSON.
+
+    python peer.py SELECTOR TRAIN TEST K LAMBDA SCORES
+
+Every selector sees query-centred data, so that least squares on it is RankRLS. `SCORES` takes the
+scores of the rows of TEST. Time counts from the centred data on, reading and centring apart.
+"""
+
+import io
+import json
+import resource
+import subprocess
+import sys
+import time
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.datasets import load_svmlight_file
+
+
+def read(path, width=None):
+    """Sparse rows, labels, and the query of every row, counted from 0."""
+
+    data = subprocess.run(["zstd", "-dc", path], check=True, capture_output=True).stdout
+
+    x, y, qid = load_svmlight_file(
+        io.BytesIO(data), query_id=True, n_features=width, zero_based=False
+    )
+    return x.tocsc(), y, np.unique(qid, return_inverse=True)[1]
+
+
+def centring(queries):
+    """The projection L as a pair: indicator of queries, and their sizes."""
+    rows = np.arange(len(queries))
+    members = sp.csr_matrix((np.ones(len(queries)), (queries, rows)))
+    return members, np.asarray(members.sum(axis=1)).ravel()
+
+
+def centred(x, members, sizes):
+    """L X, dense and by columns."""
+    dense = np.asfortranarray(x.toarray())
+    dense -= (members.T @ ((members @ x).toarray() / sizes[:, None]))
+    return dense
+
+
+def algorithm_1(x, y, queries, k, lam):
+    """Greedy RankRLS as published (algorithm 1), dense, vectorised over the candidates."""
+    m, n = x.shape
+    groups = [np.flatnonzero(queries == q) for q in range(queries.max() + 1)]
+    a, p = y / lam, y.copy()
+    c_cache, u_cache = x / lam, x.copy()
+    chosen = []
+    for _ in range(k):
+        # Memory stays at two caches: candidates in blocks.
+        errors = np.full(n, np.inf)
+        for start in range(0, n, 8192):
+            block = slice(start, min(start + 8192, n))
+            xb, cb, ub = x[:, block], c_cache[:, block], u_cache[:, block]
+            scale = 1.0 / (1.0 + np.einsum("ij,ij->j", xb, cb))
+            d = scale * (cb.T @ y)
+            total = np.zeros(xb.shape[1])
+            for rows in groups:
+                c_q, u_q = cb[rows], ub[rows]
+                gamma = 1.0 / (-1.0 / scale + np.einsum("ij,ij->j", c_q, u_q))
+                inner = np.einsum("ij,ij->j", u_q, c_q)
+                beta = d + gamma * (u_q.T @ a[rows] - d * inner)
+                residual = p[rows, None] - beta * u_q
+                total += np.einsum("ij,ij->j", residual, residual)
+            errors[block] = total
+        errors[chosen] = np.inf
+        best = int(errors.argmin())
+        chosen.append(best)
+        v, c_b, u_b = x[:, best], c_cache[:, best].copy(), u_cache[:, best].copy()
+        scale = 1.0 / (1.0 + v @ c_b)
+        d = scale * (c_b @ y)
+        t = scale * (v @ c_cache)
+        for rows in groups:
+            gamma = 1.0 / (-1.0 / scale + c_b[rows] @ u_b[rows])
+            beta = d + gamma * (u_b[rows] @ a[rows] - d * (u_b[rows] @ c_b[rows]))
+            p[rows] -= beta * u_b[rows]
+            change = c_cache[rows] - np.outer(c_b[rows], t)
+            u_cache[rows] -= np.outer(u_b[rows], t + gamma * (u_b[rows] @ change))
+        a -= d * c_b
+        c_cache -= np.outer(c_b, t)
+    return ridge(x, y, chosen, lam)
+
+
+def ridge(x, y, chosen, lam):
+    """Features and RankRLS weights of them."""
+    s = x[:, chosen]
+    weights = np.linalg.solve(s.T @ s + lam * np.eye(len(chosen)), s.T @ y)
+    return list(chosen), weights
+
+
+def sequential(x, y, queries, k, lam, columns=16):
+    """scikit-learn's SequentialFeatureSelector with Ridge and LeaveOneGroupOut.
+
+    It fits queries x candidates models a step, far too many: timed on the first `columns`
+    columns and one step, from which the time of all is worked out.
+    """
+    from sklearn.feature_selection import SequentialFeatureSelector
+    from sklearn.linear_model import Ridge
+    from sklearn.model_selection import LeaveOneGroupOut
+
+    folds = list(LeaveOneGroupOut().split(x, y, queries))
+    begin = time.perf_counter()
+    SequentialFeatureSelector(
+        Ridge(alpha=lam, fit_intercept=False),
+        n_features_to_select=1,
+        scoring="neg_mean_squared_error",
+        cv=folds,
+    ).fit(np.ascontiguousarray(x[:, :columns]), y)
+    step = (time.perf_counter() - begin) / columns * x.shape[1]
+    return None, step * k
+
+
+def lasso(x, y, queries, k, lam):
+    """Lasso with as many non-zero weights as asked for, by bisection of its penalty."""
+    from sklearn.linear_model import Lasso
+
+    low, high = 0.0, np.abs(x.T @ y).max() / len(y)
+    best, weights = None, None
+    for _ in range(12):
+        middle = (low + high) / 2
+        model = Lasso(alpha=middle, fit_intercept=False, max_iter=2000, tol=1e-3).fit(x, y)
+        count = int((model.coef_ != 0).sum())
+        if count <= k:
+            high, best, weights = middle, np.flatnonzero(model.coef_), model.coef_
+        else:
+            low = middle
+        if count == k:
+            break
+    return list(best), weights[best]
+
+
+def matching_pursuit(x, y, queries, k, lam):
+    """scikit-learn's OrthogonalMatchingPursuit, columns scaled to one length as it wants them."""
+    from sklearn.linear_model import OrthogonalMatchingPursuit
+
+    norms = np.sqrt(np.einsum("ij,ij->j", x, x))
+    norms[norms == 0] = np.inf
+    model = OrthogonalMatchingPursuit(n_nonzero_coefs=k, fit_intercept=False, precompute=False)
+    scaled = x / norms
+    chosen = np.flatnonzero(model.fit(scaled, y).coef_)
+    return list(chosen), model.coef_[chosen] / norms[chosen]
+
+
+def best_subset(x, y, queries, k, lam):
+    """abess, with the support size given."""
+    from abess import LinearRegression
+
+    model = LinearRegression(support_size=[k], alpha=[lam], fit_intercept=False, thread=2)
+    model.fit(x, y, is_normal=False)
+    chosen = np.flatnonzero(model.coef_)
+    return list(chosen), model.coef_[chosen]
+
+
+SELECTORS = {
+    "algorithm-1": algorithm_1,
+    "sequential": sequential,
+    "lasso": lasso,
+    "omp": matching_pursuit,
+    "abess": best_subset,
+}
+
+
+def main():
+    selector, train, test, k, lam, scores = sys.argv[1:]
+    x, y, queries = read(train)
+    members, sizes = centring(queries)
+    y = y - members.T @ (members @ y / sizes)
+    dense = centred(x, members, sizes)
+    begin = time.perf_counter()
+    features, weights = SELECTORS[selector](dense, y, queries, int(k), float(lam))
+    seconds = time.perf_counter() - begin
+    result = {"selector": selector}
+    if features is None:
+        result["estimated_seconds"] = weights
+    else:
+        z, _, _ = read(test, x.shape[1])
+        np.savetxt(scores, z[:, features] @ weights, fmt="%.17g")
+        result |= {"features": [int(f) + 1 for f in features], "seconds": seconds}
+    result["peak_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,414 @@
+//! A panel of lines.
+
+use super::axis::{Axis, Range, Scale};
+use super::canvas::{Canvas, Tint, Titled, WIDTH};
+use super::colour::{self, Colour};
+use super::labels::spread;
+use super::text::{cut, width, wrapped};
+use super::{LinePlot, Series};
+
+/// Size of text at the axes.
+const SMALL: f64 = 13.0;
+
+/// Size of a panel's title.
+const TITLE: f64 = 15.0;
+
+/// Height of the area of the data.
+const DEPTH: f64 = 215.0;
+
+/// Space at the sides.
+const MARGIN: f64 = 14.0;
+
+/// Lines that are named where they end, if they have no order.
+const NAMED: usize = 10;
+
+/// The same, if a strip of colours could explain them.
+const NAMED_IN_ORDER: usize = 4;
+
+/// Points that are drawn one by one, with their values as tooltips.
+const DOTTED: usize = 400;
+
+/// How the lines are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Legend {
+    None,
+    AtTheEnds,
+    Strip,
+    Below,
+}
+
+pub(super) fn draw(plot: &LinePlot) -> Canvas {
+    let mut canvas = Canvas::new(WIDTH);
+    let legend = Legend::of(plot);
+    for line in wrapped(&plot.title, TITLE, WIDTH - 2.0 * MARGIN) {
+        canvas.height += 22.0;
+        canvas.heading(MARGIN, canvas.height, TITLE, &line);
+    }
+    if legend == Legend::Strip {
+        strip(&mut canvas, plot);
+    }
+    let label = cut(&plot.y_label, SMALL, WIDTH - 2.0 * MARGIN);
+    canvas.height += 21.0;
+    canvas.text(MARGIN, canvas.height, SMALL, "start", Tint::Soft, &label);
+    let area = Area::of(plot, legend, canvas.height + 12.0);
+    area.grid(&mut canvas, plot);
+    let lines: Vec<Line<'_>> = (0..plot.series.len())
+        .map(|index| Line::of(plot, index, &area))
+        .collect();
+    for line in lines.iter().filter(|line| !line.series.emphasis) {
+        line.draw(&mut canvas, plot);
+    }
+    for line in lines.iter().filter(|line| line.series.emphasis) {
+        line.draw(&mut canvas, plot);
+    }
+    match legend {
+        Legend::AtTheEnds => name_ends(&mut canvas, &area, &lines),
+        Legend::Below => list(&mut canvas, &lines),
+        Legend::None | Legend::Strip => {}
+    }
+    area.marks(&mut canvas, plot, &lines);
+    canvas.height += 8.0;
+    canvas
+}
+
+impl Legend {
+    fn of(plot: &LinePlot) -> Self {
+        let named = plot.series.iter().filter(|series| !series.name.is_empty());
+        match (named.count(), &plot.parameter) {
+            (0, _) => Self::None,
+            (count, Some(_)) if count > NAMED_IN_ORDER => Self::Strip,
+            (count, None) if count > NAMED => Self::Below,
+            _ => Self::AtTheEnds,
+        }
+    }
+}
+
+/// The colour of series `index`.
+fn colour_of(plot: &LinePlot, index: usize) -> Colour {
+    if plot.parameter.is_some() {
+        colour::ordered(index, plot.series.len())
+    } else {
+        colour::distinct(index)
+    }
+}
+
+/// The axes, placed.
+struct Area {
+    x: Axis,
+    y: Axis,
+}
+
+impl Area {
+    fn of(plot: &LinePlot, legend: Legend, top: f64) -> Self {
+        let points = || {
+            let points = plot.series.iter().flat_map(|series| &series.points);
+            let marks = plot.marks.iter().map(|mark| (mark.x, Some(mark.y)));
+            let points = points.copied().chain(marks);
+            points.filter_map(|point| placeable(plot, point))
+        };
+        let whole = points().all(|(x, _)| x.fract() == 0.0);
+        let whole = whole && plot.x_scale == Scale::Linear;
+        let x = Axis::around(plot.x_scale, Range::of(points().map(|(x, _)| x)), 6, whole);
+        let y = Axis::around(plot.y_scale, Range::of(points().map(|(_, y)| y)), 5, false);
+        let widest = y.ticks.iter().map(|tick| width(&tick.label, SMALL));
+        let left = MARGIN + widest.fold(0.0, f64::max) + 6.0;
+        let right = match legend {
+            Legend::AtTheEnds => {
+                let names = plot.series.iter().map(|series| width(&series.name, SMALL));
+                names.fold(0.0, f64::max).min(NAME) + 20.0
+            }
+            _ => 0.0,
+        };
+        Self {
+            x: x.placed(left, WIDTH - MARGIN - right),
+            y: y.placed(top + DEPTH, top),
+        }
+    }
+
+    fn grid(&self, canvas: &mut Canvas, plot: &LinePlot) {
+        let (left, right) = (self.x.from, self.x.to);
+        let (top, bottom) = (self.y.to, self.y.from);
+        for tick in &self.y.ticks {
+            let y = self.y.place(tick.value);
+            canvas.rule((left, y), (right, y));
+            let (x, y) = (left - 6.0, y + 4.5);
+            canvas.text(x, y, SMALL, "end", Tint::Soft, &tick.label);
+        }
+        for tick in &self.x.ticks {
+            let x = self.x.place(tick.value);
+            canvas.rule((x, top), (x, bottom));
+            let y = bottom + 18.0;
+            canvas.text(x, y, SMALL, "middle", Tint::Soft, &tick.label);
+        }
+        let label = cut(&plot.x_label, SMALL, right - left);
+        let middle = f64::midpoint(left, right);
+        let y = bottom + 37.0;
+        canvas.text(middle, y, SMALL, "middle", Tint::Soft, &label);
+        if plot
+            .series
+            .iter()
+            .all(|series| runs(plot, series).is_empty())
+        {
+            let y = f64::midpoint(top, bottom);
+            canvas.text(middle, y, SMALL, "middle", Tint::Soft, "no values");
+        }
+        canvas.height = y + 4.0;
+    }
+
+    fn at(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        (self.x.place(x), self.y.place(y))
+    }
+
+    /// Rings around the points to be pointed out, labelled where the least data is.
+    fn marks(&self, canvas: &mut Canvas, plot: &LinePlot, lines: &[Line<'_>]) {
+        for mark in &plot.marks {
+            let Some(point) = placeable(plot, (mark.x, Some(mark.y))) else {
+                continue;
+            };
+            let (x, y) = self.at(point);
+            canvas.ring((x, y), &mark.label);
+            let label = cut(&mark.label, SMALL, (self.x.to - self.x.from) * 0.9);
+            let (x, y) = self.room((x, y), width(&label, SMALL) / 2.0, lines);
+            canvas.text_over(x, y, SMALL, "middle", &label);
+        }
+    }
+
+    /// The middle and the foot of a label of half width `half` near a point, above or below it,
+    /// where it covers least.
+    fn room(&self, (x, y): (f64, f64), half: f64, lines: &[Line<'_>]) -> (f64, f64) {
+        let steps = || lines.iter().flat_map(|line| &line.runs).flatten();
+        let covered = |&(middle, foot): &(f64, f64)| {
+            let within = |point: &&Placed| {
+                let (x, y) = point.at;
+                (x - middle).abs() < half + 4.0 && (foot - 16.0..foot + 6.0).contains(&y)
+            };
+            steps().filter(within).count()
+        };
+        let places = [-13.0, 23.0, -40.0, 50.0].into_iter().flat_map(|below| {
+            [0.0, half + 10.0, -half - 10.0].map(|beside| (x + beside, y + below))
+        });
+        let inside = |&(middle, foot): &(f64, f64)| {
+            (self.x.from + half..=self.x.to - half).contains(&middle)
+                && (self.y.to + 14.0..=self.y.from - 4.0).contains(&foot)
+        };
+        let middle = x.min(self.x.to - half).max(self.x.from + half);
+        let default = (
+            middle,
+            if y - self.y.to > 30.0 {
+                y - 13.0
+            } else {
+                y + 23.0
+            },
+        );
+        let places = std::iter::once(default).chain(places.filter(inside));
+        places.min_by_key(covered).unwrap_or(default)
+    }
+}
+
+/// Most that a name takes at the end of a line.
+const NAME: f64 = 110.0;
+
+/// A series, placed.
+struct Line<'a> {
+    series: &'a Series,
+    index: usize,
+    colour: Colour,
+    runs: Vec<Vec<Placed>>,
+}
+
+/// A point, where it is and what it is.
+#[derive(Debug, Clone, Copy)]
+struct Placed {
+    at: (f64, f64),
+    value: (f64, f64),
+}
+
+fn placeable(plot: &LinePlot, (x, y): (f64, Option<f64>)) -> Option<(f64, f64)> {
+    Some((plot.x_scale.placeable(x)?, plot.y_scale.placeable(y?)?))
+}
+
+/// Where the colours come round again, lines are dashed.
+fn dash(index: usize) -> &'static str {
+    match colour::round(index) {
+        0 => "",
+        1 => "7 5",
+        _ => "2 5",
+    }
+}
+
+/// Points between breaks.
+fn runs(plot: &LinePlot, series: &Series) -> Vec<Vec<(f64, f64)>> {
+    let points: Vec<_> = series
+        .points
+        .iter()
+        .map(|&point| placeable(plot, point))
+        .collect();
+    let runs = points.split(Option::is_none);
+    runs.map(|run| run.iter().flatten().copied().collect())
+        .filter(|run: &Vec<_>| !run.is_empty())
+        .collect()
+}
+
+impl<'a> Line<'a> {
+    fn of(plot: &'a LinePlot, index: usize, area: &Area) -> Self {
+        let series = &plot.series[index];
+        let place = |value: (f64, f64)| Placed {
+            at: area.at(value),
+            value,
+        };
+        let runs = runs(plot, series).into_iter();
+        Self {
+            series,
+            index,
+            colour: colour_of(plot, index),
+            runs: runs
+                .map(|run| run.into_iter().map(place).collect())
+                .collect(),
+        }
+    }
+
+    fn width(&self, plot: &LinePlot) -> f64 {
+        match (self.series.emphasis, plot.series.len()) {
+            (true, _) => 3.0,
+            (false, ..=NAMED) => 2.0,
+            (false, _) => 1.4,
+        }
+    }
+
+    fn draw(&self, canvas: &mut Canvas, plot: &LinePlot) {
+        let name = match &plot.parameter {
+            Some(parameter) => format!("{parameter} {}", self.series.name),
+            None => self.series.name.clone(),
+        };
+        let points: usize = plot.series.iter().map(|series| series.points.len()).sum();
+        let width = self.width(plot);
+        let dash = if plot.parameter.is_some() {
+            ""
+        } else {
+            dash(self.index)
+        };
+        canvas.begin("rk-series", &name);
+        for run in &self.runs {
+            let places: Vec<_> = run.iter().map(|point| point.at).collect();
+            if places.len() > 1 {
+                canvas.polyline(&places, width, dash, &self.colour);
+            }
+            if places.len() == 1 || points <= DOTTED {
+                for point in run {
+                    let (x, y) = (Axis::show(point.value.0), Axis::show(point.value.1));
+                    let values = format!("{}: {x}\n{}: {y}", plot.x_label, plot.y_label);
+                    let title = format!("{name}\n{values}");
+                    canvas.dot(point.at, width + 0.8, &self.colour, title.trim());
+                }
+            }
+        }
+        canvas.end();
+    }
+
+    fn end(&self) -> Option<(f64, f64)> {
+        Some(self.runs.last()?.last()?.at)
+    }
+}
+
+/// Names the lines beside where they end.
+fn name_ends(canvas: &mut Canvas, area: &Area, lines: &[Line<'_>]) {
+    let ended = |line: &&Line<'_>| line.end().is_some() && !line.series.name.is_empty();
+    let named: Vec<&Line<'_>> = lines.iter().filter(ended).collect();
+    let ends: Vec<(f64, f64)> = named.iter().filter_map(|line| line.end()).collect();
+    let heights: Vec<f64> = ends.iter().map(|(_, y)| *y).collect();
+    let places = spread(&heights, 16.0, area.y.to + 4.0, area.y.from - 4.0);
+    for ((line, (x, y)), place) in named.into_iter().zip(ends).zip(places) {
+        let start = area.x.to + 14.0;
+        if (place - y).abs() > 5.0 || start - x > 24.0 {
+            canvas.rule((x + 4.0, y), (start - 3.0, place));
+        }
+        let name = &line.series.name;
+        let shown = cut(name, SMALL, NAME);
+        let text = Titled {
+            shown: &shown,
+            whole: name,
+        };
+        canvas.label(start, place + 4.5, SMALL, &line.colour, &text);
+    }
+}
+
+/// A strip of all colours, named at even distances.
+fn strip(canvas: &mut Canvas, plot: &LinePlot) {
+    let parameter = plot.parameter.as_deref().unwrap_or_default();
+    let parameter = cut(parameter, SMALL, 100.0);
+    let top = canvas.height + 9.0;
+    canvas.text(MARGIN, top + 9.5, SMALL, "start", Tint::Soft, &parameter);
+    let (left, right) = (MARGIN + width(&parameter, SMALL) + 10.0, WIDTH - MARGIN);
+    let cell = (right - left) / plot.series.len() as f64;
+    for (index, series) in plot.series.iter().enumerate() {
+        let x = left + cell * index as f64;
+        canvas.begin("rk-key", &format!("{parameter} {}", series.name));
+        canvas.bar((x, top), (cell, 11.0), &colour_of(plot, index));
+        canvas.end();
+    }
+    for key in keys(plot, left, right) {
+        let y = top + 26.0;
+        canvas.text(key.middle, y, SMALL, "middle", Tint::Soft, &key.name);
+    }
+    canvas.height = top + 30.0;
+}
+
+/// A name below the strip.
+struct Key {
+    name: String,
+    middle: f64,
+    half: f64,
+}
+
+/// Some evenly spaced names that have room, the first and the last among them.
+fn keys(plot: &LinePlot, left: f64, right: f64) -> Vec<Key> {
+    let last = plot.series.len() - 1;
+    let cell = (right - left) / plot.series.len() as f64;
+    let key = |index: usize| {
+        let name = cut(&plot.series[index].name, SMALL, 90.0);
+        let half = width(&name, SMALL) / 2.0;
+        let middle = left + cell * (index as f64 + 0.5);
+        let middle = middle.min(right - half).max(left + half);
+        Key { name, middle, half }
+    };
+    let apart = |pair: &[Key]| {
+        let between = pair[1].middle - pair[0].middle;
+        between >= pair[0].half + pair[1].half + 8.0
+    };
+    let spaced = |count: usize| -> Vec<Key> {
+        let numbers = 0..count;
+        numbers
+            .map(|number| key(number * last / (count - 1)))
+            .collect()
+    };
+    let even = [5, 4, 6, 3]
+        .into_iter()
+        .filter(|count| last.is_multiple_of(count - 1))
+        .map(spaced);
+    let mut fitting = even.filter(|keys| keys.windows(2).all(apart));
+    fitting.next().unwrap_or_else(|| vec![key(0), key(last)])
+}
+
+/// Names and colours in rows.
+fn list(canvas: &mut Canvas, lines: &[Line<'_>]) {
+    let mut x = MARGIN;
+    canvas.height += 20.0;
+    for line in lines.iter().filter(|line| !line.series.name.is_empty()) {
+        let name = &line.series.name;
+        let shown = cut(name, SMALL, WIDTH - 2.0 * MARGIN - 24.0);
+        let extent = 24.0 + width(&shown, SMALL);
+        if x > MARGIN && x + extent > WIDTH - MARGIN {
+            x = MARGIN;
+            canvas.height += 19.0;
+        }
+        let y = canvas.height;
+        let dash = dash(line.index);
+        canvas.sample((x, y - 4.5), (x + 18.0, y - 4.5), dash, &line.colour);
+        let text = Titled {
+            shown: &shown,
+            whole: name,
+        };
+        canvas.label(x + 24.0, y, SMALL, &line.colour, &text);
+        x += extent + 14.0;
+    }
+}

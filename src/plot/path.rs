@@ -1,0 +1,68 @@
+//! Leave-query-out measures along selections.
+
+use super::{Figure, LinePlot, Series};
+use crate::select::Step;
+
+/// The measures of a selection after each of its steps, under a name.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Path {
+    /// Its name, such as the value of lambda; empty for none.
+    pub name: String,
+    /// Leave-query-out error after each step.
+    pub lqo_error: Vec<f64>,
+    /// Concordance index of the leave-query-out predictions after each step.
+    pub lqo_cindex: Vec<Option<f64>>,
+}
+
+impl Path {
+    /// The measures of `steps`.
+    pub fn new(name: impl Into<String>, steps: &[Step]) -> Self {
+        Self {
+            name: name.into(),
+            lqo_error: steps.iter().map(|step| step.lqo_error).collect(),
+            lqo_cindex: steps.iter().map(|step| step.lqo_cindex).collect(),
+        }
+    }
+}
+
+/// A figure of two panels: error and concordance index, both leave-query-out, against the number
+/// of features, one line a path. `parameter` is what the paths are values of, in order, if they
+/// are. `chosen` is the 0-based path and the number of features that were chosen, if they were;
+/// that path is emphasised and the point marked.
+pub fn paths(
+    title: impl Into<String>,
+    paths: &[Path],
+    parameter: Option<&str>,
+    chosen: Option<(usize, usize)>,
+) -> Figure {
+    let errors = |path: &Path| path.lqo_error.iter().copied().map(Some).collect();
+    let cindices = |path: &Path| path.lqo_cindex.clone();
+    let panel = |label: &str, values: &dyn Fn(&Path) -> Vec<Option<f64>>| {
+        let mut plot = LinePlot::new("features", label);
+        plot.parameter = parameter.map(str::to_owned);
+        for (index, path) in paths.iter().enumerate() {
+            let points = values(path).into_iter().zip(1..);
+            let points = points.map(|(value, features)| (f64::from(features), value));
+            let mut series = Series::new(&path.name, points);
+            series.emphasis = chosen.is_some_and(|(chosen, _)| chosen == index);
+            plot.series.push(series);
+        }
+        let Some((index, features)) = chosen else {
+            return plot;
+        };
+        let series = plot.series.get(index).and_then(|series| {
+            let point = series.points.get(features.checked_sub(1)?)?;
+            Some((point.0, point.1?, series.name.clone()))
+        });
+        match (series, parameter) {
+            (Some((x, y, name)), Some(parameter)) => {
+                plot.mark(x, y, format!("{features} at {parameter} {name}"))
+            }
+            (Some((x, y, _)), None) => plot.mark(x, y, features.to_string()),
+            (None, _) => plot,
+        }
+    };
+    Figure::new(title)
+        .lines(panel("leave-query-out error", &errors))
+        .lines(panel("leave-query-out concordance index", &cindices))
+}

@@ -1,0 +1,272 @@
+//! What figures of all kinds have in common.
+
+use roxmltree::{Document, Node};
+
+use super::*;
+
+const NASTY: &str = "<script>\"&' \u{1}\u{ffff} 漢字";
+
+fn line(name: &str, values: &[f64]) -> Series {
+    let points = (1..).zip(values);
+    Series::new(name, points.map(|(x, &y)| (f64::from(x), Some(y))))
+}
+
+fn lines(series: impl IntoIterator<Item = Series>) -> LinePlot {
+    let plot = LinePlot::new("features", "error");
+    series.into_iter().fold(plot, LinePlot::series)
+}
+
+fn with_lines(series: impl IntoIterator<Item = Series>) -> Figure {
+    Figure::new("A figure").lines(lines(series))
+}
+
+fn count(svg: &str, tag: &str) -> usize {
+    let document = Document::parse(svg).unwrap();
+    let tagged = |node: &Node<'_, '_>| node.has_tag_name(("http://www.w3.org/2000/svg", tag));
+    document.descendants().filter(tagged).count()
+}
+
+fn texts(svg: &str, tag: &str) -> Vec<String> {
+    let document = Document::parse(svg).unwrap();
+    let nodes = document.descendants();
+    let nodes = nodes.filter(|node| node.tag_name().name() == tag);
+    nodes
+        .filter_map(|node| node.text().map(str::to_owned))
+        .collect()
+}
+
+/// Every number in an attribute that places something.
+fn places(svg: &str) -> Vec<f64> {
+    let document = Document::parse(svg).unwrap();
+    let mut places = Vec::new();
+    for node in document.descendants() {
+        for attribute in node.attributes() {
+            if [
+                "x", "y", "cx", "cy", "x1", "y2", "width", "height", "points", "viewBox",
+            ]
+            .contains(&attribute.name())
+            {
+                let numbers = attribute.value().split([' ', ',']);
+                places.extend(numbers.map(|number| number.parse::<f64>().unwrap()));
+            }
+        }
+    }
+    places
+}
+
+/// Everything that a panel may have to draw.
+fn strange() -> Figure {
+    let mut many = lines((0..14).map(|index| line(&index.to_string(), &[f64::from(index); 3])));
+    many.title = NASTY.to_owned();
+    let ordered = (0..21).map(|index| line(&format!("2^{index}"), &[1.0, 2.0, f64::from(index)]));
+    let broken = [1.0, f64::NAN, 3.0, f64::INFINITY, 1e308, -1e308];
+    Figure::new(NASTY)
+        .columns(2)
+        .note(NASTY)
+        .lines(lines([]))
+        .lines(lines([line(NASTY, &[])]))
+        .lines(lines([line(NASTY, &[2.0])]))
+        .lines(lines([line("a", &broken), line("b", &[5.0; 6])]))
+        .lines(lines([line("a", &[-1.0, 0.0, 1.0, 100.0])]).scales(Scale::Log, Scale::Log))
+        .lines(many)
+        .lines(lines(ordered).ordered(NASTY).mark(2.0, 2.0, NASTY))
+        .lines(lines([line("a", &[1.0])]).mark(f64::NAN, 1.0, "nowhere"))
+        .bars(BarPlot::new(NASTY))
+        .bars(
+            BarPlot::new("weight")
+                .bar(Bar::new(NASTY, Some(0.5)))
+                .bar(Bar::new(NASTY.repeat(20), Some(-1e9)))
+                .bar(Bar::new("", Some(f64::NAN)).note(NASTY)),
+        )
+        .bars(BarPlot::new("zero").bar(Bar::new("none", Some(0.0))))
+        .bars(
+            BarPlot::new("seconds")
+                .scale(Scale::Log)
+                .bar(Bar::new("a", Some(1e-3)))
+                .bar(Bar::new("b", Some(-1.0)))
+                .bar(Bar::new("c", None)),
+        )
+}
+
+#[test]
+fn every_series_is_one_polyline() {
+    for number in [1, 3, 12] {
+        let series = (0..number).map(|index| line(&index.to_string(), &[1.0, 3.0, 2.0]));
+        assert_eq!(count(&with_lines(series).to_svg(), "polyline"), number);
+    }
+}
+
+#[test]
+fn points_without_a_value_break_the_line() {
+    let series = line("a", &[1.0, 2.0, f64::NAN, 2.0, f64::INFINITY, 3.0, 4.0]);
+    let svg = with_lines([series]).to_svg();
+    assert_eq!((count(&svg, "polyline"), count(&svg, "circle")), (2, 5));
+    let series = line("a", &[1.0, -2.0, 2.0, 3.0]);
+    let plot = lines([series]).scales(Scale::Linear, Scale::Log);
+    assert_eq!(count(&Figure::new("").lines(plot).to_svg(), "polyline"), 1);
+}
+
+#[test]
+fn one_point_is_a_dot() {
+    let svg = with_lines([line("", &[7.0])]).to_svg();
+    assert_eq!((count(&svg, "polyline"), count(&svg, "circle")), (0, 1));
+    assert!(texts(&svg, "title").contains(&"features: 1\nerror: 7".to_owned()));
+}
+
+#[test]
+fn strange_figures_are_xml_without_strange_numbers() {
+    let svg = strange().to_svg();
+    let places = places(&svg);
+    assert!(places.len() > 500);
+    assert!(
+        places
+            .iter()
+            .all(|place| place.is_finite() && place.abs() < 1e4)
+    );
+    assert_eq!(
+        texts(&svg, "text")
+            .iter()
+            .filter(|text| *text == "no values")
+            .count(),
+        3
+    );
+    let titles = texts(&svg, "title");
+    assert!(
+        titles.contains(&"<script>\"&' \u{fffd}\u{fffd} 漢字".to_owned()),
+        "{titles:?}"
+    );
+}
+
+#[test]
+fn nothing_lies_outside() {
+    let svg = strange().to_svg();
+    let document = Document::parse(&svg).unwrap();
+    let view = document.root_element().attribute("viewBox").unwrap();
+    assert!(view.starts_with("0 0 880 "), "{view}");
+    for node in document
+        .descendants()
+        .filter(|node| node.tag_name().name() == "text")
+    {
+        let number = |name: &str| {
+            node.attribute(name)
+                .map(|text| text.parse::<f64>().unwrap())
+        };
+        let shown: String = node.text().unwrap_or_default().to_owned();
+        let width = text::width(&shown, number("font-size").unwrap());
+        let left = match node.attribute("text-anchor") {
+            Some("middle") => number("x").unwrap() - width / 2.0,
+            Some("end") => number("x").unwrap() - width,
+            _ => number("x").unwrap(),
+        };
+        let panel = node.parent_element().unwrap().tag_name().name() == "g";
+        let right = if panel { canvas::WIDTH } else { 880.0 };
+        assert!(
+            left >= -1.0 && left + width <= right + 1.0,
+            "{left} {width} {shown}"
+        );
+    }
+}
+
+#[test]
+fn equal_figures_are_equal_bytes() {
+    for format in [PlotFormat::Svg, PlotFormat::Png, PlotFormat::Html] {
+        let bytes = strange().to_bytes(format).unwrap();
+        assert_eq!(bytes, strange().to_bytes(format).unwrap());
+    }
+}
+
+/// Width and pixels of a picture.
+fn decoded(png: &[u8]) -> (usize, Vec<u8>) {
+    let mut reader = ::png::Decoder::new(std::io::Cursor::new(png))
+        .read_info()
+        .unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let info = reader.next_frame(&mut pixels).unwrap();
+    (info.width as usize, pixels)
+}
+
+#[test]
+fn pictures_have_text() {
+    let (width, blank) = decoded(&Figure::new("").to_png().unwrap());
+    assert_eq!(width, 880);
+    let row = width * 4;
+    let (_, titled) = decoded(&Figure::new("Wörter λ Ωμέγα").to_png().unwrap());
+    assert!(blank.iter().all(|&channel| channel == 255));
+    let ink = |pixels: &[u8]| pixels.chunks(4).filter(|pixel| pixel[0] < 128).count();
+    assert!(ink(&titled[..row * 60]) > 500, "{}", ink(&titled));
+    // A letter that is drawn as itself and not as a box for what the font lacks.
+    let (_, other) = decoded(&Figure::new("Wörter λ Ωμέγω").to_png().unwrap());
+    assert_ne!(titled, other);
+}
+
+#[test]
+fn huge_pictures_are_refused() {
+    let bars = (0..5000).map(|index| Bar::new(index.to_string(), Some(1.0)));
+    let figure = Figure::new("").bars(bars.fold(BarPlot::new("weight"), BarPlot::bar));
+    let error = figure.to_png().unwrap_err();
+    assert!(matches!(error, PlotError::TooLarge { .. }), "{error}");
+    assert_eq!(count(&figure.to_svg(), "rect"), 5001);
+}
+
+#[test]
+fn pages_need_nothing_from_elsewhere() {
+    let html = strange().to_html();
+    assert!(html.starts_with("<!doctype html>") && html.contains("name=\"viewport\""));
+    assert!(html.contains("prefers-color-scheme:dark"));
+    for outside in ["href", "src=", "url(", "@import", "<script"] {
+        assert!(!html.contains(outside), "{outside}");
+    }
+    assert_eq!(html.matches("<svg ").count(), 12);
+    for svg in html.split("<svg ").skip(1) {
+        let svg = svg.split_inclusive("</svg>").next().unwrap();
+        Document::parse(&format!("<svg {svg}")).unwrap();
+        assert!(svg.contains("width:100%;height:auto"));
+    }
+}
+
+#[test]
+fn files_are_written_by_extension() {
+    let folder = tempfile::tempdir().unwrap();
+    let figure = with_lines([line("a", &[1.0, 2.0])]);
+    for (name, start) in [
+        ("a.svg", &b"<svg "[..]),
+        ("a.PNG", b"\x89PNG"),
+        ("a.html", b"<!doctype"),
+    ] {
+        let path = folder.path().join(name);
+        figure.write(&path).unwrap();
+        assert!(std::fs::read(path).unwrap().starts_with(start));
+    }
+    let refused = figure.write(&folder.path().join("a.pdf")).unwrap_err();
+    assert!(matches!(refused, PlotError::Extension { .. }));
+    let refused = figure
+        .write(&folder.path().join("absent/a.svg"))
+        .unwrap_err();
+    assert!(matches!(refused, PlotError::Write { .. }));
+}
+
+#[test]
+fn paths_mark_what_was_chosen() {
+    let path = |name: &str| Path {
+        name: name.to_owned(),
+        lqo_error: vec![3.0, 2.0, 1.0],
+        lqo_cindex: vec![None, Some(0.6), Some(0.7)],
+    };
+    let figure = paths("t", &[path("1"), path("16")], Some("lambda"), Some((1, 2)));
+    let svg = figure.to_svg();
+    assert_eq!(count(&svg, "polyline"), 4);
+    assert_eq!(svg.matches("rk-ring\"").count(), 2);
+    let labels = texts(&svg, "text");
+    assert_eq!(
+        labels
+            .iter()
+            .filter(|text| *text == "2 at lambda 16")
+            .count(),
+        2
+    );
+    let none = paths("t", &[path("")], None, None).to_svg();
+    assert!(!none.contains("rk-ring\""));
+    // A step without a value cannot be marked.
+    let first = paths("t", &[path("")], None, Some((0, 1))).to_svg();
+    assert_eq!(first.matches("rk-ring\"").count(), 1);
+}

@@ -1,0 +1,128 @@
+//! Text: how wide it is, where it is cut, and numbers.
+
+use unicode_width::UnicodeWidthChar;
+
+/// Width of a character in ems: of `DejaVu` Sans, which is wider than most, rounded up, so that
+/// what fits here fits in other fonts.
+fn em(char: char) -> f64 {
+    match char {
+        'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | ' ' => 0.34,
+        'f' | 'r' | 't' | '(' | ')' | '[' | ']' | '-' | '/' | '\\' => 0.42,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' => 1.0,
+        '+' | '=' | '<' | '>' | '~' | '^' | '#' | '&' => 0.84,
+        'A'..='Z' => 0.78,
+        char if char.is_ascii() => 0.64,
+        char => match char.width() {
+            Some(0) => 0.0,
+            Some(1) | None => 0.75,
+            Some(_) => 1.05,
+        },
+    }
+}
+
+/// Width of `text` at `size`.
+pub(super) fn width(text: &str, size: f64) -> f64 {
+    text.chars().map(em).sum::<f64>() * size
+}
+
+/// `text`, or its beginning and an ellipsis, so that it is no wider than `most`.
+pub(super) fn cut(text: &str, size: f64, most: f64) -> String {
+    if width(text, size) <= most {
+        return text.to_owned();
+    }
+    let mut left = most - size;
+    let fits = |char: &char| {
+        left -= em(*char) * size;
+        left >= 0.0
+    };
+    let mut cut: String = text.chars().take_while(fits).collect();
+    cut.truncate(cut.trim_end().len());
+    cut.push('…');
+    cut
+}
+
+/// The lines of `text`, broken at blanks, none wider than `most`.
+pub(super) fn wrapped(text: &str, size: f64, most: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width(line, size) + width(word, size) + 0.34 * size <= most => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines.iter().map(|line| cut(line, size, most)).collect()
+}
+
+/// A number of `digits` significant digits, without zeros at its end.
+pub(super) fn number(value: f64, digits: u8) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let exponential = format!("{value:.*e}", usize::from(digits.max(1) - 1));
+    let (mantissa, exponent) = exponential.split_once('e').unwrap_or((&exponential, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    if !(-4..7).contains(&exponent) {
+        return signed(&format!("{}e{exponent}", trimmed(mantissa)));
+    }
+    let decimals = usize::try_from(i32::from(digits) - 1 - exponent).unwrap_or(0);
+    signed(trimmed(&format!("{value:.decimals$}")))
+}
+
+/// Without zeros that say nothing.
+pub(super) fn trimmed(number: &str) -> &str {
+    if number.contains('.') {
+        number.trim_end_matches('0').trim_end_matches('.')
+    } else {
+        number
+    }
+}
+
+/// With a minus sign in place of a hyphen.
+pub(super) fn signed(number: &str) -> String {
+    number.replace('-', "\u{2212}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_cut_fits() {
+        let long = "Wörter, die länger sind als ihr Platz 漢字漢字漢字";
+        for most in [20.0, 60.0, 150.0, 260.0] {
+            let cut = cut(long, 13.0, most);
+            assert!(width(&cut, 13.0) <= most && cut.ends_with('…'), "{cut}");
+        }
+        assert_eq!(cut("short", 13.0, 60.0), "short");
+        assert_eq!(cut("abc", 13.0, 0.0), "…");
+    }
+
+    #[test]
+    fn lines_are_broken_at_blanks() {
+        let lines = wrapped("one two  three\nfour", 10.0, 50.0);
+        assert_eq!(lines, ["one two", "three", "four"]);
+        assert!(wrapped("", 10.0, 50.0).is_empty());
+        assert_eq!(wrapped(&"x".repeat(40), 10.0, 50.0).len(), 1);
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        for (value, text) in [
+            (0.0, "0"),
+            (0.25, "0.25"),
+            (-1.5, "\u{2212}1.5"),
+            (1024.0, "1024"),
+            (123_456.0, "123456"),
+            (0.000_976_562_5, "0.000977"),
+            (1e-9, "1e\u{2212}9"),
+            (2.5e12, "2.5e12"),
+            (99_999_999.0, "1e8"),
+        ] {
+            assert_eq!(number(value, 3), text, "{value}");
+        }
+        assert_eq!(number(123_456.7, 3), "123457");
+    }
+}

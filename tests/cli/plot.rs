@@ -1,0 +1,66 @@
+use crate::support::Folder;
+
+fn count(svg: &str, tag: &str) -> usize {
+    let document = roxmltree::Document::parse(svg).unwrap();
+    let nodes = document.descendants();
+    nodes.filter(|node| node.tag_name().name() == tag).count()
+}
+
+#[test]
+fn the_path_of_a_selection_is_drawn() {
+    let folder = Folder::new();
+    let select = "select train.svm -k 3 --lambda 0.5";
+    let (text, _) = folder.run(&format!("{select} --plot path.svg"));
+    assert_eq!(text.lines().count(), folder.stdout(select).lines().count());
+    let svg = folder.read("path.svg");
+    assert_eq!(count(&svg, "polyline"), 2);
+    assert!(svg.contains("leave-query-out error") && svg.contains("at lambda 0.5"));
+    folder.run(&format!("{select} --plot again.svg --threads 2 --json"));
+    assert_eq!(folder.read("again.svg"), svg);
+    folder.run(&format!(
+        "{select} --plot test.html --test test.svm --metrics map,cindex"
+    ));
+    let html = folder.read("test.html");
+    assert!(html.contains(">cindex<title>") && html.matches("<polyline").count() == 4);
+    folder.run(&format!("{select} --plot path.png -o model.json"));
+    let png = std::fs::read(folder.path("path.png")).unwrap();
+    assert!(png.starts_with(b"\x89PNG"));
+}
+
+#[test]
+fn the_weights_of_a_model_are_drawn() {
+    let folder = Folder::new();
+    folder.write("nasty.txt", "<b>&\"a\"\nb\nc\nd\ne\nf\ng\n");
+    folder.run("select train.svm -k 3 --lambda 0.5 --names nasty.txt -o model.json");
+    let (text, _) = folder.run("inspect model.json --plot weights.svg");
+    assert_eq!(text, folder.stdout("inspect model.json"));
+    let svg = folder.read("weights.svg");
+    assert_eq!(svg.matches("class=\"rk-bar\"").count(), 3);
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let mut names = document.descendants().filter_map(|node| node.text());
+    assert!(names.any(|name| name == "<b>&\"a\""), "{svg}");
+    folder.run("select train.svm -k 3 --lambda 0.5 -o model.json");
+    folder.run("inspect model.json --plot weights.svg --json");
+    assert!(folder.read("weights.svg").contains(">feature 1<"));
+}
+
+#[test]
+fn a_file_that_says_no_format_is_a_mistake() {
+    let folder = Folder::new();
+    // The data is not there either, but that would be found later.
+    for arguments in [
+        "select absent.svm -k 1 --lambda 1 --plot a.pdf",
+        "select absent.svm -k 1 --lambda 1 --plot a.pdf --dry-run",
+        "inspect absent.json --plot a",
+        "inspect absent.json --plot -",
+    ] {
+        let error = folder.fails(arguments, 2);
+        assert!(error.contains(".svg, .png or .html"), "{error}");
+    }
+    let same = "select absent.svm -k 1 --lambda 1 --plot a.svg -o a.svg";
+    assert!(folder.fails(same, 2).contains("the same file"));
+    for command in ["select absent.svm -k 1 --lambda 1", "inspect absent.json"] {
+        let error = folder.fails(&format!("{command} --plot absent/a.svg"), 1);
+        assert!(error.contains("cannot write to absent/a.svg"), "{error}");
+    }
+}
