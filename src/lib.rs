@@ -49,6 +49,7 @@
 //! - [`mod@select`]: the greedy driver, its options and observers.
 //! - [`strategy`]: the ways to find the best candidate of a step, and the state they share.
 //! - [`path`]: scores of test data after every step.
+//! - [`mod@rankrls`]: RankRLS without selection, leave-query-out and hold-out predictions.
 //! - [`model`]: what was selected, as a file.
 //! - [`metrics`]: measures of rankings, in two conventions.
 //! - [`corpus`]: synthetic corpora of parses, and [a small one](corpus::sample) in the crate.
@@ -68,6 +69,7 @@ pub mod memory;
 pub mod metrics;
 pub mod model;
 pub mod path;
+pub mod rankrls;
 mod sample;
 pub mod select;
 pub mod strategy;
@@ -80,6 +82,7 @@ pub use lambda::{InvalidLambda, Lambda};
 pub use metrics::{Convention, Metric};
 pub use model::{Model, ModelError};
 pub use path::TestPath;
+pub use rankrls::{RankRls, Solver, TrainError, TrainOptions};
 pub use sample::Sampler;
 pub use select::{Observer, Options, SelectError, Selection, Step, select};
 pub use strategy::{StrategyKind, UnknownStrategy};
