@@ -51,6 +51,7 @@
 //! - [`checkpoint`]: going on after a process has ended.
 //! - [`path`]: scores of test data after every step.
 //! - `plot` (with the feature of that name): diagrams as SVG, PNG and HTML.
+//! - [`mod@rankrls`]: RankRLS without selection, leave-query-out and hold-out predictions.
 //! - [`model`]: what was selected, as a file.
 //! - [`metrics`]: measures of rankings, in two conventions.
 //! - [`corpus`]: synthetic corpora of parses, and [a small one](corpus::sample) in the crate.
@@ -74,6 +75,7 @@ pub mod model;
 pub mod path;
 #[cfg(feature = "plot")]
 pub mod plot;
+pub mod rankrls;
 mod sample;
 pub mod select;
 pub mod strategy;
@@ -86,6 +88,7 @@ pub use lambda::{InvalidLambda, Lambda};
 pub use metrics::{Convention, Metric};
 pub use model::{Model, ModelError};
 pub use path::TestPath;
+pub use rankrls::{RankRls, Solver, TrainError, TrainOptions};
 pub use sample::Sampler;
 pub use select::{Observer, Options, SelectError, Selection, Step, select};
 pub use strategy::{StrategyKind, UnknownStrategy};

@@ -227,7 +227,13 @@ impl SelectArgs {
                 self.k
             );
         }
-        let (mut options, earlier) = model.selection(self.k);
+        let Some((mut options, earlier)) = model.selection(self.k) else {
+            bail!(
+                "{}: the features were not selected but {}: there is no path to go on from",
+                path.display(),
+                model.strategy()
+            );
+        };
         if let Some(bytes) = self.data.budget() {
             options = options.max_memory(bytes);
         }

@@ -1,13 +1,14 @@
 //! The JSON of a model file.
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::check::{Invalid, check};
-use super::{DataSummary, Model, PathStep, SelectedFeature};
+use super::{DataSummary, FeatureChoice, Model, PathStep, SelectedFeature};
 use crate::dataset::{DataHash, IndexBase};
 use crate::metrics::{Convention, Metric};
 use crate::sample::Sampler;
-use crate::strategy::{Criterion, StrategyKind};
+use crate::strategy::Criterion;
 use crate::{Lambda, QueryWeight};
 
 /// A model as it is written: `index` and `identical` count as the data file does.
@@ -15,7 +16,7 @@ use crate::{Lambda, QueryWeight};
 #[serde(deny_unknown_fields)]
 pub(super) struct Document {
     pub(super) schema: String,
-    pub(super) strategy: StrategyKind,
+    pub(super) strategy: FeatureChoice,
     pub(super) lambda: Lambda,
     #[serde(default)]
     pub(super) criterion: CriterionName,
@@ -70,13 +71,36 @@ impl CriterionName {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FeatureEntry {
     pub(super) index: u64,
+    #[serde(default)]
     pub(super) name: Option<String>,
     pub(super) weight: f64,
+    #[serde(default)]
     pub(super) identical: Vec<u64>,
+    /// Whether what is null or empty is left out.
+    #[serde(skip)]
+    pub(super) brief: bool,
+}
+
+impl Serialize for FeatureEntry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let name = !self.brief || self.name.is_some();
+        let identical = !self.brief || !self.identical.is_empty();
+        let fields = 2 + usize::from(name) + usize::from(identical);
+        let mut entry = serializer.serialize_struct("FeatureEntry", fields)?;
+        entry.serialize_field("index", &self.index)?;
+        if name {
+            entry.serialize_field("name", &self.name)?;
+        }
+        entry.serialize_field("weight", &self.weight)?;
+        if identical {
+            entry.serialize_field("identical", &self.identical)?;
+        }
+        entry.end()
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -108,6 +132,7 @@ impl From<&Model> for Document {
             name: feature.name.clone(),
             weight: feature.weight,
             identical: feature.identical.iter().map(|&f| base.written(f)).collect(),
+            brief: !model.strategy.is_selection(),
         };
         let step = |(step, path): (usize, &PathStep)| PathEntry {
             step,
