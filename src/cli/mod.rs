@@ -25,6 +25,7 @@ mod select;
 mod selection;
 mod sizes;
 mod table;
+mod tune;
 mod watch;
 
 use std::process::ExitCode;
@@ -41,6 +42,7 @@ use console::Console;
 Examples:
   rankrls select @parses -k 10 --lambda 16
   rankrls select train.svm -k 50 --lambda 16 -o model.json
+  rankrls tune train.svm -k 50 --rule one-se -o model.json
   rankrls evaluate test.svm --model model.json
 
 Results go to standard output; progress, warnings and logs to standard error.
@@ -77,6 +79,7 @@ struct Common {
 #[derive(Debug, Subcommand)]
 enum Command {
     Select(Box<select::SelectArgs>),
+    Tune(Box<tune::TuneArgs>),
     Predict(predict::PredictArgs),
     Evaluate(evaluate::EvaluateArgs),
     Inspect(inspect::InspectArgs),
@@ -110,6 +113,7 @@ fn run(cli: &Cli, console: Console) -> Result<ExitCode> {
     }
     match &cli.command {
         Command::Select(args) => return select::run(args, console),
+        Command::Tune(args) => return tune::run(args, console),
         Command::Predict(args) => predict::run(args, console),
         Command::Evaluate(args) => evaluate::run(args, console),
         Command::Inspect(args) => inspect::run(args),

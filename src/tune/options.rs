@@ -144,6 +144,26 @@ impl<'a> Options<'a> {
         self
     }
 
+    /// Where predictions come from.
+    pub fn source(&self) -> Evidence<'a> {
+        self.evidence
+    }
+
+    /// What models are judged by.
+    pub fn judge(&self) -> Measure {
+        self.measure
+    }
+
+    /// Metrics taken besides.
+    pub fn columns(&self) -> &[Metric] {
+        &self.metrics
+    }
+
+    /// How the model is chosen.
+    pub fn chooser(&self) -> Rule {
+        self.rule
+    }
+
     /// The grid, ascending.
     pub fn lambdas(&self) -> &[Lambda] {
         &self.lambdas
