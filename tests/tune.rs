@@ -8,11 +8,12 @@ use oracle::Problem;
 use proptest::prelude::*;
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::path::scores;
+use rankrls::strategy::Criterion;
 use rankrls::tune::{
     Ending, Evidence, Grid, GridStep, Measure, Observer, Options, Outcome, Rule, TuneError, Tuned,
     fold_queries, tune,
 };
-use rankrls::{Dataset, Lambda, StrategyKind, select};
+use rankrls::{Dataset, Lambda, QueryWeight, StrategyKind, select};
 
 /// Columns of small half-integers, some of them constant, in queries of one row and more.
 fn problems(least_queries: usize) -> impl Strategy<Value = Problem> {
@@ -266,6 +267,75 @@ fn the_chosen_selection_is_what_select_finds() {
 }
 
 #[test]
+fn query_weights_and_criteria_are_those_of_select() {
+    let mut problem = problem(9);
+    problem.sizes = vec![3, 9, 6, 12, 4, 2, 6, 6, 6];
+    let data = problem.dataset();
+    let criterion = Criterion::Ranking {
+        metric: Metric::Concordance,
+        convention: Convention::Standard,
+    };
+    for weight in [QueryWeight::Size, QueryWeight::Pairs] {
+        for criterion in [Criterion::Squared, criterion] {
+            let options = Options::new(8, &grid(&LAMBDAS)).strategy(StrategyKind::LowMem);
+            let options = options.query_weight(weight).criterion(criterion);
+            let tuned = tune(&data, &options, &mut ()).unwrap();
+            let single = rankrls::Options::new(tuned.choice.k, tuned.chosen().lambda);
+            let single = single.strategy(StrategyKind::LowMem).query_weight(weight);
+            let alone = select(&data, &single.criterion(criterion), &mut ()).unwrap();
+            assert_eq!(tuned.selection(), alone);
+            // Predictions are in the units of labels, and queries count the same.
+            let lambda = tuned.chosen().lambda;
+            let squares = out_of_fold_squares(
+                &problem,
+                &features(tuned.chosen(), tuned.choice.k),
+                lambda,
+                weight,
+            );
+            assert!(close(
+                tuned.point().score.mean.unwrap(),
+                mean(&squares).unwrap(),
+                1e-3
+            ));
+            // A fold without labels to rank has nothing to select from.
+            let folds = options.evidence(Evidence::Folds { count: 3, seed: 1 });
+            assert!(tune(&data, &folds, &mut ()).is_ok());
+        }
+    }
+}
+
+/// Squared errors of the queries, each predicted by the model without it.
+fn out_of_fold_squares(
+    problem: &Problem,
+    selected: &[u32],
+    lambda: Lambda,
+    weight: QueryWeight,
+) -> Vec<f64> {
+    // Rows scaled by the root of the weight of their query, once they are centred.
+    let scale = |values: &[f64]| -> Vec<f64> {
+        let scaled = problem.queries().into_iter().flat_map(|range| {
+            let root = weight.of(range.len()).sqrt();
+            centred(&values[range])
+                .into_iter()
+                .map(move |value| value * root)
+        });
+        scaled.collect()
+    };
+    let scaled = Problem {
+        x: problem.x.iter().map(|column| scale(column)).collect(),
+        labels: scale(&problem.labels),
+        sizes: problem.sizes.clone(),
+    };
+    let selected: Vec<usize> = selected.iter().map(|&feature| feature as usize).collect();
+    let holdout = scaled.holdout(&selected, lambda.value());
+    let square = |range: Range<usize>| {
+        let squares: f64 = holdout[range.clone()].iter().map(|p| p * p).sum();
+        squares / weight.of(range.len())
+    };
+    problem.queries().into_iter().map(square).collect()
+}
+
+#[test]
 fn any_number_of_selections_and_threads_gives_the_same_bits() {
     let (data, other) = (problem(9).dataset(), problem(5).dataset());
     let folds = Evidence::Folds { count: 3, seed: 5 };
@@ -454,7 +524,7 @@ fn a_lambda_that_does_not_fit_does_not_end_the_others() {
         let options = Options::new(20, &grid(&[1e-6, 1.0])).strategy(StrategyKind::LowMem);
         options.max_memory(limit)
     };
-    let needed = (1..)
+    let needed = (1..1 << 20)
         .map(|kib| kib << 10)
         .find(|&limit| tune(&data, &options(limit), &mut ()).is_ok());
     let tuned = tune(&data, &options(needed.unwrap()), &mut ()).unwrap();

@@ -25,10 +25,10 @@
 //!
 //! # What lambdas share
 //!
-//! The data and their column classes are the same for every lambda, and found once. What
-//! strategies keep is not shared: norms and products of columns with labels, all that a first step
-//! needs and that no lambda is in, cost one pass over the non-zeros; bounds and the choice depend on
-//! lambda from the first step on (`docs/tuning.md` has the time of first steps).
+//! The data and their column classes are the same for every lambda, and found once. Of a first
+//! step only products of columns with labels, one pass over the non-zeros, are without lambda. They
+//! are not shared: the whole first step, with all that goes before it, is less than 2% of a path
+//! of 100 features (`docs/tuning.md`).
 //!
 //! # Memory and threads
 //!
@@ -85,16 +85,25 @@ pub struct Tuned {
 
 impl Tuned {
     /// The path that the chosen model is on.
+    ///
+    /// # Panics
+    /// When `choice` was replaced by a model that there is not; so do the others.
     pub fn chosen(&self) -> &Outcome {
         &self.outcomes[self.choice.position]
     }
 
     /// The chosen model.
+    ///
+    /// # Panics
+    /// As [`chosen`](Self::chosen).
     pub fn point(&self) -> &Point {
         &self.chosen().points[self.choice.k - 1]
     }
 
     /// The selection that ends with the chosen model: see [`Outcome::selection`].
+    ///
+    /// # Panics
+    /// As [`chosen`](Self::chosen).
     pub fn selection(&self) -> Selection {
         let selection = self.chosen().selection(self.choice.k);
         selection.expect("a rule chooses among models that there are")

@@ -223,7 +223,7 @@ impl<'a> Report<'a> {
     fn chosen(&self) -> String {
         let point = self.tuned.point();
         let mut text = format!(
-            "chosen: lambda {}, {} features; {} {}",
+            "chosen: lambda {}, {} features\n        {} {}",
             given(self.selection.lambda.value()),
             self.tuned.choice.k,
             self.measure,
