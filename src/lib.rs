@@ -49,6 +49,7 @@
 //! - [`mod@select`]: the greedy driver, its options and observers.
 //! - [`strategy`]: the ways to find the best candidate of a step, and the state they share.
 //! - [`checkpoint`]: going on after a process has ended.
+//! - [`mod@tune`]: lambda and the number of features, chosen together.
 //! - [`path`]: scores of test data after every step.
 //! - `plot` (with the feature of that name): diagrams as SVG, PNG and HTML.
 //! - [`mod@rankrls`]: RankRLS without selection, leave-query-out and hold-out predictions.
@@ -79,6 +80,7 @@ pub mod rankrls;
 mod sample;
 pub mod select;
 pub mod strategy;
+pub mod tune;
 mod weight;
 
 pub use candidates::Candidates;
@@ -92,4 +94,5 @@ pub use rankrls::{RankRls, Solver, TrainError, TrainOptions};
 pub use sample::Sampler;
 pub use select::{Observer, Options, SelectError, Selection, Step, select};
 pub use strategy::{StrategyKind, UnknownStrategy};
+pub use tune::tune;
 pub use weight::{QueryWeight, UnknownQueryWeight};

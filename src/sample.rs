@@ -3,13 +3,14 @@
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
 
 /// Draws a fresh subset of the candidates for every step.
 ///
 /// A step's subset depends on the seed and the step alone, not on what was drawn
 /// before, so a run that resumes draws what it would have drawn; and `ChaCha` gives
 /// the same numbers on every platform.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sampler {
     /// Candidates a step, `kappa`.
     pub size: usize,

@@ -27,6 +27,7 @@ mod sizes;
 mod table;
 mod train;
 mod training;
+mod tune;
 mod watch;
 
 use std::process::ExitCode;
@@ -43,6 +44,7 @@ use console::Console;
 Examples:
   rankrls select @parses -k 10 --lambda 16
   rankrls select train.svm -k 50 --lambda 16 -o model.json
+  rankrls tune train.svm -k 50 --rule one-se -o model.json
   rankrls evaluate test.svm --model model.json
 
 Results go to standard output; progress, warnings and logs to standard error.
@@ -80,6 +82,7 @@ struct Common {
 enum Command {
     Select(Box<select::SelectArgs>),
     Train(Box<train::TrainArgs>),
+    Tune(Box<tune::TuneArgs>),
     Predict(predict::PredictArgs),
     Evaluate(evaluate::EvaluateArgs),
     Inspect(inspect::InspectArgs),
@@ -114,6 +117,7 @@ fn run(cli: &Cli, console: Console) -> Result<ExitCode> {
     match &cli.command {
         Command::Select(args) => return select::run(args, console),
         Command::Train(args) => return train::run(args, console),
+        Command::Tune(args) => return tune::run(args, console),
         Command::Predict(args) => predict::run(args, console),
         Command::Evaluate(args) => evaluate::run(args, console),
         Command::Inspect(args) => inspect::run(args),

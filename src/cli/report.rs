@@ -122,8 +122,12 @@ impl<'a> Report<'a> {
 
     /// The same for people.
     pub(crate) fn text(&self) -> String {
-        let mut text = self.heading();
-        let _ = writeln!(text, "\n{}", self.steps());
+        self.heading() + &self.body()
+    }
+
+    /// The steps, and the measures of test data.
+    pub(crate) fn body(&self) -> String {
+        let mut text = format!("\n{}\n", self.steps());
         if let Some((sizes, path)) = &self.test {
             let _ = writeln!(
                 text,

@@ -50,7 +50,7 @@ impl Sizes {
 }
 
 /// Test data along the path.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct TestSizes {
     pub(crate) convention: Convention,
     pub(crate) rows: usize,

@@ -68,7 +68,26 @@ pub fn evaluate(
     check("scores", "score", scores, queries)?;
     let context = Context::of(labels);
     let metrics = distinct(metrics);
-    let values: Vec<Vec<Option<f64>>> = (0..queries.len())
+    let values = per_query(&metrics, labels, scores, queries, (convention, context));
+    let values_of = |index: usize| values.iter().map(|query| query[index]).collect();
+    Ok(Evaluation {
+        convention,
+        metrics: (0..)
+            .zip(metrics)
+            .map(|(index, metric)| summarise(metric, values_of(index)))
+            .collect(),
+    })
+}
+
+/// Values of each query, one a measure, for a label and a score a row.
+pub(crate) fn per_query(
+    metrics: &[Metric],
+    labels: &[f64],
+    scores: &[f64],
+    queries: &Queries,
+    (convention, context): (Convention, Context),
+) -> Vec<Vec<Option<f64>>> {
+    (0..queries.len())
         .into_par_iter()
         .map(|query| {
             let rows = queries.range(query);
@@ -76,15 +95,7 @@ pub fn evaluate(
             let value = |metric: &Metric| metric.of(ranking.as_ref()?, context);
             metrics.iter().map(value).collect()
         })
-        .collect();
-    let per_query = |index: usize| values.iter().map(|query| query[index]).collect();
-    Ok(Evaluation {
-        convention,
-        metrics: (0..)
-            .zip(metrics)
-            .map(|(index, metric)| summarise(metric, per_query(index)))
-            .collect(),
-    })
+        .collect()
 }
 
 /// Refuses what is not one finite value a row.

@@ -78,5 +78,6 @@ pub use concordance::concordance;
 pub use context::Context;
 pub use convention::Convention;
 pub use error::{EvaluationError, MetricNameError};
+pub(crate) use evaluate::per_query;
 pub use evaluate::{Evaluation, MetricValues, evaluate};
 pub use metric::{Metric, parse_list};

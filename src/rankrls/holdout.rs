@@ -94,7 +94,7 @@ impl Holdout {
         }
         let raw = problem.dataset.labels();
         Ok(Self {
-            cindex: cindex(&predictions, raw, &labels, design.queries()),
+            cindex: cindex(predictions.clone(), raw, &labels, design.queries()),
             predictions,
             error,
         })

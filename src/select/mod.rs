@@ -14,8 +14,8 @@ mod options;
 mod plan;
 mod selection;
 
-pub(crate) use concordance::cindex;
 pub use concordance::lqo_cindex;
+pub(crate) use concordance::{cindex, tied_predictions};
 pub(crate) use error::Bytes;
 pub use error::{MemoryError, SelectError};
 pub use greedy::Greedy;
@@ -90,6 +90,23 @@ pub fn resume_among(
     })
 }
 
+/// A selection before its first step, as `plan` has it.
+pub(crate) fn start<'a>(
+    candidates: &'a Candidates,
+    labels: &'a [f64],
+    plan: &'a Plan,
+    options: &'a Options,
+) -> Result<Greedy<'a>, SelectError> {
+    let ranking = options.ranking(labels, candidates.queries())?;
+    let job = Job {
+        candidates,
+        labels,
+        plan,
+        options,
+    };
+    Ok(job.start(ranking))
+}
+
 /// A selection about to be made.
 struct Job<'a> {
     candidates: &'a Candidates,
@@ -98,7 +115,7 @@ struct Job<'a> {
     options: &'a Options,
 }
 
-impl Job<'_> {
+impl<'a> Job<'a> {
     fn run(
         &self,
         ranking: Option<RankingCriterion>,
@@ -137,7 +154,7 @@ impl Job<'_> {
     }
 
     /// The driver before the first step.
-    fn start(&self, ranking: Option<RankingCriterion>) -> Greedy<'_> {
+    fn start(&self, ranking: Option<RankingCriterion>) -> Greedy<'a> {
         let (candidates, lambda) = (self.candidates, self.options.lambda);
         let (queries, weight) = (candidates.queries(), candidates.query_weight());
         let state = State::weighted(self.labels, queries, weight, lambda, self.plan.steps);

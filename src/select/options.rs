@@ -152,7 +152,7 @@ impl Options {
     }
 
     /// The measure to judge by, for training data with `labels`.
-    pub(super) fn ranking(
+    pub(crate) fn ranking(
         &self,
         labels: &[f64],
         queries: &Queries,
@@ -164,7 +164,7 @@ impl Options {
         criterion.map(Some).ok_or(SelectError::Undefined { metric })
     }
 
-    pub(super) fn sampler(&self, strategy: StrategyKind) -> Option<Sampler> {
+    pub(crate) fn sampler(&self, strategy: StrategyKind) -> Option<Sampler> {
         self.sample
             .or(strategy.default_sample())
             .map(|size| Sampler {

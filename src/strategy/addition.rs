@@ -178,7 +178,8 @@ pub(crate) fn centred(values: &[f64], queries: &Queries) -> Vec<f64> {
     centred
 }
 
-pub(super) fn centre(values: &mut [f64]) {
+/// Takes off the mean.
+pub(crate) fn centre(values: &mut [f64]) {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     for value in values {
         *value -= mean;

@@ -23,6 +23,7 @@ mod state;
 mod univariate;
 
 pub use addition::{Addition, LastStep};
+pub(crate) use addition::{centre, centred};
 pub use backfit::Backfit;
 pub use bounded::Bounded;
 pub use contest::{Contest, Entrant, TIE_TOLERANCE};

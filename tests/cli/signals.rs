@@ -71,6 +71,29 @@ fn a_request_to_end_saves_what_there_is() {
 }
 
 #[test]
+fn an_interrupt_chooses_among_what_there_is() {
+    let folder = Folder::new();
+    folder.write("big.svm", generated(1500, 3000));
+    let arguments = "tune big.svm -k 1500 --strategy lowmem -v --json -o model.json";
+    let mut child = start(&folder, arguments);
+    let rest = wait_for(&mut child, "step=2");
+    signal(&child, "-INT");
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(
+        rest.join()
+            .unwrap()
+            .contains("warning: interrupted: the choice is among ")
+    );
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["interrupted"], true);
+    let k = document["chosen"]["k"].as_u64().unwrap();
+    assert!((1..1500).contains(&k), "{k}");
+    let model = folder.json("inspect model.json --json");
+    assert_eq!(model["features"].as_array().unwrap().len() as u64, k);
+}
+
+#[test]
 fn before_the_selection_an_interrupt_ends_at_once() {
     let folder = Folder::new();
     let before = folder.list();

@@ -1,0 +1,223 @@
+//! `rankrls tune`.
+
+mod args;
+mod lambdas;
+mod report;
+mod rows;
+mod table_file;
+mod watch;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use rankrls::dataset::read::Loaded;
+use rankrls::select::Selection;
+use rankrls::tune::{Ending, Evidence, Options, TuneError, Tuned, tune_among};
+use rankrls::{Candidates, Dataset, Model, TestPath, memory};
+
+pub(crate) use args::TuneArgs;
+
+use super::console::Console;
+use super::interrupt::Interrupt;
+use super::numbers::given;
+use super::output::{OutputFile, print, print_json};
+use super::sizes::{Sizes, TestSizes};
+use report::Report;
+use table_file::TableFile;
+use watch::Watch;
+
+/// Files that were found writable before the work began.
+struct Outputs {
+    model: Option<OutputFile>,
+    table: Option<TableFile>,
+}
+
+/// The data that were read.
+struct Input {
+    train: Dataset<'static>,
+    validation: Option<Loaded>,
+    test: Option<Loaded>,
+    /// Time that reading the training data took.
+    seconds: f64,
+}
+
+pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
+    args.check()?;
+    let outputs = Outputs {
+        model: args.output.as_deref().map(OutputFile::create).transpose()?,
+        table: args.table.as_deref().map(TableFile::create).transpose()?,
+    };
+    let interrupt = Interrupt::install()?;
+    let input = Input::read(args, console)?;
+    let job = Job {
+        args,
+        console,
+        input: &input,
+        interrupt: &interrupt,
+    };
+    job.run(outputs)
+}
+
+impl Input {
+    fn read(args: &TuneArgs, console: Console) -> Result<Self> {
+        let source = args.source();
+        let (train, seconds) = source.train(console)?;
+        let mut held = train.memory();
+        let mut other = |path: &std::path::PathBuf| -> Result<Loaded> {
+            let loaded = source.other(path, &train, held, console)?;
+            held += loaded.dataset.memory();
+            Ok(loaded)
+        };
+        Ok(Self {
+            validation: args.validation().map(&mut other).transpose()?,
+            test: args.test.as_ref().map(&mut other).transpose()?,
+            train,
+            seconds,
+        })
+    }
+
+    /// Bytes held.
+    fn memory(&self) -> u64 {
+        let others = [&self.validation, &self.test].into_iter().flatten();
+        let others = others.map(|loaded| loaded.dataset.memory());
+        self.train.memory() + others.sum::<u64>()
+    }
+}
+
+/// A grid about to be followed.
+struct Job<'a> {
+    args: &'a TuneArgs,
+    console: Console,
+    input: &'a Input,
+    interrupt: &'a Interrupt,
+}
+
+impl Job<'_> {
+    /// Tunes, writes files and prints the report, also when interrupted on the way.
+    fn run(&self, outputs: Outputs) -> Result<ExitCode> {
+        let begin = Instant::now();
+        let validation = self.input.validation.as_ref();
+        let options = self
+            .args
+            .options(validation.map(|loaded| &loaded.dataset))?;
+        let candidates = options.candidates(&self.input.train);
+        let tuned = match self.tune(&candidates, &options) {
+            Err(TuneError::Interrupted) => {
+                self.console.warn(TuneError::Interrupted);
+                return Ok(self.interrupt.code().unwrap_or(ExitCode::FAILURE));
+            }
+            tuned => tuned?,
+        };
+        let tune_seconds = begin.elapsed().as_secs_f64();
+        let selection = tuned.selection();
+        let test = self.test_path(&tuned)?;
+        self.warn(&tuned, &selection, &options);
+        let report = Report {
+            tuned: &tuned,
+            selection: &selection,
+            dataset: &self.input.train,
+            sizes: Sizes::new(&self.input.train, &candidates.summary()),
+            k: self.args.k,
+            evidence: options.source(),
+            measure: options.judge(),
+            metrics: options.columns(),
+            convention: self.args.convention,
+            rule: options.chooser(),
+            test: self.test_sizes().zip(test.as_ref()),
+            load_seconds: self.input.seconds,
+            tune_seconds,
+            peak_rss_bytes: memory::peak(),
+        };
+        let saved = self.save(outputs, &report, &candidates);
+        if self.args.json {
+            print_json(&report.document(&report.selected()))?;
+        } else {
+            print(|output| output.write_all(report.text().as_bytes()))?;
+        }
+        // What was found is printed even if it could not be saved.
+        saved?;
+        Ok(self.interrupt.code().unwrap_or(ExitCode::SUCCESS))
+    }
+
+    fn tune(&self, candidates: &Candidates, options: &Options<'_>) -> Result<Tuned, TuneError> {
+        let (train, held) = (&self.input.train, self.input.memory());
+        let mut watch = Watch::new(self.console, self.interrupt);
+        let tuned = tune_among(candidates, train, held, options, &mut watch);
+        watch.clear();
+        tuned
+    }
+
+    /// Measures the models on the path to the chosen one.
+    fn test_path(&self, tuned: &Tuned) -> Result<Option<TestPath<'_>>> {
+        let Some(test) = &self.input.test else {
+            return Ok(None);
+        };
+        let metrics = self.args.test_metrics()?;
+        let mut path = TestPath::new(&test.dataset, &metrics, self.args.convention);
+        for point in &tuned.chosen().points[..tuned.choice.k] {
+            path.push(point.step.feature, &point.weights)
+                .context("cannot measure the test data")?;
+        }
+        Ok(Some(path))
+    }
+
+    fn test_sizes(&self) -> Option<TestSizes> {
+        let test = self.input.test.as_ref()?;
+        Some(TestSizes::new(test, self.args.convention))
+    }
+
+    fn save(&self, outputs: Outputs, report: &Report<'_>, candidates: &Candidates) -> Result<()> {
+        if let Some(file) = outputs.table {
+            file.write(report)?;
+        }
+        let Some(file) = outputs.model else {
+            return Ok(());
+        };
+        let summary = candidates.summary();
+        let model = Model::from_selection(report.selection, &self.input.train, &summary);
+        file.write(|writer| model.write_to(writer))
+    }
+
+    fn warn(&self, tuned: &Tuned, selection: &Selection, options: &Options<'_>) {
+        if tuned.interrupted {
+            let models = tuned.outcomes.iter().map(|outcome| outcome.points.len());
+            self.console.warn(format_args!(
+                "interrupted: the choice is among {} models",
+                models.sum::<usize>()
+            ));
+        }
+        let folds = matches!(options.source(), Evidence::Folds { .. });
+        if self.args.seed.is_some() && selection.sampler.is_none() && !folds {
+            let strategy = selection.strategy;
+            self.console.warn(format_args!(
+                "--seed has no effect: {strategy} draws nothing at random without --candidates"
+            ));
+        }
+        self.warn_of_edges(tuned, options);
+    }
+
+    /// A choice at the edge of what was tried says little about what lies beyond.
+    fn warn_of_edges(&self, tuned: &Tuned, options: &Options<'_>) {
+        let position = tuned.choice.position;
+        let lambda = given(tuned.chosen().lambda.value());
+        let last = options.lambdas().len() - 1;
+        if last > 0 && (position == 0 || position == last) {
+            let (which, other) = if position == 0 {
+                ("smallest", "smaller")
+            } else {
+                ("largest", "larger")
+            };
+            self.console.warn(format_args!(
+                "the chosen lambda {lambda} is the {which} of the grid: a {other} one may do better"
+            ));
+        }
+        let complete = tuned.chosen().ending == Ending::Complete;
+        if complete && tuned.choice.k == tuned.chosen().points.len() && tuned.choice.k > 1 {
+            self.console.warn(format_args!(
+                "the chosen model has all {} features: more may do better",
+                tuned.choice.k
+            ));
+        }
+    }
+}

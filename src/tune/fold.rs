@@ -1,0 +1,152 @@
+//! Cross-validation over queries.
+
+use rand::SeedableRng;
+use rand::seq::index;
+use rand_chacha::ChaCha8Rng;
+
+use super::meter::{Meter, Overflow, Values};
+use super::run::Halt;
+use super::walk::Walk;
+use super::{Options, TuneError};
+use crate::candidates::Candidates;
+use crate::dataset::Dataset;
+use crate::select::{self, Plan};
+
+/// The queries of each of `count` folds, ascending: a random partition whose parts differ by
+/// one query at most.
+///
+/// # Errors
+/// [`TuneError::Folds`] unless there are 2 folds or more, and a query for each.
+pub fn fold_queries(queries: usize, count: usize, seed: u64) -> Result<Vec<Vec<usize>>, TuneError> {
+    if count < 2 || count > queries {
+        return Err(TuneError::Folds { count, queries });
+    }
+    let mut generator = ChaCha8Rng::seed_from_u64(seed);
+    let order = index::sample(&mut generator, queries, queries).into_vec();
+    let mut folds = vec![Vec::new(); count];
+    for (place, query) in order.into_iter().enumerate() {
+        folds[place % count].push(query);
+    }
+    for fold in &mut folds {
+        fold.sort_unstable();
+    }
+    Ok(folds)
+}
+
+/// A fold: what is selected from, and what is left out.
+#[derive(Debug)]
+pub(super) struct Fold {
+    /// Positions of its queries in the whole data.
+    pub(super) queries: Vec<usize>,
+    pub(super) candidates: Candidates,
+    pub(super) labels: Vec<f64>,
+    pub(super) test: Dataset<'static>,
+}
+
+impl Fold {
+    pub(super) fn new(
+        dataset: &Dataset<'_>,
+        queries: Vec<usize>,
+        options: &Options<'_>,
+    ) -> Result<Self, TuneError> {
+        let others: Vec<usize> = (0..dataset.queries().len())
+            .filter(|query| queries.binary_search(query).is_err())
+            .collect();
+        let train = dataset.queries_subset(&others)?;
+        Ok(Self {
+            candidates: options.candidates(&train),
+            labels: train.labels().to_vec(),
+            test: dataset.queries_subset(&queries)?,
+            queries,
+        })
+    }
+
+    /// Bytes held.
+    pub(super) fn memory(&self) -> u64 {
+        let numbers = size_of_val(&self.labels[..]) + size_of_val(&self.queries[..]);
+        self.candidates.memory() + self.test.memory() + numbers as u64
+    }
+}
+
+/// A selection without a fold, and how it does on the fold.
+pub(super) struct FoldWalk<'a> {
+    fold: &'a Fold,
+    meter: &'a Meter<'a>,
+    /// `None` where nothing can be selected from.
+    walk: Option<Walk<'a>>,
+    /// Values after the last step.
+    values: Values,
+}
+
+impl<'a> FoldWalk<'a> {
+    /// Before the first step; `plan` is `None` where nothing can be selected, and every model
+    /// predicts 0.
+    pub(super) fn new(
+        fold: &'a Fold,
+        meter: &'a Meter<'a>,
+        plan: Option<&'a Plan>,
+        options: &'a select::Options,
+    ) -> Result<Self, Halt> {
+        let zeros = vec![0.0; fold.test.rows()];
+        let walk = |plan| Walk::new(&fold.candidates, &fold.labels, plan, options);
+        Ok(Self {
+            fold,
+            meter,
+            walk: plan.map(walk).transpose()?,
+            values: meter.values(&zeros, &zeros)?,
+        })
+    }
+
+    /// Takes a step and measures the fold; false if there was none to take.
+    pub(super) fn step(&mut self) -> Result<bool, Overflow> {
+        let Some(walk) = &mut self.walk else {
+            return Ok(false);
+        };
+        let Some(step) = walk.step() else {
+            return Ok(false);
+        };
+        if !step.lqo_error.is_finite() {
+            return Err(Overflow);
+        }
+        self.values = walk.on(&self.fold.test, self.meter)?;
+        Ok(true)
+    }
+
+    /// Puts the fold's values where its queries are in the whole data.
+    pub(super) fn spread(&self, all: &mut Values) {
+        for (all, own) in all.iter_mut().zip(&self.values) {
+            for (&query, value) in self.fold.queries.iter().zip(own) {
+                all[query] = *value;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folds_are_a_partition_of_equal_parts() {
+        let folds = fold_queries(11, 3, 1).unwrap();
+        let sizes: Vec<usize> = folds.iter().map(Vec::len).collect();
+        assert_eq!(sizes, [4, 4, 3]);
+        let mut all = folds.concat();
+        all.sort_unstable();
+        assert_eq!(all, (0..11).collect::<Vec<_>>());
+        assert_ne!(folds, fold_queries(11, 3, 2).unwrap());
+    }
+
+    #[test]
+    fn a_seed_makes_the_same_folds_from_release_to_release() {
+        assert_eq!(fold_queries(6, 3, 1).unwrap(), [[0, 4], [1, 5], [2, 3]]);
+    }
+
+    #[test]
+    fn folds_need_queries() {
+        for (queries, count) in [(5, 0), (5, 1), (5, 6)] {
+            let error = fold_queries(queries, count, 1).unwrap_err();
+            assert_eq!(error, TuneError::Folds { count, queries });
+        }
+    }
+}

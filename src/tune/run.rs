@@ -1,0 +1,285 @@
+//! Follows the paths of all lambdas.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use rayon::prelude::*;
+
+use super::fold::{Fold, FoldWalk};
+use super::meter::{Meter, Overflow, Values, summarise};
+use super::plan::Job;
+use super::walk::Walk;
+use super::{Ending, Evidence, GridStep, Observer, Options, Outcome, Point, Score};
+use crate::candidates::Candidates;
+use crate::select::{SelectError, Step};
+
+/// All that the paths share.
+pub(super) struct Run<'a> {
+    pub(super) candidates: &'a Candidates,
+    pub(super) labels: &'a [f64],
+    pub(super) options: &'a Options<'a>,
+    pub(super) folds: &'a [Fold],
+    /// One a fold, or the only one.
+    pub(super) meters: &'a [Meter<'a>],
+    /// Whether the folds of a lambda take their steps together.
+    pub(super) side_by_side: bool,
+    /// Queries that values are of.
+    pub(super) queries: usize,
+    pub(super) observer: Mutex<&'a mut dyn Observer>,
+    pub(super) stopped: AtomicBool,
+}
+
+/// What a model is judged by, and the folds that had no step for it.
+struct Judgement {
+    values: Values,
+    short_folds: usize,
+}
+
+/// Why a path ends before its time.
+#[derive(Debug)]
+pub(super) enum Halt {
+    Stopped,
+    Overflow,
+    Refused(SelectError),
+}
+
+impl From<SelectError> for Halt {
+    fn from(error: SelectError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<Overflow> for Halt {
+    fn from(_: Overflow) -> Self {
+        Self::Overflow
+    }
+}
+
+impl From<Halt> for Ending {
+    fn from(halt: Halt) -> Self {
+        match halt {
+            Halt::Stopped => Self::Interrupted,
+            Halt::Overflow => Self::Overflow,
+            Halt::Refused(error) => Self::Refused {
+                reason: error.to_string(),
+            },
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Outcomes of `jobs`, in their order, `concurrent` at work at once.
+    ///
+    /// As many tasks as that take one job after the other; all of them, and the parallel parts
+    /// of every step, share the threads of the pool.
+    pub(super) fn all(&self, jobs: &[Job], concurrent: usize) -> Vec<Outcome> {
+        let next = AtomicUsize::new(0);
+        let work = |_: usize| {
+            let mut done = Vec::new();
+            while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                done.push(self.outcome(job));
+            }
+            done
+        };
+        let workers = (0..concurrent).into_par_iter().with_max_len(1);
+        let mut outcomes: Vec<Outcome> = workers.flat_map_iter(work).collect();
+        outcomes.sort_by(|a, b| a.lambda.value().total_cmp(&b.lambda.value()));
+        outcomes
+    }
+
+    fn outcome(&self, job: &Job) -> Outcome {
+        let mut outcome = Outcome {
+            strategy: Some(job.plan.strategy),
+            sampler: job.options.sampler(job.plan.strategy),
+            ..Outcome::without_points(&job.options, Ending::Complete)
+        };
+        let halted = match (self.folds, self.side_by_side) {
+            _ if self.stopped.load(Ordering::Relaxed) => Err(Halt::Stopped),
+            ([], _) => self.alone(job, &mut outcome.points),
+            (_, true) => self.side_by_side(job, &mut outcome.points),
+            (_, false) => self.one_by_one(job, &mut outcome.points),
+        };
+        outcome.ending = match halted {
+            Err(halt) => halt.into(),
+            Ok(()) if outcome.points.len() < job.plan.steps => Ending::Settled,
+            Ok(()) if job.plan.steps < self.options.features() => Ending::Exhausted,
+            Ok(()) => Ending::Complete,
+        };
+        self.tell(|observer| observer.finished(&outcome));
+        outcome
+    }
+
+    fn alone(&self, job: &Job, points: &mut Vec<Point>) -> Result<(), Halt> {
+        self.follow(job, points, |walk| {
+            let values = match self.options.evidence {
+                Evidence::Validation(dataset) => walk.on(dataset, &self.meters[0])?,
+                _ => walk.left_out(&self.meters[0])?,
+            };
+            Ok(Judgement {
+                values,
+                short_folds: 0,
+            })
+        })
+    }
+
+    /// The selection and those without a fold, step by step together.
+    fn side_by_side(&self, job: &Job, points: &mut Vec<Point>) -> Result<(), Halt> {
+        let folds = (0..self.folds.len()).map(|fold| self.fold_walk(job, fold));
+        let mut folds: Vec<FoldWalk<'_>> = folds.collect::<Result<_, _>>()?;
+        let mut values = self.no_values();
+        self.follow(job, points, |walk| {
+            let mut short_folds = 0;
+            for (number, fold) in folds.iter_mut().enumerate() {
+                short_folds += usize::from(!fold.step()?);
+                fold.spread(&mut values);
+                self.stepped(job, Some(number), walk.state().steps());
+            }
+            Ok(Judgement {
+                values: values.clone(),
+                short_folds,
+            })
+        })
+    }
+
+    /// The selection, then those without a fold one after the other.
+    fn one_by_one(&self, job: &Job, points: &mut Vec<Point>) -> Result<(), Halt> {
+        let mut judgements = Vec::new();
+        let mut halted = self.follow(job, points, |_| {
+            judgements.push(Judgement {
+                values: self.no_values(),
+                short_folds: 0,
+            });
+            Ok(Judgement {
+                values: Vec::new(),
+                short_folds: 0,
+            })
+        });
+        // The models before an overflow can be judged, but not those before an interruption.
+        if !matches!(halted, Err(Halt::Stopped)) {
+            for fold in 0..self.folds.len() {
+                if let Err(halt) = self.judge_fold(job, fold, &mut judgements) {
+                    halted = Err(halt);
+                }
+            }
+        }
+        if matches!(halted, Err(Halt::Stopped)) {
+            judgements.clear();
+        }
+        points.truncate(judgements.len());
+        for (point, judgement) in points.iter_mut().zip(judgements) {
+            (point.score, point.metrics) = summarise(&judgement.values);
+            point.short_folds = judgement.short_folds;
+        }
+        halted
+    }
+
+    /// Adds what a fold says of each model; cuts off those that it cannot judge.
+    fn judge_fold(
+        &self,
+        job: &Job,
+        fold: usize,
+        judgements: &mut Vec<Judgement>,
+    ) -> Result<(), Halt> {
+        let mut walk = self
+            .fold_walk(job, fold)
+            .inspect_err(|_| judgements.clear())?;
+        for number in 0..judgements.len() {
+            if self.stopped.load(Ordering::Relaxed) {
+                return Err(Halt::Stopped);
+            }
+            match walk.step() {
+                Ok(true) => self.stepped(job, Some(fold), number + 1),
+                Ok(false) => judgements[number].short_folds += 1,
+                Err(overflow) => {
+                    judgements.truncate(number);
+                    return Err(overflow.into());
+                }
+            }
+            walk.spread(&mut judgements[number].values);
+        }
+        Ok(())
+    }
+
+    fn fold_walk<'b>(&'b self, job: &'b Job, fold: usize) -> Result<FoldWalk<'b>, Halt> {
+        let (parts, meter) = (&self.folds[fold], &self.meters[fold]);
+        FoldWalk::new(parts, meter, job.folds[fold].as_ref(), &job.options)
+    }
+
+    /// Takes the steps of the selection from all data, each judged by `judge`, until the rule
+    /// has seen enough.
+    fn follow<'b>(
+        &'b self,
+        job: &'b Job,
+        points: &mut Vec<Point>,
+        mut judge: impl FnMut(&Walk<'b>) -> Result<Judgement, Halt>,
+    ) -> Result<(), Halt> {
+        let mut walk = Walk::new(self.candidates, self.labels, &job.plan, &job.options)?;
+        let mut settling = self.options.rule.settling(self.options.measure);
+        loop {
+            if self.stopped.load(Ordering::Relaxed) && points.len() < job.plan.steps {
+                return Err(Halt::Stopped);
+            }
+            let Some(step) = walk.step() else {
+                return Ok(());
+            };
+            if !step.lqo_error.is_finite() {
+                return Err(Halt::Overflow);
+            }
+            let judgement = judge(&walk)?;
+            let point = point(&walk, step, &judgement);
+            log(job, points.len() + 1, &point);
+            let settled = settling
+                .as_mut()
+                .is_some_and(|path| path.push(&point.score));
+            points.push(point);
+            self.stepped(job, None, points.len());
+            if settled {
+                return Ok(());
+            }
+        }
+    }
+
+    fn no_values(&self) -> Values {
+        vec![vec![None; self.queries]; 1 + self.options.metrics.len()]
+    }
+
+    fn stepped(&self, job: &Job, fold: Option<usize>, number: usize) {
+        let step = GridStep {
+            lambda: job.options.ridge(),
+            fold,
+            number,
+        };
+        self.tell(|observer| {
+            if observer.stepped(&step).is_break() {
+                self.stopped.store(true, Ordering::Relaxed);
+            }
+        });
+    }
+
+    /// One thread at a time. An observer that panicked is not called again; its panic is passed
+    /// on by the thread it happened in.
+    fn tell(&self, what: impl FnOnce(&mut dyn Observer)) {
+        if let Ok(mut observer) = self.observer.lock() {
+            what(&mut **observer);
+        }
+    }
+}
+
+fn point(walk: &Walk<'_>, step: Step, judgement: &Judgement) -> Point {
+    let (score, metrics): (Score, Vec<Score>) = summarise(&judgement.values);
+    Point {
+        step,
+        weights: walk.state().weights(),
+        class: walk.class(),
+        score,
+        metrics,
+        short_folds: judgement.short_folds,
+    }
+}
+
+fn log(job: &Job, number: usize, point: &Point) {
+    let lambda = job.options.ridge().value();
+    let (column, lqo_error) = (point.step.feature, point.step.lqo_error);
+    let value = point.score.mean;
+    tracing::info!(lambda, step = number, column, lqo_error, value, "selected");
+}

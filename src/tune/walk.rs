@@ -1,0 +1,69 @@
+//! A selection in single steps.
+
+use super::meter::{Meter, Overflow, Values};
+use crate::candidates::Candidates;
+use crate::dataset::Dataset;
+use crate::path::scores;
+use crate::select::{self, Greedy, Plan, SelectError, Step, start, tied_predictions};
+use crate::strategy::State;
+
+/// A selection in single steps, no more than planned.
+pub(super) struct Walk<'a> {
+    candidates: &'a Candidates,
+    labels: &'a [f64],
+    greedy: Greedy<'a>,
+    features: Vec<u32>,
+    steps: usize,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(
+        candidates: &'a Candidates,
+        labels: &'a [f64],
+        plan: &'a Plan,
+        options: &'a select::Options,
+    ) -> Result<Self, SelectError> {
+        Ok(Self {
+            candidates,
+            labels,
+            greedy: start(candidates, labels, plan, options)?,
+            features: Vec::with_capacity(plan.steps),
+            steps: plan.steps,
+        })
+    }
+
+    /// Takes the next step, if there is one.
+    pub(super) fn step(&mut self) -> Option<Step> {
+        if self.features.len() == self.steps {
+            return None;
+        }
+        let step = self.greedy.step(self.labels)?;
+        self.features.push(step.feature);
+        Some(step)
+    }
+
+    pub(super) fn state(&self) -> &State {
+        self.greedy.state()
+    }
+
+    /// The class of the feature taken last.
+    pub(super) fn class(&self) -> Vec<u32> {
+        let last = self.features.last();
+        let position = last.and_then(|&feature| self.candidates.represented_by(feature));
+        position.map_or_else(Vec::new, |position| {
+            self.candidates.class(position).to_vec()
+        })
+    }
+
+    /// Measures of the leave-query-out predictions.
+    pub(super) fn left_out(&self, meter: &Meter<'_>) -> Result<Values, Overflow> {
+        let state = self.state();
+        meter.values(&state.predictions(), &tied_predictions(state))
+    }
+
+    /// Measures of the predictions for `dataset`.
+    pub(super) fn on(&self, dataset: &Dataset<'_>, meter: &Meter<'_>) -> Result<Values, Overflow> {
+        let scores = scores(&self.features, &self.state().weights(), dataset);
+        meter.values(&scores, &scores)
+    }
+}

@@ -1,0 +1,328 @@
+use serde_json::Value;
+
+use crate::support::{Folder, generated, keys};
+
+fn tuned(folder: &Folder, arguments: &str) -> Value {
+    folder.json(&format!("tune train.svm --json {arguments}"))
+}
+
+/// A folder whose `train.svm` has enough queries for folds.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.write("train.svm", generated(120, 30));
+    folder.write("other.svm", generated(60, 30));
+    folder
+}
+
+#[test]
+fn the_document_has_the_table_and_the_choice() {
+    let folder = folder();
+    let document = tuned(&folder, "-k 4 --lambdas 1,8,64 --metrics map,cindex");
+    assert_eq!(
+        keys(&document),
+        [
+            "better",
+            "chosen",
+            "convention",
+            "evidence",
+            "interrupted",
+            "k",
+            "load_seconds",
+            "measure",
+            "paths",
+            "peak_rss_bytes",
+            "rule",
+            "schema",
+            "selection",
+            "table",
+            "tune_seconds",
+        ]
+    );
+    assert_eq!(document["schema"], "rankrls.tuning/1");
+    assert_eq!(document["selection"]["schema"], "rankrls.selection/1");
+    assert_eq!(
+        (&document["measure"], &document["better"]),
+        (&"squared".into(), &"lower".into())
+    );
+    assert_eq!(document["evidence"]["kind"], "lqo");
+    assert_eq!(document["rule"]["name"], "best");
+    let table = document["table"].as_array().unwrap();
+    assert_eq!(table.len(), 12);
+    assert_eq!(
+        keys(&table[0]),
+        [
+            "feature",
+            "k",
+            "lambda",
+            "lqo_cindex",
+            "lqo_error",
+            "metrics",
+            "name",
+            "queries",
+            "short_folds",
+            "standard_error",
+            "value",
+        ]
+    );
+    for row in table {
+        assert_eq!(row["metrics"]["cindex"], row["lqo_cindex"]);
+        let (error, value) = (
+            row["lqo_error"].as_f64().unwrap(),
+            row["value"].as_f64().unwrap(),
+        );
+        let queries = row["queries"].as_f64().unwrap();
+        assert!((error / queries - value).abs() <= 1e-12 * value);
+    }
+    let least = table
+        .iter()
+        .map(|row| row["value"].as_f64().unwrap())
+        .fold(f64::INFINITY, f64::min);
+    let chosen = &document["chosen"];
+    assert_eq!(chosen["value"], least);
+    assert!(table.contains(chosen));
+    let paths = document["paths"].as_array().unwrap();
+    assert_eq!(paths.len(), 3);
+    assert!(
+        paths
+            .iter()
+            .all(|path| path["ending"] == "complete" && path["steps"] == 4)
+    );
+}
+
+#[test]
+fn the_model_is_that_of_select() {
+    let folder = folder();
+    for rule in [
+        "best",
+        "one-se",
+        "min-improvement --min-improvement 0.01 --patience 2",
+    ] {
+        let options = "--strategy lowmem --query-weight pairs";
+        let document = tuned(&folder, &format!("-k 6 -o a.json {options} --rule {rule}"));
+        let (lambda, k) = (&document["chosen"]["lambda"], &document["chosen"]["k"]);
+        let select =
+            format!("select train.svm -k {k} --lambda {lambda} {options} --json -o b.json");
+        let selection = folder.json(&select);
+        for key in [
+            "steps",
+            "weights",
+            "lambda",
+            "strategy",
+            "ending",
+            "query_weight",
+        ] {
+            assert_eq!(document["selection"][key], selection[key], "{key}");
+        }
+        assert_eq!(folder.read("a.json"), folder.read("b.json"));
+    }
+}
+
+#[test]
+fn the_text_has_a_line_a_lambda_and_the_chosen_features() {
+    let folder = Folder::new();
+    let (text, errors) = folder.run("tune train.svm -k 3 --lambdas 2^-1..2^1 --names names.txt");
+    assert!(
+        text.starts_with("measure squared, lower is better; rule best\n"),
+        "{text}"
+    );
+    for title in [
+        "lambda",
+        "best k",
+        "one-se k",
+        "chosen: lambda ",
+        "LQO error",
+        "word:a",
+    ] {
+        assert!(text.contains(title), "{title}: {text}");
+    }
+    assert!(text.lines().all(|line| line.len() <= 80), "{text}");
+    assert!(
+        errors.lines().all(|line| line.starts_with("warning: ")),
+        "{errors}"
+    );
+    assert_eq!(folder.run("tune train.svm -k 3 -q").1, "");
+}
+
+#[test]
+fn evidence_may_be_validation_data_or_folds() {
+    let folder = folder();
+    let document = tuned(&folder, "-k 3 --validation other.svm --measure ndcg@10");
+    let evidence = &document["evidence"];
+    assert_eq!(
+        (&evidence["kind"], &evidence["rows"]),
+        (&"validation".into(), &60.into())
+    );
+    assert_eq!(document["better"], "higher");
+    let (lambda, k) = (&document["chosen"]["lambda"], &document["chosen"]["k"]);
+    folder.run(&format!(
+        "select train.svm -k {k} --lambda {lambda} -o model.json"
+    ));
+    let found = folder.json("evaluate other.svm --model model.json --metrics ndcg@10 --json");
+    assert_eq!(found["metrics"]["ndcg@10"], document["chosen"]["value"]);
+    let same = tuned(
+        &folder,
+        "-k 3 --evidence validation --validation other.svm --measure ndcg@10",
+    );
+    assert_eq!(same["table"], document["table"]);
+    let folds = tuned(&folder, "-k 3 --folds 3 --seed 4 --lambdas 1,4");
+    assert_eq!(
+        folds["evidence"],
+        serde_json::json!({"kind": "folds", "count": 3, "seed": 4})
+    );
+    assert_eq!(
+        tuned(&folder, "-k 3 --evidence folds --lambdas 1")["evidence"]["count"],
+        5
+    );
+    let other = tuned(&folder, "-k 3 --folds 3 --seed 5 --lambdas 1,4");
+    assert_ne!(folds["table"][0]["value"], other["table"][0]["value"]);
+    assert_eq!(
+        folds["table"][0]["lqo_error"],
+        other["table"][0]["lqo_error"]
+    );
+    let error = folder.fails("tune train.svm -k 2 --folds 13", 1);
+    assert!(error.contains("13 folds of 12 queries"), "{error}");
+}
+
+#[test]
+fn test_data_have_no_part_in_the_choice() {
+    let folder = folder();
+    let with = tuned(
+        &folder,
+        "-k 4 --lambdas 1,8 --test other.svm --metrics cindex",
+    );
+    let without = tuned(&folder, "-k 4 --lambdas 1,8 --metrics cindex");
+    assert_eq!(
+        (&with["chosen"], &with["table"]),
+        (&without["chosen"], &without["table"])
+    );
+    let steps = with["selection"]["steps"].as_array().unwrap();
+    assert!(steps.iter().all(|step| step["test"]["cindex"].is_number()));
+    assert_eq!(without["selection"]["steps"][0].get("test"), None);
+    let text = folder.stdout("tune train.svm -k 2 --lambdas 1 --test other.svm");
+    assert!(
+        text.contains("test data: 60 rows") && text.contains("mean-ndcg"),
+        "{text}"
+    );
+}
+
+#[test]
+fn tables_are_written() {
+    let folder = folder();
+    let document = tuned(&folder, "-k 3 --lambdas 1,8 --metrics map --table t.csv");
+    tuned(&folder, "-k 3 --lambdas 1,8 --metrics map --table t.json");
+    let json: Value = serde_json::from_str(&folder.read("t.json")).unwrap();
+    assert_eq!(json, document["table"]);
+    let text = folder.read("t.csv");
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let titles = reader.headers().unwrap().clone();
+    assert_eq!(
+        titles.iter().collect::<Vec<_>>().join(","),
+        "lambda,k,feature,name,lqo_error,lqo_cindex,value,standard_error,queries,map,short_folds,note"
+    );
+    let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(records.len(), 6);
+    for (record, row) in records.iter().zip(json.as_array().unwrap()) {
+        for (title, cell) in titles.iter().zip(record) {
+            let expected = row.get(title).or_else(|| row["metrics"].get(title));
+            if let Some(expected) = expected.filter(|value| value.is_number()) {
+                assert_eq!(cell.parse::<f64>().ok(), expected.as_f64(), "{title}");
+            }
+        }
+    }
+    let error = folder.fails("tune train.svm -k 3 --table t.txt", 2);
+    assert!(error.contains(".csv or .json"), "{error}");
+}
+
+#[test]
+fn a_lambda_in_trouble_is_a_row_that_says_so() {
+    let folder = Folder::new();
+    folder.write(
+        "train.svm",
+        "1e150 qid:1 1:1e-160\n-1e150 qid:1 2:1\n1e150 qid:2 2:1\n-1e150 qid:2 1:1e-160\n\
+         1e150 qid:3\n0 qid:3 2:1\n1e150 qid:4 1:1\n1e149 qid:4\n",
+    );
+    let arguments = "tune train.svm -k 2 --lambdas 1e-300,1";
+    let document = folder.json(&format!("{arguments} --json --table t.csv"));
+    assert_eq!(document["paths"][0]["ending"], "overflow");
+    assert_eq!(document["paths"][1]["ending"], "complete");
+    assert_eq!(document["chosen"]["lambda"], 1.0);
+    assert!(folder.read("t.csv").contains("overflow: the errors"));
+    let text = folder.stdout(arguments);
+    assert!(
+        text.contains("lambda 1e-300: the errors of the next step"),
+        "{text}"
+    );
+}
+
+#[test]
+fn data_without_a_choice_is_refused() {
+    let folder = Folder::new();
+    folder.write(
+        "flat.svm",
+        "1 qid:1 1:1\n1 qid:1 2:1\n0 qid:2 1:1\n0 qid:2 2:3\n",
+    );
+    let error = folder.fails("tune flat.svm -k 2 --measure cindex", 1);
+    assert!(
+        error.contains("cindex is undefined in every query"),
+        "{error}"
+    );
+    folder.write("constant.svm", "1 qid:1 1:1\n0 qid:1 1:1\n");
+    let error = folder.fails("tune constant.svm -k 2", 1);
+    assert!(error.contains("nothing to select from"), "{error}");
+    let error = folder.fails("tune train.svm -k 2 --max-memory 2KiB", 1);
+    assert!(error.contains("allowed"), "{error}");
+}
+
+#[test]
+fn mistakes_in_arguments_end_with_2() {
+    let folder = Folder::new();
+    for (arguments, message) in [
+        ("", "-k"),
+        ("-k 0", "from 1 on"),
+        ("-k 2 --lambdas 0", "above 0"),
+        ("-k 2 --lambdas -1", "above 0"),
+        ("-k 2 --lambdas 1,,2", "empty"),
+        ("-k 2 --lambdas 2^3..2^1", "smaller power first"),
+        ("-k 2 --lambdas 1..4", "2^-3"),
+        ("-k 2 --measure mse", "squared"),
+        ("-k 2 --measure ndcg", "no valid cut-off"),
+        ("-k 2 --evidence validation", "--validation"),
+        ("-k 2 --evidence lqo --folds 3", "--evidence folds"),
+        (
+            "-k 2 --evidence folds --validation test.svm",
+            "--evidence validation",
+        ),
+        (
+            "-k 2 --folds 3 --validation test.svm",
+            "two kinds of evidence",
+        ),
+        ("-k 2 --folds 1", "at least 2"),
+        ("-k 2 --rule best --patience 3", "--rule min-improvement"),
+        (
+            "-k 2 --rule one-se --min-improvement 0.1",
+            "--rule min-improvement",
+        ),
+        ("-k 2 --min-improvement -0.1", "from 0 on"),
+        ("-k 2 --min-improvement nan", "from 0 on"),
+        ("-k 2 --patience 0", "from 1 on"),
+        ("-k 2 --strategy dense --candidates 3", "random subset"),
+        (
+            "-k 2 --strategy bounded --criterion cindex",
+            "can not judge by cindex",
+        ),
+        ("-k 2 --validation - --test -", "only one input can be -"),
+        ("-k 2 --table model.csv.txt", ".csv or .json"),
+    ] {
+        let error = folder.fails(&format!("tune train.svm {arguments}"), 2);
+        assert!(error.contains(message), "{arguments}: {error}");
+    }
+}
+
+#[test]
+fn what_may_be_better_beyond_the_grid_is_said() {
+    let folder = folder();
+    let errors = folder.run("tune train.svm -k 1 --lambdas 1e6,1e9").1;
+    assert!(errors.contains("is the smallest of the grid"), "{errors}");
+    let errors = folder.run("tune train.svm -k 2 --lambdas 1 --seed 3").1;
+    assert!(errors.contains("--seed has no effect"), "{errors}");
+}

@@ -1,0 +1,609 @@
+//! Tuning against the definition: retraining without each query, folds one by one.
+
+mod oracle;
+
+use std::ops::{ControlFlow, Range};
+
+use oracle::Problem;
+use proptest::prelude::*;
+use rankrls::metrics::{Convention, Metric, evaluate};
+use rankrls::path::scores;
+use rankrls::strategy::Criterion;
+use rankrls::tune::{
+    Ending, Evidence, Grid, GridStep, Measure, Observer, Options, Outcome, Rule, TuneError, Tuned,
+    fold_queries, tune,
+};
+use rankrls::{Dataset, Lambda, QueryWeight, StrategyKind, select};
+
+/// Columns of small half-integers, some of them constant, in queries of one row and more.
+fn problems(least_queries: usize) -> impl Strategy<Value = Problem> {
+    prop::collection::vec(1usize..6, least_queries..9).prop_flat_map(|sizes| {
+        let rows: usize = sizes.iter().sum();
+        let value = prop_oneof![4 => Just(0.0), 3 => (-4i32..5).prop_map(|v| f64::from(v) / 2.0)];
+        let columns = prop::collection::vec(prop::collection::vec(value, rows), 1..7);
+        let labels = prop::collection::vec(prop_oneof![Just(0.0), Just(1.0), -1.0f64..1.0], rows);
+        (columns, labels).prop_map(move |(x, labels)| Problem {
+            x,
+            labels,
+            sizes: sizes.clone(),
+        })
+    })
+}
+
+/// A deterministic problem with a signal in its first columns.
+fn problem(queries: usize) -> Problem {
+    let (size, columns) = (6, 24);
+    let mut noise = 7u64;
+    let mut next = move |below: u64| {
+        noise = noise
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963);
+        (noise >> 33) % below
+    };
+    let mut x = vec![vec![0.0; queries * size]; columns];
+    for column in &mut x {
+        for value in column.iter_mut() {
+            if next(3) == 0 {
+                *value = 1.0 + next(3) as f64;
+            }
+        }
+    }
+    let labels = (0..queries * size)
+        .map(|row| (2.0 * x[0][row] - x[1][row] + next(300) as f64 / 100.0).round())
+        .collect();
+    Problem {
+        x,
+        labels,
+        sizes: vec![size; queries],
+    }
+}
+
+fn grid(values: &[f64]) -> Vec<Lambda> {
+    values
+        .iter()
+        .map(|&value| Lambda::new(value).unwrap())
+        .collect()
+}
+
+const LAMBDAS: [f64; 4] = [0.125, 1.0, 4.0, 64.0];
+
+fn cindex() -> Measure {
+    Measure::Metric(Metric::Concordance)
+}
+
+fn centred(values: &[f64]) -> Vec<f64> {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    values.iter().map(|value| value - mean).collect()
+}
+
+/// Least and largest concordance of a query, whichever way predictions fall that differ by
+/// rounding only; `None` without a pair to order.
+fn concordance(labels: &[f64], predictions: &[f64]) -> Option<(f64, f64)> {
+    let (mut pairs, mut least, mut most) = (0.0, 0.0, 0.0);
+    for i in 0..labels.len() {
+        for j in (0..labels.len()).filter(|&j| labels[i] > labels[j]) {
+            pairs += 1.0;
+            let ahead = predictions[i] - predictions[j];
+            let tied = ahead.abs() <= 1e-8;
+            least += if ahead > 1e-8 { 1.0 } else { 0.0 };
+            most += if ahead > 0.0 || tied { 1.0 } else { 0.0 };
+        }
+    }
+    (pairs > 0.0).then(|| (least / pairs, most / pairs))
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+fn standard_error(values: &[f64]) -> Option<f64> {
+    let (count, mean) = (values.len() as f64, mean(values)?);
+    let variance = values
+        .iter()
+        .map(|value| (value - mean).powi(2))
+        .sum::<f64>()
+        / (count - 1.0);
+    (count > 1.0).then(|| (variance / count).sqrt())
+}
+
+fn close(found: f64, expected: f64, scale: f64) -> bool {
+    (found - expected).abs() <= 1e-7 * (expected.abs() + scale)
+}
+
+fn features(outcome: &Outcome, k: usize) -> Vec<u32> {
+    outcome.points[..k]
+        .iter()
+        .map(|point| point.step.feature)
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn leave_query_out_evidence_is_retraining_without_each_query(problem in problems(1)) {
+        let data = problem.dataset();
+        let options = Options::new(problem.x.len(), &grid(&LAMBDAS)).metrics(&[Metric::Concordance]);
+        let Ok(tuned) = tune(&data, &options, &mut ()) else {
+            prop_assert!(problem.representatives().is_empty());
+            return Ok(());
+        };
+        let by_cindex = tune(&data, &options.measure(cindex()), &mut ());
+        prop_assert_eq!(tuned.outcomes.len(), LAMBDAS.len());
+        let queries = problem.queries();
+        let start: f64 = problem.error(&[], 1.0);
+        for outcome in &tuned.outcomes {
+            let lambda = outcome.lambda.value();
+            for (k, point) in (1..).zip(&outcome.points) {
+                let selected: Vec<usize> = features(outcome, k).iter().map(|&f| f as usize).collect();
+                let holdout = problem.holdout(&selected, lambda);
+                let square = |range: &Range<usize>| holdout[range.clone()].iter().map(|p| p * p).sum();
+                let squares: Vec<f64> = queries.iter().map(square).collect();
+                prop_assert!(close(point.score.mean.unwrap(), mean(&squares).unwrap(), start));
+                prop_assert_eq!(point.score.standard_error.is_some(), squares.len() > 1);
+                if let (Some(found), Some(expected)) = (point.score.standard_error, standard_error(&squares)) {
+                    prop_assert!(close(found, expected, start), "{found} for {expected}");
+                }
+                let ranges = queries.iter().filter_map(|range| {
+                    let labels = &problem.labels[range.clone()];
+                    let centred = centred(labels);
+                    let predictions: Vec<f64> =
+                        centred.iter().zip(&holdout[range.clone()]).map(|(y, p)| y - p).collect();
+                    concordance(labels, &predictions)
+                });
+                let (least, most): (Vec<f64>, Vec<f64>) = ranges.unzip();
+                let found = point.metrics[0];
+                prop_assert_eq!(found.queries, least.len());
+                prop_assert_eq!(found.mean, point.step.lqo_cindex);
+                prop_assert_eq!(found.mean.is_some(), !least.is_empty());
+                if let Some(found) = found.mean {
+                    let (least, most) = (mean(&least).unwrap(), mean(&most).unwrap());
+                    prop_assert!(least - 1e-12 <= found && found <= most + 1e-12);
+                }
+            }
+        }
+        match by_cindex {
+            Ok(other) => {
+                for (a, b) in tuned.outcomes.iter().zip(&other.outcomes) {
+                    for (a, b) in a.points.iter().zip(&b.points) {
+                        prop_assert_eq!(a.metrics[0], b.score);
+                    }
+                }
+            }
+            Err(error) => prop_assert_eq!(error, TuneError::Undefined { measure: cindex() }),
+        }
+    }
+
+    #[test]
+    fn folds_are_selections_without_each_of_them(problem in problems(2), seed in 0u64..9, many in any::<bool>()) {
+        let data = problem.dataset();
+        let queries = data.queries().len();
+        let count = if many { queries } else { 2 };
+        let metrics: Vec<Metric> = ["cindex", "err"].map(|name| name.parse().unwrap()).into();
+        let options = Options::new(4, &grid(&[0.5, 8.0]))
+            .strategy(StrategyKind::LowMem)
+            .metrics(&metrics)
+            .evidence(Evidence::Folds { count, seed });
+        let Ok(tuned) = tune(&data, &options, &mut ()) else {
+            prop_assert!(problem.representatives().is_empty());
+            return Ok(());
+        };
+        let folds = fold_queries(queries, count, seed).unwrap();
+        for outcome in &tuned.outcomes {
+            for (k, point) in (1..).zip(&outcome.points) {
+                let (scores, short) = out_of_fold(&data, &folds, outcome.lambda, k);
+                let squares: Vec<f64> = data.queries().ranges().map(|range| {
+                    let left: Vec<f64> = range.map(|row| data.labels()[row] - scores[row]).collect();
+                    centred(&left).iter().map(|r| r * r).sum()
+                }).collect();
+                prop_assert!(close(point.score.mean.unwrap(), mean(&squares).unwrap(), 1e-3));
+                prop_assert_eq!(point.short_folds, short);
+                let found = evaluate(&metrics, data.labels(), &scores, data.queries(), Convention::Standard).unwrap();
+                for (own, expected) in point.metrics.iter().zip(&found.metrics) {
+                    prop_assert_eq!(own.mean, expected.mean);
+                    prop_assert_eq!(own.queries, expected.queries);
+                }
+            }
+        }
+        // The paths of several folds side by side are the same.
+        let patient = Rule::MinImprovement { least: 0.0, patience: 100 };
+        let together = tune(&data, &options.rule(patient), &mut ()).unwrap();
+        prop_assert_eq!(together.outcomes, tuned.outcomes);
+    }
+}
+
+/// Scores of all rows by models trained without their fold, and the folds with fewer than `k`
+/// features to select.
+fn out_of_fold(
+    data: &Dataset<'_>,
+    folds: &[Vec<usize>],
+    lambda: Lambda,
+    k: usize,
+) -> (Vec<f64>, usize) {
+    let mut all = vec![0.0; data.rows()];
+    let mut short = 0;
+    for fold in folds {
+        let others = (0..data.queries().len()).filter(|query| !fold.contains(query));
+        let train = data.queries_subset(&others.collect::<Vec<_>>()).unwrap();
+        let options = rankrls::Options::new(k, lambda).strategy(StrategyKind::LowMem);
+        let Ok(selection) = select(&train, &options, &mut ()) else {
+            short += 1;
+            continue;
+        };
+        short += usize::from(selection.steps.len() < k);
+        let features: Vec<u32> = selection.steps.iter().map(|step| step.feature).collect();
+        let whole = scores(&features, &selection.weights, data);
+        for &query in fold {
+            let rows = data.queries().range(query);
+            all[rows.clone()].copy_from_slice(&whole[rows]);
+        }
+    }
+    (all, short)
+}
+
+#[test]
+fn the_chosen_selection_is_what_select_finds() {
+    let data = problem(9).dataset();
+    for strategy in StrategyKind::ALL {
+        for rule in [
+            Rule::Best,
+            Rule::OneSe,
+            Rule::MinImprovement {
+                least: 0.01,
+                patience: 2,
+            },
+        ] {
+            let options = Options::new(15, &grid(&LAMBDAS))
+                .strategy(strategy)
+                .seed(3)
+                .rule(rule);
+            let tuned = tune(&data, &options, &mut ()).unwrap();
+            let selection = tuned.selection();
+            let options = rankrls::Options::new(tuned.choice.k, tuned.chosen().lambda);
+            let alone = select(&data, &options.strategy(strategy).seed(3), &mut ()).unwrap();
+            assert_eq!(selection, alone, "{strategy}, {rule:?}");
+        }
+    }
+}
+
+#[test]
+fn query_weights_and_criteria_are_those_of_select() {
+    let mut problem = problem(9);
+    problem.sizes = vec![3, 9, 6, 12, 4, 2, 6, 6, 6];
+    let data = problem.dataset();
+    let criterion = Criterion::Ranking {
+        metric: Metric::Concordance,
+        convention: Convention::Standard,
+    };
+    for weight in [QueryWeight::Size, QueryWeight::Pairs] {
+        for criterion in [Criterion::Squared, criterion] {
+            let options = Options::new(8, &grid(&LAMBDAS)).strategy(StrategyKind::LowMem);
+            let options = options.query_weight(weight).criterion(criterion);
+            let tuned = tune(&data, &options, &mut ()).unwrap();
+            let single = rankrls::Options::new(tuned.choice.k, tuned.chosen().lambda);
+            let single = single.strategy(StrategyKind::LowMem).query_weight(weight);
+            let alone = select(&data, &single.criterion(criterion), &mut ()).unwrap();
+            assert_eq!(tuned.selection(), alone);
+            // Predictions are in the units of labels, and queries count the same.
+            let lambda = tuned.chosen().lambda;
+            let squares = out_of_fold_squares(
+                &problem,
+                &features(tuned.chosen(), tuned.choice.k),
+                lambda,
+                weight,
+            );
+            assert!(close(
+                tuned.point().score.mean.unwrap(),
+                mean(&squares).unwrap(),
+                1e-3
+            ));
+            // A fold without labels to rank has nothing to select from.
+            let folds = options.evidence(Evidence::Folds { count: 3, seed: 1 });
+            assert!(tune(&data, &folds, &mut ()).is_ok());
+        }
+    }
+}
+
+/// Squared errors of the queries, each predicted by the model without it.
+fn out_of_fold_squares(
+    problem: &Problem,
+    selected: &[u32],
+    lambda: Lambda,
+    weight: QueryWeight,
+) -> Vec<f64> {
+    // Rows scaled by the root of the weight of their query, once they are centred.
+    let scale = |values: &[f64]| -> Vec<f64> {
+        let scaled = problem.queries().into_iter().flat_map(|range| {
+            let root = weight.of(range.len()).sqrt();
+            centred(&values[range])
+                .into_iter()
+                .map(move |value| value * root)
+        });
+        scaled.collect()
+    };
+    let scaled = Problem {
+        x: problem.x.iter().map(|column| scale(column)).collect(),
+        labels: scale(&problem.labels),
+        sizes: problem.sizes.clone(),
+    };
+    let selected: Vec<usize> = selected.iter().map(|&feature| feature as usize).collect();
+    let holdout = scaled.holdout(&selected, lambda.value());
+    let square = |range: Range<usize>| {
+        let squares: f64 = holdout[range.clone()].iter().map(|p| p * p).sum();
+        squares / weight.of(range.len())
+    };
+    problem.queries().into_iter().map(square).collect()
+}
+
+#[test]
+fn any_number_of_selections_and_threads_gives_the_same_bits() {
+    let (data, other) = (problem(9).dataset(), problem(5).dataset());
+    let folds = Evidence::Folds { count: 3, seed: 5 };
+    for evidence in [Evidence::Lqo, Evidence::Validation(&other), folds] {
+        for rule in [
+            Rule::Best,
+            Rule::MinImprovement {
+                least: 0.01,
+                patience: 2,
+            },
+        ] {
+            let run = |threads: usize, concurrent: usize| {
+                let options = Options::new(12, &grid(&LAMBDAS))
+                    .evidence(evidence)
+                    .rule(rule);
+                let options = options
+                    .concurrent(concurrent)
+                    .metrics(&[Metric::AveragePrecision]);
+                let pool = rayon::ThreadPoolBuilder::new()
+                    .num_threads(threads)
+                    .build()
+                    .unwrap();
+                pool.install(|| tune(&data, &options, &mut ()).unwrap())
+            };
+            let alone = run(1, 1);
+            for (threads, concurrent) in [(3, 1), (1, 4), (2, 2), (4, 9)] {
+                assert_eq!(run(threads, concurrent), alone);
+            }
+        }
+    }
+}
+
+#[test]
+fn validation_evidence_is_what_the_models_predict() {
+    let (data, other) = (problem(9).dataset(), problem(4).dataset());
+    let metrics = [Metric::Concordance, Metric::MeanNdcg];
+    let options = Options::new(6, &grid(&[1.0, 16.0]))
+        .evidence(Evidence::Validation(&other))
+        .measure(Measure::Metric(Metric::MeanNdcg))
+        .metrics(&metrics);
+    let tuned = tune(&data, &options, &mut ()).unwrap();
+    for outcome in &tuned.outcomes {
+        for (k, point) in (1..).zip(&outcome.points) {
+            let selection =
+                select(&data, &rankrls::Options::new(k, outcome.lambda), &mut ()).unwrap();
+            let scores = scores(&features(outcome, k), &selection.weights, &other);
+            let found = evaluate(
+                &metrics,
+                other.labels(),
+                &scores,
+                other.queries(),
+                Convention::Standard,
+            )
+            .unwrap();
+            let means: Vec<_> = found.metrics.iter().map(|values| values.mean).collect();
+            assert_eq!(
+                point
+                    .metrics
+                    .iter()
+                    .map(|score| score.mean)
+                    .collect::<Vec<_>>(),
+                means
+            );
+            assert_eq!(point.score, point.metrics[1]);
+        }
+    }
+}
+
+/// Counts steps, and stops after some.
+#[derive(Default)]
+struct Counter {
+    grid: Option<Grid>,
+    steps: usize,
+    finished: usize,
+    last: usize,
+}
+
+impl Observer for Counter {
+    fn started(&mut self, grid: &Grid) {
+        self.grid = Some(*grid);
+    }
+
+    fn stepped(&mut self, _: &GridStep) -> ControlFlow<()> {
+        self.steps += 1;
+        if self.steps == self.last {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    }
+
+    fn finished(&mut self, _: &Outcome) {
+        self.finished += 1;
+    }
+}
+
+#[test]
+fn paths_that_improve_no_more_are_left() {
+    let data = problem(9).dataset();
+    let folds = Evidence::Folds { count: 3, seed: 5 };
+    for evidence in [Evidence::Lqo, folds] {
+        let options = Options::new(20, &grid(&LAMBDAS)).evidence(evidence);
+        let rule = Rule::MinImprovement {
+            least: 0.05,
+            patience: 2,
+        };
+        let mut counter = Counter::default();
+        let tuned = tune(&data, &options.clone().rule(rule), &mut counter).unwrap();
+        let whole = tune(&data, &options, &mut ()).unwrap();
+        let mut taken = 0;
+        for (short, long) in tuned.outcomes.iter().zip(&whole.outcomes) {
+            assert_eq!(short.ending, Ending::Settled);
+            assert_eq!(short.points, long.points[..short.points.len()]);
+            taken += short.points.len();
+        }
+        assert!(tuned.choice.k + 2 == tuned.chosen().points.len());
+        let selections = if matches!(evidence, Evidence::Lqo) {
+            1
+        } else {
+            4
+        };
+        assert_eq!(counter.steps, selections * taken);
+        assert_eq!(counter.grid.unwrap().steps, selections * 20 * LAMBDAS.len());
+        assert!(taken < 10 * LAMBDAS.len(), "{taken}");
+        assert_eq!(counter.finished, LAMBDAS.len());
+        // What was not followed does not change the choice.
+        let curves: Vec<_> = whole.outcomes.iter().map(Outcome::curve).collect();
+        assert_eq!(
+            rule.choose(Measure::SquaredError, &curves),
+            Some(tuned.choice)
+        );
+    }
+}
+
+#[test]
+fn an_observer_can_stop_and_the_choice_is_among_what_there_is() {
+    let data = problem(9).dataset();
+    let stopped = |evidence, last| {
+        let options = Options::new(20, &grid(&LAMBDAS))
+            .evidence(evidence)
+            .concurrent(1);
+        let mut counter = Counter {
+            last,
+            ..Counter::default()
+        };
+        tune(&data, &options, &mut counter)
+    };
+    let tuned: Tuned = stopped(Evidence::Lqo, 23).unwrap();
+    assert!(tuned.interrupted);
+    let lengths: Vec<usize> = tuned
+        .outcomes
+        .iter()
+        .map(|outcome| outcome.points.len())
+        .collect();
+    assert_eq!(lengths, [20, 3, 0, 0]);
+    assert_eq!(tuned.outcomes[0].ending, Ending::Complete);
+    assert!(
+        tuned.outcomes[1..]
+            .iter()
+            .all(|outcome| outcome.ending == Ending::Interrupted)
+    );
+    let folds = Evidence::Folds { count: 2, seed: 1 };
+    assert_eq!(stopped(folds, 30).unwrap_err(), TuneError::Interrupted);
+    let tuned = stopped(folds, 90).unwrap();
+    assert_eq!(tuned.outcomes[0].points.len(), 20);
+    assert!(tuned.outcomes[1].points.is_empty());
+    // After the last step there is nothing left to stop.
+    let options = Options::new(3, &grid(&[1.0]));
+    let tuned = tune(
+        &data,
+        &options,
+        &mut Counter {
+            last: 3,
+            ..Counter::default()
+        },
+    )
+    .unwrap();
+    assert!(!tuned.interrupted);
+}
+
+#[test]
+fn a_lambda_that_does_not_fit_does_not_end_the_others() {
+    let data = problem(9).dataset();
+    // Below |v|^2 / 10^4 a factor a query is counted in.
+    let options = |limit| {
+        let options = Options::new(20, &grid(&[1e-6, 1.0])).strategy(StrategyKind::LowMem);
+        options.max_memory(limit)
+    };
+    let needed = (1..1 << 20)
+        .map(|kib| kib << 10)
+        .find(|&limit| tune(&data, &options(limit), &mut ()).is_ok());
+    let tuned = tune(&data, &options(needed.unwrap()), &mut ()).unwrap();
+    let Ending::Refused { reason } = &tuned.outcomes[0].ending else {
+        panic!("{:?}", tuned.outcomes[0].ending);
+    };
+    assert!(reason.contains("are allowed"), "{reason}");
+    assert_eq!(tuned.outcomes[1].ending, Ending::Complete);
+    assert_eq!(tuned.choice.position, 1);
+    let error = tune(&data, &options(1), &mut ()).unwrap_err().to_string();
+    assert!(
+        error.starts_with("no lambda gives a model") && error.contains("are allowed"),
+        "{error}"
+    );
+}
+
+#[test]
+fn fewer_selections_are_at_work_where_memory_is_short() {
+    let data = problem(9).dataset();
+    let concurrent = |limit: u64| {
+        let options = Options::new(20, &grid(&LAMBDAS))
+            .strategy(StrategyKind::Dense)
+            .concurrent(4);
+        let mut counter = Counter::default();
+        let found = tune(&data, &options.max_memory(limit), &mut counter);
+        found.is_ok().then(|| counter.grid.unwrap().concurrent)
+    };
+    let found: Vec<_> = (0..600).map(|kib| concurrent(kib << 10)).collect();
+    assert!(found.is_sorted() && found[0].is_none());
+    for expected in 1..=4 {
+        assert!(found.contains(&Some(expected)), "{expected}");
+    }
+}
+
+#[test]
+fn an_overflow_ends_one_path() {
+    let problem = Problem {
+        x: vec![
+            vec![1e-160, 0.0, 0.0, 1e-160, 0.0, 0.0, 1.0, 0.0],
+            vec![0.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0],
+        ],
+        labels: vec![1e150, -1e150, 1e150, -1e150, 1e150, 0.0, 1e150, 1e149],
+        sizes: vec![2, 2, 2, 2],
+    };
+    let tuned = tune(
+        &problem.dataset(),
+        &Options::new(2, &grid(&[1e-300, 1.0])),
+        &mut (),
+    );
+    let tuned = tuned.unwrap();
+    assert_eq!(tuned.outcomes[0].ending, Ending::Overflow);
+    assert_eq!(tuned.outcomes[1].ending, Ending::Complete);
+    let finite = |outcome: &Outcome| outcome.points.iter().all(|p| p.step.lqo_error.is_finite());
+    assert!(tuned.outcomes.iter().all(finite));
+}
+
+#[test]
+fn outcomes_can_be_stored() {
+    let data = problem(6).dataset();
+    let options = Options::new(5, &grid(&LAMBDAS)).strategy(StrategyKind::Sampled);
+    let tuned = tune(&data, &options, &mut ()).unwrap();
+    let text = serde_json::to_string(&tuned.outcomes).unwrap();
+    assert_eq!(
+        serde_json::from_str::<Vec<Outcome>>(&text).unwrap(),
+        tuned.outcomes
+    );
+}
+
+#[test]
+fn what_cannot_be_tuned_is_refused() {
+    let data = problem(3).dataset();
+    let refused = |options: &Options<'_>| tune(&data, options, &mut ()).unwrap_err().to_string();
+    assert!(refused(&Options::new(3, &[])).contains("no lambda"));
+    assert!(refused(&Options::new(0, &grid(&[1.0]))).contains("k is 0"));
+    let folds = Options::new(3, &grid(&[1.0])).evidence(Evidence::Folds { count: 4, seed: 1 });
+    assert!(refused(&folds).contains("4 folds of 3 queries"));
+    let rule = Rule::MinImprovement {
+        least: -1.0,
+        patience: 1,
+    };
+    assert!(refused(&Options::new(3, &grid(&[1.0])).rule(rule)).contains("from 0 on"));
+}
