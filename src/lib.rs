@@ -50,6 +50,7 @@
 //! - [`strategy`]: the ways to find the best candidate of a step, and the state they share.
 //! - [`path`]: scores of test data after every step.
 //! - `plot` (with the feature of that name): diagrams as SVG, PNG and HTML.
+//! - [`mod@rankrls`]: RankRLS without selection, leave-query-out and hold-out predictions.
 //! - [`model`]: what was selected, as a file.
 //! - [`metrics`]: measures of rankings, in two conventions.
 //! - [`corpus`]: synthetic corpora of parses, and [a small one](corpus::sample) in the crate.
@@ -72,6 +73,7 @@ pub mod model;
 pub mod path;
 #[cfg(feature = "plot")]
 pub mod plot;
+pub mod rankrls;
 mod sample;
 pub mod select;
 pub mod strategy;
@@ -84,6 +86,7 @@ pub use lambda::{InvalidLambda, Lambda};
 pub use metrics::{Convention, Metric};
 pub use model::{Model, ModelError};
 pub use path::TestPath;
+pub use rankrls::{RankRls, Solver, TrainError, TrainOptions};
 pub use sample::Sampler;
 pub use select::{Observer, Options, SelectError, Selection, Step, select};
 pub use strategy::{StrategyKind, UnknownStrategy};

@@ -25,6 +25,9 @@ use classes::Classes;
 /// The sign by which a candidate's stored column differs from its feature's.
 type Sign = i8;
 
+/// Classes whose members' signs one task finds.
+const CLASSES: usize = 1024;
+
 /// The distinct centred columns of a data set, with the columns each stands for.
 ///
 /// Memory: 12 bytes an entry of the representatives, 25 a candidate, 4 a column, 4 a row.
@@ -255,6 +258,29 @@ impl Candidates {
             .checked_sub(1)
             .map_or(0, |before| self.ends[before]);
         &self.members[start as usize..self.ends[candidate] as usize]
+    }
+
+    /// The same for every member of every class, in the order of the classes: 1 or -1.
+    /// `dataset` is the one that the candidates were found in.
+    pub(crate) fn member_signs(&self, dataset: &Dataset<'_>) -> Vec<i8> {
+        let classes: Vec<usize> = (0..self.len()).collect();
+        let signs = classes.par_chunks(CLASSES).flat_map_iter(|classes| {
+            let mut canonicaliser = Canonicaliser::new(&self.queries, &self.query_of_row);
+            let mut form = Vec::new();
+            classes.iter().flat_map(move |&class| {
+                let (first, others) = (self.signs[class], &self.class(class)[1..]);
+                let mut sign = |&feature: &u32| {
+                    let position = dataset.position(feature);
+                    // A member has a stored column.
+                    position.map_or(1, |position| {
+                        canonicaliser.canonicalise(dataset.column(position), &mut form)
+                    })
+                };
+                let others: Vec<i8> = others.iter().map(&mut sign).collect();
+                std::iter::once(first).chain(others)
+            })
+        });
+        signs.collect()
     }
 
     /// The candidate that is the column of `addition`: the one its feature represents, or,

@@ -69,6 +69,24 @@ pub enum DatasetError {
         /// The value.
         value: f64,
     },
+    /// A query or feature that the data does not have.
+    #[error("there is no {what} {position} among {count}")]
+    Absent {
+        /// What was asked for.
+        what: &'static str,
+        /// Its position.
+        position: usize,
+        /// How many there are.
+        count: usize,
+    },
+    /// A query or feature that is asked for twice.
+    #[error("{what} {position} is named twice")]
+    Repeated {
+        /// What was asked for.
+        what: &'static str,
+        /// Its position.
+        position: usize,
+    },
     /// Index arrays that are no compressed sparse matrix.
     #[error("not a compressed sparse matrix: {0}")]
     Structure(String),

@@ -17,6 +17,7 @@ mod output;
 mod queries;
 pub mod read;
 mod strings;
+mod subset;
 mod transpose;
 mod write;
 

@@ -1,16 +1,18 @@
 //! Names of features.
 
+use std::sync::Arc;
+
 use super::Strings;
 
 /// Names of the features, the first for the first column whichever way the
-/// file counts its indices.
+/// file counts its indices. Clones share them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FeatureNames(Strings);
+pub struct FeatureNames(Arc<Strings>);
 
 impl FeatureNames {
     /// Names in column order.
     pub fn new(names: Strings) -> Self {
-        Self(names)
+        Self(Arc::new(names))
     }
 
     /// How many columns have a name.
@@ -41,6 +43,6 @@ impl FeatureNames {
 
 impl<S: AsRef<str>> FromIterator<S> for FeatureNames {
     fn from_iter<I: IntoIterator<Item = S>>(names: I) -> Self {
-        Self(names.into_iter().collect())
+        Self(Arc::new(names.into_iter().collect()))
     }
 }

@@ -93,6 +93,18 @@ impl Queries {
         Ok(self)
     }
 
+    /// The queries that are `taken`, renumbered and with their identifiers.
+    pub(super) fn subset(&self, taken: &[bool]) -> Result<Self, DatasetError> {
+        let taken = |query: &usize| taken[*query];
+        let kept = || (0..self.len()).filter(taken);
+        let sizes: Vec<usize> = kept().map(|query| self.range(query).len()).collect();
+        let queries = Self::from_sizes(&sizes)?;
+        match &self.ids {
+            Some(ids) => queries.with_ids(kept().filter_map(|query| ids.get(query)).collect()),
+            None => Ok(queries),
+        }
+    }
+
     /// Number of queries `q`, at least 1.
     #[expect(clippy::len_without_is_empty, reason = "a partition is never empty")]
     pub fn len(&self) -> usize {

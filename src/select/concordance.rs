@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use crate::dataset::Queries;
 use crate::metrics;
 use crate::strategy::State;
 
@@ -16,12 +17,24 @@ const QUERIES: usize = 16;
 /// Concordance index of the leave-query-out predictions, averaged over the queries that
 /// have a pair of different labels; `None` when none has. Labels as given, not centred.
 pub fn lqo_cindex(state: &State, labels: &[f64]) -> Option<f64> {
-    let predictions = state.predictions();
-    let scale = state
-        .labels()
+    cindex(
+        &state.predictions(),
+        labels,
+        state.labels(),
+        state.queries(),
+    )
+}
+
+/// Concordance index of `predictions` for `labels`; `centred` labels tell what is close.
+pub(crate) fn cindex(
+    predictions: &[f64],
+    labels: &[f64],
+    centred: &[f64],
+    queries: &Queries,
+) -> Option<f64> {
+    let scale = centred
         .iter()
         .fold(0.0_f64, |scale, label| scale.max(label.abs()));
-    let queries = state.queries();
     let indices: Vec<Option<f64>> = (0..queries.len())
         .into_par_iter()
         .with_min_len(QUERIES)

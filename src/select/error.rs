@@ -58,7 +58,7 @@ pub struct MemoryError {
 }
 
 /// A number of bytes, and the same in a unit that can be read.
-struct Bytes(u64);
+pub(crate) struct Bytes(pub(crate) u64);
 
 impl fmt::Display for Bytes {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -14,7 +14,9 @@ mod options;
 mod plan;
 mod selection;
 
+pub(crate) use concordance::cindex;
 pub use concordance::lqo_cindex;
+pub(crate) use error::Bytes;
 pub use error::{MemoryError, SelectError};
 pub use greedy::Greedy;
 pub use observer::Observer;

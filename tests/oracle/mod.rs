@@ -105,6 +105,16 @@ impl Problem {
         residual
     }
 
+    /// Residuals `y - X' w` of `rows` by RankRLS on all features, trained without these rows.
+    pub fn residuals_without(&self, rows: &[usize], lambda: f64) -> Vec<f64> {
+        let y = self.centred(&self.labels);
+        let x: Vec<Vec<f64>> = self.x.iter().map(|column| self.centred(column)).collect();
+        let seen: Vec<usize> = (0..self.rows()).filter(|row| !rows.contains(row)).collect();
+        let weights = ridge(&x, &y, &seen, lambda);
+        let prediction = |row: usize| x.iter().zip(&weights).map(|(x, w)| x[row] * w).sum::<f64>();
+        rows.iter().map(|&row| y[row] - prediction(row)).collect()
+    }
+
     /// `e(S)`: leave-query-out error.
     pub fn error(&self, features: &[usize], lambda: f64) -> f64 {
         self.holdout(features, lambda)

@@ -1,0 +1,249 @@
+//! Data sets of some of the queries or some of the features.
+
+use super::{Dataset, DatasetError, Queries};
+
+impl Dataset<'_> {
+    /// The rows of the queries at the given positions, as a data set of its own: for training
+    /// without the others. The order of the positions does not count: queries and rows keep the
+    /// order of the data. Features keep their numbers and names; columns without an entry are
+    /// no longer stored, and [`input_rows`](Self::input_rows) are left behind.
+    ///
+    /// Takes time linear in the entries of the data and copies those that stay.
+    ///
+    /// # Errors
+    /// [`DatasetError::NoRows`] for no queries, [`DatasetError::Absent`] for a position past the
+    /// last query, [`DatasetError::Repeated`] for one that comes twice.
+    pub fn queries_subset(&self, queries: &[usize]) -> Result<Dataset<'static>, DatasetError> {
+        let taken = marks("query", queries, self.queries.len())?;
+        let rows = Rows::new(&self.queries, &taken);
+        let mut columns = Columns::default();
+        for position in 0..self.stored_columns() {
+            let entries = self.column(position).iter();
+            let kept = entries.filter_map(|(row, value)| Some((rows.number(row)?, value)));
+            columns.push(self.feature(position), kept);
+        }
+        let queries = self.queries.subset(&taken)?;
+        let labels = self.labels.iter().zip(&rows.0);
+        let labels = labels.filter(|(_, number)| **number != DROPPED);
+        let labels = labels.map(|(&label, _)| label).collect();
+        columns.finish(self, labels, queries)
+    }
+
+    /// The same rows with only the given 0-based features, which keep their numbers: the width
+    /// of the data stays. The order of the features does not count, and features without an
+    /// entry have none here either.
+    ///
+    /// Takes time linear in what it copies.
+    ///
+    /// # Errors
+    /// [`DatasetError::Absent`] for a feature past the last column,
+    /// [`DatasetError::Repeated`] for one that comes twice.
+    pub fn features_subset(&self, features: &[u32]) -> Result<Dataset<'static>, DatasetError> {
+        let mut features = features.to_vec();
+        features.sort_unstable();
+        let last = features.last().copied();
+        if let Some(last) = last.filter(|&last| last as usize >= self.width) {
+            return Err(DatasetError::Absent {
+                what: "feature",
+                position: last as usize,
+                count: self.width,
+            });
+        }
+        if let Some(pair) = features.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(DatasetError::Repeated {
+                what: "feature",
+                position: pair[0] as usize,
+            });
+        }
+        let mut columns = Columns::default();
+        for feature in features {
+            if let Some(position) = self.position(feature) {
+                let column = self.column(position);
+                columns.push(
+                    feature,
+                    column
+                        .rows
+                        .iter()
+                        .copied()
+                        .zip(column.values.iter().copied()),
+                );
+            }
+        }
+        let mut dataset = columns.finish(self, self.labels.to_vec(), self.queries.clone())?;
+        dataset.input_rows.clone_from(&self.input_rows);
+        Ok(dataset)
+    }
+}
+
+/// Which of `count` things are named, each once.
+fn marks(what: &'static str, positions: &[usize], count: usize) -> Result<Vec<bool>, DatasetError> {
+    let mut marks = vec![false; count];
+    for &position in positions {
+        match marks.get_mut(position) {
+            Some(mark) if !*mark => *mark = true,
+            Some(_) => return Err(DatasetError::Repeated { what, position }),
+            None => {
+                return Err(DatasetError::Absent {
+                    what,
+                    position,
+                    count,
+                });
+            }
+        }
+    }
+    Ok(marks)
+}
+
+/// In place of a number, for rows that do not stay. No row has it: there are at most
+/// `u32::MAX`, counted from 0.
+const DROPPED: u32 = u32::MAX;
+
+/// The new number of every row.
+struct Rows(Vec<u32>);
+
+impl Rows {
+    fn new(queries: &Queries, taken: &[bool]) -> Self {
+        let mut numbers = Vec::with_capacity(queries.rows());
+        let mut next = 0..;
+        for (range, &taken) in queries.ranges().zip(taken) {
+            if taken {
+                numbers.extend(next.by_ref().take(range.len()));
+            } else {
+                numbers.resize(range.end, DROPPED);
+            }
+        }
+        Self(numbers)
+    }
+
+    fn number(&self, row: usize) -> Option<u32> {
+        Some(self.0[row]).filter(|&number| number != DROPPED)
+    }
+}
+
+/// Compressed columns, as they are gathered.
+struct Columns {
+    features: Vec<u32>,
+    bounds: Vec<usize>,
+    rows: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl Default for Columns {
+    fn default() -> Self {
+        Self {
+            features: Vec::new(),
+            bounds: vec![0],
+            rows: Vec::new(),
+            values: Vec::new(),
+        }
+    }
+}
+
+impl Columns {
+    /// Adds a column, unless it is empty.
+    fn push(&mut self, feature: u32, entries: impl Iterator<Item = (u32, f64)>) {
+        for (row, value) in entries {
+            self.rows.push(row);
+            self.values.push(value);
+        }
+        if self.bounds.last() != Some(&self.rows.len()) {
+            self.features.push(feature);
+            self.bounds.push(self.rows.len());
+        }
+    }
+
+    /// The data set of these columns, in all else like `whole`.
+    fn finish(
+        self,
+        whole: &Dataset<'_>,
+        labels: Vec<f64>,
+        queries: Queries,
+    ) -> Result<Dataset<'static>, DatasetError> {
+        let dataset = Dataset::from_csc(self.bounds, self.rows, self.values, labels, queries)?;
+        let mut dataset = dataset
+            .with_features(self.features, whole.width)?
+            .with_index_base(whole.index_base);
+        dataset.names.clone_from(&whole.names);
+        Ok(dataset)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::ReadOptions;
+    use super::super::{DataHash, IndexBase};
+    use super::*;
+
+    const TEXT: &str = "\
+1 qid:a 0:1 4:2
+0 qid:a 4:3
+2 qid:b 1:1
+0 qid:b 4:1
+3 qid:c 0:2 1:2
+";
+
+    fn read(text: &str) -> Dataset<'static> {
+        let options = ReadOptions::new().zero_based(true).width(6);
+        let dataset = options.read_from(text.as_bytes(), "f").unwrap().dataset;
+        let names = ["v", "w", "x", "y", "z", "last"].into_iter().collect();
+        dataset.with_names(names).unwrap()
+    }
+
+    /// What `expected` says, in the same stored columns.
+    fn assert_same(found: &Dataset<'_>, expected: &Dataset<'_>) {
+        assert_eq!(DataHash::of(found), DataHash::of(expected));
+        assert_eq!(found.stored_columns(), expected.stored_columns());
+        assert_eq!(found.names(), expected.names());
+        assert_eq!(found.index_base(), IndexBase::Zero);
+    }
+
+    #[test]
+    fn some_queries_are_the_data_without_the_others() {
+        let data = read(TEXT);
+        let expected = read("1 qid:a 0:1 4:2\n0 qid:a 4:3\n3 qid:c 0:2 1:2\n");
+        assert_same(&data.queries_subset(&[2, 0]).unwrap(), &expected);
+        let expected = read("2 qid:b 1:1\n0 qid:b 4:1\n");
+        assert_same(&data.queries_subset(&[1]).unwrap(), &expected);
+        assert_same(&data.queries_subset(&[0, 1, 2]).unwrap(), &data);
+    }
+
+    #[test]
+    fn some_features_are_the_data_without_the_others() {
+        let data = read(TEXT);
+        let expected = "1 qid:a 4:2\n0 qid:a 4:3\n2 qid:b\n0 qid:b 4:1\n3 qid:c\n";
+        assert_same(&data.features_subset(&[4]).unwrap(), &read(expected));
+        assert_same(&data.features_subset(&[5, 2, 4]).unwrap(), &read(expected));
+        assert_same(&data.features_subset(&[4, 1, 0]).unwrap(), &data);
+        assert_eq!(data.features_subset(&[]).unwrap().stored_columns(), 0);
+    }
+
+    #[test]
+    fn moved_rows_are_remembered_where_all_rows_stay() {
+        let data = read(TEXT).with_input_rows(vec![4, 3, 2, 1, 0]).unwrap();
+        let features = data.features_subset(&[0]).unwrap();
+        assert_eq!(features.input_rows(), data.input_rows());
+        assert_eq!(data.queries_subset(&[0]).unwrap().input_rows(), None);
+    }
+
+    #[test]
+    fn nameless_queries_stay_nameless() {
+        let queries = Queries::from_sizes(&[1, 2]).unwrap();
+        let data = Dataset::from_csc(&[0, 1], &[2], &[5.0], vec![1.0, 2.0, 3.0], queries);
+        let subset = data.unwrap().queries_subset(&[1]).unwrap();
+        assert_eq!(subset.labels(), [2.0, 3.0]);
+        assert_eq!(subset.column(0).rows, [1]);
+        assert_eq!(subset.queries(), &Queries::single(2).unwrap());
+    }
+
+    #[test]
+    fn what_is_not_there_is_refused() {
+        let data = read(TEXT);
+        let queries = |list: &[usize]| data.queries_subset(list).unwrap_err();
+        assert_eq!(queries(&[]), DatasetError::NoRows);
+        assert_eq!(queries(&[1, 3]).to_string(), "there is no query 3 among 3");
+        assert_eq!(queries(&[1, 0, 1]).to_string(), "query 1 is named twice");
+        let features = |list: &[u32]| data.features_subset(list).unwrap_err();
+        assert_eq!(features(&[6]).to_string(), "there is no feature 6 among 6");
+        assert_eq!(features(&[3, 0, 3]).to_string(), "feature 3 is named twice");
+    }
+}

@@ -1,0 +1,184 @@
+//! Conjugate gradients for the dual system, without ever forming it.
+//!
+//! Solves `(K + lambda I) a = y` for `K = X^ X^'` and a `y` that is centred, as is everything on
+//! the way. The preconditioner is the part of the system in which a query meets itself, factored;
+//! of queries over [`LARGEST_BLOCK`] examples it is the diagonal.
+//!
+//! Every iteration multiplies with the entries of the column classes twice, on all threads, and
+//! sums are taken in one order, so that the bits do not depend on threads.
+
+use faer::linalg::triangular_solve::{
+    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
+};
+use faer::{MatMut, Par, Side};
+use rayon::prelude::*;
+
+use super::design::Design;
+use super::solver::LARGEST_BLOCK;
+use super::square::Square;
+use crate::kernels::{add_scaled, dot};
+
+/// Norm of the residual to reach, as a share of that of the labels.
+pub const TOLERANCE: f64 = 1e-10;
+
+/// Most iterations.
+pub const ITERATIONS: usize = 5_000;
+
+/// How conjugate gradients ended.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Convergence {
+    /// Iterations taken.
+    pub iterations: usize,
+    /// Norm of the residual, as a share of that of the labels.
+    pub residual: f64,
+}
+
+impl Convergence {
+    /// Whether the residual is within [`TOLERANCE`].
+    pub fn is_converged(&self) -> bool {
+        self.residual <= TOLERANCE
+    }
+}
+
+/// The system for one ridge parameter.
+#[derive(Debug)]
+pub(super) struct Iterative<'a> {
+    design: &'a Design<'a>,
+    lambda: f64,
+    blocks: Vec<Block>,
+}
+
+/// The part of the preconditioner that belongs to a query.
+#[derive(Debug)]
+enum Block {
+    Factor(Square),
+    Diagonal(Vec<f64>),
+}
+
+impl<'a> Iterative<'a> {
+    pub(super) fn new(design: &'a Design<'a>, lambda: f64) -> Self {
+        let shift = design.mean_diagonal();
+        let queries = 0..design.queries().len();
+        let block = |query: usize| Block::new(design, query, shift, lambda);
+        Self {
+            design,
+            lambda,
+            blocks: queries.into_par_iter().map(block).collect(),
+        }
+    }
+
+    /// Improves `a` until `(K + lambda I) a = y` on the rows of the queries that are `kept`; on
+    /// the others, where `a` and `y` are 0, it stays 0.
+    pub(super) fn solve(&self, y: &[f64], kept: Option<&[bool]>, a: &mut [f64]) -> Convergence {
+        let norm = dot(y, y).sqrt();
+        if norm == 0.0 {
+            a.fill(0.0);
+            return Convergence {
+                iterations: 0,
+                residual: 0.0,
+            };
+        }
+        let mut residual = y.to_vec();
+        add_scaled(&mut residual, -1.0, &self.product(a, kept));
+        let mut scaled = self.precondition(&residual, kept);
+        let mut direction = scaled.clone();
+        let mut along = dot(&residual, &scaled);
+        let mut ended = Convergence {
+            iterations: 0,
+            residual: dot(&residual, &residual).sqrt() / norm,
+        };
+        while ended.residual > TOLERANCE && ended.iterations < ITERATIONS {
+            let product = self.product(&direction, kept);
+            let step = along / dot(&direction, &product);
+            if !step.is_finite() {
+                break;
+            }
+            add_scaled(a, step, &direction);
+            add_scaled(&mut residual, -step, &product);
+            scaled = self.precondition(&residual, kept);
+            let before = std::mem::replace(&mut along, dot(&residual, &scaled));
+            let turn = along / before;
+            for (direction, scaled) in direction.iter_mut().zip(&scaled) {
+                *direction = scaled + turn * *direction;
+            }
+            ended.iterations += 1;
+            ended.residual = dot(&residual, &residual).sqrt() / norm;
+        }
+        ended.residual = self.true_residual(y, kept, a) / norm;
+        ended
+    }
+
+    /// The recurrence drifts from this by rounding.
+    fn true_residual(&self, y: &[f64], kept: Option<&[bool]>, a: &[f64]) -> f64 {
+        let mut residual = y.to_vec();
+        add_scaled(&mut residual, -1.0, &self.product(a, kept));
+        dot(&residual, &residual).sqrt()
+    }
+
+    /// `(K + lambda I) v` for a centred `v`.
+    fn product(&self, v: &[f64], kept: Option<&[bool]>) -> Vec<f64> {
+        let mut product = self.design.kernel(v);
+        add_scaled(&mut product, self.lambda, v);
+        self.drop_others(kept, &mut product);
+        product
+    }
+
+    /// A centred vector from a centred one.
+    fn precondition(&self, residual: &[f64], kept: Option<&[bool]>) -> Vec<f64> {
+        let mut scaled = residual.to_vec();
+        let ranges = self.design.queries().ranges();
+        for (range, block) in ranges.zip(&self.blocks) {
+            block.solve(&mut scaled[range]);
+        }
+        self.drop_others(kept, &mut scaled);
+        // Rounding would otherwise add up outside of the centred vectors.
+        self.design.centre(&mut scaled);
+        scaled
+    }
+
+    fn drop_others(&self, kept: Option<&[bool]>, values: &mut [f64]) {
+        let Some(kept) = kept else {
+            return;
+        };
+        for (range, kept) in self.design.queries().ranges().zip(kept) {
+            if !kept {
+                values[range].fill(0.0);
+            }
+        }
+    }
+}
+
+impl Block {
+    fn new(design: &Design<'_>, query: usize, shift: f64, lambda: f64) -> Self {
+        let range = design.queries().range(query);
+        let size = range.len();
+        if size <= LARGEST_BLOCK {
+            let mut square = design.query_kernel(query, shift);
+            square.add_to_diagonal(lambda);
+            if let Ok(factor) = square.matrix().llt(Side::Lower) {
+                square.matrix_mut().copy_from(factor.L());
+                return Self::Factor(square);
+            }
+        }
+        let mut diagonal = design.query_diagonal(query);
+        diagonal.iter_mut().for_each(|value| *value += lambda);
+        Self::Diagonal(diagonal)
+    }
+
+    fn solve(&self, values: &mut [f64]) {
+        match self {
+            Self::Diagonal(diagonal) => {
+                for (value, diagonal) in values.iter_mut().zip(diagonal) {
+                    *value /= diagonal;
+                }
+            }
+            Self::Factor(lower) => {
+                let size = values.len();
+                let mut values = MatMut::from_column_major_slice_mut(values, size, 1);
+                let lower = lower.matrix();
+                solve_lower_triangular_in_place(lower, values.as_mut(), Par::Seq);
+                solve_upper_triangular_in_place(lower.transpose(), values, Par::Seq);
+            }
+        }
+    }
+}

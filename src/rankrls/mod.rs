@@ -1,0 +1,227 @@
+//! RankRLS on all features, or on given ones, and what it predicts for queries it has not seen.
+//!
+//! RankRLS is ridge regression on features and labels from which the means of their queries have
+//! been taken (see [`QueryWeight`] for what a query counts). [`RankRls`] prepares data,
+//! [`RankRls::train`] solves for one ridge parameter, and [`Trained::holdout`] predicts groups of
+//! queries by models that were trained without them, exactly and without training again:
+//! `docs/rankrls.md` has the derivation.
+//!
+//! ```
+//! use rankrls::corpus::sample;
+//! use rankrls::rankrls::{Groups, RankRls, TrainOptions};
+//! use rankrls::Lambda;
+//!
+//! let data = sample::train();
+//! let problem = RankRls::new(&data, &TrainOptions::new().lambdas(3))?;
+//! for lambda in [1.0, 16.0, 256.0] {
+//!     let trained = problem.train(Lambda::new(lambda)?)?;
+//!     let lqo = trained.leave_query_out()?;
+//!     println!("{lambda:5} {:9.5} {:?}", lqo.error, lqo.cindex);
+//! }
+//! let trained = problem.train(Lambda::new(16.0)?)?;
+//! let folds = Groups::folds(data.queries().len(), 5, 1)?;
+//! assert!(trained.holdout(&folds)?.cindex > Some(0.5));
+//! assert_eq!(trained.weights().scores(&data).len(), data.rows());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod cholesky;
+mod conjugate;
+mod design;
+mod eigen;
+mod error;
+mod groups;
+mod holdout;
+mod options;
+mod solver;
+mod square;
+mod system;
+mod trained;
+
+use std::borrow::Cow;
+
+pub use conjugate::{Convergence, ITERATIONS, TOLERANCE};
+pub use error::TrainError;
+pub use groups::{Groups, GroupsError};
+pub use holdout::Holdout;
+pub use options::TrainOptions;
+pub use solver::{Shape, Solver, UnknownSolver};
+pub use trained::{Trained, Weights};
+
+use crate::Lambda;
+use crate::candidates::Candidates;
+use crate::dataset::Dataset;
+#[cfg(doc)]
+use crate::weight::QueryWeight;
+use conjugate::Iterative;
+use design::Design;
+use eigen::Eigen;
+use square::Square;
+use system::Prepared;
+use trained::Solution;
+
+/// RankRLS on a data set, ready for ridge parameters.
+///
+/// Columns that are constant within every query have weight 0 whatever the labels, and are left
+/// out; columns that are equal up to a constant in each query and up to sign are one unknown.
+#[derive(Debug)]
+pub struct RankRls<'a> {
+    dataset: &'a Dataset<'a>,
+    design: Design<'a>,
+    /// Centred, weighted labels, `m`.
+    labels: Vec<f64>,
+    /// `X' y` for the primal system, scaled as its unknowns; empty for others.
+    moments: Vec<f64>,
+    engine: Engine,
+}
+
+/// What was made of the data.
+#[derive(Debug)]
+enum Engine {
+    Dual(Prepared),
+    Primal {
+        covariance: Square,
+        eigen: Option<Eigen>,
+    },
+    Iterative,
+}
+
+impl<'a> RankRls<'a> {
+    /// Prepares `dataset`: finds the column classes and, for solvers that factor, forms the
+    /// system and decomposes it if that pays.
+    ///
+    /// # Errors
+    /// [`TrainError`] when no column varies within a query, when there is not the memory, or when
+    /// values are too large.
+    pub fn new(dataset: &'a Dataset<'a>, options: &TrainOptions) -> Result<Self, TrainError> {
+        let candidates = Cow::Owned(Candidates::new(dataset));
+        Self::with(dataset, candidates, dataset.memory(), options)
+    }
+
+    /// The same with column classes that have been found in `dataset` before. `held` bytes are in
+    /// use besides them and count towards the limit.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn among(
+        dataset: &'a Dataset<'a>,
+        candidates: &'a Candidates,
+        held: u64,
+        options: &TrainOptions,
+    ) -> Result<Self, TrainError> {
+        Self::with(dataset, Cow::Borrowed(candidates), held, options)
+    }
+
+    fn with(
+        dataset: &'a Dataset<'a>,
+        candidates: Cow<'a, Candidates>,
+        held: u64,
+        options: &TrainOptions,
+    ) -> Result<Self, TrainError> {
+        if candidates.is_empty() {
+            return Err(TrainError::NoColumns {
+                columns: dataset.width(),
+            });
+        }
+        let shape = Shape::new(&candidates, options.lambdas);
+        let solver = options.choose(&shape, held.saturating_add(candidates.memory()))?;
+        tracing::info!(%solver, rows = shape.rows, classes = shape.classes, "training");
+        let design = Design::new(candidates, options.weight);
+        let mut labels = dataset.labels().to_vec();
+        design.centre(&mut labels);
+        design.weigh(&mut labels);
+        let engine = Engine::new(&design, solver, shape.decomposes())?;
+        let moments = match engine {
+            Engine::Primal { .. } => design.moments(&labels),
+            Engine::Dual(_) | Engine::Iterative => Vec::new(),
+        };
+        Ok(Self {
+            dataset,
+            design,
+            labels,
+            moments,
+            engine,
+        })
+    }
+
+    /// The solver.
+    pub fn solver(&self) -> Solver {
+        match self.engine {
+            Engine::Dual(_) => Solver::Dual,
+            Engine::Primal { .. } => Solver::Primal,
+            Engine::Iterative => Solver::ConjugateGradients,
+        }
+    }
+
+    /// Trains with the ridge parameter `lambda`.
+    ///
+    /// # Errors
+    /// [`TrainError::Singular`] when `lambda` is too small for the values,
+    /// [`TrainError::NotFinite`] when they are too large.
+    pub fn train(&'a self, lambda: Lambda) -> Result<Trained<'a>, TrainError> {
+        let ridge = lambda.value();
+        let singular = TrainError::Singular { lambda: ridge };
+        let mut coefficients = self.labels.clone();
+        let (class_weights, solution) = match &self.engine {
+            Engine::Dual(prepared) => {
+                let system = prepared.system(ridge).ok_or(singular)?;
+                system.solve(&mut coefficients);
+                // As it is but for rounding.
+                self.design.centre(&mut coefficients);
+                let weights = self.design.class_weights(&coefficients);
+                (weights, Solution::Factored(system))
+            }
+            Engine::Primal { covariance, eigen } => {
+                let system = system::factor(covariance, eigen.as_ref(), ridge).ok_or(singular)?;
+                let mut weights = self.moments.clone();
+                system.solve(&mut weights);
+                self.design.unscale(&mut weights);
+                let predictions = self.design.predictions(&weights);
+                for (coefficient, prediction) in coefficients.iter_mut().zip(predictions) {
+                    *coefficient = (*coefficient - prediction) / ridge;
+                }
+                (weights, Solution::Factored(system))
+            }
+            Engine::Iterative => {
+                let iterative = Iterative::new(&self.design, ridge);
+                coefficients.fill(0.0);
+                let convergence = iterative.solve(&self.labels, None, &mut coefficients);
+                tracing::info!(?convergence, "trained");
+                let weights = self.design.class_weights(&coefficients);
+                (weights, Solution::Iterated(iterative, convergence))
+            }
+        };
+        Trained::new(self, lambda, coefficients, class_weights, solution)
+    }
+
+    /// The matrix of the primal system without its ridge parameter.
+    fn covariance(&self) -> Option<&Square> {
+        match &self.engine {
+            Engine::Primal { covariance, .. } => Some(covariance),
+            Engine::Dual(_) | Engine::Iterative => None,
+        }
+    }
+}
+
+impl Engine {
+    fn new(design: &Design<'_>, solver: Solver, decompose: bool) -> Result<Self, TrainError> {
+        match solver {
+            Solver::Dual => {
+                let kernel = design.kernel_matrix(design.mean_diagonal());
+                let prepared = Prepared::new(kernel, decompose);
+                prepared.map(Self::Dual).ok_or(TrainError::NotFinite)
+            }
+            Solver::Primal => {
+                let covariance = design.covariance();
+                let eigen = decompose.then(|| Eigen::new(&covariance));
+                let eigen = match eigen {
+                    Some(None) => return Err(TrainError::NotFinite),
+                    Some(eigen) => eigen,
+                    None => None,
+                };
+                Ok(Self::Primal { covariance, eigen })
+            }
+            Solver::ConjugateGradients => Ok(Self::Iterative),
+        }
+    }
+}

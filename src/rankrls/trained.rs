@@ -1,0 +1,132 @@
+//! A model for one ridge parameter.
+
+use super::conjugate::{Convergence, Iterative};
+use super::holdout::Holdout;
+use super::system::System;
+use super::{Groups, RankRls, Solver, TrainError};
+use crate::Lambda;
+use crate::dataset::Dataset;
+use crate::path::scores;
+
+/// RankRLS trained with one ridge parameter.
+#[derive(Debug)]
+pub struct Trained<'a> {
+    pub(super) problem: &'a RankRls<'a>,
+    pub(super) lambda: Lambda,
+    /// Dual coefficients `a = (y - X w) / lambda`, centred and weighted, `m`.
+    pub(super) coefficients: Vec<f64>,
+    /// Weights of the column classes.
+    class_weights: Vec<f64>,
+    pub(super) solution: Solution<'a>,
+}
+
+/// How the model was found, kept for the predictions of models without some of the queries.
+#[derive(Debug)]
+pub(super) enum Solution<'a> {
+    Factored(System<'a>),
+    Iterated(Iterative<'a>, Convergence),
+}
+
+/// Weights of the features that vary within some query; those of all others are 0.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Weights {
+    /// 0-based features, ascending.
+    pub features: Vec<u32>,
+    /// A weight for each of them.
+    pub values: Vec<f64>,
+}
+
+impl Weights {
+    /// Scores of the rows of `dataset`, in row order: sums over the features, ascending.
+    pub fn scores(&self, dataset: &Dataset<'_>) -> Vec<f64> {
+        scores(&self.features, &self.values, dataset)
+    }
+}
+
+impl<'a> Trained<'a> {
+    pub(super) fn new(
+        problem: &'a RankRls<'a>,
+        lambda: Lambda,
+        coefficients: Vec<f64>,
+        class_weights: Vec<f64>,
+        solution: Solution<'a>,
+    ) -> Result<Self, TrainError> {
+        let mut numbers = coefficients.iter().chain(&class_weights);
+        if !numbers.all(|number| number.is_finite()) {
+            return Err(TrainError::NotFinite);
+        }
+        Ok(Self {
+            problem,
+            lambda,
+            coefficients,
+            class_weights,
+            solution,
+        })
+    }
+
+    /// The ridge parameter.
+    pub fn lambda(&self) -> Lambda {
+        self.lambda
+    }
+
+    /// The solver.
+    pub fn solver(&self) -> Solver {
+        self.problem.solver()
+    }
+
+    /// How conjugate gradients ended, if they were the solver.
+    pub fn convergence(&self) -> Option<Convergence> {
+        match &self.solution {
+            Solution::Factored(_) => None,
+            Solution::Iterated(_, convergence) => Some(*convergence),
+        }
+    }
+
+    /// Weights of the features. Features whose columns are equal up to a constant in each query
+    /// and up to sign have the same weight up to sign, to the last bit.
+    ///
+    /// `O(nnz)` time.
+    pub fn weights(&self) -> Weights {
+        let candidates = self.problem.design.candidates();
+        let signs = candidates.member_signs(self.problem.dataset);
+        let classes = (0..candidates.len()).zip(&self.class_weights);
+        let members = classes.flat_map(|(class, &weight)| {
+            let features = candidates.class(class).iter();
+            // The sign of the class is that of its canonical column.
+            features.map(move |&feature| (feature, weight))
+        });
+        let signed = members.zip(signs);
+        let mut weights: Vec<(u32, f64)> = signed
+            .map(|((feature, weight), sign)| (feature, f64::from(sign) * weight))
+            .collect();
+        weights.sort_unstable_by_key(|&(feature, _)| feature);
+        let (features, values) = weights.into_iter().unzip();
+        Weights { features, values }
+    }
+
+    /// Predictions for every query by models that were trained without its group.
+    ///
+    /// `dual` and `primal` take them from the factors of the whole system, `cg` trains again for
+    /// every group.
+    ///
+    /// # Errors
+    /// [`TrainError::Groups`] for groups of other data; [`TrainError::Singular`] and
+    /// [`TrainError::NotFinite`] where numbers fail.
+    pub fn holdout(&self, groups: &Groups) -> Result<Holdout, TrainError> {
+        Holdout::new(self, groups)
+    }
+
+    /// [`holdout`](Self::holdout) of every query on its own.
+    ///
+    /// # Errors
+    /// As [`holdout`](Self::holdout).
+    pub fn leave_query_out(&self) -> Result<Holdout, TrainError> {
+        self.holdout(&Groups::queries(self.problem.design.queries().len()))
+    }
+
+    pub(super) fn singular(&self) -> TrainError {
+        TrainError::Singular {
+            lambda: self.lambda.value(),
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! RankRLS against the definition: every solver, every partition of the queries, on data small
+//! enough to retrain.
+
+mod oracle;
+
+use oracle::Problem;
+use proptest::prelude::*;
+use rankrls::rankrls::{Groups, Holdout, RankRls, TrainOptions, Trained};
+use rankrls::{Dataset, Lambda, Queries, QueryWeight, Solver, TrainError};
+
+/// Columns of small half-integers, some of them constant, copies, or mirrored and shifted
+/// copies of each other; rows without entries; queries from one row to all rows; more rows than
+/// columns and the other way round.
+fn problems() -> impl Strategy<Value = Problem> {
+    let sizes = prop_oneof![
+        4 => prop::collection::vec(1usize..6, 1..7),
+        1 => prop::collection::vec(2usize..3, 8..14),
+        1 => prop::collection::vec(12usize..17, 1..3),
+    ];
+    sizes
+        .prop_flat_map(|sizes| {
+            let rows: usize = sizes.iter().sum();
+            let value = prop_oneof![5 => Just(0i32), 2 => Just(2), 2 => -5i32..6];
+            let column = prop::collection::vec(value, rows);
+            let columns =
+                prop::collection::vec((column, 0u8..8, any::<prop::sample::Index>()), 1..24);
+            let label = prop_oneof![Just(0.0), Just(1.0), -1.0f64..1.0];
+            let labels = prop::collection::vec(label, rows);
+            let empty_row = any::<prop::sample::Index>();
+            (Just(sizes), columns, labels, empty_row)
+        })
+        .prop_map(|(sizes, columns, labels, empty_row)| {
+            let mut x: Vec<Vec<f64>> = Vec::new();
+            for (column, special, other) in columns {
+                let mut column: Vec<f64> = column.iter().map(|&v| f64::from(v) / 2.0).collect();
+                match special {
+                    0 => column.fill(1.5),
+                    1 if !x.is_empty() => column.clone_from(&x[other.index(x.len())]),
+                    2 if !x.is_empty() => {
+                        column = x[other.index(x.len())].iter().map(|v| 0.5 - v).collect();
+                    }
+                    _ => column[empty_row.index(labels.len())] = 0.0,
+                }
+                x.push(column);
+            }
+            Problem { x, labels, sizes }
+        })
+}
+
+fn lambdas() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        Just(1e-6),
+        Just(1e6),
+        Just(1.0),
+        (-20i32..20).prop_map(|e| 2f64.powi(e))
+    ]
+}
+
+fn weights() -> impl Strategy<Value = QueryWeight> {
+    prop::sample::select(&QueryWeight::ALL[..])
+}
+
+/// The solvers, and both ways to factor.
+const WAYS: [(Solver, usize); 5] = [
+    (Solver::Dual, 1),
+    (Solver::Dual, 100),
+    (Solver::Primal, 1),
+    (Solver::Primal, 100),
+    (Solver::ConjugateGradients, 1),
+];
+
+fn options((solver, lambdas): (Solver, usize)) -> TrainOptions {
+    TrainOptions::new().solver(solver).lambdas(lambdas)
+}
+
+/// `problem` with centred rows and labels scaled by the weights of their queries.
+fn weighed(problem: &Problem, weight: QueryWeight) -> Problem {
+    let scaled = |values: &Vec<f64>| {
+        let mut values = values.clone();
+        for range in problem.queries() {
+            let mean = values[range.clone()].iter().sum::<f64>() / range.len() as f64;
+            let scale = weight.of(range.len()).sqrt();
+            for value in &mut values[range] {
+                *value = (*value - mean) * scale;
+            }
+        }
+        values
+    };
+    Problem {
+        x: problem.x.iter().map(scaled).collect(),
+        labels: scaled(&problem.labels),
+        sizes: problem.sizes.clone(),
+    }
+}
+
+/// What rounding may do with a system of condition `1 / lambda`, give or take the norms of the
+/// columns, to residuals that are sums of labels.
+fn noise(lambda: f64) -> f64 {
+    1e-9 + 1e-13 / lambda
+}
+
+/// Hold-out residuals by training without each group.
+fn retrained(problem: &Problem, groups: &Groups, lambda: f64) -> Vec<f64> {
+    let mut residuals = vec![0.0; problem.rows()];
+    let ranges = problem.queries();
+    for group in groups.iter() {
+        // As one query that is not to be centred again: rows are centred already.
+        let rows: Vec<usize> = group
+            .iter()
+            .flat_map(|&query| ranges[query].clone())
+            .collect();
+        for (&row, residual) in rows.iter().zip(problem.residuals_without(&rows, lambda)) {
+            residuals[row] = residual;
+        }
+    }
+    residuals
+}
+
+fn check_holdout(
+    problem: &Problem,
+    weight: QueryWeight,
+    groups: &Groups,
+    lambda: f64,
+    found: &Holdout,
+) -> Result<(), TestCaseError> {
+    let weighed = weighed(problem, weight);
+    let expected = retrained(&weighed, groups, lambda);
+    let error: f64 = expected.iter().map(|residual| residual * residual).sum();
+    let noise = noise(lambda);
+    prop_assert!(
+        (found.error - error).abs() <= noise * (1.0 + error),
+        "{} for {error}",
+        found.error
+    );
+    let plain = self::weighed(problem, QueryWeight::Uniform);
+    for range in problem.queries() {
+        let scale = weight.of(range.len()).sqrt();
+        for row in range {
+            let prediction = plain.labels[row] - expected[row] / scale;
+            let off = (found.predictions[row] - prediction).abs();
+            prop_assert!(off <= noise, "{} for {prediction}", found.predictions[row]);
+        }
+    }
+    Ok(())
+}
+
+/// Weights by feature.
+fn all_weights(trained: &Trained<'_>, features: usize) -> Vec<f64> {
+    let weights = trained.weights();
+    let mut all = vec![0.0; features];
+    for (&feature, &weight) in weights.features.iter().zip(&weights.values) {
+        all[feature as usize] = weight;
+    }
+    all
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn every_solver_trains_as_defined(
+        problem in problems(),
+        lambda in lambdas(),
+        weight in weights(),
+    ) {
+        let dataset = problem.dataset();
+        let features: Vec<usize> = (0..problem.x.len()).collect();
+        let expected = weighed(&problem, weight).weights(&features, lambda);
+        for way in WAYS {
+            let options = options(way).weight(weight);
+            let Ok(rls) = RankRls::new(&dataset, &options) else {
+                prop_assert!(problem.representatives().is_empty());
+                return Ok(());
+            };
+            let trained = rls.train(Lambda::new(lambda).unwrap()).unwrap();
+            prop_assert_eq!(trained.solver(), way.0);
+            if let Some(convergence) = trained.convergence() {
+                prop_assert!(convergence.residual < 1e-9, "{:?}", convergence);
+            }
+            let found = all_weights(&trained, features.len());
+            for (found, expected) in found.iter().zip(&expected) {
+                let off = (found - expected).abs();
+                prop_assert!(off <= noise(lambda), "{way:?}: {found} for {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_solver_leaves_queries_out_as_defined(
+        problem in problems(),
+        lambda in lambdas(),
+        weight in weights(),
+    ) {
+        let dataset = problem.dataset();
+        let groups = Groups::queries(problem.sizes.len());
+        for way in WAYS {
+            let options = options(way).weight(weight);
+            let Ok(rls) = RankRls::new(&dataset, &options) else { continue };
+            let trained = rls.train(Lambda::new(lambda).unwrap()).unwrap();
+            let found = trained.leave_query_out().unwrap();
+            check_holdout(&problem, weight, &groups, lambda, &found)?;
+        }
+    }
+
+    #[test]
+    fn any_partition_is_held_out_as_defined(
+        problem in problems(),
+        lambda in lambdas(),
+        weight in weights(),
+        groups in prop::collection::vec(0usize..3, 14),
+    ) {
+        let queries = problem.sizes.len();
+        let members = |group| (0..queries).filter(|&query| groups[query] == group).collect();
+        let groups = Groups::new((0..3).map(members).collect(), queries).unwrap();
+        let dataset = problem.dataset();
+        for way in WAYS {
+            let options = options(way).weight(weight);
+            let Ok(rls) = RankRls::new(&dataset, &options) else { continue };
+            let trained = rls.train(Lambda::new(lambda).unwrap()).unwrap();
+            let found = trained.holdout(&groups).unwrap();
+            check_holdout(&problem, weight, &groups, lambda, &found)?;
+        }
+    }
+}
