@@ -49,6 +49,7 @@
 //! - [`mod@select`]: the greedy driver, its options and observers.
 //! - [`strategy`]: the ways to find the best candidate of a step, and the state they share.
 //! - [`path`]: scores of test data after every step.
+//! - [`letor`]: the experiment of the LETOR collections.
 //! - `plot` (with the feature of that name): diagrams as SVG, PNG and HTML.
 //! - [`mod@rankrls`]: RankRLS without selection, leave-query-out and hold-out predictions.
 //! - [`model`]: what was selected, as a file.
@@ -67,6 +68,7 @@ pub mod dataset;
 mod estimate;
 mod kernels;
 mod lambda;
+pub mod letor;
 pub mod memory;
 pub mod metrics;
 pub mod model;

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use rankrls::QueryWeight;
 use rankrls::metrics::{Convention, Metric, MetricNameError, parse_list};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -33,6 +34,16 @@ pub(crate) fn convention() -> impl TypedValueParser<Value = Convention> {
         _ => Convention::Standard,
     })
 }
+
+/// Parses the name of a query weight.
+pub(crate) fn query_weight() -> impl TypedValueParser<Value = QueryWeight> {
+    PossibleValuesParser::new(QueryWeight::ALL.map(QueryWeight::name))
+        .map(|name| name.parse().unwrap_or_default())
+}
+
+/// Help for a query weight.
+pub(crate) const QUERY_WEIGHT_HELP: &str = "What a query of n examples counts: uniform 1, so \
+    that examples count alike; pairs n, so that pairs do; size 1/n, so that queries do";
 
 /// Pairs that become a JSON object, in their order.
 #[derive(Debug)]

@@ -96,13 +96,13 @@ pub(crate) struct SelectArgs {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Strategy(pub(super) Option<StrategyKind>);
 
-fn strategy() -> impl TypedValueParser<Value = Strategy> {
+pub(super) fn strategy() -> impl TypedValueParser<Value = Strategy> {
     let names = StrategyKind::ALL.into_iter().map(StrategyKind::name);
     PossibleValuesParser::new(std::iter::once("auto").chain(names))
         .map(|name| Strategy(name.parse().ok()))
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
+pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number) if number > 0 => Ok(number),
         _ => Err("expected a whole number from 1 on".to_owned()),

@@ -6,6 +6,7 @@ mod corpus;
 mod embedded;
 mod evaluate;
 mod inspect;
+mod letor;
 mod plan;
 mod plot;
 mod predict;
