@@ -32,6 +32,7 @@ mod outcome;
 mod tests;
 mod weighted;
 
+use std::borrow::Cow;
 use std::num::NonZeroUsize;
 
 pub use choice::{Choice, choose};
@@ -79,13 +80,17 @@ pub fn run(
         fold: fold.name.clone(),
         source,
     })?;
+    let copied = match &train {
+        Cow::Borrowed(_) => 0,
+        Cow::Owned(copy) => copy.memory(),
+    };
     let candidates = Candidates::new(&train);
     let grid = Grid {
         fold,
         train: &train,
         candidates: &candidates,
         options,
-        held: fold.memory() + weighted::memory(&train),
+        held: fold.memory() + copied,
     };
     let curves = grid.curves(followed)?;
     Ok(Outcome {

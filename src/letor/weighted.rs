@@ -38,11 +38,3 @@ pub(super) fn weighted<'a>(
     let scaled = scaled.with_features(features, dataset.width())?;
     Ok(Cow::Owned(scaled.with_index_base(dataset.index_base())))
 }
-
-/// Bytes that weighting took.
-pub(super) fn memory(weighted: &Cow<'_, Dataset<'static>>) -> u64 {
-    match weighted {
-        Cow::Borrowed(_) => 0,
-        Cow::Owned(dataset) => dataset.memory(),
-    }
-}

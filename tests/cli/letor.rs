@@ -49,7 +49,7 @@ fn tables_have_a_row_a_fold_and_the_average() {
     let folder = folds();
     let (text, errors) = folder.run("letor data");
     assert!(errors.starts_with("warning: dropped "), "{errors}");
-    assert!(errors.contains("test of Fold2"), "{errors}");
+    assert!(errors.contains("of Fold2, in its test data"), "{errors}");
     for title in ["MAP on", "P@10 on", "mean NDCG on", "NDCG@10 on"] {
         let (_, table) = text.split_once(title).unwrap();
         let rows: Vec<&str> = table.lines().skip(2).take(3).collect();
@@ -188,7 +188,7 @@ fn missing_and_broken_folds_are_named() {
     assert!(error.contains("Fold1/vali.txt:2:"), "{error}");
     folder.write("data/Fold1/vali.txt", rows(2, 6, 5));
     folder.write("data/Fold1/train.txt", "1 qid:1 1:1\n0 qid:1 1:1\n");
-    let error = folder.fails("letor data/Fold1", 1);
+    let error = folder.fails("letor data/Fold1 -q", 1);
     assert!(error.contains("Fold1: nothing to select from"), "{error}");
 }
 

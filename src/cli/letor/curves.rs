@@ -15,7 +15,7 @@ use crate::cli::plot::PlotFile;
 pub(super) enum CurveFiles {
     None,
     /// All in one.
-    One(PlotFile),
+    One(Box<PlotFile>),
     /// A file a fold and measure.
     Each(Vec<[PlotFile; 2]>),
 }
@@ -28,7 +28,7 @@ impl CurveFiles {
             return Ok(Self::None);
         };
         if PlotFormat::of(path).is_ok() && !path.is_dir() {
-            return PlotFile::create(path).map(Self::One);
+            return PlotFile::create(path).map(|file| Self::One(Box::new(file)));
         }
         fs::create_dir_all(path)
             .with_context(|| format!("cannot make the folder {}", path.display()))?;

@@ -151,12 +151,9 @@ impl LetorArgs {
 
 fn warn(fold: &Fold, console: Console) {
     let of = |loaded: &Loaded, what: &str| {
-        warn_dropped(
-            loaded,
-            &format!("the training data, of {} of {}", what, fold.name),
-            console,
-        );
+        let to = format!("the training data of {}, in its {what} data", fold.name);
+        warn_dropped(loaded, &to, console);
     };
-    of(&fold.validation, "vali");
+    of(&fold.validation, "validation");
     of(&fold.test, "test");
 }
