@@ -12,3 +12,4 @@ mod select;
 mod selection_json;
 mod signals;
 mod support;
+mod train;
