@@ -1,6 +1,6 @@
 //! The data that a selection works on.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Result;
@@ -8,7 +8,7 @@ use rankrls::dataset::read::Loaded;
 use rankrls::{Dataset, FeatureNames};
 
 use super::console::Console;
-use super::data::{embedded_names, read, warn_dropped};
+use super::data::{DataArgs, embedded_names, read, warn_dropped};
 use super::select::SelectArgs;
 
 /// The data that was read.
@@ -22,17 +22,15 @@ pub(crate) struct Input {
 
 impl Input {
     pub(crate) fn read(args: &SelectArgs, console: Console) -> Result<Self> {
-        let begin = Instant::now();
-        let options = args.data.options(0).zero_based(args.zero_based);
-        let options = options.names(args.names.clone());
-        let mut train = read(&options, &args.path, console)?.dataset;
-        if let (None, Some(names)) = (&args.names, embedded_names(&args.path)) {
-            train = train.with_names(names)?;
-        }
-        let seconds = begin.elapsed().as_secs_f64();
-        warn_surplus(&train, console);
+        let source = Source {
+            path: &args.path,
+            data: &args.data,
+            zero_based: args.zero_based,
+            names: args.names.as_ref(),
+        };
+        let (train, seconds) = source.train(console)?;
         let test = args.test.as_deref();
-        let test = test.map(|path| read_test(args, path, &train, console));
+        let test = test.map(|path| source.other(path, &train, train.memory(), console));
         Ok(Self {
             test: test.transpose()?,
             train,
@@ -47,6 +45,46 @@ impl Input {
     }
 }
 
+/// Where training data come from, and how all data are read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) data: &'a DataArgs,
+    pub(crate) zero_based: bool,
+    pub(crate) names: Option<&'a PathBuf>,
+}
+
+impl Source<'_> {
+    /// The training data, and the seconds that reading them took.
+    pub(crate) fn train(&self, console: Console) -> Result<(Dataset<'static>, f64)> {
+        let begin = Instant::now();
+        let options = self.data.options(0).zero_based(self.zero_based);
+        let options = options.names(self.names.cloned());
+        let mut train = read(&options, self.path, console)?.dataset;
+        if let (None, Some(names)) = (self.names, embedded_names(self.path)) {
+            train = train.with_names(names)?;
+        }
+        let seconds = begin.elapsed().as_secs_f64();
+        warn_surplus(&train, console);
+        Ok((train, seconds))
+    }
+
+    /// Other data with the columns of `train`; `held` bytes are taken already.
+    pub(crate) fn other(
+        &self,
+        path: &Path,
+        train: &Dataset<'_>,
+        held: u64,
+        console: Console,
+    ) -> Result<Loaded> {
+        let options = self.data.options(held);
+        let options = options.zero_based(self.zero_based).width(train.width());
+        let loaded = read(&options, path, console)?;
+        warn_dropped(&loaded, "the training data", console);
+        Ok(loaded)
+    }
+}
+
 fn warn_surplus(train: &Dataset<'_>, console: Console) {
     let names = train.names().map_or(0, FeatureNames::len);
     let columns = train.width();
@@ -55,17 +93,4 @@ fn warn_surplus(train: &Dataset<'_>, console: Console) {
             "there are {names} names for {columns} columns: those after the last are ignored"
         ));
     }
-}
-
-fn read_test(
-    args: &SelectArgs,
-    path: &Path,
-    train: &Dataset<'_>,
-    console: Console,
-) -> Result<Loaded> {
-    let options = args.data.options(train.memory());
-    let options = options.zero_based(args.zero_based).width(train.width());
-    let loaded = read(&options, path, console)?;
-    warn_dropped(&loaded, "the training data", console);
-    Ok(loaded)
 }

@@ -3,34 +3,42 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use rankrls::{Model, plot};
 
-use super::numbers::{given, printable};
+use super::numbers::{given, number, printable};
 use super::output::print;
 use super::path_table::{PathRow, path_table};
 use super::plot::PlotArgs;
+use super::table::{lines, table};
 
 /// Most weights that are drawn.
 const DRAWN: usize = 100;
 
-/// Show what a model selected: features by name, weights, and the error path
+/// Show what is in a model: features by name, weights, and the error path
+///
+/// The features of a selection are shown in the order of the steps; those of a model that was
+/// trained without selection by their weights, the largest first.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   rankrls inspect model.json
   rankrls inspect model.json --members
   rankrls inspect model.json --plot weights.svg
+  rankrls inspect model.json --top 100
   rankrls inspect model.json --json")]
 pub(crate) struct InspectArgs {
-    /// Model that `select -o` wrote; - is standard input
+    /// Model that `select -o` or `train -o` wrote; - is standard input
     model: PathBuf,
     /// List the columns that are identical to each feature (the JSON always has them)
     #[arg(long)]
     members: bool,
     #[command(flatten)]
     plot: PlotArgs,
+    /// Show the first N features [default: 20 of a model without selection, else all]
+    #[arg(long, value_name = "N", conflicts_with = "json")]
+    top: Option<usize>,
     /// Print the model as one JSON document
     #[arg(long)]
     json: bool,
@@ -46,7 +54,17 @@ pub(crate) fn run(args: &InspectArgs) -> Result<()> {
         return print(|output| model.write_to(output));
     }
     let mut text = heading(&model);
-    let _ = writeln!(text, "\n{}", path(&model));
+    if !model.strategy().is_selection() {
+        if args.members {
+            bail!(
+                "nothing was selected for this model: each of its features has its own weight, \
+                 and none stands for others"
+            );
+        }
+        text += &largest(&model, args.top.unwrap_or(LARGEST));
+    } else {
+        let _ = writeln!(text, "\n{}", path(&model, args.top));
+    }
     if args.members {
         let _ = write!(text, "\n{}", members(&model));
     }
@@ -80,20 +98,50 @@ fn heading(model: &Model) -> String {
     text
 }
 
-fn path(model: &Model) -> String {
+/// Features shown of a model without selection.
+const LARGEST: usize = 20;
+
+/// The features of the largest weights.
+fn largest(model: &Model, top: usize) -> String {
+    let mut features: Vec<_> = model.features().iter().collect();
+    features.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()));
+    let named = features.iter().any(|feature| feature.name.is_some());
+    let mut header = vec!["feature", "name", "weight"];
+    header.retain(|title| named || *title != "name");
+    let header: Vec<String> = header.into_iter().map(str::to_owned).collect();
+    let mut table = table(&header);
+    for feature in features.iter().take(top) {
+        let mut cells = vec![model.index_base().written(feature.feature).to_string()];
+        if named {
+            cells.push(printable(feature.name.as_deref().unwrap_or_default()));
+        }
+        cells.push(number(feature.weight));
+        table.add_row(cells);
+    }
+    let (all, shown) = (features.len(), features.len().min(top));
+    format!(
+        "\n{}\n\n{shown} of {all} features, largest weights first\n",
+        lines(table)
+    )
+}
+
+fn path(model: &Model, top: Option<usize>) -> String {
     let named = model
         .features()
         .iter()
         .any(|feature| feature.name.is_some());
     let rows = model.features().iter().zip(model.path());
-    path_table(rows.map(|(feature, step)| PathRow {
-        feature: model.index_base().written(feature.feature),
-        name: named.then(|| feature.name.as_deref().unwrap_or_default()),
-        weight: feature.weight,
-        lqo_error: step.lqo_error,
-        lqo_cindex: step.lqo_cindex,
-        identical: feature.identical.len(),
-    }))
+    path_table(
+        rows.take(top.unwrap_or(usize::MAX))
+            .map(|(feature, step)| PathRow {
+                feature: model.index_base().written(feature.feature),
+                name: named.then(|| feature.name.as_deref().unwrap_or_default()),
+                weight: feature.weight,
+                lqo_error: step.lqo_error,
+                lqo_cindex: step.lqo_cindex,
+                identical: feature.identical.len(),
+            }),
+    )
 }
 
 fn members(model: &Model) -> String {

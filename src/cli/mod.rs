@@ -25,6 +25,8 @@ mod select;
 mod selection;
 mod sizes;
 mod table;
+mod train;
+mod training;
 mod watch;
 
 use std::process::ExitCode;
@@ -77,6 +79,7 @@ struct Common {
 #[derive(Debug, Subcommand)]
 enum Command {
     Select(Box<select::SelectArgs>),
+    Train(Box<train::TrainArgs>),
     Predict(predict::PredictArgs),
     Evaluate(evaluate::EvaluateArgs),
     Inspect(inspect::InspectArgs),
@@ -111,6 +114,7 @@ fn run(cli: &Cli, console: Console) -> Result<ExitCode> {
     }
     match &cli.command {
         Command::Select(args) => return select::run(args, console),
+        Command::Train(args) => return train::run(args, console),
         Command::Predict(args) => predict::run(args, console),
         Command::Evaluate(args) => evaluate::run(args, console),
         Command::Inspect(args) => inspect::run(args),

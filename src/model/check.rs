@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use super::document::{DataEntry, Document, FeatureEntry, PathEntry};
+use super::document::{DataEntry, Document, FeatureEntry};
 use crate::dataset::IndexBase;
 
 /// Most rows or columns that can be indexed.
@@ -52,18 +52,34 @@ pub(super) fn check(document: &Document) -> Result<IndexBase, Invalid> {
     };
     sampling(document)?;
     data(&document.data)?;
-    let (features, classes) = (&document.features, document.data.column_classes);
-    let expected = format!("from 1 to {classes} features, one a column class");
-    let count = features.len() as u64;
-    require((1..=classes).contains(&count), "features", expected, count)?;
-    for (number, feature) in features.iter().enumerate() {
-        let finite = feature.weight.is_finite();
-        let field = format!("features[{number}].weight");
-        require(finite, &field, "a finite number", feature.weight)?;
+    let features = &document.features;
+    count(document)?;
+    if let Some(number) = features
+        .iter()
+        .position(|feature| !feature.weight.is_finite())
+    {
+        let (field, weight) = (
+            format!("features[{number}].weight"),
+            features[number].weight,
+        );
+        require(false, &field, "a finite number", weight)?;
     }
     indices(features, base, document.data.columns)?;
-    path(&document.path, features)?;
+    path(document)?;
     Ok(base)
+}
+
+fn count(document: &Document) -> Result<(), Invalid> {
+    let data = &document.data;
+    let (most, what) = if document.strategy.is_selection() {
+        (data.column_classes, "one a column class")
+    } else {
+        // No more constant columns than columns: that was checked.
+        (data.columns - data.constant_columns, "those that vary")
+    };
+    let count = document.features.len() as u64;
+    let expected = format!("from 1 to {most} features, {what}");
+    require((1..=most).contains(&count), "features", expected, count)
 }
 
 fn sampling(document: &Document) -> Result<(), Invalid> {
@@ -102,12 +118,14 @@ fn indices(features: &[FeatureEntry], base: IndexBase, columns: u64) -> Result<(
     let first = u64::from(base.first());
     let all = |feature: &FeatureEntry| feature.identical.len() + 1;
     let mut indices: Vec<u64> = Vec::with_capacity(features.iter().map(all).sum());
+    let range = first..first + columns;
     for (number, feature) in features.iter().enumerate() {
-        let field = format!("features[{number}]");
-        let range = first..first + columns;
         for &index in [feature.index].iter().chain(&feature.identical) {
-            let expected = format!("indices from {} to {}", range.start, range.end - 1);
-            require(range.contains(&index), &field, expected, index)?;
+            if !range.contains(&index) {
+                let field = format!("features[{number}]");
+                let expected = format!("indices from {} to {}", range.start, range.end - 1);
+                return Err(Invalid::new(field, expected, index));
+            }
             indices.push(index);
         }
     }
@@ -122,7 +140,13 @@ fn indices(features: &[FeatureEntry], base: IndexBase, columns: u64) -> Result<(
     }
 }
 
-fn path(path: &[PathEntry], features: &[FeatureEntry]) -> Result<(), Invalid> {
+fn path(document: &Document) -> Result<(), Invalid> {
+    let (path, features) = (&document.path, &document.features);
+    if !document.strategy.is_selection() {
+        let expected = format!("no steps, with strategy {}", document.strategy);
+        require(document.seed.is_none(), "seed", "null", "a seed")?;
+        return require(path.is_empty(), "path", expected, path.len());
+    }
     let expected = format!("{} steps, one a feature", features.len());
     require(path.len() == features.len(), "path", expected, path.len())?;
     for (number, (entry, feature)) in path.iter().zip(features).enumerate() {

@@ -1,20 +1,20 @@
 //! The JSON of a model file.
 
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::check::{Invalid, check};
-use super::{DataSummary, Model, PathStep, SelectedFeature};
+use super::{DataSummary, FeatureChoice, Model, PathStep, SelectedFeature};
 use crate::Lambda;
 use crate::dataset::{DataHash, IndexBase};
 use crate::sample::Sampler;
-use crate::strategy::StrategyKind;
 
 /// A model as it is written: `index` and `identical` count as the data file does.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Document {
     pub(super) schema: String,
-    pub(super) strategy: StrategyKind,
+    pub(super) strategy: FeatureChoice,
     pub(super) lambda: Lambda,
     /// Candidates drawn each step, if not all were judged.
     pub(super) candidates: Option<usize>,
@@ -25,13 +25,36 @@ pub(super) struct Document {
     pub(super) data: DataEntry,
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct FeatureEntry {
     pub(super) index: u64,
+    #[serde(default)]
     pub(super) name: Option<String>,
     pub(super) weight: f64,
+    #[serde(default)]
     pub(super) identical: Vec<u64>,
+    /// Whether what is null or empty is left out.
+    #[serde(skip)]
+    pub(super) brief: bool,
+}
+
+impl Serialize for FeatureEntry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let name = !self.brief || self.name.is_some();
+        let identical = !self.brief || !self.identical.is_empty();
+        let fields = 2 + usize::from(name) + usize::from(identical);
+        let mut entry = serializer.serialize_struct("FeatureEntry", fields)?;
+        entry.serialize_field("index", &self.index)?;
+        if name {
+            entry.serialize_field("name", &self.name)?;
+        }
+        entry.serialize_field("weight", &self.weight)?;
+        if identical {
+            entry.serialize_field("identical", &self.identical)?;
+        }
+        entry.end()
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -63,6 +86,7 @@ impl From<&Model> for Document {
             name: feature.name.clone(),
             weight: feature.weight,
             identical: feature.identical.iter().map(|&f| base.written(f)).collect(),
+            brief: !model.strategy.is_selection(),
         };
         let step = |(step, path): (usize, &PathStep)| PathEntry {
             step,

@@ -1,14 +1,14 @@
-//! The model file: what was selected, from what, and how well it did on the way.
+//! The model file: what was selected or trained, from what, and how well it did on the way.
 //!
 //! A model is one JSON document with the schema `rankrls.model/1`:
 //!
 //! | key | meaning |
 //! |---|---|
-//! | `strategy`, `lambda` | how the features were selected |
+//! | `strategy`, `lambda` | how the features were selected; `all` or `given` if they were not, see [`FeatureChoice`] |
 //! | `candidates`, `seed` | candidates drawn each step and the seed; null if all were judged |
 //! | `index_base` | 0 or 1: how the data file, and with it this file, counts columns |
-//! | `features` | in order of selection: `index`, `name` or null, `weight`, and `identical`, the other columns that centre to the same up to sign |
-//! | `path` | `step`, `feature`, `lqo_error` and `lqo_cindex` (null without pairs to order) after each step |
+//! | `features` | in order of selection, else ascending: `index`, `name` or null, `weight`, and `identical`, the other columns that centre to the same up to sign. `name` and `identical` may be left out |
+//! | `path` | `step`, `feature`, `lqo_error` and `lqo_cindex` (null without pairs to order) after each step; empty if nothing was selected |
 //! | `data` | sizes of the training data, `constant_columns`, `column_classes`, and its `hash`, see [`DataHash`] |
 //!
 //! Numbers are written so that they read back to the same bits. Reading checks everything that
@@ -16,25 +16,31 @@
 //! be compressed.
 
 mod check;
+mod choice;
 mod document;
 mod error;
+mod given;
+mod lines;
 
 use std::io::{self, Write};
 use std::path::Path;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::Lambda;
 use crate::candidates::Summary;
 use crate::dataset::read::read_whole;
 use crate::dataset::{DataHash, Dataset, IndexBase, Output};
 use crate::path::scores;
+use crate::rankrls::Weights;
 use crate::sample::Sampler;
 use crate::select::Selection;
-use crate::strategy::StrategyKind;
 use document::Document;
+use lines::Lines;
 
+pub use choice::FeatureChoice;
 pub use error::ModelError;
+pub use given::read_features;
 
 /// The schema of model files.
 pub const SCHEMA: &str = "rankrls.model/1";
@@ -42,10 +48,10 @@ pub const SCHEMA: &str = "rankrls.model/1";
 /// Most bytes of text that are taken for a model.
 const LARGEST: u64 = 256 << 20;
 
-/// A linear model over selected features.
+/// A linear model over features that were selected, over given ones, or over all.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    strategy: StrategyKind,
+    strategy: FeatureChoice,
     lambda: Lambda,
     sampler: Option<Sampler>,
     index_base: IndexBase,
@@ -132,7 +138,7 @@ impl Model {
             lqo_cindex: step.lqo_cindex,
         };
         Self {
-            strategy: selection.strategy,
+            strategy: FeatureChoice::Strategy(selection.strategy),
             lambda: selection.lambda,
             sampler: selection.sampler,
             index_base: dataset.index_base(),
@@ -142,8 +148,36 @@ impl Model {
         }
     }
 
-    /// The strategy of the selection.
-    pub fn strategy(&self) -> StrategyKind {
+    /// The model with these weights of features of `dataset`, all or `given` ones, trained with
+    /// `lambda`.
+    pub fn from_weights(
+        weights: &Weights,
+        strategy: FeatureChoice,
+        lambda: Lambda,
+        dataset: &Dataset<'_>,
+        summary: &Summary,
+    ) -> Self {
+        let names = dataset.names();
+        let pairs = weights.features.iter().zip(&weights.values);
+        let feature = |(&feature, &weight): (&u32, &f64)| SelectedFeature {
+            feature,
+            name: names.and_then(|names| names.of(feature)).map(str::to_owned),
+            weight,
+            identical: Vec::new(),
+        };
+        Self {
+            strategy,
+            lambda,
+            sampler: None,
+            index_base: dataset.index_base(),
+            features: pairs.map(feature).collect(),
+            path: Vec::new(),
+            data: DataSummary::new(dataset, summary),
+        }
+    }
+
+    /// How the features were chosen.
+    pub fn strategy(&self) -> FeatureChoice {
         self.strategy
     }
 
@@ -162,12 +196,12 @@ impl Model {
         self.index_base
     }
 
-    /// The features, in order of selection.
+    /// The features, in order of selection; ascending if they were not selected.
     pub fn features(&self) -> &[SelectedFeature] {
         &self.features
     }
 
-    /// Leave-query-out measures after each step.
+    /// Leave-query-out measures after each step of a selection.
     pub fn path(&self) -> &[PathStep] {
         &self.path
     }
@@ -177,8 +211,8 @@ impl Model {
         &self.data
     }
 
-    /// Scores of the rows of `dataset`, in row order: sums over the features in order of
-    /// selection, so that equal rows have the same score to the last bit. Columns are matched
+    /// Scores of the rows of `dataset`, in row order: sums over the features in their
+    /// order, so that equal rows have the same score to the last bit. Columns are matched
     /// by their 0-based numbers, however either file counts them.
     pub fn scores(&self, dataset: &Dataset<'_>) -> Vec<f64> {
         let columns: Vec<u32> = self.features.iter().map(|f| f.feature).collect();
@@ -241,7 +275,15 @@ impl Model {
             let message = "weights or errors of the model are no finite numbers";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        serde_json::to_writer_pretty(&mut writer, &Document::from(self))?;
+        let document = Document::from(self);
+        if self.strategy.is_selection() {
+            serde_json::to_writer_pretty(&mut writer, &document)?;
+        } else {
+            // There may be a million features: a line each.
+            let lines = Lines::default();
+            let mut serializer = serde_json::Serializer::with_formatter(&mut writer, lines);
+            document.serialize(&mut serializer)?;
+        }
         writer.write_all(b"\n")
     }
 }
@@ -260,7 +302,7 @@ fn check_schema(text: &[u8], path: &Path) -> Result<(), ModelError> {
     let remedy = if header.schema.as_ref().is_some_and(version) {
         " (the model was written by another version of rankrls)"
     } else {
-        " (write models with `rankrls select -o`)"
+        " (write models with `rankrls select -o` or `train -o`)"
     };
     Err(ModelError::Schema {
         path: path.to_owned(),

@@ -33,6 +33,72 @@ fn model() -> Model {
     Model::from_selection(&selection, &data, &Candidates::new(&data).summary())
 }
 
+/// Trained on all columns but one, without names.
+fn trained() -> Model {
+    let weights = Weights {
+        features: vec![0, 1, 2, 3],
+        values: vec![0.5, -0.125, 1e-3, 0.5],
+    };
+    let (lambda, data) = (Lambda::new(2.0).unwrap(), data());
+    let summary = Candidates::new(&data).summary();
+    let mut model = Model::from_weights(&weights, FeatureChoice::All, lambda, &data, &summary);
+    model.features[2].name = None;
+    model
+}
+
+#[test]
+fn a_trained_model_reads_back_and_has_a_line_a_feature() {
+    let model = trained();
+    let text = text(&model);
+    assert_eq!(parse(&text).unwrap(), model);
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(
+        lines.contains(&r#"{"index": 2,"name": "zwei","weight": -0.125},"#),
+        "{text}"
+    );
+    assert!(
+        lines.contains(&r#"{"index": 3,"weight": 0.001},"#),
+        "{text}"
+    );
+    let value: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["schema"], SCHEMA);
+    assert_eq!(
+        (&value["strategy"], &value["path"]),
+        (&json!("all"), &json!([]))
+    );
+}
+
+#[test]
+fn contradictions_of_trained_models_are_refused() {
+    type Change = fn(&mut Value);
+    let cases: [(Change, &str); 4] = [
+        (
+            |v| v["strategy"] = json!("bounded"),
+            "features: expected from 1 to 3 features, one a column class",
+        ),
+        (
+            |v| v["data"]["constant_columns"] = json!(2),
+            "features: expected from 1 to 3 features, those that vary",
+        ),
+        (
+            |v| {
+                v["path"] = json!([{"step": 1, "feature": 1, "lqo_error": 1.0, "lqo_cindex": null}])
+            },
+            "path: expected no steps, with strategy all, found 1",
+        ),
+        (
+            |v| (v["seed"], v["candidates"]) = (json!(1), json!(5)),
+            "seed: expected null",
+        ),
+    ];
+    for (change, message) in cases {
+        let mut value: Value = serde_json::from_str(&text(&trained())).unwrap();
+        change(&mut value);
+        let error = parse(&value.to_string()).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}\nlacks: {message}");
+    }
+}
+
 fn text(model: &Model) -> String {
     let mut text = Vec::new();
     model.write_to(&mut text).unwrap();

@@ -24,6 +24,9 @@ pub const TOLERANCE: f64 = 1e-10;
 /// Most iterations.
 pub const ITERATIONS: usize = 5_000;
 
+/// Growth of the residual, from its least, that only rounding explains.
+const DIVERGED: f64 = 1e4;
+
 /// How conjugate gradients ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Convergence {
@@ -56,8 +59,9 @@ enum Block {
 }
 
 impl<'a> Iterative<'a> {
-    pub(super) fn new(design: &'a Design<'a>, lambda: f64) -> Self {
-        let shift = design.mean_diagonal();
+    /// `shift` is of the size of the diagonal of `K`: what the preconditioner has for directions
+    /// that are not centred, none of which is met.
+    pub(super) fn new(design: &'a Design<'a>, shift: f64, lambda: f64) -> Self {
         let queries = 0..design.queries().len();
         let block = |query: usize| Block::new(design, query, shift, lambda);
         Self {
@@ -67,32 +71,70 @@ impl<'a> Iterative<'a> {
         }
     }
 
-    /// Improves `a` until `(K + lambda I) a = y` on the rows of the queries that are `kept`; on
-    /// the others, where `a` and `y` are 0, it stays 0.
-    pub(super) fn solve(&self, y: &[f64], kept: Option<&[bool]>, a: &mut [f64]) -> Convergence {
-        let norm = dot(y, y).sqrt();
+    /// Improves `a` until `(K + lambda I) a = y` on the rows of the queries that are `kept` (all,
+    /// if none are named). On other rows `a` becomes 0.
+    ///
+    /// The residual that iterations carry along drifts from the true one. Where they differ, the
+    /// iterations begin anew from the best coefficients, as long as that brings them closer.
+    pub(super) fn solve(&self, y: &[f64], kept: Option<&[bool]>, a: &mut Vec<f64>) -> Convergence {
+        let mut y = y.to_vec();
+        self.drop_others(kept, &mut y);
+        self.drop_others(kept, a);
+        let norm = norm(&y);
+        let mut ended = Convergence {
+            iterations: 0,
+            residual: 0.0,
+        };
         if norm == 0.0 {
             a.fill(0.0);
-            return Convergence {
-                iterations: 0,
-                residual: 0.0,
-            };
+            return ended;
         }
-        let mut residual = y.to_vec();
-        add_scaled(&mut residual, -1.0, &self.product(a, kept));
+        let mut residual = self.residual(&y, kept, a);
+        if self::norm(&residual) > norm {
+            a.fill(0.0);
+            residual.clone_from(&y);
+        }
+        ended.residual = self::norm(&residual) / norm;
+        while !ended.is_converged() && ended.iterations < ITERATIONS {
+            let mut closer = a.clone();
+            ended.iterations += self.iterate(residual, kept, TOLERANCE * norm, &mut closer);
+            residual = self.residual(&y, kept, &closer);
+            let share = self::norm(&residual) / norm;
+            // Not a number is not closer.
+            if share < ended.residual {
+                *a = closer;
+            }
+            if share < 0.5 * ended.residual {
+                ended.residual = share;
+            } else {
+                ended.residual = ended.residual.min(share);
+                break;
+            }
+        }
+        ended
+    }
+
+    /// Iterates until the residual is `enough`, and returns how many iterations that took.
+    fn iterate(
+        &self,
+        mut residual: Vec<f64>,
+        kept: Option<&[bool]>,
+        enough: f64,
+        a: &mut [f64],
+    ) -> usize {
         let mut scaled = self.precondition(&residual, kept);
         let mut direction = scaled.clone();
         let mut along = dot(&residual, &scaled);
-        let mut ended = Convergence {
-            iterations: 0,
-            residual: dot(&residual, &residual).sqrt() / norm,
-        };
-        while ended.residual > TOLERANCE && ended.iterations < ITERATIONS {
+        let mut least = norm(&residual);
+        for iteration in 0..ITERATIONS {
+            let now = norm(&residual);
+            least = least.min(now);
+            // Rounding has taken over; or not a number.
+            if now <= enough || !(now <= DIVERGED * least) {
+                return iteration;
+            }
             let product = self.product(&direction, kept);
             let step = along / dot(&direction, &product);
-            if !step.is_finite() {
-                break;
-            }
             add_scaled(a, step, &direction);
             add_scaled(&mut residual, -step, &product);
             scaled = self.precondition(&residual, kept);
@@ -101,18 +143,15 @@ impl<'a> Iterative<'a> {
             for (direction, scaled) in direction.iter_mut().zip(&scaled) {
                 *direction = scaled + turn * *direction;
             }
-            ended.iterations += 1;
-            ended.residual = dot(&residual, &residual).sqrt() / norm;
         }
-        ended.residual = self.true_residual(y, kept, a) / norm;
-        ended
+        ITERATIONS
     }
 
-    /// The recurrence drifts from this by rounding.
-    fn true_residual(&self, y: &[f64], kept: Option<&[bool]>, a: &[f64]) -> f64 {
+    /// `y - (K + lambda I) a`.
+    fn residual(&self, y: &[f64], kept: Option<&[bool]>, a: &[f64]) -> Vec<f64> {
         let mut residual = y.to_vec();
         add_scaled(&mut residual, -1.0, &self.product(a, kept));
-        dot(&residual, &residual).sqrt()
+        residual
     }
 
     /// `(K + lambda I) v` for a centred `v`.
@@ -181,4 +220,8 @@ impl Block {
             }
         }
     }
+}
+
+fn norm(values: &[f64]) -> f64 {
+    dot(values, values).sqrt()
 }

@@ -152,11 +152,12 @@ impl<'a> Design<'a> {
         moments
     }
 
-    /// Turns the unknowns of the primal system into weights of the classes.
-    pub(super) fn unscale(&self, unknowns: &mut [f64]) {
-        for (unknown, count) in unknowns.iter_mut().zip(&self.counts) {
-            *unknown /= count.sqrt();
-        }
+    /// Weights of the classes from the unknowns of the primal.
+    pub(super) fn unscaled(&self, unknowns: &[f64]) -> Vec<f64> {
+        let pairs = unknowns.iter().zip(&self.counts);
+        pairs
+            .map(|(unknown, count)| unknown / count.sqrt())
+            .collect()
     }
 
     /// Centred, weighted predictions of a model with these weights of the classes.
@@ -186,15 +187,13 @@ impl<'a> Design<'a> {
     /// Mean of the diagonal of `X^ X^'`.
     pub(super) fn mean_diagonal(&self) -> f64 {
         let queries = self.queries();
-        let scaled = |class: usize| -> f64 {
+        let scale = |query: usize| self.scale(queries.range(query).start);
+        let norm = |class: usize| -> f64 {
             let segments = self.candidates.segments(class);
-            let scale = |query: usize| self.scale(queries.range(query).start);
-            segments
-                .map(|segment| scale(segment.query).powi(2) * segment.squared_norm)
-                .sum()
+            let norms = segments.map(|part| scale(part.query).powi(2) * part.squared_norm);
+            self.counts[class] * norms.sum::<f64>()
         };
-        let classes = (0..self.candidates.len()).zip(&self.counts);
-        let trace: f64 = classes.map(|(class, count)| count * scaled(class)).sum();
+        let trace: f64 = (0..self.candidates.len()).map(norm).sum();
         trace / queries.rows() as f64
     }
 

@@ -1,7 +1,7 @@
 //! Queries that are held out together.
 
 use rand::SeedableRng;
-use rand::seq::SliceRandom;
+use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 use thiserror::Error;
 
@@ -84,8 +84,8 @@ impl Groups {
         if folds < 2 || folds > queries {
             return Err(GroupsError::Folds { folds, queries });
         }
-        let mut order: Vec<usize> = (0..queries).collect();
-        order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+        let mut generator = ChaCha8Rng::seed_from_u64(seed);
+        let order = index::sample(&mut generator, queries, queries).into_vec();
         let mut groups = vec![Vec::new(); folds];
         for (place, query) in order.into_iter().enumerate() {
             groups[place % folds].push(query);

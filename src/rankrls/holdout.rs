@@ -49,8 +49,22 @@ impl Holdout {
         let problem = trained.problem;
         groups.check(problem.design.queries().len())?;
         let parts = match &trained.solution {
-            Solution::Factored(system) => factored(trained, system, groups)?,
-            Solution::Iterated(iterative, _) => iterated(trained, iterative, groups),
+            Solution::Dual(system, coefficients) => {
+                factored(trained, groups, |batch| dual(system, coefficients, batch))?
+            }
+            Solution::Primal(system, covariance) => {
+                let residuals = trained.residuals();
+                factored(trained, groups, |batch| {
+                    if 2 * batch.rows.len() > covariance.size() {
+                        without(trained, covariance, batch)
+                    } else {
+                        primal(trained, system, &residuals, batch)
+                    }
+                })?
+            }
+            Solution::Iterated(iterative, coefficients, _) => {
+                iterated(trained, iterative, coefficients, groups)
+            }
         };
         let mut residuals = vec![0.0; problem.labels.len()];
         for (rows, part) in parts {
@@ -72,6 +86,8 @@ impl Holdout {
         for (prediction, label) in predictions.iter_mut().zip(&labels) {
             *prediction = label - *prediction;
         }
+        // As they are but for rounding.
+        design.centre(&mut predictions);
         let error: f64 = residuals.iter().map(|residual| residual * residual).sum();
         if !error.is_finite() {
             return Err(TrainError::NotFinite);
@@ -118,43 +134,35 @@ fn batches(problem: &RankRls<'_>, groups: &Groups) -> Vec<Batch> {
 
 fn factored(
     trained: &Trained<'_>,
-    system: &System<'_>,
     groups: &Groups,
+    residuals: impl Fn(&Batch) -> Option<Vec<f64>> + Sync,
 ) -> Result<Vec<Part>, TrainError> {
     let batches = batches(trained.problem, groups);
-    let residuals = batches.into_par_iter().map(|batch| {
-        let residuals = match trained.problem.covariance() {
-            None => dual(trained, system, &batch),
-            Some(covariance) if 2 * batch.rows.len() > covariance.size() => {
-                without(trained, covariance, &batch)
-            }
-            Some(_) => primal(trained, system, &batch),
-        };
-        let residuals = residuals.ok_or_else(|| trained.singular())?;
+    let parts = batches.into_par_iter().map(|batch| {
+        let residuals = residuals(&batch).ok_or_else(|| trained.singular())?;
         Ok((batch.rows, residuals))
     });
-    residuals.collect()
+    parts.collect()
 }
 
-fn dual(trained: &Trained<'_>, system: &System<'_>, batch: &Batch) -> Option<Vec<f64>> {
-    let half = system.half_of_units(&batch.rows, trained.coefficients.len());
-    let coefficients = pick(&trained.coefficients, &batch.rows);
+fn dual(system: &System<'_>, coefficients: &[f64], batch: &Batch) -> Option<Vec<f64>> {
+    let half = system.half_of_units(&batch.rows, coefficients.len());
+    let coefficients = pick(coefficients, &batch.rows);
     solve_groups(batch, &half, coefficients, |square| square)
 }
 
-fn primal(trained: &Trained<'_>, system: &System<'_>, batch: &Batch) -> Option<Vec<f64>> {
+fn primal(
+    trained: &Trained<'_>,
+    system: &System<'_>,
+    residuals: &[f64],
+    batch: &Batch,
+) -> Option<Vec<f64>> {
     let design = &trained.problem.design;
     let half = system.half(design.examples(&batch.rows, &mut design.means()));
-    let lambda = trained.lambda.value();
-    let mut residuals = pick(&trained.coefficients, &batch.rows);
-    residuals
-        .iter_mut()
-        .for_each(|residual| *residual *= lambda);
+    let residuals = pick(residuals, &batch.rows);
     solve_groups(batch, &half, residuals, |mut square| {
-        square
-            .values_mut()
-            .iter_mut()
-            .for_each(|value| *value = -*value);
+        let values = square.values_mut().iter_mut();
+        values.for_each(|value| *value = -*value);
         square.add_to_diagonal(1.0);
         square
     })
@@ -203,25 +211,26 @@ fn add_product(sum: &mut [f64], matrix: MatRef<'_, f64>, vector: &[f64]) {
     matmul(sum, Accum::Add, matrix, vector, -1.0, Par::Seq);
 }
 
-/// Trains once for every group.
-fn iterated(trained: &Trained<'_>, iterative: &Iterative<'_>, groups: &Groups) -> Vec<Part> {
-    let groups: Vec<&[usize]> = groups.iter().collect();
+/// Trains once for every group, from the coefficients of the whole model on.
+fn iterated(
+    trained: &Trained<'_>,
+    iterative: &Iterative<'_>,
+    coefficients: &[f64],
+    groups: &Groups,
+) -> Vec<Part> {
+    let problem = trained.problem;
     let part = |group: &&[usize]| {
-        let problem = trained.problem;
         let mut kept = vec![true; problem.design.queries().len()];
         group.iter().for_each(|&query| kept[query] = false);
+        let mut coefficients = coefficients.to_vec();
+        iterative.solve(&problem.labels, Some(&kept), &mut coefficients);
+        let predictions = problem.design.kernel(&coefficients);
         let rows = rows_of(problem, group);
-        let (mut labels, mut start) = (problem.labels.clone(), trained.coefficients.clone());
-        for &row in &rows {
-            labels[row] = 0.0;
-            start[row] = 0.0;
-        }
-        iterative.solve(&labels, Some(&kept), &mut start);
-        let predictions = problem.design.kernel(&start);
         let residual = |&row: &usize| problem.labels[row] - predictions[row];
         let residuals = rows.iter().map(residual).collect();
         (rows, residuals)
     };
+    let groups: Vec<&[usize]> = groups.iter().collect();
     groups.par_iter().map(part).collect()
 }
 

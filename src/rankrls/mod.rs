@@ -70,8 +70,10 @@ pub struct RankRls<'a> {
     design: Design<'a>,
     /// Centred, weighted labels, `m`.
     labels: Vec<f64>,
-    /// `X' y` for the primal system, scaled as its unknowns; empty for others.
+    /// `X' y` as the right side of the primal system, if that is to be solved.
     moments: Vec<f64>,
+    /// Mean of the diagonal of `X X'`.
+    mean_diagonal: f64,
     engine: Engine,
 }
 
@@ -130,7 +132,11 @@ impl<'a> RankRls<'a> {
         let mut labels = dataset.labels().to_vec();
         design.centre(&mut labels);
         design.weigh(&mut labels);
-        let engine = Engine::new(&design, solver, shape.decomposes())?;
+        let mean_diagonal = design.mean_diagonal();
+        if !mean_diagonal.is_finite() {
+            return Err(TrainError::NotFinite);
+        }
+        let engine = Engine::new(&design, solver, shape.decomposes(), mean_diagonal)?;
         let moments = match engine {
             Engine::Primal { .. } => design.moments(&labels),
             Engine::Dual(_) | Engine::Iterative => Vec::new(),
@@ -140,6 +146,7 @@ impl<'a> RankRls<'a> {
             design,
             labels,
             moments,
+            mean_diagonal,
             engine,
         })
     }
@@ -161,53 +168,49 @@ impl<'a> RankRls<'a> {
     pub fn train(&'a self, lambda: Lambda) -> Result<Trained<'a>, TrainError> {
         let ridge = lambda.value();
         let singular = TrainError::Singular { lambda: ridge };
-        let mut coefficients = self.labels.clone();
         let (class_weights, solution) = match &self.engine {
             Engine::Dual(prepared) => {
                 let system = prepared.system(ridge).ok_or(singular)?;
+                let mut coefficients = self.labels.clone();
                 system.solve(&mut coefficients);
-                // As it is but for rounding.
+                // As they are but for rounding.
                 self.design.centre(&mut coefficients);
                 let weights = self.design.class_weights(&coefficients);
-                (weights, Solution::Factored(system))
+                (weights, Solution::Dual(system, coefficients))
             }
             Engine::Primal { covariance, eigen } => {
                 let system = system::factor(covariance, eigen.as_ref(), ridge).ok_or(singular)?;
-                let mut weights = self.moments.clone();
-                system.solve(&mut weights);
-                self.design.unscale(&mut weights);
-                let predictions = self.design.predictions(&weights);
-                for (coefficient, prediction) in coefficients.iter_mut().zip(predictions) {
-                    *coefficient = (*coefficient - prediction) / ridge;
-                }
-                (weights, Solution::Factored(system))
+                let mut unknowns = self.moments.clone();
+                system.solve(&mut unknowns);
+                let weights = self.design.unscaled(&unknowns);
+                (weights, Solution::Primal(system, covariance))
             }
             Engine::Iterative => {
-                let iterative = Iterative::new(&self.design, ridge);
-                coefficients.fill(0.0);
+                let iterative = Iterative::new(&self.design, self.mean_diagonal, ridge);
+                let mut coefficients = vec![0.0; self.labels.len()];
                 let convergence = iterative.solve(&self.labels, None, &mut coefficients);
                 tracing::info!(?convergence, "trained");
                 let weights = self.design.class_weights(&coefficients);
-                (weights, Solution::Iterated(iterative, convergence))
+                (
+                    weights,
+                    Solution::Iterated(iterative, coefficients, convergence),
+                )
             }
         };
-        Trained::new(self, lambda, coefficients, class_weights, solution)
-    }
-
-    /// The matrix of the primal system without its ridge parameter.
-    fn covariance(&self) -> Option<&Square> {
-        match &self.engine {
-            Engine::Primal { covariance, .. } => Some(covariance),
-            Engine::Dual(_) | Engine::Iterative => None,
-        }
+        Trained::new(self, lambda, class_weights, solution)
     }
 }
 
 impl Engine {
-    fn new(design: &Design<'_>, solver: Solver, decompose: bool) -> Result<Self, TrainError> {
+    fn new(
+        design: &Design<'_>,
+        solver: Solver,
+        decompose: bool,
+        mean_diagonal: f64,
+    ) -> Result<Self, TrainError> {
         match solver {
             Solver::Dual => {
-                let kernel = design.kernel_matrix(design.mean_diagonal());
+                let kernel = design.kernel_matrix(mean_diagonal);
                 let prepared = Prepared::new(kernel, decompose);
                 prepared.map(Self::Dual).ok_or(TrainError::NotFinite)
             }

@@ -70,7 +70,7 @@ impl Shape {
 /// Ridge parameters from which on an eigendecomposition pays.
 const EIGEN_FROM: usize = 8;
 
-/// Largest query for which [`Solver::ConjugateGradients`] factors the query's own block.
+/// Largest query whose block [`Solver::ConjugateGradients`] factors.
 pub(super) const LARGEST_BLOCK: usize = 256;
 
 impl Solver {
@@ -117,8 +117,9 @@ impl Solver {
                     8 * classes * ((squares + kept) * classes + 2 * threads * examples)
                 }
                 Self::ConjugateGradients => {
-                    let blocks = 8 * rows * largest.min(LARGEST_BLOCK as u64);
-                    blocks + 8 * (8 * rows + 2 * classes) * threads.max(1)
+                    let blocks = rows * largest.min(LARGEST_BLOCK as u64);
+                    // Vectors while training, and again for each group that is held out.
+                    8 * (blocks + (8 * rows + 2 * classes) * (threads + 1))
                 }
             }
     }

@@ -2,10 +2,12 @@
 
 use super::conjugate::{Convergence, Iterative};
 use super::holdout::Holdout;
+use super::square::Square;
 use super::system::System;
 use super::{Groups, RankRls, Solver, TrainError};
 use crate::Lambda;
 use crate::dataset::Dataset;
+use crate::kernels::add_scaled;
 use crate::path::scores;
 
 /// RankRLS trained with one ridge parameter.
@@ -13,18 +15,20 @@ use crate::path::scores;
 pub struct Trained<'a> {
     pub(super) problem: &'a RankRls<'a>,
     pub(super) lambda: Lambda,
-    /// Dual coefficients `a = (y - X w) / lambda`, centred and weighted, `m`.
-    pub(super) coefficients: Vec<f64>,
     /// Weights of the column classes.
-    class_weights: Vec<f64>,
+    pub(super) class_weights: Vec<f64>,
     pub(super) solution: Solution<'a>,
 }
 
 /// How the model was found, kept for the predictions of models without some of the queries.
 #[derive(Debug)]
 pub(super) enum Solution<'a> {
-    Factored(System<'a>),
-    Iterated(Iterative<'a>, Convergence),
+    /// The factors and the coefficients `a = (K + lambda I)^-1 y`, `m`.
+    Dual(System<'a>, Vec<f64>),
+    /// The factors, and the matrix without its ridge parameter.
+    Primal(System<'a>, &'a Square),
+    /// The coefficients as above, and how they were found.
+    Iterated(Iterative<'a>, Vec<f64>, Convergence),
 }
 
 /// Weights of the features that vary within some query; those of all others are 0.
@@ -47,18 +51,15 @@ impl<'a> Trained<'a> {
     pub(super) fn new(
         problem: &'a RankRls<'a>,
         lambda: Lambda,
-        coefficients: Vec<f64>,
         class_weights: Vec<f64>,
         solution: Solution<'a>,
     ) -> Result<Self, TrainError> {
-        let mut numbers = coefficients.iter().chain(&class_weights);
-        if !numbers.all(|number| number.is_finite()) {
+        if !class_weights.iter().all(|weight| weight.is_finite()) {
             return Err(TrainError::NotFinite);
         }
         Ok(Self {
             problem,
             lambda,
-            coefficients,
             class_weights,
             solution,
         })
@@ -77,8 +78,8 @@ impl<'a> Trained<'a> {
     /// How conjugate gradients ended, if they were the solver.
     pub fn convergence(&self) -> Option<Convergence> {
         match &self.solution {
-            Solution::Factored(_) => None,
-            Solution::Iterated(_, convergence) => Some(*convergence),
+            Solution::Dual(..) | Solution::Primal(..) => None,
+            Solution::Iterated(_, _, convergence) => Some(*convergence),
         }
     }
 
@@ -122,6 +123,14 @@ impl<'a> Trained<'a> {
     /// As [`holdout`](Self::holdout).
     pub fn leave_query_out(&self) -> Result<Holdout, TrainError> {
         self.holdout(&Groups::queries(self.problem.design.queries().len()))
+    }
+
+    /// What the model leaves of the centred, weighted labels.
+    pub(super) fn residuals(&self) -> Vec<f64> {
+        let mut residuals = self.problem.labels.clone();
+        let predictions = self.problem.design.predictions(&self.class_weights);
+        add_scaled(&mut residuals, -1.0, &predictions);
+        residuals
     }
 
     pub(super) fn singular(&self) -> TrainError {

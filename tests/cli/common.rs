@@ -5,8 +5,9 @@ use predicates::prelude::*;
 
 use crate::support::Folder;
 
-const COMMANDS: [&str; 8] = [
+const COMMANDS: [&str; 9] = [
     "select",
+    "train",
     "predict",
     "evaluate",
     "inspect",
@@ -43,6 +44,7 @@ fn examples_work() {
     let mut examples = 0;
     for command in [
         "select",
+        "train",
         "predict",
         "evaluate",
         "inspect",
@@ -98,6 +100,7 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
         "select train.svm -k 3 --lambda 1",
         "select train.svm -k 3 --lambda 1 --json",
         "select train.svm -k 3 --lambda 1 --dry-run",
+        "train train.svm --lambda 1",
         "predict model.json train.svm",
         "evaluate test.svm --model model.json --per-query -q",
         "inspect model.json",

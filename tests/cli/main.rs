@@ -14,3 +14,4 @@ mod select;
 mod selection_json;
 mod signals;
 mod support;
+mod train;

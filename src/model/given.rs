@@ -1,0 +1,147 @@
+//! Features that somebody gives: those of another model, or a list.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::{LARGEST, Model, ModelError};
+use crate::dataset::IndexBase;
+use crate::dataset::read::read_whole;
+
+/// Reads features of data with `width` columns, 0-based, in the order of the file at `path`: a
+/// model, or a list with an index a line, as data with this `base` write it. Blank lines of a
+/// list, and what comes after a `#`, do not count. The file may be compressed; `-` is standard
+/// input.
+///
+/// # Errors
+/// [`ModelError`] for a file that cannot be read, a model that is not valid, a line that is no
+/// index, and an index that comes twice or that the data do not have.
+pub fn read_features(path: &Path, base: IndexBase, width: usize) -> Result<Vec<u32>, ModelError> {
+    let text = read_whole(path, LARGEST)?;
+    let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
+    if first == Some(&b'{') {
+        let model = Model::parse(&text, path)?;
+        return of_model(&model, path, width);
+    }
+    List { path, base, width }.parse(&text)
+}
+
+fn of_model(model: &Model, path: &Path, width: usize) -> Result<Vec<u32>, ModelError> {
+    let mut features = model.features().iter().map(|feature| feature.feature);
+    if let Some(absent) = features.clone().find(|&feature| feature as usize >= width) {
+        return Err(ModelError::Value {
+            path: path.to_owned(),
+            field: "features".to_owned(),
+            expected: format!("features of the data, which has {width} columns"),
+            found: format!("index {}", model.index_base().written(absent)),
+        });
+    }
+    Ok(features.by_ref().collect())
+}
+
+/// A list about to be read.
+struct List<'a> {
+    path: &'a Path,
+    base: IndexBase,
+    width: usize,
+}
+
+impl List<'_> {
+    fn parse(&self, text: &[u8]) -> Result<Vec<u32>, ModelError> {
+        let text = String::from_utf8_lossy(text);
+        let mut features = Vec::new();
+        let mut lines = HashMap::new();
+        for (number, line) in (1_usize..).zip(text.lines()) {
+            let item = line.split('#').next().unwrap_or_default().trim();
+            if item.is_empty() {
+                continue;
+            }
+            let feature = self.feature(item).ok_or_else(|| {
+                let first = u64::from(self.base.first());
+                let last = (self.width as u64 + first).saturating_sub(1);
+                let expected = format!("an index from {first} to {last}");
+                self.refusal(number, expected, format!("{:?}", short(item)))
+            })?;
+            if let Some(before) = lines.insert(feature, number) {
+                let found = format!("{item} again, after line {before}");
+                return Err(self.refusal(number, "every index once".to_owned(), found));
+            }
+            features.push(feature);
+        }
+        if features.is_empty() {
+            return Err(self.refusal(1, "an index".to_owned(), "none in all lines".to_owned()));
+        }
+        Ok(features)
+    }
+
+    fn feature(&self, item: &str) -> Option<u32> {
+        let index: u32 = item.parse().ok()?;
+        let feature = index.checked_sub(self.base.first())?;
+        Some(feature).filter(|&feature| (feature as usize) < self.width)
+    }
+
+    fn refusal(&self, line: usize, expected: String, found: String) -> ModelError {
+        ModelError::Value {
+            path: self.path.to_owned(),
+            field: format!("line {line}"),
+            expected,
+            found,
+        }
+    }
+}
+
+/// The beginning of a line that may be of any length.
+fn short(item: &str) -> String {
+    item.chars().take(40).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn read(text: &str, base: IndexBase) -> Result<Vec<u32>, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("list.txt");
+        fs::write(&path, text).unwrap();
+        read_features(&path, base, 5).map_err(|error| {
+            let error = error.to_string();
+            error.split_once("list.txt: ").unwrap().1.to_owned()
+        })
+    }
+
+    #[test]
+    fn a_list_counts_as_the_data() {
+        assert_eq!(
+            read("3\n1\r\n\n# all\n5 # last", IndexBase::One),
+            Ok(vec![2, 0, 4])
+        );
+        assert_eq!(read("3\n0\n", IndexBase::Zero), Ok(vec![3, 0]));
+    }
+
+    #[test]
+    fn what_is_no_feature_has_a_line() {
+        for (text, message) in [
+            (
+                "1\nx\n",
+                "line 2: expected an index from 1 to 5, found \"x\"",
+            ),
+            ("0\n", "line 1: expected an index from 1 to 5, found \"0\""),
+            (
+                "\n6\n",
+                "line 2: expected an index from 1 to 5, found \"6\"",
+            ),
+            ("-1", "line 1: expected an index from 1 to 5, found \"-1\""),
+            (
+                "2\n3\n2\n",
+                "line 3: expected every index once, found 2 again, after line 1",
+            ),
+            (
+                "# none\n",
+                "line 1: expected an index, found none in all lines",
+            ),
+        ] {
+            assert_eq!(read(text, IndexBase::One).unwrap_err(), message);
+        }
+    }
+}
