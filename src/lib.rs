@@ -51,6 +51,7 @@
 //! - [`checkpoint`]: going on after a process has ended.
 //! - [`mod@tune`]: lambda and the number of features, chosen together.
 //! - [`path`]: scores of test data after every step.
+//! - [`letor`]: the experiment of the LETOR collections.
 //! - `plot` (with the feature of that name): diagrams as SVG, PNG and HTML.
 //! - [`mod@rankrls`]: RankRLS without selection, leave-query-out and hold-out predictions.
 //! - [`model`]: what was selected, as a file.
@@ -70,6 +71,7 @@ pub mod dataset;
 mod estimate;
 mod kernels;
 mod lambda;
+pub mod letor;
 pub mod memory;
 pub mod metrics;
 pub mod model;

@@ -11,10 +11,10 @@ use super::numbers::{given, number, printable};
 use super::output::print;
 use super::path_table::{PathRow, path_table};
 use super::plot::PlotArgs;
+use super::table::{lines, table};
 
 /// Most weights that are drawn.
 const DRAWN: usize = 100;
-use super::table::{lines, table};
 
 /// Show what is in a model: features by name, weights, and the error path
 ///

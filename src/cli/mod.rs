@@ -12,6 +12,8 @@ mod evaluation;
 mod input;
 mod inspect;
 mod interrupt;
+mod lambdas;
+mod letor;
 mod man;
 mod measures;
 mod numbers;
@@ -86,6 +88,7 @@ enum Command {
     Predict(predict::PredictArgs),
     Evaluate(evaluate::EvaluateArgs),
     Inspect(inspect::InspectArgs),
+    Letor(letor::LetorArgs),
     Corpus(corpus::CorpusArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
@@ -121,6 +124,7 @@ fn run(cli: &Cli, console: Console) -> Result<ExitCode> {
         Command::Predict(args) => predict::run(args, console),
         Command::Evaluate(args) => evaluate::run(args, console),
         Command::Inspect(args) => inspect::run(args),
+        Command::Letor(args) => letor::run(args, console),
         Command::Corpus(args) => corpus::run(args, console),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

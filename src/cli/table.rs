@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 
-/// A table without lines, numbers to the right. Columns called `name` or `query` hold text, and
+/// A table without lines, numbers to the right. Columns of names and lists hold text, and
 /// are wrapped where a terminal is too narrow.
 pub(crate) fn table(header: &[String]) -> Table {
     let mut table = Table::new();
@@ -18,7 +18,10 @@ pub(crate) fn table(header: &[String]) -> Table {
 }
 
 fn is_text(title: &str) -> bool {
-    matches!(title, "name" | "query" | "strategy" | "measure")
+    matches!(
+        title,
+        "name" | "query" | "strategy" | "measure" | "fold" | "features"
+    )
 }
 
 /// The lines of a table, wrapped to the width of the terminal if standard output is one.

@@ -176,13 +176,12 @@ impl Area {
     /// The middle and the foot of a label of half width `half` near a point, above or below it,
     /// where it covers least.
     fn room(&self, (x, y): (f64, f64), half: f64, lines: &[Line<'_>]) -> (f64, f64) {
-        let steps = || lines.iter().flat_map(|line| &line.runs).flatten();
+        let data: Vec<(f64, f64)> = lines.iter().flat_map(Line::trace).collect();
         let covered = |&(middle, foot): &(f64, f64)| {
-            let within = |point: &&Placed| {
-                let (x, y) = point.at;
+            let within = |&&(x, y): &&(f64, f64)| {
                 (x - middle).abs() < half + 4.0 && (foot - 16.0..foot + 6.0).contains(&y)
             };
-            steps().filter(within).count()
+            data.iter().filter(within).count()
         };
         let places = [-13.0, 23.0, -40.0, 50.0].into_iter().flat_map(|below| {
             [0.0, half + 10.0, -half - 10.0].map(|beside| (x + beside, y + below))
@@ -303,6 +302,21 @@ impl<'a> Line<'a> {
             }
         }
         canvas.end();
+    }
+
+    /// Its places, close enough to each other for no label to fall between them.
+    fn trace(&self) -> Vec<(f64, f64)> {
+        const PIECES: u8 = 24;
+        let pairs = self.runs.iter().flat_map(|run| run.windows(2));
+        let traced = pairs.flat_map(|pair| {
+            let (from, to) = (pair[0].at, pair[1].at);
+            (0..PIECES).map(move |piece| {
+                let share = f64::from(piece) / f64::from(PIECES);
+                let between = |from: f64, to: f64| from + share * (to - from);
+                (between(from.0, to.0), between(from.1, to.1))
+            })
+        });
+        traced.chain(self.end()).collect()
     }
 
     fn end(&self) -> Option<(f64, f64)> {

@@ -5,9 +5,10 @@ use predicates::prelude::*;
 
 use crate::support::Folder;
 
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 10] = [
     "select",
     "tune",
+    "train",
     "predict",
     "evaluate",
     "inspect",
@@ -45,6 +46,7 @@ fn examples_work() {
     for command in [
         "select",
         "tune",
+        "train",
         "predict",
         "evaluate",
         "inspect",
@@ -101,6 +103,7 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
         "select train.svm -k 3 --lambda 1 --json",
         "select train.svm -k 3 --lambda 1 --dry-run",
         "tune train.svm -k 3 -q",
+        "train train.svm --lambda 1",
         "predict model.json train.svm",
         "evaluate test.svm --model model.json --per-query -q",
         "inspect model.json",

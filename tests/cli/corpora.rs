@@ -37,6 +37,25 @@ fn rlscore_selects_the_same_parse_features() {
     }
 }
 
+/// RLScore's `QueryRankRLS` with `holdout` for every query, trained on `train` and tested on `test`;
+/// its concordance index is the mean over queries whose labels differ.
+#[test]
+fn rlscore_trains_the_same_parse_model() {
+    let Some(corpus) = corpus("rlscore-parse") else {
+        return;
+    };
+    let folder = Folder::new();
+    let (train, test) = (corpus.join("train"), corpus.join("test"));
+    let training = format!("train --lambda 1 {} -o m.json --json", train.display());
+    let cindex = folder.json(&training)["lqo_cindex"].as_f64().unwrap();
+    assert!((cindex - 0.803_155).abs() < 5e-7, "{cindex}");
+    let evaluation = format!("evaluate {} --model m.json --json", test.display());
+    let cindex = folder.json(&evaluation)["metrics"]["cindex"]
+        .as_f64()
+        .unwrap();
+    assert!((cindex - 0.664_762).abs() < 5e-7, "{cindex}");
+}
+
 /// Tables 2 and 7 to 10 of the Greedy RankRLS paper, fold 3 of MQ2008: lambda and k chosen on the
 /// validation fold by MAP; an independent implementation of algorithm 1 reproduces the figures.
 #[test]

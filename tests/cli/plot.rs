@@ -42,6 +42,9 @@ fn the_weights_of_a_model_are_drawn() {
     folder.run("select train.svm -k 3 --lambda 0.5 -o model.json");
     folder.run("inspect model.json --plot weights.svg --json");
     assert!(folder.read("weights.svg").contains(">feature 1<"));
+    folder.run("train train.svm --lambda 0.5 -o model.json");
+    folder.run("inspect model.json --plot weights.svg");
+    assert!(folder.read("weights.svg").contains("without selection"));
 }
 
 #[test]

@@ -1,0 +1,70 @@
+//! RankRLS on all features.
+
+use super::greedy::Grid;
+use super::{AllFeatures, LetorError, Measures, choose, measure};
+use crate::Lambda;
+use crate::rankrls::{RankRls, TrainError, TrainOptions, Weights};
+
+impl Grid<'_> {
+    /// The model whose ridge parameter does best on the validation data.
+    pub(super) fn all_features(&self) -> Result<AllFeatures, LetorError> {
+        let lambdas = &self.options.lambdas;
+        let mut options = TrainOptions::new().lambdas(lambdas.len());
+        if let Some(bytes) = self.options.max_memory {
+            options = options.max_memory(bytes);
+        }
+        let problem = RankRls::among(self.train, self.candidates, self.held, &options);
+        let problem = problem.map_err(self.untrained())?;
+        let models = lambdas
+            .iter()
+            .map(|&lambda| self.validated(&problem, lambda));
+        let models: Vec<Option<(Weights, Measures)>> =
+            models.collect::<Result<_, _>>().map_err(self.untrained())?;
+        let grid: Vec<Option<Measures>> = models
+            .iter()
+            .map(|model| model.as_ref().map(|(_, measures)| *measures))
+            .collect();
+        let values: Vec<_> = grid
+            .iter()
+            .map(|measures| vec![measures.and_then(|measures| measures[0])])
+            .collect();
+        let chosen = choose(lambdas, &values);
+        let chosen = chosen.and_then(|choice| {
+            let model = models.into_iter().nth(choice.position)??;
+            Some((lambdas[choice.position], model))
+        });
+        let (lambda, (weights, validation)) = chosen.ok_or_else(|| self.nothing())?;
+        Ok(AllFeatures {
+            lambda,
+            solver: problem.solver(),
+            features: weights.features.len(),
+            grid,
+            validation,
+            test: self.test(&weights.scores(&self.fold.test.dataset))?,
+        })
+    }
+
+    /// Weights for `lambda`, and how they rank the validation data; none where numbers fail.
+    fn validated(
+        &self,
+        problem: &RankRls<'_>,
+        lambda: Lambda,
+    ) -> Result<Option<(Weights, Measures)>, TrainError> {
+        let weights = match problem.train(lambda) {
+            Ok(trained) => trained.weights(),
+            Err(TrainError::Singular { .. } | TrainError::NotFinite) => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let validation = &self.fold.validation.dataset;
+        let measures = measure(validation, &weights.scores(validation)).ok();
+        Ok(measures.map(|measures| (weights, measures)))
+    }
+
+    fn untrained(&self) -> impl Fn(TrainError) -> LetorError {
+        let fold = self.fold.name.clone();
+        move |source| LetorError::Train {
+            fold: fold.clone(),
+            source,
+        }
+    }
+}

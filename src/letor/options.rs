@@ -1,0 +1,102 @@
+//! How to run the protocol.
+
+use super::LetorError;
+use crate::weight::QueryWeight;
+use crate::{Lambda, StrategyKind, select};
+
+/// Exponents of two of the grid where none is asked for.
+const EXPONENTS: std::ops::RangeInclusive<i32> = -10..=10;
+
+/// How to run the protocol.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Options {
+    pub(super) lambdas: Vec<Lambda>,
+    pub(super) k: Option<usize>,
+    pub(super) strategy: Option<StrategyKind>,
+    pub(super) query_weight: QueryWeight,
+    pub(super) max_memory: Option<u64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let powers = EXPONENTS.map(|exponent| 2_f64.powi(exponent));
+        Self {
+            lambdas: powers.filter_map(|power| Lambda::new(power).ok()).collect(),
+            k: None,
+            strategy: None,
+            query_weight: QueryWeight::default(),
+            max_memory: None,
+        }
+    }
+}
+
+impl Options {
+    /// The paper's: all features by the fastest exact strategy, powers of two from `2^-10` to
+    /// `2^10`, queries weighted alike.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The ridge parameters to choose from, ascending and each once whatever their order here.
+    #[must_use]
+    pub fn lambdas(mut self, lambdas: &[Lambda]) -> Self {
+        self.lambdas = lambdas.to_vec();
+        let value = |lambda: &Lambda| lambda.value();
+        self.lambdas.sort_by(|a, b| value(a).total_cmp(&value(b)));
+        self.lambdas.dedup();
+        self
+    }
+
+    /// The most features to select. By default all that there are.
+    #[must_use]
+    pub fn features(mut self, k: usize) -> Self {
+        self.k = Some(k);
+        self
+    }
+
+    /// The strategy. The default is the fastest exact one that fits into memory.
+    #[must_use]
+    pub fn strategy(mut self, strategy: StrategyKind) -> Self {
+        self.strategy = Some(strategy);
+        self
+    }
+
+    /// What a query counts in training, of both models. The default is
+    /// [`QueryWeight::Uniform`].
+    #[must_use]
+    pub fn query_weight(mut self, weight: QueryWeight) -> Self {
+        self.query_weight = weight;
+        self
+    }
+
+    /// Bytes that data and models may take together. No limit by default.
+    #[must_use]
+    pub fn max_memory(mut self, bytes: u64) -> Self {
+        self.max_memory = Some(bytes);
+        self
+    }
+
+    /// The ridge parameters, ascending.
+    pub fn grid(&self) -> &[Lambda] {
+        &self.lambdas
+    }
+
+    pub(super) fn check(&self) -> Result<(), LetorError> {
+        if self.lambdas.is_empty() {
+            return Err(LetorError::NoLambdas);
+        }
+        Ok(())
+    }
+
+    /// The selection of `k` features with `lambda`.
+    pub(super) fn selection(&self, k: usize, lambda: Lambda) -> select::Options {
+        let mut options = select::Options::new(k, lambda);
+        if let Some(strategy) = self.strategy {
+            options = options.strategy(strategy);
+        }
+        if let Some(bytes) = self.max_memory {
+            options = options.max_memory(bytes);
+        }
+        options
+    }
+}

@@ -1,0 +1,222 @@
+use std::fmt::Write as _;
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::support::{Folder, gz, keys, zst};
+
+/// Rows of queries whose labels follow feature 3 and, less, feature 1.
+fn rows(seed: u64, queries: u64, columns: u64) -> String {
+    let mut state = seed;
+    let mut draw = move |below: u64| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let mut text = String::new();
+    for query in 0..queries {
+        for _ in 0..5 {
+            let values: Vec<u64> = (0..columns).map(|_| draw(10)).collect();
+            let label = (2 * values[2] + values[0] + draw(4)) / 12;
+            write!(text, "{label} qid:{query}").unwrap();
+            for (index, value) in (1..).zip(&values) {
+                write!(text, " {index}:{value}").unwrap();
+            }
+            text.push_str(" #docid = x\n");
+        }
+    }
+    text
+}
+
+/// Two folds, one of them compressed, under `data`.
+fn folds() -> Folder {
+    let folder = Folder::new();
+    for fold in ["data/Fold1", "data/Fold2"] {
+        fs::create_dir_all(folder.path(fold)).unwrap();
+    }
+    folder.write("data/Fold1/train.txt", rows(1, 12, 5));
+    folder.write("data/Fold1/vali.txt", rows(2, 6, 5));
+    folder.write("data/Fold1/test.txt", rows(3, 6, 5));
+    folder.write("data/Fold2/train.txt.gz", gz(&rows(4, 12, 5)));
+    folder.write("data/Fold2/vali.txt.zst", zst(&rows(5, 6, 5)));
+    folder.write("data/Fold2/test.txt", rows(6, 6, 7));
+    folder
+}
+
+#[test]
+fn tables_have_a_row_a_fold_and_the_average() {
+    let folder = folds();
+    let (text, errors) = folder.run("letor data");
+    assert!(errors.starts_with("warning: dropped "), "{errors}");
+    assert!(errors.contains("of Fold2, in its test data"), "{errors}");
+    for title in ["MAP on", "P@10 on", "mean NDCG on", "NDCG@10 on"] {
+        let (_, table) = text.split_once(title).unwrap();
+        let rows: Vec<&str> = table.lines().skip(2).take(3).collect();
+        assert!(rows[0].starts_with("Fold1 ") && rows[1].starts_with("Fold2 "));
+        let numbers = |row: &str| -> Vec<f64> {
+            let cells = row.split_whitespace().skip(1);
+            cells.map(|cell| cell.parse().unwrap()).collect()
+        };
+        let (one, two, average) = (numbers(rows[0]), numbers(rows[1]), numbers(rows[2]));
+        assert_eq!(average.len(), 2);
+        for (index, average) in average.iter().enumerate() {
+            assert!((average - f64::midpoint(one[index], two[index])).abs() < 1e-4);
+        }
+    }
+    let alone = folder.stdout("letor data/Fold1");
+    assert!(
+        !alone.contains("average") && alone.contains("Fold1"),
+        "{alone}"
+    );
+}
+
+#[test]
+fn the_document_agrees_with_select_and_evaluate() {
+    let folder = folds();
+    let document = folder.json("letor data/Fold1 --lambdas 0.5,2^3 --json");
+    assert_eq!(document["schema"], "rankrls.letor/1");
+    assert_eq!(document["lambdas"], json!([0.5, 8.0]));
+    assert_eq!(document["query_weight"], "uniform");
+    let fold = &document["folds"][0];
+    let greedy = &fold["greedy"];
+    let (k, lambda) = (&greedy["k"], &greedy["lambda"]);
+    let measures = "--metrics map,p@10,mean-ndcg,ndcg@10 --convention letor --json";
+    let arguments =
+        format!("select data/Fold1/train.txt -k {k} --lambda {lambda} -o m.json --json");
+    let selection = folder.json(&arguments);
+    let features = selection["steps"].as_array().unwrap().iter();
+    let features: Vec<&Value> = features.map(|step| &step["feature"]).collect();
+    assert_eq!(greedy["features"], json!(features));
+    assert_eq!(greedy["weights"], selection["weights"]);
+    for (file, part) in [("vali", "validation"), ("test", "test")] {
+        let command = format!("evaluate data/Fold1/{file}.txt --model m.json {measures}");
+        assert_eq!(folder.json(&command)["metrics"], greedy[part]);
+    }
+    assert_eq!(document["mean"]["greedy"]["test"], greedy["test"]);
+    assert_eq!(
+        keys(&greedy["test"]),
+        ["map", "mean-ndcg", "ndcg@10", "p@10"]
+    );
+    assert_eq!(fold["curves"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        fold["curves"][1]["validation"]["map"]
+            .as_array()
+            .unwrap()
+            .len(),
+        5
+    );
+    assert_eq!(fold["all_features"]["features"], 5);
+    assert_eq!(fold["all_features"]["grid"][0]["lambda"], 0.5);
+}
+
+#[test]
+fn options_are_heeded_and_threads_change_nothing() {
+    let folder = folds();
+    let run = |options: &str| {
+        let mut document = folder.json(&format!("letor data -q --json {options}"));
+        for fold in document["folds"].as_array_mut().unwrap() {
+            fold["seconds"].take();
+        }
+        document
+    };
+    let whole = run("");
+    assert_eq!(whole["lambdas"].as_array().unwrap().len(), 21);
+    assert_eq!(run("--threads 1"), run("--threads 3"));
+    let two = run("-k 2 --strategy lowmem --lambdas 2^-1..2^2");
+    for fold in two["folds"].as_array().unwrap() {
+        assert_eq!(fold["greedy"]["strategy"], "lowmem");
+        assert!(fold["greedy"]["k"].as_u64().unwrap() <= 2);
+        assert_eq!(fold["curves"][3]["features"].as_array().unwrap().len(), 2);
+    }
+    let pairs = run("--query-weight pairs");
+    assert_eq!(pairs["query_weight"], "pairs");
+    assert_ne!(
+        pairs["folds"][0]["greedy"]["weights"],
+        whole["folds"][0]["greedy"]["weights"]
+    );
+}
+
+#[test]
+fn curves_have_a_line_for_each_lambda() {
+    let folder = folds();
+    let lines = |svg: &str| svg.matches("<polyline").count();
+    folder.run("letor data -q --lambdas 2^-1..2^2 --curves all.svg");
+    let svg = folder.read("all.svg");
+    roxmltree::Document::parse(&svg).unwrap();
+    assert_eq!(lines(&svg), 2 * 2 * 4);
+    folder.run("letor data -q --curves figures/new --lambdas 2^-10..2^10");
+    let mut names: Vec<String> = fs::read_dir(folder.path("figures/new"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(
+        names,
+        [
+            "Fold1-map.svg",
+            "Fold1-mean-ndcg.svg",
+            "Fold2-map.svg",
+            "Fold2-mean-ndcg.svg"
+        ]
+    );
+    let svg = folder.read("figures/new/Fold2-map.svg");
+    assert!(lines(&svg) == 21 && svg.contains("validation MAP"));
+}
+
+#[test]
+fn missing_and_broken_folds_are_named() {
+    let folder = folds();
+    let error = folder.fails("letor absent", 1);
+    assert!(error.contains("absent: cannot list the folder"), "{error}");
+    fs::create_dir(folder.path("empty")).unwrap();
+    let error = folder.fails("letor empty", 1);
+    assert!(
+        error.contains("empty: expected train.txt, vali.txt and test.txt"),
+        "{error}"
+    );
+    let error = folder.fails("letor train.svm", 1);
+    assert!(error.contains("train.svm: cannot list"), "{error}");
+    fs::remove_file(folder.path("data/Fold2/vali.txt.zst")).unwrap();
+    let error = folder.fails("letor data", 1);
+    assert!(
+        error.contains("Fold2: expected vali.txt, vali.txt.gz or vali.txt.zst"),
+        "{error}"
+    );
+    folder.write("data/Fold1/vali.txt", "1 qid:1 1:1\n0 qid:1 1:x\n");
+    let error = folder.fails("letor data/Fold1", 1);
+    assert!(error.contains("Fold1/vali.txt:2:"), "{error}");
+    folder.write("data/Fold1/vali.txt", rows(2, 6, 5));
+    folder.write("data/Fold1/train.txt", "1 qid:1 1:1\n0 qid:1 1:1\n");
+    let error = folder.fails("letor data/Fold1 -q", 1);
+    assert!(error.contains("Fold1: nothing to select from"), "{error}");
+}
+
+#[test]
+fn mistakes_in_arguments_are_told() {
+    let folder = folds();
+    for (arguments, message) in [
+        ("letor", "DIR"),
+        ("letor data -k 0", "from 1 on"),
+        ("letor data --lambdas 0", "above 0"),
+        ("letor data --lambdas 2^3..2^1", "smaller power first"),
+        ("letor data --strategy best", "lowmem"),
+        ("letor data --query-weight rows", "pairs"),
+        ("letor data --max-memory x", "8GiB"),
+    ] {
+        let error = folder.fails(arguments, 2);
+        assert!(error.contains(message), "{arguments}: {error}");
+    }
+    let error = folder.fails("letor data --curves absent/a.svg", 1);
+    assert!(error.contains("cannot write to absent/a.svg"), "{error}");
+    let error = folder.fails("letor data --curves train.svm/figures", 1);
+    assert!(
+        error.contains("cannot make the folder train.svm/figures"),
+        "{error}"
+    );
+    let error = folder.fails("letor data/Fold1 --max-memory 10kB", 1);
+    assert!(
+        error.contains("Fold1") && error.contains("allowed"),
+        "{error}"
+    );
+}
