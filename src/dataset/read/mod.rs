@@ -36,10 +36,19 @@
 mod chunks;
 mod error;
 mod groups;
+mod header;
 mod input;
+mod matrix;
 mod names;
+mod npy;
+mod npz;
 mod number;
 mod options;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(not(feature = "parquet"))]
+#[path = "no_parquet.rs"]
+mod parquet;
 mod piece;
 mod rlscore;
 mod scores;
@@ -50,9 +59,14 @@ mod token;
 pub use error::{Place, ReadError, ReadErrorKind};
 pub use names::read_names;
 pub use options::{Format, Loaded, ReadOptions};
+pub(super) use rlscore::split as split_features;
 pub use scores::read_scores;
 pub(crate) use scores::read_whole;
 pub(super) use token::LARGEST_INDEX;
+
+/// Where the metadata of a Parquet file have the number of columns.
+#[cfg(feature = "parquet")]
+pub(super) const WIDTH_KEY: &str = "rankrls.columns";
 
 #[cfg(test)]
 mod tests {
