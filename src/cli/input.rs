@@ -1,10 +1,10 @@
 //! The data that a selection works on.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Result;
-use rankrls::dataset::read::Loaded;
+use rankrls::dataset::read::{Loaded, ReadOptions};
 use rankrls::{Dataset, FeatureNames};
 
 use super::console::Console;
@@ -24,13 +24,8 @@ impl Input {
     pub(crate) fn read(args: &SelectArgs, console: Console) -> Result<Self> {
         let begin = Instant::now();
         let options = args.data.options(0).zero_based(args.zero_based);
-        let options = options.names(args.names.clone());
-        let mut train = read(&options, &args.path, console)?.dataset;
-        if let (None, Some(names)) = (&args.names, embedded_names(&args.path)) {
-            train = train.with_names(names)?;
-        }
+        let train = read_named(options, args.names.as_ref(), &args.path, console)?;
         let seconds = begin.elapsed().as_secs_f64();
-        warn_surplus(&train, console);
         let test = args.test.as_deref();
         let test = test.map(|path| read_test(args, path, &train, console));
         Ok(Self {
@@ -45,6 +40,21 @@ impl Input {
         let test = self.test.as_ref();
         self.train.memory() + test.map_or(0, |test| test.dataset.memory())
     }
+}
+
+/// Reads data with names: those of the file `names`, or those that come with the data.
+pub(crate) fn read_named(
+    options: ReadOptions,
+    names: Option<&PathBuf>,
+    path: &Path,
+    console: Console,
+) -> Result<Dataset<'static>> {
+    let mut dataset = read(&options.names(names.cloned()), path, console)?.dataset;
+    if let (None, Some(names)) = (names, embedded_names(path)) {
+        dataset = dataset.with_names(names)?;
+    }
+    warn_surplus(&dataset, console);
+    Ok(dataset)
 }
 
 fn warn_surplus(train: &Dataset<'_>, console: Console) {

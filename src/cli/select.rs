@@ -98,7 +98,7 @@ fn strategy() -> impl TypedValueParser<Value = Strategy> {
         .map(|name| Strategy(name.parse().ok()))
 }
 
-fn at_least_one(text: &str) -> Result<usize, String> {
+pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number) if number > 0 => Ok(number),
         _ => Err("expected a whole number from 1 on".to_owned()),
