@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::cli::console::Console;
 use crate::cli::data::{DataArgs, check_one_stdin};
 use crate::cli::input::read_named;
-use crate::cli::numbers::{given, number, printable};
+use crate::cli::numbers::{counted, given, number, printable};
 use crate::cli::output::{print, print_json};
 use crate::cli::plan::Costs;
 use crate::cli::select::at_least_one;
@@ -139,10 +139,10 @@ impl<'a> InfoReport<'a> {
         } = self;
         let _ = writeln!(
             text,
-            "      {} empty columns, {} columns and {single_query_classes} classes in one query only\n\
-             density {}\nBLAKE3 {hash}\n",
-            data.empty_columns,
-            description.single_query_columns,
+            "      {}, {} and {} in one query only\ndensity {}\nBLAKE3 {hash}\n",
+            counted(data.empty_columns as u64, "empty column"),
+            counted(description.single_query_columns as u64, "column"),
+            counted_classes(*single_query_classes),
             description.density.map_or_else(|| "-".to_owned(), number),
         );
         let _ = writeln!(text, "{}\n", self.spreads());
@@ -208,6 +208,11 @@ impl<'a> InfoReport<'a> {
         }
         lines(table)
     }
+}
+
+fn counted_classes(count: usize) -> String {
+    let plural = if count == 1 { "" } else { "es" };
+    format!("{count} column class{plural}")
 }
 
 fn counts(spread: &Spread<usize>) -> [String; 4] {
