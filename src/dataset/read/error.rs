@@ -136,7 +136,7 @@ impl ReadError {
 
     /// Where in a file of arrays, such as `indices[17]` or `indices`, if it is in an array.
     pub fn element(&self) -> Option<&str> {
-        Some(self.0.fault.element.as_str()).filter(|element| !element.is_empty())
+        Some(&*self.0.fault.element).filter(|element| !element.is_empty())
     }
 
     /// What should have been there.
@@ -171,7 +171,7 @@ pub(super) struct Fault {
     /// Byte within the line, counted from 1.
     pub(super) column: usize,
     /// Array and position, in place of line and column.
-    element: String,
+    element: Box<str>,
     expected: Cow<'static, str>,
     found: String,
     remedy: &'static str,
@@ -186,7 +186,7 @@ impl Fault {
         Self {
             kind,
             column: 1,
-            element: String::new(),
+            element: Box::default(),
             expected: expected.into(),
             found,
             remedy: "",
@@ -241,8 +241,8 @@ impl Fault {
     /// In an array, at a position counted from 0 if it is at one.
     pub(super) fn in_array(mut self, array: &str, position: Option<u64>) -> Self {
         self.element = position.map_or_else(
-            || array.to_owned(),
-            |position| format!("{array}[{position}]"),
+            || array.into(),
+            |position| format!("{array}[{position}]").into(),
         );
         self
     }

@@ -63,13 +63,11 @@ impl<R: Read> Array<R> {
 
     /// Elements of an array of one dimension.
     pub(super) fn length(&self) -> Result<u64, Fault> {
-        match self.header.shape[..] {
-            [length] => Ok(length),
-            _ => {
-                let found = format!("{} dimensions", self.header.shape.len());
-                Err(self.unsuitable("an array of one dimension", found))
-            }
+        if let [length] = self.header.shape[..] {
+            return Ok(length);
         }
+        let found = format!("{} dimensions", self.header.shape.len());
+        Err(self.unsuitable("an array of one dimension", found))
     }
 
     /// A fault of the array as a whole.

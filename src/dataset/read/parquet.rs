@@ -1,11 +1,13 @@
 //! Tables from Parquet files: entries in one, labels and queries of the rows in another.
 
 use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use crate::dataset::IndexBase;
@@ -104,17 +106,14 @@ fn entries(table: &Table, rows: usize, budget: &mut Budget) -> Result<(RowBlock,
     budget.take(table.rows.saturating_mul(ENTRY))?;
     let row_below = u64::try_from(rows).unwrap_or(u64::MAX);
     let of_entries = table.indices("row", row_below)?;
-    let columns = table.indices("column", table.width()?.unwrap_or(u64::from(u32::MAX)))?;
+    let columns = table.indices("column", u64::from(table.width()?.unwrap_or(u32::MAX)))?;
     let mut values = room(table.rows)?;
     table.column("value", |at, cell| {
         values.push(at.float(&cell, "value")?);
         Ok(())
     })?;
-    let width = match table.width()? {
-        // At most 2^32 - 1.
-        Some(width) => usize::try_from(width).unwrap_or(usize::MAX),
-        None => columns.iter().max().map_or(0, |&last| last as usize + 1),
-    };
+    let beyond = || columns.iter().max().map_or(0, |&last| last as usize + 1);
+    let width = table.width()?.map_or_else(beyond, |width| width as usize);
     let columns = columns.into_iter();
     Ok((by_row(&of_entries, columns, &values, rows), width))
 }
@@ -178,13 +177,13 @@ impl At<'_> {
     fn text(&self, cell: &Cell<'_>) -> Result<String, Fault> {
         match cell {
             Cell::Integer(integer) => Ok(integer.to_string()),
-            Cell::Text(bytes) => match std::str::from_utf8(bytes.data()) {
-                Ok(text) => Ok(text.to_owned()),
-                Err(_) => {
+            Cell::Text(bytes) => {
+                let text = std::str::from_utf8(bytes.data()).map_err(|_| {
                     let (kind, found) = (ReadErrorKind::QueryIdEncoding, quote(bytes.data()));
-                    Err(self.fault(kind, "a query identifier in UTF-8", found))
-                }
-            },
+                    self.fault(kind, "a query identifier in UTF-8", found)
+                })?;
+                Ok(text.to_owned())
+            }
             Cell::Float(value) => {
                 let (kind, found) = (ReadErrorKind::Array, value.to_string());
                 Err(self.fault(kind, "text or integers", found))
@@ -197,7 +196,12 @@ impl Table {
     fn open(path: &Path) -> Result<Self, ReadError> {
         let name = path.display().to_string();
         let file = File::open(path).map_err(|error| ReadError::io(&name, &error))?;
-        let reader = SerializedFileReader::new(file).map_err(|error| bad(&error).of(&name))?;
+        let length = file
+            .metadata()
+            .map_err(|error| ReadError::io(&name, &error))?;
+        let reader =
+            guarded(|| SerializedFileReader::new(file)).map_err(|fault| fault.of(&name))?;
+        check_places(reader.metadata(), length.len()).map_err(|fault| fault.of(&name))?;
         let rows = reader.metadata().row_groups().iter();
         let rows = rows.map(|group| u64::try_from(group.num_rows()).unwrap_or(0));
         Ok(Self {
@@ -208,17 +212,13 @@ impl Table {
     }
 
     /// The number of columns that the metadata tells.
-    fn width(&self) -> Result<Option<u64>, Fault> {
+    fn width(&self) -> Result<Option<u32>, Fault> {
         let pairs = self.reader.metadata().file_metadata().key_value_metadata();
         let pair = pairs.and_then(|pairs| pairs.iter().find(|pair| pair.key == WIDTH_KEY));
         let Some(text) = pair.map(|pair| pair.value.as_deref().unwrap_or_default()) else {
             return Ok(None);
         };
-        let width = text
-            .parse()
-            .ok()
-            .filter(|&width| width <= u64::from(u32::MAX));
-        width.map(Some).ok_or_else(|| {
+        text.parse().map(Some).map_err(|_| {
             let expected = format!("a number of columns of at most {}", u32::MAX);
             Fault::new(ReadErrorKind::Array, expected, quote(text.as_bytes()))
                 .in_array(WIDTH_KEY, None)
@@ -269,8 +269,7 @@ impl Table {
             position: 0,
         };
         for group in 0..self.reader.metadata().num_row_groups() {
-            let group = self.reader.get_row_group(group).map_err(|e| bad(&e))?;
-            let reader = group.get_column_reader(column).map_err(|e| bad(&e))?;
+            let reader = guarded(|| self.reader.get_row_group(group)?.get_column_reader(column))?;
             read_column(reader, &mut at, &mut each)?;
         }
         if at.position == self.rows {
@@ -320,8 +319,10 @@ fn batches<T: DataType>(
         values.clear();
         defined.clear();
         repeated.clear();
-        let read = reader.read_records(BATCH, Some(&mut defined), Some(&mut repeated), &mut values);
-        let (records, found, _) = read.map_err(|error| at.place(bad(&error)))?;
+        let read = guarded(|| {
+            reader.read_records(BATCH, Some(&mut defined), Some(&mut repeated), &mut values)
+        });
+        let (records, found, _) = read.map_err(|fault| at.place(fault))?;
         if records == 0 {
             return Ok(());
         }
@@ -336,7 +337,224 @@ fn batches<T: DataType>(
     }
 }
 
-fn bad(error: &ParquetError) -> Fault {
+/// Sees that all columns are within a file of so many bytes: the crate takes it for granted that
+/// no place is negative.
+fn check_places(metadata: &ParquetMetaData, length: u64) -> Result<(), Fault> {
+    let columns = metadata
+        .row_groups()
+        .iter()
+        .flat_map(|group| group.columns());
+    for column in columns {
+        let start = column.dictionary_page_offset();
+        let places = [
+            start.unwrap_or(column.data_page_offset()),
+            column.data_page_offset(),
+            column.compressed_size(),
+            column.num_values(),
+        ];
+        let [start, _, bytes, _] = places;
+        let end = start
+            .checked_add(bytes)
+            .and_then(|end| u64::try_from(end).ok());
+        let inside = end.is_some_and(|end| end <= length);
+        if !inside || places.iter().any(|&place| place < 0) {
+            let found = format!("{bytes} bytes from byte {start} on");
+            let expected = format!("a column within the {length} bytes of the file");
+            let name = column.column_path().string();
+            let fault = Fault::new(ReadErrorKind::Corrupt, expected, found);
+            return Err(fault.in_array(&name, None));
+        }
+    }
+    Ok(())
+}
+
+/// Calls the crate that reads Parquet, which fails on most damaged files and panics on some.
+fn guarded<T>(read: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, Fault> {
+    let found = match catch_unwind(AssertUnwindSafe(read)) {
+        Ok(Ok(value)) => return Ok(value),
+        Ok(Err(error)) => error.to_string(),
+        Err(_) => "pages that contradict each other".to_owned(),
+    };
     let expected = "an intact Parquet file";
-    Fault::new(ReadErrorKind::Corrupt, expected, error.to_string())
+    Err(Fault::new(ReadErrorKind::Corrupt, expected, found))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    use parquet::data_type::{ByteArrayType, DoubleType, FloatType, Int32Type, Int64Type};
+    use parquet::file::writer::SerializedFileWriter;
+    use parquet::schema::parser::parse_message_type;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use tempfile::TempDir;
+
+    use super::*;
+    use crate::dataset::read::Format;
+    use crate::dataset::{DataFiles, Dataset, Queries};
+
+    /// A column of a table.
+    enum Values {
+        Int(Vec<i32>),
+        Long(Vec<i64>),
+        Float(Vec<f32>),
+        Double(Vec<f64>),
+        Text(Vec<&'static str>),
+    }
+
+    use Values::{Double, Float, Int, Long, Text};
+
+    impl Values {
+        fn physical(&self) -> &'static str {
+            match self {
+                Int(_) => "INT32",
+                Long(_) => "INT64",
+                Float(_) => "FLOAT",
+                Double(_) => "DOUBLE",
+                Text(_) => "BYTE_ARRAY",
+            }
+        }
+    }
+
+    fn write(path: &Path, columns: &[(&str, Values)]) {
+        let fields = columns.iter();
+        let fields = fields.map(|(name, values)| format!("REQUIRED {} {name};", values.physical()));
+        let schema = format!("message t {{ {} }}", fields.collect::<String>());
+        let schema = parse_message_type(&schema).unwrap().into();
+        let file = File::create(path).unwrap();
+        let mut file = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
+        let mut group = file.next_row_group().unwrap();
+        for (_, values) in columns {
+            let mut column = group.next_column().unwrap().unwrap();
+            match values {
+                Int(v) => column.typed::<Int32Type>().write_batch(v, None, None),
+                Long(v) => column.typed::<Int64Type>().write_batch(v, None, None),
+                Float(v) => column.typed::<FloatType>().write_batch(v, None, None),
+                Double(v) => column.typed::<DoubleType>().write_batch(v, None, None),
+                Text(v) => {
+                    let bytes: Vec<ByteArray> = v.iter().map(|&text| text.into()).collect();
+                    column
+                        .typed::<ByteArrayType>()
+                        .write_batch(&bytes, None, None)
+                }
+            }
+            .unwrap();
+            column.close().unwrap();
+        }
+        group.close().unwrap();
+        file.close().unwrap();
+    }
+
+    /// Tables with these columns in place of those of two rows.
+    fn tables(changes: Vec<(&'static str, Values)>) -> (TempDir, PathBuf) {
+        let mut columns = [
+            ("row", Long(vec![1, 0, 1])),
+            ("column", Int(vec![4, 0, 0])),
+            ("value", Double(vec![0.5, 2.0, -1.0])),
+            ("label", Float(vec![1.0, 0.5])),
+            ("qid", Text(vec!["a", "b"])),
+        ];
+        for (name, values) in changes {
+            let column = columns.iter_mut().find(|column| column.0 == name);
+            column.unwrap().1 = values;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.parquet");
+        write(&folder.path().join("x.rows.parquet"), &columns[3..]);
+        write(&path, &columns[..3]);
+        (folder, path)
+    }
+
+    #[test]
+    fn tables_of_others_are_read() {
+        let (_folder, path) = tables(Vec::new());
+        let data = ReadOptions::new().read(&path).unwrap().dataset;
+        assert_eq!((data.rows(), data.width(), data.nonzeros()), (2, 5, 3));
+        assert_eq!(data.column(0).values, [2.0, -1.0]);
+        assert_eq!(data.column(1).rows, [1]);
+        assert_eq!(data.queries().id(1), Some("b"));
+        assert_eq!(data.labels(), [1.0, 0.5]);
+        let (_folder, path) = tables(vec![
+            ("qid", Int(vec![7, 7])),
+            ("value", Long(vec![0, 1, 2])),
+        ]);
+        let loaded = ReadOptions::new().width(3).read(&path).unwrap();
+        assert_eq!(loaded.dataset.queries().id(0), Some("7"));
+        // The zero is no entry, wherever it is.
+        assert_eq!((loaded.dataset.nonzeros(), loaded.dropped_entries), (2, 0));
+    }
+
+    #[test]
+    fn each_fault_has_its_kind_and_place() {
+        use ReadErrorKind::{
+            Array, IndexRange, NotFinite, QueryId, RepeatedIndex, ReturningQuery, Value,
+        };
+        for (name, values, kind, element) in [
+            ("row", Long(vec![1, 0, 2]), IndexRange, "row[2]"),
+            ("row", Long(vec![-1, 0, 1]), IndexRange, "row[0]"),
+            ("row", Double(vec![1.0, 0.0, 1.0]), Array, "row[0]"),
+            ("column", Long(vec![1 << 32, 0, 0]), IndexRange, "column[0]"),
+            ("column", Int(vec![0, 0, 0]), RepeatedIndex, "row[1]"),
+            (
+                "value",
+                Double(vec![1.0, f64::NAN, 1.0]),
+                NotFinite,
+                "value[1]",
+            ),
+            ("value", Long(vec![(1 << 53) + 1, 1, 1]), Value, "value[0]"),
+            ("value", Text(vec!["1", "2", "3"]), Array, "value[0]"),
+            (
+                "label",
+                Float(vec![1.0, f32::INFINITY]),
+                NotFinite,
+                "label[1]",
+            ),
+            ("qid", Text(vec!["a", ""]), QueryId, "qid[1]"),
+            ("qid", Double(vec![1.0, 2.0]), Array, "qid[0]"),
+        ] {
+            let (_folder, path) = tables(vec![(name, values)]);
+            let error = ReadOptions::new().read(&path).unwrap_err();
+            assert_eq!(error.kind(), kind, "{error}");
+            assert_eq!(error.element(), Some(element), "{error}");
+        }
+        let (folder, path) = tables(vec![
+            ("label", Float(vec![1.0; 3])),
+            ("qid", Text(vec!["a", "b", "a"])),
+        ]);
+        let error = ReadOptions::new().read(&path).unwrap_err();
+        assert_eq!(error.kind(), ReturningQuery);
+        let loaded = ReadOptions::new().regroup(true).read(&path).unwrap();
+        assert_eq!(loaded.dataset.input_rows(), Some(&[0, 2, 1][..]));
+        let limited = ReadOptions::new().max_memory(100).read(&path);
+        assert_eq!(limited.unwrap_err().kind(), ReadErrorKind::TooLarge);
+        fs::copy(folder.path().join("x.rows.parquet"), &path).unwrap();
+        let error = ReadOptions::new().regroup(true).read(&path).unwrap_err();
+        assert_eq!((error.kind(), error.element()), (Array, Some("row")));
+        fs::write(&path, "PAR1").unwrap();
+        let error = ReadOptions::new().regroup(true).read(&path).unwrap_err();
+        assert_eq!(error.kind(), ReadErrorKind::Corrupt);
+    }
+
+    proptest! {
+        #[test]
+        fn damaged_files_do_not_panic(changes in vec((any::<usize>(), any::<u8>()), 1..4)) {
+            let folder = tempfile::tempdir().unwrap();
+            let queries = Queries::from_row_ids(&["a", "b"]).unwrap();
+            let data = Dataset::from_csr(
+                &[0, 2, 3], &[0, 2, 1], &[1.0, 2.0, 0.5], 3, vec![1.0, 0.0], queries,
+            );
+            let path = folder.path().join("x.parquet");
+            DataFiles::new(&path, Format::Parquet).write(&data.unwrap()).unwrap();
+            let mut bytes = fs::read(&path).unwrap();
+            for &(at, byte) in &changes {
+                let at = at % bytes.len();
+                bytes[at] = byte;
+            }
+            fs::write(&path, &bytes).unwrap();
+            let _ = ReadOptions::new().max_memory(1 << 24).read(&path);
+        }
+    }
 }

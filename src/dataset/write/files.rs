@@ -11,7 +11,7 @@ use super::{
 };
 use crate::dataset::beside::{NAMES, find, prefix, with_ending};
 use crate::dataset::read::{Format, split_features};
-use crate::dataset::{Dataset, IndexBase, Output};
+use crate::dataset::{Dataset, FeatureNames, IndexBase, Output};
 
 /// A file of a data set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -188,7 +188,7 @@ impl DataFiles {
 
 /// Writes the names of the columns that there are.
 fn write_own_names(dataset: &Dataset<'_>, mut writer: impl Write) -> io::Result<()> {
-    let names = dataset.names().into_iter().flat_map(|names| names.iter());
+    let names = dataset.names().into_iter().flat_map(FeatureNames::iter);
     for name in names.take(dataset.width()) {
         write_name(name, &mut writer)?;
     }

@@ -1,6 +1,5 @@
 //! Arrays as NumPy reads them: version 1 of its format, little ends first.
 
-use std::borrow::Cow;
 use std::io::{self, Write};
 
 use super::ids::tokens;
@@ -49,9 +48,9 @@ pub fn write_npy_query_ids(dataset: &Dataset<'_>, mut writer: impl Write) -> io:
 }
 
 /// The integer that is written `id`.
-fn integer(id: &Cow<'_, str>) -> Option<i64> {
+fn integer(id: &str) -> Option<i64> {
     let integer: i64 = id.parse().ok()?;
-    (integer.to_string() == **id).then_some(integer)
+    (integer.to_string() == id).then_some(integer)
 }
 
 /// Every element as often as its query has rows.

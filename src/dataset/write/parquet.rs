@@ -8,7 +8,7 @@ use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Ty
 use parquet::errors::ParquetError;
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 
 use super::ids::tokens;
@@ -130,7 +130,7 @@ impl<W: Write> Table<W> {
 
     fn group(&mut self) -> io::Result<Group<'_, W>> {
         Ok(Group {
-            group: self.file.next_row_group().map_err(failed)?,
+            columns: self.file.next_row_group().map_err(failed)?,
             buffer: &self.buffer,
             writer: &mut self.writer,
         })
@@ -145,14 +145,14 @@ impl<W: Write> Table<W> {
 
 /// Some rows of all columns.
 struct Group<'t, W> {
-    group: parquet::file::writer::SerializedRowGroupWriter<'t, Buffer>,
+    columns: SerializedRowGroupWriter<'t, Buffer>,
     buffer: &'t Buffer,
     writer: &'t mut W,
 }
 
 impl<W: Write> Group<'_, W> {
     fn column<T: DataType>(&mut self, values: &[T::T]) -> io::Result<()> {
-        let column = self.group.next_column().map_err(failed)?;
+        let column = self.columns.next_column().map_err(failed)?;
         let mut column = column.ok_or_else(|| io::Error::other("too many columns"))?;
         let written = column.typed::<T>().write_batch(values, None, None);
         written.map_err(failed)?;
@@ -160,7 +160,7 @@ impl<W: Write> Group<'_, W> {
     }
 
     fn finish(self) -> io::Result<()> {
-        self.group.close().map_err(failed)?;
+        self.columns.close().map_err(failed)?;
         self.writer.write_all(&self.buffer.take())
     }
 }
