@@ -86,12 +86,10 @@ fn sort(indices: &mut [u32], values: &mut [f64], entries: &mut Vec<(u32, f64)>) 
 }
 
 /// `column` comes twice in `row`, both counted from 0.
-pub(super) fn repeated(row: u64, column: u32) -> Fault {
+fn repeated(row: u64, column: u32) -> Fault {
     let found = format!("column {column} twice");
     let expected = "each column once in a row";
-    Fault::new(ReadErrorKind::RepeatedIndex, expected, found)
-        .in_array("row", Some(row))
-        .remedy("in SciPy, call sum_duplicates before saving")
+    Fault::new(ReadErrorKind::RepeatedIndex, expected, found).in_array("row", Some(row))
 }
 
 /// Entries in any order, by `count` rows: their rows, each below `count`, their columns and their

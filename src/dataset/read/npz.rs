@@ -124,7 +124,8 @@ impl<R: Read + Seek> Archive<R> {
                 }
             }
         };
-        let dropped = settle(&mut block, asked)?;
+        let remedy = "in SciPy, call sum_duplicates before saving";
+        let dropped = settle(&mut block, asked).map_err(|fault| fault.remedy(remedy))?;
         Ok((block, columns as usize, dropped))
     }
 
