@@ -62,7 +62,7 @@
 //! The library prints nothing and ends no process; it works on the threads of the current rayon
 //! pool, and results do not depend on how many they are. Without the feature `cli`, which is on
 //! by default, nothing is built that only the program `rankrls` needs, and no diagrams unless the
-//! feature `plot` is on.
+//! feature `plot` is on. The feature `parquet` adds Parquet files.
 
 pub mod candidates;
 pub mod checkpoint;

@@ -16,7 +16,8 @@ use super::usage;
 /// How data is to be read.
 #[derive(Debug, Args)]
 pub(crate) struct DataArgs {
-    /// Format of the data: auto takes NAME.features for RLScore's triplets, all else for svmlight
+    /// Format of the data: auto takes NAME.features for RLScore's triplets, NAME.npz for a matrix of
+    /// SciPy, NAME.parquet for tables, all else for svmlight
     #[arg(long, value_enum, default_value_t = FormatName::Auto)]
     format: FormatName,
     /// Bring together the rows of a query that comes back, instead of refusing it
@@ -28,11 +29,28 @@ pub(crate) struct DataArgs {
     max_memory: Option<Bytes>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum FormatName {
+/// A format by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatName {
     Auto,
     Svmlight,
     Rlscore,
+    Npz,
+    #[cfg(feature = "parquet")]
+    Parquet,
+}
+
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Self {
+        match name {
+            FormatName::Auto => Self::Auto,
+            FormatName::Svmlight => Self::Svmlight,
+            FormatName::Rlscore => Self::Rlscore,
+            FormatName::Npz => Self::Npz,
+            #[cfg(feature = "parquet")]
+            FormatName::Parquet => Self::Parquet,
+        }
+    }
 }
 
 impl DataArgs {
@@ -44,13 +62,8 @@ impl DataArgs {
 
     /// How to read, with `held` bytes taken already.
     pub(crate) fn options(&self, held: u64) -> ReadOptions {
-        let format = match self.format {
-            FormatName::Auto => Format::Auto,
-            FormatName::Svmlight => Format::Svmlight,
-            FormatName::Rlscore => Format::Rlscore,
-        };
         ReadOptions::new()
-            .format(format)
+            .format(self.format.into())
             .regroup(self.regroup)
             .max_memory(self.budget().map(|bytes| bytes.saturating_sub(held)))
     }

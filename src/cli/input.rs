@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Result;
-use rankrls::dataset::read::Loaded;
+use rankrls::dataset::read::{Loaded, ReadOptions};
 use rankrls::{Dataset, FeatureNames};
 
 use super::console::Console;
@@ -59,13 +59,8 @@ impl Source<'_> {
     pub(crate) fn train(&self, console: Console) -> Result<(Dataset<'static>, f64)> {
         let begin = Instant::now();
         let options = self.data.options(0).zero_based(self.zero_based);
-        let options = options.names(self.names.cloned());
-        let mut train = read(&options, self.path, console)?.dataset;
-        if let (None, Some(names)) = (self.names, embedded_names(self.path)) {
-            train = train.with_names(names)?;
-        }
+        let train = read_named(options, self.names, self.path, console)?;
         let seconds = begin.elapsed().as_secs_f64();
-        warn_surplus(&train, console);
         Ok((train, seconds))
     }
 
@@ -83,6 +78,21 @@ impl Source<'_> {
         warn_dropped(&loaded, "the training data", console);
         Ok(loaded)
     }
+}
+
+/// Reads data with names: those of the file `names`, or those that come with the data.
+pub(crate) fn read_named(
+    options: ReadOptions,
+    names: Option<&PathBuf>,
+    path: &Path,
+    console: Console,
+) -> Result<Dataset<'static>> {
+    let mut dataset = read(&options.names(names.cloned()), path, console)?.dataset;
+    if let (None, Some(names)) = (names, embedded_names(path)) {
+        dataset = dataset.with_names(names)?;
+    }
+    warn_surplus(&dataset, console);
+    Ok(dataset)
 }
 
 fn warn_surplus(train: &Dataset<'_>, console: Console) {

@@ -18,6 +18,13 @@ pub(crate) struct PlanReport {
     /// Candidates to draw each step, if not all are judged.
     candidates: Option<usize>,
     data: Sizes,
+    #[serde(flatten)]
+    costs: Costs,
+}
+
+/// Memory that is taken by the data, and would be taken by each strategy.
+#[derive(Debug, Serialize)]
+pub(crate) struct Costs {
     data_bytes: u64,
     /// What the data took at most while they were read.
     reading_bytes: u64,
@@ -26,6 +33,12 @@ pub(crate) struct PlanReport {
     /// The strategy that `auto` takes, if one fits.
     auto: Option<&'static str>,
     strategies: Vec<Row>,
+    /// Whether there is nothing to select from.
+    #[serde(skip)]
+    idle: bool,
+    /// Whether a random subset is to be judged.
+    #[serde(skip)]
+    sampling: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -67,11 +80,34 @@ impl PlanReport {
         held: u64,
         options: &Options,
     ) -> Result<Self> {
+        let columns = candidates.summary().columns;
+        if candidates.is_empty() {
+            return Err(SelectError::NoCandidates { columns }.into());
+        }
         Ok(Self {
             schema: "rankrls.plan/1",
             k: options.features(),
             candidates: options.sample_size(),
             data: Sizes::new(train, &candidates.summary()),
+            costs: Costs::new(train, candidates, held, options)?,
+        })
+    }
+
+    /// The same for people.
+    pub(crate) fn text(&self) -> String {
+        self.data.lines() + &self.costs.text()
+    }
+}
+
+impl Costs {
+    /// With `options` that leave the strategy open and `held` bytes of data.
+    pub(crate) fn new(
+        train: &Dataset<'_>,
+        candidates: &Candidates,
+        held: u64,
+        options: &Options,
+    ) -> Result<Self> {
+        Ok(Self {
             data_bytes: held,
             reading_bytes: train.reading_memory(),
             candidate_bytes: candidates.memory(),
@@ -81,12 +117,14 @@ impl PlanReport {
                 .into_iter()
                 .map(Row::from)
                 .collect(),
+            idle: candidates.is_empty(),
+            sampling: options.sample_size().is_some(),
         })
     }
 
     /// The same for people.
     pub(crate) fn text(&self) -> String {
-        let mut text = self.data.lines();
+        let mut text = String::new();
         let (data, candidates) = (Bytes(self.data_bytes), Bytes(self.candidate_bytes));
         let reading = Bytes(self.reading_bytes);
         let _ = write!(
@@ -99,6 +137,7 @@ impl PlanReport {
         let _ = writeln!(text, "\n\n{}\n", self.table());
         let _ = match self.auto {
             Some(strategy) => writeln!(text, "auto takes {strategy}"),
+            None if self.idle => writeln!(text, "nothing to select: no column varies in a query"),
             None => writeln!(text, "auto takes none: no exact strategy fits"),
         };
         text
@@ -109,7 +148,7 @@ impl PlanReport {
         let mut table = table(&header.map(str::to_owned));
         for row in &self.strategies {
             let fits = match (row.able, row.fits) {
-                (false, _) if self.candidates.is_some() => "cannot sample",
+                (false, _) if self.sampling => "cannot sample",
                 (false, _) => "cannot rank",
                 (true, true) => "yes",
                 (true, false) => "no",
@@ -136,7 +175,7 @@ fn automatic(
 ) -> Result<Option<StrategyKind>> {
     match plan(candidates, held, options) {
         Ok(plan) => Ok(Some(plan.strategy)),
-        Err(SelectError::Memory(_)) => Ok(None),
+        Err(SelectError::Memory(_) | SelectError::NoCandidates { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

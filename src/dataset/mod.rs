@@ -10,10 +10,13 @@ use std::borrow::Cow;
 
 use sprs::CsMatBase;
 
+mod beside;
+mod description;
 mod error;
 mod hash;
 mod names;
 mod output;
+mod project;
 mod queries;
 pub mod read;
 mod strings;
@@ -21,13 +24,19 @@ mod subset;
 mod transpose;
 mod write;
 
+pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;
 pub use hash::{DataHash, InvalidHash};
 pub use names::FeatureNames;
 pub use output::Output;
 pub use queries::Queries;
 pub use strings::Strings;
-pub use write::{write_names, write_svmlight};
+pub use write::{
+    DataFiles, MatrixLayout, Part, write_features, write_labels, write_names, write_npy_labels,
+    write_npy_query_ids, write_npz, write_query_ids, write_svmlight, write_whole_svmlight,
+};
+#[cfg(feature = "parquet")]
+pub use write::{write_parquet_entries, write_parquet_rows};
 
 /// A sparse matrix (examples x stored columns) in compressed column form, with
 /// arrays that are owned or borrowed.

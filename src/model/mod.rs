@@ -31,7 +31,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::candidates::Summary;
 use crate::dataset::read::read_whole;
-use crate::dataset::{DataHash, Dataset, IndexBase, Output};
+use crate::dataset::{DataHash, Dataset, DatasetError, IndexBase, Output};
 use crate::path::scores;
 use crate::rankrls::Weights;
 use crate::sample::Sampler;
@@ -272,9 +272,36 @@ impl Model {
     /// order, so that equal rows have the same score to the last bit. Columns are matched
     /// by their 0-based numbers, however either file counts them.
     pub fn scores(&self, dataset: &Dataset<'_>) -> Vec<f64> {
-        let columns: Vec<u32> = self.features.iter().map(|f| f.feature).collect();
         let weights: Vec<f64> = self.features.iter().map(|f| f.weight).collect();
-        scores(&columns, &weights, dataset)
+        scores(&self.columns(), &weights, dataset)
+    }
+
+    /// `dataset` with the features of the model as its columns, in order of selection and with
+    /// the names that the model has: data to train other rankers on.
+    ///
+    /// # Errors
+    /// [`DatasetError`] when `dataset` has fewer columns than the training data and lacks a feature.
+    pub fn project(&self, dataset: &Dataset<'_>) -> Result<Dataset<'static>, DatasetError> {
+        let projected = dataset.project(&self.columns())?;
+        if self.features.iter().all(|feature| feature.name.is_none()) {
+            return Ok(projected);
+        }
+        let names = self.features.iter();
+        let names = names.map(|feature| feature.name.as_deref().unwrap_or_default());
+        projected.with_names(names.collect())
+    }
+
+    /// `dataset` with entries in the features of the model alone, all columns under their numbers.
+    ///
+    /// # Errors
+    /// As [`Self::project`].
+    pub fn keep(&self, dataset: &Dataset<'_>) -> Result<Dataset<'static>, DatasetError> {
+        dataset.keep(&self.columns())
+    }
+
+    /// 0-based columns, in order of selection.
+    fn columns(&self) -> Vec<u32> {
+        self.features.iter().map(|f| f.feature).collect()
     }
 
     /// Reads the model file at `path`, or standard input for `-`.

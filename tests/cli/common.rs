@@ -5,7 +5,7 @@ use predicates::prelude::*;
 
 use crate::support::Folder;
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 13] = [
     "select",
     "tune",
     "train",
@@ -14,6 +14,9 @@ const COMMANDS: [&str; 10] = [
     "inspect",
     "corpus",
     "corpus generate",
+    "corpus info",
+    "corpus convert",
+    "corpus project",
     "completions",
     "man",
 ];
@@ -51,10 +54,14 @@ fn examples_work() {
         "evaluate",
         "inspect",
         "corpus generate",
+        "corpus info",
+        "corpus convert",
+        "corpus project",
     ] {
         let help = folder.stdout(&format!("{command} --help"));
         for line in help.lines() {
             if let Some(arguments) = line.strip_prefix("  rankrls ") {
+                let arguments = arguments.split(" | ").next().unwrap();
                 folder.run(arguments);
                 examples += 1;
             }
@@ -110,6 +117,8 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
         "inspect model.json --json",
         "completions bash",
         "man",
+        "corpus info train.svm",
+        "corpus convert train.svm -",
     ] {
         let mut child = Command::new(cargo_bin!("rankrls"))
             .current_dir(folder.path("."))

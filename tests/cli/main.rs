@@ -2,15 +2,18 @@
 
 mod checkpoint;
 mod common;
+mod convert;
 mod corpora;
 mod corpus;
 mod embedded;
 mod evaluate;
+mod info;
 mod inspect;
 mod letor;
 mod plan;
 mod plot;
 mod predict;
+mod project;
 mod select;
 mod selection_json;
 mod signals;

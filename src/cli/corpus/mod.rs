@@ -1,19 +1,25 @@
 //! `rankrls corpus`: one file a command.
 
+mod convert;
 mod document;
 mod generate;
+mod info;
+mod project;
+mod target;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
 use super::console::Console;
 
-/// Make corpora of ranking data
+/// Make, describe and convert corpora of ranking data
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 #[command(after_help = "\
-Example:
-  rankrls corpus generate --rows 500 -o corpus.svm.zst --names names.txt.zst")]
+Examples:
+  rankrls corpus generate --rows 500 -o corpus.svm.zst --names names.txt.zst
+  rankrls corpus info @parses
+  rankrls corpus convert @parses parses.npz")]
 pub(crate) struct CorpusArgs {
     #[command(subcommand)]
     command: CorpusCommand,
@@ -22,10 +28,16 @@ pub(crate) struct CorpusArgs {
 #[derive(Debug, Subcommand)]
 enum CorpusCommand {
     Generate(generate::GenerateArgs),
+    Info(info::InfoArgs),
+    Convert(convert::ConvertArgs),
+    Project(project::ProjectArgs),
 }
 
 pub(crate) fn run(args: &CorpusArgs, console: Console) -> Result<()> {
     match &args.command {
         CorpusCommand::Generate(args) => generate::run(args, console),
+        CorpusCommand::Info(args) => info::run(args, console),
+        CorpusCommand::Convert(args) => convert::run(args, console),
+        CorpusCommand::Project(args) => project::run(args, console),
     }
 }

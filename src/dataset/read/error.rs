@@ -61,6 +61,14 @@ pub enum ReadErrorKind {
     NameEncoding,
     /// A format of several files cannot be read from one stream.
     OneStream,
+    /// An array or column of a table that is missing or not of the form that is needed.
+    Array,
+    /// Bounds of rows or columns that do not ascend from 0 to the number of entries.
+    Bounds,
+    /// An index beyond the rows or columns.
+    IndexRange,
+    /// A format that this build cannot read.
+    Unsupported,
     /// Every line is legal, the data as a whole is not.
     Data,
 }
@@ -75,7 +83,8 @@ pub struct Place {
 }
 
 /// A file that was refused. Its text reads
-/// `file:line:column: expected …, found … (remedy)`, without place or remedy where there is none.
+/// `file:line:column: expected …, found … (remedy)`, without place or remedy where there is none;
+/// in a file of arrays the place is `file: array[position]`, positions counted from 0.
 #[derive(Debug, Error)]
 #[error("{}", .0.message())]
 pub struct ReadError(Box<Refusal>);
@@ -93,6 +102,8 @@ impl Refusal {
         if let Some(line) = self.line {
             // Writing to a string cannot fail.
             let _ = write!(text, ":{line}:{}", self.fault.column);
+        } else if !self.fault.element.is_empty() {
+            let _ = write!(text, ": {}", self.fault.element);
         }
         let _ = write!(
             text,
@@ -121,6 +132,11 @@ impl ReadError {
     pub fn place(&self) -> Option<Place> {
         let column = self.0.fault.column;
         self.0.line.map(|line| Place { line, column })
+    }
+
+    /// Where in a file of arrays, such as `indices[17]` or `indices`, if it is in an array.
+    pub fn element(&self) -> Option<&str> {
+        Some(&*self.0.fault.element).filter(|element| !element.is_empty())
     }
 
     /// What should have been there.
@@ -154,6 +170,8 @@ pub(super) struct Fault {
     pub(super) kind: ReadErrorKind,
     /// Byte within the line, counted from 1.
     pub(super) column: usize,
+    /// Array and position, in place of line and column.
+    element: Box<str>,
     expected: Cow<'static, str>,
     found: String,
     remedy: &'static str,
@@ -168,6 +186,7 @@ impl Fault {
         Self {
             kind,
             column: 1,
+            element: Box::default(),
             expected: expected.into(),
             found,
             remedy: "",
@@ -216,6 +235,15 @@ impl Fault {
 
     pub(super) fn remedy(mut self, remedy: &'static str) -> Self {
         self.remedy = remedy;
+        self
+    }
+
+    /// In an array, at a position counted from 0 if it is at one.
+    pub(super) fn in_array(mut self, array: &str, position: Option<u64>) -> Self {
+        self.element = position.map_or_else(
+            || array.into(),
+            |position| format!("{array}[{position}]").into(),
+        );
         self
     }
 

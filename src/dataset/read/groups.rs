@@ -13,8 +13,10 @@ use super::error::{Fault, ReadErrorKind, quote};
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     ids: Strings,
-    /// The line on which each query began.
+    /// The line on which each query began, or its position in an array.
     lines: Vec<u64>,
+    /// Whether the identifiers come from an array, not from lines.
+    array: bool,
     /// Queries by the hash of their identifier, or the next number that is free. Identifiers
     /// are not stored twice: a file may have millions.
     positions: HashMap<u64, u32>,
@@ -40,9 +42,23 @@ impl Groups {
         }
     }
 
+    /// Queries whose identifiers come from an array: positions take the place of lines.
+    pub(super) fn of_array(regroup: bool) -> Self {
+        Self {
+            array: true,
+            ..Self::new(regroup)
+        }
+    }
+
     /// The line of the first row with an identifier.
     pub(super) fn first_line(&self) -> Option<u64> {
         self.lines.first().copied()
+    }
+
+    /// Whether the last row belongs to the query `id`.
+    pub(super) fn ends_with(&self, id: &str) -> bool {
+        let last = self.runs.last();
+        last.is_some_and(|run| self.ids.get(run.query as usize) == Some(id))
     }
 
     /// Adds `rows` rows of the query `id`, which stands after `at` bytes of line `line`.
@@ -89,8 +105,9 @@ impl Groups {
     fn returning(&self, query: u32, at: usize) -> Fault {
         let id = self.ids.get(query as usize).unwrap_or_default();
         let began = self.lines[query as usize];
+        let place = if self.array { "at position" } else { "on line" };
         let found = format!(
-            "query {} again, which began on line {began}",
+            "query {} again, which began {place} {began}",
             quote(id.as_bytes())
         );
         let expected = "the rows of a query next to each other";

@@ -1,4 +1,5 @@
-//! Readers of ranking data: svmlight / LETOR text and RLScore's triplets.
+//! Readers of ranking data: svmlight / LETOR text, RLScore's triplets, SciPy's matrices, and tables
+//! in Parquet files.
 //!
 //! # svmlight / LETOR
 //!
@@ -17,8 +18,20 @@
 //! line is a row without entries; `X.labels` a label a line; `X.qids` the query of the row on
 //! each line, and without that file all rows are one query. There are no comments.
 //!
-//! Each file may be compressed by gzip or zstd, which is known by its first bytes. What is not
-//! understood is refused: see [`ReadErrorKind`].
+//! Each file may be compressed by gzip or zstd, which is known by its first bytes.
+//!
+//! # SciPy's matrices
+//!
+//! `X.npz` is a matrix in compressed rows or columns, as `scipy.sparse.save_npz` writes it, with
+//! `X.labels.npy`, perhaps `X.qids.npy` (integers or text), and perhaps names in `X.names.txt`.
+//! Entries of a row may be in any order, but not twice in a column; zeros are not stored.
+//!
+//! # Parquet
+//!
+//! With the feature `parquet`: `X.parquet` has columns `row`, `column` and `value`,
+//! `X.rows.parquet` has `label` and perhaps `qid`.
+//!
+//! What is not understood is refused: see [`ReadErrorKind`].
 //!
 //! ```
 //! use rankrls::dataset::read::{ReadErrorKind, ReadOptions};
@@ -36,10 +49,19 @@
 mod chunks;
 mod error;
 mod groups;
+mod header;
 mod input;
+mod matrix;
 mod names;
+mod npy;
+mod npz;
 mod number;
 mod options;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(not(feature = "parquet"))]
+#[path = "no_parquet.rs"]
+mod parquet;
 mod piece;
 mod rlscore;
 mod scores;
@@ -50,9 +72,14 @@ mod token;
 pub use error::{Place, ReadError, ReadErrorKind};
 pub use names::read_names;
 pub use options::{Format, Loaded, ReadOptions};
+pub(super) use rlscore::split as split_features;
 pub use scores::read_scores;
 pub(crate) use scores::read_whole;
 pub(super) use token::LARGEST_INDEX;
+
+/// Where the metadata of a Parquet file have the number of columns.
+#[cfg(feature = "parquet")]
+pub(super) const WIDTH_KEY: &str = "rankrls.columns";
 
 #[cfg(test)]
 mod tests {

@@ -3,18 +3,20 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use crate::dataset::beside::{NAMES, find};
 use crate::dataset::{Dataset, IndexBase};
 
 use super::chunks::CHUNK;
 use super::error::{Fault, ReadError};
 use super::piece::{Grammar, Lines};
 use super::text::{Plan, Text};
-use super::{names, rlscore, svmlight};
+use super::{names, npz, parquet, rlscore, svmlight};
 
 /// The formats of data files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
-    /// RLScore's triplets for a path that ends in `.features`, perhaps with `.gz` or `.zst`
+    /// SciPy's matrices for a path that ends in `.npz`, tables for `.parquet`; RLScore's
+    /// triplets for a path that ends in `.features`, perhaps with `.gz` or `.zst`
     /// after it, and for one that is no file but becomes one with that ending; svmlight for
     /// all others.
     #[default]
@@ -23,6 +25,26 @@ pub enum Format {
     Svmlight,
     /// RLScore's triplets of `.features`, `.labels` and `.qids`.
     Rlscore,
+    /// A sparse matrix of SciPy, `NAME.npz`, with `NAME.labels.npy` and `NAME.qids.npy`.
+    Npz,
+    /// A table of entries, `NAME.parquet`, and one of rows, `NAME.rows.parquet`. Needs the
+    /// feature `parquet` of this crate.
+    Parquet,
+}
+
+impl Format {
+    /// The format that the ending of `path` stands for: svmlight without a known one.
+    pub(in crate::dataset) fn of_ending(path: &Path) -> Self {
+        if npz::recognises(path) {
+            Self::Npz
+        } else if parquet::recognises(path) {
+            Self::Parquet
+        } else if rlscore::split(path).is_some() {
+            Self::Rlscore
+        } else {
+            Self::Svmlight
+        }
+    }
 }
 
 /// Data as it was read.
@@ -42,8 +64,8 @@ pub struct Loaded {
 pub struct ReadOptions {
     format: Format,
     pub(super) zero_based: bool,
-    regroup: bool,
-    width: Option<usize>,
+    pub(super) regroup: bool,
+    pub(super) width: Option<usize>,
     names: Option<PathBuf>,
     pub(super) max_memory: Option<u64>,
     chunk: usize,
@@ -136,6 +158,10 @@ impl ReadOptions {
     pub fn read(&self, path: &Path) -> Result<Loaded, ReadError> {
         match self.format {
             Format::Rlscore => rlscore::read(path, self),
+            Format::Npz => npz::read(path, self),
+            Format::Parquet => parquet::read(path, self),
+            Format::Auto if npz::recognises(path) => npz::read(path, self),
+            Format::Auto if parquet::recognises(path) => parquet::read(path, self),
             Format::Auto if rlscore::recognises(path) => rlscore::read(path, self),
             Format::Auto | Format::Svmlight => svmlight::read(path, self),
         }
@@ -145,10 +171,13 @@ impl ReadOptions {
     ///
     /// # Errors
     /// As [`Self::read`], and [`OneStream`](super::ReadErrorKind::OneStream) when the format is
-    /// [`Format::Rlscore`].
+    /// one of several files.
     pub fn read_from(&self, reader: impl Read + Send, name: &str) -> Result<Loaded, ReadError> {
-        if self.format == Format::Rlscore {
-            return Err(rlscore::one_stream(name));
+        match self.format {
+            Format::Rlscore => return Err(rlscore::one_stream(name)),
+            Format::Npz => return Err(npz::one_stream(name)),
+            Format::Parquet => return Err(parquet::one_stream(name)),
+            Format::Auto | Format::Svmlight => {}
         }
         svmlight::read_from(reader, name, self)
     }
@@ -165,6 +194,19 @@ impl ReadOptions {
             spent,
             regroup: self.regroup,
         }
+    }
+
+    /// As [`Self::build`], with the names in `prefix` and `.names.txt` unless others are asked
+    /// for. Data that takes its width from elsewhere has no use for them.
+    pub(super) fn build_beside(
+        &self,
+        text: Text,
+        base: IndexBase,
+        prefix: &Path,
+    ) -> Result<Loaded, ReadError> {
+        let beside = || find(prefix, NAMES, "").filter(|_| self.width.is_none());
+        let names = self.names.clone().or_else(beside);
+        self.clone().names(names).build(text, base)
     }
 
     /// The data set of the rows of `text`, whose labels and queries may have come from others.

@@ -1,17 +1,15 @@
 //! RLScore's triplets of files.
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::dataset::IndexBase;
+use crate::dataset::beside::{SUFFIXES, find, with_ending};
 
 use super::error::{Fault, ReadError, ReadErrorKind};
 use super::input::{Source, is_stdin};
 use super::piece::Lines;
 use super::text::Text;
 use super::{Loaded, ReadOptions};
-
-const SUFFIXES: [&str; 3] = ["", ".gz", ".zst"];
 
 /// Whether `path` is that of a file of features, or what stands before `.features`.
 pub(super) fn recognises(path: &Path) -> bool {
@@ -46,7 +44,7 @@ pub(super) fn one_stream(name: &str) -> ReadError {
 }
 
 /// What stands before `.features` and the suffix of compression after it.
-fn split(path: &Path) -> Option<(PathBuf, &'static str)> {
+pub(in crate::dataset) fn split(path: &Path) -> Option<(PathBuf, &'static str)> {
     let suffix_of = |name: &str| SUFFIXES.into_iter().rev().find(|s| name.ends_with(s));
     let extension = path.extension()?.to_str()?;
     let suffix = suffix_of(&format!(".{extension}"))?;
@@ -56,22 +54,6 @@ fn split(path: &Path) -> Option<(PathBuf, &'static str)> {
         path.with_extension("")
     };
     (plain.extension()? == "features").then(|| (plain.with_extension(""), suffix))
-}
-
-fn with_ending(prefix: &Path, ending: &str, suffix: &str) -> PathBuf {
-    let mut path = OsString::from(prefix);
-    path.push(ending);
-    path.push(suffix);
-    path.into()
-}
-
-/// The file with this ending, compressed like `suffix` if there is a choice.
-fn find(prefix: &Path, ending: &str, suffix: &str) -> Option<PathBuf> {
-    [suffix]
-        .into_iter()
-        .chain(SUFFIXES)
-        .map(|suffix| with_ending(prefix, ending, suffix))
-        .find(|path| path.exists())
 }
 
 fn read_part(

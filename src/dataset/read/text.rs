@@ -103,6 +103,18 @@ impl Text {
             .with_input_rows(order)
     }
 
+    /// The rows of arrays, for which `memory` bytes are held or will be. Labels and queries are
+    /// to follow.
+    pub(super) fn of_arrays(name: String, block: RowBlock, width: usize, memory: u64) -> Self {
+        Self {
+            rows: block.ends.len(),
+            blocks: vec![block],
+            width,
+            memory,
+            ..Self::new(name, false)
+        }
+    }
+
     fn new(name: String, regroup: bool) -> Self {
         Self {
             name,

@@ -1,11 +1,12 @@
-//! Data sets and names as files that the readers take back unchanged.
+//! Data sets as text: svmlight, and RLScore's triplets.
 
-use std::collections::HashSet;
 use std::io::{self, Write};
 
-use super::read::LARGEST_INDEX;
-use super::transpose::{Row, RowBlock};
-use super::{Dataset, FeatureNames, IndexBase, Queries};
+use super::ids::tokens;
+use super::refused;
+use crate::dataset::read::LARGEST_INDEX;
+use crate::dataset::transpose::{Row, RowBlock};
+use crate::dataset::{Dataset, IndexBase};
 
 /// Bytes gathered before they are written.
 const BUFFER: usize = 1 << 16;
@@ -22,59 +23,193 @@ const BUFFER: usize = 1 << 16;
 /// # Errors
 /// Those of `writer`; [`io::ErrorKind::InvalidInput`] when a query identifier comes twice or is
 /// no token (empty, or with a blank, line end or `#`), or an index is over 2^32 - 2.
-pub fn write_svmlight(dataset: &Dataset<'_>, mut writer: impl Write) -> io::Result<()> {
-    let base = dataset.index_base();
-    if let Some(last) = dataset.stored_columns().checked_sub(1) {
-        check_index(base.written(dataset.feature(last)))?;
-    }
-    let ids = row_prefixes(dataset.queries())?;
-    let block = by_row(dataset);
-    let mut text = Vec::with_capacity(2 * BUFFER);
-    for (query, range) in dataset.queries().ranges().enumerate() {
-        let id = ids.get(query).map_or("", String::as_str);
-        for row in range {
-            push_number(&mut text, dataset.labels()[row]);
-            text.extend_from_slice(id.as_bytes());
-            push_pairs(&mut text, block.rows().row(row), base);
-            if text.len() >= BUFFER {
-                writer.write_all(&text)?;
-                text.clear();
-            }
-        }
-    }
-    writer.write_all(&text)?;
-    writer.flush()
+pub fn write_svmlight(dataset: &Dataset<'_>, writer: impl Write) -> io::Result<()> {
+    Rows::new(dataset, dataset.index_base())?.write_svmlight(writer)
 }
 
-fn push_pairs(text: &mut Vec<u8>, row: Row<'_>, base: IndexBase) {
-    for (feature, value) in row.iter() {
+/// As [`write_svmlight`], with indices that count from `base`, and with the width: where the last
+/// column has no entry, the first row has a zero there.
+///
+/// # Errors
+/// As [`write_svmlight`].
+pub fn write_whole_svmlight(
+    dataset: &Dataset<'_>,
+    base: IndexBase,
+    writer: impl Write,
+) -> io::Result<()> {
+    let rows = Rows::new(dataset, base)?.with_width()?;
+    rows.write_svmlight(writer)
+}
+
+/// Writes the entries of `dataset` as RLScore's file `.features`, with the width as
+/// [`write_whole_svmlight`] has it. Allocates 12 bytes an entry and 8 a row.
+///
+/// # Errors
+/// Those of `writer`.
+pub fn write_features(dataset: &Dataset<'_>, writer: impl Write) -> io::Result<()> {
+    let rows = Rows::new(dataset, IndexBase::Zero)?.with_width()?;
+    rows.write(writer, |_, _| {})
+}
+
+/// Writes the labels one a line, as RLScore's file `.labels`.
+///
+/// # Errors
+/// Those of `writer`.
+pub fn write_labels(dataset: &Dataset<'_>, writer: impl Write) -> io::Result<()> {
+    let mut lines = Lines::new(writer);
+    for &label in dataset.labels() {
+        push_number(&mut lines.text, label);
+        lines.end()?;
+    }
+    lines.finish()
+}
+
+/// Writes the query of each row on a line, as RLScore's file `.qids`; nameless queries are
+/// numbered from 1.
+///
+/// # Errors
+/// Those of `writer`; [`io::ErrorKind::InvalidInput`] when a query identifier comes twice or is
+/// no token.
+pub fn write_query_ids(dataset: &Dataset<'_>, writer: impl Write) -> io::Result<()> {
+    let ids = tokens(dataset.queries(), &[' ', '\t', '\r', '\n'])?;
+    let mut lines = Lines::new(writer);
+    for (id, rows) in ids.iter().zip(dataset.queries().ranges()) {
+        for _ in rows {
+            lines.text.extend_from_slice(id.as_bytes());
+            lines.end()?;
+        }
+    }
+    lines.finish()
+}
+
+/// Lines on their way.
+struct Lines<W> {
+    text: Vec<u8>,
+    writer: W,
+}
+
+impl<W: Write> Lines<W> {
+    fn new(writer: W) -> Self {
+        Self {
+            text: Vec::with_capacity(2 * BUFFER),
+            writer,
+        }
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        self.text.push(b'\n');
+        if self.text.len() >= BUFFER {
+            self.writer.write_all(&self.text)?;
+            self.text.clear();
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> io::Result<()> {
+        self.writer.write_all(&self.text)?;
+        self.writer.flush()
+    }
+}
+
+/// The entries of a data set by row.
+struct Rows<'a> {
+    dataset: &'a Dataset<'a>,
+    base: IndexBase,
+    block: RowBlock,
+    /// The last column, if the file is to tell and would not otherwise.
+    last: Option<u32>,
+}
+
+impl<'a> Rows<'a> {
+    fn new(dataset: &'a Dataset<'a>, base: IndexBase) -> io::Result<Self> {
+        if let Some(last) = dataset.stored_columns().checked_sub(1) {
+            check_index(base.written(dataset.feature(last)))?;
+        }
+        Ok(Self {
+            dataset,
+            base,
+            block: by_row(dataset),
+            last: None,
+        })
+    }
+
+    fn with_width(mut self) -> io::Result<Self> {
+        let dataset = self.dataset;
+        // `Dataset` refuses widths past 32 bits.
+        let last = dataset.width().checked_sub(1).map(|last| last as u64);
+        let last = last.and_then(|last| u32::try_from(last).ok());
+        let has_entry = |last: u32| {
+            let position = dataset.position(last);
+            position.is_some_and(|position| !dataset.column(position).rows.is_empty())
+        };
+        self.last = last.filter(|&last| !has_entry(last));
+        self.last
+            .map_or(Ok(()), |last| check_index(self.base.written(last)))?;
+        Ok(self)
+    }
+
+    fn write_svmlight(&self, writer: impl Write) -> io::Result<()> {
+        let queries = self.dataset.queries();
+        let named = queries.ids().is_some() || queries.len() > 1;
+        let ids = if named {
+            tokens(queries, &[' ', '\t', '\r', '\n', '#'])?
+        } else {
+            Vec::new()
+        };
+        let mut query = 0;
+        self.write(writer, |text, row| {
+            push_number(text, self.dataset.labels()[row]);
+            if row >= queries.range(query).end {
+                query += 1;
+            }
+            if let Some(id) = ids.get(query) {
+                text.extend_from_slice(b" qid:");
+                text.extend_from_slice(id.as_bytes());
+            }
+        })
+    }
+
+    /// Writes every row after what `begin` puts before it.
+    fn write(
+        &self,
+        writer: impl Write,
+        mut begin: impl FnMut(&mut Vec<u8>, usize),
+    ) -> io::Result<()> {
+        let mut lines = Lines::new(writer);
+        for row in 0..self.dataset.rows() {
+            let start = lines.text.len();
+            begin(&mut lines.text, row);
+            push_pairs(
+                &mut lines.text,
+                start,
+                self.block.rows().row(row),
+                self.base,
+            );
+            if let Some(last) = self.last.filter(|_| row == 0) {
+                separate(&mut lines.text, start);
+                push_integer(&mut lines.text, self.base.written(last));
+                lines.text.extend_from_slice(b":0");
+            }
+            lines.end()?;
+        }
+        lines.finish()
+    }
+}
+
+/// Puts a blank between what is on a line already and what follows.
+fn separate(text: &mut Vec<u8>, start: usize) {
+    if text.len() > start {
         text.push(b' ');
+    }
+}
+
+fn push_pairs(text: &mut Vec<u8>, start: usize, row: Row<'_>, base: IndexBase) {
+    for (feature, value) in row.iter() {
+        separate(text, start);
         push_integer(text, base.written(feature));
         text.push(b':');
         push_number(text, value);
     }
-    text.push(b'\n');
-}
-
-/// Writes names one a line.
-///
-/// # Errors
-/// Those of `writer`; [`io::ErrorKind::InvalidInput`] for a name with a line end in it.
-pub fn write_names(names: &FeatureNames, mut writer: impl Write) -> io::Result<()> {
-    for name in names.iter() {
-        if name.contains('\n') || name.ends_with('\r') {
-            return Err(refused(format!(
-                "the feature name {name:?} does not fit on a line"
-            )));
-        }
-        writer.write_all(name.as_bytes())?;
-        writer.write_all(b"\n")?;
-    }
-    writer.flush()
-}
-
-fn refused(message: String) -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, message)
 }
 
 fn check_index(index: u64) -> io::Result<()> {
@@ -86,28 +221,8 @@ fn check_index(index: u64) -> io::Result<()> {
     )))
 }
 
-/// What the rows of each query have after their labels; nothing for one nameless query.
-fn row_prefixes(queries: &Queries) -> io::Result<Vec<String>> {
-    let Some(ids) = queries.ids() else {
-        let numbers = (1..=queries.len()).filter(|_| queries.len() > 1);
-        return Ok(numbers.map(|number| format!(" qid:{number}")).collect());
-    };
-    let mut seen = HashSet::new();
-    ids.iter()
-        .map(|id| {
-            if id.is_empty() || id.contains([' ', '\t', '\r', '\n', '#']) {
-                return Err(refused(format!("the query identifier {id:?} is no token")));
-            }
-            if !seen.insert(id) {
-                return Err(refused(format!("two queries are called {id:?}")));
-            }
-            Ok(format!(" qid:{id}"))
-        })
-        .collect()
-}
-
 /// The entries by row, features ascending.
-fn by_row(dataset: &Dataset<'_>) -> RowBlock {
+pub(super) fn by_row(dataset: &Dataset<'_>) -> RowBlock {
     let mut ends = vec![0; dataset.rows()];
     for position in 0..dataset.stored_columns() {
         for &row in dataset.column(position).rows {
@@ -176,9 +291,10 @@ mod tests {
     use proptest::collection::{btree_map, vec};
     use proptest::prelude::*;
 
-    use super::super::Strings;
-    use super::super::read::{ReadOptions, read_names};
+    use super::super::write_names;
     use super::*;
+    use crate::dataset::read::{ReadOptions, read_names};
+    use crate::dataset::{FeatureNames, Queries, Strings};
 
     fn written(dataset: &Dataset<'_>) -> String {
         let mut text = Vec::new();

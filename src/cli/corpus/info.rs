@@ -1,0 +1,229 @@
+//! `rankrls corpus info`.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use rankrls::dataset::{self, DataHash, Description, Spread};
+use rankrls::select::Options;
+use rankrls::{Candidates, Dataset, Lambda};
+use serde::Serialize;
+
+use crate::cli::console::Console;
+use crate::cli::data::{DataArgs, check_one_stdin};
+use crate::cli::input::read_named;
+use crate::cli::numbers::{counted, given, number, printable};
+use crate::cli::output::{print, print_json};
+use crate::cli::plan::Costs;
+use crate::cli::select::at_least_one;
+use crate::cli::sizes::Sizes;
+use crate::cli::table::{lines, table};
+
+/// Describe data: sizes, labels, columns, and the memory that each strategy would take
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  rankrls corpus info @parses
+  rankrls corpus info train.svm -k 100 --lambda 16 --json")]
+pub(crate) struct InfoArgs {
+    /// Data to describe; - is standard input, and @parses comes with the program
+    #[arg(value_name = "DATA")]
+    path: PathBuf,
+    /// Features to select, for the memory that takes
+    #[arg(short, value_name = "K", value_parser = at_least_one, default_value_t = 50)]
+    k: usize,
+    /// Ridge parameter, for the same
+    #[arg(long, allow_negative_numbers = true, default_value = "1")]
+    lambda: Lambda,
+    #[command(flatten)]
+    data: DataArgs,
+    /// Indices of svmlight files count from 0, not 1
+    #[arg(long)]
+    zero_based: bool,
+    /// Names of the columns, one a line
+    #[arg(long, value_name = "FILE")]
+    names: Option<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+/// The JSON document of the schema `rankrls.corpus-info/1`.
+#[derive(Debug, Serialize)]
+struct InfoReport<'a> {
+    schema: &'static str,
+    data: Sizes,
+    hash: DataHash,
+    #[serde(flatten)]
+    description: Description,
+    /// Column classes with entries in one query alone.
+    single_query_classes: usize,
+    longest_columns: Vec<LongColumn<'a>>,
+    memory: Memory,
+}
+
+/// A column with many entries, as the data has it.
+#[derive(Debug, Serialize)]
+struct LongColumn<'a> {
+    feature: u64,
+    name: Option<&'a str>,
+    nonzeros: usize,
+}
+
+impl<'a> LongColumn<'a> {
+    fn all(description: &Description, dataset: &'a Dataset<'_>) -> Vec<Self> {
+        let columns = description.longest_columns.iter();
+        let column = |column: &dataset::LongColumn| Self {
+            feature: dataset.index_base().written(column.feature),
+            name: dataset.names().and_then(|names| names.of(column.feature)),
+            nonzeros: column.nonzeros,
+        };
+        columns.map(column).collect()
+    }
+}
+
+#[derive(Debug, Serialize)]
+struct Memory {
+    k: usize,
+    lambda: f64,
+    #[serde(flatten)]
+    costs: Costs,
+}
+
+pub(crate) fn run(args: &InfoArgs, console: Console) -> Result<()> {
+    check_one_stdin(&[Some(&args.path), args.names.as_ref()])?;
+    let options = args.data.options(0).zero_based(args.zero_based);
+    let dataset = read_named(options, args.names.as_ref(), &args.path, console)?;
+    let report = InfoReport::new(&dataset, args)?;
+    if args.json {
+        return print_json(&report);
+    }
+    print(|output| output.write_all(report.text().as_bytes()))
+}
+
+impl<'a> InfoReport<'a> {
+    fn new(dataset: &'a Dataset<'_>, args: &InfoArgs) -> Result<Self> {
+        let candidates = Candidates::new(dataset);
+        let summary = candidates.summary();
+        let mut options = Options::new(args.k, args.lambda);
+        if let Some(bytes) = args.data.budget() {
+            options = options.max_memory(bytes);
+        }
+        let description = Description::of(dataset);
+        Ok(Self {
+            schema: "rankrls.corpus-info/1",
+            data: Sizes::new(dataset, &summary),
+            hash: DataHash::of(dataset),
+            longest_columns: LongColumn::all(&description, dataset),
+            description,
+            single_query_classes: summary.single_query_classes,
+            memory: Memory {
+                k: args.k,
+                lambda: args.lambda.value(),
+                costs: Costs::new(dataset, &candidates, dataset.memory(), &options)?,
+            },
+        })
+    }
+
+    /// The same for people.
+    fn text(&self) -> String {
+        let mut text = self.data.lines();
+        let Self {
+            data,
+            hash,
+            description,
+            single_query_classes,
+            memory,
+            ..
+        } = self;
+        let _ = writeln!(
+            text,
+            "      {}, {} and {} in one query only\ndensity {}\nBLAKE3 {hash}\n",
+            counted(data.empty_columns as u64, "empty column"),
+            counted(description.single_query_columns as u64, "column"),
+            counted_classes(*single_query_classes),
+            description.density.map_or_else(|| "-".to_owned(), number),
+        );
+        let _ = writeln!(text, "{}\n", self.spreads());
+        let labels = &description.labels;
+        let _ = writeln!(
+            text,
+            "labels {} to {}, mean {}, {} distinct; {} of {} queries have one label only\n",
+            number(labels.least),
+            number(labels.largest),
+            number(labels.mean),
+            labels.distinct,
+            labels.constant_queries,
+            data.queries,
+        );
+        if !self.longest_columns.is_empty() {
+            let _ = writeln!(text, "{}\n", self.longest());
+        }
+        let _ = writeln!(
+            text,
+            "to select {} features with lambda {}:",
+            memory.k,
+            given(memory.lambda)
+        );
+        text + &memory.costs.text()
+    }
+
+    fn spreads(&self) -> String {
+        let Description {
+            query_sizes,
+            row_nonzeros,
+            column_nonzeros,
+            labels,
+            ..
+        } = &self.description;
+        let mut rows = vec![
+            ("rows of a query", counts(query_sizes)),
+            ("labels of a query", counts(&labels.distinct_in_query)),
+            ("range of its labels", floats(&labels.range_in_query)),
+            ("non-zeros of a row", counts(row_nonzeros)),
+        ];
+        rows.extend(
+            column_nonzeros
+                .as_ref()
+                .map(|spread| ("non-zeros of a column", counts(spread))),
+        );
+        let header = ["measure", "least", "median", "mean", "largest"];
+        let mut table = table(&header.map(str::to_owned));
+        for (what, [least, median, mean, largest]) in rows {
+            table.add_row([what.to_owned(), least, median, mean, largest]);
+        }
+        lines(table)
+    }
+
+    fn longest(&self) -> String {
+        let named = self.longest_columns.iter().any(|c| c.name.is_some());
+        let mut header = vec!["longest column".to_owned(), "non-zeros".to_owned()];
+        header.extend(named.then(|| "name".to_owned()));
+        let mut table = table(&header);
+        for column in &self.longest_columns {
+            let mut cells = vec![column.feature.to_string(), column.nonzeros.to_string()];
+            cells.extend(named.then(|| printable(column.name.unwrap_or_default())));
+            table.add_row(cells);
+        }
+        lines(table)
+    }
+}
+
+fn counted_classes(count: usize) -> String {
+    let plural = if count == 1 { "" } else { "es" };
+    format!("{count} column class{plural}")
+}
+
+fn counts(spread: &Spread<usize>) -> [String; 4] {
+    [
+        spread.least.to_string(),
+        spread.median.to_string(),
+        number(spread.mean),
+        spread.largest.to_string(),
+    ]
+}
+
+fn floats(spread: &Spread<f64>) -> [String; 4] {
+    [spread.least, spread.median, spread.mean, spread.largest].map(number)
+}

@@ -1,0 +1,65 @@
+//! Files that belong together are found by their names.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Endings of compressed files, and of those that are not.
+pub(crate) const SUFFIXES: [&str; 3] = ["", ".gz", ".zst"];
+
+/// The ending of files of names.
+pub(crate) const NAMES: &str = ".names.txt";
+
+/// What the files that go with the data at `path` have in common: the path without `.gz` or
+/// `.zst` and without the ending before it.
+pub(crate) fn prefix(path: &Path) -> PathBuf {
+    let compressed = path
+        .extension()
+        .is_some_and(|extension| extension == "gz" || extension == "zst");
+    let path = if compressed {
+        path.with_extension("")
+    } else {
+        path.to_owned()
+    };
+    path.with_extension("")
+}
+
+/// `prefix` followed by `ending` and the `suffix` of compression.
+pub(crate) fn with_ending(prefix: &Path, ending: &str, suffix: &str) -> PathBuf {
+    let mut path = OsString::from(prefix);
+    path.push(ending);
+    path.push(suffix);
+    path.into()
+}
+
+/// The file with this ending, compressed like `suffix` if there is a choice.
+pub(crate) fn find(prefix: &Path, ending: &str, suffix: &str) -> Option<PathBuf> {
+    [suffix]
+        .into_iter()
+        .chain(SUFFIXES)
+        .map(|suffix| with_ending(prefix, ending, suffix))
+        .find(|path| path.exists())
+}
+
+/// Whether `path` ends in `.extension`, in capitals or not.
+pub(crate) fn has_extension(path: &Path, extension: &str) -> bool {
+    path.extension()
+        .is_some_and(|found| found.eq_ignore_ascii_case(extension))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_prefix_is_what_stands_before_the_endings() {
+        for (path, expected) in [
+            ("a/train.svm", "a/train"),
+            ("train.svm.zst", "train"),
+            ("x.y.npz", "x.y"),
+            ("train", "train"),
+            ("a.b/train.gz", "a.b/train"),
+        ] {
+            assert_eq!(prefix(Path::new(path)), Path::new(expected), "{path}");
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! What a data set is like, in figures.
+
+use serde::Serialize;
+
+use super::{Column, Dataset};
+
+/// Columns that are listed as the longest.
+const LONGEST: usize = 10;
+
+/// Sizes, labels and entries of a data set. Entries with the value zero do not count.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Description {
+    /// Entries in one of all places, rows times columns; none without columns.
+    pub density: Option<f64>,
+    /// Rows of a query.
+    pub query_sizes: Spread<usize>,
+    /// Entries of a row.
+    pub row_nonzeros: Spread<usize>,
+    /// Entries of a column, of those that have one; none if no column has.
+    pub column_nonzeros: Option<Spread<usize>>,
+    /// The labels.
+    pub labels: Labels,
+    /// Columns with entries, all of them in one query.
+    pub single_query_columns: usize,
+    /// The columns with most entries, longest first, at most ten. They are not serialised: how
+    /// their numbers are written depends on the data.
+    #[serde(skip)]
+    pub longest_columns: Vec<LongColumn>,
+}
+
+/// How labels spread, in all and in each query.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Labels {
+    /// The least label.
+    pub least: f64,
+    /// The mean of all labels.
+    pub mean: f64,
+    /// The largest label.
+    pub largest: f64,
+    /// Different labels.
+    pub distinct: usize,
+    /// Queries of which all rows have the same label: there is nothing to rank.
+    pub constant_queries: usize,
+    /// Different labels of a query.
+    pub distinct_in_query: Spread<usize>,
+    /// Largest label of a query less its least.
+    pub range_in_query: Spread<f64>,
+}
+
+/// Figures of many, each having one.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Spread<T> {
+    /// The least.
+    pub least: T,
+    /// The one in the middle, or the mean of the two that are.
+    pub median: f64,
+    /// The mean.
+    pub mean: f64,
+    /// The largest.
+    pub largest: T,
+}
+
+/// A column with many entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LongColumn {
+    /// 0-based.
+    pub feature: u32,
+    /// Its entries.
+    pub nonzeros: usize,
+}
+
+impl Description {
+    /// Describes `dataset`, in time linear in its entries.
+    pub fn of(dataset: &Dataset<'_>) -> Self {
+        let queries = dataset.queries();
+        let sizes: Vec<usize> = queries.ranges().map(|rows| rows.len()).collect();
+        let columns = Columns::of(dataset);
+        let places = dataset.rows() as f64 * dataset.width() as f64;
+        Self {
+            density: (places > 0.0).then(|| columns.nonzeros() as f64 / places),
+            query_sizes: Spread::of_counts(sizes),
+            row_nonzeros: Spread::of_counts(columns.of_rows.clone()),
+            column_nonzeros: columns.spread(),
+            labels: Labels::of(dataset),
+            single_query_columns: columns.single_query,
+            longest_columns: columns.longest(),
+        }
+    }
+}
+
+/// Entries counted.
+struct Columns {
+    /// Of every row.
+    of_rows: Vec<usize>,
+    /// Of every column that has some.
+    lengths: Vec<LongColumn>,
+    single_query: usize,
+}
+
+impl Columns {
+    fn of(dataset: &Dataset<'_>) -> Self {
+        let query_of_row = dataset.queries().of_rows();
+        let mut columns = Self {
+            of_rows: vec![0; dataset.rows()],
+            lengths: Vec::new(),
+            single_query: 0,
+        };
+        for position in 0..dataset.stored_columns() {
+            let feature = dataset.feature(position);
+            columns.count(feature, dataset.column(position), &query_of_row);
+        }
+        columns
+    }
+
+    fn count(&mut self, feature: u32, column: Column<'_>, query_of_row: &[u32]) {
+        let mut rows = column.iter().filter(|&(_, value)| value != 0.0);
+        let Some((first, _)) = rows.next() else {
+            return;
+        };
+        self.of_rows[first] += 1;
+        let (mut nonzeros, mut last) = (1, first);
+        for (row, _) in rows {
+            self.of_rows[row] += 1;
+            nonzeros += 1;
+            last = row;
+        }
+        self.lengths.push(LongColumn { feature, nonzeros });
+        self.single_query += usize::from(query_of_row[first] == query_of_row[last]);
+    }
+
+    fn nonzeros(&self) -> usize {
+        self.of_rows.iter().sum()
+    }
+
+    fn spread(&self) -> Option<Spread<usize>> {
+        let lengths: Vec<usize> = self.lengths.iter().map(|column| column.nonzeros).collect();
+        (!lengths.is_empty()).then(|| Spread::of_counts(lengths))
+    }
+
+    /// Of equally long columns, the first come first.
+    fn longest(mut self) -> Vec<LongColumn> {
+        self.lengths
+            .sort_by_key(|column| std::cmp::Reverse(column.nonzeros));
+        self.lengths.truncate(LONGEST);
+        self.lengths
+    }
+}
+
+impl Labels {
+    fn of(dataset: &Dataset<'_>) -> Self {
+        let labels = dataset.labels();
+        let queries = dataset.queries().ranges();
+        let sorted: Vec<Vec<f64>> = queries.map(|rows| sorted(&labels[rows])).collect();
+        let distinct_in_query: Vec<usize> = sorted.iter().map(|labels| distinct(labels)).collect();
+        let ranges = sorted
+            .iter()
+            .map(|labels| labels[labels.len() - 1] - labels[0]);
+        let all = self::sorted(labels);
+        let constant = distinct_in_query.iter().filter(|&&count| count == 1);
+        Self {
+            least: all[0],
+            mean: mean(labels.iter().copied()),
+            largest: all[all.len() - 1],
+            distinct: distinct(&all),
+            constant_queries: constant.count(),
+            range_in_query: Spread::of_floats(ranges.collect()),
+            distinct_in_query: Spread::of_counts(distinct_in_query),
+        }
+    }
+}
+
+/// Ascending, with one zero of the two.
+fn sorted(labels: &[f64]) -> Vec<f64> {
+    let mut labels: Vec<f64> = labels.iter().map(|label| label + 0.0).collect();
+    labels.sort_unstable_by(f64::total_cmp);
+    labels
+}
+
+/// Different numbers among ascending ones.
+fn distinct(numbers: &[f64]) -> usize {
+    numbers.chunk_by(|left, right| left == right).count()
+}
+
+fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> f64 {
+    let count = numbers.len() as f64;
+    // Divided before they are summed, huge numbers have a mean, too.
+    numbers.map(|number| number / count).sum()
+}
+
+impl Spread<usize> {
+    /// Of at least one count.
+    fn of_counts(mut counts: Vec<usize>) -> Self {
+        counts.sort_unstable();
+        let sum: usize = counts.iter().sum();
+        let (low, high) = middle(&counts);
+        Self {
+            least: counts[0],
+            median: f64::midpoint(low as f64, high as f64),
+            mean: sum as f64 / counts.len() as f64,
+            largest: counts[counts.len() - 1],
+        }
+    }
+}
+
+impl Spread<f64> {
+    /// Of at least one number.
+    fn of_floats(mut numbers: Vec<f64>) -> Self {
+        numbers.sort_unstable_by(f64::total_cmp);
+        let (low, high) = middle(&numbers);
+        Self {
+            least: numbers[0],
+            median: f64::midpoint(low, high),
+            mean: mean(numbers.iter().copied()),
+            largest: numbers[numbers.len() - 1],
+        }
+    }
+}
+
+/// The one or two in the middle.
+fn middle<T: Copy>(sorted: &[T]) -> (T, T) {
+    (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Queries;
+    use super::super::read::ReadOptions;
+    use super::*;
+
+    #[test]
+    fn figures_are_those_of_the_data() {
+        let text = "2 qid:a 1:1 2:3 9:1\n0 qid:a 1:1\n-0 qid:a\n1 qid:b 2:2 5:1\n1 qid:b 5:4\n";
+        let data = ReadOptions::new().read_from(text.as_bytes(), "f");
+        let found = Description::of(&data.unwrap().dataset);
+        assert_eq!(found.density, Some(7.0 / 45.0));
+        let sizes = found.query_sizes;
+        assert_eq!((sizes.least, sizes.median, sizes.largest), (2, 2.5, 3));
+        assert_eq!(found.row_nonzeros.median, 1.0);
+        assert_eq!(found.column_nonzeros.unwrap().mean, 7.0 / 4.0);
+        assert_eq!(found.single_query_columns, 3);
+        let longest: Vec<u32> = found.longest_columns.iter().map(|c| c.feature).collect();
+        assert_eq!(longest, [0, 1, 4, 8]);
+        let labels = found.labels;
+        assert_eq!((labels.least, labels.largest), (0.0, 2.0));
+        assert_eq!((labels.mean, labels.distinct), (0.8, 3));
+        assert_eq!(labels.constant_queries, 1);
+        assert_eq!(labels.distinct_in_query.largest, 2);
+        assert_eq!(labels.range_in_query.mean, 1.0);
+    }
+
+    #[test]
+    fn a_matrix_without_entries_has_figures() {
+        let queries = Queries::single(1).unwrap();
+        let none = Dataset::from_csc(vec![0], vec![], vec![], vec![1e308], queries).unwrap();
+        let found = Description::of(&none);
+        assert_eq!((found.density, found.column_nonzeros), (None, None));
+        assert_eq!(found.labels.mean, 1e308);
+        let queries = Queries::single(1).unwrap();
+        let zero = Dataset::from_csc(vec![0, 1], vec![0], vec![0.0], vec![1.0], queries).unwrap();
+        assert_eq!(Description::of(&zero).density, Some(0.0));
+    }
+}

@@ -1,0 +1,315 @@
+//! Arrays as NumPy writes them.
+//!
+//! A `.npy` file is a magic number, a header that is a Python dictionary of `descr`,
+//! `fortran_order` and `shape`, and the elements: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
+//! Arrays of one dimension, and scalars, of integers, floats, booleans and text are read; their
+//! headers are checked before anything is allocated for their elements.
+
+use std::fs::File;
+use std::io::{self, BufReader, ErrorKind, Read};
+use std::path::Path;
+
+use super::error::{Fault, ReadError, ReadErrorKind, quote};
+use super::header::{self, Kind};
+
+/// Bytes read at a time.
+const BLOCK: usize = 1 << 16;
+
+/// Most bytes of a header; NumPy itself takes 10 000 characters unless told otherwise.
+const LARGEST_HEADER: u32 = 1 << 16;
+
+/// Most bytes of one element: text in an array takes the room of the longest.
+const LARGEST_ELEMENT: usize = 1 << 20;
+
+/// An array whose header was read.
+pub(super) struct Array<R> {
+    reader: R,
+    /// What messages call it.
+    name: String,
+    header: header::Header,
+}
+
+impl Array<BufReader<File>> {
+    /// Opens the `.npy` file at `path`, whose array messages call `name`.
+    pub(super) fn open(path: &Path, name: &str) -> Result<Self, ReadError> {
+        let file = path.display().to_string();
+        let reader = File::open(path).map_err(|error| ReadError::io(&file, &error))?;
+        Self::new(BufReader::with_capacity(BLOCK, reader), name).map_err(|fault| fault.of(&file))
+    }
+}
+
+impl<R: Read> Array<R> {
+    /// Reads the header of the array that messages call `name`.
+    pub(super) fn new(mut reader: R, name: &str) -> Result<Self, Fault> {
+        let text = header_text(&mut reader, name)?;
+        let header = header::parse(&text).map_err(|(expected, found)| {
+            Fault::new(ReadErrorKind::Array, expected, found).in_array(name, None)
+        })?;
+        if header.size > LARGEST_ELEMENT {
+            let expected = format!("elements of at most {LARGEST_ELEMENT} bytes");
+            let found = format!("{} bytes", header.size);
+            return Err(Fault::new(ReadErrorKind::Array, expected, found).in_array(name, None));
+        }
+        Ok(Self {
+            reader,
+            name: name.to_owned(),
+            header,
+        })
+    }
+
+    pub(super) fn kind(&self) -> Kind {
+        self.header.kind
+    }
+
+    /// Elements of an array of one dimension.
+    pub(super) fn length(&self) -> Result<u64, Fault> {
+        if let [length] = self.header.shape[..] {
+            return Ok(length);
+        }
+        let found = format!("{} dimensions", self.header.shape.len());
+        Err(self.unsuitable("an array of one dimension", found))
+    }
+
+    /// A fault of the array as a whole.
+    pub(super) fn unsuitable(&self, expected: impl Into<String>, found: String) -> Fault {
+        Fault::new(ReadErrorKind::Array, expected.into(), found).in_array(&self.name, None)
+    }
+
+    /// A fault at a position.
+    pub(super) fn fault(
+        &self,
+        position: u64,
+        kind: ReadErrorKind,
+        expected: impl Into<String>,
+        found: String,
+    ) -> Fault {
+        Fault::new(kind, expected.into(), found).in_array(&self.name, Some(position))
+    }
+
+    /// All elements as floats, each of them finite and exactly what the array has.
+    pub(super) fn floats(mut self, what: &'static str) -> Result<Vec<f64>, Fault> {
+        let numeric = matches!(
+            self.kind(),
+            Kind::Boolean | Kind::Signed | Kind::Unsigned | Kind::Float
+        );
+        if !numeric {
+            let found = self.header.descr.clone();
+            return Err(self.unsuitable(format!("numbers for {what}s"), found));
+        }
+        let mut floats = room(self.length()?).map_err(|fault| fault.in_array(&self.name, None))?;
+        self.each(|array, position, bytes| {
+            let value = array.float(position, bytes, what)?;
+            floats.push(value);
+            Ok(())
+        })?;
+        Ok(floats)
+    }
+
+    fn float(&self, position: u64, bytes: &[u8], what: &str) -> Result<f64, Fault> {
+        if self.kind() != Kind::Float {
+            let integer = self.integer(bytes);
+            // The cast is exact or found out by the cast back.
+            #[expect(clippy::cast_possible_truncation)]
+            let exact = integer as f64 as i128 == integer;
+            if !exact {
+                let expected = format!("a {what} that a 64-bit float holds exactly");
+                return Err(self.fault(
+                    position,
+                    ReadErrorKind::Value,
+                    expected,
+                    integer.to_string(),
+                ));
+            }
+            return Ok(integer as f64);
+        }
+        let word = self.word(bytes);
+        let value = if bytes.len() == 4 {
+            // Four bytes were read.
+            #[expect(clippy::cast_possible_truncation)]
+            f64::from(f32::from_bits(word as u32))
+        } else {
+            f64::from_bits(word)
+        };
+        if value.is_finite() {
+            return Ok(value);
+        }
+        let (expected, found) = (format!("a finite {what}"), value.to_string());
+        Err(self.fault(position, ReadErrorKind::NotFinite, expected, found))
+    }
+
+    /// Calls `each` with every element of an array of integers and its position.
+    pub(super) fn integers(
+        mut self,
+        mut each: impl FnMut(&Self, u64, i128) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        if !matches!(self.kind(), Kind::Signed | Kind::Unsigned) {
+            let found = self.header.descr.clone();
+            return Err(self.unsuitable("integers", found));
+        }
+        self.each(|array, position, bytes| each(array, position, array.integer(bytes)))
+    }
+
+    /// Calls `each` with every element of an array of text, without the zeros that fill it up,
+    /// or of integers, in decimal, and its position.
+    pub(super) fn texts(
+        mut self,
+        mut each: impl FnMut(&Self, u64, &str) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let kind = self.kind();
+        if matches!(kind, Kind::Signed | Kind::Unsigned) {
+            return self.integers(|array, at, integer| each(array, at, &integer.to_string()));
+        }
+        if !matches!(kind, Kind::Bytes | Kind::Text) {
+            let found = self.header.descr.clone();
+            return Err(self.unsuitable("text or integers", found));
+        }
+        let mut text = String::new();
+        self.each(|array, position, bytes| {
+            text.clear();
+            let legal = match kind {
+                Kind::Text => array.unicode(bytes, &mut text),
+                _ => ascii(bytes, &mut text),
+            };
+            if legal {
+                return each(array, position, &text);
+            }
+            let head = quote(bytes);
+            let kind = ReadErrorKind::QueryIdEncoding;
+            Err(array.fault(position, kind, "text in UTF-8 or Unicode", head))
+        })
+    }
+
+    /// Appends the characters of four bytes each, and says whether they all are.
+    fn unicode(&self, bytes: &[u8], text: &mut String) -> bool {
+        let words = bytes.chunks_exact(4).map(|bytes| self.word(bytes));
+        for word in words {
+            match u32::try_from(word).ok().and_then(char::from_u32) {
+                Some(char) => text.push(char),
+                None => return false,
+            }
+        }
+        text.truncate(text.trim_end_matches('\0').len());
+        true
+    }
+
+    /// Calls `each` with the position and bytes of every element, and sees that nothing follows.
+    fn each(
+        &mut self,
+        mut each: impl FnMut(&Self, u64, &[u8]) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let size = self.header.size;
+        let at_once = (BLOCK / size).max(1);
+        let count = self.header.count();
+        let mut block = vec![0; at_once * size];
+        let mut position = 0;
+        while position < count {
+            let left = usize::try_from(count - position).unwrap_or(usize::MAX);
+            let bytes = &mut block[..left.min(at_once) * size];
+            self.reader
+                .read_exact(bytes)
+                .map_err(|error| failed(&self.name, &error))?;
+            for element in bytes.chunks_exact(size) {
+                each(self, position, element)?;
+                position += 1;
+            }
+        }
+        // Reading to the end is also what has a zip archive check its sum.
+        match self.reader.read(&mut [0]) {
+            Ok(0) => Ok(()),
+            Ok(_) => Err(self.unsuitable("the end of the array", "more bytes".to_owned())),
+            Err(error) => Err(failed(&self.name, &error)),
+        }
+    }
+
+    fn integer(&self, bytes: &[u8]) -> i128 {
+        let word = self.word(bytes);
+        if self.kind() != Kind::Signed {
+            return i128::from(word);
+        }
+        let unused = 64 - 8 * bytes.len();
+        i128::from((word << unused).cast_signed() >> unused)
+    }
+
+    /// At most eight bytes in the order of the array.
+    fn word(&self, bytes: &[u8]) -> u64 {
+        let mut word = [0; 8];
+        if self.header.big_endian {
+            word[8 - bytes.len()..].copy_from_slice(bytes);
+            u64::from_be_bytes(word)
+        } else {
+            word[..bytes.len()].copy_from_slice(bytes);
+            u64::from_le_bytes(word)
+        }
+    }
+}
+
+/// Appends bytes in UTF-8, without the zeros at the end.
+fn ascii(bytes: &[u8], text: &mut String) -> bool {
+    let end = bytes.iter().rposition(|&byte| byte != 0);
+    let bytes = &bytes[..end.map_or(0, |end| end + 1)];
+    std::str::from_utf8(bytes)
+        .map(|legal| text.push_str(legal))
+        .is_ok()
+}
+
+/// An empty vector with room for `count` elements, unless the machine has none.
+pub(super) fn room<T>(count: u64) -> Result<Vec<T>, Fault> {
+    let mut elements = Vec::new();
+    let count = usize::try_from(count).unwrap_or(usize::MAX);
+    if elements.try_reserve_exact(count).is_ok() {
+        return Ok(elements);
+    }
+    let found = format!("{count} elements");
+    Err(Fault::new(
+        ReadErrorKind::TooLarge,
+        "an array that fits into memory",
+        found,
+    ))
+}
+
+/// The text of the header.
+fn header_text(reader: &mut impl Read, name: &str) -> Result<Vec<u8>, Fault> {
+    let failed = |error: &io::Error| failed(name, error);
+    let bad =
+        |expected, found| Fault::new(ReadErrorKind::Array, expected, found).in_array(name, None);
+    let mut head = [0; 8];
+    reader.read_exact(&mut head).map_err(|e| failed(&e))?;
+    let [magic @ .., major, _] = head;
+    if magic != *b"\x93NUMPY" {
+        return Err(bad("an array in NumPy's format", quote(&magic)));
+    }
+    let mut length = [0; 4];
+    let bytes = match major {
+        1 => 2,
+        2 | 3 => 4,
+        _ => return Err(bad("version 1, 2 or 3 of the format", major.to_string())),
+    };
+    reader
+        .read_exact(&mut length[..bytes])
+        .map_err(|e| failed(&e))?;
+    let length = u32::from_le_bytes(length);
+    if length > LARGEST_HEADER {
+        return Err(bad("a header of at most 65536 bytes", length.to_string()));
+    }
+    // At most LARGEST_HEADER.
+    let mut text = vec![0; length as usize];
+    reader.read_exact(&mut text).map_err(|e| failed(&e))?;
+    Ok(text)
+}
+
+/// What a failed read of the array `name` means.
+pub(super) fn failed(name: &str, error: &io::Error) -> Fault {
+    let fault = match error.kind() {
+        ErrorKind::UnexpectedEof => Fault::new(
+            ReadErrorKind::Truncated,
+            "more elements",
+            "the end of the array".to_owned(),
+        )
+        .remedy("the file was cut off: copy or write it again"),
+        ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::Other => {
+            Fault::new(ReadErrorKind::Corrupt, "intact data", error.to_string())
+        }
+        _ => Fault::io(error),
+    };
+    fault.in_array(name, None)
+}

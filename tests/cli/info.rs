@@ -1,0 +1,116 @@
+use serde_json::{Value, json};
+
+use crate::support::{Folder, keys};
+
+#[test]
+fn figures_are_those_of_the_data() {
+    let folder = Folder::new();
+    let info = folder.json("corpus info train.svm --names names.txt --json");
+    assert_eq!(info["schema"], "rankrls.corpus-info/1");
+    assert_eq!(
+        info["data"],
+        json!({
+            "rows": 8, "queries": 3, "columns": 7, "nonzeros": 21, "empty_columns": 1,
+            "constant_columns": 2, "column_classes": 4
+        })
+    );
+    assert_eq!(info["density"], 21.0 / 56.0);
+    assert_eq!(
+        info["query_sizes"],
+        json!({"least": 2, "median": 3.0, "mean": 8.0 / 3.0, "largest": 3})
+    );
+    assert_eq!(info["row_nonzeros"]["largest"], 4);
+    assert_eq!(info["column_nonzeros"]["least"], 2);
+    let labels = &info["labels"];
+    assert_eq!(
+        (&labels["least"], &labels["largest"]),
+        (&json!(0.0), &json!(2.0))
+    );
+    assert_eq!(
+        (&labels["mean"], &labels["distinct"]),
+        (&json!(0.875), &json!(3))
+    );
+    assert_eq!(labels["constant_queries"], 0);
+    assert_eq!(labels["range_in_query"]["least"], 1.0);
+    assert_eq!(labels["distinct_in_query"]["median"], 3.0);
+    // Column 5 is in query a alone, and constant there.
+    assert_eq!(info["single_query_columns"], 1);
+    assert_eq!(info["single_query_classes"], 0);
+    let longest = &info["longest_columns"];
+    assert_eq!(
+        longest[0],
+        json!({"feature": 2, "name": "word b", "nonzeros": 5})
+    );
+    assert_eq!(longest.as_array().unwrap().len(), 6);
+    folder.run("select train.svm -k 1 --lambda 1 -o model.json");
+    let model: Value = serde_json::from_str(&folder.read("model.json")).unwrap();
+    assert_eq!(info["hash"], model["data"]["hash"]);
+}
+
+#[test]
+fn memory_is_that_of_the_plan() {
+    let folder = Folder::new();
+    let info = folder.json("corpus info @parses -k 20 --lambda 16 --max-memory 8MiB --json");
+    let plan = folder.json("select @parses -k 20 --lambda 16 --max-memory 8MiB --dry-run --json");
+    let memory = &info["memory"];
+    assert_eq!(
+        (&memory["k"], &memory["lambda"]),
+        (&json!(20), &json!(16.0))
+    );
+    for key in keys(memory) {
+        if key != "k" && key != "lambda" {
+            assert_eq!(memory[key], plan[key], "{key}");
+        }
+    }
+    assert_eq!(memory["strategies"].as_array().unwrap().len(), 5);
+    assert_eq!(folder.json("corpus info @parses --json")["memory"]["k"], 50);
+}
+
+#[test]
+fn people_read_it_too() {
+    let folder = Folder::new();
+    let text = folder.stdout("corpus info train.svm --names names.txt");
+    for part in [
+        "data: 8 rows, 3 queries, 7 columns, 21 non-zeros",
+        "1 empty column, 1 column and 0 column classes in one query only",
+        "density 0.375000",
+        "rows of a query",
+        "0 of 3 queries have one label only",
+        "longest column",
+        "word b",
+        "to select 50 features with lambda 1:",
+        "auto takes",
+    ] {
+        assert!(text.contains(part), "{part} in {text}");
+    }
+    assert!(!folder.stdout("corpus info train.svm").contains("name"));
+}
+
+#[test]
+fn data_with_nothing_to_select_is_described() {
+    let folder = Folder::new();
+    folder.write("flat.svm", "1 qid:a 1:1\n1 qid:a 1:1\n");
+    let info = folder.json("corpus info flat.svm --json");
+    assert_eq!(info["labels"]["constant_queries"], 1);
+    assert_eq!(info["memory"]["auto"], Value::Null);
+    let text = folder.stdout("corpus info flat.svm");
+    assert!(text.contains("nothing to select"), "{text}");
+    let error = folder.fails("select flat.svm -k 1 --lambda 1 --dry-run", 1);
+    assert!(error.contains("constant"), "{error}");
+    folder.write("bare.svm", "1\n");
+    let info = folder.json("corpus info bare.svm --json");
+    assert_eq!(
+        (&info["density"], &info["column_nonzeros"]),
+        (&Value::Null, &Value::Null)
+    );
+    assert!(folder.stdout("corpus info bare.svm").contains("density -"));
+}
+
+#[test]
+fn wrong_arguments_are_usage() {
+    let folder = Folder::new();
+    for arguments in ["train.svm -k 0", "train.svm --lambda 0", "", "- --names -"] {
+        folder.fails(&format!("corpus info {arguments}"), 2);
+    }
+    folder.fails("corpus info absent.svm", 1);
+}

@@ -1,0 +1,120 @@
+use crate::support::{Folder, TRAIN};
+
+/// Indices of the features of a model, as in its file.
+fn features(folder: &Folder, arguments: &str) -> Vec<String> {
+    let document = folder.json(&format!("select {arguments} -o model.json --json"));
+    let steps = document["steps"].as_array().unwrap().iter();
+    steps.map(|step| step["feature"].to_string()).collect()
+}
+
+/// The value that a line of svmlight has for an index.
+fn value<'l>(line: &'l str, index: &str) -> Option<&'l str> {
+    let prefix = format!("{index}:");
+    line.split(' ').find_map(|pair| pair.strip_prefix(&prefix))
+}
+
+#[test]
+fn features_become_columns_in_order_of_selection() {
+    let folder = Folder::new();
+    let features = features(&folder, "train.svm -k 3 --lambda 1 --names names.txt");
+    folder.run("corpus project train.svm --model model.json -o out.svm");
+    let rows = TRAIN.lines().skip(1);
+    let text = folder.read("out.svm");
+    assert_eq!(text.lines().count(), 8);
+    for (row, line) in rows.zip(text.lines()) {
+        for (feature, number) in features.iter().zip(1..) {
+            let projected = value(line, &number.to_string()).filter(|value| *value != "0");
+            assert_eq!(projected, value(row, feature), "{line}");
+        }
+        let head = |line: &str| {
+            line.split(' ')
+                .take(2)
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(head(line), head(row));
+    }
+    let all: Vec<&str> = crate::support::NAMES.lines().collect();
+    let names = folder.read("out.names.txt");
+    let expected: Vec<&str> = features
+        .iter()
+        .map(|feature| all[feature.parse::<usize>().unwrap() - 1])
+        .collect();
+    assert_eq!(names.lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn the_model_is_selected_again() {
+    let folder = Folder::new();
+    let steps = |arguments: &str| {
+        let document = folder.json(&format!("select {arguments} --lambda 16 --json"));
+        let steps = document["steps"].as_array().unwrap().clone();
+        let names = steps.iter().map(|step| step["name"].clone());
+        let errors = steps.iter().map(|step| step["lqo_error"].clone());
+        (names.collect::<Vec<_>>(), errors.collect::<Vec<_>>())
+    };
+    let expected = steps("@parses -k 8 -o model.json");
+    for output in ["few.svm.zst", "few.features", "few.npz"] {
+        folder.run(&format!(
+            "corpus project @parses --model model.json -o {output}"
+        ));
+        let found = steps(&format!("{output} --names few.names.txt -k 8"));
+        assert_eq!(found, expected, "{output}");
+    }
+    // Test data gets the same columns, used or not.
+    folder.run("corpus project @parses-test --model model.json -o test.npz");
+    let info = folder.json("corpus info test.npz --json");
+    assert_eq!(info["data"]["columns"], 8);
+}
+
+#[test]
+fn numbers_can_be_kept() {
+    let folder = Folder::new();
+    features(&folder, "train.svm -k 2 --lambda 1 --names names.txt");
+    folder.run("corpus project test.svm --model model.json -o kept.svm --keep-numbers");
+    assert!(!folder.path("kept.names.txt").exists());
+    let scores = |data: &str| folder.stdout(&format!("predict model.json {data} -q"));
+    assert_eq!(scores("kept.svm"), scores("test.svm"));
+    let info = folder.json("corpus info kept.svm --json");
+    assert_eq!(info["data"]["columns"], 7);
+}
+
+#[test]
+fn unknown_columns_are_dropped_and_counted() {
+    let folder = Folder::new();
+    features(&folder, "train.svm -k 4 --lambda 1");
+    let (text, errors) = folder.run("corpus project test.svm --model model.json -o -");
+    assert_eq!(
+        errors,
+        "warning: dropped 3 non-zeros in 2 columns unknown to the model\n"
+    );
+    assert_eq!(text.lines().count(), 5);
+    assert!(text.lines().all(|line| line.contains(" qid:")));
+}
+
+#[test]
+fn mistakes_are_told() {
+    let folder = Folder::new();
+    features(&folder, "train.svm -k 1 --lambda 1");
+    for (arguments, code, message) in [
+        ("train.svm -o a.svm", 2, "--model"),
+        ("train.svm --model model.json", 2, "--output"),
+        ("train.svm --model absent.json -o a.svm", 1, "absent.json"),
+        ("train.svm --model train.svm -o a.svm", 1, "train.svm"),
+        ("absent.svm --model model.json -o a.svm", 1, "absent.svm"),
+        ("- --model - -o a.svm", 2, "only one input"),
+        (
+            "train.svm --model model.json -o - --to npz",
+            2,
+            "standard output",
+        ),
+        (
+            "train.svm --model model.json -o absent/a.svm",
+            1,
+            "cannot write to",
+        ),
+    ] {
+        let error = folder.fails(&format!("corpus project {arguments}"), code);
+        assert!(error.contains(message), "{arguments}: {error}");
+    }
+}
