@@ -216,11 +216,10 @@ impl Engine {
             }
             Solver::Primal => {
                 let covariance = design.covariance();
-                let eigen = decompose.then(|| Eigen::new(&covariance));
-                let eigen = match eigen {
-                    Some(None) => return Err(TrainError::NotFinite),
-                    Some(eigen) => eigen,
-                    None => None,
+                let eigen = if decompose {
+                    Some(Eigen::new(&covariance).ok_or(TrainError::NotFinite)?)
+                } else {
+                    None
                 };
                 Ok(Self::Primal { covariance, eigen })
             }
