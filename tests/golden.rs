@@ -308,7 +308,7 @@ fn trains_on_all_features_as_the_authors_implementation() {
     };
     let ways = [
         (Solver::Dual, 1),
-        (Solver::Dual, 8),
+        (Solver::Dual, 100),
         (Solver::Primal, 1),
         (Solver::ConjugateGradients, 1),
     ];

@@ -54,16 +54,15 @@ pub(crate) fn run(args: &InspectArgs) -> Result<()> {
         return print(|output| model.write_to(output));
     }
     let mut text = heading(&model);
-    if !model.strategy().is_selection() {
-        if args.members {
-            bail!(
-                "nothing was selected for this model: each of its features has its own weight, \
-                 and none stands for others"
-            );
-        }
-        text += &largest(&model, args.top.unwrap_or(LARGEST));
-    } else {
+    if model.strategy().is_selection() {
         let _ = writeln!(text, "\n{}", path(&model, args.top));
+    } else if args.members {
+        bail!(
+            "nothing was selected for this model: each of its features has its own weight, and \
+             none stands for others"
+        );
+    } else {
+        text += &largest(&model, args.top.unwrap_or(LARGEST));
     }
     if args.members {
         let _ = write!(text, "\n{}", members(&model));

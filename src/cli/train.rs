@@ -26,8 +26,8 @@ use super::usage;
 ///
 /// The solvers find the same weights. dual takes memory with the square of the rows, primal with
 /// the square of the column classes; cg, conjugate gradients, with neither, but it leaves queries
-/// out only by training again. auto takes the faster of the first two if it takes about a minute
-/// at most and fits into memory, else cg.
+/// out only by training again. auto takes the faster of the first two if that is a matter of
+/// seconds and fits into memory, else cg.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

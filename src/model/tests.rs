@@ -82,7 +82,8 @@ fn contradictions_of_trained_models_are_refused() {
         ),
         (
             |v| {
-                v["path"] = json!([{"step": 1, "feature": 1, "lqo_error": 1.0, "lqo_cindex": null}])
+                v["path"] =
+                    json!([{"step": 1, "feature": 1, "lqo_error": 1.0, "lqo_cindex": null}]);
             },
             "path: expected no steps, with strategy all, found 1",
         ),

@@ -129,8 +129,8 @@ impl<'a> Iterative<'a> {
         for iteration in 0..ITERATIONS {
             let now = norm(&residual);
             least = least.min(now);
-            // Rounding has taken over; or not a number.
-            if now <= enough || !(now <= DIVERGED * least) {
+            // Where it is not a number, or has grown, rounding has taken over.
+            if now <= enough || now.is_nan() || now > DIVERGED * least {
                 return iteration;
             }
             let product = self.product(&direction, kept);
@@ -200,7 +200,9 @@ impl Block {
             }
         }
         let mut diagonal = design.query_diagonal(query);
-        diagonal.iter_mut().for_each(|value| *value += lambda);
+        for value in &mut diagonal {
+            *value += lambda;
+        }
         Self::Diagonal(diagonal)
     }
 

@@ -294,7 +294,9 @@ impl<'a> Design<'a> {
             }
             let (own, later) = rest.split_at_mut(self.queries().range(query).len());
             let mean = own.iter().sum::<f64>() / own.len() as f64;
-            own.iter_mut().for_each(|value| *value -= mean);
+            for value in own {
+                *value -= mean;
+            }
             rest = later;
         }
     }
@@ -365,6 +367,8 @@ fn mean_column(columns: &[f64], height: usize) -> Vec<f64> {
         }
     }
     let count = (columns.len() / height) as f64;
-    means.iter_mut().for_each(|mean| *mean /= count);
+    for mean in &mut means {
+        *mean /= count;
+    }
     means
 }

@@ -18,7 +18,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use super::cholesky::Cholesky;
-use super::conjugate::Iterative;
+use super::conjugate::{Convergence, Iterative};
 use super::solver::BATCH;
 use super::square::Square;
 use super::system::{System, square_of};
@@ -36,6 +36,9 @@ pub struct Holdout {
     /// Concordance index of the predictions, averaged over the queries that have a pair of
     /// different labels; `None` when none has.
     pub cindex: Option<f64>,
+    /// How conjugate gradients ended, if they were the solver: all iterations, and the largest
+    /// residual of all groups.
+    pub convergence: Option<Convergence>,
 }
 
 /// Rows of some groups, and where each group begins among them.
@@ -48,6 +51,7 @@ impl Holdout {
     pub(super) fn new(trained: &Trained<'_>, groups: &Groups) -> Result<Self, TrainError> {
         let problem = trained.problem;
         groups.check(problem.design.queries().len())?;
+        let mut convergence = None;
         let parts = match &trained.solution {
             Solution::Dual(system, coefficients) => {
                 factored(trained, groups, |batch| dual(system, coefficients, batch))?
@@ -63,7 +67,9 @@ impl Holdout {
                 })?
             }
             Solution::Iterated(iterative, coefficients, _) => {
-                iterated(trained, iterative, coefficients, groups)
+                let (parts, worst) = iterated(trained, iterative, coefficients, groups);
+                convergence = Some(worst);
+                parts
             }
         };
         let mut residuals = vec![0.0; problem.labels.len()];
@@ -72,10 +78,14 @@ impl Holdout {
                 residuals[row] = residual;
             }
         }
-        Self::from_residuals(problem, &residuals)
+        Self::from_residuals(problem, &residuals, convergence)
     }
 
-    fn from_residuals(problem: &RankRls<'_>, residuals: &[f64]) -> Result<Self, TrainError> {
+    fn from_residuals(
+        problem: &RankRls<'_>,
+        residuals: &[f64],
+        convergence: Option<Convergence>,
+    ) -> Result<Self, TrainError> {
         let design = &problem.design;
         let unscaled = |values: &[f64]| -> Vec<f64> {
             let rows = values.iter().enumerate();
@@ -97,6 +107,7 @@ impl Holdout {
             cindex: cindex(predictions.clone(), raw, &labels, design.queries()),
             predictions,
             error,
+            convergence,
         })
     }
 }
@@ -124,7 +135,10 @@ fn batches(problem: &RankRls<'_>, groups: &Groups) -> Vec<Batch> {
                 batch.groups.push(start..batch.rows.len());
             }
             _ => batches.push(Batch {
-                groups: vec![0..rows.len()],
+                groups: Vec::from([Range {
+                    start: 0,
+                    end: rows.len(),
+                }]),
                 rows,
             }),
         }
@@ -217,21 +231,27 @@ fn iterated(
     iterative: &Iterative<'_>,
     coefficients: &[f64],
     groups: &Groups,
-) -> Vec<Part> {
+) -> (Vec<Part>, Convergence) {
     let problem = trained.problem;
     let part = |group: &&[usize]| {
         let mut kept = vec![true; problem.design.queries().len()];
         group.iter().for_each(|&query| kept[query] = false);
         let mut coefficients = coefficients.to_vec();
-        iterative.solve(&problem.labels, Some(&kept), &mut coefficients);
+        let ended = iterative.solve(&problem.labels, Some(&kept), &mut coefficients);
         let predictions = problem.design.kernel(&coefficients);
         let rows = rows_of(problem, group);
         let residual = |&row: &usize| problem.labels[row] - predictions[row];
         let residuals = rows.iter().map(residual).collect();
-        (rows, residuals)
+        ((rows, residuals), ended)
     };
     let groups: Vec<&[usize]> = groups.iter().collect();
-    groups.par_iter().map(part).collect()
+    let found: Vec<(Part, Convergence)> = groups.par_iter().map(part).collect();
+    let (parts, ended): (Vec<Part>, Vec<Convergence>) = found.into_iter().unzip();
+    let worst = Convergence {
+        iterations: ended.iter().map(|ended| ended.iterations).sum(),
+        residual: ended.iter().map(|ended| ended.residual).fold(0.0, f64::max),
+    };
+    (parts, worst)
 }
 
 fn pick(values: &[f64], rows: &[usize]) -> Vec<f64> {

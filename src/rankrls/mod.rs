@@ -49,6 +49,7 @@ pub use solver::{Shape, Solver, UnknownSolver};
 pub use trained::{Trained, Weights};
 
 use crate::Lambda;
+use crate::QueryWeight;
 use crate::candidates::Candidates;
 use crate::dataset::Dataset;
 #[cfg(doc)]
@@ -105,12 +106,20 @@ impl<'a> RankRls<'a> {
     ///
     /// # Errors
     /// As [`new`](Self::new).
+    ///
+    /// # Panics
+    /// When the candidates are weighted: weights are those of the options.
     pub fn among(
         dataset: &'a Dataset<'a>,
         candidates: &'a Candidates,
         held: u64,
         options: &TrainOptions,
     ) -> Result<Self, TrainError> {
+        let weight = candidates.query_weight();
+        assert!(
+            weight == QueryWeight::Uniform,
+            "candidates weighted by {weight}"
+        );
         Self::with(dataset, Cow::Borrowed(candidates), held, options)
     }
 
@@ -216,11 +225,10 @@ impl Engine {
             }
             Solver::Primal => {
                 let covariance = design.covariance();
-                let eigen = decompose.then(|| Eigen::new(&covariance));
-                let eigen = match eigen {
-                    Some(None) => return Err(TrainError::NotFinite),
-                    Some(eigen) => eigen,
-                    None => None,
+                let eigen = if decompose {
+                    Some(Eigen::new(&covariance).ok_or(TrainError::NotFinite)?)
+                } else {
+                    None
                 };
                 Ok(Self::Primal { covariance, eigen })
             }

@@ -131,6 +131,20 @@ mod tests {
     }
 
     #[test]
+    fn many_lambdas_are_worth_a_decomposition() {
+        let parses = shape(2_000, 15_000, 300_000);
+        assert!(!parses.decomposes());
+        let many = Shape {
+            lambdas: 100,
+            ..parses
+        };
+        assert!(many.decomposes());
+        assert!(Solver::Dual.memory(&many) > Solver::Dual.memory(&parses));
+        let one_by_one = 100.0 * Solver::Dual.cost(&parses);
+        assert!(Solver::Dual.cost(&many) < one_by_one);
+    }
+
+    #[test]
     fn what_does_not_fit_is_refused_with_what_does() {
         let parses = shape(2_000, 15_000, 300_000);
         let options = TrainOptions::new()

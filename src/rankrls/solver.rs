@@ -68,7 +68,7 @@ impl Shape {
 }
 
 /// Ridge parameters from which on an eigendecomposition pays.
-const EIGEN_FROM: usize = 8;
+const EIGEN_FROM: usize = 32;
 
 /// Largest query whose block [`Solver::ConjugateGradients`] factors.
 pub(super) const LARGEST_BLOCK: usize = 256;
@@ -79,7 +79,7 @@ impl Solver {
 
     /// Seconds by [`cost`](Self::cost) from which on `auto` takes conjugate gradients rather than
     /// a solver that factors.
-    pub const PATIENCE: f64 = 60.0;
+    pub const PATIENCE: f64 = 20.0;
 
     /// The name.
     pub fn name(self) -> &'static str {
@@ -132,9 +132,9 @@ impl Solver {
         let factors = |size: f64| {
             let cube = size * size * size;
             if shape.decomposes() {
-                1.5e-9 * cube + lambdas * 0.5e-9 * size * size * shape.largest_query as f64
+                0.15e-9 * cube + lambdas * 0.2e-9 * size * size * shape.largest_query as f64
             } else {
-                lambdas * 0.1e-9 * cube
+                lambdas * 0.005e-9 * cube
             }
         };
         match self {
