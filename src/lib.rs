@@ -52,6 +52,7 @@
 //! - [`model`]: what was selected, as a file.
 //! - [`metrics`]: measures of rankings, in two conventions.
 //! - [`corpus`]: synthetic corpora of parses, and [a small one](corpus::sample) in the crate.
+//! - [`treebank`]: sentences with dependencies, in CoNLL-U and Penn brackets.
 //! - [`memory`]: how much the machine has left.
 //!
 //! The library prints nothing and ends no process; it works on the threads of the current rayon
@@ -71,6 +72,7 @@ pub mod path;
 mod sample;
 pub mod select;
 pub mod strategy;
+pub mod treebank;
 mod weight;
 
 pub use candidates::Candidates;
