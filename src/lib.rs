@@ -53,6 +53,7 @@
 //! - [`metrics`]: measures of rankings, in two conventions.
 //! - [`corpus`]: synthetic corpora of parses, and [a small one](corpus::sample) in the crate.
 //! - [`treebank`]: sentences with dependencies, in CoNLL-U and Penn brackets.
+//! - [`linkgrammar`]: parses by the Link Grammar parser.
 //! - [`memory`]: how much the machine has left.
 //!
 //! The library prints nothing and ends no process; it works on the threads of the current rayon
@@ -65,6 +66,7 @@ pub mod dataset;
 mod estimate;
 mod kernels;
 mod lambda;
+pub mod linkgrammar;
 pub mod memory;
 pub mod metrics;
 pub mod model;

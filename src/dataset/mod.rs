@@ -18,7 +18,7 @@ mod queries;
 pub mod read;
 mod strings;
 mod transpose;
-mod write;
+pub(crate) mod write;
 
 pub use error::DatasetError;
 pub use hash::{DataHash, InvalidHash};

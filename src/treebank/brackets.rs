@@ -99,10 +99,8 @@ fn heading(
         best.id = Some(id.trim().to_owned());
         return Ok(());
     }
-    let number: Option<f64> = text.parse().ok();
-    let number = number.filter(|number| number.is_finite());
-    *score = Some(number.ok_or_else(|| {
-        let expected = "a tree in brackets, its score, or a comment after #";
+    *score = Some(super::score(text).ok_or_else(|| {
+        let expected = "a tree in brackets, its score (from -200000 to 200000), or a comment after #";
         Fault::token(line.number, 0, expected, text.as_bytes())
     })?);
     Ok(())
@@ -313,7 +311,7 @@ mod tests {
             ("(S (N x (V y)))", "f:1:9: expected the end of a part of speech, ), found"),
             ("(S ())", "f:1:5: expected a phrase with something in it"),
             ("(S (-NONE- *))", "f:1:1: expected words, found a tree without any"),
-            ("hello", "f:1:1: expected a tree in brackets, its score, or a comment after #"),
+            ("hello", "f:1:1: expected a tree in brackets, its score (from"),
             ("nan\n(N x)", "f:1:1: expected a tree"),
         ] {
             let groups = all(&format!("{text}\n\n(N x)\n"));

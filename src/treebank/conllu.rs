@@ -116,10 +116,9 @@ impl<'t> Block<'t> {
         match key.trim() {
             "sent_id" => self.id = Some(value.to_owned()),
             "score" => {
-                let score: Option<f64> = value.parse().ok();
-                self.score = Some(score.filter(|score| score.is_finite()).ok_or_else(|| {
-                    Fault::token(line.number, 0, "a score, a finite number", value.as_bytes())
-                })?);
+                let expected = "a score, a number from -200000 to 200000";
+                let fault = || Fault::token(line.number, 0, expected, value.as_bytes());
+                self.score = Some(super::score(value).ok_or_else(fault)?);
             }
             _ => (),
         }

@@ -83,6 +83,11 @@ impl Sentence {
         self
     }
 
+    pub(crate) fn with_id(mut self, id: String) -> Self {
+        self.id = Some(id);
+        self
+    }
+
     fn push(&mut self, token: Token) {
         self.text.push_str(&token.surface);
         if token.space_after {

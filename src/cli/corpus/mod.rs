@@ -1,7 +1,13 @@
 //! `rankrls corpus`: one file a command.
 
+mod build;
 mod document;
 mod generate;
+mod progress;
+mod summary;
+mod treebank;
+
+use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -12,8 +18,9 @@ use super::console::Console;
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
 #[command(after_help = "\
-Example:
-  rankrls corpus generate --rows 500 -o corpus.svm.zst --names names.txt.zst")]
+Examples:
+  rankrls corpus generate --rows 500 -o corpus.svm.zst --names names.txt.zst
+  rankrls corpus build treebank.conllu --link-grammar -o parses")]
 pub(crate) struct CorpusArgs {
     #[command(subcommand)]
     command: CorpusCommand,
@@ -21,11 +28,16 @@ pub(crate) struct CorpusArgs {
 
 #[derive(Debug, Subcommand)]
 enum CorpusCommand {
+    Build(Box<build::BuildArgs>),
     Generate(generate::GenerateArgs),
+    Treebank(treebank::TreebankArgs),
 }
 
-pub(crate) fn run(args: &CorpusArgs, console: Console) -> Result<()> {
+pub(crate) fn run(args: &CorpusArgs, console: Console) -> Result<ExitCode> {
     match &args.command {
+        CorpusCommand::Build(args) => return build::run(args, console),
         CorpusCommand::Generate(args) => generate::run(args, console),
-    }
+        CorpusCommand::Treebank(args) => treebank::run(args),
+    }?;
+    Ok(ExitCode::SUCCESS)
 }
