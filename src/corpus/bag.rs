@@ -57,7 +57,11 @@ impl Bag {
     /// Gives the entries of the row that ended last other values than zero, by feature and value.
     pub(super) fn revalue_last_row(&mut self, value: impl Fn(&str, i32) -> i32) {
         let last = self.ends.len().saturating_sub(2);
-        let start = if self.ends.len() < 2 { 0 } else { self.ends[last] };
+        let start = if self.ends.len() < 2 {
+            0
+        } else {
+            self.ends[last]
+        };
         for (feature, units) in &mut self.entries[start..] {
             *units = value(self.names.name(*feature), *units);
         }

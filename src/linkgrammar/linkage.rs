@@ -78,19 +78,23 @@ impl LinkedWord {
         let rest = self.shown.strip_prefix(form)?;
         rest.rsplit_once('.')
             .map(|(_, subscript)| subscript)
-            .filter(|subscript| !subscript.is_empty())
+            .filter(|subscript| is_subscript(subscript))
     }
 
     /// What the word may be in the sentence, the likeliest first.
     pub(super) fn forms(&self) -> impl Iterator<Item = &str> {
         let shown = self.shown.as_str();
-        let unused = shown.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        let unused = shown
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'));
         let unused = unused.filter(|inner| self.is_unused() && !inner.is_empty());
         let marked = MARKS.iter().filter_map(move |mark| {
             let at = shown.rfind(mark)?;
             (at > 0).then(|| &shown[..at])
         });
-        let subscript = shown.rfind('.').filter(|&dot| dot > 0 && dot + 1 < shown.len());
+        let subscript = shown
+            .rfind('.')
+            .filter(|&dot| dot > 0 && dot + 1 < shown.len());
         let bare = subscript
             .filter(|&dot| is_subscript(&shown[dot + 1..]))
             .map(|dot| &shown[..dot]);
@@ -132,7 +136,11 @@ mod tests {
             ("a[[?].n", "a[", Some("n")),
         ] {
             let word = word(shown, true);
-            assert_eq!((word.form(), word.subscript()), (form, subscript), "{shown}");
+            assert_eq!(
+                (word.form(), word.subscript()),
+                (form, subscript),
+                "{shown}"
+            );
         }
         assert_eq!(word("[can't]", false).form(), "can't");
         assert!(word("[can't]", false).is_unused());

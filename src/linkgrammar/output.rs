@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Found 188 linkages (188 had no P.P. violations)
-//! 	Linkage 1, cost vector = (UNUSED=0 DIS=-0.83 LEN=34)
+//!     Linkage 1, cost vector = (UNUSED=0 DIS=-0.83 LEN=34)
 //!             LEFT-WALL     0.000  hWd+ hWV+ Xp+
 //!                   the     0.000  D+
 //!                 dog.n     0.000  Ds**c- Wd- Ss*s+
@@ -29,7 +29,10 @@ pub(super) fn answer(lines: &[String]) -> Result<Answer, Unknown> {
     }
     let mut linkages = Vec::new();
     let mut rest = lines;
-    while let Some(start) = rest.iter().position(|line| line.contains("cost vector = (")) {
+    while let Some(start) = rest
+        .iter()
+        .position(|line| line.contains("cost vector = ("))
+    {
         let next = rest[start + 1..]
             .iter()
             .position(|line| line.contains("cost vector = ("));
@@ -46,14 +49,18 @@ pub(super) fn answer(lines: &[String]) -> Result<Answer, Unknown> {
 fn linkage(lines: &[String]) -> Result<Linkage, Unknown> {
     let (unused, cost, length) =
         costs(&lines[0]).ok_or_else(|| ("the costs of a linkage", lines[0].clone()))?;
-    let table_end = lines.iter().position(|line| line.starts_with("[(LEFT-WALL)"));
+    let table_end = lines
+        .iter()
+        .position(|line| line.starts_with("[(LEFT-WALL)"));
     let table_end =
         table_end.ok_or_else(|| ("the words of a linkage", lines[lines.len() - 1].clone()))?;
     let links_at = lines.iter().position(|line| line.starts_with("[["));
     let links_at = links_at.filter(|&at| at > table_end);
     let links_at = links_at.ok_or_else(|| ("links", lines[lines.len() - 1].clone()))?;
     let shown = words(&lines[table_end..links_at].concat())?;
-    let end = lines[links_at..].iter().position(|line| line.ends_with("]]"));
+    let end = lines[links_at..]
+        .iter()
+        .position(|line| line.ends_with("]]"));
     let end = end.ok_or_else(|| ("the end of the links, ]]", lines[links_at].clone()))?;
     let links = links(&lines[links_at..=links_at + end].concat(), shown.len())?;
     Ok(Linkage {
@@ -91,7 +98,9 @@ fn hundredths(text: &str) -> Option<i32> {
 /// `[(a)(b)]`, where a word may hold brackets of its own.
 fn words(text: &str) -> Result<Vec<String>, Unknown> {
     let unknown = || ("words in brackets from LEFT-WALL on", text.to_owned());
-    let inner = text.strip_prefix("[(").and_then(|text| text.strip_suffix(")]"));
+    let inner = text
+        .strip_prefix("[(")
+        .and_then(|text| text.strip_suffix(")]"));
     let words: Vec<String> = inner
         .ok_or_else(unknown)?
         .split(")(")
@@ -108,15 +117,24 @@ fn links(text: &str, words: usize) -> Result<Vec<Link>, Unknown> {
     let link = |text: &str| {
         let mut parts = text.split(' ');
         let (left, right) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
-        let label = parts.nth(1)?.strip_prefix('(')?.strip_suffix(')')?.to_owned();
+        let label = parts
+            .nth(1)?
+            .strip_prefix('(')?
+            .strip_suffix(')')?
+            .to_owned();
         let right: usize = right;
         let left: usize = left;
         (left < right && right < words).then_some(Link { left, right, label })
     };
-    let inner = text.strip_prefix("[[").and_then(|text| text.strip_suffix("]]"));
+    let inner = text
+        .strip_prefix("[[")
+        .and_then(|text| text.strip_suffix("]]"));
     let inner = inner.filter(|inner| !inner.is_empty());
     inner
-        .map_or_else(|| Some(Vec::new()), |inner| inner.split("][").map(link).collect())
+        .map_or_else(
+            || Some(Vec::new()),
+            |inner| inner.split("][").map(link).collect(),
+        )
         .ok_or_else(|| ("links between words", text.to_owned()))
 }
 
@@ -156,7 +174,7 @@ Found 18 linkages (18 had no P.P. violations) at null count 3
                 (()[!]     0.000  Xp-
 
 [(LEFT-WALL)(dog.n)([can't])
-(()(()[!])(RIGHT-WALL)]
+(()((()[!])(RIGHT-WALL)]
 [[0 3 0 (Xp)]
 [0 1 1 (Wa)]]
 [0]
@@ -185,12 +203,18 @@ Found 18 linkages (18 had no P.P. violations) at null count 3
         let first = &linkages[0];
         assert_eq!((first.unused, first.cost, first.length), (1, -104, 20));
         let shown: Vec<&str> = first.words.iter().map(|word| word.shown.as_str()).collect();
-        assert_eq!(shown, ["LEFT-WALL", "dog.n", "[can't]", "(", "(()[!]", "RIGHT-WALL"]);
+        assert_eq!(
+            shown,
+            ["LEFT-WALL", "dog.n", "[can't]", "(", "(()[!]", "RIGHT-WALL"]
+        );
         let connectors = |word: usize| first.words[word].connectors.as_deref();
         assert_eq!((connectors(1), connectors(2)), (Some("Wa- O+"), None));
         assert_eq!(connectors(4), Some("Xp-"));
         assert_eq!(first.links.len(), 2);
-        assert_eq!((first.links[0].right, first.links[0].label.as_str()), (3, "Xp"));
+        assert_eq!(
+            (first.links[0].right, first.links[0].label.as_str()),
+            (3, "Xp")
+        );
         assert_eq!(linkages[1].links.len(), 2);
     }
 

@@ -71,7 +71,10 @@ impl LinkParser {
     /// what cannot be understood.
     pub fn parse(&mut self, sentence: &str) -> Result<Answer, LinkGrammarError> {
         if sentence.len() > LONGEST {
-            let reason = format!("{} bytes, over the {LONGEST} that can be parsed", sentence.len());
+            let reason = format!(
+                "{} bytes, over the {LONGEST} that can be parsed",
+                sentence.len()
+            );
             return Ok(Answer::Failed(reason));
         }
         let mut running = match self.running.take() {
@@ -238,9 +241,20 @@ fn command(options: &Options) -> Command {
     let mut command = Command::new(resolved(&options.program));
     command
         .arg("en")
-        .args(["-verbosity=1", "-graphics=0", "-postscript=1", "-ps-header=0"])
+        .args([
+            "-verbosity=1",
+            "-graphics=0",
+            "-postscript=1",
+            "-ps-header=0",
+        ])
         .args(["-walls=1", "-disjuncts=1", "-constituents=0", "-links=0"])
-        .args(["-spell=0", "-null=1", "-islands-ok=0", "-panic=0", "-rand=1"])
+        .args([
+            "-spell=0",
+            "-null=1",
+            "-islands-ok=0",
+            "-panic=0",
+            "-rand=1",
+        ])
         .arg(format!("-limit={}", options.limit))
         .arg(format!("-timeout={}", options.time_limit.as_secs().max(1)))
         .arg(format!("-test=auto-next-linkage:{}", options.linkages))
@@ -272,7 +286,10 @@ fn forward(from: impl io::Read, to: &Sender<String>) {
             Ok(0) | Err(_) => return,
             Ok(_) => {
                 let line = String::from_utf8_lossy(&bytes);
-                if to.send(line.trim_end_matches(['\n', '\r']).to_owned()).is_err() {
+                if to
+                    .send(line.trim_end_matches(['\n', '\r']).to_owned())
+                    .is_err()
+                {
                     return;
                 }
             }
@@ -312,11 +329,20 @@ mod tests {
         };
         assert!(parser.version().parser.starts_with("link-grammar-5."));
         for (sentence, letters) in [
-            ("The dog saw the man with a telescope.", "Thedogsawthemanwithatelescope."),
+            (
+                "The dog saw the man with a telescope.",
+                "Thedogsawthemanwithatelescope.",
+            ),
             ("!limit=5", "!limit=5"),
             ("% a comment?", "%acomment?"),
-            ("It isn't (all) that \"easy\", is it?", "Itisn't(all)that\"easy\",isit?"),
-            ("Café Müller's “dogs” — 日本語 …", "CaféMüller's“dogs”—日本語…"),
+            (
+                "It isn't (all) that \"easy\", is it?",
+                "Itisn't(all)that\"easy\",isit?",
+            ),
+            (
+                "Café Müller's “dogs” — 日本語 …",
+                "CaféMüller's“dogs”—日本語…",
+            ),
         ] {
             let Answer::Linkages(linkages) = parser.parse(sentence).unwrap() else {
                 panic!("{sentence}");
@@ -330,7 +356,10 @@ mod tests {
         assert!(matches!(parser.parse(&long).unwrap(), Answer::Failed(_)));
         let longer = "a ".repeat(3000);
         assert!(matches!(parser.parse(&longer).unwrap(), Answer::Failed(_)));
-        assert!(matches!(parser.parse("Dogs sing.").unwrap(), Answer::Linkages(_)));
+        assert!(matches!(
+            parser.parse("Dogs sing.").unwrap(),
+            Answer::Linkages(_)
+        ));
     }
 
     #[test]
@@ -344,7 +373,10 @@ mod tests {
         };
         let sentence = "old buy a with of the dog and saw in to ".repeat(9);
         assert_eq!(parser.parse(&sentence).unwrap(), Answer::TimedOut);
-        assert!(matches!(parser.parse("Dogs sing.").unwrap(), Answer::Linkages(_)));
+        assert!(matches!(
+            parser.parse("Dogs sing.").unwrap(),
+            Answer::Linkages(_)
+        ));
     }
 
     #[test]
@@ -354,7 +386,10 @@ mod tests {
             ..Options::default()
         };
         let error = LinkParser::start(&options).unwrap_err().to_string();
-        assert!(error.contains("no-such-link-parser was not found"), "{error}");
+        assert!(
+            error.contains("no-such-link-parser was not found"),
+            "{error}"
+        );
         assert!(error.contains("link-grammar-dictionaries-en"), "{error}");
     }
 
@@ -390,7 +425,7 @@ mod tests {
             for _ in 0..2 {
                 match parser.parse("a").unwrap() {
                     Answer::Failed(reason) => {
-                        assert!(reason.contains("3") && reason.contains("boo"), "{reason}");
+                        assert!(reason.contains('3') && reason.contains("boo"), "{reason}");
                     }
                     other => panic!("{other:?}"),
                 }

@@ -100,7 +100,8 @@ fn heading(
         return Ok(());
     }
     *score = Some(super::score(text).ok_or_else(|| {
-        let expected = "a tree in brackets, its score (from -200000 to 200000), or a comment after #";
+        let expected =
+            "a tree in brackets, its score (from -200000 to 200000), or a comment after #";
         Fault::token(line.number, 0, expected, text.as_bytes())
     })?);
     Ok(())
@@ -129,7 +130,14 @@ impl Reading {
         let mut at = 0;
         while let Some(skipped) = text[at..].find(|char: char| !char.is_ascii_whitespace()) {
             at += skipped;
-            let fault = |expected: &str| Err(Fault::token(line.number, at, expected, text[at..].as_bytes()));
+            let fault = |expected: &str| {
+                Err(Fault::token(
+                    line.number,
+                    at,
+                    expected,
+                    &text.as_bytes()[at..],
+                ))
+            };
             if self.done {
                 return fault("the end of the line after the tree");
             }
@@ -305,13 +313,28 @@ mod tests {
     #[test]
     fn what_is_malformed_has_a_place_and_leaves_the_others() {
         for (text, message) in [
-            ("(S (NP x)", "f:1:1: expected the end of the tree, ), found the end of the sentence"),
-            ("(S (N x)) y", "f:1:11: expected the end of the line after the tree, found \"y\""),
+            (
+                "(S (NP x)",
+                "f:1:1: expected the end of the tree, ), found the end of the sentence",
+            ),
+            (
+                "(S (N x)) y",
+                "f:1:11: expected the end of the line after the tree, found \"y\"",
+            ),
             ("(S (N x y))", "f:1:9: expected a bracket, found \"y))\""),
-            ("(S (N x (V y)))", "f:1:9: expected the end of a part of speech, ), found"),
+            (
+                "(S (N x (V y)))",
+                "f:1:9: expected the end of a part of speech, ), found",
+            ),
             ("(S ())", "f:1:5: expected a phrase with something in it"),
-            ("(S (-NONE- *))", "f:1:1: expected words, found a tree without any"),
-            ("hello", "f:1:1: expected a tree in brackets, its score (from"),
+            (
+                "(S (-NONE- *))",
+                "f:1:1: expected words, found a tree without any",
+            ),
+            (
+                "hello",
+                "f:1:1: expected a tree in brackets, its score (from",
+            ),
             ("nan\n(N x)", "f:1:1: expected a tree"),
         ] {
             let groups = all(&format!("{text}\n\n(N x)\n"));

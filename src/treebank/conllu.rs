@@ -27,8 +27,25 @@ pub fn sentences<'t>(
     text: &'t [u8],
     name: &'t str,
 ) -> impl Iterator<Item = Result<Sentence, TreebankError>> + 't {
+    read(text, name, false)
+}
+
+/// The same, but a sentence may have `_` for all its heads: it has no tree then, and
+/// [`Sentence::has_tree`] tells.
+pub fn with_or_without_trees<'t>(
+    text: &'t [u8],
+    name: &'t str,
+) -> impl Iterator<Item = Result<Sentence, TreebankError>> + 't {
+    read(text, name, true)
+}
+
+fn read<'t>(
+    text: &'t [u8],
+    name: &'t str,
+    treeless: bool,
+) -> impl Iterator<Item = Result<Sentence, TreebankError>> + 't {
     Blocks::new(text).filter_map(move |block| {
-        let sentence = Block::read(&block).map_err(|fault| fault.of(name));
+        let sentence = Block::read(&block, treeless).map_err(|fault| fault.of(name));
         sentence.transpose()
     })
 }
@@ -85,13 +102,18 @@ struct Block<'t> {
     /// Line of every word, to name it once the sentence is complete.
     lines: Vec<Line<'t>>,
     words: u32,
+    /// Whether the sentence may have no tree, and whether the first word has no head.
+    treeless: (bool, bool),
     /// Last word of the multiword token that is being read, and its line.
     range: Option<(u32, u64)>,
 }
 
 impl<'t> Block<'t> {
-    fn read(lines: &[Line<'t>]) -> Result<Option<Sentence>, Fault> {
-        let mut block = Self::default();
+    fn read(lines: &[Line<'t>], treeless: bool) -> Result<Option<Sentence>, Fault> {
+        let mut block = Self {
+            treeless: (treeless, false),
+            ..Self::default()
+        };
         for &line in lines {
             let text = line.text()?;
             match text.strip_prefix('#') {
@@ -104,8 +126,12 @@ impl<'t> Block<'t> {
         };
         block.check_range()?;
         block.check_heads()?;
-        let sentence = Sentence::new(block.tokens);
-        Ok(Some(sentence.at(first.number, block.id, block.score)))
+        let sentence = Sentence::new(block.tokens).at(first.number, block.id, block.score);
+        Ok(Some(if block.treeless.1 {
+            sentence.without_tree()
+        } else {
+            sentence
+        }))
     }
 
     fn comment(&mut self, line: Line<'_>, comment: &str) -> Result<(), Fault> {
@@ -128,7 +154,11 @@ impl<'t> Block<'t> {
     fn row(&mut self, line: Line<'t>, text: &str) -> Result<(), Fault> {
         let fields: Vec<&str> = text.split('\t').collect();
         let fields: [&str; COLUMNS] = fields.as_slice().try_into().map_err(|_| {
-            let found = format!("{} in {}", fields.len(), crate::dataset::read::quote(line.bytes));
+            let found = format!(
+                "{} in {}",
+                fields.len(),
+                crate::dataset::read::quote(line.bytes)
+            );
             Fault::new(
                 line.number,
                 0,
@@ -198,7 +228,7 @@ impl<'t> Block<'t> {
         }
         check_form(line, fields)?;
         let column = |field: usize| column(fields, field);
-        let head = fields[6].parse().map_err(|_| {
+        let head = self.head(fields[6]).ok_or_else(|| {
             let expected = "the number of the word's head, or 0";
             Fault::token(line.number, column(6), expected, fields[6].as_bytes())
         })?;
@@ -216,6 +246,18 @@ impl<'t> Block<'t> {
         self.lines.push(line);
         self.place(word, space_after(fields[9]));
         Ok(())
+    }
+
+    /// The number in a column of heads; where there may be none, all words are without or none.
+    fn head(&mut self, field: &str) -> Option<u32> {
+        let (treeless, first) = self.treeless;
+        let none = treeless && field == "_";
+        if self.words == 0 {
+            self.treeless.1 = none;
+        } else if none != first {
+            return None;
+        }
+        if none { Some(0) } else { field.parse().ok() }
     }
 
     /// Gives a word to the multiword token that it belongs to, or makes it a token.
@@ -263,7 +305,7 @@ impl<'t> Block<'t> {
         for (&head, line) in heads.iter().zip(&self.lines) {
             if head > self.words {
                 let expected = format!("a head from 0 to {}", self.words);
-                return Err(self.bad_head(*line, &expected, head));
+                return Err(bad_head(*line, &expected, head));
             }
         }
         // A word is 0 until it is known to lead to a root, and then 2; 1 is on the way.
@@ -279,8 +321,7 @@ impl<'t> Block<'t> {
             }
             if known[at] == 1 {
                 let expected = "heads that lead to a root";
-                return Err(self
-                    .bad_head(self.lines[at - 1], expected, heads[at - 1])
+                return Err(bad_head(self.lines[at - 1], expected, heads[at - 1])
                     .remedy("the word is its own head, or governs itself through others"));
             }
             for word in way {
@@ -289,12 +330,12 @@ impl<'t> Block<'t> {
         }
         Ok(())
     }
+}
 
-    fn bad_head(&self, line: Line<'_>, expected: &str, head: u32) -> Fault {
-        let tabs = line.bytes.iter().enumerate().filter(|&(_, &b)| b == b'\t');
-        let column = tabs.map(|(at, _)| at + 1).nth(5).unwrap_or(0);
-        Fault::token(line.number, column, expected, head.to_string().as_bytes())
-    }
+fn bad_head(line: Line<'_>, expected: &str, head: u32) -> Fault {
+    let tabs = line.bytes.iter().enumerate().filter(|&(_, &b)| b == b'\t');
+    let column = tabs.map(|(at, _)| at + 1).nth(5).unwrap_or(0);
+    Fault::token(line.number, column, expected, head.to_string().as_bytes())
 }
 
 fn check_form(line: Line<'_>, fields: &[&str; COLUMNS]) -> Result<(), Fault> {
@@ -409,33 +450,92 @@ mod tests {
         let heads: Vec<u32> = first.words().iter().map(|word| word.head).collect();
         assert_eq!(heads, [3, 3, 0, 3]);
         let second = sentences[1].as_ref().unwrap();
-        assert_eq!((second.line(), second.words()[0].tag.as_deref()), (12, None));
+        assert_eq!(
+            (second.line(), second.words()[0].tag.as_deref()),
+            (12, None)
+        );
     }
 
     #[test]
     fn what_is_malformed_has_a_place_and_leaves_the_others() {
         for (rows, message) in [
-            ("1 a b", "f:1:1: expected ten columns separated by tabs, or a comment after #, found 3 in"),
-            ("2 a _ _ _ _ 0 root _ _", "f:1:1: expected word number 1, found \"2\""),
-            ("1 a _ _ _ _ x root _ _", "f:1:13: expected the number of the word's head, or 0, found \"x\""),
-            ("1 a _ _ _ _ _ _ _ _", "f:1:13: expected the number of the word's head"),
-            ("1 a _ _ _ _ 2 root _ _", "f:1:13: expected a head from 0 to 1, found \"2\""),
-            ("1 a _ _ _ _ 1 root _ _", "f:1:13: expected heads that lead to a root, found \"1\""),
-            ("1 a _ _ _ _ 2 x _ _\n2 b _ _ _ _ 1 y _ _", "expected heads that lead to a root"),
-            ("1-2 a _ _ _ _ _ _ _ _\n1 a _ _ _ _ 0 root _ _", "f:1:1: expected words up to 2 of the multiword token, found a sentence of 1 words"),
-            ("2-3 a _ _ _ _ _ _ _ _", "f:1:1: expected a multiword token from word 1"),
-            ("1-2 a _ _ _ _ _ _ _ _\n1-2 a _ _ _ _ _ _ _ _", "f:2:1: expected words up to 2"),
-            ("1.1 a _ _ _ _ _ _ _ _", "f:1:1: expected an empty node 0.1 or the next word"),
-            ("# score = nan\n1 a _ _ _ _ 0 root _ _", "f:1:1: expected a score"),
+            (
+                "1 a b",
+                "f:1:1: expected ten columns separated by tabs, or a comment after #, found 3 in",
+            ),
+            (
+                "2 a _ _ _ _ 0 root _ _",
+                "f:1:1: expected word number 1, found \"2\"",
+            ),
+            (
+                "1 a _ _ _ _ x root _ _",
+                "f:1:13: expected the number of the word's head, or 0, found \"x\"",
+            ),
+            (
+                "1 a _ _ _ _ _ _ _ _",
+                "f:1:13: expected the number of the word's head",
+            ),
+            (
+                "1 a _ _ _ _ 2 root _ _",
+                "f:1:13: expected a head from 0 to 1, found \"2\"",
+            ),
+            (
+                "1 a _ _ _ _ 1 root _ _",
+                "f:1:13: expected heads that lead to a root, found \"1\"",
+            ),
+            (
+                "1 a _ _ _ _ 2 x _ _\n2 b _ _ _ _ 1 y _ _",
+                "expected heads that lead to a root",
+            ),
+            (
+                "1-2 a _ _ _ _ _ _ _ _\n1 a _ _ _ _ 0 root _ _",
+                "f:1:1: expected words up to 2 of the multiword token, found a sentence of 1 words",
+            ),
+            (
+                "2-3 a _ _ _ _ _ _ _ _",
+                "f:1:1: expected a multiword token from word 1",
+            ),
+            (
+                "1-2 a _ _ _ _ _ _ _ _\n1-2 a _ _ _ _ _ _ _ _",
+                "f:2:1: expected words up to 2",
+            ),
+            (
+                "1.1 a _ _ _ _ _ _ _ _",
+                "f:1:1: expected an empty node 0.1 or the next word",
+            ),
+            (
+                "# score = nan\n1 a _ _ _ _ 0 root _ _",
+                "f:1:1: expected a score",
+            ),
         ] {
             let sentences = all(&format!("{rows}\n\n1 b _ _ _ _ 0 root _ _"));
             let error = sentences[0].as_ref().unwrap_err();
-            assert!(error.starts_with(message) || error.contains(message), "{error}");
+            assert!(
+                error.starts_with(message) || error.contains(message),
+                "{error}"
+            );
             assert!(sentences[1].is_ok());
         }
         let bad = b"1\t\xff\t_\t_\t_\t_\t0\troot\t_\t_\n";
         let error = sentences(bad, "f").next().unwrap().unwrap_err();
-        assert!(error.to_string().starts_with("f:1:3: expected text in UTF-8"));
+        assert!(
+            error
+                .to_string()
+                .starts_with("f:1:3: expected text in UTF-8")
+        );
+    }
+
+    #[test]
+    fn trees_may_be_missing_where_that_is_allowed() {
+        let read = |rows: &str| {
+            let text = tabbed(rows);
+            let sentence = with_or_without_trees(text.as_bytes(), "f").next().unwrap();
+            sentence.map(|sentence| sentence.has_tree())
+        };
+        assert!(!read("1 a _ _ _ _ _ _ _ _\n2 b _ _ _ _ _ _ _ _").unwrap());
+        assert!(read("1 a _ _ _ _ 0 _ _ _").unwrap());
+        assert!(read("1 a _ _ _ _ 0 _ _ _\n2 b _ _ _ _ _ _ _ _").is_err());
+        assert!(read("1 a _ _ _ _ _ _ _ _\n2 b _ _ _ _ 0 _ _ _").is_err());
     }
 
     #[test]
@@ -456,7 +556,10 @@ mod tests {
         assert_eq!(all.len(), 3);
         assert_eq!(all[0].as_ref().unwrap().parses.len(), 2);
         let error = all[1].as_ref().unwrap_err().to_string();
-        assert!(error.starts_with("f:7:1: expected a comment \"# sent_id"), "{error}");
+        assert!(
+            error.starts_with("f:7:1: expected a comment \"# sent_id"),
+            "{error}"
+        );
         assert_eq!(all[2].as_ref().unwrap().id.as_deref(), Some("b"));
     }
 

@@ -49,11 +49,7 @@ const RULES: &[(&str, Side, &str)] = &[
     ("SINV", Left, "VBZ VBD VBP VB MD VP S SINV ADJP NP"),
     ("SQ", Left, "VBZ VBD VBP VB MD VP SQ"),
     ("UCP", Right, ""),
-    (
-        "VP",
-        Left,
-        "TO VBD VBN MD VBZ VB VBG VBP VP ADJP NN NNS NP",
-    ),
+    ("VP", Left, "TO VBD VBN MD VBZ VB VBG VBP VP ADJP NN NNS NP"),
     ("WHADJP", Left, "CC WRB JJ ADJP"),
     ("WHADVP", Right, "CC WRB"),
     ("WHNP", Left, "WDT WP WP$ WHADJP WHPP WHNP"),
@@ -81,7 +77,8 @@ fn noun_head(children: &[&str]) -> Option<usize> {
     if children.last() == Some(&"POS") {
         return Some(children.len() - 1);
     }
-    let any = |from, list: &str| position(from, children, |child| list.split(' ').any(|l| l == child));
+    let any =
+        |from, list: &str| position(from, children, |child| list.split(' ').any(|l| l == child));
     any(Right, "NN NNP NNPS NNS NX NML POS JJR")
         .or_else(|| any(Left, "NP"))
         .or_else(|| any(Right, "$ ADJP PRN"))

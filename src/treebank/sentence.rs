@@ -35,6 +35,7 @@ pub struct Sentence {
     pub(super) line: u64,
     pub(super) id: Option<String>,
     pub(super) score: Option<f64>,
+    has_tree: bool,
     words: Vec<Word>,
     text: String,
     letters: String,
@@ -67,6 +68,7 @@ impl Sentence {
             line: 1,
             id: None,
             score: None,
+            has_tree: true,
             words: Vec::new(),
             text: String::new(),
             letters: String::new(),
@@ -80,6 +82,11 @@ impl Sentence {
 
     pub(super) fn at(mut self, line: u64, id: Option<String>, score: Option<f64>) -> Self {
         (self.line, self.id, self.score) = (line, id, score);
+        self
+    }
+
+    pub(super) fn without_tree(mut self) -> Self {
+        self.has_tree = false;
         self
     }
 
@@ -119,6 +126,11 @@ impl Sentence {
     /// Its identifier, if it has one.
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
+    }
+
+    /// Whether its words have heads: without a tree all are roots.
+    pub fn has_tree(&self) -> bool {
+        self.has_tree
     }
 
     /// What the parser thought of this parse, if it said so.

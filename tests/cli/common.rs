@@ -5,13 +5,15 @@ use predicates::prelude::*;
 
 use crate::support::Folder;
 
-const COMMANDS: [&str; 8] = [
+const COMMANDS: [&str; 10] = [
     "select",
     "predict",
     "evaluate",
     "inspect",
     "corpus",
     "corpus generate",
+    "corpus build",
+    "corpus treebank",
     "completions",
     "man",
 ];
@@ -47,6 +49,7 @@ fn examples_work() {
         "evaluate",
         "inspect",
         "corpus generate",
+        "corpus treebank",
     ] {
         let help = folder.stdout(&format!("{command} --help"));
         for line in help.lines() {

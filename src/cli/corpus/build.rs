@@ -37,6 +37,7 @@ Examples:
   rankrls corpus build treebank.conllu --link-grammar --time-limit 30 --resume -o parses
   rankrls corpus build treebank.conllu --candidates nbest.conllu --label labelled -o parses
   rankrls corpus build treebank.conllu --candidates trees.mrg --format brackets -o parses
+  rankrls corpus build new.conllu --link-grammar --columns parses-names.txt.zst --arcs -o new
 
 link-parser is in the Debian packages link-grammar and link-grammar-dictionaries-en. Results are the
 same on every machine unless sentences run out of time; these are counted.")]
@@ -73,15 +74,22 @@ pub(crate) struct BuildArgs {
     /// Share of the sentences to hold out, from 0 to 0.999
     #[arg(long, value_name = "SHARE", default_value_t = BuildOptions::default().test_share)]
     test_share: Share,
+    /// Write the rows of all sentences over these columns, those of another corpus, for a model of
+    /// it; sentences may be without heads (_), and have labels of 0 then
+    #[arg(long, value_name = "NAMES", conflicts_with_all = ["test_share", "seed", "min_count"])]
+    columns: Option<PathBuf>,
+    /// Write the arcs of the candidates too, a line for each row, to PREFIX-arcs.txt.zst
+    #[arg(long, requires = "columns")]
+    arcs: bool,
     /// Seed of the choice of held-out sentences
     #[arg(long, value_name = "SEED", default_value_t = BuildOptions::default().seed)]
     seed: u64,
     /// Leave malformed sentences out and report them, instead of refusing the file
     #[arg(long)]
     skip_malformed: bool,
-    /// Do not compress what is written
-    #[arg(long)]
-    plain: bool,
+    /// How rows and names are compressed
+    #[arg(long, value_enum, default_value_t = CompressionName::Zstd)]
+    compression: CompressionName,
     /// Print the manifest
     #[arg(long)]
     json: bool,
@@ -106,15 +114,30 @@ struct ParserArgs {
     #[arg(long, value_enum, requires = "candidates", default_value_t = FormatName::Conllu)]
     format: FormatName,
     /// Seconds that the parser has for a sentence
-    #[arg(long, value_name = "S", requires = "link_grammar", default_value_t = 10)]
+    #[arg(
+        long,
+        value_name = "S",
+        requires = "link_grammar",
+        default_value_t = 10
+    )]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
     time_limit: u64,
     /// Most linkages that the parser looks at for the cheapest ones, up to 100000
-    #[arg(long, value_name = "N", requires = "link_grammar", default_value_t = 1000)]
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "link_grammar",
+        default_value_t = 1000
+    )]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
     limit: u32,
     /// The Link Grammar parser
-    #[arg(long, value_name = "PROGRAM", requires = "link_grammar", default_value = "link-parser")]
+    #[arg(
+        long,
+        value_name = "PROGRAM",
+        requires = "link_grammar",
+        default_value = "link-parser"
+    )]
     link_parser: PathBuf,
     /// Go on with the journal of a run that was ended
     #[arg(long, requires = "link_grammar")]
@@ -126,7 +149,10 @@ struct ParserArgs {
 
 fn templates_help() -> String {
     let names: Vec<&str> = TABLE.iter().map(|template| template.name).collect();
-    format!("Features to write: all, or templates with commas between them: {}", names.join(", "))
+    format!(
+        "Features to write: all, or templates with commas between them: {}",
+        names.join(", ")
+    )
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -146,6 +172,12 @@ enum ValuesName {
 enum LabelName {
     Unlabelled,
     Labelled,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum CompressionName {
+    Zstd,
+    None,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -180,10 +212,11 @@ impl BuildArgs {
             } else {
                 Malformed::Refuse
             },
-            compression: if self.plain {
-                Compression::None
-            } else {
-                Compression::Zstd
+            columns: self.columns.clone(),
+            arcs: self.arcs,
+            compression: match self.compression {
+                CompressionName::Zstd => Compression::Zstd,
+                CompressionName::None => Compression::None,
             },
         }
     }
@@ -212,7 +245,12 @@ impl BuildArgs {
 }
 
 pub(crate) fn run(args: &BuildArgs, console: Console) -> Result<ExitCode> {
-    check_one_stdin(&[Some(&args.treebank), args.source.candidates.as_ref()])?;
+    let inputs = [
+        Some(&args.treebank),
+        args.source.candidates.as_ref(),
+        args.columns.as_ref(),
+    ];
+    check_one_stdin(&inputs)?;
     if args.output.as_os_str() == "-" {
         return Err(usage("-o takes what the names of files begin with, not -"));
     }

@@ -30,7 +30,10 @@ impl<'a> Progress<'a> {
     }
 
     pub(super) fn clear(&self) {
-        for bar in [&self.parsing, &self.writing].into_iter().flat_map(OnceLock::get) {
+        for bar in [&self.parsing, &self.writing]
+            .into_iter()
+            .filter_map(OnceLock::get)
+        {
             bar.finish_and_clear();
         }
     }

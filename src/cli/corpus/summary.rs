@@ -8,8 +8,15 @@ use rankrls::corpus::build::{Manifest, Part, Reason};
 pub(super) fn summary(manifest: &Manifest) -> String {
     let sentences = &manifest.sentences;
     let mut text = format!(
-        "sentences: {} read, {} to train on, {} held out",
-        sentences.read, sentences.train, sentences.test
+        "sentences: {} read, {} to train on, {} {}",
+        sentences.read,
+        sentences.train,
+        sentences.test,
+        if manifest.train.is_some() {
+            "held out"
+        } else {
+            "to rank"
+        }
     );
     for (count, reason) in [
         (sentences.malformed, Reason::Malformed),
@@ -25,12 +32,23 @@ pub(super) fn summary(manifest: &Manifest) -> String {
         }
     }
     text.push('\n');
-    part(&mut text, &manifest.files.train.file, &manifest.train);
-    let test = manifest.files.test.as_ref().zip(manifest.test.as_ref());
-    if let Some((file, test)) = test {
-        part(&mut text, &file.file, test);
+    let files = &manifest.files;
+    for (file, rows) in [
+        (&files.train, &manifest.train),
+        (&files.test, &manifest.test),
+    ] {
+        if let Some((file, rows)) = file.as_ref().zip(rows.as_ref()) {
+            part(&mut text, &file.file, rows);
+        }
     }
-    let _ = writeln!(text, "{}: names of the columns", manifest.files.names.file);
+    for (file, what) in [
+        (&files.names, "names of the columns"),
+        (&files.arcs, "arcs"),
+    ] {
+        if let Some(file) = file {
+            let _ = writeln!(text, "{}: {what}", file.file);
+        }
+    }
     text
 }
 

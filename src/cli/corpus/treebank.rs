@@ -51,7 +51,10 @@ pub(crate) fn run(args: &TreebankArgs) -> Result<()> {
         attraction: args.attraction,
     };
     options.validate().map_err(refused)?;
-    let path = args.output.as_deref().filter(|path| path.as_os_str() != "-");
+    let path = args
+        .output
+        .as_deref()
+        .filter(|path| path.as_os_str() != "-");
     let file = path.map(OutputFile::create).transpose()?;
     let sentences = treebank(&options).map_err(refused)?;
     match file {

@@ -22,6 +22,18 @@ impl Columns {
         }
     }
 
+    /// The columns with these names; unless one comes twice, which is returned.
+    pub(super) fn fixed<'n>(names: impl Iterator<Item = &'n str>) -> Result<Self, String> {
+        let mut columns = Self::default();
+        for (number, name) in names.enumerate() {
+            columns.names.number(name);
+            if columns.len() == number {
+                return Err(name.to_owned());
+            }
+        }
+        Ok(columns)
+    }
+
     /// From now on there are no more columns, and features without one are counted anew.
     pub(super) fn close(&mut self) {
         self.open = false;

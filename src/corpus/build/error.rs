@@ -68,6 +68,17 @@ pub enum BuildError {
         "labelled arcs need candidates with the relations of the treebank: those of {0} are others; compare unlabelled arcs"
     )]
     Relations(&'static str),
+    /// The names of columns cannot be read.
+    #[error(transparent)]
+    Names(#[from] crate::dataset::read::ReadError),
+    /// Two columns have one name.
+    #[error("{file}: expected different names, found {name:?} twice")]
+    RepeatedName {
+        /// The file of names.
+        file: String,
+        /// The name.
+        name: String,
+    },
     /// The parser does not work.
     #[error(transparent)]
     LinkGrammar(#[from] LinkGrammarError),

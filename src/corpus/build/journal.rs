@@ -265,7 +265,9 @@ fn parsed<T: DeserializeOwned>(content: &[u8]) -> io::Result<T> {
 fn record(reader: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut frame = Vec::with_capacity(FRAME);
     reader.by_ref().take(FRAME as u64).read_to_end(&mut frame)?;
-    let Some((length, sum)) = frame.split_first_chunk::<4>().filter(|_| frame.len() == FRAME)
+    let Some((length, sum)) = frame
+        .split_first_chunk::<4>()
+        .filter(|_| frame.len() == FRAME)
     else {
         return Ok(None);
     };
@@ -274,7 +276,10 @@ fn record(reader: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
         return Ok(None);
     }
     let mut content = Vec::new();
-    reader.by_ref().take(length as u64).read_to_end(&mut content)?;
+    reader
+        .by_ref()
+        .take(length as u64)
+        .read_to_end(&mut content)?;
     let whole = content.len() == length && checksum(&content) == sum;
     Ok(whole.then_some(content))
 }

@@ -87,9 +87,7 @@ pub(super) fn f1(
     let of_parse = |parse: &Parse| {
         let unit = |position: usize| units.of(position, parse.words[position].letters.start);
         let arcs: Arcs<'_> = (parse.links.iter())
-            .filter_map(|link| {
-                comparison.arc(unit(link.head?), unit(link.modifier), &link.label)
-            })
+            .filter_map(|link| comparison.arc(unit(link.head?), unit(link.modifier), &link.label))
             .collect();
         ratio(
             2 * arcs.intersection(&gold_arcs).count(),
@@ -156,12 +154,11 @@ mod tests {
 
     /// A sentence of words with heads and relations.
     fn sentence(words: &[(&str, u32, &str)]) -> Sentence {
-        let rows: String = (1..)
-            .zip(words)
-            .map(|(number, (form, head, label))| {
-                format!("{number}\t{form}\t_\t_\t_\t_\t{head}\t{label}\t_\t_\n")
-            })
-            .collect();
+        let row = |(number, (form, head, label)): (usize, &(&str, u32, &str))| {
+            format!("{number}\t{form}\t_\t_\t_\t_\t{head}\t{label}\t_\t_\n")
+        };
+        let rows: Vec<String> = (1..).zip(words).map(row).collect();
+        let rows = rows.concat();
         let sentence = conllu::sentences(rows.as_bytes(), "f").next();
         sentence.unwrap().unwrap()
     }
@@ -173,14 +170,29 @@ mod tests {
 
     #[test]
     fn arcs_are_compared() {
-        let gold = sentence(&[("a", 2, "x"), ("b", 0, "root"), ("c", 2, "y"), (".", 2, "p")]);
-        let other = sentence(&[("a", 2, "x"), ("b", 0, "root"), ("c", 2, "z"), (".", 3, "p")]);
+        let gold = sentence(&[
+            ("a", 2, "x"),
+            ("b", 0, "root"),
+            ("c", 2, "y"),
+            (".", 2, "p"),
+        ]);
+        let other = sentence(&[
+            ("a", 2, "x"),
+            ("b", 0, "root"),
+            ("c", 2, "z"),
+            (".", 3, "p"),
+        ]);
         assert_eq!(f1_of(&gold, &other, Labels::Unlabelled), 10_000);
         assert_eq!(f1_of(&gold, &other, Labels::Labelled), 5000);
         let parses = [Parse::of_sentence(&other)];
         let kept = f1(&gold, &parses, Labels::Unlabelled, Punctuation::Keep);
         assert_eq!(kept, [6667]);
-        let turned = sentence(&[("a", 0, "x"), ("b", 1, "root"), ("c", 2, "y"), (".", 2, "p")]);
+        let turned = sentence(&[
+            ("a", 0, "x"),
+            ("b", 1, "root"),
+            ("c", 2, "y"),
+            (".", 2, "p"),
+        ]);
         assert_eq!(f1_of(&gold, &turned, Labels::Unlabelled), 5000);
         let undirected = Parse {
             directed: false,

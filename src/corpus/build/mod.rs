@@ -13,6 +13,10 @@
 //! **Unfinished runs.** What the parser finds goes to `PREFIX.journal` at once, sentence by sentence.
 //! A run that was ended goes on from there; what it ends with is what a whole run would have.
 //!
+//! **New sentences.** With [`BuildOptions::columns`] the rows of a treebank, with or without trees,
+//! are written over the columns of another corpus, for a model of that to rank: `PREFIX.svm.zst`,
+//! the manifest, and on request `PREFIX-arcs.txt.zst` with the arcs of each row.
+//!
 //! Sentences that cannot be used are left out, counted, and, but for those with one candidate or
 //! equal labels, named with file and line in [`Manifest::skipped`].
 
@@ -22,6 +26,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::bag::Bag;
+use crate::dataset::read::read_names;
 use crate::linkgrammar::{self, LinkParser};
 
 mod columns;
@@ -109,7 +114,7 @@ pub fn build(
 ) -> Result<Manifest, BuildError> {
     options.validate()?;
     check_relations(candidates, options)?;
-    let gold = Treebank::read(treebank, options.malformed)?;
+    let gold = Treebank::read(treebank, options.malformed, options.columns.is_some())?;
     let names = FileNames::new(prefix, options.compression);
     let (pool, sources, keep) = pool(treebank, &gold, candidates, &names, options, observer)?;
     let mut building = Building::judge(gold, pool, options)?;
@@ -142,6 +147,7 @@ struct FileNames {
     train: PathBuf,
     test: PathBuf,
     names: PathBuf,
+    arcs: PathBuf,
     manifest: PathBuf,
     journal: PathBuf,
 }
@@ -162,6 +168,7 @@ impl FileNames {
             train: with(".svm", compressed),
             test: with("-test.svm", compressed),
             names: with("-names.txt", compressed),
+            arcs: with("-arcs.txt", compressed),
             manifest: with("-manifest.json", ""),
             journal: with(".journal", ""),
         }
@@ -184,6 +191,7 @@ fn pool(
         },
         candidates: None,
         parser: None,
+        columns: None,
     };
     match candidates {
         Candidates::File { path, format } => {
@@ -294,7 +302,12 @@ impl<'o> Building<'o> {
             Found::Parses(parses) => parses,
             Found::None(reason, place, detail) => return unused(reason, place, detail),
         };
-        if parses.len() < 2 {
+        let (test, foreign) = (false, self.options.columns.is_some());
+        if !sentence.has_tree() {
+            let labels = vec![0; parses.len()];
+            return Ok(Judged::Used { labels, test });
+        }
+        if parses.len() < 2 && !foreign {
             return unused(Reason::Single, None, String::new());
         }
         let labels = label::f1(
@@ -303,15 +316,17 @@ impl<'o> Building<'o> {
             self.options.labels,
             self.options.punctuation,
         );
-        if super::candidates::all_same(&labels) {
+        if super::candidates::all_same(&labels) && !foreign {
             return unused(Reason::Tied, None, String::new());
         }
-        let test = false;
         Ok(Judged::Used { labels, test })
     }
 
     /// Decides which of the sentences that can be used are held out.
     fn split(&mut self) {
+        if self.options.columns.is_some() {
+            return;
+        }
         let sentences = self.gold.sentences.iter();
         let mut used: Vec<_> = (self.judged.iter_mut().zip(sentences))
             .filter_map(|(judged, sentence)| match judged {
@@ -343,10 +358,8 @@ impl<'o> Building<'o> {
         mut take: impl FnMut(usize, &Bag) -> Result<(), BuildError>,
     ) -> Result<(), BuildError> {
         for batch in numbers.chunks(BATCH) {
-            let bags: Result<Vec<Bag>, BuildError> = batch
-                .par_iter()
-                .map(|&number| self.bag(number))
-                .collect();
+            let bags: Result<Vec<Bag>, BuildError> =
+                batch.par_iter().map(|&number| self.bag(number)).collect();
             for (&number, bag) in batch.iter().zip(&bags?) {
                 take(number, bag)?;
             }
@@ -382,7 +395,7 @@ impl<'o> Building<'o> {
     fn write(
         &self,
         names: &FileNames,
-        sources: Sources,
+        mut sources: Sources,
         observer: &dyn BuildObserver,
     ) -> Result<Manifest, BuildError> {
         let (train, test) = (self.side(false), self.side(true));
@@ -390,26 +403,16 @@ impl<'o> Building<'o> {
         if train.is_empty() {
             return Err(BuildError::Nothing(unused_text(&sentences)));
         }
-        let of = train.len() + test.len();
-        let mut columns = self.columns(&train)?;
-        let tell = |done: usize| {
-            observer.written(done, of);
-            match observer.interrupted() {
-                true => Err(BuildError::Interrupted),
-                false => Ok(()),
-            }
+        let writing = Writing {
+            building: self,
+            names,
+            observer,
+            of: train.len() + test.len(),
         };
-        let (train_hash, train_part) =
-            self.part(&train, &names.train, "sentences", &mut columns, &tell)?;
-        columns.close();
-        let held_out = if test.is_empty() {
-            None
-        } else {
-            let tell = |done: usize| tell(train.len() + done);
-            Some(self.part(&test, &names.test, "other sentences", &mut columns, &tell)?)
+        let (files, train_part, test_part) = match &self.options.columns {
+            None => writing.split(&train, &test)?,
+            Some(path) => writing.over(&train, path, &mut sources)?,
         };
-        let names_hash = write_names(&names.names, &columns)?;
-        let (test_hash, test_part) = held_out.unzip();
         let manifest = Manifest {
             schema: "rankrls.corpus/1",
             version: env!("CARGO_PKG_VERSION"),
@@ -419,11 +422,7 @@ impl<'o> Building<'o> {
             sentences,
             train: train_part,
             test: test_part,
-            files: Files {
-                train: train_hash,
-                test: test_hash,
-                names: names_hash,
-            },
+            files,
             skipped,
         };
         write_manifest(&names.manifest, &manifest)?;
@@ -443,38 +442,15 @@ impl<'o> Building<'o> {
         Ok(counts.columns(self.options.min_count))
     }
 
-    fn part(
-        &self,
-        numbers: &[usize],
-        path: &Path,
-        what: &str,
-        columns: &mut Columns,
-        tell: &dyn Fn(usize) -> Result<(), BuildError>,
-    ) -> Result<(FileHash, Part), BuildError> {
-        let version = env!("CARGO_PKG_VERSION");
-        let heading = format!("{what} of rankrls {version} corpus build");
-        let mut rows = Rows::create(path, &heading)?;
-        let mut done = 0;
-        self.describe(numbers, |number, bag| {
-            let Judged::Used { labels, .. } = &self.judged[number] else {
-                return Ok(());
-            };
-            let numbered = columns.of(bag);
-            let entries = (0..labels.len()).map(|row| bag.row(row));
-            rows.query(&self.gold.ids[number], labels, entries, &numbered)?;
-            done += 1;
-            tell(done)
-        })?;
-        rows.finish(columns.len(), columns.unseen())
-    }
-
     fn outcome(&self, train: &[usize], test: &[usize]) -> (Sentences, Vec<Skipped>) {
         let malformed = self.gold.skipped.len();
+        // All that is used is written for another corpus to rank.
+        let foreign = self.options.columns.is_some();
         let mut sentences = Sentences {
             read: self.gold.sentences.len() + malformed,
             malformed,
-            train: train.len(),
-            test: test.len(),
+            train: if foreign { 0 } else { train.len() },
+            test: if foreign { train.len() } else { test.len() },
             ..Sentences::default()
         };
         let mut skipped = self.gold.skipped.clone();
@@ -491,6 +467,121 @@ impl<'o> Building<'o> {
             }
         }
         (sentences, skipped)
+    }
+}
+
+/// The files while they are written.
+struct Writing<'b> {
+    building: &'b Building<'b>,
+    names: &'b FileNames,
+    observer: &'b dyn BuildObserver,
+    /// Sentences to write.
+    of: usize,
+}
+
+/// The files, what to train on, and what is held out.
+type Written = (Files, Option<Part>, Option<Part>);
+
+impl Writing<'_> {
+    /// A corpus to train on and one that is held out.
+    fn split(&self, train: &[usize], test: &[usize]) -> Result<Written, BuildError> {
+        let mut columns = self.building.columns(train)?;
+        let (train_hash, train_part) =
+            self.part(train, &self.names.train, ("sentences", 0), &mut columns)?;
+        columns.close();
+        let held_out = if test.is_empty() {
+            None
+        } else {
+            let what = ("other sentences", train.len());
+            Some(self.part(test, &self.names.test, what, &mut columns)?)
+        };
+        let (test_hash, test_part) = held_out.unzip();
+        let files = Files {
+            train: Some(train_hash),
+            test: test_hash,
+            names: Some(write_names(&self.names.names, &columns)?),
+            arcs: None,
+        };
+        Ok((files, Some(train_part), test_part))
+    }
+
+    /// Rows over the columns of another corpus.
+    fn over(
+        &self,
+        numbers: &[usize],
+        path: &Path,
+        sources: &mut Sources,
+    ) -> Result<Written, BuildError> {
+        let names = read_names(path, None)?;
+        let mut columns = Columns::fixed(names.iter()).map_err(|name| {
+            let file = path.display().to_string();
+            BuildError::RepeatedName { file, name }
+        })?;
+        let mut hasher = blake3::Hasher::new();
+        for name in names.iter() {
+            hasher.update(name.as_bytes());
+            hasher.update(b"\n");
+        }
+        sources.columns = Some(FileHash {
+            file: report::file_name(path),
+            blake3: hasher.finalize().to_hex().to_string(),
+        });
+        let what = ("new sentences", 0);
+        let (hash, part) = self.part(numbers, &self.names.train, what, &mut columns)?;
+        let files = Files {
+            train: None,
+            test: Some(hash),
+            names: None,
+            arcs: self.arcs(numbers)?,
+        };
+        Ok((files, None, Some(part)))
+    }
+
+    /// Writes rows; `what` they are, and how many sentences were written before.
+    fn part(
+        &self,
+        numbers: &[usize],
+        path: &Path,
+        what: (&str, usize),
+        columns: &mut Columns,
+    ) -> Result<(FileHash, Part), BuildError> {
+        let (what, mut done) = what;
+        let version = env!("CARGO_PKG_VERSION");
+        let heading = format!("{what} of rankrls {version} corpus build");
+        let mut rows = Rows::create(path, &heading)?;
+        self.building.describe(numbers, |number, bag| {
+            let Judged::Used { labels, .. } = &self.building.judged[number] else {
+                return Ok(());
+            };
+            let numbered = columns.of(bag);
+            let entries = (0..labels.len()).map(|row| bag.row(row));
+            let id = &self.building.gold.ids[number];
+            rows.query(id, labels, entries, &numbered)?;
+            done += 1;
+            self.observer.written(done, self.of);
+            if self.observer.interrupted() {
+                return Err(BuildError::Interrupted);
+            }
+            Ok(())
+        })?;
+        rows.finish(columns.len(), columns.unseen())
+    }
+
+    /// Writes the arcs of every candidate on a line, if they are asked for.
+    fn arcs(&self, numbers: &[usize]) -> Result<Option<FileHash>, BuildError> {
+        if !self.building.options.arcs {
+            return Ok(None);
+        }
+        let mut file = HashedFile::create(&self.names.arcs)?;
+        for &number in numbers {
+            let Found::Parses(parses) = self.building.found(number)? else {
+                continue;
+            };
+            for parse in &parses {
+                file.write(format!("{parse}\n").as_bytes())?;
+            }
+        }
+        file.finish().map(Some)
     }
 }
 

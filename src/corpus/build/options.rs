@@ -1,6 +1,7 @@
 //! How to build a corpus.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use serde::Serialize;
@@ -89,6 +90,13 @@ pub struct BuildOptions {
     pub malformed: Malformed,
     /// How files are compressed. Default: by zstd.
     pub compression: Compression,
+    /// The names of the columns of another corpus: rows for a model of it. Nothing is trained
+    /// on then, and no sentence is left out because it has one candidate or equal labels; the
+    /// treebank may have sentences without trees, whose labels are 0. Default: none.
+    pub columns: Option<PathBuf>,
+    /// Whether the arcs of the candidates are written too, a line for each row. Only with
+    /// `columns`. Default: no.
+    pub arcs: bool,
 }
 
 impl Default for BuildOptions {
@@ -104,6 +112,8 @@ impl Default for BuildOptions {
             candidates: 20,
             malformed: Malformed::default(),
             compression: Compression::default(),
+            columns: None,
+            arcs: false,
         }
     }
 }
@@ -122,6 +132,12 @@ impl BuildOptions {
         };
         if self.min_count == 0 {
             return refused("min_count", "at least 1");
+        }
+        if self.arcs && self.columns.is_none() {
+            return refused("arcs", "columns of another corpus as well");
+        }
+        if self.min_count > 1 && self.columns.is_some() {
+            return refused("min_count", "1 with columns of another corpus");
         }
         if !(2..=1000).contains(&self.candidates) {
             return refused("candidates", "from 2 to 1000");

@@ -1,8 +1,10 @@
 //! A candidate parse, whatever parser it comes from.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::ops::Range;
 
+use super::templates::part;
 use crate::corpus::bag::ONE;
 use crate::linkgrammar::Linkage;
 use crate::treebank::Sentence;
@@ -145,6 +147,23 @@ impl Parse {
     }
 }
 
+/// Arcs as `head -label-> modifier` with semicolons between, in the order of the modifiers. Words are
+/// written as in the names of features, `*` stands for wall and root.
+impl fmt::Display for Parse {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut links: Vec<_> = self.links.iter().collect();
+        links.sort_by_key(|link| (link.modifier, link.head));
+        for (number, link) in links.into_iter().enumerate() {
+            let form = |word: usize| part(&self.words[word].form);
+            let head = link.head.map_or_else(|| "*".to_owned(), form);
+            let (label, modifier) = (part(&link.label), form(link.modifier));
+            let separator = if number == 0 { "" } else { "; " };
+            write!(f, "{separator}{head} -{label}-> {modifier}")?;
+        }
+        Ok(())
+    }
+}
+
 /// Words between two positions, and one.
 fn distance(a: usize, b: usize) -> u32 {
     u32::try_from(a.abs_diff(b)).unwrap_or(u32::MAX)
@@ -174,7 +193,9 @@ fn depths(links: &[(Option<usize>, usize, &str)], words: usize) -> Vec<usize> {
         }
     }
     let walled = |wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
-        let found = links.iter().filter(|link| link.0.is_none() && wanted(link.2));
+        let found = links
+            .iter()
+            .filter(|link| link.0.is_none() && wanted(link.2));
         found.map(|link| link.1).collect()
     };
     let verbs = walled(&|label| label.starts_with("WV"));
@@ -242,7 +263,14 @@ mod tests {
             ("it", "O-"),
             ("RIGHT-WALL", ""),
         ];
-        let links = [(0, 5, "RW"), (0, 3, "WV"), (0, 2, "Wd"), (1, 2, "Ds"), (2, 3, "Ss"), (3, 4, "O")];
+        let links = [
+            (0, 5, "RW"),
+            (0, 3, "WV"),
+            (0, 2, "Wd"),
+            (1, 2, "Ds"),
+            (2, 3, "Ss"),
+            (3, 4, "O"),
+        ];
         let parse = Parse::of_linkage(&linkage(&words, &links), "Thedogsawit").unwrap();
         let found: Vec<_> = (parse.links.iter())
             .map(|link| (link.head, link.modifier, link.label.as_str()))
@@ -255,6 +283,8 @@ mod tests {
             (Some(2), 3, "O"),
         ];
         assert_eq!(found, expected);
+        let written = "dog -Ds-> the; * -Wd-> dog; saw -Ss-> dog; * -WV-> saw; saw -O-> it";
+        assert_eq!(parse.to_string(), written);
         assert_eq!(parse.words[2].tag.as_deref(), Some("v-d"));
         assert_eq!(parse.words[1].connectors, ["Ds-", "Ss+"]);
         assert_eq!(parse.costs.disjuncts, Some(-8300));

@@ -148,12 +148,14 @@ pub struct FileHash {
 /// The files that were written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Files {
-    /// Rows to train on.
-    pub train: FileHash,
-    /// Rows held out, if any are.
+    /// Rows to train on, unless the columns are those of another corpus.
+    pub train: Option<FileHash>,
+    /// Rows held out, if any are, or all rows over the columns of another corpus.
     pub test: Option<FileHash>,
-    /// Names of the columns.
-    pub names: FileHash,
+    /// Names of the columns, unless they are those of another corpus.
+    pub names: Option<FileHash>,
+    /// Arcs of the candidates, if they were asked for.
+    pub arcs: Option<FileHash>,
 }
 
 /// The parser that made the candidates.
@@ -188,6 +190,8 @@ pub struct Sources {
     pub candidates: Option<CandidateFile>,
     /// Their parser, if they did not.
     pub parser: Option<Parser>,
+    /// The names of the columns, if they are those of another corpus.
+    pub columns: Option<FileHash>,
 }
 
 /// The options that the files depend on.
@@ -236,9 +240,9 @@ pub struct Manifest {
     pub sources: Sources,
     /// What became of the sentences.
     pub sentences: Sentences,
-    /// Rows to train on.
-    pub train: Part,
-    /// Rows held out, if any are.
+    /// Rows to train on, unless the columns are those of another corpus.
+    pub train: Option<Part>,
+    /// Rows held out, if any are, or all rows over the columns of another corpus.
     pub test: Option<Part>,
     /// The files.
     pub files: Files,

@@ -43,12 +43,21 @@ pub(super) struct Treebank {
 }
 
 impl Treebank {
-    pub(super) fn read(path: &Path, malformed: Malformed) -> Result<Self, BuildError> {
+    pub(super) fn read(
+        path: &Path,
+        malformed: Malformed,
+        treeless: bool,
+    ) -> Result<Self, BuildError> {
         let text = treebank::read(path)?;
         let name = path.display().to_string();
         let mut sentences = Vec::new();
         let mut skipped = Vec::new();
-        for sentence in conllu::sentences(&text, &name) {
+        let all: Box<dyn Iterator<Item = _>> = if treeless {
+            Box::new(conllu::with_or_without_trees(&text, &name))
+        } else {
+            Box::new(conllu::sentences(&text, &name))
+        };
+        for sentence in all {
             match sentence {
                 Ok(sentence) => sentences.push(sentence),
                 Err(error) => skipped.push(skip_malformed(path, error, malformed)?),
@@ -133,7 +142,9 @@ impl FileCandidates {
             match group {
                 Ok(group) => groups.push(Some(group)),
                 Err(error) => {
-                    candidates.skipped.push(skip_malformed(path, error, malformed)?);
+                    candidates
+                        .skipped
+                        .push(skip_malformed(path, error, malformed)?);
                     if format == CandidateFormat::Brackets {
                         groups.push(None);
                     }
@@ -196,7 +207,9 @@ impl FileCandidates {
 fn numbers(treebank: &Treebank) -> Result<HashMap<String, usize>, BuildError> {
     let mut numbers = HashMap::new();
     for (number, sentence) in treebank.sentences.iter().enumerate() {
-        let id = sentence.id().map_or_else(|| (number + 1).to_string(), str::to_owned);
+        let id = sentence
+            .id()
+            .map_or_else(|| (number + 1).to_string(), str::to_owned);
         if let Some(first) = numbers.insert(id.clone(), number) {
             return Err(BuildError::RepeatedId {
                 file: treebank.name.clone(),
@@ -234,11 +247,15 @@ impl Pool {
     ) -> Result<Found, BuildError> {
         Ok(match self {
             Self::Journal(journal) => match journal.outcome(number)? {
-                Outcome::Linkages(linkages) => aligned(sentence, &linkages[..linkages.len().min(limit)]),
-                Outcome::Failed(reason) => Found::None(Reason::Failed, None, reason),
-                Outcome::TimedOut => {
-                    Found::None(Reason::TimedOut, None, "the parser ran out of time".to_owned())
+                Outcome::Linkages(linkages) => {
+                    aligned(sentence, &linkages[..linkages.len().min(limit)])
                 }
+                Outcome::Failed(reason) => Found::None(Reason::Failed, None, reason),
+                Outcome::TimedOut => Found::None(
+                    Reason::TimedOut,
+                    None,
+                    "the parser ran out of time".to_owned(),
+                ),
             },
             Self::File(file) => file.of(number, sentence, limit),
         })

@@ -84,7 +84,12 @@ impl TreebankOptions {
 /// ```
 pub fn treebank(options: &TreebankOptions) -> Result<Vec<Sentence>, CorpusError> {
     options.validate()?;
-    let lexicon = Lexicon::of_words(options.seed, &words::OPEN, words::CONJUNCTIONS, options.attraction);
+    let lexicon = Lexicon::of_words(
+        options.seed,
+        &words::OPEN,
+        words::CONJUNCTIONS,
+        options.attraction,
+    );
     let mut sentences = Vec::with_capacity(options.sentences);
     let mut seen = HashSet::new();
     let (mut number, mut last) = (0, 0);
@@ -122,8 +127,12 @@ fn sentence(lexicon: &Lexicon, drawn: &Drawn) -> Sentence {
             words: vec![word(part_of_speech(tag), dependency.head, dependency.label)],
         });
     }
-    let root = dependencies.iter().position(|dependency| dependency.head == 0);
-    let root = root.map_or(0, |root| u32::try_from(root + 1).expect("sentences are short"));
+    let root = dependencies
+        .iter()
+        .position(|dependency| dependency.head == 0);
+    let root = root.map_or(0, |root| {
+        u32::try_from(root + 1).expect("sentences are short")
+    });
     tokens.push(Token {
         surface: ".".to_owned(),
         space_after: true,
@@ -202,12 +211,15 @@ fn dependencies(drawn: &Drawn) -> Vec<Dependency> {
 /// The relation of the child at `place` to the head.
 fn relation(production: &Production, place: usize) -> &'static str {
     use Symbol::{
-        Adjective, Adverb, Complement, Complementiser, Conjunction, Determiner, Ditransitive,
-        NounPhrase, PrepositionalPhrase, RelativeClause, Relativiser, Sentence,
+        Adjective, Adverb, Complementiser, Conjunction, Determiner, Ditransitive, NounPhrase,
+        PrepositionalPhrase, RelativeClause, Relativiser, Sentence,
     };
     let (child, affinity) = production.children[place];
     let (head, _) = production.children[production.head()];
-    let object_clause = production.children.iter().any(|c| c.1 == Affinity::HeadLackingObject);
+    let object_clause = production
+        .children
+        .iter()
+        .any(|c| c.1 == Affinity::HeadLackingObject);
     let coordination = production.children.iter().any(|c| c.0 == Conjunction);
     match child {
         Conjunction => "cc",
@@ -219,9 +231,9 @@ fn relation(production: &Production, place: usize) -> &'static str {
         Adjective | Adverb => "mod",
         PrepositionalPhrase => "udep",
         RelativeClause => "mod:relcl",
-        Complement => "comp:obj",
         NounPhrase if production.left == Sentence || object_clause => "subj",
         NounPhrase if head == Ditransitive && affinity == Affinity::Subject => "comp:obl",
+        // Objects of verbs and prepositions, and clauses that are one.
         _ => "comp:obj",
     }
 }
@@ -280,8 +292,14 @@ mod tests {
         let sentences = treebank(&TreebankOptions::default()).unwrap();
         for sentence in sentences {
             let text = sentence.text();
-            assert!(text.starts_with(char::is_uppercase) && text.ends_with('.'), "{text}");
-            assert!(!text.contains(" a a") && !text.contains(" a honest"), "{text}");
+            assert!(
+                text.starts_with(char::is_uppercase) && text.ends_with('.'),
+                "{text}"
+            );
+            assert!(
+                !text.contains(" a a") && !text.contains(" a honest"),
+                "{text}"
+            );
         }
     }
 

@@ -1,14 +1,22 @@
 //! What words are used with: their connectors, and pairs of labels.
 
-use super::{Described, names};
+use super::Described;
 use crate::corpus::bag::Bag;
 
 pub(super) fn sets(parse: &Described<'_>, bag: &mut Bag) {
-    for (word, form) in parse.parse.words.iter().zip(&parse.forms) {
-        let connectors: Vec<String> = word.connectors.iter().map(|c| names::part(c)).collect();
-        let connectors = connectors.join("&");
+    for (connectors, form) in parse.connectors.iter().zip(&parse.forms) {
         bag.count(format_args!("disjunct:{form}~{connectors}"));
         bag.count(format_args!("connectors:{connectors}"));
+    }
+}
+
+pub(super) fn of_two(parse: &Described<'_>, bag: &mut Bag) {
+    for pair in parse.connectors.windows(2) {
+        bag.count(format_args!("next-connectors:{}~{}", pair[0], pair[1]));
+    }
+    for (head, _, modifier) in parse.arcs() {
+        let (above, below) = (&parse.connectors[head], &parse.connectors[modifier]);
+        bag.count(format_args!("head-connectors:{above}~{below}"));
     }
 }
 

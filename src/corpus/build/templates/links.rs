@@ -19,11 +19,24 @@ pub(super) fn labelled(parse: &Described<'_>, bag: &mut Bag) {
     }
 }
 
+pub(super) fn by_tag(parse: &Described<'_>, bag: &mut Bag) {
+    for (head, label, modifier) in parse.arcs() {
+        let (above, below) = (&parse.forms[head], &parse.forms[modifier]);
+        let (tag_above, tag_below) = (&parse.tags[head], &parse.tags[modifier]);
+        bag.count(format_args!("arc~tag:{above}~{label}~{tag_below}"));
+        bag.count(format_args!("tag~arc:{tag_above}~{label}~{below}"));
+        bag.count(format_args!("tags~arc:{tag_above}~{label}~{tag_below}"));
+    }
+}
+
 /// Links to the wall, and roots, have a modifier only.
 pub(super) fn labels(parse: &Described<'_>, bag: &mut Bag) {
     for (link, label) in parse.links() {
         bag.count(format_args!("label:{label}"));
-        bag.count(format_args!("label~mod:{label}~{}", parse.forms[link.modifier]));
+        bag.count(format_args!(
+            "label~mod:{label}~{}",
+            parse.forms[link.modifier]
+        ));
         if let Some(head) = link.head {
             bag.count(format_args!("head~label:{}~{label}", parse.forms[head]));
         }
@@ -34,7 +47,15 @@ pub(super) fn lengths(parse: &Described<'_>, bag: &mut Bag) {
     for (head, label, modifier) in parse.arcs() {
         let direction = if modifier > head { '+' } else { '-' };
         let length = bucket(head.abs_diff(modifier));
-        bag.count(format_args!("length:{}~{direction}{length}", base(label)));
+        let label = base(label);
+        let (above, below) = (&parse.forms[head], &parse.forms[modifier]);
+        bag.count(format_args!("length:{label}~{direction}{length}"));
+        bag.count(format_args!(
+            "head~length:{above}~{label}~{direction}{length}"
+        ));
+        bag.count(format_args!(
+            "length~mod:{label}~{direction}{length}~{below}"
+        ));
     }
 }
 

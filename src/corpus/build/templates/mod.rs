@@ -13,10 +13,13 @@ use crate::corpus::bag::Bag;
 
 mod connectors;
 mod costs;
+mod fourgrams;
 mod links;
 mod names;
 mod trigrams;
 mod words;
+
+pub(super) use names::part;
 
 /// What features of dense costs begin with; their values are not counts.
 pub(super) const COST: &str = "num:";
@@ -72,9 +75,15 @@ pub const TABLE: &[Template] = &[
         describe: links::labels,
     },
     Template {
+        name: "tag-arcs",
+        what: "head and modifier with the label between them, either or both by part of speech or subscript",
+        examples: "arc~tag:eat~Os~n tag~arc:v~Os~pizza tags~arc:v~Os~n",
+        describe: links::by_tag,
+    },
+    Template {
         name: "lengths",
-        what: "label without subscript, with direction and length: + for a modifier to the right",
-        examples: "length:O~+2 length:D~-1 length:MV~+5-6",
+        what: "label without subscript, with direction and length (+ for a modifier to the right), also with the head and with the modifier",
+        examples: "length:O~+2 length:D~-1 length:MV~+5-6 head~length:eat~O~+2 length~mod:O~+2~pizza",
         describe: links::lengths,
     },
     Template {
@@ -82,6 +91,12 @@ pub const TABLE: &[Template] = &[
         what: "connectors of a word (its disjunct, or the labels of its links), with and without the word",
         examples: "disjunct:eat~S-&O+ connectors:S-&O+",
         describe: connectors::sets,
+    },
+    Template {
+        name: "connector-pairs",
+        what: "connectors of two words that follow each other, and of head and modifier",
+        examples: "next-connectors:D+~Ds-&Os- head-connectors:S-&O+~Ds-&Os-",
+        describe: connectors::of_two,
     },
     Template {
         name: "label-pairs",
@@ -94,6 +109,12 @@ pub const TABLE: &[Template] = &[
         what: "a word, its head and the head of that; two modifiers of one head that follow each other; words, labels, and both",
         examples: "chain:saw~with~eye chain-labels:MVp~Js chain-arcs:saw~MVp~with~Js~eye siblings:saw~man~with sibling-labels:saw~Os~MVp",
         describe: trigrams::describe,
+    },
+    Template {
+        name: "fourgrams",
+        what: "four words in a row of links, whatever their direction, and the same with labels, from left to right as the first and last word stand",
+        examples: "fourgram:they~eat~with~fork fourgram-arcs:they~S~eat~MVp~with~Js~fork fourgram-labels:S~MVp~Js",
+        describe: fourgrams::describe,
     },
     Template {
         name: "costs",
@@ -139,7 +160,9 @@ impl FromStr for Templates {
                 known: known.join(", "),
             });
         }
-        let chosen = TABLE.iter().filter(|template| asked.contains(&template.name));
+        let chosen = TABLE
+            .iter()
+            .filter(|template| asked.contains(&template.name));
         Ok(Self(chosen.map(|template| template.name).collect()))
     }
 }
@@ -159,7 +182,10 @@ impl Templates {
     /// Adds what the templates say of a parse as one row.
     pub(super) fn describe(&self, parse: &Parse, bag: &mut Bag) {
         let described = Described::new(parse);
-        for template in TABLE.iter().filter(|template| self.0.contains(&template.name)) {
+        for template in TABLE
+            .iter()
+            .filter(|template| self.0.contains(&template.name))
+        {
             (template.describe)(&described, bag);
         }
         bag.end_row();
@@ -171,6 +197,8 @@ struct Described<'a> {
     parse: &'a Parse,
     forms: Vec<String>,
     tags: Vec<String>,
+    /// The connectors of each word.
+    connectors: Vec<String>,
     /// One a link.
     labels: Vec<String>,
 }
@@ -178,11 +206,25 @@ struct Described<'a> {
 impl<'a> Described<'a> {
     fn new(parse: &'a Parse) -> Self {
         let tag = |tag: &Option<String>| names::part(tag.as_deref().unwrap_or("_"));
+        let connectors = |connectors: &[String]| {
+            let parts: Vec<String> = connectors.iter().map(|part| names::part(part)).collect();
+            parts.join("&")
+        };
+        let words = parse.words.iter();
         Self {
             parse,
-            forms: parse.words.iter().map(|word| names::part(&word.form)).collect(),
+            connectors: words.map(|word| connectors(&word.connectors)).collect(),
+            forms: parse
+                .words
+                .iter()
+                .map(|word| names::part(&word.form))
+                .collect(),
             tags: parse.words.iter().map(|word| tag(&word.tag)).collect(),
-            labels: parse.links.iter().map(|link| names::part(&link.label)).collect(),
+            labels: parse
+                .links
+                .iter()
+                .map(|link| names::part(&link.label))
+                .collect(),
         }
     }
 
@@ -213,11 +255,21 @@ mod tests {
     use crate::treebank::conllu;
 
     fn features(rows: &str, templates: &str) -> Vec<String> {
-        let rows: String = rows.split(' ').collect::<Vec<_>>().join("\t").replace('|', "\n");
-        let sentence = conllu::sentences(rows.as_bytes(), "f").next().unwrap().unwrap();
+        let rows: String = rows
+            .split(' ')
+            .collect::<Vec<_>>()
+            .join("\t")
+            .replace('|', "\n");
+        let sentence = conllu::sentences(rows.as_bytes(), "f")
+            .next()
+            .unwrap()
+            .unwrap();
         let parse = Parse::of_sentence(&sentence);
         let mut bag = Bag::default();
-        templates.parse::<Templates>().unwrap().describe(&parse, &mut bag);
+        templates
+            .parse::<Templates>()
+            .unwrap()
+            .describe(&parse, &mut bag);
         let name = |&(feature, value): &(u32, i32)| {
             format!("{}={}", bag.name(feature), crate::corpus::bag::real(value))
         };
@@ -251,15 +303,45 @@ mod tests {
     fn features_are_named_readably() {
         let found = features(ROWS, "all").join(" ");
         for name in [
-            "word:They=1", "bigram:^~They=1", "bigram:now~$=1", "tag:eat~VERB=1", "tags:NOUN~_=1",
-            "head~mod:eat~a%7Eb=1", "head~tag:eat~NOUN=1", "tag~mod:VERB~They=1",
-            "arc:eat~nsubj:x~They=1", "label:root=1", "head~label:eat~obj=1", "label~mod:obj~a%7Eb=1",
-            "length:nsubj~-1=1", "length:obj~+1=1", "disjunct:eat~nsubj:x-&obj+=1", "connectors:obj-&mod+=1",
-            "labels:<nsubj:x~>obj=1", "word~labels:eat~<nsubj:x~>obj=1", "chain:eat~a%7Eb~now=1",
-            "chain-labels:obj~mod=1", "chain-arcs:eat~obj~a%7Eb~mod~now=1", "siblings:eat~They~a%7Eb=1",
-            "sibling-labels:eat~nsubj:x~obj=1", "num:length=3",
+            "word:They=1",
+            "bigram:^~They=1",
+            "bigram:now~$=1",
+            "tag:eat~VERB=1",
+            "tags:NOUN~_=1",
+            "head~mod:eat~a%7Eb=1",
+            "head~tag:eat~NOUN=1",
+            "tag~mod:VERB~They=1",
+            "arc:eat~nsubj:x~They=1",
+            "label:root=1",
+            "head~label:eat~obj=1",
+            "label~mod:obj~a%7Eb=1",
+            "length:nsubj~-1=1",
+            "length:obj~+1=1",
+            "disjunct:eat~nsubj:x-&obj+=1",
+            "connectors:obj-&mod+=1",
+            "arc~tag:eat~obj~NOUN=1",
+            "tag~arc:NOUN~mod~now=1",
+            "tags~arc:VERB~nsubj:x~PRON=1",
+            "head~length:eat~obj~+1=1",
+            "length~mod:mod~+1~now=1",
+            "next-connectors:nsubj:x+~nsubj:x-&obj+=1",
+            "head-connectors:nsubj:x-&obj+~obj-&mod+=1",
+            "fourgram:They~eat~a%7Eb~now=1",
+            "fourgram-labels:nsubj:x~obj~mod=1",
+            "fourgram-arcs:They~nsubj:x~eat~obj~a%7Eb~mod~now=1",
+            "labels:<nsubj:x~>obj=1",
+            "word~labels:eat~<nsubj:x~>obj=1",
+            "chain:eat~a%7Eb~now=1",
+            "chain-labels:obj~mod=1",
+            "chain-arcs:eat~obj~a%7Eb~mod~now=1",
+            "siblings:eat~They~a%7Eb=1",
+            "sibling-labels:eat~nsubj:x~obj=1",
+            "num:length=3",
         ] {
-            assert!(found.split(' ').any(|feature| feature == name), "{name} in {found}");
+            assert!(
+                found.split(' ').any(|feature| feature == name),
+                "{name} in {found}"
+            );
         }
     }
 
@@ -269,7 +351,10 @@ mod tests {
         assert_eq!(chosen.to_string(), "words,costs");
         assert_eq!("all".parse(), Ok(Templates::default()));
         let error = "words,best".parse::<Templates>().unwrap_err().to_string();
-        assert!(error.contains("label-pairs") && error.contains("\"best\""), "{error}");
+        assert!(
+            error.contains("label-pairs") && error.contains("\"best\""),
+            "{error}"
+        );
         assert!("".parse::<Templates>().is_err());
     }
 }

@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 
-pub(super) fn part(text: &str) -> String {
+pub(in crate::corpus::build) fn part(text: &str) -> String {
     let mut written = String::with_capacity(text.len());
     let edge = text == "^" || text == "$";
     for char in text.chars() {
