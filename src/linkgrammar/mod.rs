@@ -5,7 +5,8 @@
 //! `link-grammar-dictionaries-en`. What is known of it is that of versions 5.12.
 //!
 //! A [`Linkage`] is a parse: words, of which the first and the last are walls (`LEFT-WALL`,
-//! `RIGHT-WALL`), and links with labels between them. Links have no direction. Words are shown as
+//! `RIGHT-WALL`), and links with labels between them. Links have no direction;
+//! [`Link::right_is_head`] guesses one. Words are shown as
 //! the dictionary has them, with subscripts (`dog.n`), marks where they were guessed (`foo[?].n`,
 //! `Foo[!]`), and in brackets where nothing links them (`[foo]`); [`Linkage::places`] finds them in
 //! the sentence again.
@@ -19,6 +20,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 mod error;
+mod heads;
 mod linkage;
 mod output;
 mod places;

@@ -111,13 +111,13 @@ struct SourceArgs {
 #[derive(Debug, Args)]
 struct ParserArgs {
     /// Format of the file of candidates
-    #[arg(long, value_enum, requires = "candidates", default_value_t = FormatName::Conllu)]
+    #[arg(long, value_enum, conflicts_with = "link_grammar", default_value_t = FormatName::Conllu)]
     format: FormatName,
     /// Seconds that the parser has for a sentence
     #[arg(
         long,
         value_name = "S",
-        requires = "link_grammar",
+        conflicts_with = "candidates",
         default_value_t = 10
     )]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
@@ -126,7 +126,7 @@ struct ParserArgs {
     #[arg(
         long,
         value_name = "N",
-        requires = "link_grammar",
+        conflicts_with = "candidates",
         default_value_t = 1000
     )]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
@@ -135,15 +135,15 @@ struct ParserArgs {
     #[arg(
         long,
         value_name = "PROGRAM",
-        requires = "link_grammar",
+        conflicts_with = "candidates",
         default_value = "link-parser"
     )]
     link_parser: PathBuf,
     /// Go on with the journal of a run that was ended
-    #[arg(long, requires = "link_grammar")]
+    #[arg(long, conflicts_with = "candidates")]
     resume: bool,
     /// Keep PREFIX.journal, for other features of the same parses with --resume
-    #[arg(long, requires = "link_grammar")]
+    #[arg(long, conflicts_with = "candidates")]
     keep_journal: bool,
 }
 

@@ -1,6 +1,5 @@
 //! A candidate parse, whatever parser it comes from.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::ops::Range;
 
@@ -69,24 +68,18 @@ impl Parse {
                 letters: places[words.len()].clone(),
             });
         }
-        let links: Vec<_> = (linkage.links.iter())
-            .filter_map(|link| {
-                // Links to the right wall say nothing: they join the walls or the full stop.
-                let right = positions[link.right]?;
-                Some((positions[link.left], right, link.label.as_str()))
-            })
-            .collect();
-        let depths = depths(&links, words.len());
-        let links = links.iter().map(|&(left, right, label)| {
+        let links = linkage.links.iter().filter_map(|link| {
+            // Links to the right wall say nothing: they join the walls or the full stop.
+            let (left, right) = (positions[link.left], positions[link.right]?);
             let (head, modifier) = match left {
-                Some(left) if depths[right] < depths[left] => (Some(right), left),
+                Some(left) if link.right_is_head() => (Some(right), left),
                 left => (left, right),
             };
-            ParsedLink {
+            Some(ParsedLink {
                 head,
                 modifier,
-                label: label.to_owned(),
-            }
+                label: link.label.clone(),
+            })
         });
         Some(Self {
             links: links.collect(),
@@ -178,57 +171,6 @@ fn ten_thousandths(score: f64) -> i32 {
     (score * f64::from(ONE)).round() as i32
 }
 
-/// How far each word is from the main verb, in links: links of Link Grammar have no direction, so
-/// the nearer word is taken for the head, and the left one of two that are as near.
-///
-/// The way begins at the words that links `WV` (wall to verb) lead to; without any, at all that
-/// links of the wall lead to but for punctuation (`X`); without those, and in islands, at the
-/// leftmost word.
-fn depths(links: &[(Option<usize>, usize, &str)], words: usize) -> Vec<usize> {
-    let mut neighbours = vec![Vec::new(); words];
-    for &(left, right, _) in links {
-        if let Some(left) = left {
-            neighbours[left].push(right);
-            neighbours[right].push(left);
-        }
-    }
-    let walled = |wanted: &dyn Fn(&str) -> bool| -> Vec<usize> {
-        let found = links
-            .iter()
-            .filter(|link| link.0.is_none() && wanted(link.2));
-        found.map(|link| link.1).collect()
-    };
-    let verbs = walled(&|label| label.starts_with("WV"));
-    let starts = if verbs.is_empty() {
-        walled(&|label| !label.starts_with('X'))
-    } else {
-        verbs
-    };
-    let mut depths = vec![usize::MAX; words];
-    spread(&starts, &neighbours, &mut depths);
-    for word in 0..words {
-        if depths[word] == usize::MAX {
-            spread(&[word], &neighbours, &mut depths);
-        }
-    }
-    depths
-}
-
-fn spread(starts: &[usize], neighbours: &[Vec<usize>], depths: &mut [usize]) {
-    let mut queue: VecDeque<usize> = starts.iter().copied().collect();
-    for &start in starts {
-        depths[start] = 0;
-    }
-    while let Some(word) = queue.pop_front() {
-        for &next in &neighbours[word] {
-            if depths[next] == usize::MAX {
-                depths[next] = depths[word] + 1;
-                queue.push_back(next);
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -254,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn heads_are_nearer_to_the_main_verb() {
+    fn heads_are_told_by_labels() {
         let words = [
             ("LEFT-WALL", "hWd+ hWV+"),
             ("the", "D+"),
