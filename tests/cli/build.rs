@@ -71,7 +71,7 @@ fn candidates_of_a_file_become_rows() {
     let written = folder
         .list()
         .into_iter()
-        .filter(|name| name.starts_with("c"));
+        .filter(|name| name.starts_with('c'));
     assert_eq!(
         written.collect::<Vec<_>>(),
         ["c-manifest.json", "c-names.txt", "c.svm"]
@@ -663,4 +663,50 @@ fn link_grammar_parses_a_treebank() {
          --metrics cindex --json",
     );
     assert!(document["steps"][9]["test"]["cindex"].as_f64().unwrap() > 0.5);
+}
+
+/// A file of the folder `corpora/`.
+fn shipped(name: &str) -> String {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora");
+    folder.join(name).display().to_string()
+}
+
+#[test]
+fn the_shipped_parses_are_learnt_from() {
+    let folder = Folder::new();
+    let file = |ending: &str| shipped(&format!("link-parses{ending}"));
+    let document = folder.json(&format!(
+        "select {} --names {} -k 20 --lambda 16 --test {} --metrics cindex --json",
+        file(".svm.zst"),
+        file("-names.txt.zst"),
+        file("-test.svm.zst")
+    ));
+    let manifest = fs::read_to_string(file("-manifest.json")).unwrap();
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    for key in ["rows", "queries", "columns", "nonzeros"] {
+        assert_eq!(document["data"][key], manifest["train"][key]);
+    }
+    assert!(manifest["train"]["columns"].as_u64().unwrap() >= 100_000);
+    for part in ["train", "test"] {
+        assert!(manifest[part]["queries"].as_u64().unwrap() >= 117);
+        assert!(manifest[part]["rows"].as_u64().unwrap() >= 2000);
+    }
+    let steps = document["steps"].as_array().unwrap();
+    assert!(steps.iter().all(|step| step["name"].is_string()));
+    assert!(steps[19]["test"]["cindex"].as_f64().unwrap() > 0.65);
+}
+
+#[test]
+fn the_shipped_treebank_is_what_its_command_makes() {
+    let folder = Folder::new();
+    folder.run("corpus treebank --sentences 256 --min-length 19 --max-length 28 -o s.conllu.zst");
+    let made = zstd::decode_all(fs::File::open(folder.path("s.conllu.zst")).unwrap()).unwrap();
+    let kept = fs::File::open(shipped("sentences.conllu.zst")).unwrap();
+    assert_eq!(zstd::decode_all(kept).unwrap(), made);
+    let hash = blake3::hash(&made).to_hex().to_string();
+    let manifest = fs::read_to_string(shipped("link-parses-manifest.json")).unwrap();
+    assert!(
+        manifest.contains(&hash),
+        "the parses are of another treebank"
+    );
 }
