@@ -98,18 +98,19 @@ impl Lexicon {
         lexicon
     }
 
-    /// A lexicon of the given words in the open classes, the likeliest of each class first; they
+    /// A lexicon of the given words in the open classes, with blanks between and the likeliest of
+    /// each class first; they
     /// are all different, and others than those of the closed classes.
     pub(super) fn of_words(
         seed: u64,
-        open: &[(Symbol, &[&str])],
+        open: &[(Symbol, &str)],
         conjunctions: &[&str],
         strength: u32,
     ) -> Self {
         let draws = &mut Draws::new(seed, 0);
         let mut lexicon = Self::closed(conjunctions, strength, draws);
         for &(part_of_speech, forms) in open {
-            for form in forms {
+            for form in forms.split_whitespace() {
                 lexicon.forms.number(form);
                 lexicon.add(part_of_speech, draws.small(KINDS), draws);
             }

@@ -283,9 +283,9 @@ mod tests {
     fn words_are_distinct_and_take_the_right_article() {
         let mut seen = HashSet::new();
         for (_, words) in words::OPEN {
-            for word in words {
+            for word in words.split_whitespace() {
                 assert!(seen.insert(word), "{word} is there twice");
-                assert!(word.is_ascii() && !word.contains(' '), "{word}");
+                assert!(word.is_ascii(), "{word}");
             }
         }
         assert!(seen.len() > 600, "{}", seen.len());
