@@ -57,6 +57,8 @@
 //! - [`model`]: what was selected, as a file.
 //! - [`metrics`]: measures of rankings, in two conventions.
 //! - [`corpus`]: synthetic corpora of parses, and [a small one](corpus::sample) in the crate.
+//! - [`treebank`]: sentences with dependencies, in CoNLL-U and Penn brackets.
+//! - [`linkgrammar`]: parses by the Link Grammar parser.
 //! - [`memory`]: how much the machine has left.
 //!
 //! The library prints nothing and ends no process; it works on the threads of the current rayon
@@ -72,6 +74,7 @@ mod estimate;
 mod kernels;
 mod lambda;
 pub mod letor;
+pub mod linkgrammar;
 pub mod memory;
 pub mod metrics;
 pub mod model;
@@ -82,6 +85,7 @@ pub mod rankrls;
 mod sample;
 pub mod select;
 pub mod strategy;
+pub mod treebank;
 pub mod tune;
 mod weight;
 

@@ -54,6 +54,24 @@ impl Bag {
         self.ends.push(self.entries.len());
     }
 
+    /// Gives the entries of the row that ended last other values than zero, by feature and value.
+    pub(super) fn revalue_last_row(&mut self, value: impl Fn(&str, i32) -> i32) {
+        let last = self.ends.len().saturating_sub(2);
+        let start = if self.ends.len() < 2 {
+            0
+        } else {
+            self.ends[last]
+        };
+        for (feature, units) in &mut self.entries[start..] {
+            *units = value(self.names.name(*feature), *units);
+        }
+    }
+
+    /// The names of the features, in the order of their numbers.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.strings().iter()
+    }
+
     /// The entries of one row.
     pub(super) fn row(&self, row: usize) -> &[(u32, i32)] {
         let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);

@@ -86,16 +86,7 @@ impl Lexicon {
     /// English where the class is closed and made up where it is open.
     pub(super) fn new(seed: u64, vocabulary: usize, strength: u32) -> Self {
         let draws = &mut Draws::new(seed, 0);
-        let mut lexicon = Self {
-            forms: Interner::default(),
-            words: Vec::new(),
-            pools: vec![Pool::default(); Symbol::COUNT],
-            leaning: Default::default(),
-            subjects: draws.permutation(KINDS),
-            objects: draws.permutation(KINDS),
-            strength,
-        };
-        lexicon.add_closed_classes(draws);
+        let mut lexicon = Self::closed(CONJUNCTIONS, strength, draws);
         for (part_of_speech, share) in Symbol::OPEN {
             for _ in 0..(vocabulary * share / 100).max(1) {
                 let kind = draws.small(KINDS);
@@ -107,11 +98,46 @@ impl Lexicon {
         lexicon
     }
 
-    fn add_closed_classes(&mut self, draws: &mut Draws) {
+    /// A lexicon of the given words in the open classes, with blanks between and the likeliest of
+    /// each class first; they
+    /// are all different, and others than those of the closed classes.
+    pub(super) fn of_words(
+        seed: u64,
+        open: &[(Symbol, &str)],
+        conjunctions: &[&str],
+        strength: u32,
+    ) -> Self {
+        let draws = &mut Draws::new(seed, 0);
+        let mut lexicon = Self::closed(conjunctions, strength, draws);
+        for &(part_of_speech, forms) in open {
+            for form in forms.split_whitespace() {
+                lexicon.forms.number(form);
+                lexicon.add(part_of_speech, draws.small(KINDS), draws);
+            }
+        }
+        lexicon
+    }
+
+    /// A lexicon of the closed classes.
+    fn closed(conjunctions: &[&str], strength: u32, draws: &mut Draws) -> Self {
+        let mut lexicon = Self {
+            forms: Interner::default(),
+            words: Vec::new(),
+            pools: vec![Pool::default(); Symbol::COUNT],
+            leaning: Default::default(),
+            subjects: draws.permutation(KINDS),
+            objects: draws.permutation(KINDS),
+            strength,
+        };
+        lexicon.add_closed_classes(conjunctions, draws);
+        lexicon
+    }
+
+    fn add_closed_classes(&mut self, conjunctions: &[&str], draws: &mut Draws) {
         let classes = [
             (Symbol::Preposition, PREPOSITIONS),
             (Symbol::Determiner, DETERMINERS),
-            (Symbol::Conjunction, CONJUNCTIONS),
+            (Symbol::Conjunction, conjunctions),
             (Symbol::Relativiser, RELATIVISERS),
             (Symbol::Complementiser, COMPLEMENTISERS),
         ];

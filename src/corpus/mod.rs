@@ -45,6 +45,8 @@
 //! stream 0 being the lexicon's, and nothing but integer arithmetic decides on anything: a seed gives
 //! the same corpus on every platform and at any number of threads.
 //!
+//! Corpora of real parses are built by [`mod@build`], treebanks to parse drawn by [`english`].
+//!
 //! ```
 //! use rankrls::corpus::{CorpusOptions, generate};
 //!
@@ -58,10 +60,12 @@
 mod assembly;
 mod bag;
 mod brackets;
+pub mod build;
 mod candidates;
 mod chart;
 mod columns;
 mod drawing;
+pub mod english;
 mod error;
 mod grammar;
 mod interner;

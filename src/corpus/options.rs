@@ -95,7 +95,8 @@ impl CorpusOptions {
     }
 }
 
-fn within(
+/// Refuses a value outside a range.
+pub(super) fn within(
     option: &'static str,
     found: usize,
     least: usize,

@@ -22,7 +22,7 @@ pub mod read;
 mod strings;
 mod subset;
 mod transpose;
-mod write;
+pub(crate) mod write;
 
 pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;

@@ -5,7 +5,7 @@ use predicates::prelude::*;
 
 use crate::support::Folder;
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 15] = [
     "select",
     "tune",
     "train",
@@ -17,6 +17,8 @@ const COMMANDS: [&str; 13] = [
     "corpus info",
     "corpus convert",
     "corpus project",
+    "corpus build",
+    "corpus treebank",
     "completions",
     "man",
 ];
@@ -57,6 +59,7 @@ fn examples_work() {
         "corpus info",
         "corpus convert",
         "corpus project",
+        "corpus treebank",
     ] {
         let help = folder.stdout(&format!("{command} --help"));
         for line in help.lines() {

@@ -47,6 +47,14 @@ fn figures_are_those_of_the_data() {
     assert_eq!(info["hash"], model["data"]["hash"]);
 }
 
+/// Without what a process has taken, which is another time something else.
+fn lasting(mut value: serde_json::Value) -> serde_json::Value {
+    for row in value.as_array_mut().into_iter().flatten() {
+        row.as_object_mut().unwrap().remove("peak_bytes");
+    }
+    value
+}
+
 #[test]
 fn memory_is_that_of_the_plan() {
     let folder = Folder::new();
@@ -59,10 +67,14 @@ fn memory_is_that_of_the_plan() {
     );
     for key in keys(memory) {
         if key != "k" && key != "lambda" {
-            assert_eq!(memory[key], plan[key], "{key}");
+            assert_eq!(
+                lasting(memory[key].clone()),
+                lasting(plan[key].clone()),
+                "{key}"
+            );
         }
     }
-    assert_eq!(memory["strategies"].as_array().unwrap().len(), 5);
+    assert_eq!(memory["strategies"].as_array().unwrap().len(), 8);
     assert_eq!(folder.json("corpus info @parses --json")["memory"]["k"], 50);
 }
 

@@ -1,5 +1,6 @@
 //! The command line, run as users run it.
 
+mod build;
 mod checkpoint;
 mod common;
 mod convert;

@@ -131,7 +131,7 @@ fn generate(
 }
 
 /// An option out of its range is a mistake in the arguments.
-fn refused(error: CorpusError) -> anyhow::Error {
+pub(super) fn refused(error: CorpusError) -> anyhow::Error {
     match error {
         CorpusError::Option {
             option,

@@ -1,11 +1,17 @@
 //! `rankrls corpus`: one file a command.
 
+mod build;
 mod convert;
 mod document;
 mod generate;
 mod info;
+mod progress;
 mod project;
+mod summary;
 mod target;
+mod treebank;
+
+use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -19,7 +25,8 @@ use super::console::Console;
 Examples:
   rankrls corpus generate --rows 500 -o corpus.svm.zst --names names.txt.zst
   rankrls corpus info @parses
-  rankrls corpus convert @parses parses.npz")]
+  rankrls corpus convert @parses parses.npz
+  rankrls corpus build treebank.conllu --link-grammar -o parses")]
 pub(crate) struct CorpusArgs {
     #[command(subcommand)]
     command: CorpusCommand,
@@ -27,17 +34,22 @@ pub(crate) struct CorpusArgs {
 
 #[derive(Debug, Subcommand)]
 enum CorpusCommand {
+    Build(Box<build::BuildArgs>),
     Generate(generate::GenerateArgs),
     Info(info::InfoArgs),
     Convert(convert::ConvertArgs),
     Project(project::ProjectArgs),
+    Treebank(treebank::TreebankArgs),
 }
 
-pub(crate) fn run(args: &CorpusArgs, console: Console) -> Result<()> {
+pub(crate) fn run(args: &CorpusArgs, console: Console) -> Result<ExitCode> {
     match &args.command {
+        CorpusCommand::Build(args) => return build::run(args, console),
         CorpusCommand::Generate(args) => generate::run(args, console),
         CorpusCommand::Info(args) => info::run(args, console),
         CorpusCommand::Convert(args) => convert::run(args, console),
         CorpusCommand::Project(args) => project::run(args, console),
-    }
+        CorpusCommand::Treebank(args) => treebank::run(args),
+    }?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -272,7 +272,7 @@ impl Fault {
 }
 
 /// Input in quotes: control characters and bytes that are no UTF-8 escaped, cut when long.
-pub(super) fn quote(bytes: &[u8]) -> String {
+pub(crate) fn quote(bytes: &[u8]) -> String {
     let head = &bytes[..bytes.len().min(4 * QUOTED + 4)];
     let pieces: Vec<String> = head
         .utf8_chunks()

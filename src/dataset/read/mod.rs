@@ -69,6 +69,7 @@ mod svmlight;
 mod text;
 mod token;
 
+pub(crate) use error::quote;
 pub use error::{Place, ReadError, ReadErrorKind};
 pub use names::read_names;
 pub use options::{Format, Loaded, ReadOptions};

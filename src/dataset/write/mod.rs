@@ -15,6 +15,7 @@ pub use npy::{write_npy_labels, write_npy_query_ids};
 pub use npz::{MatrixLayout, write_npz};
 #[cfg(feature = "parquet")]
 pub use parquet::{write_parquet_entries, write_parquet_rows};
+pub(crate) use svmlight::{push_integer, push_number};
 pub use svmlight::{
     write_features, write_labels, write_query_ids, write_svmlight, write_whole_svmlight,
 };

@@ -251,7 +251,8 @@ pub(super) fn by_row(dataset: &Dataset<'_>) -> RowBlock {
     }
 }
 
-fn push_integer(text: &mut Vec<u8>, mut number: u64) {
+/// A whole number in decimal digits.
+pub(crate) fn push_integer(text: &mut Vec<u8>, mut number: u64) {
     let start = text.len();
     loop {
         text.push(b'0' + (number % 10) as u8);
@@ -264,7 +265,7 @@ fn push_integer(text: &mut Vec<u8>, mut number: u64) {
 }
 
 /// The shortest decimal that reads back as `number`.
-fn push_number(text: &mut Vec<u8>, number: f64) {
+pub(crate) fn push_number(text: &mut Vec<u8>, number: f64) {
     let magnitude = number.abs();
     if magnitude < 1e15 && magnitude.fract() == 0.0 {
         if number.is_sign_negative() {

@@ -1,0 +1,314 @@
+//! `rankrls corpus build`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use clap::{Args, ValueEnum};
+use rankrls::corpus::build::{
+    self, BuildError, BuildOptions, CandidateFormat, Candidates, Compression, Labels, Malformed,
+    Manifest, Punctuation, Share, TABLE, Templates, Values,
+};
+use rankrls::linkgrammar;
+
+use super::progress::Progress;
+use super::summary::summary;
+use crate::cli::console::Console;
+use crate::cli::data::check_one_stdin;
+use crate::cli::interrupt::Interrupt;
+use crate::cli::output::print_json;
+use crate::cli::usage;
+
+/// Sentences that are named in warnings; the manifest names all.
+const NAMED: usize = 10;
+
+/// Build a corpus of parses from a treebank
+///
+/// A query is a sentence of the treebank, its rows are candidate parses, from the Link Grammar parser
+/// or from a file, their labels are how well their arcs match the treebank's (F1, from 0 to 1). Features
+/// are words, links, connectors and the like of the candidate, by name. Writes PREFIX.svm.zst to
+/// train on, PREFIX-test.svm.zst of held-out sentences over the same columns,
+/// PREFIX-names.txt.zst and PREFIX-manifest.json.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  rankrls corpus build treebank.conllu --link-grammar -o parses
+  rankrls corpus build treebank.conllu --link-grammar --time-limit 30 --resume -o parses
+  rankrls corpus build treebank.conllu --candidates nbest.conllu --label labelled -o parses
+  rankrls corpus build treebank.conllu --candidates trees.mrg --format brackets -o parses
+  rankrls corpus build new.conllu --link-grammar --columns parses-names.txt.zst --arcs -o new
+
+link-parser is in the Debian packages link-grammar and link-grammar-dictionaries-en. Results are the
+same on every machine unless sentences run out of time; these are counted.")]
+pub(crate) struct BuildArgs {
+    /// Sentences with gold dependencies, in CoNLL-U; - is standard input
+    #[arg(value_name = "TREEBANK")]
+    treebank: PathBuf,
+    #[command(flatten)]
+    source: SourceArgs,
+    /// What the names of the files that are written begin with
+    #[arg(short, long, value_name = "PREFIX")]
+    output: PathBuf,
+    #[command(flatten)]
+    parser: ParserArgs,
+    /// Most candidates of a sentence, the best by the parser, from 2 to 1000
+    #[arg(long, alias = "parses", value_name = "N", default_value_t = BuildOptions::default().candidates)]
+    linkages: usize,
+    /// Features to write: all, or some of their templates with commas between
+    #[arg(long, value_name = "LIST", default_value = "all", help = templates_help())]
+    templates: Templates,
+    /// Leave out features that fewer training sentences have
+    #[arg(long, value_name = "N", default_value_t = BuildOptions::default().min_count)]
+    min_count: u32,
+    /// What values are: how often a parse has a feature, whether it has it, or how often divided
+    /// by its number of words
+    #[arg(long, value_enum, default_value_t = ValuesName::Count)]
+    values: ValuesName,
+    /// What labels compare: arcs, or arcs with their relations
+    #[arg(long, value_enum, default_value_t = LabelName::Unlabelled)]
+    label: LabelName,
+    /// Whether arcs at punctuation count
+    #[arg(long, value_enum, default_value_t = PunctuationName::Drop)]
+    punctuation: PunctuationName,
+    /// Share of the sentences to hold out, from 0 to 0.999
+    #[arg(long, value_name = "SHARE", default_value_t = BuildOptions::default().test_share)]
+    test_share: Share,
+    /// Write the rows of all sentences over these columns, those of another corpus, for a model of
+    /// it; sentences may be without heads (_), and have labels of 0 then
+    #[arg(long, value_name = "NAMES", conflicts_with_all = ["test_share", "seed", "min_count"])]
+    columns: Option<PathBuf>,
+    /// Write the arcs of the candidates too, a line for each row, to PREFIX-arcs.txt.zst
+    #[arg(long, requires = "columns")]
+    arcs: bool,
+    /// Seed of the choice of held-out sentences
+    #[arg(long, value_name = "SEED", default_value_t = BuildOptions::default().seed)]
+    seed: u64,
+    /// Leave malformed sentences out and report them, instead of refusing the file
+    #[arg(long)]
+    skip_malformed: bool,
+    /// How rows and names are compressed
+    #[arg(long, value_enum, default_value_t = CompressionName::Zstd)]
+    compression: CompressionName,
+    /// Print the manifest
+    #[arg(long)]
+    json: bool,
+}
+
+/// Where candidates come from.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct SourceArgs {
+    /// Parse the sentences with the Link Grammar parser
+    #[arg(long)]
+    link_grammar: bool,
+    /// Take the candidates of this file, several parses a sentence; - is standard input
+    #[arg(long, value_name = "FILE")]
+    candidates: Option<PathBuf>,
+}
+
+/// How to read or make them.
+#[derive(Debug, Args)]
+struct ParserArgs {
+    /// Format of the file of candidates
+    #[arg(long, value_enum, conflicts_with = "link_grammar", default_value_t = FormatName::Conllu)]
+    format: FormatName,
+    /// Seconds that the parser has for a sentence
+    #[arg(
+        long,
+        value_name = "S",
+        conflicts_with = "candidates",
+        default_value_t = 10
+    )]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
+    time_limit: u64,
+    /// Most linkages that the parser looks at for the cheapest ones, up to 100000
+    #[arg(
+        long,
+        value_name = "N",
+        conflicts_with = "candidates",
+        default_value_t = 1000
+    )]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    limit: u32,
+    /// The Link Grammar parser
+    #[arg(
+        long,
+        value_name = "PROGRAM",
+        conflicts_with = "candidates",
+        default_value = "link-parser"
+    )]
+    link_parser: PathBuf,
+    /// Go on with the journal of a run that was ended
+    #[arg(long, conflicts_with = "candidates")]
+    resume: bool,
+    /// Keep PREFIX.journal, for other features of the same parses with --resume
+    #[arg(long, conflicts_with = "candidates")]
+    keep_journal: bool,
+}
+
+fn templates_help() -> String {
+    let names: Vec<&str> = TABLE.iter().map(|template| template.name).collect();
+    format!(
+        "Features to write: all, or templates with commas between them: {}",
+        names.join(", ")
+    )
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum FormatName {
+    Conllu,
+    Brackets,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ValuesName {
+    Count,
+    Binary,
+    Share,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum LabelName {
+    Unlabelled,
+    Labelled,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum CompressionName {
+    Zstd,
+    None,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum PunctuationName {
+    Drop,
+    Keep,
+}
+
+impl BuildArgs {
+    fn options(&self) -> BuildOptions {
+        BuildOptions {
+            templates: self.templates.clone(),
+            min_count: self.min_count,
+            values: match self.values {
+                ValuesName::Count => Values::Count,
+                ValuesName::Binary => Values::Binary,
+                ValuesName::Share => Values::Share,
+            },
+            labels: match self.label {
+                LabelName::Unlabelled => Labels::Unlabelled,
+                LabelName::Labelled => Labels::Labelled,
+            },
+            punctuation: match self.punctuation {
+                PunctuationName::Drop => Punctuation::Drop,
+                PunctuationName::Keep => Punctuation::Keep,
+            },
+            test_share: self.test_share,
+            seed: self.seed,
+            candidates: self.linkages,
+            malformed: if self.skip_malformed {
+                Malformed::Skip
+            } else {
+                Malformed::Refuse
+            },
+            columns: self.columns.clone(),
+            arcs: self.arcs,
+            compression: match self.compression {
+                CompressionName::Zstd => Compression::Zstd,
+                CompressionName::None => Compression::None,
+            },
+        }
+    }
+
+    fn candidates(&self) -> Candidates {
+        match &self.source.candidates {
+            Some(path) => Candidates::File {
+                path: path.clone(),
+                format: match self.parser.format {
+                    FormatName::Conllu => CandidateFormat::Conllu,
+                    FormatName::Brackets => CandidateFormat::Brackets,
+                },
+            },
+            None => Candidates::LinkGrammar {
+                options: linkgrammar::Options {
+                    program: self.parser.link_parser.clone(),
+                    limit: self.parser.limit as usize,
+                    time_limit: Duration::from_secs(self.parser.time_limit),
+                    ..linkgrammar::Options::default()
+                },
+                resume: self.parser.resume,
+                keep_journal: self.parser.keep_journal,
+            },
+        }
+    }
+}
+
+pub(crate) fn run(args: &BuildArgs, console: Console) -> Result<ExitCode> {
+    let inputs = [
+        Some(&args.treebank),
+        args.source.candidates.as_ref(),
+        args.columns.as_ref(),
+    ];
+    check_one_stdin(&inputs)?;
+    if args.output.as_os_str() == "-" {
+        return Err(usage("-o takes what the names of files begin with, not -"));
+    }
+    let interrupt = Interrupt::install()?;
+    let progress = Progress::new(console, &interrupt);
+    let built = build::build(
+        &args.treebank,
+        &args.candidates(),
+        &args.output,
+        &args.options(),
+        &progress,
+    );
+    progress.clear();
+    let manifest = match built {
+        Ok(manifest) => manifest,
+        Err(BuildError::Interrupted) => {
+            let prefix = args.output.display();
+            console.warn(format_args!(
+                "interrupted: the parses so far are in {prefix}.journal, and --resume goes on"
+            ));
+            return interrupt.code().context("no signal came");
+        }
+        Err(error) => return Err(refused(error)),
+    };
+    warn_skipped(&manifest, console);
+    if args.json {
+        print_json(&manifest)?;
+    } else {
+        console.tell(summary(&manifest));
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// An option out of its range is a mistake in the arguments, and so are options at odds.
+fn refused(error: BuildError) -> anyhow::Error {
+    match error {
+        BuildError::Option { option, expected } => {
+            let option = match option {
+                "candidates" => "linkages".to_owned(),
+                option => option.replace('_', "-"),
+            };
+            usage(format_args!("--{option}: expected {expected}"))
+        }
+        BuildError::Relations(_) => usage(error),
+        error => error.into(),
+    }
+}
+
+fn warn_skipped(manifest: &Manifest, console: Console) {
+    for skipped in manifest.skipped.iter().take(NAMED) {
+        let (file, line, detail) = (&skipped.file, skipped.line, &skipped.detail);
+        console.warn(format_args!(
+            "{file}:{line}: left out, {}: {detail}",
+            skipped.reason.text()
+        ));
+    }
+    if manifest.skipped.len() > NAMED {
+        let more = manifest.skipped.len() - NAMED;
+        console.warn(format_args!("{more} more are named in the manifest"));
+    }
+}

@@ -1,0 +1,220 @@
+//! The label of a candidate: how much of the gold tree it has.
+//!
+//! # Units
+//!
+//! Parsers cut sentences as they like. What is compared are *units*: stretches of the text between
+//! places where the treebank and every candidate have a boundary between words. An arc between
+//! words of two units joins the units; an arc within a unit is none. Where all have the same
+//! words, the words are the units.
+//!
+//! # Arcs
+//!
+//! The pairs of head and modifier among units, each once; the root is no arc. With labels an arc
+//! is a pair with its relation. Links of Link Grammar have no direction, so they, and the gold arcs
+//! they are compared with, are pairs without order. Unless it is kept, arcs at punctuation do not
+//! count: at units all of whose words are punctuation in the treebank.
+//!
+//! # F1
+//!
+//! `2 |C and G| / (|C| + |G|)` for the arcs `C` of the candidate and `G` of the treebank, in
+//! ten-thousandths, rounded to the nearest: the harmonic mean of precision and recall.
+
+use std::collections::BTreeSet;
+
+use super::options::{Labels, Punctuation};
+use super::parse::Parse;
+use crate::treebank::Sentence;
+
+/// Head, modifier, and the relation where it counts.
+type Arcs<'a> = BTreeSet<(usize, usize, &'a str)>;
+
+/// The stretches of a sentence that everybody has.
+#[derive(Debug, PartialEq, Eq)]
+enum Units {
+    /// The words themselves.
+    Words,
+    /// Ends of the units among the letters, ascending.
+    Ends(Vec<usize>),
+}
+
+impl Units {
+    fn common(gold: &Sentence, parses: &[Parse]) -> Self {
+        if parses.iter().all(|parse| same_words(gold, parse)) {
+            return Self::Words;
+        }
+        let mut ends: BTreeSet<usize> = gold.words().iter().map(|word| word.letters.end).collect();
+        for parse in parses {
+            let others: BTreeSet<usize> = parse.words.iter().map(|w| w.letters.end).collect();
+            ends = &ends & &others;
+        }
+        Self::Ends(ends.into_iter().collect())
+    }
+
+    /// The unit of the word `position`, which begins at `start`.
+    fn of(&self, position: usize, start: usize) -> usize {
+        match self {
+            Self::Words => position,
+            Self::Ends(ends) => ends.partition_point(|&end| end <= start),
+        }
+    }
+}
+
+fn same_words(gold: &Sentence, parse: &Parse) -> bool {
+    let forms = parse.words.iter().map(|word| word.form.as_str());
+    gold.words().iter().map(|word| word.form.as_str()).eq(forms)
+}
+
+/// F1 of every parse in ten-thousandths.
+pub(super) fn f1(
+    gold: &Sentence,
+    parses: &[Parse],
+    labels: Labels,
+    punctuation: Punctuation,
+) -> Vec<i32> {
+    let units = Units::common(gold, parses);
+    let comparison = Comparison {
+        counted: counted(gold, &units, punctuation),
+        directed: parses.iter().all(|parse| parse.directed),
+        labels,
+    };
+    let unit = |position: usize| units.of(position, gold.words()[position].letters.start);
+    let gold_arcs: Arcs<'_> = (gold.words().iter().enumerate())
+        .filter_map(|(position, word)| {
+            let head = (word.head as usize).checked_sub(1)?;
+            comparison.arc(unit(head), unit(position), &word.label)
+        })
+        .collect();
+    let of_parse = |parse: &Parse| {
+        let unit = |position: usize| units.of(position, parse.words[position].letters.start);
+        let arcs: Arcs<'_> = (parse.links.iter())
+            .filter_map(|link| comparison.arc(unit(link.head?), unit(link.modifier), &link.label))
+            .collect();
+        ratio(
+            2 * arcs.intersection(&gold_arcs).count(),
+            arcs.len() + gold_arcs.len(),
+        )
+    };
+    parses.iter().map(of_parse).collect()
+}
+
+/// What counts as an arc, and which of them are equal.
+struct Comparison {
+    /// Which units count.
+    counted: Vec<bool>,
+    directed: bool,
+    labels: Labels,
+}
+
+impl Comparison {
+    fn arc<'l>(
+        &self,
+        head: usize,
+        modifier: usize,
+        label: &'l str,
+    ) -> Option<(usize, usize, &'l str)> {
+        if head == modifier || !self.counted[head] || !self.counted[modifier] {
+            return None;
+        }
+        let swapped = !self.directed && head > modifier;
+        let (first, second) = if swapped {
+            (modifier, head)
+        } else {
+            (head, modifier)
+        };
+        let label = match self.labels {
+            Labels::Unlabelled => "",
+            Labels::Labelled => label,
+        };
+        Some((first, second, label))
+    }
+}
+
+/// Which units count.
+fn counted(gold: &Sentence, units: &Units, punctuation: Punctuation) -> Vec<bool> {
+    let keep = punctuation == Punctuation::Keep;
+    let mut counted = vec![keep; gold.words().len() + 1];
+    for (position, word) in gold.words().iter().enumerate() {
+        counted[units.of(position, word.letters.start)] |= !word.is_punctuation();
+    }
+    counted
+}
+
+fn ratio(part: usize, whole: usize) -> i32 {
+    if whole == 0 {
+        return 0;
+    }
+    let rounded = (10_000 * part + whole / 2) / whole;
+    i32::try_from(rounded).expect("at most 10000")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::treebank::conllu;
+
+    /// A sentence of words with heads and relations.
+    fn sentence(words: &[(&str, u32, &str)]) -> Sentence {
+        let row = |(number, (form, head, label)): (usize, &(&str, u32, &str))| {
+            format!("{number}\t{form}\t_\t_\t_\t_\t{head}\t{label}\t_\t_\n")
+        };
+        let rows: Vec<String> = (1..).zip(words).map(row).collect();
+        let rows = rows.concat();
+        let sentence = conllu::sentences(rows.as_bytes(), "f").next();
+        sentence.unwrap().unwrap()
+    }
+
+    fn f1_of(gold: &Sentence, parse: &Sentence, labels: Labels) -> i32 {
+        let parses = [Parse::of_sentence(parse)];
+        f1(gold, &parses, labels, Punctuation::Drop)[0]
+    }
+
+    #[test]
+    fn arcs_are_compared() {
+        let gold = sentence(&[
+            ("a", 2, "x"),
+            ("b", 0, "root"),
+            ("c", 2, "y"),
+            (".", 2, "p"),
+        ]);
+        let other = sentence(&[
+            ("a", 2, "x"),
+            ("b", 0, "root"),
+            ("c", 2, "z"),
+            (".", 3, "p"),
+        ]);
+        assert_eq!(f1_of(&gold, &other, Labels::Unlabelled), 10_000);
+        assert_eq!(f1_of(&gold, &other, Labels::Labelled), 5000);
+        let parses = [Parse::of_sentence(&other)];
+        let kept = f1(&gold, &parses, Labels::Unlabelled, Punctuation::Keep);
+        assert_eq!(kept, [6667]);
+        let turned = sentence(&[
+            ("a", 0, "x"),
+            ("b", 1, "root"),
+            ("c", 2, "y"),
+            (".", 2, "p"),
+        ]);
+        assert_eq!(f1_of(&gold, &turned, Labels::Unlabelled), 5000);
+        let undirected = Parse {
+            directed: false,
+            ..Parse::of_sentence(&turned)
+        };
+        let scores = f1(&gold, &[undirected], Labels::Unlabelled, Punctuation::Drop);
+        assert_eq!(scores, [10_000]);
+    }
+
+    /// Gold `ab | c | d`, candidate `a | b | cd`: units `ab` and `cd`.
+    #[test]
+    fn words_that_are_cut_otherwise_are_compared_by_units() {
+        let gold = sentence(&[("ab", 0, "root"), ("c", 1, "x"), ("d", 2, "y")]);
+        let other = sentence(&[("a", 0, "root"), ("b", 1, "z"), ("cd", 1, "x")]);
+        assert_eq!(f1_of(&gold, &other, Labels::Labelled), 10_000);
+        let units = Units::common(&gold, &[Parse::of_sentence(&other)]);
+        assert_eq!(units, Units::Ends(vec![2, 4]));
+    }
+
+    #[test]
+    fn a_word_alone_has_no_arcs() {
+        let gold = sentence(&[("a", 0, "root")]);
+        assert_eq!(f1_of(&gold, &gold.clone(), Labels::Unlabelled), 0);
+    }
+}

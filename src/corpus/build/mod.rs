@@ -1,0 +1,208 @@
+//! Corpora of real parses: sentences with gold dependencies and candidate parses become queries
+//! and rows.
+//!
+//! A sentence is a query, a candidate parse a row; the label is the [F1](label) of its arcs
+//! against the gold tree. Features come from the candidate alone, by [templates](TABLE). Candidates
+//! come from the [Link Grammar parser](crate::linkgrammar) or from [files](CandidateFormat).
+//!
+//! **What is written.** `PREFIX.svm.zst` to train on, `PREFIX-test.svm.zst` held out, over the
+//! columns of training, `PREFIX-names.txt.zst`, and `PREFIX-manifest.json` ([`Manifest`]); each
+//! file appears whole or not at all, the manifest last. The same sources, options and parser give
+//! the same bytes at any number of threads, as long as no sentence runs out of time.
+//!
+//! **Unfinished runs.** What the parser finds goes to `PREFIX.journal` at once, sentence by sentence.
+//! A run that was ended goes on from there; what it ends with is what a whole run would have.
+//!
+//! **New sentences.** With [`BuildOptions::columns`] the rows of a treebank, with or without trees,
+//! are written over the columns of another corpus, for a model of that to rank: `PREFIX.svm.zst`,
+//! the manifest, and on request `PREFIX-arcs.txt.zst` with the arcs of each row.
+//!
+//! Sentences that cannot be used are left out, counted, and, but for those with one candidate or
+//! equal labels, named with file and line in [`Manifest::skipped`].
+
+use std::path::{Path, PathBuf};
+
+use crate::linkgrammar::{self, LinkParser};
+
+mod building;
+mod columns;
+mod error;
+mod files;
+mod journal;
+pub mod label;
+mod options;
+mod parse;
+mod parsing;
+mod report;
+mod source;
+mod split;
+mod templates;
+mod writing;
+mod written;
+
+use building::Building;
+use files::FileNames;
+use journal::{Journal, Key};
+use source::{FileCandidates, Pool, Treebank};
+
+pub use error::BuildError;
+pub use options::{
+    BuildOptions, Compression, InvalidShare, Labels, Malformed, Punctuation, Share, Values,
+};
+pub use report::{
+    CandidateFile, FileHash, Files, Manifest, Options as ManifestOptions, Parser, Part, Reason,
+    Sentences, Skipped, Sources, Spread,
+};
+pub use source::CandidateFormat;
+pub use templates::{TABLE, Template, Templates, UnknownTemplate};
+
+/// Where candidates come from.
+#[derive(Debug, Clone)]
+pub enum Candidates {
+    /// The Link Grammar parser. [`BuildOptions::candidates`] goes before its number of linkages.
+    LinkGrammar {
+        /// How to parse.
+        options: linkgrammar::Options,
+        /// Whether to go on with the journal of a run that was ended.
+        resume: bool,
+        /// Whether to keep the journal, so that other features can be had without parsing again.
+        keep_journal: bool,
+    },
+    /// A file.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// How it is written.
+        format: CandidateFormat,
+    },
+}
+
+/// Told how far a corpus is.
+pub trait BuildObserver: Sync {
+    /// So many sentences of so many are parsed.
+    fn parsed(&self, _done: usize, _of: usize) {}
+
+    /// So many sentences of so many are written.
+    fn written(&self, _done: usize, _of: usize) {}
+
+    /// Whether to end: asked after every sentence that was parsed.
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
+impl BuildObserver for () {}
+
+/// Builds a corpus of the sentences in the CoNLL-U file `treebank`; the files' names begin with
+/// `prefix`. Time is the parser's for the most part: it runs once a thread of the current rayon
+/// pool. Memory is that of the treebank, of the file of candidates and of the names of the columns.
+///
+/// # Errors
+/// [`BuildError`]: options out of range, files that cannot be read or written, malformed
+/// sentences unless they are skipped, a parser that does not work, or nothing to train on.
+pub fn build(
+    treebank: &Path,
+    candidates: &Candidates,
+    prefix: &Path,
+    options: &BuildOptions,
+    observer: &dyn BuildObserver,
+) -> Result<Manifest, BuildError> {
+    options.validate()?;
+    check_relations(candidates, options)?;
+    let gold = Treebank::read(treebank, options.malformed, options.columns.is_some())?;
+    let names = FileNames::new(prefix, options.compression);
+    let (pool, sources, keep) = pool(treebank, &gold, candidates, &names, options, observer)?;
+    let mut building = Building::judge(gold, pool, options)?;
+    building.split();
+    let manifest = building.write(&names, sources, observer)?;
+    if let Pool::Journal(journal) = building.pool
+        && !keep
+    {
+        journal.remove()?;
+    }
+    Ok(manifest)
+}
+
+fn check_relations(candidates: &Candidates, options: &BuildOptions) -> Result<(), BuildError> {
+    if options.labels == Labels::Unlabelled {
+        return Ok(());
+    }
+    match candidates {
+        Candidates::LinkGrammar { .. } => Err(BuildError::Relations("Link Grammar")),
+        Candidates::File { format, .. } if *format == CandidateFormat::Brackets => {
+            Err(BuildError::Relations("phrases in brackets"))
+        }
+        Candidates::File { .. } => Ok(()),
+    }
+}
+
+/// Has the sentences parsed, or reads their parses; whether a journal is to be kept.
+fn pool(
+    treebank: &Path,
+    gold: &Treebank,
+    candidates: &Candidates,
+    names: &FileNames,
+    options: &BuildOptions,
+    observer: &dyn BuildObserver,
+) -> Result<(Pool, Sources, bool), BuildError> {
+    let mut sources = Sources {
+        treebank: FileHash {
+            file: report::file_name(treebank),
+            blake3: gold.hash.clone(),
+        },
+        candidates: None,
+        parser: None,
+        columns: None,
+    };
+    match candidates {
+        Candidates::File { path, format } => {
+            let file = FileCandidates::read(path, *format, gold, options.malformed)?;
+            sources.candidates = Some(CandidateFile {
+                hash: FileHash {
+                    file: report::file_name(path),
+                    blake3: file.hash.clone(),
+                },
+                format: format.name(),
+            });
+            Ok((Pool::File(file), sources, false))
+        }
+        Candidates::LinkGrammar {
+            options: how,
+            resume,
+            keep_journal,
+        } => {
+            let how = linkgrammar::Options {
+                linkages: options.candidates,
+                limit: how.limit.max(options.candidates),
+                ..how.clone()
+            };
+            let parser = LinkParser::start(&how)?;
+            let key = key(gold, &how, &parser);
+            sources.parser = Some(Parser {
+                version: key.parser.clone(),
+                dictionary: key.dictionary.clone(),
+                limit: key.limit,
+                time_limit: key.time_limit,
+            });
+            let mut journal = if *resume {
+                Journal::resume(&names.journal, &key)?
+            } else {
+                Journal::create(&names.journal, &key)?
+            };
+            parsing::parse(&gold.sentences, parser, &how, &mut journal, observer)?;
+            Ok((Pool::Journal(journal), sources, *keep_journal))
+        }
+    }
+}
+
+fn key(gold: &Treebank, how: &linkgrammar::Options, parser: &LinkParser) -> Key {
+    Key {
+        treebank: gold.hash.clone(),
+        sentences: gold.sentences.len(),
+        parser: parser.version().parser.clone(),
+        dictionary: parser.version().dictionary.clone(),
+        linkages: how.linkages,
+        limit: how.limit,
+        time_limit: how.time_limit.as_secs(),
+    }
+}

@@ -1,0 +1,211 @@
+//! How to build a corpus.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use serde::Serialize;
+use thiserror::Error;
+
+use super::error::BuildError;
+use super::templates::Templates;
+
+/// What the label of a candidate compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Labels {
+    /// Arcs.
+    #[default]
+    Unlabelled,
+    /// Arcs with their relations: only for candidates with the relations of the treebank.
+    Labelled,
+}
+
+/// Whether arcs at punctuation count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Punctuation {
+    /// They do not.
+    #[default]
+    Drop,
+    /// They do.
+    Keep,
+}
+
+/// What the value of a feature is. Dense costs keep theirs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Values {
+    /// How often the parse has it.
+    #[default]
+    Count,
+    /// 1 if the parse has it.
+    Binary,
+    /// How often the parse has it, divided by its number of words; to four decimals.
+    Share,
+}
+
+/// How files are compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Compression {
+    /// By zstd, with `.zst` at the end of their names.
+    #[default]
+    Zstd,
+    /// Not at all.
+    None,
+}
+
+/// What happens at a sentence of the treebank that is malformed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Malformed {
+    /// The treebank is refused.
+    #[default]
+    Refuse,
+    /// The sentence is left out and reported.
+    Skip,
+}
+
+/// How to build a corpus from sentences and candidate parses.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BuildOptions {
+    /// Which features parses are described by. Default: all.
+    pub templates: Templates,
+    /// Features in fewer training sentences than this are left out. Default 1: none are.
+    pub min_count: u32,
+    /// What values are. Default: counts.
+    pub values: Values,
+    /// What labels compare. Default: arcs.
+    pub labels: Labels,
+    /// Whether arcs at punctuation count. Default: they do not.
+    pub punctuation: Punctuation,
+    /// Share of the sentences that is held out, in thousandths. Default 500; from 0 to 999.
+    pub test_share: Share,
+    /// Seed of the split. Default 1.
+    pub seed: u64,
+    /// Candidates of a sentence that are taken at the most, the first ones. Default 20; from 2 to
+    /// 1,000.
+    pub candidates: usize,
+    /// What happens at malformed sentences. Default: they are refused.
+    pub malformed: Malformed,
+    /// How files are compressed. Default: by zstd.
+    pub compression: Compression,
+    /// The names of the columns of another corpus: rows for a model of it. Nothing is trained
+    /// on then, and no sentence is left out because it has one candidate or equal labels; the
+    /// treebank may have sentences without trees, whose labels are 0. Default: none.
+    pub columns: Option<PathBuf>,
+    /// Whether the arcs of the candidates are written too, a line for each row. Only with
+    /// `columns`. Default: no.
+    pub arcs: bool,
+}
+
+impl Default for BuildOptions {
+    fn default() -> Self {
+        Self {
+            templates: Templates::default(),
+            min_count: 1,
+            values: Values::default(),
+            labels: Labels::default(),
+            punctuation: Punctuation::default(),
+            test_share: Share(500),
+            seed: 1,
+            candidates: 20,
+            malformed: Malformed::default(),
+            compression: Compression::default(),
+            columns: None,
+            arcs: false,
+        }
+    }
+}
+
+impl BuildOptions {
+    /// Refuses options outside their ranges.
+    ///
+    /// # Errors
+    /// [`BuildError::Option`].
+    pub(super) fn validate(&self) -> Result<(), BuildError> {
+        let refused = |option, expected: &str| {
+            Err(BuildError::Option {
+                option,
+                expected: expected.to_owned(),
+            })
+        };
+        if self.min_count == 0 {
+            return refused("min_count", "at least 1");
+        }
+        if self.arcs && self.columns.is_none() {
+            return refused("arcs", "columns of another corpus as well");
+        }
+        if self.min_count > 1 && self.columns.is_some() {
+            return refused("min_count", "1 with columns of another corpus");
+        }
+        if !(2..=1000).contains(&self.candidates) {
+            return refused("candidates", "from 2 to 1000");
+        }
+        Ok(())
+    }
+}
+
+/// A share below 1, in whole thousandths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share(u16);
+
+/// Text that is no [`Share`].
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("expected a share from 0 to 0.999 with at most three decimals, found {0:?}")]
+pub struct InvalidShare(String);
+
+impl Share {
+    /// That share of `count`, rounded to the nearest.
+    pub fn of(self, count: usize) -> usize {
+        (count * usize::from(self.0) + 500) / 1000
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", f64::from(self.0) / 1000.0)
+    }
+}
+
+impl Serialize for Share {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(f64::from(self.0) / 1000.0)
+    }
+}
+
+impl FromStr for Share {
+    type Err = InvalidShare;
+
+    fn from_str(text: &str) -> Result<Self, InvalidShare> {
+        let refused = || InvalidShare(text.to_owned());
+        let number: f64 = text.parse().map_err(|_| refused())?;
+        let thousandths = (number * 1000.0).round();
+        let whole = (number * 1000.0 - thousandths).abs() < 1e-9;
+        if !whole || !(0.0..1000.0).contains(&thousandths) {
+            return Err(refused());
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a whole number from 0 to 999"
+        )]
+        Ok(Self(thousandths as u16))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_below_one() {
+        let share = |text: &str| text.parse::<Share>();
+        assert_eq!(share("0.5").unwrap().of(241), 121);
+        assert_eq!(share("0").unwrap().of(10), 0);
+        assert_eq!(share("0.125").unwrap().to_string(), "0.125");
+        for text in ["1", "-0.1", "0.9999", "x", "nan", "inf", ""] {
+            assert!(share(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The Link Grammar parser, run as the program `link-parser`.
+//!
+//! The program is started once and given one sentence after the other; it is started anew when it
+//! ends or does not answer in time. Debian has it in the packages `link-grammar` and
+//! `link-grammar-dictionaries-en`. What is known of it is that of versions 5.12.
+//!
+//! A [`Linkage`] is a parse: words, of which the first and the last are walls (`LEFT-WALL`,
+//! `RIGHT-WALL`), and links with labels between them. Links have no direction;
+//! [`Link::right_is_head`] guesses one. Words are shown as
+//! the dictionary has them, with subscripts (`dog.n`), marks where they were guessed (`foo[?].n`,
+//! `Foo[!]`), and in brackets where nothing links them (`[foo]`); [`Linkage::places`] finds them in
+//! the sentence again.
+//!
+//! **What results depend on.** With the same version of program and dictionary, [`Options::linkages`]
+//! and [`Options::limit`], a sentence has the same linkages on every machine, unless it runs out of
+//! time: the time limit is a clock, so a slow machine may lose sentences that a fast one parses.
+//! [`Answer::TimedOut`] tells.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+mod error;
+mod heads;
+mod linkage;
+mod output;
+mod places;
+mod process;
+
+pub use error::LinkGrammarError;
+pub use linkage::{Link, Linkage, LinkedWord};
+pub use process::LinkParser;
+
+/// How to parse.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// The program. Default: `link-parser`, looked for where programs are.
+    pub program: PathBuf,
+    /// Most linkages of a sentence, the cheapest ones. Default 20; from 1 to 1,000.
+    pub linkages: usize,
+    /// Most linkages that the parser looks at, and sorts by cost; of more it draws these, always
+    /// the same ones. Default 1,000; from `linkages` to 100,000.
+    pub limit: usize,
+    /// Time for a sentence. Default 10 seconds; at least 1. The program checks it now and then;
+    /// when it goes on for two seconds and half as much again, it is ended.
+    pub time_limit: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            program: PathBuf::from("link-parser"),
+            linkages: 20,
+            limit: 1000,
+            time_limit: Duration::from_secs(10),
+        }
+    }
+}
+
+/// Versions of what parses.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Version {
+    /// Of the parser, such as `link-grammar-5.12.0`.
+    pub parser: String,
+    /// Of the dictionary, such as `5.11.0`.
+    pub dictionary: String,
+}
+
+/// What became of a sentence.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// Linkages, cheapest first; at least one.
+    Linkages(Vec<Linkage>),
+    /// The parser found none, for the reason given.
+    Failed(String),
+    /// Time ran out.
+    TimedOut,
+}

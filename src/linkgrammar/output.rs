@@ -1,0 +1,251 @@
+//! What the parser prints about a sentence.
+//!
+//! ```text
+//! Found 188 linkages (188 had no P.P. violations)
+//!     Linkage 1, cost vector = (UNUSED=0 DIS=-0.83 LEN=34)
+//!             LEFT-WALL     0.000  hWd+ hWV+ Xp+
+//!                   the     0.000  D+
+//!                 dog.n     0.000  Ds**c- Wd- Ss*s+
+//!                   ...
+//!
+//! [(LEFT-WALL)(the)(dog.n)(ran.v-d)(.)(RIGHT-WALL)]
+//! [[0 4 0 (Xp)][0 3 0 (WV)][0 2 0 (Wd)][2 3 1 (Ss*s)][1 2 2 (Ds**c)][4 5 3 (RW)]]
+//! [0]
+//! ```
+//!
+//! Words and links come from the Postscript, whose lines are broken between words and links; the
+//! connectors come from the table, which leaves unlinked words out.
+
+use super::Answer;
+use super::linkage::{LEFT_WALL, Link, Linkage, LinkedWord};
+
+/// What was expected, and the line that was found.
+pub(super) type Unknown = (&'static str, String);
+
+/// Reads the lines about one sentence.
+pub(super) fn answer(lines: &[String]) -> Result<Answer, Unknown> {
+    if lines.iter().any(|line| line == "Timer is expired!") {
+        return Ok(Answer::TimedOut);
+    }
+    let mut linkages = Vec::new();
+    let mut rest = lines;
+    while let Some(start) = rest
+        .iter()
+        .position(|line| line.contains("cost vector = ("))
+    {
+        let next = rest[start + 1..]
+            .iter()
+            .position(|line| line.contains("cost vector = ("));
+        let end = next.map_or(rest.len(), |next| start + 1 + next);
+        linkages.push(linkage(&rest[start..end])?);
+        rest = &rest[end..];
+    }
+    if linkages.is_empty() {
+        return Ok(Answer::Failed("no linkages".to_owned()));
+    }
+    Ok(Answer::Linkages(linkages))
+}
+
+fn linkage(lines: &[String]) -> Result<Linkage, Unknown> {
+    let (unused, cost, length) =
+        costs(&lines[0]).ok_or_else(|| ("the costs of a linkage", lines[0].clone()))?;
+    let table_end = lines
+        .iter()
+        .position(|line| line.starts_with("[(LEFT-WALL)"));
+    let table_end =
+        table_end.ok_or_else(|| ("the words of a linkage", lines[lines.len() - 1].clone()))?;
+    let links_at = lines.iter().position(|line| line.starts_with("[["));
+    let links_at = links_at.filter(|&at| at > table_end);
+    let links_at = links_at.ok_or_else(|| ("links", lines[lines.len() - 1].clone()))?;
+    let shown = words(&lines[table_end..links_at].concat())?;
+    let end = lines[links_at..]
+        .iter()
+        .position(|line| line.ends_with("]]"));
+    let end = end.ok_or_else(|| ("the end of the links, ]]", lines[links_at].clone()))?;
+    let links = links(&lines[links_at..=links_at + end].concat(), shown.len())?;
+    Ok(Linkage {
+        words: with_connectors(shown, &lines[1..table_end]),
+        links,
+        unused,
+        cost,
+        length,
+    })
+}
+
+fn costs(line: &str) -> Option<(u32, i32, u32)> {
+    let costs = line.split_once("(UNUSED=")?.1.strip_suffix(')')?;
+    let (unused, costs) = costs.split_once(" DIS=")?;
+    let (disjuncts, length) = costs.split_once(" LEN=")?;
+    Some((
+        unused.parse().ok()?,
+        hundredths(disjuncts.trim())?,
+        length.parse().ok()?,
+    ))
+}
+
+/// A number with two decimals, such as `-0.83`.
+fn hundredths(text: &str) -> Option<i32> {
+    let (sign, digits) = match text.strip_prefix('-') {
+        Some(digits) => (-1, digits),
+        None => (1, text),
+    };
+    let (whole, parts) = digits.split_once('.')?;
+    let parts: i32 = (parts.len() == 2).then(|| parts.parse().ok())??;
+    let whole: i32 = whole.parse().ok()?;
+    whole.checked_mul(100)?.checked_add(parts).map(|n| sign * n)
+}
+
+/// `[(a)(b)]`, where a word may hold brackets of its own.
+fn words(text: &str) -> Result<Vec<String>, Unknown> {
+    let unknown = || ("words in brackets from LEFT-WALL on", text.to_owned());
+    let inner = text
+        .strip_prefix("[(")
+        .and_then(|text| text.strip_suffix(")]"));
+    let words: Vec<String> = inner
+        .ok_or_else(unknown)?
+        .split(")(")
+        .map(str::to_owned)
+        .collect();
+    match words.first() {
+        Some(first) if first == LEFT_WALL => Ok(words),
+        _ => Err(unknown()),
+    }
+}
+
+/// `[[0 4 0 (Xp)][0 3 0 (WV)]]`.
+fn links(text: &str, words: usize) -> Result<Vec<Link>, Unknown> {
+    let link = |text: &str| {
+        let mut parts = text.split(' ');
+        let (left, right) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        let label = parts
+            .nth(1)?
+            .strip_prefix('(')?
+            .strip_suffix(')')?
+            .to_owned();
+        let right: usize = right;
+        let left: usize = left;
+        (left < right && right < words).then_some(Link { left, right, label })
+    };
+    let inner = text
+        .strip_prefix("[[")
+        .and_then(|text| text.strip_suffix("]]"));
+    let inner = inner.filter(|inner| !inner.is_empty());
+    inner
+        .map_or_else(
+            || Some(Vec::new()),
+            |inner| inner.split("][").map(link).collect(),
+        )
+        .ok_or_else(|| ("links between words", text.to_owned()))
+}
+
+/// Gives the words the connectors of the table, whose rows are in the order of the words.
+fn with_connectors(shown: Vec<String>, table: &[String]) -> Vec<LinkedWord> {
+    let mut rows = table.iter().filter_map(|line| row(line)).peekable();
+    let with = |shown: String| {
+        let row = rows.next_if(|(word, _)| *word == shown);
+        LinkedWord {
+            connectors: row.map(|(_, connectors)| connectors),
+            shown,
+        }
+    };
+    shown.into_iter().map(with).collect()
+}
+
+/// A word, its cost, and its connectors.
+fn row(line: &str) -> Option<(&str, String)> {
+    let mut parts = line.split_whitespace();
+    let word = parts.next()?;
+    parts.next()?.parse::<f64>().ok()?;
+    Some((word, parts.collect::<Vec<_>>().join(" ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const OUTPUT: &str = "\
+No complete linkages found.
+Found 18 linkages (18 had no P.P. violations) at null count 3
+\tLinkage 1, cost vector = (UNUSED=1 DIS=-1.04 LEN=20)
+            LEFT-WALL     0.000  hWa+ Xp+
+              dog.n     1.000  Wa- O+
+                (()[!]     0.000  Xp-
+
+[(LEFT-WALL)(dog.n)([can't])
+(()((()[!])(RIGHT-WALL)]
+[[0 3 0 (Xp)]
+[0 1 1 (Wa)]]
+[0]
+
+\tUnique linkage, cost vector = (UNUSED=0 DIS= 0.00 LEN=1)
+            LEFT-WALL     0.000  hWa+ RW+
+                  x.n     0.000  Wa-
+           RIGHT-WALL     0.000  RW-
+
+[(LEFT-WALL)(x.n)(RIGHT-WALL)]
+[[0 2 0 (RW)][0 1 1 (Wa)]]
+[0]
+";
+
+    fn read(text: &str) -> Result<Answer, Unknown> {
+        let lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        answer(&lines)
+    }
+
+    #[test]
+    fn linkages_are_read() {
+        let Ok(Answer::Linkages(linkages)) = read(OUTPUT) else {
+            panic!("{:?}", read(OUTPUT));
+        };
+        assert_eq!(linkages.len(), 2);
+        let first = &linkages[0];
+        assert_eq!((first.unused, first.cost, first.length), (1, -104, 20));
+        let shown: Vec<&str> = first.words.iter().map(|word| word.shown.as_str()).collect();
+        assert_eq!(
+            shown,
+            ["LEFT-WALL", "dog.n", "[can't]", "(", "(()[!]", "RIGHT-WALL"]
+        );
+        let connectors = |word: usize| first.words[word].connectors.as_deref();
+        assert_eq!((connectors(1), connectors(2)), (Some("Wa- O+"), None));
+        assert_eq!(connectors(4), Some("Xp-"));
+        assert_eq!(first.links.len(), 2);
+        assert_eq!(
+            (first.links[0].right, first.links[0].label.as_str()),
+            (3, "Xp")
+        );
+        assert_eq!(linkages[1].links.len(), 2);
+    }
+
+    #[test]
+    fn no_linkages_and_no_time_are_told_apart() {
+        let none = "No complete linkages found.\nNo linkages found.\n";
+        assert!(matches!(read(none), Ok(Answer::Failed(_))));
+        assert!(matches!(read(""), Ok(Answer::Failed(_))));
+        let late = format!("Timer is expired!\n{OUTPUT}");
+        assert_eq!(read(&late), Ok(Answer::TimedOut));
+    }
+
+    #[test]
+    fn other_output_is_unknown() {
+        for (from, to) in [
+            ("UNUSED=1", "UNUSED=x"),
+            ("DIS=-1.04", "DIS=-1.0"),
+            ("[(LEFT-WALL)(d", "[(MIDDLE)(d"),
+            ("[[0 3 0 (Xp)]", "[[0 9 0 (Xp)]"),
+            ("[[0 3 0 (Xp)]", "[[3 0 0 (Xp)]"),
+            ("(Wa)]]\n[0]\n\n\tU", "(Wa)\n[0]\n\n\tU"),
+        ] {
+            assert!(OUTPUT.contains(from), "{from}");
+            assert!(read(&OUTPUT.replacen(from, to, 1)).is_err(), "{to}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_output_makes_it_panic(text in "(Linkage 1, cost vector = \\(UNUSED=0 DIS= 0.00 LEN=1\\)\n|\\[\\(LEFT-WALL\\)|\\[\\[0 1 0 \\(A\\)|\\]|\\)|\\(|\n|x 0.1 A+){0,20}") {
+            let _ = read(&text);
+        }
+    }
+}

@@ -1,0 +1,452 @@
+//! The program at the other end of three pipes.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Answer, LinkGrammarError, Options, Version, output};
+
+/// Bytes of a sentence that the program takes; it ends at 2,047.
+const LONGEST: usize = 2000;
+
+/// Time for reading the dictionary.
+const START: Duration = Duration::from_secs(60);
+
+/// A Link Grammar parser that waits for sentences.
+///
+/// The program ends when this is dropped.
+#[derive(Debug)]
+pub struct LinkParser {
+    options: Options,
+    version: Version,
+    /// None after it ended or had to be ended.
+    running: Option<Running>,
+}
+
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    stdin: ChildStdin,
+    lines: Receiver<String>,
+    notes: Receiver<String>,
+}
+
+/// How waiting for an answer ended.
+enum Waited {
+    Lines(Vec<String>),
+    Ended,
+    Late,
+}
+
+impl LinkParser {
+    /// Starts the program and waits until it parses.
+    ///
+    /// # Errors
+    /// [`LinkGrammarError`] when it is not there or does not start.
+    pub fn start(options: &Options) -> Result<Self, LinkGrammarError> {
+        let mut parser = Self {
+            options: options.clone(),
+            version: Version {
+                parser: String::new(),
+                dictionary: String::new(),
+            },
+            running: None,
+        };
+        parser.version = parser.restart()?;
+        Ok(parser)
+    }
+
+    /// What it said of its version when it started.
+    pub fn version(&self) -> &Version {
+        &self.version
+    }
+
+    /// Parses a sentence.
+    ///
+    /// # Errors
+    /// [`LinkGrammarError`] when the program cannot be started again after it ended, or says
+    /// what cannot be understood.
+    pub fn parse(&mut self, sentence: &str) -> Result<Answer, LinkGrammarError> {
+        if sentence.len() > LONGEST {
+            let reason = format!(
+                "{} bytes, over the {LONGEST} that can be parsed",
+                sentence.len()
+            );
+            return Ok(Answer::Failed(reason));
+        }
+        let mut running = match self.running.take() {
+            Some(running) => running,
+            None => self.launch_again()?,
+        };
+        // The blank keeps the program from taking the sentence for a command or a comment.
+        let line = sentence.replace(char::is_control, " ");
+        let limit = self.options.limit;
+        let asked = write!(running.stdin, " {line}\n!limit={limit}\nx\n");
+        let asked = asked.and_then(|()| running.stdin.flush());
+        // A program that has ended takes no sentence, and that is seen when it says nothing.
+        drop(asked);
+        let time = self.options.time_limit;
+        let waited = running.wait(limit, time + time / 2 + Duration::from_secs(2));
+        match waited {
+            Waited::Lines(lines) => {
+                running.notes.try_iter().for_each(drop);
+                self.running = Some(running);
+                output::answer(&lines).map_err(|(expected, found)| LinkGrammarError::Output {
+                    program: self.program(),
+                    expected,
+                    found,
+                })
+            }
+            Waited::Late => Ok(Answer::TimedOut),
+            Waited::Ended => Ok(Answer::Failed(running.last_words())),
+        }
+    }
+
+    fn program(&self) -> String {
+        self.options.program.display().to_string()
+    }
+
+    fn launch_again(&mut self) -> Result<Running, LinkGrammarError> {
+        self.restart()?;
+        self.running.take().ok_or_else(|| LinkGrammarError::Start {
+            program: self.program(),
+            reason: "it ended".to_owned(),
+        })
+    }
+
+    /// Starts the program, has it parse a word, and returns its version.
+    fn restart(&mut self) -> Result<Version, LinkGrammarError> {
+        let mut running = Running::launch(&self.options)?;
+        let limit = self.options.limit;
+        let asked = write!(running.stdin, "!limit={limit}\nx\n");
+        drop(asked.and_then(|()| running.stdin.flush()));
+        let refused = |reason: String| LinkGrammarError::Start {
+            program: self.program(),
+            reason,
+        };
+        match running.wait(limit, START) {
+            Waited::Lines(_) => (),
+            Waited::Ended => return Err(refused(running.last_words())),
+            Waited::Late => return Err(refused(format!("no answer in {} s", START.as_secs()))),
+        }
+        let version = running.version().ok_or_else(|| LinkGrammarError::Output {
+            program: self.program(),
+            expected: "the versions of dictionary and library",
+            found: String::new(),
+        })?;
+        self.running = Some(running);
+        Ok(version)
+    }
+}
+
+impl Running {
+    fn launch(options: &Options) -> Result<Self, LinkGrammarError> {
+        let program = options.program.display().to_string();
+        let mut child = command(options).spawn().map_err(|source| {
+            let program = program.clone();
+            if source.kind() == io::ErrorKind::NotFound {
+                LinkGrammarError::Absent { program }
+            } else {
+                LinkGrammarError::Run { program, source }
+            }
+        })?;
+        let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
+            return Err(LinkGrammarError::Start {
+                program,
+                reason: "it has no pipes".to_owned(),
+            });
+        };
+        let ((line, lines), (note, notes)) = (channel(), channel());
+        thread::spawn(move || forward(stdout, &line));
+        thread::spawn(move || forward(stderr, &note));
+        Ok(Self {
+            child,
+            stdin,
+            lines,
+            notes,
+        })
+    }
+
+    /// The lines up to the answer to the command that followed the sentence. The word after that
+    /// makes the program write out all it has; what it says of it is read as well.
+    fn wait(&mut self, limit: usize, time: Duration) -> Waited {
+        let (mark, end) = (format!("limit set to {limit}"), "[0]");
+        let deadline = Instant::now() + time;
+        let mut lines = Vec::new();
+        let mut marked = false;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.lines.recv_timeout(left) {
+                Ok(line) if marked && line == end => return Waited::Lines(lines),
+                Ok(line) if line == mark => marked = true,
+                Ok(line) if !marked => lines.push(line),
+                Ok(_) => (),
+                Err(RecvTimeoutError::Timeout) => return Waited::Late,
+                Err(RecvTimeoutError::Disconnected) => return Waited::Ended,
+            }
+        }
+    }
+
+    fn version(&self) -> Option<Version> {
+        let mut dictionary = None;
+        let deadline = Instant::now() + Duration::from_secs(10);
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let note = self.notes.recv_timeout(left).ok()?;
+            if let Some(version) = after(&note, "Dictionary version ") {
+                dictionary = Some(version.to_owned());
+            } else if let Some(version) = after(&note, "Library version ") {
+                return Some(Version {
+                    parser: version.to_owned(),
+                    dictionary: dictionary?,
+                });
+            }
+        }
+    }
+
+    /// Why it ended, as far as it said.
+    fn last_words(&mut self) -> String {
+        let status = self.child.wait();
+        let error = self.notes.iter().filter(|note| note.contains("rror"));
+        let error = error.last().map(|note| note.trim().to_owned());
+        let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
+        match error {
+            Some(error) => format!("the parser ended ({status}): {error}"),
+            None => format!("the parser ended ({status})"),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have ended already.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The word of a line after `key`, without a comma or full stop at its end.
+fn after<'a>(line: &'a str, key: &str) -> Option<&'a str> {
+    let word = line.split_once(key)?.1.split_whitespace().next()?;
+    Some(word.trim_end_matches([',', '.']))
+}
+
+/// The program with all that decides what it says. It looks for dictionaries in the folder that it
+/// runs in first, so that is one without any.
+fn command(options: &Options) -> Command {
+    let mut command = Command::new(resolved(&options.program));
+    command
+        .arg("en")
+        .args([
+            "-verbosity=1",
+            "-graphics=0",
+            "-postscript=1",
+            "-ps-header=0",
+        ])
+        .args(["-walls=1", "-disjuncts=1", "-constituents=0", "-links=0"])
+        .args([
+            "-spell=0",
+            "-null=1",
+            "-islands-ok=0",
+            "-panic=0",
+            "-rand=1",
+        ])
+        .arg(format!("-limit={}", options.limit))
+        .arg(format!("-timeout={}", options.time_limit.as_secs().max(1)))
+        .arg(format!("-test=auto-next-linkage:{}", options.linkages))
+        .env("LC_ALL", "C.UTF-8")
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    // Ctrl-C is for us, who can end in order.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
+    command
+}
+
+/// A path with folders in it is that of this process, not of the folder the program runs in.
+fn resolved(program: &Path) -> PathBuf {
+    let named = program.components().count() > 1;
+    let path = named.then(|| std::path::absolute(program).ok()).flatten();
+    path.unwrap_or_else(|| program.to_owned())
+}
+
+/// Sends lines until there are no more, or nobody takes them.
+fn forward(from: impl io::Read, to: &Sender<String>) {
+    let mut reader = BufReader::new(from);
+    let mut bytes = Vec::new();
+    loop {
+        bytes.clear();
+        match reader.read_until(b'\n', &mut bytes) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {
+                let line = String::from_utf8_lossy(&bytes);
+                if to
+                    .send(line.trim_end_matches(['\n', '\r']).to_owned())
+                    .is_err()
+                {
+                    return;
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A parser, or none and a word about it.
+    fn parser(options: &Options) -> Option<LinkParser> {
+        match LinkParser::start(options) {
+            Ok(parser) => Some(parser),
+            Err(error @ LinkGrammarError::Absent { .. })
+                if std::env::var_os("RANKRLS_LINK_GRAMMAR").is_none() =>
+            {
+                eprintln!("NOT TESTED: {error}");
+                None
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn options(linkages: usize) -> Options {
+        Options {
+            linkages,
+            ..Options::default()
+        }
+    }
+
+    #[test]
+    fn sentences_are_parsed_one_after_the_other() {
+        let Some(mut parser) = parser(&options(3)) else {
+            return;
+        };
+        assert!(parser.version().parser.starts_with("link-grammar-5."));
+        for (sentence, letters) in [
+            (
+                "The dog saw the man with a telescope.",
+                "Thedogsawthemanwithatelescope.",
+            ),
+            ("!limit=5", "!limit=5"),
+            ("% a comment?", "%acomment?"),
+            (
+                "It isn't (all) that \"easy\", is it?",
+                "Itisn't(all)that\"easy\",isit?",
+            ),
+            (
+                "Café Müller's “dogs” — 日本語 …",
+                "CaféMüller's“dogs”—日本語…",
+            ),
+        ] {
+            let Answer::Linkages(linkages) = parser.parse(sentence).unwrap() else {
+                panic!("{sentence}");
+            };
+            assert!((1..=3).contains(&linkages.len()));
+            for linkage in linkages {
+                assert!(linkage.places(letters).is_some(), "{linkage:?}");
+            }
+        }
+        let long = "a ".repeat(300);
+        assert!(matches!(parser.parse(&long).unwrap(), Answer::Failed(_)));
+        let longer = "a ".repeat(3000);
+        assert!(matches!(parser.parse(&longer).unwrap(), Answer::Failed(_)));
+        assert!(matches!(
+            parser.parse("Dogs sing.").unwrap(),
+            Answer::Linkages(_)
+        ));
+    }
+
+    #[test]
+    fn a_sentence_without_end_runs_out_of_time() {
+        let options = Options {
+            time_limit: Duration::from_secs(1),
+            ..options(5)
+        };
+        let Some(mut parser) = parser(&options) else {
+            return;
+        };
+        let sentence = "old buy a with of the dog and saw in to ".repeat(9);
+        assert_eq!(parser.parse(&sentence).unwrap(), Answer::TimedOut);
+        assert!(matches!(
+            parser.parse("Dogs sing.").unwrap(),
+            Answer::Linkages(_)
+        ));
+    }
+
+    #[test]
+    fn what_is_absent_is_told_with_the_packages() {
+        let options = Options {
+            program: PathBuf::from("no-such-link-parser"),
+            ..Options::default()
+        };
+        let error = LinkParser::start(&options).unwrap_err().to_string();
+        assert!(
+            error.contains("no-such-link-parser was not found"),
+            "{error}"
+        );
+        assert!(error.contains("link-grammar-dictionaries-en"), "{error}");
+    }
+
+    #[cfg(unix)]
+    mod in_place_of_it {
+        use std::fs;
+        use std::os::unix::fs::PermissionsExt;
+
+        use super::*;
+
+        /// A script that greets as the parser does and then does as told.
+        fn script(body: &str) -> (tempfile::TempDir, Options) {
+            let folder = tempfile::tempdir().unwrap();
+            let program = folder.path().join("parser");
+            let greeting = "echo 'Info: Dictionary version 1.0, x' >&2\n\
+                echo 'Info: Library version fake-1. Enter' >&2\nread a; read b\n\
+                echo 'limit set to 1000'; echo '[0]'\n";
+            fs::write(&program, format!("#!/bin/sh\n{greeting}{body}")).unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+            let options = Options {
+                program,
+                time_limit: Duration::from_secs(1),
+                ..Options::default()
+            };
+            (folder, options)
+        }
+
+        #[test]
+        fn one_that_crashes_is_started_again() {
+            let (_folder, options) = script("read s; echo 'Fatal error: boo' >&2; exit 3\n");
+            let mut parser = LinkParser::start(&options).unwrap();
+            assert_eq!(parser.version().parser, "fake-1");
+            for _ in 0..2 {
+                match parser.parse("a").unwrap() {
+                    Answer::Failed(reason) => {
+                        assert!(reason.contains('3') && reason.contains("boo"), "{reason}");
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+
+        #[test]
+        fn one_that_hangs_is_ended() {
+            let (_folder, options) = script("read s; exec sleep 60\n");
+            let mut parser = LinkParser::start(&options).unwrap();
+            assert_eq!(parser.parse("a").unwrap(), Answer::TimedOut);
+        }
+
+        #[test]
+        fn one_that_says_something_else_is_refused() {
+            let (_folder, options) = script(
+                "read s; echo 'cost vector = (BETTER=1)'; echo 'limit set to 1000'; echo '[0]'; read x\n",
+            );
+            let mut parser = LinkParser::start(&options).unwrap();
+            let error = parser.parse("a").unwrap_err().to_string();
+            assert!(error.contains("expected the costs of a linkage"), "{error}");
+        }
+    }
+}

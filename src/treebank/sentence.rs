@@ -1,0 +1,213 @@
+//! A sentence and what it is made of.
+
+use std::ops::Range;
+
+/// A word of a sentence with its place in a dependency tree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Word {
+    /// The word as the tree has it: for one of a multiword token its own form.
+    pub form: String,
+    /// Part of speech, if there is one.
+    pub tag: Option<String>,
+    /// Number of the word that governs it, from 1; 0 for a root.
+    pub head: u32,
+    /// The relation to its head.
+    pub label: String,
+    /// Where it stands among the [letters](Sentence::letters), in bytes. Words of a multiword token
+    /// whose forms do not add up to it share the token's place.
+    pub letters: Range<usize>,
+}
+
+impl Word {
+    /// Whether it is punctuation: by its part of speech `PUNCT`, or, where it has none, by having
+    /// neither letters nor digits.
+    pub fn is_punctuation(&self) -> bool {
+        match &self.tag {
+            Some(tag) => tag == "PUNCT",
+            None => !self.form.contains(char::is_alphanumeric),
+        }
+    }
+}
+
+/// A sentence with a dependency tree over its words.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sentence {
+    pub(super) line: u64,
+    pub(super) id: Option<String>,
+    pub(super) score: Option<f64>,
+    has_tree: bool,
+    words: Vec<Word>,
+    text: String,
+    letters: String,
+}
+
+/// Several parses of one sentence, best first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NBest {
+    /// Line on which the first one begins, counted from 1.
+    pub line: u64,
+    /// The sentence's identifier, if it has one.
+    pub id: Option<String>,
+    /// The parses.
+    pub parses: Vec<Sentence>,
+}
+
+/// A stretch of text with the words it is made of: one, or those of a multiword token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Token {
+    pub(crate) surface: String,
+    pub(crate) space_after: bool,
+    /// The words; their places are found here.
+    pub(crate) words: Vec<Word>,
+}
+
+impl Sentence {
+    /// Puts tokens together.
+    pub(crate) fn new(tokens: Vec<Token>) -> Self {
+        let mut sentence = Self {
+            line: 1,
+            id: None,
+            score: None,
+            has_tree: true,
+            words: Vec::new(),
+            text: String::new(),
+            letters: String::new(),
+        };
+        for token in tokens {
+            sentence.push(token);
+        }
+        sentence.text.truncate(sentence.text.trim_end().len());
+        sentence
+    }
+
+    pub(super) fn at(mut self, line: u64, id: Option<String>, score: Option<f64>) -> Self {
+        (self.line, self.id, self.score) = (line, id, score);
+        self
+    }
+
+    pub(super) fn without_tree(mut self) -> Self {
+        self.has_tree = false;
+        self
+    }
+
+    pub(crate) fn with_id(mut self, id: String) -> Self {
+        self.id = Some(id);
+        self
+    }
+
+    fn push(&mut self, token: Token) {
+        self.text.push_str(&token.surface);
+        if token.space_after {
+            self.text.push(' ');
+        }
+        let start = self.letters.len();
+        self.letters.extend(letters_of(&token.surface));
+        let whole = start..self.letters.len();
+        let parts: String = token
+            .words
+            .iter()
+            .flat_map(|word| letters_of(&word.form))
+            .collect();
+        let adds_up = parts == self.letters[start..];
+        let mut at = start;
+        for mut word in token.words {
+            let end = at + letters_of(&word.form).map(char::len_utf8).sum::<usize>();
+            word.letters = if adds_up { at..end } else { whole.clone() };
+            at = end;
+            self.words.push(word);
+        }
+    }
+
+    /// Line on which it begins, counted from 1.
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// Its identifier, if it has one.
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// Whether its words have heads: without a tree all are roots.
+    pub fn has_tree(&self) -> bool {
+        self.has_tree
+    }
+
+    /// What the parser thought of this parse, if it said so.
+    pub fn score(&self) -> Option<f64> {
+        self.score
+    }
+
+    /// The words, in order.
+    pub fn words(&self) -> &[Word] {
+        &self.words
+    }
+
+    /// The sentence as it is read.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The text without white space.
+    pub fn letters(&self) -> &str {
+        &self.letters
+    }
+
+    /// Whether both have the same words.
+    pub fn same_words(&self, other: &Self) -> bool {
+        let forms = |sentence: &Self| sentence.words.len();
+        forms(self) == forms(other)
+            && (self.words.iter().zip(&other.words)).all(|(a, b)| a.form == b.form)
+    }
+}
+
+/// What is left of a text without its white space.
+pub(crate) fn letters_of(text: &str) -> impl Iterator<Item = char> {
+    text.chars().filter(|char| !char.is_whitespace())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn word(form: &str) -> Word {
+        Word {
+            form: form.to_owned(),
+            tag: None,
+            head: 0,
+            label: "root".to_owned(),
+            letters: 0..0,
+        }
+    }
+
+    fn token(surface: &str, forms: &[&str]) -> Token {
+        Token {
+            surface: surface.to_owned(),
+            space_after: true,
+            words: forms.iter().map(|form| word(form)).collect(),
+        }
+    }
+
+    #[test]
+    fn words_have_their_places_among_the_letters() {
+        let sentence = Sentence::new(vec![
+            token("10 000", &["10 000"]),
+            token("don't", &["do", "n't"]),
+            token("du", &["de", "le"]),
+        ]);
+        assert_eq!(sentence.text(), "10 000 don't du");
+        assert_eq!(sentence.letters(), "10000don'tdu");
+        let places: Vec<_> = sentence.words().iter().map(|w| w.letters.clone()).collect();
+        assert_eq!(places, [0..5, 5..7, 7..10, 10..12, 10..12]);
+    }
+
+    #[test]
+    fn punctuation_is_known_by_tag_or_letters() {
+        assert!(word("--").is_punctuation() && !word("a").is_punctuation());
+        let tagged = |form, tag: &str| Word {
+            tag: Some(tag.to_owned()),
+            ..word(form)
+        };
+        assert!(!tagged("$", "SYM").is_punctuation() && tagged("x", "PUNCT").is_punctuation());
+    }
+}

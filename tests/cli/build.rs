@@ -1,0 +1,712 @@
+use std::fmt::Write as _;
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{Folder, keys};
+
+/// A sentence in CoNLL-U: forms with parts of speech and heads.
+fn rows(id: &str, words: &[(&str, &str, u32)]) -> String {
+    let mut text = format!("# sent_id = {id}\n");
+    for (number, (form, tag, head)) in (1..).zip(words) {
+        let label = if *head == 0 { "root" } else { "dep" };
+        writeln!(
+            text,
+            "{number}\t{form}\t_\t{tag}\t_\t_\t{head}\t{label}\t_\t_"
+        )
+        .unwrap();
+    }
+    text + "\n"
+}
+
+/// What eats pizza with forks: the forks go with the word numbered `attached`.
+fn sentence(who: &str, attached: u32) -> [(&str, &str, u32); 6] {
+    [
+        (who, "PRON", 2),
+        ("eat", "VERB", 0),
+        ("pizza~1", "NOUN", 2),
+        ("with", "ADP", attached),
+        ("forks", "NOUN", 4),
+        (".", "PUNCT", 2),
+    ]
+}
+
+const EATERS: [&str; 8] = ["They", "We", "You", "Kings", "Queens", "Dogs", "Ö", "%"];
+
+/// `gold.conllu`; two parses of each sentence, the right one first, in `nbest.conllu`; the same in
+/// `trees.mrg`.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let (mut gold, mut candidates, mut trees) = (String::new(), String::new(), String::new());
+    for (number, who) in (1..).zip(EATERS) {
+        let id = format!("s{number}");
+        gold += &rows(&id, &sentence(who, 2));
+        candidates += &rows(&id, &sentence(who, 2));
+        candidates += &rows(&id, &sentence(who, 3));
+        let pizza = "(NP (NN pizza~1))";
+        let with = "(PP (IN with) (NP (NNS forks)))";
+        for verb in [format!("{pizza} {with}"), format!("(NP {pizza} {with})")] {
+            let subject = format!("(NP-SBJ (PRP {who}))");
+            writeln!(trees, "(S {subject} (VP (VBP eat)\n  {verb}) (. .))").unwrap();
+        }
+        trees += "\n";
+    }
+    folder.write("gold.conllu", gold);
+    folder.write("nbest.conllu", candidates);
+    folder.write("trees.mrg", trees);
+    folder
+}
+
+const BUILD: &str = "corpus build gold.conllu --candidates nbest.conllu -o c";
+
+/// A manifest without what was left out.
+fn counts(manifest: &Value, key: &str) -> u64 {
+    manifest["sentences"][key].as_u64().unwrap()
+}
+
+#[test]
+fn candidates_of_a_file_become_rows() {
+    let folder = folder();
+    let manifest = folder.json(&format!("{BUILD} --test-share 0 --compression none --json"));
+    let written = folder
+        .list()
+        .into_iter()
+        .filter(|name| name.starts_with('c'));
+    assert_eq!(
+        written.collect::<Vec<_>>(),
+        ["c-manifest.json", "c-names.txt", "c.svm"]
+    );
+    let read: Value = serde_json::from_str(&folder.read("c-manifest.json")).unwrap();
+    assert_eq!(read, manifest);
+    assert_eq!(manifest["schema"], "rankrls.corpus/1");
+    assert_eq!(
+        keys(&manifest),
+        [
+            "command",
+            "files",
+            "options",
+            "schema",
+            "sentences",
+            "skipped",
+            "sources",
+            "test",
+            "train",
+            "version"
+        ]
+    );
+    let train = &manifest["train"];
+    assert_eq!((&train["rows"], &train["queries"]), (&16.into(), &8.into()));
+    // Of the four arcs without punctuation the second parse has three.
+    let labels = &train["labels"];
+    assert_eq!(
+        (&labels["largest"], &labels["least"]),
+        (&1.0.into(), &0.75.into())
+    );
+    let svm = folder.read("c.svm");
+    let lines: Vec<&str> = svm.lines().collect();
+    assert!(lines[1].starts_with("1 qid:s1 1:1 2:1 "), "{svm}");
+    assert!(
+        lines[2].starts_with("0.75 qid:s1 ") && lines[2].ends_with(" # 2"),
+        "{svm}"
+    );
+    let names = folder.read("c-names.txt");
+    assert_eq!(names.lines().count(), train["columns"]);
+    for name in [
+        "head~mod:eat~with",
+        "head~mod:pizza%7E1~with",
+        "word:Ö",
+        "word:%25",
+        "num:length",
+    ] {
+        assert!(names.lines().any(|line| line == name), "{name}");
+    }
+    for (file, text) in [("train", svm), ("names", names)] {
+        let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
+        assert_eq!(manifest["files"][file]["blake3"], hash);
+    }
+    let document = folder.json("select c.svm --names c-names.txt -k 1 --lambda 1 --json");
+    assert_eq!(document["data"]["nonzeros"], train["nonzeros"]);
+    assert_eq!(document["steps"][0]["lqo_cindex"], 1.0);
+}
+
+#[test]
+fn the_same_options_give_the_same_bytes() {
+    let folder = folder();
+    let build = |arguments: &str| {
+        folder.run(&format!("{BUILD} {arguments}"));
+        [
+            "c.svm.zst",
+            "c-test.svm.zst",
+            "c-names.txt.zst",
+            "c-manifest.json",
+        ]
+        .map(|name| fs::read(folder.path(name)).unwrap())
+    };
+    let first = build("--threads 1");
+    assert_eq!(build("--threads 3"), first);
+    assert_ne!(build("--seed 5")[..3], first[..3]);
+}
+
+#[test]
+fn held_out_rows_have_the_columns_of_training() {
+    let folder = folder();
+    let manifest = folder.json(&format!("{BUILD} --test-share 0.25 --json"));
+    let (train, test) = (&manifest["train"], &manifest["test"]);
+    assert_eq!(
+        (counts(&manifest, "train"), counts(&manifest, "test")),
+        (6, 2)
+    );
+    assert_eq!(test["columns"], train["columns"]);
+    assert!(test["unseen_features"].as_u64().unwrap() > 0);
+    let select = "select c.svm.zst --names c-names.txt.zst -k 2 --lambda 1 --test c-test.svm.zst";
+    let (text, errors) = folder.run(select);
+    assert!(text.contains("cindex") && errors.is_empty(), "{errors}");
+}
+
+#[test]
+fn brackets_become_the_same_labels() {
+    let folder = folder();
+    let conllu = folder.json(&format!("{BUILD} --json"));
+    let trees = "corpus build gold.conllu --candidates trees.mrg --format brackets -o t --json";
+    let brackets = folder.json(trees);
+    for part in ["train", "test"] {
+        assert_eq!(brackets[part]["labels"], conllu[part]["labels"]);
+    }
+    assert_eq!(brackets["sources"]["candidates"]["format"], "brackets");
+    folder.write("trees.mrg", "(S (X y))\n");
+    let error = folder.fails(trees, 1);
+    assert!(error.contains("expected parses of 8 sentences"), "{error}");
+}
+
+#[test]
+fn labelled_arcs_need_the_same_relations() {
+    let folder = folder();
+    let nbest = folder.read("nbest.conllu");
+    // The second words of right parses have another relation.
+    folder.write(
+        "nbest.conllu",
+        nbest.replace("NOUN\t_\t_\t4\tdep", "NOUN\t_\t_\t4\tobj"),
+    );
+    let manifest = folder.json(&format!("{BUILD} --label labelled --json"));
+    assert_eq!(manifest["train"]["labels"]["largest"], 0.75);
+    assert_eq!(manifest["train"]["labels"]["least"], 0.5);
+    for source in ["--link-grammar", "--candidates trees.mrg --format brackets"] {
+        let command = format!("corpus build gold.conllu {source} --label labelled -o c");
+        let error = folder.fails(&command, 2);
+        assert!(error.contains("labelled arcs need candidates"), "{error}");
+    }
+}
+
+#[test]
+fn malformed_sentences_are_refused_or_left_out() {
+    let folder = folder();
+    let gold = folder.read("gold.conllu");
+    folder.write(
+        "gold.conllu",
+        gold.replacen("PRON\t_\t_\t2", "PRON\t_\t_\t9", 1),
+    );
+    let error = folder.fails(BUILD, 1);
+    assert!(
+        error.contains("gold.conllu:2:19: expected a head from 0 to 6, found \"9\""),
+        "{error}"
+    );
+    assert!(!folder.path("c-manifest.json").exists());
+    let (_, errors) = folder.run(&format!("{BUILD} --skip-malformed"));
+    assert!(
+        errors.contains("warning: gold.conllu:2: left out, malformed: "),
+        "{errors}"
+    );
+    assert!(
+        errors.contains("gold.conllu:2:19: expected a head"),
+        "{errors}"
+    );
+    // Its candidates are those of no sentence then.
+    assert!(
+        errors.contains("warning: nbest.conllu:1: left out, candidates of no"),
+        "{errors}"
+    );
+    let manifest: Value = serde_json::from_str(&folder.read("c-manifest.json")).unwrap();
+    assert_eq!(
+        (counts(&manifest, "read"), counts(&manifest, "malformed")),
+        (8, 1)
+    );
+    assert_eq!(manifest["skipped"].as_array().unwrap().len(), 2);
+    folder.write("gold.conllu", gold);
+    let nbest = folder.read("nbest.conllu");
+    folder.write("nbest.conllu", nbest.replacen("\tPRON\t_", "\tPRON", 1));
+    let error = folder.fails(BUILD, 1);
+    assert!(
+        error.contains("nbest.conllu:2:1: expected ten columns"),
+        "{error}"
+    );
+}
+
+#[test]
+fn other_words_are_reported_and_left_out() {
+    let folder = folder();
+    let nbest = folder.read("nbest.conllu");
+    // The first parse of the first sentence is of others; the third sentence is cut in another
+    // place, which makes no difference to its text; the fifth has one parse, the last has none.
+    let blocks: Vec<&str> = nbest.split_inclusive("\n\n").collect();
+    let mut kept = blocks[..14].to_vec();
+    let (first, third) = (
+        blocks[0].replace("They", "Them"),
+        blocks[4].replace("pizza~1", "pi zza~1"),
+    );
+    (kept[0], kept[4]) = (first.as_str(), third.as_str());
+    kept.remove(9);
+    folder.write("nbest.conllu", kept.concat());
+    let (_, errors) = folder.run(BUILD);
+    let expected = "warning: nbest.conllu:1: left out, words that do not match: expected a parse of \
+        \"They eat pizza~1 with forks .\", found one of \"Them eat";
+    assert!(errors.contains(expected), "{errors}");
+    assert!(
+        errors.contains("warning: gold.conllu:57: left out, without candidates"),
+        "{errors}"
+    );
+    let manifest: Value = serde_json::from_str(&folder.read("c-manifest.json")).unwrap();
+    let found = ["misaligned", "single", "missing"].map(|key| counts(&manifest, key));
+    assert_eq!(found, [1, 1, 1]);
+    assert_eq!(counts(&manifest, "train") + counts(&manifest, "test"), 5);
+}
+
+#[test]
+fn equal_labels_are_dropped_and_counted() {
+    let folder = folder();
+    let nbest = folder.read("nbest.conllu");
+    folder.write(
+        "nbest.conllu",
+        nbest.replace("ADP\t_\t_\t3", "ADP\t_\t_\t2"),
+    );
+    let error = folder.fails(BUILD, 1);
+    let expected = "no sentence can be used to train on: of 8 sentences, 8 with equal labels";
+    assert!(error.contains(expected), "{error}");
+}
+
+#[test]
+fn candidates_that_cannot_be_told_apart_are_refused() {
+    let folder = folder();
+    let (gold, nbest) = (folder.read("gold.conllu"), folder.read("nbest.conllu"));
+    folder.write(
+        "nbest.conllu",
+        format!("{nbest}{}", rows("s1", &sentence("They", 2))),
+    );
+    let error = folder.fails(BUILD, 1);
+    assert!(
+        error.contains("nbest.conllu:129:1: expected the parses of a sentence next to"),
+        "{error}"
+    );
+    folder.write("nbest.conllu", nbest.replacen("# sent_id = s1\n", "", 1));
+    let error = folder.fails(BUILD, 1);
+    assert!(
+        error.contains("nbest.conllu:1:1: expected a comment \"# sent_id"),
+        "{error}"
+    );
+    folder.write("nbest.conllu", nbest);
+    folder.write("gold.conllu", gold.replace("id = s2", "id = s1"));
+    let error = folder.fails(BUILD, 1);
+    assert!(
+        error.contains("gold.conllu:9:1: expected a sent_id of its own"),
+        "{error}"
+    );
+}
+
+#[test]
+fn features_are_chosen_cut_off_and_valued() {
+    let folder = folder();
+    let build = |arguments: &str| {
+        let command = format!("{BUILD} --test-share 0 --compression none {arguments}");
+        folder.run(&command);
+        (folder.read("c-names.txt"), folder.read("c.svm"))
+    };
+    let (names, _) = build("--templates words,costs");
+    assert!(
+        names
+            .lines()
+            .all(|name| name.starts_with("word:") || name.starts_with("num:"))
+    );
+    let (names, _) = build("--templates words --min-count 2");
+    assert_eq!(
+        names,
+        "word:eat\nword:pizza%7E1\nword:with\nword:forks\nword:.\n"
+    );
+    let (_, svm) = build("--templates labels,costs --values binary");
+    assert!(!svm.contains(":4 ") && svm.contains(":8 "), "{svm}");
+    let (_, svm) = build("--templates words --values share");
+    assert!(svm.contains("1:0.1667 "), "{svm}");
+}
+
+#[test]
+fn new_sentences_are_ranked_by_a_model() {
+    let folder = folder();
+    folder.run(&format!("{BUILD} --test-share 0"));
+    folder.run("select c.svm.zst --names c-names.txt.zst -k 2 --lambda 1 -o model.json");
+    let new = rows("new", &sentence("Cats", 2));
+    let treeless: String = new
+        .lines()
+        .map(|line| match line.split('\t').collect::<Vec<_>>()[..] {
+            [n, form, _, tag, ..] => format!("{n}\t{form}\t_\t{tag}\t_\t_\t_\t_\t_\t_\n"),
+            _ => format!("{line}\n"),
+        })
+        .collect();
+    folder.write("new.conllu", treeless);
+    folder.write("new-nbest.conllu", rows("new", &sentence("Cats", 3)) + &new);
+    let rank = "corpus build new.conllu --candidates new-nbest.conllu --columns c-names.txt.zst \
+        --arcs --compression none -o new --json";
+    let manifest = folder.json(rank);
+    assert_eq!(manifest["train"], Value::Null);
+    assert_eq!(
+        (counts(&manifest, "train"), counts(&manifest, "test")),
+        (0, 1)
+    );
+    assert!(folder.read("new.svm").contains("\n0 qid:new "));
+    let arcs = folder.read("new-arcs.txt");
+    let second = "eat -dep-> Cats; * -root-> eat; eat -dep-> pizza%7E1; eat -dep-> with; \
+        with -dep-> forks; eat -dep-> .";
+    assert_eq!(arcs.lines().nth(1), Some(second));
+    let scores = folder.stdout("predict model.json new.svm");
+    let scores: Vec<f64> = scores.lines().map(|score| score.parse().unwrap()).collect();
+    assert!(scores.len() == 2 && scores[1] > scores[0], "{scores:?}");
+    folder.write("twice.txt", "a\nb\na\n");
+    let error = folder.fails(&rank.replace("c-names.txt.zst", "twice.txt"), 1);
+    assert!(
+        error.contains("twice.txt: expected different names, found \"a\" twice"),
+        "{error}"
+    );
+    // To train on, sentences need trees.
+    let error = folder.fails("corpus build new.conllu --candidates nbest.conllu -o d", 1);
+    assert!(
+        error.contains("new.conllu:2:19: expected the number of the word's head"),
+        "{error}"
+    );
+}
+
+#[test]
+fn mistakes_in_arguments_end_with_2() {
+    let folder = folder();
+    for (arguments, message) in [
+        ("gold.conllu -o c", "--link-grammar"),
+        ("gold.conllu --candidates nbest.conllu", "--output"),
+        (
+            "gold.conllu --candidates nbest.conllu --link-grammar -o c",
+            "--link-grammar",
+        ),
+        (
+            "gold.conllu --candidates nbest.conllu --resume -o c",
+            "--link-grammar",
+        ),
+        (
+            "gold.conllu --link-grammar --format brackets -o c",
+            "--candidates",
+        ),
+        (
+            "gold.conllu --candidates nbest.conllu -o c --templates best",
+            "label-pairs",
+        ),
+        (
+            "gold.conllu --candidates nbest.conllu -o c --test-share 1",
+            "a share from 0 to 0.999",
+        ),
+        (
+            "gold.conllu --candidates nbest.conllu -o c --linkages 1",
+            "--linkages: expected from 2 to 1000",
+        ),
+        (
+            "gold.conllu --candidates nbest.conllu -o c --min-count 0",
+            "--min-count: expected at least 1",
+        ),
+        (
+            "gold.conllu --candidates nbest.conllu -o c --arcs",
+            "--columns",
+        ),
+        ("gold.conllu --candidates nbest.conllu -o -", "-o takes"),
+        ("- --candidates - -o c", "only one input"),
+    ] {
+        let error = folder.fails(&format!("corpus build {arguments}"), 2);
+        assert!(error.contains(message), "{arguments}: {error}");
+    }
+    let error = folder.fails(
+        "corpus build gold.conllu --candidates nbest.conllu -o absent/c",
+        1,
+    );
+    assert!(error.contains("cannot write absent/c.svm.zst"), "{error}");
+}
+
+#[test]
+fn an_absent_parser_is_told_with_its_packages() {
+    let folder = folder();
+    let build = "corpus build gold.conllu --link-grammar -o c --link-parser no-such-parser";
+    let error = folder.fails(build, 1);
+    assert!(error.contains("no-such-parser was not found"), "{error}");
+    assert!(
+        error.contains("Debian packages link-grammar and"),
+        "{error}"
+    );
+    assert!(!folder.path("c.journal").exists());
+}
+
+#[test]
+fn treebanks_are_drawn() {
+    let folder = Folder::new();
+    let draw = "corpus treebank --sentences 20 --min-length 8";
+    let text = folder.stdout(draw);
+    assert_eq!(
+        text.lines()
+            .filter(|line| line.starts_with("# sent_id"))
+            .count(),
+        20
+    );
+    folder.run(&format!("{draw} -o t.conllu"));
+    assert_eq!(folder.read("t.conllu"), text);
+    assert_ne!(folder.stdout(&format!("{draw} --seed 2")), text);
+    let error = folder.fails("corpus treebank --sentences 0", 2);
+    assert!(
+        error.contains("--sentences 0: expected from 1 to"),
+        "{error}"
+    );
+}
+
+/// A parser that cuts at blanks and links each word to the one before, or all to the first.
+#[cfg(unix)]
+mod with_a_simple_parser {
+    use std::os::unix::fs::PermissionsExt;
+    use std::process::{Child, Command, Stdio};
+    use std::thread::sleep;
+    use std::time::{Duration, Instant};
+
+    use assert_cmd::cargo::cargo_bin;
+
+    use super::*;
+
+    const PARSER: &str = r#"#!/bin/sh
+echo 'Info: Dictionary version 1.0, x' >&2
+echo 'Info: Library version simple-1. Enter' >&2
+while IFS= read -r line; do
+    case "$line" in
+    !limit=*) echo "limit set to ${line#*=}" ;;
+    x) echo '[0]' ;;
+    *hang*) exec sleep 100 ;;
+    *crash*) exit 1 ;;
+    *)
+        [ -e "$SLOW" ] && sleep 0.1
+        set -f; set -- $line
+        words='[(LEFT-WALL)'; chain='[[0 1 0 (Wd)]'; star=$chain; n=0
+        for word; do
+            n=$((n + 1)); words="$words($word)"
+            [ $n -gt 1 ] && chain="$chain[$((n - 1)) $n 0 (A)]" && star="$star[1 $n 0 (B)]"
+        done
+        for links in "$chain" "$star"; do
+            echo '	Linkage 1, cost vector = (UNUSED=0 DIS= 0.50 LEN=3)'
+            echo; echo "$words(RIGHT-WALL)]"; echo "$links]"; echo '[0]'
+        done ;;
+    esac
+done
+"#;
+
+    /// With a treebank of forty sentences.
+    fn folder() -> Folder {
+        let folder = Folder::new();
+        folder.write("parser", PARSER);
+        let executable = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(folder.path("parser"), executable).unwrap();
+        let mut gold = String::new();
+        for number in 0..40 {
+            let word = format!("w{number}");
+            gold += &rows(&format!("s{number}"), &sentence(&word, 2));
+        }
+        folder.write("gold.conllu", gold);
+        folder
+    }
+
+    const BUILD: &str = "corpus build gold.conllu --link-grammar --link-parser ./parser";
+
+    fn files(folder: &Folder, prefix: &str) -> [Vec<u8>; 4] {
+        [
+            ".svm.zst",
+            "-test.svm.zst",
+            "-names.txt.zst",
+            "-manifest.json",
+        ]
+        .map(|ending| {
+            let bytes = fs::read(folder.path(&format!("{prefix}{ending}"))).unwrap();
+            let Ok(text) = String::from_utf8(bytes.clone()) else {
+                return bytes;
+            };
+            text.replace(&format!("\"{prefix}"), "\"").into_bytes()
+        })
+    }
+
+    fn start(folder: &Folder, prefix: &str) -> Child {
+        let arguments = format!("{BUILD} --threads 2 -q -o {prefix}");
+        Command::new(cargo_bin!("rankrls"))
+            .current_dir(folder.path("."))
+            .args(arguments.split(' '))
+            .env("SLOW", folder.path("parser"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+    }
+
+    /// Waits until the journal has some sentences.
+    fn wait_for_journal(folder: &Folder, name: &str) {
+        let begin = Instant::now();
+        let long = || fs::metadata(folder.path(name)).is_ok_and(|file| file.len() > 2000);
+        while !long() {
+            assert!(begin.elapsed() < Duration::from_secs(60), "no journal");
+            sleep(Duration::from_millis(10));
+        }
+    }
+
+    #[test]
+    fn a_run_that_was_killed_ends_as_a_whole_one() {
+        let folder = folder();
+        folder.run(&format!("{BUILD} -o whole"));
+        assert!(!folder.path("whole.journal").exists());
+        let mut child = start(&folder, "cut");
+        wait_for_journal(&folder, "cut.journal");
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let error = folder.fails(&format!("{BUILD} -o cut"), 1);
+        assert!(
+            error.contains("cut.journal has the parses of a run that did not end"),
+            "{error}"
+        );
+        let error = folder.fails(&format!("{BUILD} --linkages 5 --resume -o cut"), 1);
+        assert!(
+            error.contains("another number of linkages: 20, where this one has 5"),
+            "{error}"
+        );
+        let torn = fs::read(folder.path("cut.journal")).unwrap();
+        folder.write("cut.journal", &torn[..torn.len() - 3]);
+        folder.run(&format!("{BUILD} --resume --keep-journal -o cut"));
+        assert_eq!(files(&folder, "cut"), files(&folder, "whole"));
+        // Other features of the same parses.
+        folder.run(&format!("{BUILD} --resume --templates words -o cut"));
+        assert!(!folder.path("cut.journal").exists());
+        assert_ne!(files(&folder, "cut"), files(&folder, "whole"));
+    }
+
+    #[test]
+    fn an_interrupt_keeps_the_parses() {
+        let folder = folder();
+        folder.run(&format!("{BUILD} -o whole"));
+        let child = start(&folder, "cut");
+        wait_for_journal(&folder, "cut.journal");
+        let status = Command::new("kill")
+            .args(["-INT", &child.id().to_string()])
+            .status();
+        assert!(status.unwrap().success());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130));
+        assert!(!folder.path("cut-manifest.json").exists());
+        folder.run(&format!("{BUILD} --resume -o cut"));
+        assert_eq!(files(&folder, "cut"), files(&folder, "whole"));
+    }
+
+    #[test]
+    fn sentences_that_the_parser_fails_on_are_reported() {
+        let folder = folder();
+        let gold = folder.read("gold.conllu");
+        folder.write(
+            "gold.conllu",
+            gold.replace("w3\t", "crash\t").replace("w5\t", "hang\t"),
+        );
+        let (_, errors) = folder.run(&format!("{BUILD} --time-limit 1 -o c"));
+        assert!(
+            errors.contains("gold.conllu:25: left out, not parsed: the parser ended"),
+            "{errors}"
+        );
+        assert!(
+            errors.contains("gold.conllu:41: left out, timed out"),
+            "{errors}"
+        );
+        assert!(
+            errors.contains("40 read, 19 to train on, 19 held out"),
+            "{errors}"
+        );
+        let manifest: Value = serde_json::from_str(&folder.read("c-manifest.json")).unwrap();
+        assert_eq!(
+            (counts(&manifest, "failed"), counts(&manifest, "timed_out")),
+            (1, 1)
+        );
+        assert_eq!(manifest["sources"]["parser"]["version"], "simple-1");
+    }
+}
+
+#[test]
+fn link_grammar_parses_a_treebank() {
+    let present = std::process::Command::new("link-parser")
+        .arg("--version")
+        .output();
+    if present.is_err() && std::env::var_os("RANKRLS_LINK_GRAMMAR").is_none() {
+        eprintln!("NOT TESTED: link-parser is not installed");
+        return;
+    }
+    let folder = Folder::new();
+    folder.run("corpus treebank --sentences 60 -o t.conllu");
+    let manifest = folder.json("corpus build t.conllu --link-grammar --linkages 8 -o c --json");
+    assert_eq!(
+        manifest["skipped"].as_array().unwrap().len(),
+        0,
+        "{manifest}"
+    );
+    let used = counts(&manifest, "train") + counts(&manifest, "test");
+    assert!(used >= 40, "{manifest}");
+    folder.run("corpus build t.conllu --link-grammar --linkages 8 --threads 1 -o d");
+    for ending in [".svm.zst", "-test.svm.zst", "-names.txt.zst"] {
+        let file = |prefix: &str| fs::read(folder.path(&format!("{prefix}{ending}"))).unwrap();
+        assert_eq!(file("c"), file("d"), "{ending}");
+    }
+    let document = folder.json(
+        "select c.svm.zst --names c-names.txt.zst -k 10 --lambda 16 --test c-test.svm.zst \
+         --metrics cindex --json",
+    );
+    assert!(document["steps"][9]["test"]["cindex"].as_f64().unwrap() > 0.5);
+}
+
+/// A file of the folder `corpora/`.
+fn shipped(name: &str) -> String {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora");
+    folder.join(name).display().to_string()
+}
+
+#[test]
+fn the_shipped_parses_are_learnt_from() {
+    let folder = Folder::new();
+    let file = |ending: &str| shipped(&format!("link-parses{ending}"));
+    let document = folder.json(&format!(
+        "select {} --names {} -k 20 --lambda 16 --test {} --metrics cindex --json",
+        file(".svm.zst"),
+        file("-names.txt.zst"),
+        file("-test.svm.zst")
+    ));
+    let manifest = fs::read_to_string(file("-manifest.json")).unwrap();
+    let manifest: Value = serde_json::from_str(&manifest).unwrap();
+    for key in ["rows", "queries", "columns", "nonzeros"] {
+        assert_eq!(document["data"][key], manifest["train"][key]);
+    }
+    assert!(manifest["train"]["columns"].as_u64().unwrap() >= 100_000);
+    for part in ["train", "test"] {
+        assert!(manifest[part]["queries"].as_u64().unwrap() >= 117);
+        assert!(manifest[part]["rows"].as_u64().unwrap() >= 2000);
+    }
+    let steps = document["steps"].as_array().unwrap();
+    assert!(steps.iter().all(|step| step["name"].is_string()));
+    assert!(steps[19]["test"]["cindex"].as_f64().unwrap() > 0.65);
+}
+
+#[test]
+fn the_shipped_treebank_is_what_its_command_makes() {
+    let folder = Folder::new();
+    folder.run("corpus treebank --sentences 256 --min-length 19 --max-length 28 -o s.conllu.zst");
+    let made = zstd::decode_all(fs::File::open(folder.path("s.conllu.zst")).unwrap()).unwrap();
+    let kept = fs::File::open(shipped("sentences.conllu.zst")).unwrap();
+    assert_eq!(zstd::decode_all(kept).unwrap(), made);
+    let hash = blake3::hash(&made).to_hex().to_string();
+    let manifest = fs::read_to_string(shipped("link-parses-manifest.json")).unwrap();
+    assert!(
+        manifest.contains(&hash),
+        "the parses are of another treebank"
+    );
+}
