@@ -96,7 +96,11 @@ impl Grid<'_> {
         let values: Vec<_> = curves.iter().map(|curve| curve.of(0)).collect();
         let Choice { position, k } =
             choose(&self.options.lambdas, &values).ok_or_else(|| self.nothing())?;
-        let options = self.options.selection(k, curves[position].lambda);
+        let Curve {
+            lambda, strategy, ..
+        } = curves[position];
+        // Of its own accord the shorter selection might take another one, whose last digits differ.
+        let options = self.options.selection(k, lambda).strategy(strategy);
         let labels = self.train.labels();
         let selection = select_among(self.candidates, labels, self.held, &options, &mut ());
         let selection = selection.map_err(self.refusal())?;

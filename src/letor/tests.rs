@@ -59,9 +59,17 @@ fn the_chosen_model_is_what_select_finds() {
     assert_eq!(outcome.greedy.validation[0], Some(best));
     let chosen = &outcome.greedy.selection;
     let options = crate::Options::new(chosen.steps.len(), chosen.lambda);
+    let options = options.strategy(chosen.strategy);
     let selected = crate::select(&fold.train, &options, &mut ()).unwrap();
     assert_eq!(&selected, chosen);
     let features: Vec<u32> = chosen.steps.iter().map(|step| step.feature).collect();
+    let curve = outcome
+        .curves
+        .iter()
+        .find(|curve| curve.lambda == chosen.lambda);
+    let curve = curve.unwrap();
+    assert_eq!(curve.features[..features.len()], features);
+    assert_eq!(curve.strategy, chosen.strategy);
     for (data, measures) in [
         (&fold.validation.dataset, outcome.greedy.validation),
         (&fold.test.dataset, outcome.greedy.test),

@@ -183,12 +183,15 @@ impl Area {
             };
             data.iter().filter(within).count()
         };
-        let places = [-13.0, 23.0, -40.0, 50.0].into_iter().flat_map(|below| {
-            [0.0, half + 10.0, -half - 10.0].map(|beside| (x + beside, y + below))
-        });
+        let places = [4.5, -13.0, 23.0, -40.0, 50.0]
+            .into_iter()
+            .flat_map(|below| {
+                [half + 12.0, -half - 12.0, 0.0].map(|beside| (x + beside, y + below))
+            });
+        let places = places.filter(|place| *place != (x, y + 4.5));
         let inside = |&(middle, foot): &(f64, f64)| {
             (self.x.from + half..=self.x.to - half).contains(&middle)
-                && (self.y.to + 14.0..=self.y.from - 4.0).contains(&foot)
+                && (self.y.to + 6.0..=self.y.from - 4.0).contains(&foot)
         };
         let middle = x.min(self.x.to - half).max(self.x.from + half);
         let default = (

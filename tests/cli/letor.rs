@@ -81,9 +81,11 @@ fn the_document_agrees_with_select_and_evaluate() {
     let fold = &document["folds"][0];
     let greedy = &fold["greedy"];
     let (k, lambda) = (&greedy["k"], &greedy["lambda"]);
+    let strategy = greedy["strategy"].as_str().unwrap();
     let measures = "--metrics map,p@10,mean-ndcg,ndcg@10 --convention letor --json";
-    let arguments =
-        format!("select data/Fold1/train.txt -k {k} --lambda {lambda} -o m.json --json");
+    let arguments = format!(
+        "select data/Fold1/train.txt -k {k} --lambda {lambda} --strategy {strategy} -o m.json --json"
+    );
     let selection = folder.json(&arguments);
     let features = selection["steps"].as_array().unwrap().iter();
     let features: Vec<&Value> = features.map(|step| &step["feature"]).collect();
