@@ -513,3 +513,78 @@ fn a_tiny_lambda_ranks_by_a_factor_a_query() {
         }
     }
 }
+
+/// Two queries of three rows; the first column orders them.
+fn scaled(labels: f64, values: f64) -> Problem {
+    let scale = |column: [f64; 6], by: f64| column.iter().map(|value| value * by).collect();
+    Problem {
+        x: vec![
+            scale([1.0, 0.0, 2.0, 0.0, 1.0, 3.0], values),
+            scale([0.0, 1.0, 1.0, 3.0, 0.0, 1.0], 1.0),
+        ],
+        labels: scale([0.5, 0.2, 1.0, 0.3, 0.1, 1.5], labels),
+        sizes: vec![3, 3],
+    }
+}
+
+#[test]
+fn labels_out_of_range_are_refused() {
+    for labels in [1e300, 1e155, 1e-155, 1e-300] {
+        for strategy in StrategyKind::ALL {
+            let options = options(2, 1.0).strategy(strategy);
+            let error = select(&scaled(labels, 1.0).dataset(), &options, &mut ()).unwrap_err();
+            assert!(matches!(error, SelectError::Labels { .. }), "{error}");
+            let size = if labels > 1.0 { "large" } else { "small" };
+            assert!(error.to_string().contains(size), "{error}");
+        }
+    }
+}
+
+/// Within the range, the scale of the labels changes nothing but the scale of the results.
+#[test]
+fn labels_of_any_legal_scale_select_alike() {
+    for strategy in StrategyKind::ALL {
+        let options = options(2, 1.0).strategy(strategy);
+        let features = |labels: f64| {
+            let selection = run(&scaled(labels, 1.0), &options).unwrap();
+            selection
+                .steps
+                .iter()
+                .map(|step| step.feature)
+                .collect::<Vec<_>>()
+        };
+        for labels in [1e150, 1e-130] {
+            assert_eq!(features(labels), features(1.0), "{strategy} {labels:e}");
+        }
+    }
+}
+
+/// A column scaled by 1e8 against the others is judged by the definition.
+#[test]
+fn columns_of_different_scales_follow_the_definition() {
+    let problem = scaled(1.0, 1e8);
+    for strategy in EXACT {
+        let selection = run(&problem, &options(2, 1.0).strategy(strategy)).unwrap();
+        let mut selected = Vec::new();
+        for step in &selection.steps {
+            selected.push(step.feature as usize);
+            let error = problem.error(&selected, 1.0);
+            assert!(
+                (step.lqo_error - error).abs() <= 1e-6 * error,
+                "{strategy}: {error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn constant_labels_have_no_error_and_no_weights() {
+    let mut problem = scaled(1.0, 1.0);
+    problem.labels.fill(0.7);
+    for strategy in StrategyKind::ALL {
+        let selection = run(&problem, &options(2, 1.0).strategy(strategy)).unwrap();
+        assert!(selection.steps.iter().all(|step| step.lqo_error == 0.0));
+        assert!(selection.steps.iter().all(|step| step.lqo_cindex.is_none()));
+        assert!(selection.weights.iter().all(|&weight| weight == 0.0));
+    }
+}

@@ -128,6 +128,18 @@ impl Job<'_> {
                 "interrupted after {taken} of {asked} features"
             )),
         }
+        let labels = self.input.train.labels();
+        let mut queries = self.input.train.queries().ranges();
+        if queries.all(|range| {
+            labels[range.clone()]
+                .windows(2)
+                .all(|pair| pair[0] == pair[1])
+        }) {
+            self.console.warn(
+                "the labels are constant within every query: there is nothing to learn, and every \
+                 weight is 0",
+            );
+        }
         if self.args.seed.is_some() && selection.sampler.is_none() {
             let strategy = selection.strategy;
             self.console.warn(format_args!(

@@ -8,7 +8,7 @@ use crate::metrics::Metric;
 use crate::strategy::{Criterion, StrategyKind};
 
 /// Why a selection could not start.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum SelectError {
     /// No features were asked for.
@@ -42,6 +42,15 @@ pub enum SelectError {
         strategy: StrategyKind,
         /// The criterion asked for.
         criterion: Criterion,
+    },
+    /// Squares of the labels are out of the range of floating point.
+    #[error(
+        "the labels are too {size}: centred, the largest is {largest:e}, and its square is out of the range of numbers; scale the labels",
+        size = if *largest > 1.0 { "large" } else { "small" }
+    )]
+    Labels {
+        /// The largest centred label, times the root of its query's weight.
+        largest: f64,
     },
     /// The criterion has a value for no query.
     #[error(

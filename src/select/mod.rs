@@ -104,7 +104,7 @@ pub(crate) fn start<'a>(
         plan,
         options,
     };
-    Ok(job.start(ranking))
+    job.start(ranking)
 }
 
 /// A selection about to be made.
@@ -115,6 +115,21 @@ struct Job<'a> {
     options: &'a Options,
 }
 
+/// Least sum of squared labels that leaves its parts their digits: errors are a small share of it.
+const LEAST_SQUARES: f64 = 1e-280;
+
+/// Refuses labels whose squares overflow or lose their digits to underflow: every candidate
+/// would look alike.
+fn check_labels(state: &State) -> Result<(), SelectError> {
+    let labels = state.labels().iter();
+    let largest = labels.fold(0.0_f64, |largest, label| largest.max(label.abs()));
+    let squares = state.error();
+    if largest == 0.0 || (LEAST_SQUARES..f64::INFINITY).contains(&squares) {
+        return Ok(());
+    }
+    Err(SelectError::Labels { largest })
+}
+
 impl<'a> Job<'a> {
     fn run(
         &self,
@@ -123,7 +138,7 @@ impl<'a> Job<'a> {
         observer: &mut dyn Observer,
     ) -> Result<Selection, SelectError> {
         let plan = self.plan;
-        let mut greedy = self.start(ranking);
+        let mut greedy = self.start(ranking)?;
         let mut steps = Vec::with_capacity(plan.steps);
         let mut ending = if plan.steps < self.options.k {
             Ending::Exhausted
@@ -154,12 +169,14 @@ impl<'a> Job<'a> {
     }
 
     /// The driver before the first step.
-    fn start(&self, ranking: Option<RankingCriterion>) -> Greedy<'a> {
+    fn start(&self, ranking: Option<RankingCriterion>) -> Result<Greedy<'a>, SelectError> {
         let (candidates, lambda) = (self.candidates, self.options.lambda);
         let (queries, weight) = (candidates.queries(), candidates.query_weight());
         let state = State::weighted(self.labels, queries, weight, lambda, self.plan.steps);
+        check_labels(&state)?;
         let sampler = self.options.sampler(self.plan.strategy);
-        Greedy::new(candidates, state, self.plan.strategy, sampler).by_ranking(ranking)
+        let greedy = Greedy::new(candidates, state, self.plan.strategy, sampler);
+        Ok(greedy.by_ranking(ranking))
     }
 
     fn selection(&self, steps: Vec<Step>, weights: Vec<f64>, ending: Ending) -> Selection {
