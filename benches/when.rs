@@ -64,11 +64,11 @@ fn draw(setting: &Setting) -> Dataset<'static> {
     let mut labels: Vec<f64> = (0..setting.rows).map(|_| random.random()).collect();
     let (mut starts, mut rows) = (vec![0], Vec::new());
     for (rank, share) in shares(setting).into_iter().enumerate() {
-        for row in 0..setting.rows {
+        for (row, label) in (0u32..).zip(&mut labels) {
             if random.random::<f64>() < share {
-                rows.push(u32::try_from(row).expect("few rows"));
+                rows.push(row);
                 if rank % 50 == 7 {
-                    labels[row] += 0.5;
+                    *label += 0.5;
                 }
             }
         }
@@ -81,7 +81,7 @@ fn draw(setting: &Setting) -> Dataset<'static> {
 }
 
 /// Times all strategies at one setting.
-fn measure(criterion: &mut Criterion, group: &str, value: impl ToString, setting: &Setting) {
+fn measure(criterion: &mut Criterion, group: &str, value: f64, setting: &Setting) {
     let data = draw(setting);
     let candidates = Candidates::new(&data);
     let lambda = Lambda::new(LAMBDA).expect("above 0");
@@ -115,13 +115,13 @@ fn by_columns(criterion: &mut Criterion) {
             density,
             ..BASE
         };
-        measure(criterion, "columns", columns, &setting);
+        measure(criterion, "columns", columns as f64, &setting);
     }
 }
 
 fn by_rows(criterion: &mut Criterion) {
     for rows in [200, 1000, 4000] {
-        measure(criterion, "rows", rows, &Setting { rows, ..BASE });
+        measure(criterion, "rows", rows as f64, &Setting { rows, ..BASE });
     }
 }
 
@@ -138,7 +138,12 @@ fn by_density(criterion: &mut Criterion) {
 
 fn by_query_size(criterion: &mut Criterion) {
     for size in [2, 10, 100, 1000] {
-        measure(criterion, "query size", size, &Setting { size, ..BASE });
+        measure(
+            criterion,
+            "query size",
+            size as f64,
+            &Setting { size, ..BASE },
+        );
     }
 }
 
@@ -149,13 +154,13 @@ fn by_k(criterion: &mut Criterion) {
             k,
             ..BASE
         };
-        measure(criterion, "k", k, &setting);
+        measure(criterion, "k", k as f64, &setting);
     }
 }
 
 fn by_kappa(criterion: &mut Criterion) {
     for kappa in [10, 59, 500, 4000] {
-        measure(criterion, "kappa", kappa, &Setting { kappa, ..BASE });
+        measure(criterion, "kappa", kappa as f64, &Setting { kappa, ..BASE });
     }
 }
 
