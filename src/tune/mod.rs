@@ -38,6 +38,8 @@
 
 mod error;
 mod evidence;
+#[cfg(feature = "plot")]
+mod figure;
 mod fold;
 mod measure;
 mod meter;
@@ -52,6 +54,8 @@ mod walk;
 
 pub use error::TuneError;
 pub use evidence::Evidence;
+#[cfg(feature = "plot")]
+pub use figure::figure;
 pub use fold::fold_queries;
 pub use measure::{Measure, UnknownMeasure};
 pub use observer::{Grid, GridStep, Observer};

@@ -14,6 +14,7 @@ use super::table_file;
 use crate::cli::data::{self, DataArgs};
 use crate::cli::input::Source;
 use crate::cli::measures::{self, CriterionName, Measures};
+use crate::cli::plot::PlotArgs;
 use crate::cli::select::{Strategy, at_least_one, strategy};
 use crate::cli::usage;
 
@@ -36,6 +37,7 @@ Examples:
   rankrls tune train.svm -k 50 --lambdas 2^-2..2^8:2 --rule one-se -o model.json
   rankrls tune train.svm -k 50 --validation test.svm --measure ndcg@10 --metrics map,cindex
   rankrls tune train.svm -k 20 --lambdas 0.5,4,32 --folds 3 --table models.csv
+  rankrls tune train.svm -k 50 --rule one-se --plot paths.svg
   rankrls tune train.svm -k 50 --min-improvement 0.01 --patience 3 --json")]
 pub(crate) struct TuneArgs {
     /// Training data, plain or compressed by gzip or zstd; - is standard input, and @parses a
@@ -113,6 +115,8 @@ pub(crate) struct TuneArgs {
     /// Write the chosen model to this file
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) plot: PlotArgs,
     /// Print one JSON document
     #[arg(long)]
     pub(super) json: bool,
@@ -142,6 +146,7 @@ impl TuneArgs {
             self.test.as_ref(),
         ];
         data::check_one_stdin(&inputs)?;
+        self.plot.check(self.output.as_deref())?;
         self.check_evidence()?;
         self.rule()?;
         let ranks = self.criterion.0.is_some();

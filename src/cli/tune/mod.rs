@@ -13,7 +13,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use rankrls::dataset::read::Loaded;
 use rankrls::select::Selection;
-use rankrls::tune::{Ending, Evidence, Options, TuneError, Tuned, tune_among};
+use rankrls::tune::{Ending, Evidence, Options, TuneError, Tuned, figure, tune_among};
 use rankrls::{Candidates, Dataset, Model, TestPath, memory};
 
 pub(crate) use args::TuneArgs;
@@ -22,6 +22,7 @@ use super::console::Console;
 use super::interrupt::Interrupt;
 use super::numbers::given;
 use super::output::{OutputFile, print, print_json};
+use super::plot::PlotFile;
 use super::sizes::{Sizes, TestSizes};
 use report::Report;
 use table_file::TableFile;
@@ -31,6 +32,7 @@ use watch::Watch;
 struct Outputs {
     model: Option<OutputFile>,
     table: Option<TableFile>,
+    plot: Option<PlotFile>,
 }
 
 /// The data that were read.
@@ -47,6 +49,7 @@ pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
     let outputs = Outputs {
         model: args.output.as_deref().map(OutputFile::create).transpose()?,
         table: args.table.as_deref().map(TableFile::create).transpose()?,
+        plot: args.plot.create()?,
     };
     let interrupt = Interrupt::install()?;
     let input = Input::read(args, console)?;
@@ -129,7 +132,7 @@ impl Job<'_> {
             tune_seconds,
             peak_rss_bytes: memory::peak(),
         };
-        let saved = self.save(outputs, &report, &candidates);
+        let saved = self.save(outputs, &report, &options, &candidates);
         if self.args.json {
             print_json(&report.document(&report.selected()))?;
         } else {
@@ -167,9 +170,18 @@ impl Job<'_> {
         Some(TestSizes::new(test, self.args.convention))
     }
 
-    fn save(&self, outputs: Outputs, report: &Report<'_>, candidates: &Candidates) -> Result<()> {
+    fn save(
+        &self,
+        outputs: Outputs,
+        report: &Report<'_>,
+        options: &Options<'_>,
+        candidates: &Candidates,
+    ) -> Result<()> {
         if let Some(file) = outputs.table {
             file.write(report)?;
+        }
+        if let Some(file) = outputs.plot {
+            file.write(&figure(report.tuned, options))?;
         }
         let Some(file) = outputs.model else {
             return Ok(());
