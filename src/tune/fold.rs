@@ -4,13 +4,13 @@ use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
-use super::meter::{Meter, Overflow, Values};
+use super::meter::{Meter, Values};
 use super::run::Halt;
 use super::walk::Walk;
 use super::{Options, TuneError};
 use crate::candidates::Candidates;
 use crate::dataset::Dataset;
-use crate::select::{self, Plan};
+use crate::select::{self, Plan, Step};
 
 /// The queries of each of `count` folds, ascending: a random partition whose parts differ by
 /// one query at most.
@@ -86,9 +86,10 @@ impl<'a> FoldWalk<'a> {
         meter: &'a Meter<'a>,
         plan: Option<&'a Plan>,
         options: &'a select::Options,
+        earlier: &'a [Step],
     ) -> Result<Self, Halt> {
         let zeros = vec![0.0; fold.test.rows()];
-        let walk = |plan| Walk::new(&fold.candidates, &fold.labels, plan, options);
+        let walk = |plan| Walk::new(&fold.candidates, &fold.labels, plan, options, earlier);
         Ok(Self {
             fold,
             meter,
@@ -97,19 +98,17 @@ impl<'a> FoldWalk<'a> {
         })
     }
 
-    /// Takes a step and measures the fold; false if there was none to take.
-    pub(super) fn step(&mut self) -> Result<bool, Overflow> {
+    /// Takes a step and measures the fold; `None` if there was none to take. Whether the step was
+    /// taken again comes with it.
+    pub(super) fn step(&mut self) -> Result<Option<(Step, bool)>, Halt> {
         let Some(walk) = &mut self.walk else {
-            return Ok(false);
+            return Ok(None);
         };
-        let Some(step) = walk.step() else {
-            return Ok(false);
+        let Some(step) = walk.step()? else {
+            return Ok(None);
         };
-        if !step.lqo_error.is_finite() {
-            return Err(Overflow);
-        }
         self.values = walk.on(&self.fold.test, self.meter)?;
-        Ok(true)
+        Ok(Some((step, walk.replayed())))
     }
 
     /// Puts the fold's values where its queries are in the whole data.

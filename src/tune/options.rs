@@ -2,7 +2,8 @@
 
 use super::{Evidence, Measure, Rule, TuneError};
 use crate::candidates::Candidates;
-use crate::dataset::Dataset;
+use crate::checkpoint::{EvidenceSettings, TuningSettings};
+use crate::dataset::{DataHash, Dataset};
 use crate::metrics::{Convention, Metric};
 use crate::strategy::{Criterion, StrategyKind};
 use crate::{Lambda, QueryWeight, select};
@@ -202,6 +203,25 @@ impl<'a> Options<'a> {
     /// What the features of `dataset` offer to choose from.
     pub fn candidates(&self, dataset: &Dataset<'_>) -> Candidates {
         Candidates::weighted(dataset, self.query_weight)
+    }
+
+    /// What decides the outcome, the data aside.
+    pub(crate) fn settings(&self) -> TuningSettings {
+        TuningSettings {
+            lambdas: self.lambdas.clone(),
+            evidence: match self.evidence {
+                Evidence::Lqo => EvidenceSettings::Lqo,
+                Evidence::Validation(dataset) => EvidenceSettings::Validation {
+                    data: DataHash::of(dataset),
+                },
+                Evidence::Folds { count, seed } => EvidenceSettings::Folds { count, seed },
+            },
+            measure: self.measure,
+            convention: self.convention,
+            rule: self.rule,
+            // That of any lambda.
+            selection: self.selection(Lambda::ONE, self.k).settings(),
+        }
     }
 
     pub(super) fn most_concurrent(&self) -> usize {

@@ -11,6 +11,7 @@ use rankrls::{Dataset, Metric, QueryWeight};
 
 use super::lambdas::{self, Lambdas};
 use super::table_file;
+use crate::cli::checkpoint::CheckpointArgs;
 use crate::cli::data::{self, DataArgs};
 use crate::cli::input::Source;
 use crate::cli::measures::{self, CriterionName, Measures};
@@ -38,6 +39,7 @@ Examples:
   rankrls tune train.svm -k 50 --validation test.svm --measure ndcg@10 --metrics map,cindex
   rankrls tune train.svm -k 20 --lambdas 0.5,4,32 --folds 3 --table models.csv
   rankrls tune train.svm -k 50 --rule one-se --plot paths.svg
+  rankrls tune train.svm -k 200 --folds 5 --checkpoint run.checkpoint --resume
   rankrls tune train.svm -k 50 --min-improvement 0.01 --patience 3 --json")]
 pub(crate) struct TuneArgs {
     /// Training data, plain or compressed by gzip or zstd; - is standard input, and @parses a
@@ -117,6 +119,8 @@ pub(crate) struct TuneArgs {
     pub(super) output: Option<PathBuf>,
     #[command(flatten)]
     pub(super) plot: PlotArgs,
+    #[command(flatten)]
+    pub(super) checkpoint: CheckpointArgs,
     /// Print one JSON document
     #[arg(long)]
     pub(super) json: bool,

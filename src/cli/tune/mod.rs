@@ -11,9 +11,11 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use rankrls::checkpoint::{Record, Tuning, TuningSettings};
+use rankrls::dataset::DataHash;
 use rankrls::dataset::read::Loaded;
 use rankrls::select::Selection;
-use rankrls::tune::{Ending, Evidence, Options, TuneError, Tuned, figure, tune_among};
+use rankrls::tune::{Ending, Evidence, Options, TuneError, Tuned, figure, resume_among};
 use rankrls::{Candidates, Dataset, Model, TestPath, memory};
 
 pub(crate) use args::TuneArgs;
@@ -46,6 +48,7 @@ struct Input {
 
 pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
     args.check()?;
+    args.checkpoint.check()?;
     let outputs = Outputs {
         model: args.output.as_deref().map(OutputFile::create).transpose()?,
         table: args.table.as_deref().map(TableFile::create).transpose()?,
@@ -105,7 +108,8 @@ impl Job<'_> {
             .args
             .options(validation.map(|loaded| &loaded.dataset))?;
         let candidates = options.candidates(&self.input.train);
-        let tuned = match self.tune(&candidates, &options) {
+        let earlier = self.earlier(&options)?;
+        let tuned = match self.tune(&candidates, &options, earlier)? {
             Err(TuneError::Interrupted) => {
                 self.console.warn(TuneError::Interrupted);
                 return Ok(self.interrupt.code().unwrap_or(ExitCode::FAILURE));
@@ -143,12 +147,41 @@ impl Job<'_> {
         Ok(self.interrupt.code().unwrap_or(ExitCode::SUCCESS))
     }
 
-    fn tune(&self, candidates: &Candidates, options: &Options<'_>) -> Result<Tuned, TuneError> {
+    /// What was found before the process started, if checkpoints are written.
+    fn earlier(&self, options: &Options<'_>) -> Result<Option<Tuning>> {
+        let checkpoint = &self.args.checkpoint;
+        if checkpoint.path().is_none() {
+            return Ok(None);
+        }
+        let data = DataHash::of(&self.input.train);
+        let settings = TuningSettings::from(options);
+        let Some(path) = checkpoint.resumed() else {
+            return Ok(Some(Tuning::new(data, settings)));
+        };
+        let tuning = Tuning::load(path, data, &settings)?;
+        let steps = tuning.steps();
+        if steps > 0 {
+            tracing::info!(steps, "going on");
+            self.console
+                .tell(format_args!("going on after {steps} steps\n"));
+        }
+        Ok(Some(tuning))
+    }
+
+    fn tune(
+        &self,
+        candidates: &Candidates,
+        options: &Options<'_>,
+        earlier: Option<Tuning>,
+    ) -> Result<Result<Tuned, TuneError>> {
         let (train, held) = (&self.input.train, self.input.memory());
+        let taken = earlier.as_ref().map(|earlier| earlier.taken.clone());
+        let taken = taken.unwrap_or_default();
         let mut watch = Watch::new(self.console, self.interrupt);
-        let tuned = tune_among(candidates, train, held, options, &mut watch);
+        watch.checkpointer = self.args.checkpoint.checkpointer(earlier)?;
+        let tuned = resume_among(candidates, train, held, options, &taken, &mut watch);
         watch.clear();
-        tuned
+        Ok(tuned)
     }
 
     /// Measures the models on the path to the chosen one.
