@@ -1,36 +1,23 @@
 //! Cross-validation over queries.
 
-use rand::SeedableRng;
-use rand::seq::index;
-use rand_chacha::ChaCha8Rng;
-
 use super::meter::{Meter, Values};
 use super::run::Halt;
 use super::walk::Walk;
 use super::{Options, TuneError};
 use crate::candidates::Candidates;
 use crate::dataset::Dataset;
+use crate::rankrls::Groups;
 use crate::select::{self, Plan, Step};
 
 /// The queries of each of `count` folds, ascending: a random partition whose parts differ by
-/// one query at most.
+/// one query at most; that of [`Groups::folds`].
 ///
 /// # Errors
 /// [`TuneError::Folds`] unless there are 2 folds or more, and a query for each.
 pub fn fold_queries(queries: usize, count: usize, seed: u64) -> Result<Vec<Vec<usize>>, TuneError> {
-    if count < 2 || count > queries {
-        return Err(TuneError::Folds { count, queries });
-    }
-    let mut generator = ChaCha8Rng::seed_from_u64(seed);
-    let order = index::sample(&mut generator, queries, queries).into_vec();
-    let mut folds = vec![Vec::new(); count];
-    for (place, query) in order.into_iter().enumerate() {
-        folds[place % count].push(query);
-    }
-    for fold in &mut folds {
-        fold.sort_unstable();
-    }
-    Ok(folds)
+    let groups = Groups::folds(queries, count, seed);
+    let groups = groups.map_err(|_| TuneError::Folds { count, queries })?;
+    Ok(groups.iter().map(<[usize]>::to_vec).collect())
 }
 
 /// A fold: what is selected from, and what is left out.

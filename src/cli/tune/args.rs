@@ -9,11 +9,11 @@ use rankrls::select::SelectError;
 use rankrls::tune::{Evidence, Measure, Options, Rule};
 use rankrls::{Dataset, Metric, QueryWeight};
 
-use super::lambdas::{self, Lambdas};
 use super::table_file;
 use crate::cli::checkpoint::CheckpointArgs;
 use crate::cli::data::{self, DataArgs};
 use crate::cli::input::Source;
+use crate::cli::lambdas::{self, Lambdas};
 use crate::cli::measures::{self, CriterionName, Measures};
 use crate::cli::plot::PlotArgs;
 use crate::cli::select::{Strategy, at_least_one, strategy};
@@ -50,7 +50,7 @@ pub(crate) struct TuneArgs {
     #[arg(short, value_name = "K", value_parser = at_least_one)]
     pub(super) k: usize,
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
-    #[arg(default_value = lambdas::DEFAULT, help = lambdas::HELP)]
+    #[arg(default_value = "2^-4..2^10", help = lambdas::HELP)]
     lambdas: Lambdas,
     /// Strategy: auto is the fastest exact one that fits into memory
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategy())]

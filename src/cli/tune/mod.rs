@@ -1,7 +1,6 @@
 //! `rankrls tune`.
 
 mod args;
-mod lambdas;
 mod report;
 mod rows;
 mod table_file;
