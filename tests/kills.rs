@@ -15,9 +15,6 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
 
-/// Kills that every test goes on to when the environment asks for no other number.
-const KILLS: usize = 60;
-
 /// A command that goes on where it was killed.
 struct Job {
     folder: TempDir,
@@ -106,9 +103,10 @@ impl Job {
     }
 }
 
-fn kills() -> usize {
+/// Kills that a test goes on to: `usual`, unless the environment asks for another number.
+fn kills(usual: usize) -> usize {
     let asked = std::env::var("KILLS").ok();
-    asked.map_or(KILLS, |text| text.parse().expect("a number in KILLS"))
+    asked.map_or(usual, |text| text.parse().expect("a number in KILLS"))
 }
 
 /// Queries of ten rows with a dozen of `columns` columns each.
@@ -128,9 +126,43 @@ fn data(folder: &Path, rows: usize, columns: u32) {
     fs::write(folder.join("data.svm"), text).unwrap();
 }
 
+/// A treebank of sentences of two words and a mark, and two parses of each.
+fn treebank(folder: &Path, sentences: usize) {
+    let (mut gold, mut candidates) = (String::new(), String::new());
+    for number in 0..sentences {
+        let parse = |text: &mut String, heads: [u32; 3]| {
+            writeln!(text, "# sent_id = s{number}").unwrap();
+            let words = [
+                format!("w{}", number % 50),
+                format!("v{number}"),
+                ".".into(),
+            ];
+            for ((place, word), head) in (1..).zip(words).zip(heads) {
+                let label = if head == 0 { "root" } else { "dep" };
+                writeln!(text, "{place}\t{word}\t_\tX\t_\t_\t{head}\t{label}\t_\t_").unwrap();
+            }
+            text.push('\n');
+        };
+        parse(&mut gold, [2, 0, 2]);
+        parse(&mut candidates, [2, 0, 2]);
+        parse(&mut candidates, [2, 0, 1]);
+    }
+    fs::write(folder.join("gold.conllu"), gold).unwrap();
+    fs::write(folder.join("nbest.conllu"), candidates).unwrap();
+}
+
 fn job(arguments: &str, outputs: &'static [&'static str], traces: &'static [&'static str]) -> Job {
     let folder = tempfile::tempdir().unwrap();
     data(folder.path(), 800, 1600);
+    job_in(folder, arguments, outputs, traces)
+}
+
+fn job_in(
+    folder: TempDir,
+    arguments: &str,
+    outputs: &'static [&'static str],
+    traces: &'static [&'static str],
+) -> Job {
     Job {
         folder,
         arguments: arguments.to_owned(),
@@ -146,6 +178,71 @@ fn selections_survive() {
             "select data.svm -k 30 --lambda 1 --strategy {strategy} -o model.json \
              --checkpoint run.checkpoint --checkpoint-every 0 --resume"
         );
-        job(&arguments, &["model.json"], &["run.checkpoint"]).survive(kills() / 3, number as u64);
+        job(&arguments, &["model.json"], &["run.checkpoint"]).survive(kills(60) / 3, number as u64);
     }
+}
+
+/// What `corpus build` writes.
+const CORPUS: &[&str] = &[
+    "c.svm.zst",
+    "c-test.svm.zst",
+    "c-names.txt.zst",
+    "c-manifest.json",
+];
+
+#[test]
+fn tunings_survive() {
+    for (number, (evidence, table)) in [
+        ("--folds 3 --strategy dense --table table.csv", "table.csv"),
+        (
+            "--folds 2 --min-improvement 0 --strategy sampled --seed 3 --table table.json",
+            "table.json",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let arguments = format!(
+            "tune data.svm -k 10 --lambdas 2^0..2^4:2 {evidence} -o model.json \
+             --checkpoint run.checkpoint --checkpoint-every 0 --resume"
+        );
+        let outputs: &[&str] = match table {
+            "table.csv" => &["model.json", "table.csv"],
+            _ => &["model.json", "table.json"],
+        };
+        job(&arguments, outputs, &["run.checkpoint"]).survive(kills(40) / 2, 10 + number as u64);
+    }
+}
+
+#[test]
+fn corpus_builds_survive() {
+    let folder = tempfile::tempdir().unwrap();
+    treebank(folder.path(), 2000);
+    let arguments = "corpus build gold.conllu --candidates nbest.conllu -o c";
+    job_in(folder, arguments, CORPUS, &[]).survive(kills(50), 20);
+}
+
+#[test]
+fn builds_by_link_grammar_survive() {
+    let parser = Command::new("link-parser").arg("--version").output();
+    if parser.is_err() && std::env::var_os("RANKRLS_LINK_GRAMMAR").is_none() {
+        eprintln!("NOT TESTED: link-parser is not installed");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = "corpus build t.conllu --link-grammar --linkages 8 --resume -o c";
+    let job = job_in(folder, arguments, CORPUS, &["c.journal"]);
+    let treebank = job
+        .command("corpus treebank --sentences 20 -o t.conllu")
+        .status();
+    assert!(treebank.unwrap().success());
+    job.survive(kills(50) / 5, 21);
+}
+
+#[test]
+fn conversions_survive() {
+    let folder = tempfile::tempdir().unwrap();
+    data(folder.path(), 8000, 1600);
+    let arguments = "corpus convert data.svm out.npz";
+    job_in(folder, arguments, &["out.npz"], &[]).survive(kills(50), 30);
 }

@@ -15,7 +15,7 @@ fn fold_3(options: &Options) -> Option<Outcome> {
     };
     let files = letor::find(&Path::new(&corpora).join("letor-mq2008-fold3")).unwrap();
     let fold = files[0].read(&ReadOptions::new()).unwrap();
-    Some(letor::run(&fold, options, &|_| ()).unwrap())
+    Some(letor::run(&fold, options, &()).unwrap())
 }
 
 /// To the four decimals that the paper prints.

@@ -1,14 +1,18 @@
 //! Selections that end early and go on later are the selections that were never interrupted.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::time::Duration;
 
-use rankrls::checkpoint::{CheckpointError, Checkpointer, Progress, Settings};
+use rankrls::checkpoint::{
+    CheckpointError, Checkpointer, Progress, Record, Settings, Tuning, TuningSettings,
+};
 use rankrls::corpus::sample;
 use rankrls::dataset::DataHash;
+use rankrls::dataset::read::ReadOptions;
 use rankrls::metrics::{Convention, Metric};
 use rankrls::select::{Observer, SelectError, Step, resume_among, select_among};
 use rankrls::strategy::{Criterion, State};
+use rankrls::tune::{self, Evidence, Grid, GridStep, Measure, Rule, TuneError, Tuned};
 use rankrls::{Candidates, Dataset, Lambda, Options, QueryWeight, Selection, StrategyKind};
 
 const K: usize = 12;
@@ -19,11 +23,22 @@ fn options(lambda: f64) -> Options {
 
 /// The first 200 rows of the sample, and few enough columns for every strategy.
 fn data() -> Dataset<'static> {
-    let text: String = String::from_utf8(zstd::decode_all(sample::TRAIN).unwrap()).unwrap();
-    let rows: Vec<&str> = text.lines().take(200).collect();
-    let loaded =
-        rankrls::dataset::read::ReadOptions::new().read_from(rows.join("\n").as_bytes(), "sample");
+    let text = lines(0..200);
+    let loaded = ReadOptions::new().read_from(text.as_bytes(), "sample");
     loaded.unwrap().dataset
+}
+
+/// Rows of the sample with the columns of other data.
+fn rows(range: Range<usize>, width: usize) -> Dataset<'static> {
+    let options = ReadOptions::new().width(width);
+    let loaded = options.read_from(lines(range).as_bytes(), "sample");
+    loaded.unwrap().dataset
+}
+
+fn lines(range: Range<usize>) -> String {
+    let text: String = String::from_utf8(zstd::decode_all(sample::TRAIN).unwrap()).unwrap();
+    let rows: Vec<&str> = text.lines().skip(range.start).take(range.len()).collect();
+    rows.join("\n")
 }
 
 /// What there is to compare: how many candidates `bounded` has to evaluate depends on what it
@@ -208,4 +223,224 @@ fn a_checkpoint_of_another_run_is_refused_with_what_differs() {
     }
     let other = DataHash::of(&sample::test());
     assert!(refusal(other, &options(2.0)).contains("hash of the data was"));
+}
+
+/// What there is to compare: as [`outcome`].
+fn tuned(mut tuned: Tuned) -> Tuned {
+    for outcome in &mut tuned.outcomes {
+        for point in &mut outcome.points {
+            point.step.evaluated = 0;
+            point.step.alive.clear();
+        }
+    }
+    tuned
+}
+
+/// Ends a tuning after some steps that were searched for, and sees to checkpoints.
+struct TuneCut {
+    checkpointer: Checkpointer<Tuning>,
+    left: usize,
+    replayed: usize,
+    expected: usize,
+}
+
+impl tune::Observer for TuneCut {
+    fn planned(&mut self, lambda: Lambda, strategy: StrategyKind) {
+        self.checkpointer.planned(lambda, strategy);
+    }
+
+    fn started(&mut self, grid: &Grid) {
+        self.expected = grid.steps;
+    }
+
+    fn stepped(&mut self, step: &GridStep<'_>) -> ControlFlow<()> {
+        tune::Observer::stepped(&mut self.checkpointer, step)?;
+        if step.replayed {
+            self.replayed += 1;
+            return ControlFlow::Continue(());
+        }
+        self.left = self.left.saturating_sub(1);
+        if self.left == 0 {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn tune_options() -> tune::Options<'static> {
+    let lambdas = [0.25, 1.0, 4.0].map(|lambda| Lambda::new(lambda).unwrap());
+    tune::Options::new(6, &lambdas)
+}
+
+/// Cuts a tuning every `left` steps, and holds its end to that of an unbroken one.
+fn check_tuning(data: &Dataset<'_>, options: &tune::Options<'_>, left: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.checkpoint");
+    let candidates = options.candidates(data);
+    let whole = tune::tune(data, options, &mut ()).unwrap();
+    let (hash, settings) = (DataHash::of(data), TuningSettings::from(options));
+    let mut tuning = Tuning::new(hash, settings.clone());
+    let mut cuts = 0;
+    loop {
+        let taken = tuning.taken.clone();
+        let before = tuning.steps();
+        let mut cut = TuneCut {
+            checkpointer: Checkpointer::new(&path, Duration::ZERO, tuning).unwrap(),
+            left,
+            replayed: 0,
+            expected: 0,
+        };
+        let found = tune::resume_among(&candidates, data, 0, options, &taken, &mut cut);
+        assert!(cut.checkpointer.error().is_none());
+        assert!(cut.replayed <= before);
+        tuning = Tuning::load(&path, hash, &settings).unwrap();
+        match found {
+            Ok(found) if !found.interrupted => {
+                // Nothing was searched for twice.
+                assert_eq!(cut.replayed, before);
+                assert!(tuning.steps() <= cut.expected);
+                assert_eq!(tuned(found), tuned(whole));
+                break;
+            }
+            Ok(_) | Err(TuneError::Interrupted | TuneError::Undefined { .. }) => cuts += 1,
+            Err(error) => panic!("{error}"),
+        }
+        assert!(tuning.steps() > before, "no way on after {before} steps");
+    }
+    assert!(cuts > 1, "{cuts}");
+    // A finished run has nothing to search for.
+    let taken = tuning.taken.clone();
+    let mut cut = TuneCut {
+        checkpointer: Checkpointer::new(&path, Duration::ZERO, tuning).unwrap(),
+        left: 1,
+        replayed: 0,
+        expected: 0,
+    };
+    let again = tune::resume_among(&candidates, data, 0, options, &taken, &mut cut).unwrap();
+    assert_eq!(cut.left, 1);
+    assert!(!again.interrupted);
+}
+
+#[test]
+fn tunings_go_on_from_anywhere() {
+    let data = data();
+    let folds = Evidence::Folds { count: 3, seed: 2 };
+    let settling = Rule::MinImprovement {
+        least: 0.05,
+        patience: 2,
+    };
+    for (options, left) in [
+        (tune_options(), 4),
+        (tune_options().strategy(StrategyKind::Bounded), 5),
+        (tune_options().evidence(folds), 7),
+        (tune_options().evidence(folds).rule(settling), 5),
+        (
+            tune_options()
+                .strategy(StrategyKind::Sampled)
+                .sample(20)
+                .seed(3)
+                .evidence(folds)
+                .measure(Measure::Metric(Metric::Concordance))
+                .query_weight(QueryWeight::Size),
+            9,
+        ),
+    ] {
+        check_tuning(&data, &options, left);
+    }
+    let validation = rows(200..300, data.width());
+    let options = tune_options().evidence(Evidence::Validation(&validation));
+    check_tuning(&data, &options, 4);
+}
+
+#[test]
+fn steps_of_another_tuning_are_refused() {
+    let data = data();
+    let options = tune_options();
+    let candidates = options.candidates(&data);
+    let step = select_among(
+        &candidates,
+        data.labels(),
+        0,
+        &options.selection(options.lambdas()[1], 1),
+        &mut (),
+    );
+    let mut step = step.unwrap().steps.remove(0);
+    step.lqo_error *= 2.0;
+    let taken = tune::Taken {
+        lambda: options.lambdas()[1],
+        strategy: StrategyKind::Dense,
+        steps: vec![step],
+        folds: Vec::new(),
+    };
+    let error = tune::resume_among(&candidates, &data, 0, &options, &[taken], &mut ());
+    let error = error.unwrap_err();
+    assert!(
+        matches!(error, TuneError::Replay { lambda, .. } if lambda.value() == 1.0),
+        "{error}"
+    );
+    assert!(
+        error
+            .to_string()
+            .starts_with("lambda 1: step 1 of the earlier run")
+    );
+}
+
+#[test]
+fn a_checkpoint_of_another_tuning_is_refused_with_what_differs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.checkpoint");
+    let data = data();
+    let hash = DataHash::of(&data);
+    let settings = TuningSettings::from(&tune_options());
+    let mut tuning = Tuning::new(hash, settings.clone());
+    tuning.save(&path).unwrap();
+    assert_eq!(Tuning::load(&path, hash, &settings).unwrap(), tuning);
+    let refusal = |hash, options: &tune::Options<'_>| {
+        let error = Tuning::load(&path, hash, &TuningSettings::from(options)).unwrap_err();
+        assert!(matches!(error, CheckpointError::OtherRun { .. }), "{error}");
+        error.to_string()
+    };
+    let other = tune::Options::new(7, &[Lambda::ONE, Lambda::new(2.0).unwrap()])
+        .evidence(Evidence::Folds { count: 3, seed: 2 })
+        .measure(Measure::Metric(Metric::Concordance))
+        .convention(Convention::Letor)
+        .rule(Rule::MinImprovement {
+            least: 0.5,
+            patience: 3,
+        })
+        .strategy(StrategyKind::Sampled)
+        .sample(5)
+        .seed(4)
+        .query_weight(QueryWeight::Pairs);
+    let text = refusal(hash, &other);
+    for difference in [
+        "the grid of lambdas was 0.25,1,4 and is 1,2 now",
+        "evidence was leave-query-out predictions and is 3 folds of the seed 2 now",
+        "measure was squared and is cindex now",
+        "convention was standard and is letor now",
+        "rule was best and is min-improvement by 0.5 in 3 steps now",
+        "k was 6 and is 7 now",
+        "strategy was auto and is sampled now",
+        "candidates was the strategy's own and is 5 now",
+        "seed was 1 and is 4 now",
+        "query weight was uniform and is pairs now",
+    ] {
+        assert!(text.contains(difference), "{difference}: {text}");
+    }
+    let test = sample::test();
+    assert!(refusal(DataHash::of(&test), &tune_options()).contains("hash of the data was"));
+    let validated = tune_options().evidence(Evidence::Validation(&test));
+    assert!(refusal(hash, &validated).contains("is validation data with the hash "));
+    // What was hashed right but cannot be.
+    tuning.taken.push(tune::Taken {
+        lambda: Lambda::new(3.0).unwrap(),
+        strategy: StrategyKind::Dense,
+        steps: Vec::new(),
+        folds: Vec::new(),
+    });
+    tuning.save(&path).unwrap();
+    let error = Tuning::load(&path, hash, &settings).unwrap_err();
+    assert!(matches!(error, CheckpointError::Damaged { .. }), "{error}");
+    let error = Progress::load(&path, hash, &settings.selection).unwrap_err();
+    assert!(error.to_string().contains("of the kind tuning"), "{error}");
 }

@@ -418,7 +418,7 @@ impl Observer for Counter {
         self.grid = Some(*grid);
     }
 
-    fn stepped(&mut self, _: &GridStep) -> ControlFlow<()> {
+    fn stepped(&mut self, _: &GridStep<'_>) -> ControlFlow<()> {
         self.steps += 1;
         if self.steps == self.last {
             ControlFlow::Break(())

@@ -1,61 +1,82 @@
-//! Writes checkpoints while a selection goes on.
+//! Writes checkpoints while a run goes on.
 
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::Progress;
+use super::{Progress, Tuning};
+use crate::Lambda;
 use crate::select::{Observer, Plan, Step};
-use crate::strategy::State;
+use crate::strategy::{State, StrategyKind};
+use crate::tune::{self, GridStep};
+
+/// What a run has found so far.
+pub trait Record {
+    /// Writes the checkpoint.
+    ///
+    /// # Errors
+    /// When the file cannot be written; the one before stays then.
+    fn save(&self, path: &Path) -> io::Result<()>;
+
+    /// Steps that have been found.
+    fn steps(&self) -> usize;
+}
 
 /// An observer that writes a checkpoint after a step, unless it wrote one a moment ago.
 ///
-/// That a checkpoint cannot be written does not stop the selection: the one before stays, and
+/// That a checkpoint cannot be written does not stop the run: the one before stays, and
 /// [`error`](Self::error) tells.
 #[derive(Debug)]
-pub struct Checkpointer {
+pub struct Checkpointer<R = Progress> {
     path: PathBuf,
     every: Duration,
     /// When a checkpoint was last written, or tried to be.
     written: Instant,
     /// Steps in the file.
     saved: usize,
-    progress: Progress,
+    record: R,
     error: Option<io::Error>,
 }
 
-impl Checkpointer {
-    /// Goes on from `progress`, usually without steps, and writes to `path` at once, so that
+impl<R: Record> Checkpointer<R> {
+    /// Goes on from `record`, usually without steps, and writes to `path` at once, so that
     /// it is known to be possible; then after steps that end `every` or more after the last
     /// time.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn new(path: &Path, every: Duration, progress: Progress) -> io::Result<Self> {
-        progress.save(path)?;
+    pub fn new(path: &Path, every: Duration, record: R) -> io::Result<Self> {
+        record.save(path)?;
         Ok(Self {
             path: path.to_owned(),
             every,
             written: Instant::now(),
-            saved: progress.steps.len(),
-            progress,
+            saved: record.steps(),
+            record,
             error: None,
         })
     }
 
     /// Writes what is not yet in the file.
     pub fn flush(&mut self) {
-        if self.saved == self.progress.steps.len() {
+        if self.saved == self.record.steps() {
             return;
         }
         self.written = Instant::now();
-        match self.progress.save(&self.path) {
+        match self.record.save(&self.path) {
             Ok(()) => {
-                self.saved = self.progress.steps.len();
+                self.saved = self.record.steps();
                 self.error = None;
             }
             Err(error) => self.error = Some(error),
+        }
+    }
+
+    /// Writes what is new, unless it wrote a moment ago.
+    fn write(&mut self) {
+        if self.written.elapsed() >= self.every {
+            self.flush();
         }
     }
 
@@ -70,9 +91,9 @@ impl Checkpointer {
     }
 }
 
-impl Observer for Checkpointer {
+impl Observer for Checkpointer<Progress> {
     fn started(&mut self, plan: &Plan) {
-        self.progress.strategy = Some(plan.strategy);
+        self.record.strategy = Some(plan.strategy);
     }
 
     fn replayed(&mut self, _: usize, _: &Step, _: &State) -> ControlFlow<()> {
@@ -81,10 +102,22 @@ impl Observer for Checkpointer {
 
     fn stepped(&mut self, _: usize, step: &Step, _: &State) -> ControlFlow<()> {
         if step.lqo_error.is_finite() {
-            self.progress.steps.push(step.clone());
-            if self.written.elapsed() >= self.every {
-                self.flush();
-            }
+            self.record.steps.push(step.clone());
+            self.write();
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl tune::Observer for Checkpointer<Tuning> {
+    fn planned(&mut self, lambda: Lambda, strategy: StrategyKind) {
+        self.record.plan(lambda, strategy);
+    }
+
+    fn stepped(&mut self, step: &GridStep<'_>) -> ControlFlow<()> {
+        if !step.replayed {
+            self.record.add(step);
+            self.write();
         }
         ControlFlow::Continue(())
     }

@@ -13,11 +13,13 @@
 //! written beside the old one and then takes its name ([`Output`]), so that there is a whole
 //! checkpoint at any time, and floats are written so that they read back to the same bits.
 //!
-//! [`save`] and [`load`] are the file; [`Checkpointer`] writes one while a selection goes on.
+//! [`save`] and [`load`] are the file; [`Checkpointer`] writes one while a run goes on: the
+//! [`Progress`] of a selection or a [`Tuning`].
 
 mod checkpointer;
 mod error;
 mod progress;
+mod tuning;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -28,9 +30,10 @@ use serde::de::DeserializeOwned;
 use crate::dataset::Output;
 use crate::dataset::read::read_whole;
 
-pub use checkpointer::Checkpointer;
+pub use checkpointer::{Checkpointer, Record};
 pub use error::CheckpointError;
 pub use progress::{Difference, Progress, Settings};
+pub use tuning::{EvidenceSettings, Tuning, TuningSettings};
 
 /// The schema of checkpoint files.
 pub const SCHEMA: &str = "rankrls.checkpoint/1";

@@ -1,11 +1,12 @@
 //! What a selection has found so far, and for what it looked.
 
 use std::fmt;
+use std::io;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CheckpointError, load, save};
+use super::{CheckpointError, Record, load, save};
 use crate::dataset::DataHash;
 use crate::select::{Options, Step};
 use crate::strategy::{Criterion, StrategyKind};
@@ -43,6 +44,16 @@ pub struct Difference {
     pub then: String,
     /// What it is.
     pub now: String,
+}
+
+impl Difference {
+    /// Those of the settings (name, then, now) that are others now.
+    pub(super) fn among<const N: usize>(pairs: [(&'static str, String, String); N]) -> Vec<Self> {
+        let differ = pairs.into_iter().filter(|(_, then, now)| then != now);
+        differ
+            .map(|(what, then, now)| Self { what, then, now })
+            .collect()
+    }
 }
 
 impl fmt::Display for Difference {
@@ -88,10 +99,7 @@ impl Settings {
                 now.query_weight.to_string(),
             ),
         ];
-        let differ = pairs.into_iter().filter(|(_, then, now)| then != now);
-        differ
-            .map(|(what, then, now)| Difference { what, then, now })
-            .collect()
+        Difference::among(pairs)
     }
 }
 
@@ -127,32 +135,53 @@ impl Progress {
     /// [`CheckpointError`] for a file that is none, or is one of another selection.
     pub fn load(path: &Path, data: DataHash, settings: &Settings) -> Result<Self, CheckpointError> {
         let progress: Self = load(path, KIND)?;
-        let mut differences = progress.settings.differences(settings);
-        if progress.data != data {
-            let (then, now) = (progress.data.to_string(), data.to_string());
-            let what = "the BLAKE3 hash of the data";
-            differences.insert(0, Difference { what, then, now });
-        }
+        let differences = progress.settings.differences(settings);
         if progress.steps.len() > settings.k {
             return Err(CheckpointError::Damaged {
                 path: path.to_owned(),
                 what: format!("{} steps for {} features", progress.steps.len(), settings.k),
             });
         }
-        if differences.is_empty() {
-            return Ok(progress);
-        }
-        Err(CheckpointError::OtherRun {
-            path: path.to_owned(),
-            differences,
-        })
+        same_run(path, (progress.data, data), differences)?;
+        Ok(progress)
     }
 
     /// Writes the checkpoint.
     ///
     /// # Errors
     /// When the file cannot be written; the one before stays then.
-    pub fn save(&self, path: &Path) -> std::io::Result<()> {
+    pub fn save(&self, path: &Path) -> io::Result<()> {
         save(path, KIND, self)
     }
+}
+
+impl Record for Progress {
+    fn save(&self, path: &Path) -> io::Result<()> {
+        self.save(path)
+    }
+
+    fn steps(&self) -> usize {
+        self.steps.len()
+    }
+}
+
+/// Refuses a checkpoint at `path` that is of other data, by their hashes then and now, or has
+/// these `differences`.
+pub(super) fn same_run(
+    path: &Path,
+    (then, now): (DataHash, DataHash),
+    mut differences: Vec<Difference>,
+) -> Result<(), CheckpointError> {
+    if then != now {
+        let (then, now) = (then.to_string(), now.to_string());
+        let what = "the BLAKE3 hash of the data";
+        differences.insert(0, Difference { what, then, now });
+    }
+    if differences.is_empty() {
+        return Ok(());
+    }
+    Err(CheckpointError::OtherRun {
+        path: path.to_owned(),
+        differences,
+    })
 }

@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::Args;
+use rankrls::checkpoint::{Checkpointer, Record};
 
+use super::console::Console;
 use super::usage;
 
 /// Where and when checkpoints are written.
@@ -42,7 +44,7 @@ impl CheckpointArgs {
     }
 
     /// How long to wait between two checkpoints.
-    pub(crate) fn every(&self) -> Duration {
+    fn every(&self) -> Duration {
         self.checkpoint_every
     }
 
@@ -67,5 +69,37 @@ impl CheckpointArgs {
             );
         }
         Ok(())
+    }
+
+    /// Writes what is found from `record` on, if that is wanted.
+    pub(crate) fn checkpointer<R: Record>(
+        &self,
+        record: Option<R>,
+    ) -> Result<Option<Checkpointer<R>>> {
+        let (Some(path), Some(record)) = (self.path(), record) else {
+            return Ok(None);
+        };
+        let checkpointer = Checkpointer::new(path, self.every(), record);
+        let refusal = || format!("cannot write the checkpoint {}", path.display());
+        checkpointer.map(Some).with_context(refusal)
+    }
+}
+
+/// Writes what is not yet in the checkpoint, and warns if that fails. `what` are the steps of
+/// the run.
+pub(crate) fn finish<R: Record>(
+    checkpointer: Option<&mut Checkpointer<R>>,
+    what: &str,
+    console: Console,
+) {
+    let Some(checkpointer) = checkpointer else {
+        return;
+    };
+    checkpointer.flush();
+    if let Some(error) = checkpointer.error() {
+        let saved = checkpointer.saved();
+        console.warn(format_args!(
+            "cannot write the checkpoint: {error}; the last one has {saved} {what}"
+        ));
     }
 }

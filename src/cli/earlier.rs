@@ -1,6 +1,6 @@
 //! What a selection goes on from: nothing, a model, or a checkpoint.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use rankrls::checkpoint::{Checkpointer, Progress, Settings};
 use rankrls::dataset::DataHash;
 use rankrls::select::{Options, Step};
@@ -77,11 +77,6 @@ impl Earlier {
 
     /// Writes checkpoints from here on, if they are wanted.
     pub(super) fn checkpointer(&self, arguments: &CheckpointArgs) -> Result<Option<Checkpointer>> {
-        let (Some(path), Some(progress)) = (arguments.path(), &self.progress) else {
-            return Ok(None);
-        };
-        let checkpointer = Checkpointer::new(path, arguments.every(), progress.clone());
-        let refusal = || format!("cannot write the checkpoint {}", path.display());
-        checkpointer.map(Some).with_context(refusal)
+        arguments.checkpointer(self.progress.clone())
     }
 }

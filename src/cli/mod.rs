@@ -124,7 +124,7 @@ fn run(cli: &Cli, console: Console) -> Result<ExitCode> {
         Command::Predict(args) => predict::run(args, console),
         Command::Evaluate(args) => evaluate::run(args, console),
         Command::Inspect(args) => inspect::run(args),
-        Command::Letor(args) => letor::run(args, console),
+        Command::Letor(args) => return letor::run(args, console),
         Command::Corpus(args) => return corpus::run(args, console),
         Command::Completions(args) => completions::run(args),
         Command::Man(args) => man::run(args),

@@ -13,6 +13,7 @@ use super::console::Console;
 use super::data::{self, DataArgs};
 use super::input::Source;
 use super::interrupt::Interrupt;
+use super::lambdas::Lambdas;
 use super::measures;
 use super::output::OutputFile;
 use super::training::Training;
@@ -34,6 +35,7 @@ Examples:
   rankrls train @parses --lambda 16
   rankrls train train.svm --lambda 1 -o model.json.zst
   rankrls train train.svm --lambda 0.25,1,4,16 --json
+  rankrls train train.svm --lambda 2^-4..2^10:2
   rankrls train train.svm --lambda 1 --features model.json -o given.json
   rankrls train train.svm --lambda 1 --folds 3 --seed 7")]
 pub(crate) struct TrainArgs {
@@ -41,11 +43,12 @@ pub(crate) struct TrainArgs {
     /// small corpus that comes with the program
     #[arg(value_name = "DATA")]
     pub(super) path: PathBuf,
-    /// Ridge parameters above 0, separated by commas: of several, the model is that of the least
-    /// leave-query-out error (of the least error over --folds, where no query is left out)
-    #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
-    #[arg(allow_negative_numbers = true)]
-    pub(super) lambda: Vec<Lambda>,
+    /// Ridge parameters above 0, separated by commas: numbers such as 0.25, powers such as 2^-3,
+    /// and ranges of powers such as 2^-4..2^10 or 2^-4..2^10:2. Of several, the model is that of
+    /// the least leave-query-out error (of the least error over --folds, where no query is left
+    /// out)
+    #[arg(long, value_name = "LIST", required = true, allow_hyphen_values = true)]
+    lambda: Vec<Lambdas>,
     /// Train on these features only: those of a model, or a list with an index a line
     #[arg(long, value_name = "FILE")]
     pub(super) features: Option<PathBuf>,
@@ -126,11 +129,16 @@ impl TrainArgs {
         Ok(())
     }
 
+    /// The ridge parameters, as given.
+    pub(super) fn lambdas(&self) -> impl Iterator<Item = Lambda> {
+        self.lambda.iter().flat_map(|list| list.0.iter().copied())
+    }
+
     /// How to train.
     pub(super) fn options(&self) -> TrainOptions {
         let mut options = TrainOptions::new()
             .weight(self.query_weight)
-            .lambdas(self.lambda.len());
+            .lambdas(self.lambdas().count());
         if let Some(solver) = self.solver.0 {
             options = options.solver(solver);
         }

@@ -167,16 +167,16 @@ impl Training<'_> {
     ) -> Result<(Solver, Candidate, Vec<Entry>)> {
         let solver = problem.solver();
         let leaves_out = solver.has_holdout() || self.args.lqo;
-        if keep && self.args.lambda.len() > 1 && !leaves_out && self.args.folds.is_none() {
+        if keep && self.args.lambdas().count() > 1 && !leaves_out && self.args.folds.is_none() {
             bail!(
                 "which lambda is best is not known, since solver {solver} leaves no query out by \
                  itself: give --lqo, --folds, or a single --lambda"
             );
         }
         let groups = self.groups()?;
-        let mut entries = Vec::with_capacity(self.args.lambda.len());
+        let mut entries = Vec::with_capacity(self.args.lambdas().count());
         let mut best: Option<Candidate> = None;
-        for &lambda in &self.args.lambda {
+        for lambda in self.args.lambdas() {
             let trained = problem.train(lambda)?;
             let entry = entry(&trained, leaves_out, groups.as_ref())?;
             entries.push(entry.clone());

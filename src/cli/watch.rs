@@ -8,6 +8,7 @@ use rankrls::checkpoint::Checkpointer;
 use rankrls::select::{Observer, Plan, Step};
 use rankrls::strategy::State;
 
+use super::checkpoint;
 use super::console::Console;
 use super::interrupt::Interrupt;
 
@@ -41,15 +42,7 @@ impl<'a> Watch<'a> {
 
     /// Takes the progress bar away, and writes what is not yet in the checkpoint.
     pub(crate) fn clear(&mut self) {
-        if let Some(checkpointer) = &mut self.checkpointer {
-            checkpointer.flush();
-            if let Some(error) = checkpointer.error() {
-                let saved = checkpointer.saved();
-                self.console.warn(format_args!(
-                    "cannot write the checkpoint: {error}; the last one has {saved} features"
-                ));
-            }
-        }
+        checkpoint::finish(self.checkpointer.as_mut(), "features", self.console);
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }

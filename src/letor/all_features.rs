@@ -2,24 +2,33 @@
 
 use super::greedy::Grid;
 use super::{AllFeatures, LetorError, Measures, choose, measure};
-use crate::Lambda;
+use crate::candidates::Candidates;
 use crate::rankrls::{RankRls, TrainError, TrainOptions, Weights};
+use crate::{Lambda, QueryWeight};
 
 impl Grid<'_> {
     /// The model whose ridge parameter does best on the validation data.
     pub(super) fn all_features(&self) -> Result<AllFeatures, LetorError> {
         let lambdas = &self.options.lambdas;
-        let mut options = TrainOptions::new().lambdas(lambdas.len());
-        if let Some(bytes) = self.options.max_memory {
+        let weight = self.options.weight();
+        let mut options = TrainOptions::new().weight(weight).lambdas(lambdas.len());
+        if let Some(bytes) = self.options.memory_limit() {
             options = options.max_memory(bytes);
         }
-        let problem = RankRls::among(self.train, self.candidates, self.held, &options);
+        // Training weights the columns itself.
+        let train = &self.fold.train;
+        let unweighted = (weight != QueryWeight::Uniform).then(|| Candidates::new(train));
+        let (candidates, held) = match &unweighted {
+            Some(unweighted) => (unweighted, self.held + self.candidates.memory()),
+            None => (self.candidates, self.held),
+        };
+        let problem = RankRls::among(train, candidates, held, &options);
         let problem = problem.map_err(self.untrained())?;
-        let models = lambdas
-            .iter()
-            .map(|&lambda| self.validated(&problem, lambda));
-        let models: Vec<Option<(Weights, Measures)>> =
-            models.collect::<Result<_, _>>().map_err(self.untrained())?;
+        let models = lambdas.iter().map(|&lambda| {
+            self.check()?;
+            self.validated(&problem, lambda).map_err(self.untrained())
+        });
+        let models: Vec<Option<(Weights, Measures)>> = models.collect::<Result<_, _>>()?;
         let grid: Vec<Option<Measures>> = models
             .iter()
             .map(|model| model.as_ref().map(|(_, measures)| *measures))

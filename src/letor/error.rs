@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::dataset::DatasetError;
 use crate::dataset::read::ReadError;
 use crate::metrics::EvaluationError;
 use crate::rankrls::TrainError;
@@ -49,14 +48,6 @@ pub enum LetorError {
     /// The grid is empty.
     #[error("no ridge parameters: expected at least one")]
     NoLambdas,
-    /// The training data cannot be weighted.
-    #[error("{fold}: cannot weight the queries: {source}")]
-    Weight {
-        /// The fold.
-        fold: String,
-        /// Why not.
-        source: DatasetError,
-    },
     /// Features cannot be selected.
     #[error("{fold}: {source}")]
     Select {
@@ -86,6 +77,12 @@ pub enum LetorError {
         "{fold}: no model of any lambda ranks the validation data by finite scores; use larger lambdas, or scale the data"
     )]
     NothingToChoose {
+        /// The fold.
+        fold: String,
+    },
+    /// The observer ended it.
+    #[error("{fold}: interrupted before there was an outcome")]
+    Interrupted {
         /// The fold.
         fold: String,
     },

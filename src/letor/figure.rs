@@ -1,8 +1,7 @@
 //! Curves of validation measures against the number of features.
 
 use super::Outcome;
-use crate::Lambda;
-use crate::plot::{Figure, LinePlot, Series};
+use crate::plot::{Figure, LinePlot, Series, power};
 
 /// A measure that there are curves of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,14 +49,14 @@ pub fn curves(outcome: &Outcome, measure: Curves) -> LinePlot {
     for curve in &outcome.curves {
         let points = (1..).zip(curve.of(measure.index()));
         let points = points.map(|(features, value)| (f64::from(features), value));
-        let mut series = Series::new(name(curve.lambda), points);
+        let mut series = Series::new(power(curve.lambda), points);
         series.emphasis = curve.lambda == chosen.lambda;
         plot.series.push(series);
     }
     let Some(value) = outcome.greedy.validation[measure.index()] else {
         return plot;
     };
-    let (features, lambda) = (chosen.steps.len(), name(chosen.lambda));
+    let (features, lambda) = (chosen.steps.len(), power(chosen.lambda));
     plot.mark(features as f64, value, format!("{features} at {lambda}"))
 }
 
@@ -70,41 +69,4 @@ pub fn figure(outcomes: &[&Outcome]) -> Figure {
         let panels = Curves::ALL.map(|measure| curves(outcome, measure));
         panels.into_iter().fold(figure, Figure::lines)
     })
-}
-
-/// A ridge parameter: powers of two as such.
-#[allow(clippy::cast_possible_truncation, reason = "exponents of floats")]
-fn name(lambda: Lambda) -> String {
-    let exponent = lambda.value().log2();
-    if exponent.fract() != 0.0 || exponent == 0.0 {
-        return lambda.to_string();
-    }
-    let digit = |char: char| match char {
-        '-' => '⁻',
-        '1' => '¹',
-        '2' => '²',
-        '3' => '³',
-        '0' | '4'..='9' => char::from_u32(0x2070 + (char as u32 - '0' as u32)).unwrap_or(char),
-        char => char,
-    };
-    let exponent = (exponent as i32).to_string();
-    format!("2{}", exponent.chars().map(digit).collect::<String>())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn powers_of_two_are_named_as_such() {
-        for (value, text) in [
-            (1.0, "1"),
-            (0.000_976_562_5, "2⁻¹⁰"),
-            (8.0, "2³"),
-            (2_f64.powi(45), "2⁴⁵"),
-            (3.0, "3"),
-        ] {
-            assert_eq!(name(Lambda::new(value).unwrap()), text);
-        }
-    }
 }

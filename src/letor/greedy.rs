@@ -5,40 +5,41 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
-use super::{Choice, Curve, Fold, GreedyModel, LetorError, MEASURES, Options, choose, measure};
+use super::{
+    Choice, Curve, Fold, GreedyModel, LetorError, MEASURES, Observer, Options, choose, measure,
+};
 use crate::Lambda;
 use crate::candidates::Candidates;
-use crate::dataset::Dataset;
 use crate::metrics::Convention;
 use crate::path::{TestPath, scores};
-use crate::select::{self, Observer, SelectError, Step, select_among};
+use crate::select::{self, SelectError, Step, select_among};
 use crate::strategy::State;
 
 /// All that the models of a fold share.
 pub(super) struct Grid<'a> {
     pub(super) fold: &'a Fold,
-    /// The training data, weighted.
-    pub(super) train: &'a Dataset<'static>,
+    /// Of the training data, weighted.
     pub(super) candidates: &'a Candidates,
     pub(super) options: &'a Options,
     /// Bytes in use besides the candidates.
     pub(super) held: u64,
+    pub(super) observer: &'a dyn Observer,
 }
 
 impl Grid<'_> {
     /// The selections, one a ridge parameter.
-    pub(super) fn curves(
-        &self,
-        followed: &(dyn Fn(&Curve) + Sync),
-    ) -> Result<Vec<Curve>, LetorError> {
+    pub(super) fn curves(&self) -> Result<Vec<Curve>, LetorError> {
         let lambdas = &self.options.lambdas;
         let next = AtomicUsize::new(0);
         let work = |_: usize| {
             let mut done = Vec::new();
             while let Some((place, &lambda)) = at(lambdas, next.fetch_add(1, Ordering::Relaxed)) {
+                if self.observer.interrupted() {
+                    break;
+                }
                 let curve = self.curve(lambda);
                 if let Ok(curve) = &curve {
-                    followed(curve);
+                    self.observer.followed(curve);
                 }
                 done.push((place, curve));
             }
@@ -48,9 +49,19 @@ impl Grid<'_> {
         // may begin another one only by beginning another task, so that no more are at work.
         let workers = (0..self.concurrent()?).into_par_iter().with_max_len(1);
         let mut curves: Vec<_> = workers.flat_map_iter(work).collect();
+        self.check()?;
         curves.sort_by_key(|(place, _)| *place);
         let curves = curves.into_iter().map(|(_, curve)| curve);
         curves.collect::<Result<_, _>>().map_err(self.refusal())
+    }
+
+    /// Whether to go on.
+    pub(super) fn check(&self) -> Result<(), LetorError> {
+        if self.observer.interrupted() {
+            let fold = self.fold.name.clone();
+            return Err(LetorError::Interrupted { fold });
+        }
+        Ok(())
     }
 
     /// How many selections fit into memory side by side, at most one a thread.
@@ -64,7 +75,7 @@ impl Grid<'_> {
             .collect::<Result<Vec<u64>, _>>()
             .map_err(self.refusal())?;
         let largest = largest.into_iter().max().unwrap_or(0).max(1);
-        let limit = self.options.max_memory.unwrap_or(u64::MAX);
+        let limit = self.options.memory_limit().unwrap_or(u64::MAX);
         let free = limit.saturating_sub(self.held + self.candidates.memory());
         let fit = usize::try_from(free / largest).unwrap_or(usize::MAX);
         Ok(fit.clamp(1, rayon::current_num_threads()))
@@ -77,11 +88,14 @@ impl Grid<'_> {
 
     fn curve(&self, lambda: Lambda) -> Result<Curve, SelectError> {
         let validation = &self.fold.validation.dataset;
-        let mut validated = Validated(TestPath::new(validation, &MEASURES, Convention::Letor));
+        let mut validated = Validated {
+            path: TestPath::new(validation, &MEASURES, Convention::Letor),
+            observer: self.observer,
+        };
         let options = self.options.selection(self.k(), lambda);
-        let labels = self.train.labels();
+        let labels = self.fold.train.labels();
         let selection = select_among(self.candidates, labels, self.held, &options, &mut validated)?;
-        let values = validated.0.steps().iter();
+        let values = validated.path.steps().iter();
         let values = values.map(|values| std::array::from_fn(|index| values[index]));
         Ok(Curve {
             lambda,
@@ -101,7 +115,7 @@ impl Grid<'_> {
         } = curves[position];
         // Of its own accord the shorter selection might take another one, whose last digits differ.
         let options = self.options.selection(k, lambda).strategy(strategy);
-        let labels = self.train.labels();
+        let labels = self.fold.train.labels();
         let selection = select_among(self.candidates, labels, self.held, &options, &mut ());
         let selection = selection.map_err(self.refusal())?;
         let features: Vec<u32> = selection.steps.iter().map(|step| step.feature).collect();
@@ -140,14 +154,17 @@ fn at<T>(items: &[T], place: usize) -> Option<(usize, &T)> {
     Some((place, items.get(place)?))
 }
 
-/// Measures the validation data, and ends a selection where numbers fail.
-struct Validated<'a>(TestPath<'a>);
+/// Measures the validation data, and ends a selection where numbers fail, or as it is told.
+struct Validated<'a> {
+    path: TestPath<'a>,
+    observer: &'a dyn Observer,
+}
 
-impl Observer for Validated<'_> {
+impl select::Observer for Validated<'_> {
     fn stepped(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
-        if !step.lqo_error.is_finite() {
+        if !step.lqo_error.is_finite() || self.observer.interrupted() {
             return ControlFlow::Break(());
         }
-        self.0.stepped(number, step, state)
+        select::Observer::stepped(&mut self.path, number, step, state)
     }
 }

@@ -13,7 +13,7 @@
 //!
 //! for files in letor::find("MQ2008".as_ref())? {
 //!     let fold = files.read(&ReadOptions::new())?;
-//!     let outcome = letor::run(&fold, &Options::new(), &|_| ())?;
+//!     let outcome = letor::run(&fold, &Options::new(), &())?;
 //!     println!("{}: {:?}", outcome.fold, outcome.greedy.test[0]);
 //! }
 //! # Ok::<(), rankrls::letor::LetorError>(())
@@ -26,13 +26,12 @@ mod error;
 mod figure;
 mod files;
 mod greedy;
+mod observer;
 mod options;
 mod outcome;
 #[cfg(test)]
 mod tests;
-mod weighted;
 
-use std::borrow::Cow;
 use std::num::NonZeroUsize;
 
 pub use choice::{Choice, choose};
@@ -40,6 +39,7 @@ pub use error::LetorError;
 #[cfg(feature = "plot")]
 pub use figure::{Curves, curves, figure};
 pub use files::{Fold, FoldFiles, PARTS, find};
+pub use observer::Observer;
 pub use options::Options;
 pub use outcome::{AllFeatures, Curve, GreedyModel, Outcome, mean};
 
@@ -61,38 +61,24 @@ pub const MEASURES: [Metric; 4] = [
 /// Values of [`MEASURES`]: means over queries.
 pub type Measures = [Option<f64>; 4];
 
-/// Runs the protocol on a fold. `followed` is called when the selection with one of the ridge
-/// parameters is done, from any thread.
+/// Runs the protocol on a fold.
 ///
 /// Ridge parameters are worked on side by side on the threads of the current rayon pool, as many
 /// as memory allows. The outcome does not depend on how many.
 ///
 /// # Errors
-/// [`LetorError`] when nothing can be selected, or no model measured.
-pub fn run(
-    fold: &Fold,
-    options: &Options,
-    followed: &(dyn Fn(&Curve) + Sync),
-) -> Result<Outcome, LetorError> {
+/// [`LetorError`] when nothing can be selected, or no model measured, or the observer ended it.
+pub fn run(fold: &Fold, options: &Options, observer: &dyn Observer) -> Result<Outcome, LetorError> {
     options.check()?;
-    let train = weighted::weighted(&fold.train, options.query_weight);
-    let train = train.map_err(|source| LetorError::Weight {
-        fold: fold.name.clone(),
-        source,
-    })?;
-    let copied = match &train {
-        Cow::Borrowed(_) => 0,
-        Cow::Owned(copy) => copy.memory(),
-    };
-    let candidates = Candidates::new(&train);
+    let candidates = Candidates::weighted(&fold.train, options.weight());
     let grid = Grid {
         fold,
-        train: &train,
         candidates: &candidates,
         options,
-        held: fold.memory() + copied,
+        held: fold.memory(),
+        observer,
     };
-    let curves = grid.curves(followed)?;
+    let curves = grid.curves()?;
     Ok(Outcome {
         fold: fold.name.clone(),
         summary: candidates.summary(),

@@ -12,9 +12,8 @@ const EXPONENTS: std::ops::RangeInclusive<i32> = -10..=10;
 pub struct Options {
     pub(super) lambdas: Vec<Lambda>,
     pub(super) k: Option<usize>,
-    pub(super) strategy: Option<StrategyKind>,
-    pub(super) query_weight: QueryWeight,
-    pub(super) max_memory: Option<u64>,
+    /// What all selections have in common; `k` and lambda stand for any.
+    selection: select::Options,
 }
 
 impl Default for Options {
@@ -23,9 +22,7 @@ impl Default for Options {
         Self {
             lambdas: powers.filter_map(|power| Lambda::new(power).ok()).collect(),
             k: None,
-            strategy: None,
-            query_weight: QueryWeight::default(),
-            max_memory: None,
+            selection: select::Options::new(1, Lambda::ONE),
         }
     }
 }
@@ -57,7 +54,7 @@ impl Options {
     /// The strategy. The default is the fastest exact one that fits into memory.
     #[must_use]
     pub fn strategy(mut self, strategy: StrategyKind) -> Self {
-        self.strategy = Some(strategy);
+        self.selection = self.selection.strategy(strategy);
         self
     }
 
@@ -65,14 +62,14 @@ impl Options {
     /// [`QueryWeight::Uniform`].
     #[must_use]
     pub fn query_weight(mut self, weight: QueryWeight) -> Self {
-        self.query_weight = weight;
+        self.selection = self.selection.query_weight(weight);
         self
     }
 
     /// Bytes that data and models may take together. No limit by default.
     #[must_use]
     pub fn max_memory(mut self, bytes: u64) -> Self {
-        self.max_memory = Some(bytes);
+        self.selection = self.selection.max_memory(bytes);
         self
     }
 
@@ -90,13 +87,16 @@ impl Options {
 
     /// The selection of `k` features with `lambda`.
     pub(super) fn selection(&self, k: usize, lambda: Lambda) -> select::Options {
-        let mut options = select::Options::new(k, lambda);
-        if let Some(strategy) = self.strategy {
-            options = options.strategy(strategy);
-        }
-        if let Some(bytes) = self.max_memory {
-            options = options.max_memory(bytes);
-        }
-        options
+        self.selection.with(k, lambda)
+    }
+
+    /// What a query counts.
+    pub(super) fn weight(&self) -> QueryWeight {
+        self.selection.weight()
+    }
+
+    /// Bytes allowed, if there is a limit.
+    pub(super) fn memory_limit(&self) -> Option<u64> {
+        self.selection.memory_limit()
     }
 }

@@ -1,5 +1,8 @@
 //! The protocol on small folds.
 
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::*;
 use crate::Lambda;
 use crate::dataset::read::ReadOptions;
@@ -52,7 +55,7 @@ fn options(lambdas: &[f64]) -> Options {
 #[test]
 fn the_chosen_model_is_what_select_finds() {
     let fold = fold();
-    let outcome = run(&fold, &options(&[0.5, 4.0, 32.0]), &|_| ()).unwrap();
+    let outcome = run(&fold, &options(&[0.5, 4.0, 32.0]), &()).unwrap();
     assert_eq!(outcome.curves.len(), 3);
     let best = outcome.curves.iter().flat_map(|curve| curve.of(0));
     let best = best.flatten().fold(0.0, f64::max);
@@ -82,7 +85,7 @@ fn the_chosen_model_is_what_select_finds() {
 /// With every feature selected, both models are the same.
 #[test]
 fn all_features_are_the_end_of_the_path() {
-    let outcome = run(&fold(), &options(&[0.5, 4.0, 32.0]), &|_| ()).unwrap();
+    let outcome = run(&fold(), &options(&[0.5, 4.0, 32.0]), &()).unwrap();
     for (curve, all) in outcome.curves.iter().zip(&outcome.all_features.grid) {
         assert_eq!(curve.features.len(), 6);
         assert_eq!(curve.validation.last(), all.as_ref());
@@ -101,7 +104,7 @@ fn queries_weigh_as_they_do_in_training() {
     for weight in QueryWeight::ALL {
         let lambda = Lambda::new(4.0).unwrap();
         let options = options(&[4.0]).query_weight(weight);
-        let outcome = run(&fold, &options, &|_| ()).unwrap();
+        let outcome = run(&fold, &options, &()).unwrap();
         let options = TrainOptions::new().weight(weight);
         let problem = RankRls::new(&fold.train, &options).unwrap();
         let scores = problem.train(lambda).unwrap().weights();
@@ -111,7 +114,7 @@ fn queries_weigh_as_they_do_in_training() {
     }
     let error = |weight| {
         let options = options(&[4.0]).query_weight(weight);
-        let outcome = run(&fold, &options, &|_| ()).unwrap();
+        let outcome = run(&fold, &options, &()).unwrap();
         outcome.greedy.selection.steps[0].lqo_error
     };
     assert_ne!(error(QueryWeight::Uniform), error(QueryWeight::Pairs));
@@ -122,32 +125,65 @@ fn threads_and_memory_change_nothing() {
     let fold = fold();
     let outcome = |threads: usize, options: &Options| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.unwrap()
-            .install(|| run(&fold, options, &|_| ()))
-            .unwrap()
+        pool.unwrap().install(|| run(&fold, options, &())).unwrap()
     };
     let options = options(&[0.25, 0.5, 1.0, 2.0, 4.0, 8.0]);
     let one = outcome(1, &options);
     assert_eq!(outcome(2, &options), one);
     assert_eq!(outcome(4, &options.clone().max_memory(200_000)), one);
-    let error = run(&fold, &options.max_memory(100), &|_| ()).unwrap_err();
+    let error = run(&fold, &options.max_memory(100), &()).unwrap_err();
     assert!(error.to_string().starts_with("Fold1: "), "{error}");
+}
+
+/// Notes what is followed, and ends it after so many questions.
+#[derive(Default)]
+struct Watch {
+    followed: Mutex<Vec<f64>>,
+    asked: AtomicUsize,
+    last: Option<usize>,
+}
+
+impl Observer for Watch {
+    fn followed(&self, curve: &Curve) {
+        self.followed.lock().unwrap().push(curve.lambda.value());
+    }
+
+    fn interrupted(&self) -> bool {
+        let asked = self.asked.fetch_add(1, Ordering::Relaxed);
+        self.last.is_some_and(|last| asked >= last)
+    }
+}
+
+#[test]
+fn an_interrupt_leaves_no_outcome() {
+    let (fold, options) = (fold(), options(&[1.0, 2.0, 8.0]));
+    let whole = Watch::default();
+    run(&fold, &options, &whole).unwrap();
+    // Three lambdas of six features, and every one once more for all features.
+    let asked = whole.asked.into_inner();
+    assert!(asked >= 3 * 6 + 3, "{asked}");
+    for last in 0..asked {
+        let watch = Watch {
+            last: Some(last),
+            ..Watch::default()
+        };
+        let error = run(&fold, &options, &watch).unwrap_err();
+        assert!(matches!(error, LetorError::Interrupted { .. }), "{error}");
+    }
 }
 
 #[test]
 fn every_lambda_is_followed_once() {
-    let followed = std::sync::Mutex::new(Vec::new());
+    let watch = Watch::default();
     let options = options(&[8.0, 1.0, 2.0, 1.0]).features(2);
-    let outcome = run(&fold(), &options, &|curve| {
-        followed.lock().unwrap().push(curve.lambda.value());
-    });
-    let mut followed = followed.into_inner().unwrap();
+    let outcome = run(&fold(), &options, &watch);
+    let mut followed = watch.followed.into_inner().unwrap();
     followed.sort_by(f64::total_cmp);
     assert_eq!(followed, [1.0, 2.0, 8.0]);
     let outcome = outcome.unwrap();
     assert!(outcome.curves.iter().all(|curve| curve.features.len() == 2));
     assert!(matches!(
-        run(&fold(), &Options::new().lambdas(&[]), &|_| ()),
+        run(&fold(), &Options::new().lambdas(&[]), &()),
         Err(LetorError::NoLambdas)
     ));
 }

@@ -46,6 +46,7 @@ mod labels;
 mod lines;
 mod path;
 mod png;
+mod power;
 mod spec;
 #[cfg(test)]
 mod tests;
@@ -56,6 +57,7 @@ pub use axis::Scale;
 pub use error::PlotError;
 pub use figure::{Figure, Panel};
 pub use format::PlotFormat;
-pub use path::{Path, paths};
+pub use path::{Path, panel, paths};
+pub(crate) use power::power;
 pub use spec::{Bar, BarPlot, LinePlot, Mark, Series};
 pub use weights::weights;

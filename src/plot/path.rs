@@ -35,34 +35,50 @@ pub fn paths(
     parameter: Option<&str>,
     chosen: Option<(usize, usize)>,
 ) -> Figure {
+    let curves = |values: &dyn Fn(&Path) -> Vec<Option<f64>>| {
+        let curve = |path: &Path| (path.name.clone(), values(path));
+        paths.iter().map(curve).collect::<Vec<_>>()
+    };
     let errors = |path: &Path| path.lqo_error.iter().copied().map(Some).collect();
     let cindices = |path: &Path| path.lqo_cindex.clone();
-    let panel = |label: &str, values: &dyn Fn(&Path) -> Vec<Option<f64>>| {
-        let mut plot = LinePlot::new("features", label);
-        plot.parameter = parameter.map(str::to_owned);
-        for (index, path) in paths.iter().enumerate() {
-            let points = values(path).into_iter().zip(1..);
-            let points = points.map(|(value, features)| (f64::from(features), value));
-            let mut series = Series::new(&path.name, points);
-            series.emphasis = chosen.is_some_and(|(chosen, _)| chosen == index);
-            plot.series.push(series);
-        }
-        let Some((index, features)) = chosen else {
-            return plot;
-        };
-        let series = plot.series.get(index).and_then(|series| {
-            let point = series.points.get(features.checked_sub(1)?)?;
-            Some((point.0, point.1?, series.name.clone()))
-        });
-        match (series, parameter) {
-            (Some((x, y, name)), Some(parameter)) => {
-                plot.mark(x, y, format!("{features} at {parameter} {name}"))
-            }
-            (Some((x, y, _)), None) => plot.mark(x, y, features.to_string()),
-            (None, _) => plot,
-        }
-    };
+    let panel = |label: &str, curves| panel(label, curves, parameter, chosen);
     Figure::new(title)
-        .lines(panel("leave-query-out error", &errors))
-        .lines(panel("leave-query-out concordance index", &cindices))
+        .lines(panel("leave-query-out error", curves(&errors)))
+        .lines(panel(
+            "leave-query-out concordance index",
+            curves(&cindices),
+        ))
+}
+
+/// A panel of values against the number of features, from one on: one line for each of `curves`,
+/// names with values. `parameter` and `chosen` as in [`paths`].
+pub fn panel(
+    label: impl Into<String>,
+    curves: Vec<(String, Vec<Option<f64>>)>,
+    parameter: Option<&str>,
+    chosen: Option<(usize, usize)>,
+) -> LinePlot {
+    let mut plot = LinePlot::new("features", label);
+    plot.parameter = parameter.map(str::to_owned);
+    for (index, (name, values)) in curves.into_iter().enumerate() {
+        let points = values.into_iter().zip(1..);
+        let points = points.map(|(value, features)| (f64::from(features), value));
+        let mut series = Series::new(name, points);
+        series.emphasis = chosen.is_some_and(|(chosen, _)| chosen == index);
+        plot.series.push(series);
+    }
+    let Some((index, features)) = chosen else {
+        return plot;
+    };
+    let series = plot.series.get(index).and_then(|series| {
+        let point = series.points.get(features.checked_sub(1)?)?;
+        Some((point.0, point.1?, series.name.clone()))
+    });
+    match (series, parameter) {
+        (Some((x, y, name)), Some(parameter)) => {
+            plot.mark(x, y, format!("{features} at {parameter} {name}"))
+        }
+        (Some((x, y, _)), None) => plot.mark(x, y, features.to_string()),
+        (None, _) => plot,
+    }
 }

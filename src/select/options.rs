@@ -108,6 +108,11 @@ impl Options {
 }
 
 impl Options {
+    /// The same for `k` features with another ridge parameter.
+    pub(crate) fn with(self, k: usize, lambda: Lambda) -> Self {
+        Self { lambda, k, ..self }
+    }
+
     /// What decides the outcome, the data aside.
     pub(crate) fn settings(&self) -> Settings {
         Settings {

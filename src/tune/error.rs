@@ -38,6 +38,14 @@ pub enum TuneError {
     /// The queries could not be split.
     #[error(transparent)]
     Dataset(#[from] DatasetError),
+    /// Steps of an earlier run that are none of this one.
+    #[error("lambda {lambda}: {source}")]
+    Replay {
+        /// The ridge parameter that they were taken with.
+        lambda: Lambda,
+        /// What is wrong with them.
+        source: SelectError,
+    },
     /// No selection could take a step.
     #[error("no lambda gives a model; lambda {lambda}: {reason}")]
     NoModel {

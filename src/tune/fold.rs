@@ -1,36 +1,23 @@
 //! Cross-validation over queries.
 
-use rand::SeedableRng;
-use rand::seq::index;
-use rand_chacha::ChaCha8Rng;
-
-use super::meter::{Meter, Overflow, Values};
+use super::meter::{Meter, Values};
 use super::run::Halt;
 use super::walk::Walk;
 use super::{Options, TuneError};
 use crate::candidates::Candidates;
 use crate::dataset::Dataset;
-use crate::select::{self, Plan};
+use crate::rankrls::Groups;
+use crate::select::{self, Plan, Step};
 
 /// The queries of each of `count` folds, ascending: a random partition whose parts differ by
-/// one query at most.
+/// one query at most; that of [`Groups::folds`].
 ///
 /// # Errors
 /// [`TuneError::Folds`] unless there are 2 folds or more, and a query for each.
 pub fn fold_queries(queries: usize, count: usize, seed: u64) -> Result<Vec<Vec<usize>>, TuneError> {
-    if count < 2 || count > queries {
-        return Err(TuneError::Folds { count, queries });
-    }
-    let mut generator = ChaCha8Rng::seed_from_u64(seed);
-    let order = index::sample(&mut generator, queries, queries).into_vec();
-    let mut folds = vec![Vec::new(); count];
-    for (place, query) in order.into_iter().enumerate() {
-        folds[place % count].push(query);
-    }
-    for fold in &mut folds {
-        fold.sort_unstable();
-    }
-    Ok(folds)
+    let groups = Groups::folds(queries, count, seed);
+    let groups = groups.map_err(|_| TuneError::Folds { count, queries })?;
+    Ok(groups.iter().map(<[usize]>::to_vec).collect())
 }
 
 /// A fold: what is selected from, and what is left out.
@@ -86,9 +73,10 @@ impl<'a> FoldWalk<'a> {
         meter: &'a Meter<'a>,
         plan: Option<&'a Plan>,
         options: &'a select::Options,
+        earlier: &'a [Step],
     ) -> Result<Self, Halt> {
         let zeros = vec![0.0; fold.test.rows()];
-        let walk = |plan| Walk::new(&fold.candidates, &fold.labels, plan, options);
+        let walk = |plan| Walk::new(&fold.candidates, &fold.labels, plan, options, earlier);
         Ok(Self {
             fold,
             meter,
@@ -97,19 +85,17 @@ impl<'a> FoldWalk<'a> {
         })
     }
 
-    /// Takes a step and measures the fold; false if there was none to take.
-    pub(super) fn step(&mut self) -> Result<bool, Overflow> {
+    /// Takes a step and measures the fold; `None` if there was none to take. Whether the step was
+    /// taken again comes with it.
+    pub(super) fn step(&mut self) -> Result<Option<(Step, bool)>, Halt> {
         let Some(walk) = &mut self.walk else {
-            return Ok(false);
+            return Ok(None);
         };
-        let Some(step) = walk.step() else {
-            return Ok(false);
+        let Some(step) = walk.step()? else {
+            return Ok(None);
         };
-        if !step.lqo_error.is_finite() {
-            return Err(Overflow);
-        }
         self.values = walk.on(&self.fold.test, self.meter)?;
-        Ok(true)
+        Ok(Some((step, walk.replayed())))
     }
 
     /// Puts the fold's values where its queries are in the whole data.

@@ -38,6 +38,8 @@
 
 mod error;
 mod evidence;
+#[cfg(feature = "plot")]
+mod figure;
 mod fold;
 mod measure;
 mod meter;
@@ -48,10 +50,13 @@ mod plan;
 mod rule;
 mod run;
 mod score;
+mod taken;
 mod walk;
 
 pub use error::TuneError;
 pub use evidence::Evidence;
+#[cfg(feature = "plot")]
+pub use figure::figure;
 pub use fold::fold_queries;
 pub use measure::{Measure, UnknownMeasure};
 pub use observer::{Grid, GridStep, Observer};
@@ -59,9 +64,10 @@ pub use options::Options;
 pub use outcome::{Ending, Outcome, Point};
 pub use rule::{Choice, Curve, Rule};
 pub use score::Score;
+pub use taken::Taken;
 
-use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, OnceLock};
 
 use crate::candidates::Candidates;
 use crate::dataset::Dataset;
@@ -140,6 +146,22 @@ pub fn tune_among(
     options: &Options<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Tuned, TuneError> {
+    resume_among(candidates, dataset, held, options, &[], observer)
+}
+
+/// Goes on where an earlier run ended that has `taken` these steps: takes them again without a
+/// search, and finds the rest. Ends, to the last bit, as a run that was never interrupted.
+///
+/// # Errors
+/// As [`tune`]; [`TuneError::Replay`] when steps do not lead here to the errors that they led to.
+pub fn resume_among(
+    candidates: &Candidates,
+    dataset: &Dataset<'_>,
+    held: u64,
+    options: &Options<'_>,
+    taken: &[Taken],
+    observer: &mut dyn Observer,
+) -> Result<Tuned, TuneError> {
     options.check()?;
     let folds = folds(dataset, options)?;
     let judged = match options.evidence {
@@ -162,6 +184,7 @@ pub fn tune_among(
         labels: dataset.labels(),
         folds: &folds,
         options,
+        taken,
         side_by_side,
         held: folds
             .iter()
@@ -171,6 +194,9 @@ pub fn tune_among(
     };
     let (jobs, refused) = planner.jobs()?;
     let concurrent = planner.concurrent(&jobs);
+    for job in &jobs {
+        observer.planned(job.options.ridge(), job.plan.strategy);
+    }
     observer.started(&grid(&jobs, concurrent));
     let run = Run {
         candidates,
@@ -178,12 +204,17 @@ pub fn tune_among(
         options,
         folds: &folds,
         meters: &meters,
+        taken,
         side_by_side,
         queries,
         observer: Mutex::new(observer),
         stopped: AtomicBool::new(false),
+        failure: OnceLock::new(),
     };
     let mut outcomes = run.all(&jobs, concurrent);
+    if let Some(error) = run.failure.into_inner() {
+        return Err(error);
+    }
     outcomes.extend(refused);
     outcomes.sort_by(|a, b| a.lambda.value().total_cmp(&b.lambda.value()));
     choose(outcomes, options)

@@ -2,7 +2,8 @@
 
 use super::{Evidence, Measure, Rule, TuneError};
 use crate::candidates::Candidates;
-use crate::dataset::Dataset;
+use crate::checkpoint::{EvidenceSettings, TuningSettings};
+use crate::dataset::{DataHash, Dataset};
 use crate::metrics::{Convention, Metric};
 use crate::strategy::{Criterion, StrategyKind};
 use crate::{Lambda, QueryWeight, select};
@@ -12,12 +13,8 @@ use crate::{Lambda, QueryWeight, select};
 pub struct Options<'a> {
     lambdas: Vec<Lambda>,
     k: usize,
-    strategy: Option<StrategyKind>,
-    sample: Option<usize>,
-    seed: Option<u64>,
-    query_weight: QueryWeight,
-    criterion: Criterion,
-    max_memory: Option<u64>,
+    /// What all selections have in common; its lambda stands for any.
+    selection: select::Options,
     concurrent: Option<usize>,
     pub(super) evidence: Evidence<'a>,
     pub(super) measure: Measure,
@@ -37,12 +34,7 @@ impl<'a> Options<'a> {
         Self {
             lambdas,
             k,
-            strategy: None,
-            sample: None,
-            seed: None,
-            query_weight: QueryWeight::default(),
-            criterion: Criterion::default(),
-            max_memory: None,
+            selection: select::Options::new(k, Lambda::ONE),
             concurrent: None,
             evidence: Evidence::default(),
             measure: Measure::SquaredError,
@@ -55,21 +47,21 @@ impl<'a> Options<'a> {
     /// The strategy; the default is the fastest exact one that fits into memory.
     #[must_use]
     pub fn strategy(mut self, strategy: StrategyKind) -> Self {
-        self.strategy = Some(strategy);
+        self.selection = self.selection.strategy(strategy);
         self
     }
 
     /// Candidates judged in each step, drawn at random: see [`select::Options::sample`].
     #[must_use]
     pub fn sample(mut self, size: usize) -> Self {
-        self.sample = Some(size);
+        self.selection = self.selection.sample(size);
         self
     }
 
     /// Seed of the random subsets: see [`select::Options::seed`]. The same for every lambda.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = Some(seed);
+        self.selection = self.selection.seed(seed);
         self
     }
 
@@ -77,14 +69,14 @@ impl<'a> Options<'a> {
     /// In the measure every query counts the same.
     #[must_use]
     pub fn query_weight(mut self, weight: QueryWeight) -> Self {
-        self.query_weight = weight;
+        self.selection = self.selection.query_weight(weight);
         self
     }
 
     /// What each step improves most: see [`select::Options::criterion`].
     #[must_use]
     pub fn criterion(mut self, criterion: Criterion) -> Self {
-        self.criterion = criterion;
+        self.selection = self.selection.criterion(criterion);
         self
     }
 
@@ -92,7 +84,7 @@ impl<'a> Options<'a> {
     /// limit by default.
     #[must_use]
     pub fn max_memory(mut self, bytes: u64) -> Self {
-        self.max_memory = Some(bytes);
+        self.selection = self.selection.max_memory(bytes);
         self
     }
 
@@ -176,32 +168,35 @@ impl<'a> Options<'a> {
 
     /// Bytes allowed, if there is a limit.
     pub fn memory_limit(&self) -> Option<u64> {
-        self.max_memory
+        self.selection.memory_limit()
     }
 
     /// What a single selection with `lambda` and `k` features takes.
     pub fn selection(&self, lambda: Lambda, k: usize) -> select::Options {
-        let mut options = select::Options::new(k, lambda)
-            .query_weight(self.query_weight)
-            .criterion(self.criterion);
-        if let Some(strategy) = self.strategy {
-            options = options.strategy(strategy);
-        }
-        if let Some(size) = self.sample {
-            options = options.sample(size);
-        }
-        if let Some(seed) = self.seed {
-            options = options.seed(seed);
-        }
-        if let Some(bytes) = self.max_memory {
-            options = options.max_memory(bytes);
-        }
-        options
+        self.selection.with(k, lambda)
     }
 
     /// What the features of `dataset` offer to choose from.
     pub fn candidates(&self, dataset: &Dataset<'_>) -> Candidates {
-        Candidates::weighted(dataset, self.query_weight)
+        Candidates::weighted(dataset, self.selection.weight())
+    }
+
+    /// What decides the outcome, the data aside.
+    pub(crate) fn settings(&self) -> TuningSettings {
+        TuningSettings {
+            lambdas: self.lambdas.clone(),
+            evidence: match self.evidence {
+                Evidence::Lqo => EvidenceSettings::Lqo,
+                Evidence::Validation(dataset) => EvidenceSettings::Validation {
+                    data: DataHash::of(dataset),
+                },
+                Evidence::Folds { count, seed } => EvidenceSettings::Folds { count, seed },
+            },
+            measure: self.measure,
+            convention: self.convention,
+            rule: self.rule,
+            selection: self.selection.settings(),
+        }
     }
 
     pub(super) fn most_concurrent(&self) -> usize {

@@ -1,7 +1,7 @@
 //! What each lambda takes, and how many fit side by side.
 
 use super::fold::Fold;
-use super::{Ending, Options, Outcome, TuneError};
+use super::{Ending, Options, Outcome, Taken, TuneError};
 use crate::Lambda;
 use crate::candidates::Candidates;
 use crate::select::{self, Plan, SelectError, Step, plan};
@@ -24,6 +24,8 @@ pub(super) struct Planner<'a> {
     pub(super) labels: &'a [f64],
     pub(super) folds: &'a [Fold],
     pub(super) options: &'a Options<'a>,
+    /// What an earlier run has found.
+    pub(super) taken: &'a [Taken],
     /// Whether the folds of a lambda take their steps together.
     pub(super) side_by_side: bool,
     /// Bytes held all the time, candidates and results included.
@@ -45,7 +47,10 @@ impl Planner<'_> {
 
     /// The job of `lambda`, or what says that there is not the memory for it.
     fn job(&self, lambda: Lambda) -> Result<Result<Job, Outcome>, TuneError> {
-        let options = self.options.selection(lambda, self.options.features());
+        let mut options = self.options.selection(lambda, self.options.features());
+        if let Some(taken) = Taken::with(lambda, self.taken) {
+            options = options.strategy(taken.strategy);
+        }
         match self.plan(options) {
             Ok(job) if self.held.saturating_add(job.memory) > self.limit() => {
                 Ok(Err(refused(&job.options, self.refusal(&job))))

@@ -1,7 +1,7 @@
 //! Follows the paths of all lambdas.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 
 use rayon::prelude::*;
 
@@ -9,7 +9,9 @@ use super::fold::{Fold, FoldWalk};
 use super::meter::{Meter, Overflow, Values, summarise};
 use super::plan::Job;
 use super::walk::Walk;
-use super::{Ending, Evidence, GridStep, Observer, Options, Outcome, Point, Score};
+use super::{
+    Ending, Evidence, GridStep, Observer, Options, Outcome, Point, Score, Taken, TuneError,
+};
 use crate::candidates::Candidates;
 use crate::select::{SelectError, Step};
 
@@ -21,12 +23,16 @@ pub(super) struct Run<'a> {
     pub(super) folds: &'a [Fold],
     /// One a fold, or the only one.
     pub(super) meters: &'a [Meter<'a>],
+    /// What an earlier run has found.
+    pub(super) taken: &'a [Taken],
     /// Whether the folds of a lambda take their steps together.
     pub(super) side_by_side: bool,
     /// Queries that values are of.
     pub(super) queries: usize,
     pub(super) observer: Mutex<&'a mut dyn Observer>,
     pub(super) stopped: AtomicBool,
+    /// Why there is no outcome at all.
+    pub(super) failure: OnceLock<TuneError>,
 }
 
 /// What a model is judged by, and the folds that had no step for it.
@@ -41,6 +47,8 @@ pub(super) enum Halt {
     Stopped,
     Overflow,
     Refused(SelectError),
+    /// Steps of an earlier run that cannot be taken again: ends all.
+    Replay(SelectError),
 }
 
 impl From<SelectError> for Halt {
@@ -58,7 +66,7 @@ impl From<Overflow> for Halt {
 impl From<Halt> for Ending {
     fn from(halt: Halt) -> Self {
         match halt {
-            Halt::Stopped => Self::Interrupted,
+            Halt::Stopped | Halt::Replay(_) => Self::Interrupted,
             Halt::Overflow => Self::Overflow,
             Halt::Refused(error) => Self::Refused {
                 reason: error.to_string(),
@@ -99,6 +107,9 @@ impl Run<'_> {
             (_, true) => self.side_by_side(job, &mut outcome.points),
             (_, false) => self.one_by_one(job, &mut outcome.points),
         };
+        if let Err(Halt::Replay(source)) = &halted {
+            self.fail(job, source);
+        }
         outcome.ending = match halted {
             Err(halt) => halt.into(),
             Ok(()) if outcome.points.len() < job.plan.steps => Ending::Settled,
@@ -107,6 +118,17 @@ impl Run<'_> {
         };
         self.tell(|observer| observer.finished(&outcome));
         outcome
+    }
+
+    /// Ends all selections without an outcome.
+    fn fail(&self, job: &Job, source: &SelectError) {
+        let error = TuneError::Replay {
+            lambda: job.options.ridge(),
+            source: source.clone(),
+        };
+        // One of several is enough.
+        let _ = self.failure.set(error);
+        self.stopped.store(true, Ordering::Relaxed);
     }
 
     fn alone(&self, job: &Job, points: &mut Vec<Point>) -> Result<(), Halt> {
@@ -130,9 +152,13 @@ impl Run<'_> {
         self.follow(job, points, |walk| {
             let mut short_folds = 0;
             for (number, fold) in folds.iter_mut().enumerate() {
-                short_folds += usize::from(!fold.step()?);
+                match fold.step()? {
+                    Some(step) => {
+                        self.stepped(job, Some(number), walk.state().steps(), (&step.0, step.1));
+                    }
+                    None => short_folds += 1,
+                }
                 fold.spread(&mut values);
-                self.stepped(job, Some(number), walk.state().steps());
             }
             Ok(Judgement {
                 values: values.clone(),
@@ -188,11 +214,11 @@ impl Run<'_> {
                 return Err(Halt::Stopped);
             }
             match walk.step() {
-                Ok(true) => self.stepped(job, Some(fold), number + 1),
-                Ok(false) => judgements[number].short_folds += 1,
-                Err(overflow) => {
+                Ok(Some(step)) => self.stepped(job, Some(fold), number + 1, (&step.0, step.1)),
+                Ok(None) => judgements[number].short_folds += 1,
+                Err(halt) => {
                     judgements.truncate(number);
-                    return Err(overflow.into());
+                    return Err(halt);
                 }
             }
             walk.spread(&mut judgements[number].values);
@@ -200,9 +226,15 @@ impl Run<'_> {
         Ok(())
     }
 
+    /// The steps that an earlier run has taken.
+    fn earlier(&self, job: &Job, fold: Option<usize>) -> &[Step] {
+        Taken::with(job.options.ridge(), self.taken).map_or(&[], |taken| taken.of(fold))
+    }
+
     fn fold_walk<'b>(&'b self, job: &'b Job, fold: usize) -> Result<FoldWalk<'b>, Halt> {
         let (parts, meter) = (&self.folds[fold], &self.meters[fold]);
-        FoldWalk::new(parts, meter, job.folds[fold].as_ref(), &job.options)
+        let (plan, earlier) = (job.folds[fold].as_ref(), self.earlier(job, Some(fold)));
+        FoldWalk::new(parts, meter, plan, &job.options, earlier)
     }
 
     /// Takes the steps of the selection from all data, each judged by `judge`, until the rule
@@ -213,18 +245,17 @@ impl Run<'_> {
         points: &mut Vec<Point>,
         mut judge: impl FnMut(&Walk<'b>) -> Result<Judgement, Halt>,
     ) -> Result<(), Halt> {
-        let mut walk = Walk::new(self.candidates, self.labels, &job.plan, &job.options)?;
+        let (plan, options) = (&job.plan, &job.options);
+        let earlier = self.earlier(job, None);
+        let mut walk = Walk::new(self.candidates, self.labels, plan, options, earlier)?;
         let mut settling = self.options.rule.settling(self.options.measure);
         loop {
             if self.stopped.load(Ordering::Relaxed) && points.len() < job.plan.steps {
                 return Err(Halt::Stopped);
             }
-            let Some(step) = walk.step() else {
+            let Some(step) = walk.step()? else {
                 return Ok(());
             };
-            if !step.lqo_error.is_finite() {
-                return Err(Halt::Overflow);
-            }
             let judgement = judge(&walk)?;
             let point = point(&walk, step, &judgement);
             log(job, points.len() + 1, &point);
@@ -232,7 +263,8 @@ impl Run<'_> {
                 .as_mut()
                 .is_some_and(|path| path.push(&point.score));
             points.push(point);
-            self.stepped(job, None, points.len());
+            let step = &points[points.len() - 1].step;
+            self.stepped(job, None, points.len(), (step, walk.replayed()));
             if settled {
                 return Ok(());
             }
@@ -243,11 +275,20 @@ impl Run<'_> {
         vec![vec![None; self.queries]; 1 + self.options.metrics.len()]
     }
 
-    fn stepped(&self, job: &Job, fold: Option<usize>, number: usize) {
+    /// Tells of a step, which may have been taken again.
+    fn stepped(
+        &self,
+        job: &Job,
+        fold: Option<usize>,
+        number: usize,
+        (step, replayed): (&Step, bool),
+    ) {
         let step = GridStep {
             lambda: job.options.ridge(),
             fold,
             number,
+            step,
+            replayed,
         };
         self.tell(|observer| {
             if observer.stepped(&step).is_break() {

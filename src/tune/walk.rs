@@ -1,6 +1,7 @@
 //! A selection in single steps.
 
 use super::meter::{Meter, Overflow, Values};
+use super::run::Halt;
 use crate::candidates::Candidates;
 use crate::dataset::Dataset;
 use crate::path::scores;
@@ -12,6 +13,8 @@ pub(super) struct Walk<'a> {
     candidates: &'a Candidates,
     labels: &'a [f64],
     greedy: Greedy<'a>,
+    /// Steps to take again before there is anything to search for.
+    earlier: &'a [Step],
     features: Vec<u32>,
     steps: usize,
 }
@@ -22,24 +25,44 @@ impl<'a> Walk<'a> {
         labels: &'a [f64],
         plan: &'a Plan,
         options: &'a select::Options,
+        earlier: &'a [Step],
     ) -> Result<Self, SelectError> {
         Ok(Self {
             candidates,
             labels,
             greedy: start(candidates, labels, plan, options)?,
+            earlier,
             features: Vec::with_capacity(plan.steps),
             steps: plan.steps,
         })
     }
 
     /// Takes the next step, if there is one.
-    pub(super) fn step(&mut self) -> Option<Step> {
-        if self.features.len() == self.steps {
-            return None;
+    pub(super) fn step(&mut self) -> Result<Option<Step>, Halt> {
+        let taken = self.features.len();
+        if taken == self.steps {
+            return Ok(None);
         }
-        let step = self.greedy.step(self.labels)?;
+        let step = match self.earlier.get(taken) {
+            Some(step) => {
+                let step = self.greedy.replay(taken + 1, step);
+                Some(step.map_err(Halt::Replay)?)
+            }
+            None => self.greedy.step(self.labels),
+        };
+        let Some(step) = step else {
+            return Ok(None);
+        };
+        if !step.lqo_error.is_finite() {
+            return Err(Halt::Overflow);
+        }
         self.features.push(step.feature);
-        Some(step)
+        Ok(Some(step))
+    }
+
+    /// Whether the last step was taken again.
+    pub(super) fn replayed(&self) -> bool {
+        self.features.len() <= self.earlier.len()
     }
 
     pub(super) fn state(&self) -> &State {

@@ -129,3 +129,54 @@ fn only_models_of_the_same_data_and_fewer_features_grow() {
     folder.fails("select train.svm -k 4 --extend model.json --lambda 2", 2);
     folder.fails("select train.svm -k 4 --extend train.svm", 1);
 }
+
+const TUNE: &str = "tune big.svm -k 5 --lambdas 0.5,2^3 --folds 3";
+
+#[test]
+fn a_tuning_that_goes_on_ends_in_the_same_model_and_table() {
+    let folder = Folder::new();
+    folder.write("big.svm", crate::support::generated(120, 30));
+    folder.run(&format!("{TUNE} -o whole.json --table whole.csv"));
+    let with = "--checkpoint run.checkpoint --checkpoint-every 0 --resume";
+    for (name, going_on) in [("first", false), ("second", true)] {
+        let (_, errors) = folder.run(&format!("{TUNE} {with} -o {name}.json --table {name}.csv"));
+        // Two lambdas, the data and three folds, five steps each.
+        let tells = errors.contains("going on after 40 steps");
+        assert_eq!(tells, going_on, "{errors}");
+        for ending in ["json", "csv"] {
+            let read = |name: &str| folder.read(&format!("{name}.{ending}"));
+            assert_eq!(read(name), read("whole"));
+        }
+    }
+}
+
+#[test]
+fn a_checkpoint_of_another_tuning_is_left_alone() {
+    let folder = Folder::new();
+    folder.write("big.svm", crate::support::generated(120, 30));
+    folder.run(&format!("{TUNE} --checkpoint run.checkpoint"));
+    let before = folder.read("run.checkpoint");
+    let errors = folder.fails(&format!("{TUNE} --checkpoint run.checkpoint"), 1);
+    assert!(errors.contains("--resume goes on from it"), "{errors}");
+    for (other, message) in [
+        (TUNE.replace("-k 5", "-k 6"), "k was 5 and is 6 now"),
+        (
+            TUNE.replace("--folds 3", "--folds 4"),
+            "evidence was 3 folds of the seed 1 and is 4 folds of the seed 1 now",
+        ),
+        (
+            TUNE.replace("0.5,2^3", "1"),
+            "the grid of lambdas was 0.5,8 and is 1 now",
+        ),
+        (
+            "select big.svm -k 5 --lambda 1".to_owned(),
+            "expected rankrls.checkpoint/1 of the kind selection, found one of a run of the kind tuning",
+        ),
+    ] {
+        let errors = folder.fails(&format!("{other} --checkpoint run.checkpoint --resume"), 1);
+        assert!(errors.contains(message), "{errors}");
+    }
+    let errors = folder.fails(&format!("{TUNE} --checkpoint none/run.checkpoint"), 1);
+    assert!(errors.contains("cannot write the checkpoint"), "{errors}");
+    assert_eq!(folder.read("run.checkpoint"), before);
+}

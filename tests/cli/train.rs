@@ -113,7 +113,7 @@ fn a_list_names_features_as_the_data_do() {
 fn of_several_lambdas_the_best_is_kept() {
     let folder = Folder::new();
     folder.write("data.svm", generated(60, 30));
-    let lambdas = "0.5,1,2,4,8,16,32,64,128,256";
+    let lambdas = "0.5,1,2^1..2^8";
     let document = folder.json(&format!(
         "train data.svm --lambda {lambdas} -o m.json --json"
     ));

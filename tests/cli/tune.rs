@@ -326,3 +326,53 @@ fn what_may_be_better_beyond_the_grid_is_said() {
     let errors = folder.run("tune train.svm -k 2 --lambdas 1 --seed 3").1;
     assert!(errors.contains("--seed has no effect"), "{errors}");
 }
+
+#[test]
+fn the_paths_are_drawn_with_the_choice() {
+    let folder = folder();
+    let tune = "tune train.svm -k 4 --lambdas 0.5,3,2^4 --measure cindex --folds 3";
+    let (text, _) = folder.run(&format!("{tune} --plot paths.svg"));
+    let svg = folder.read("paths.svg");
+    let document = roxmltree::Document::parse(&svg).unwrap();
+    let lines = document.descendants();
+    let lines = lines.filter(|node| node.tag_name().name() == "polyline");
+    assert_eq!(lines.count(), 9, "three lambdas in three panels");
+    for label in [
+        "cindex, 3 folds",
+        "leave-query-out error",
+        "2⁴",
+        "rule best",
+    ] {
+        assert!(svg.contains(label), "{label}");
+    }
+    let chosen = tuned(
+        &folder,
+        "-k 4 --lambdas 0.5,3,2^4 --measure cindex --folds 3",
+    );
+    let chosen = &chosen["chosen"];
+    let name = match chosen["lambda"].as_f64().unwrap() {
+        0.5 => "2⁻¹",
+        3.0 => "3",
+        _ => "2⁴",
+    };
+    let mark = format!("{} at lambda {name}", chosen["k"]);
+    // A ring and a label in each panel.
+    assert_eq!(svg.matches(&mark).count(), 6, "{mark} in {text}");
+    folder.run(&format!("{tune} --plot paths.html --threads 2"));
+    assert!(folder.read("paths.html").contains("<svg"));
+    folder.run(&format!("{tune} --plot paths.png"));
+    assert!(
+        std::fs::read(folder.path("paths.png"))
+            .unwrap()
+            .starts_with(b"\x89PNG")
+    );
+}
+
+#[test]
+fn diagrams_have_a_format_and_a_name_of_their_own() {
+    let folder = folder();
+    let error = folder.fails("tune train.svm -k 2 --plot paths.pdf", 2);
+    assert!(error.contains(".svg"), "{error}");
+    let error = folder.fails("tune train.svm -k 2 --plot x.html -o x.html", 2);
+    assert!(error.contains("the same file"), "{error}");
+}

@@ -4,6 +4,7 @@ mod curves;
 mod report;
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Result;
@@ -11,12 +12,13 @@ use clap::Args;
 use indicatif::ProgressBar;
 use rankrls::QueryWeight;
 use rankrls::dataset::read::{Format, Loaded, ReadOptions};
-use rankrls::letor::{self, Fold, FoldFiles, Options};
+use rankrls::letor::{self, Curve, Fold, FoldFiles, LetorError, Observer, Options};
 use rankrls::memory;
 
 use super::bytes::Bytes;
 use super::console::Console;
 use super::data::warn_dropped;
+use super::interrupt::Interrupt;
 use super::lambdas::{self, Lambdas};
 use super::measures;
 use super::output::{print, print_json};
@@ -72,17 +74,35 @@ pub(crate) struct LetorArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: &LetorArgs, console: Console) -> Result<()> {
+pub(crate) fn run(args: &LetorArgs, console: Console) -> Result<ExitCode> {
     let files = letor::find(&args.directory)?;
     let curves = CurveFiles::create(args.curves.as_deref(), &files)?;
     let options = args.options();
+    let interrupt = Interrupt::install()?;
+    // A signal ends with a message, and the report of the folds that are done.
+    interrupt.disarm();
     let bar = console.bar(files.len() * options.grid().len(), STYLE);
-    let folds: Result<Vec<FoldReport>> = files
-        .iter()
-        .map(|files| args.fold(files, &options, console, &bar))
-        .collect();
+    let mut folds = Vec::with_capacity(files.len());
+    for files in &files {
+        let watch = Watch {
+            fold: &files.name,
+            interrupt: &interrupt,
+            bar: &bar,
+        };
+        match args.fold(files, &options, console, &watch) {
+            Err(LetorError::Interrupted { .. }) => break,
+            fold => folds.push(fold),
+        }
+    }
     bar.finish_and_clear();
-    let folds = folds?;
+    let folds: Vec<FoldReport> = folds.into_iter().collect::<Result<_, _>>()?;
+    if folds.len() < files.len() {
+        let (done, all) = (folds.len(), files.len());
+        console.warn(format_args!("interrupted: {done} of {all} folds are done"));
+        if folds.is_empty() {
+            return Ok(interrupt.code().unwrap_or(ExitCode::FAILURE));
+        }
+    }
     let report = Report {
         directory: &args.directory,
         options: &options,
@@ -97,7 +117,26 @@ pub(crate) fn run(args: &LetorArgs, console: Console) -> Result<()> {
         print(|output| output.write_all(report.text().as_bytes()))?;
     }
     // What was found is printed even if it could not be drawn.
-    drawn
+    drawn?;
+    Ok(interrupt.code().unwrap_or(ExitCode::SUCCESS))
+}
+
+/// Progress and signals.
+struct Watch<'a> {
+    fold: &'a str,
+    interrupt: &'a Interrupt,
+    bar: &'a ProgressBar,
+}
+
+impl Observer for Watch<'_> {
+    fn followed(&self, curve: &Curve) {
+        tracing::info!(fold = self.fold, lambda = curve.lambda.value(), "selected");
+        self.bar.inc(1);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupt.code().is_some()
+    }
 }
 
 impl LetorArgs {
@@ -127,20 +166,17 @@ impl LetorArgs {
         files: &FoldFiles,
         options: &Options,
         console: Console,
-        bar: &ProgressBar,
-    ) -> Result<FoldReport> {
+        watch: &Watch<'_>,
+    ) -> Result<FoldReport, LetorError> {
         let begin = Instant::now();
-        bar.set_message(format!("{}, ", files.name));
+        watch.bar.set_message(format!("{}, ", files.name));
         tracing::info!(fold = %files.name, "reading");
         let reading = ReadOptions::new()
             .format(Format::Svmlight)
             .max_memory(self.budget());
         let fold = files.read(&reading)?;
-        bar.suspend(|| warn(&fold, console));
-        let outcome = letor::run(&fold, options, &|curve| {
-            tracing::info!(fold = %fold.name, lambda = curve.lambda.value(), "selected");
-            bar.inc(1);
-        })?;
+        watch.bar.suspend(|| warn(&fold, console));
+        let outcome = letor::run(&fold, options, watch)?;
         Ok(FoldReport::new(
             &fold,
             outcome,

@@ -9,11 +9,13 @@ use rankrls::select::SelectError;
 use rankrls::tune::{Evidence, Measure, Options, Rule};
 use rankrls::{Dataset, Metric, QueryWeight};
 
-use super::lambdas::{self, Lambdas};
 use super::table_file;
+use crate::cli::checkpoint::CheckpointArgs;
 use crate::cli::data::{self, DataArgs};
 use crate::cli::input::Source;
+use crate::cli::lambdas::{self, Lambdas};
 use crate::cli::measures::{self, CriterionName, Measures};
+use crate::cli::plot::PlotArgs;
 use crate::cli::select::{Strategy, at_least_one, strategy};
 use crate::cli::usage;
 
@@ -36,6 +38,8 @@ Examples:
   rankrls tune train.svm -k 50 --lambdas 2^-2..2^8:2 --rule one-se -o model.json
   rankrls tune train.svm -k 50 --validation test.svm --measure ndcg@10 --metrics map,cindex
   rankrls tune train.svm -k 20 --lambdas 0.5,4,32 --folds 3 --table models.csv
+  rankrls tune train.svm -k 50 --rule one-se --plot paths.svg
+  rankrls tune train.svm -k 200 --folds 5 --checkpoint tune.checkpoint --resume
   rankrls tune train.svm -k 50 --min-improvement 0.01 --patience 3 --json")]
 pub(crate) struct TuneArgs {
     /// Training data, plain or compressed by gzip or zstd; - is standard input, and @parses a
@@ -46,7 +50,7 @@ pub(crate) struct TuneArgs {
     #[arg(short, value_name = "K", value_parser = at_least_one)]
     pub(super) k: usize,
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
-    #[arg(default_value = lambdas::DEFAULT, help = lambdas::HELP)]
+    #[arg(default_value = "2^-4..2^10", help = lambdas::HELP)]
     lambdas: Lambdas,
     /// Strategy: auto is the fastest exact one that fits into memory
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategy())]
@@ -113,6 +117,10 @@ pub(crate) struct TuneArgs {
     /// Write the chosen model to this file
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) plot: PlotArgs,
+    #[command(flatten)]
+    pub(super) checkpoint: CheckpointArgs,
     /// Print one JSON document
     #[arg(long)]
     pub(super) json: bool,
@@ -142,6 +150,7 @@ impl TuneArgs {
             self.test.as_ref(),
         ];
         data::check_one_stdin(&inputs)?;
+        self.plot.check(self.output.as_deref())?;
         self.check_evidence()?;
         self.rule()?;
         let ranks = self.criterion.0.is_some();

@@ -1,7 +1,6 @@
 //! `rankrls tune`.
 
 mod args;
-mod lambdas;
 mod report;
 mod rows;
 mod table_file;
@@ -11,9 +10,11 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use rankrls::checkpoint::{Record, Tuning, TuningSettings};
+use rankrls::dataset::DataHash;
 use rankrls::dataset::read::Loaded;
 use rankrls::select::Selection;
-use rankrls::tune::{Ending, Evidence, Options, TuneError, Tuned, tune_among};
+use rankrls::tune::{Ending, Evidence, Options, TuneError, Tuned, figure, resume_among};
 use rankrls::{Candidates, Dataset, Model, TestPath, memory};
 
 pub(crate) use args::TuneArgs;
@@ -22,6 +23,7 @@ use super::console::Console;
 use super::interrupt::Interrupt;
 use super::numbers::given;
 use super::output::{OutputFile, print, print_json};
+use super::plot::PlotFile;
 use super::sizes::{Sizes, TestSizes};
 use report::Report;
 use table_file::TableFile;
@@ -31,6 +33,7 @@ use watch::Watch;
 struct Outputs {
     model: Option<OutputFile>,
     table: Option<TableFile>,
+    plot: Option<PlotFile>,
 }
 
 /// The data that were read.
@@ -44,9 +47,11 @@ struct Input {
 
 pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
     args.check()?;
+    args.checkpoint.check()?;
     let outputs = Outputs {
         model: args.output.as_deref().map(OutputFile::create).transpose()?,
         table: args.table.as_deref().map(TableFile::create).transpose()?,
+        plot: args.plot.create()?,
     };
     let interrupt = Interrupt::install()?;
     let input = Input::read(args, console)?;
@@ -102,7 +107,8 @@ impl Job<'_> {
             .args
             .options(validation.map(|loaded| &loaded.dataset))?;
         let candidates = options.candidates(&self.input.train);
-        let tuned = match self.tune(&candidates, &options) {
+        let earlier = self.earlier(&options)?;
+        let tuned = match self.tune(&candidates, &options, earlier)? {
             Err(TuneError::Interrupted) => {
                 self.console.warn(TuneError::Interrupted);
                 return Ok(self.interrupt.code().unwrap_or(ExitCode::FAILURE));
@@ -129,7 +135,7 @@ impl Job<'_> {
             tune_seconds,
             peak_rss_bytes: memory::peak(),
         };
-        let saved = self.save(outputs, &report, &candidates);
+        let saved = self.save(outputs, &report, &options, &candidates);
         if self.args.json {
             print_json(&report.document(&report.selected()))?;
         } else {
@@ -140,12 +146,41 @@ impl Job<'_> {
         Ok(self.interrupt.code().unwrap_or(ExitCode::SUCCESS))
     }
 
-    fn tune(&self, candidates: &Candidates, options: &Options<'_>) -> Result<Tuned, TuneError> {
+    /// What was found before the process started, if checkpoints are written.
+    fn earlier(&self, options: &Options<'_>) -> Result<Option<Tuning>> {
+        let checkpoint = &self.args.checkpoint;
+        if checkpoint.path().is_none() {
+            return Ok(None);
+        }
+        let data = DataHash::of(&self.input.train);
+        let settings = TuningSettings::from(options);
+        let Some(path) = checkpoint.resumed() else {
+            return Ok(Some(Tuning::new(data, settings)));
+        };
+        let tuning = Tuning::load(path, data, &settings)?;
+        let steps = tuning.steps();
+        if steps > 0 {
+            tracing::info!(steps, "going on");
+            self.console
+                .tell(format_args!("going on after {steps} steps\n"));
+        }
+        Ok(Some(tuning))
+    }
+
+    fn tune(
+        &self,
+        candidates: &Candidates,
+        options: &Options<'_>,
+        earlier: Option<Tuning>,
+    ) -> Result<Result<Tuned, TuneError>> {
         let (train, held) = (&self.input.train, self.input.memory());
+        let taken = earlier.as_ref().map(|earlier| earlier.taken.clone());
+        let taken = taken.unwrap_or_default();
         let mut watch = Watch::new(self.console, self.interrupt);
-        let tuned = tune_among(candidates, train, held, options, &mut watch);
+        watch.checkpointer = self.args.checkpoint.checkpointer(earlier)?;
+        let tuned = resume_among(candidates, train, held, options, &taken, &mut watch);
         watch.clear();
-        tuned
+        Ok(tuned)
     }
 
     /// Measures the models on the path to the chosen one.
@@ -167,9 +202,18 @@ impl Job<'_> {
         Some(TestSizes::new(test, self.args.convention))
     }
 
-    fn save(&self, outputs: Outputs, report: &Report<'_>, candidates: &Candidates) -> Result<()> {
+    fn save(
+        &self,
+        outputs: Outputs,
+        report: &Report<'_>,
+        options: &Options<'_>,
+        candidates: &Candidates,
+    ) -> Result<()> {
         if let Some(file) = outputs.table {
             file.write(report)?;
+        }
+        if let Some(file) = outputs.plot {
+            file.write(&figure(report.tuned, options))?;
         }
         let Some(file) = outputs.model else {
             return Ok(());

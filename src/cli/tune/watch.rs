@@ -3,8 +3,11 @@
 use std::ops::ControlFlow;
 
 use indicatif::ProgressBar;
+use rankrls::checkpoint::{Checkpointer, Tuning};
 use rankrls::tune::{Grid, GridStep, Observer, Outcome};
+use rankrls::{Lambda, StrategyKind};
 
+use crate::cli::checkpoint;
 use crate::cli::console::Console;
 use crate::cli::interrupt::Interrupt;
 use crate::cli::numbers::given;
@@ -14,6 +17,7 @@ const STYLE: &str = "{bar:24} {pos}/{len} steps, {msg}{eta} left";
 pub(super) struct Watch<'a> {
     console: Console,
     interrupt: &'a Interrupt,
+    pub(super) checkpointer: Option<Checkpointer<Tuning>>,
     bar: Option<ProgressBar>,
 }
 
@@ -22,12 +26,14 @@ impl<'a> Watch<'a> {
         Self {
             console,
             interrupt,
+            checkpointer: None,
             bar: None,
         }
     }
 
-    /// Takes the progress bar away.
-    pub(super) fn clear(&self) {
+    /// Takes the progress bar away, and writes what is not yet in the checkpoint.
+    pub(super) fn clear(&mut self) {
+        checkpoint::finish(self.checkpointer.as_mut(), "steps", self.console);
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
@@ -35,6 +41,12 @@ impl<'a> Watch<'a> {
 }
 
 impl Observer for Watch<'_> {
+    fn planned(&mut self, lambda: Lambda, strategy: StrategyKind) {
+        if let Some(checkpointer) = &mut self.checkpointer {
+            checkpointer.planned(lambda, strategy);
+        }
+    }
+
     fn started(&mut self, grid: &Grid) {
         tracing::info!(
             lambdas = grid.lambdas,
@@ -45,7 +57,10 @@ impl Observer for Watch<'_> {
         self.bar = Some(self.console.bar(grid.steps, STYLE));
     }
 
-    fn stepped(&mut self, step: &GridStep) -> ControlFlow<()> {
+    fn stepped(&mut self, step: &GridStep<'_>) -> ControlFlow<()> {
+        if let Some(checkpointer) = &mut self.checkpointer {
+            checkpointer.stepped(step)?;
+        }
         if let Some(bar) = &self.bar {
             let lambda = given(step.lambda.value());
             bar.set_message(format!("lambda {lambda} at {}, ", step.number));
