@@ -11,7 +11,7 @@ use rankrls::{Dataset, Metric, QueryWeight};
 
 use super::table_file;
 use crate::cli::checkpoint::CheckpointArgs;
-use crate::cli::data::{self, DataArgs};
+use crate::cli::data::{self, ColumnArgs, DataArgs};
 use crate::cli::input::Source;
 use crate::cli::lambdas::{self, Lambdas};
 use crate::cli::measures::{self, CriterionName, Measures};
@@ -102,12 +102,8 @@ pub(crate) struct TuneArgs {
     patience: Option<usize>,
     #[command(flatten)]
     data: DataArgs,
-    /// Indices of svmlight files count from 0, not 1
-    #[arg(long)]
-    zero_based: bool,
-    /// Names of the features: the first line names the first column
-    #[arg(long, value_name = "FILE")]
-    names: Option<PathBuf>,
+    #[command(flatten)]
+    columns: ColumnArgs,
     /// Measure the chosen path on this data; has no part in the choice
     #[arg(long, value_name = "DATA")]
     pub(super) test: Option<PathBuf>,
@@ -145,7 +141,7 @@ impl TuneArgs {
     pub(super) fn check(&self) -> Result<()> {
         let inputs = [
             Some(&self.path),
-            self.names.as_ref(),
+            self.columns.names.as_ref(),
             self.validation.as_ref(),
             self.test.as_ref(),
         ];
@@ -234,8 +230,7 @@ impl TuneArgs {
         Source {
             path: &self.path,
             data: &self.data,
-            zero_based: self.zero_based,
-            names: self.names.as_ref(),
+            columns: &self.columns,
         }
     }
 
