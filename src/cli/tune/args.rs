@@ -39,7 +39,7 @@ Examples:
   rankrls tune train.svm -k 50 --validation test.svm --measure ndcg@10 --metrics map,cindex
   rankrls tune train.svm -k 20 --lambdas 0.5,4,32 --folds 3 --table models.csv
   rankrls tune train.svm -k 50 --rule one-se --plot paths.svg
-  rankrls tune train.svm -k 200 --folds 5 --checkpoint tune.checkpoint --resume
+  rankrls tune train.svm -k 200 --folds 3 --checkpoint tune.checkpoint --resume
   rankrls tune train.svm -k 50 --min-improvement 0.01 --patience 3 --json")]
 pub(crate) struct TuneArgs {
     /// Training data, plain or compressed by gzip or zstd; - is standard input, and @parses a
