@@ -53,6 +53,17 @@ impl From<FormatName> for Format {
     }
 }
 
+/// What the columns of training data are called.
+#[derive(Debug, Args)]
+pub(crate) struct ColumnArgs {
+    /// Indices of svmlight files count from 0, not 1
+    #[arg(long)]
+    pub(crate) zero_based: bool,
+    /// Names of the features: the first line names the first column
+    #[arg(long, value_name = "FILE")]
+    pub(crate) names: Option<PathBuf>,
+}
+
 impl DataArgs {
     /// Bytes that may be taken, where the machine says what it has.
     pub(crate) fn budget(&self) -> Option<u64> {

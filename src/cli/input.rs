@@ -8,7 +8,7 @@ use rankrls::dataset::read::{Loaded, ReadOptions};
 use rankrls::{Dataset, FeatureNames};
 
 use super::console::Console;
-use super::data::{DataArgs, embedded_names, read, warn_dropped};
+use super::data::{ColumnArgs, DataArgs, embedded_names, read, warn_dropped};
 use super::select::SelectArgs;
 
 /// The data that was read.
@@ -25,8 +25,7 @@ impl Input {
         let source = Source {
             path: &args.path,
             data: &args.data,
-            zero_based: args.zero_based,
-            names: args.names.as_ref(),
+            columns: &args.columns,
         };
         let (train, seconds) = source.train(console)?;
         let test = args.test.as_deref();
@@ -50,16 +49,15 @@ impl Input {
 pub(crate) struct Source<'a> {
     pub(crate) path: &'a Path,
     pub(crate) data: &'a DataArgs,
-    pub(crate) zero_based: bool,
-    pub(crate) names: Option<&'a PathBuf>,
+    pub(crate) columns: &'a ColumnArgs,
 }
 
 impl Source<'_> {
     /// The training data, and the seconds that reading them took.
     pub(crate) fn train(&self, console: Console) -> Result<(Dataset<'static>, f64)> {
         let begin = Instant::now();
-        let options = self.data.options(0).zero_based(self.zero_based);
-        let train = read_named(options, self.names, self.path, console)?;
+        let options = self.data.options(0).zero_based(self.columns.zero_based);
+        let train = read_named(options, self.columns.names.as_ref(), self.path, console)?;
         let seconds = begin.elapsed().as_secs_f64();
         Ok((train, seconds))
     }
@@ -73,7 +71,9 @@ impl Source<'_> {
         console: Console,
     ) -> Result<Loaded> {
         let options = self.data.options(held);
-        let options = options.zero_based(self.zero_based).width(train.width());
+        let options = options
+            .zero_based(self.columns.zero_based)
+            .width(train.width());
         let loaded = read(&options, path, console)?;
         warn_dropped(&loaded, "the training data", console);
         Ok(loaded)

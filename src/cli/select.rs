@@ -13,7 +13,7 @@ use rankrls::{Candidates, Lambda, Model, QueryWeight, StrategyKind};
 
 use super::checkpoint::CheckpointArgs;
 use super::console::Console;
-use super::data::{self, DataArgs};
+use super::data::{self, ColumnArgs, DataArgs};
 use super::input::Input;
 use super::interrupt::Interrupt;
 use super::measures::{self, CriterionName, Measures};
@@ -78,12 +78,8 @@ pub(crate) struct SelectArgs {
     pub(super) seed: Option<u64>,
     #[command(flatten)]
     pub(super) data: DataArgs,
-    /// Indices of svmlight files count from 0, not 1
-    #[arg(long)]
-    pub(super) zero_based: bool,
-    /// Names of the features: the first line names the first column
-    #[arg(long, value_name = "FILE")]
-    pub(super) names: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) columns: ColumnArgs,
     /// Measure this data after every step; @parses-test goes with @parses
     #[arg(long, value_name = "DATA")]
     pub(super) test: Option<PathBuf>,
@@ -169,7 +165,11 @@ fn plan(args: &SelectArgs, input: &Input) -> Result<ExitCode> {
 impl SelectArgs {
     /// Refuses what the parser cannot see.
     fn check(&self) -> Result<()> {
-        let inputs = [Some(&self.path), self.names.as_ref(), self.test.as_ref()];
+        let inputs = [
+            Some(&self.path),
+            self.columns.names.as_ref(),
+            self.test.as_ref(),
+        ];
         data::check_one_stdin(&inputs)?;
         let ranks = self.criterion.0.is_some();
         if self.convention.is_some() && self.test.is_none() && !ranks {

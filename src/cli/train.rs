@@ -10,7 +10,7 @@ use rankrls::rankrls::TrainOptions;
 use rankrls::{Lambda, QueryWeight, Solver};
 
 use super::console::Console;
-use super::data::{self, DataArgs};
+use super::data::{self, ColumnArgs, DataArgs};
 use super::input::Source;
 use super::interrupt::Interrupt;
 use super::lambdas::Lambdas;
@@ -69,12 +69,8 @@ pub(crate) struct TrainArgs {
     pub(super) lqo: bool,
     #[command(flatten)]
     pub(super) data: DataArgs,
-    /// Indices of svmlight files count from 0, not 1
-    #[arg(long)]
-    pub(super) zero_based: bool,
-    /// Names of the features: the first line names the first column
-    #[arg(long, value_name = "FILE")]
-    pub(super) names: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) columns: ColumnArgs,
     /// Write the model to this file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -100,8 +96,7 @@ pub(crate) fn run(args: &TrainArgs, console: Console) -> Result<ExitCode> {
     let source = Source {
         path: &args.path,
         data: &args.data,
-        zero_based: args.zero_based,
-        names: args.names.as_ref(),
+        columns: &args.columns,
     };
     let (train, load_seconds) = source.train(console)?;
     let training = Training {
@@ -119,7 +114,7 @@ impl TrainArgs {
     fn check(&self) -> Result<()> {
         let inputs = [
             Some(&self.path),
-            self.names.as_ref(),
+            self.columns.names.as_ref(),
             self.features.as_ref(),
         ];
         data::check_one_stdin(&inputs)?;

@@ -48,12 +48,9 @@ pub use options::TrainOptions;
 pub use solver::{Shape, Solver, UnknownSolver};
 pub use trained::{Trained, Weights};
 
-use crate::Lambda;
-use crate::QueryWeight;
 use crate::candidates::Candidates;
 use crate::dataset::Dataset;
-#[cfg(doc)]
-use crate::weight::QueryWeight;
+use crate::{Lambda, QueryWeight};
 use conjugate::Iterative;
 use design::Design;
 use eigen::Eigen;

@@ -187,7 +187,7 @@ fn mistakes_are_told() {
     for (arguments, code, message) in [
         ("train train.svm", 2, "--lambda"),
         ("train train.svm --lambda 0", 2, "above 0"),
-        ("train train.svm --lambda 1,,2", 2, "number above 0"),
+        ("train train.svm --lambda 1,,2", 2, "empty"),
         (
             "train train.svm --lambda 1 --solver best",
             2,

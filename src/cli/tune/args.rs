@@ -11,7 +11,7 @@ use rankrls::{Dataset, Metric, QueryWeight};
 
 use super::table_file;
 use crate::cli::checkpoint::CheckpointArgs;
-use crate::cli::data::{self, DataArgs};
+use crate::cli::data::{self, ColumnArgs, DataArgs};
 use crate::cli::input::Source;
 use crate::cli::lambdas::{self, Lambdas};
 use crate::cli::measures::{self, CriterionName, Measures};
@@ -39,7 +39,7 @@ Examples:
   rankrls tune train.svm -k 50 --validation test.svm --measure ndcg@10 --metrics map,cindex
   rankrls tune train.svm -k 20 --lambdas 0.5,4,32 --folds 3 --table models.csv
   rankrls tune train.svm -k 50 --rule one-se --plot paths.svg
-  rankrls tune train.svm -k 200 --folds 5 --checkpoint tune.checkpoint --resume
+  rankrls tune train.svm -k 200 --folds 3 --checkpoint tune.checkpoint --resume
   rankrls tune train.svm -k 50 --min-improvement 0.01 --patience 3 --json")]
 pub(crate) struct TuneArgs {
     /// Training data, plain or compressed by gzip or zstd; - is standard input, and @parses a
@@ -102,12 +102,8 @@ pub(crate) struct TuneArgs {
     patience: Option<usize>,
     #[command(flatten)]
     data: DataArgs,
-    /// Indices of svmlight files count from 0, not 1
-    #[arg(long)]
-    zero_based: bool,
-    /// Names of the features: the first line names the first column
-    #[arg(long, value_name = "FILE")]
-    names: Option<PathBuf>,
+    #[command(flatten)]
+    columns: ColumnArgs,
     /// Measure the chosen path on this data; has no part in the choice
     #[arg(long, value_name = "DATA")]
     pub(super) test: Option<PathBuf>,
@@ -145,7 +141,7 @@ impl TuneArgs {
     pub(super) fn check(&self) -> Result<()> {
         let inputs = [
             Some(&self.path),
-            self.names.as_ref(),
+            self.columns.names.as_ref(),
             self.validation.as_ref(),
             self.test.as_ref(),
         ];
@@ -234,8 +230,7 @@ impl TuneArgs {
         Source {
             path: &self.path,
             data: &self.data,
-            zero_based: self.zero_based,
-            names: self.names.as_ref(),
+            columns: &self.columns,
         }
     }
 
