@@ -1,6 +1,6 @@
 //! Diagrams of a comparison.
 
-use super::{Comparison, Entry, StepEntry};
+use super::{Comparison, Entry, StepEntry, duration};
 use crate::plot::{Bar, BarPlot, Figure, LinePlot, Scale, Series};
 
 /// Leave-query-out error and concordance index against the number of features.
@@ -39,12 +39,13 @@ pub fn overlaps(comparison: &Comparison) -> Option<Figure> {
 
 /// Time and memory, both on logarithmic scales.
 pub fn costs(comparison: &Comparison) -> Figure {
-    let time = bars(comparison, "seconds of selecting", &|entry| {
-        entry.select_seconds.map(|spread| spread.mean)
+    let time = bars(comparison, "time of selecting, seconds", &|entry| {
+        let seconds = entry.select_seconds?.mean;
+        Some((seconds, duration(seconds)))
     });
     let memory = bars(comparison, "peak memory of the process, MiB", &|entry| {
-        let bytes = entry.peak_rss_bytes?;
-        Some(bytes.mean / f64::from(1 << 20))
+        let mebibytes = entry.peak_rss_bytes?.mean / f64::from(1 << 20);
+        Some((mebibytes, format!("{mebibytes:.1} MiB")))
     });
     Figure::new("").bars(time).bars(memory)
 }
@@ -90,16 +91,27 @@ fn named(comparison: &Comparison) -> Vec<(String, &Entry)> {
     named
 }
 
-fn bars(comparison: &Comparison, label: &str, value: &dyn Fn(&Entry) -> Option<f64>) -> BarPlot {
+/// Lengths of bars, and what stands beside them.
+fn bars(
+    comparison: &Comparison,
+    label: &str,
+    value: &dyn Fn(&Entry) -> Option<(f64, String)>,
+) -> BarPlot {
     let mut plot = BarPlot::new(label).scale(Scale::Log);
     for entry in &comparison.strategies {
-        let bar = Bar::new(entry.contestant.to_string(), value(entry));
-        let bar = match (&entry.error, entry.needs_bytes) {
-            (None, _) => bar,
-            (Some(_), Some(_)) => bar.note("does not fit"),
-            (Some(_), None) => bar.note("did not run"),
+        let contestant = entry.contestant;
+        let name = if entry.exact {
+            format!("{contestant} (exact)")
+        } else {
+            contestant.to_string()
         };
-        plot = plot.bar(bar);
+        let (length, note) = value(entry).unzip();
+        let note = match (&entry.error, entry.needs_bytes) {
+            (None, _) => note.unwrap_or_else(|| "unknown".to_owned()),
+            (Some(_), Some(_)) => "does not fit".to_owned(),
+            (Some(_), None) => "did not run".to_owned(),
+        };
+        plot = plot.bar(Bar::new(name, length).note(note));
     }
     plot
 }

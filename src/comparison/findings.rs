@@ -109,7 +109,7 @@ impl Agreement {
 impl Loss {
     /// `None` if one of them took no step.
     fn new(entry: &Entry, reference: &Entry, metric: Option<&String>) -> Option<Self> {
-        let (ours, theirs) = entry.steps.iter().zip(&reference.steps).last()?;
+        let (ours, theirs) = entry.steps.iter().zip(&reference.steps).next_back()?;
         let excess = ours.lqo_error.mean - theirs.lqo_error.mean;
         let test = metric.and_then(|metric| {
             let (ours, theirs) = (ours.measure(metric)?, theirs.measure(metric)?);

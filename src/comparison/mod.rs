@@ -31,6 +31,7 @@
 //! ```
 
 mod contestant;
+mod duration;
 mod entry;
 #[cfg(feature = "plot")]
 mod figure;
@@ -44,6 +45,7 @@ mod tests;
 use serde::Serialize;
 
 pub use contestant::{Contestant, ContestantError, contestants};
+pub use duration::duration;
 pub use entry::{Entry, Outcome, RunEntry, StepEntry};
 #[cfg(feature = "plot")]
 pub use figure::{costs, errors, overlaps, tests as test_measures};

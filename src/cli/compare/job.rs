@@ -4,12 +4,11 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use indicatif::ProgressBar;
-use rankrls::comparison::{Comparison, Contestant, Outcome, Selected, Task};
+use rankrls::comparison::{Comparison, Contestant, Findings, Outcome, Selected, Task, duration};
 use serde::Serialize;
 
 use super::runner::{Ended, Runner};
 use super::text::text;
-use super::words::seconds;
 use super::{CompareArgs, page, path_file};
 use crate::cli::console::Console;
 use crate::cli::interrupt::Interrupt;
@@ -38,7 +37,7 @@ struct Document<'a> {
     interrupted: bool,
     #[serde(flatten)]
     comparison: &'a Comparison,
-    findings: rankrls::comparison::Findings,
+    findings: Findings,
 }
 
 impl<'a> Job<'a> {
@@ -217,7 +216,7 @@ impl<'a> Job<'a> {
 fn line(selected: &Selected) -> String {
     let error = selected.steps.last().map(|step| step.lqo_error);
     let error = error.map_or_else(String::new, |error| format!(", LQO error {error:.4}"));
-    format!("{}{error}", seconds(selected.seconds()))
+    format!("{}{error}", duration(selected.seconds()))
 }
 
 /// Refuses a comparison of nothing.

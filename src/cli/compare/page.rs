@@ -28,7 +28,7 @@ grid-template-columns:repeat(auto-fit,minmax(min(100%,18rem),1fr))}
 padding:.7rem .9rem;overflow-wrap:anywhere}
 dt{font-weight:650}
 dd{margin:.15rem 0 0}
-.scroll{overflow-x:auto;max-width:100%}
+.scroll{overflow-x:auto;max-width:100%;margin:0 0 1.25rem}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.92rem}
 th,td{padding:.35rem .8rem .35rem 0;text-align:right;white-space:nowrap;\
 border-bottom:1px solid var(--line)}
@@ -140,7 +140,6 @@ fn tables(comparison: &Comparison) -> String {
         html += "<p class=\"soft\">Means of several runs, ± their standard deviation.</p>\n";
     }
     html += &table(&costs(comparison), comparison);
-    html += "<p></p>\n";
     html += &table(&findings(comparison), comparison);
     html + "</section>\n"
 }

@@ -1,8 +1,8 @@
 //! The figures of all strategies, as rows of text.
 
-use rankrls::comparison::{Comparison, Entry};
+use rankrls::comparison::{Comparison, Entry, Spread, duration};
 
-use super::words::{percent, seconds, spread};
+use super::words::{percent, spread};
 use crate::cli::bytes::Bytes;
 
 /// Rows under titles.
@@ -31,9 +31,7 @@ pub(super) fn costs(comparison: &Comparison) -> Rows {
 
 fn cost(entry: &Entry) -> Vec<String> {
     let missing = || "-".to_owned();
-    let time = |spread: Option<rankrls::comparison::Spread>| {
-        spread.map_or_else(missing, |spread| seconds(spread.mean))
-    };
+    let time = |spread: Option<Spread>| spread.map_or_else(missing, |spread| duration(spread.mean));
     let memory = match (entry.peak_rss_bytes, entry.needs_bytes) {
         (Some(peak), _) => Bytes(whole(peak.mean)).to_string(),
         (None, Some(_)) => "does not fit".to_owned(),

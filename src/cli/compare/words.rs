@@ -1,6 +1,10 @@
 //! What a comparison comes to, in words.
 
-use rankrls::comparison::{Agreement, Comparison, Contestant, Entry, Findings, Loss, Spread};
+use std::fmt::Write as _;
+
+use rankrls::comparison::{
+    Agreement, Comparison, Contestant, Entry, Findings, Loss, Spread, duration,
+};
 
 use crate::cli::bytes::Bytes;
 
@@ -39,14 +43,14 @@ fn fastest(findings: &Findings, comparison: &Comparison) -> String {
         let contestant = contestant?;
         let entry = entry(comparison, contestant)?;
         let (total, each) = (entry.select_seconds?, entry.seconds_per_feature?);
-        let (total, each) = (seconds(total.mean), seconds(each.mean));
+        let (total, each) = (duration(total.mean), duration(each.mean));
         Some((contestant, format!("{total} ({each} a feature)")))
     };
     let mut text = String::new();
     if let Some((exact, time)) = timed(findings.fastest_exact) {
-        text += &format!("{exact} is the fastest exact strategy with {time}");
+        let _ = write!(text, "{exact} is the fastest exact strategy with {time}");
         if let Some((slowest, times)) = findings.slowest_exact {
-            text += &format!(", {} times as fast as {slowest}", ratio(times));
+            let _ = write!(text, ", {} times as fast as {slowest}", ratio(times));
         }
         text += if findings.fastest == findings.fastest_exact {
             ", and the fastest of all."
@@ -57,7 +61,7 @@ fn fastest(findings: &Findings, comparison: &Comparison) -> String {
     if findings.fastest != findings.fastest_exact
         && let Some((fastest, time)) = timed(findings.fastest)
     {
-        text += &format!("{fastest} is the fastest of all with {time}.");
+        let _ = write!(text, "{fastest} is the fastest of all with {time}.");
     }
     text
 }
@@ -78,7 +82,8 @@ fn lost(findings: &Findings, comparison: &Comparison) -> String {
         against(least, metric)
     );
     if least.strategy != most.strategy {
-        text += &format!(
+        let _ = write!(
+            text,
             "; {} has the largest, {}",
             most.strategy,
             against(most, metric)
@@ -90,7 +95,7 @@ fn lost(findings: &Findings, comparison: &Comparison) -> String {
 /// `3.1% above the exact one (test cindex lower by 0.012)`.
 fn against(loss: &Loss, metric: &str) -> String {
     let error = if loss.error == 0.0 {
-        "the exact one".to_owned()
+        "the same as the exact one".to_owned()
     } else {
         let side = if loss.error > 0.0 { "above" } else { "below" };
         format!("{} {side} the exact one", percent(loss.error.abs()))
@@ -136,26 +141,6 @@ fn listed(contestants: &[Contestant]) -> String {
     }
 }
 
-/// Seconds or milliseconds with three digits.
-pub(super) fn seconds(seconds: f64) -> String {
-    let (value, unit) = if seconds < 1.0 {
-        (seconds * 1e3, "ms")
-    } else {
-        (seconds, "s")
-    };
-    format!("{} {unit}", three(value))
-}
-
-/// Three digits, all of those before the point.
-fn three(value: f64) -> String {
-    let decimals = match value {
-        value if value >= 99.95 => 0,
-        value if value >= 9.995 => 1,
-        _ => 2,
-    };
-    format!("{value:.decimals$}")
-}
-
 fn ratio(times: f64) -> String {
     if times < 9.95 {
         format!("{times:.1}")
@@ -188,13 +173,6 @@ mod tests {
 
     #[test]
     fn figures_are_short() {
-        assert_eq!(seconds(0.001_234), "1.23 ms");
-        assert_eq!(seconds(0.0456), "45.6 ms");
-        assert_eq!(seconds(0.789), "789 ms");
-        assert_eq!(
-            [1.5, 12.34, 123.4].map(seconds),
-            ["1.50 s", "12.3 s", "123 s"]
-        );
         assert_eq!([0.0123, 0.5].map(percent), ["1.2%", "50%"]);
         assert_eq!([2.34, 12.3].map(ratio), ["2.3", "12"]);
     }
