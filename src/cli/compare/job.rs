@@ -224,6 +224,13 @@ fn check(comparison: &Comparison) -> Result<()> {
     if comparison.ran().next().is_some() {
         return Ok(());
     }
+    let mut errors = comparison.strategies.iter().map(|entry| &entry.error);
+    if let Some(Some(first)) = errors.next()
+        && comparison.strategies[0].needs_bytes.is_none()
+        && errors.all(|error| error.as_ref() == Some(first))
+    {
+        bail!("{first}");
+    }
     let reasons = comparison.strategies.iter().map(super::words::failure);
     let reasons: Vec<String> = reasons.collect();
     bail!("no strategy could select: {}", reasons.join("; "));

@@ -82,15 +82,6 @@ impl<'a> Runner<'a> {
         if let Some(seed) = seed {
             command.arg(format!("--seed={seed}"));
         }
-        if let Some(test) = &self.args.test {
-            let names = self.args.metrics.0.iter().map(ToString::to_string);
-            let names: Vec<String> = names.collect();
-            command.arg(joined("--test=", test));
-            command.arg(format!("--metrics={}", names.join(",")));
-        }
-        if let Some(convention) = self.args.convention {
-            command.arg(format!("--convention={convention}"));
-        }
         let finished = match self.finish(command)? {
             Ok(finished) => finished,
             Err(code) => return Ok(Ended::Interrupted(code)),
@@ -127,7 +118,7 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// `rankrls select`, all but the test data and the seed.
+    /// `rankrls select`, all but the seed.
     fn command(&self, contestant: Contestant) -> Command {
         let args = self.args;
         let mut command = Command::new(&self.program);
@@ -149,14 +140,21 @@ impl<'a> Runner<'a> {
         if let Some(names) = &args.names {
             command.arg(joined("--names=", names));
         }
-        // Whatever its first character is.
-        let embedded = args.path.to_str().is_some_and(|path| path.starts_with('@'));
-        let path = if embedded || args.path.is_absolute() {
-            args.path.clone()
+        if let Some(test) = &args.test {
+            let names = args.metrics.0.iter().map(ToString::to_string);
+            let names: Vec<String> = names.collect();
+            command.arg(joined("--test=", test));
+            command.arg(format!("--metrics={}", names.join(",")));
+        }
+        if let Some(convention) = args.convention {
+            command.arg(format!("--convention={convention}"));
+        }
+        // A name that begins with a hyphen is no option.
+        if args.path.as_os_str().as_encoded_bytes().starts_with(b"-") {
+            command.arg(PathBuf::from(".").join(&args.path));
         } else {
-            PathBuf::from(".").join(&args.path)
-        };
-        command.arg(path);
+            command.arg(&args.path);
+        }
         command
     }
 
