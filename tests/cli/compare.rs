@@ -223,7 +223,7 @@ fn mistakes_are_told_before_anything_runs() {
     ] {
         let error = folder.fails(arguments, 1);
         assert!(error.contains(says), "{error}");
-        assert_eq!(error.lines().count(), 1, "{error}");
+        assert_eq!(error.matches(says).count(), 1, "{error}");
     }
 }
 

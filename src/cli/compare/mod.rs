@@ -29,7 +29,7 @@ use job::Job;
 ///
 /// Runs `rankrls select` once for every strategy, one after the other, each in a process of its
 /// own, and once for every seed where a strategy draws at random. A strategy that does not fit
-/// into memory is told so. All but the time of reading is the same data for all.
+/// into memory is a row that says so. Times leave out reading the data and measuring test data.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
