@@ -49,6 +49,7 @@
 //! - [`mod@select`]: the greedy driver, its options and observers.
 //! - [`strategy`]: the ways to find the best candidate of a step, and the state they share.
 //! - [`checkpoint`]: going on after a process has ended.
+//! - [`comparison`]: strategies beside each other.
 //! - [`mod@tune`]: lambda and the number of features, chosen together.
 //! - [`path`]: scores of test data after every step.
 //! - [`letor`]: the experiment of the LETOR collections.
@@ -68,6 +69,7 @@
 
 pub mod candidates;
 pub mod checkpoint;
+pub mod comparison;
 pub mod corpus;
 pub mod dataset;
 mod estimate;

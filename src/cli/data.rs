@@ -71,6 +71,22 @@ impl DataArgs {
         asked.or_else(memory::budget)
     }
 
+    /// The same as arguments.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let format = self.format.to_possible_value();
+        let mut arguments: Vec<String> = format
+            .map(|format| format!("--format={}", format.get_name()))
+            .into_iter()
+            .collect();
+        if self.regroup {
+            arguments.push("--regroup".to_owned());
+        }
+        if let Some(Bytes(bytes)) = self.max_memory {
+            arguments.push(format!("--max-memory={bytes}"));
+        }
+        arguments
+    }
+
     /// How to read, with `held` bytes taken already.
     pub(crate) fn options(&self, held: u64) -> ReadOptions {
         ReadOptions::new()

@@ -2,6 +2,7 @@
 
 mod bytes;
 mod checkpoint;
+mod compare;
 mod completions;
 mod console;
 mod corpus;
@@ -85,6 +86,7 @@ enum Command {
     Select(Box<select::SelectArgs>),
     Train(Box<train::TrainArgs>),
     Tune(Box<tune::TuneArgs>),
+    Compare(Box<compare::CompareArgs>),
     Predict(predict::PredictArgs),
     Evaluate(evaluate::EvaluateArgs),
     Inspect(inspect::InspectArgs),
@@ -121,6 +123,7 @@ fn run(cli: &Cli, console: Console) -> Result<ExitCode> {
         Command::Select(args) => return select::run(args, console),
         Command::Train(args) => return train::run(args, console),
         Command::Tune(args) => return tune::run(args, console),
+        Command::Compare(args) => return compare::run(args, cli.common.threads, console),
         Command::Predict(args) => predict::run(args, console),
         Command::Evaluate(args) => evaluate::run(args, console),
         Command::Inspect(args) => inspect::run(args),

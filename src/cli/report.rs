@@ -24,6 +24,8 @@ pub(crate) struct Report<'a> {
     pub(crate) test: Option<(TestSizes, &'a TestPath<'a>)>,
     pub(crate) load_seconds: f64,
     pub(crate) select_seconds: f64,
+    /// Of these, for measuring test data.
+    pub(crate) test_seconds: Option<f64>,
     pub(crate) peak_rss_bytes: Option<u64>,
 }
 
@@ -46,6 +48,8 @@ struct Document<'a> {
     test: Option<&'a TestSizes>,
     load_seconds: f64,
     select_seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    test_seconds: Option<f64>,
     peak_rss_bytes: Option<u64>,
 }
 
@@ -93,6 +97,7 @@ impl<'a> Report<'a> {
             test: self.test.as_ref().map(|(sizes, _)| sizes),
             load_seconds: self.load_seconds,
             select_seconds: self.select_seconds,
+            test_seconds: self.test_seconds,
             peak_rss_bytes: self.peak_rss_bytes,
         }
     }

@@ -58,6 +58,7 @@ impl Job<'_> {
             test: self.test_sizes().zip(watch.test.as_ref()),
             load_seconds: self.input.seconds,
             select_seconds,
+            test_seconds: watch.test.as_ref().map(|_| watch.test_seconds),
             peak_rss_bytes: memory::peak(),
         })?;
         // What was found is printed even if it could not be saved.

@@ -1,6 +1,7 @@
 //! Watches a selection: progress, measures on test data, signals.
 
 use std::ops::ControlFlow;
+use std::time::Instant;
 
 use indicatif::ProgressBar;
 use rankrls::TestPath;
@@ -18,6 +19,8 @@ pub(crate) struct Watch<'a> {
     console: Console,
     interrupt: &'a Interrupt,
     pub(crate) test: Option<TestPath<'a>>,
+    /// Time that measuring test data took.
+    pub(crate) test_seconds: f64,
     pub(crate) checkpointer: Option<Checkpointer>,
     bar: Option<ProgressBar>,
     /// The step whose figures are no finite numbers.
@@ -34,6 +37,7 @@ impl<'a> Watch<'a> {
             console,
             interrupt,
             test,
+            test_seconds: 0.0,
             checkpointer: None,
             bar: None,
             broken: None,
@@ -81,7 +85,9 @@ impl Watch<'_> {
             return ControlFlow::Break(());
         }
         if let Some(test) = &mut self.test {
+            let begin = Instant::now();
             test.stepped(number, step, state)?;
+            self.test_seconds += begin.elapsed().as_secs_f64();
         }
         match self.interrupt.code() {
             None => ControlFlow::Continue(()),

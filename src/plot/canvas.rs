@@ -313,7 +313,7 @@ fn units(value: f64) -> String {
 
 /// `text` for XML and HTML, as content or in quotes. Characters that XML cannot have become
 /// U+FFFD.
-pub(super) fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for char in text.chars() {
         match char {

@@ -54,6 +54,7 @@ mod text;
 mod weights;
 
 pub use axis::Scale;
+pub use canvas::escaped;
 pub use error::PlotError;
 pub use figure::{Figure, Panel};
 pub use format::PlotFormat;

@@ -5,9 +5,10 @@ use predicates::prelude::*;
 
 use crate::support::Folder;
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "select",
     "tune",
+    "compare",
     "train",
     "predict",
     "evaluate",
@@ -51,6 +52,7 @@ fn examples_work() {
     for command in [
         "select",
         "tune",
+        "compare",
         "train",
         "predict",
         "evaluate",

@@ -3,6 +3,7 @@
 mod build;
 mod checkpoint;
 mod common;
+mod compare;
 mod convert;
 mod corpora;
 mod corpus;

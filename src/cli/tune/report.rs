@@ -151,6 +151,7 @@ impl<'a> Report<'a> {
             test: self.test.clone(),
             load_seconds: self.load_seconds,
             select_seconds: self.tune_seconds,
+            test_seconds: None,
             peak_rss_bytes: self.peak_rss_bytes,
         }
     }

@@ -1,0 +1,165 @@
+//! The report as a page that needs nothing but a browser.
+
+use std::fmt::Write as _;
+
+use rankrls::comparison::{self, Comparison};
+use rankrls::plot::{Figure, escaped};
+
+use super::rows::{Rows, costs, findings};
+use super::words::{answers, failure};
+use crate::cli::numbers::given;
+
+const STYLE: &str = "\
+:root{color-scheme:light dark;--paper:#ffffff;--ink:#1b1f24;--soft:#57606a;--line:#d5dae0;\
+--card:#f4f6f8;--mark:#1f6fb4}
+@media (prefers-color-scheme:dark){:root{--paper:#14161a;--ink:#e8eaed;--soft:#a4acb6;\
+--line:#353b43;--card:#1d2127;--mark:#6db3f2}}
+*{box-sizing:border-box}
+body{margin:0 auto;padding:1.25rem 1rem 3rem;max-width:72rem;background:var(--paper);\
+color:var(--ink);line-height:1.5;\
+font-family:system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif}
+h1{font-size:1.5rem;line-height:1.25;margin:0 0 .5rem;overflow-wrap:anywhere}
+h2{font-size:1.1rem;margin:2.25rem 0 .5rem}
+p{margin:.4rem 0;overflow-wrap:anywhere}
+.soft{color:var(--soft);font-size:.92rem}
+.answers{display:grid;gap:.75rem;margin:1.25rem 0 0;\
+grid-template-columns:repeat(auto-fit,minmax(min(100%,18rem),1fr))}
+.answers>div{background:var(--card);border-left:4px solid var(--mark);border-radius:.4rem;\
+padding:.7rem .9rem;overflow-wrap:anywhere}
+dt{font-weight:650}
+dd{margin:.15rem 0 0}
+.scroll{overflow-x:auto;max-width:100%;margin:0 0 1.25rem}
+table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.92rem}
+th,td{padding:.35rem .8rem .35rem 0;text-align:right;white-space:nowrap;\
+border-bottom:1px solid var(--line)}
+th{color:var(--soft);font-weight:600}
+th:first-child,td:first-child{text-align:left}
+tr.exact td:first-child{font-weight:650}
+.failed{color:var(--soft)}
+";
+
+/// The whole page.
+pub(super) fn page(comparison: &Comparison) -> String {
+    let title = format!("Strategies on {}", comparison.task.file);
+    let title = escaped(&title);
+    let mut html = format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
+         <h1>{title}</h1>\n"
+    );
+    html += &what(comparison);
+    html += &at_a_glance(comparison);
+    html += &diagrams(comparison);
+    html += &tables(comparison);
+    let version = env!("CARGO_PKG_VERSION");
+    let _ = writeln!(
+        html,
+        "<p class=\"soft\">rankrls {version}</p>\n</main>\n</body>\n</html>"
+    );
+    html
+}
+
+/// What was compared.
+fn what(comparison: &Comparison) -> String {
+    let task = &comparison.task;
+    let mut html = String::new();
+    if let Some(data) = comparison.data {
+        let _ = writeln!(
+            html,
+            "<p class=\"soft\">{} rows, {} queries, {} columns in {} classes, {} non-zeros; \
+             {} features, lambda {}.</p>",
+            data.rows,
+            data.queries,
+            data.columns,
+            data.column_classes,
+            data.nonzeros,
+            task.k,
+            given(task.lambda)
+        );
+    }
+    if let (Some(file), Some(test)) = (&task.test_file, &comparison.test) {
+        let _ = writeln!(
+            html,
+            "<p class=\"soft\">Test data {}: {} rows, {} queries; convention {}.</p>",
+            escaped(file),
+            test.rows,
+            test.queries,
+            escaped(&test.convention)
+        );
+    }
+    html
+}
+
+fn at_a_glance(comparison: &Comparison) -> String {
+    let mut html = "<dl class=\"answers\">\n".to_owned();
+    for (question, answer) in answers(comparison) {
+        let (question, answer) = (escaped(question), escaped(&answer));
+        let _ = writeln!(html, "<div><dt>{question}</dt><dd>{answer}</dd></div>");
+    }
+    html += "</dl>\n";
+    for entry in comparison.strategies.iter().filter(|entry| !entry.ran()) {
+        let _ = writeln!(
+            html,
+            "<p class=\"failed\">{}.</p>",
+            escaped(&failure(entry))
+        );
+    }
+    html
+}
+
+fn diagrams(comparison: &Comparison) -> String {
+    let mut html = section("Time and memory", &comparison::costs(comparison));
+    html += &section(
+        "Error against the number of features",
+        &comparison::errors(comparison),
+    );
+    if let Some(figure) = comparison::test_measures(comparison) {
+        html += &section("Measures of the test data", &figure);
+    }
+    if let Some(figure) = comparison::overlaps(comparison) {
+        html += &section("Overlap with the exact selection", &figure);
+    }
+    html
+}
+
+fn section(title: &str, figure: &Figure) -> String {
+    // Within a page the name space goes without saying.
+    let fragment = figure.to_html_fragment();
+    let fragment = fragment.replace(" xmlns=\"http://www.w3.org/2000/svg\"", "");
+    format!("<section>\n<h2>{title}</h2>\n{fragment}</section>\n")
+}
+
+fn tables(comparison: &Comparison) -> String {
+    let mut html = "<section>\n<h2>All figures</h2>\n".to_owned();
+    if comparison
+        .strategies
+        .iter()
+        .any(|entry| entry.runs.len() > 1)
+    {
+        html += "<p class=\"soft\">Means of several runs, ± their standard deviation.</p>\n";
+    }
+    html += &table(&costs(comparison), comparison);
+    html += &table(&findings(comparison), comparison);
+    html + "</section>\n"
+}
+
+fn table(rows: &Rows, comparison: &Comparison) -> String {
+    let mut html = "<div class=\"scroll\" tabindex=\"0\">\n<table>\n<thead><tr>".to_owned();
+    for title in &rows.titles {
+        let _ = write!(html, "<th scope=\"col\">{}</th>", escaped(title));
+    }
+    html += "</tr></thead>\n<tbody>\n";
+    for (row, entry) in rows.rows.iter().zip(&comparison.strategies) {
+        html += match (entry.ran(), entry.exact) {
+            (false, _) => "<tr class=\"failed\">",
+            (true, true) => "<tr class=\"exact\">",
+            (true, false) => "<tr>",
+        };
+        for cell in row {
+            let _ = write!(html, "<td>{}</td>", escaped(cell));
+        }
+        html += "</tr>\n";
+    }
+    html + "</tbody>\n</table>\n</div>\n"
+}

@@ -1,0 +1,63 @@
+//! What `compare` prints for people.
+
+use std::fmt::Write as _;
+
+use rankrls::comparison::Comparison;
+
+use super::rows::{Rows, costs, findings};
+use super::words::{answers, failure};
+use crate::cli::numbers::{given, printable};
+use crate::cli::table::{lines, table};
+
+/// Tables, and what they come to.
+pub(super) fn text(comparison: &Comparison) -> String {
+    let mut text = heading(comparison);
+    let _ = writeln!(text, "\n{}", grid(costs(comparison)));
+    let _ = writeln!(text, "\n{}\n", grid(findings(comparison)));
+    for entry in comparison.strategies.iter().filter(|entry| !entry.ran()) {
+        let _ = writeln!(text, "{}", printable(&failure(entry)));
+    }
+    for (question, answer) in answers(comparison) {
+        let _ = writeln!(text, "{question}: {answer}");
+    }
+    text
+}
+
+fn heading(comparison: &Comparison) -> String {
+    let task = &comparison.task;
+    let (k, lambda) = (task.k, given(task.lambda));
+    let mut text = format!("{}: {k} features, lambda {lambda}\n", printable(&task.file));
+    if let Some(data) = comparison.data {
+        let _ = writeln!(
+            text,
+            "data: {} rows, {} queries, {} columns, {} non-zeros, {} column classes",
+            data.rows, data.queries, data.columns, data.nonzeros, data.column_classes
+        );
+    }
+    if let (Some(file), Some(test)) = (&task.test_file, &comparison.test) {
+        let _ = writeln!(
+            text,
+            "test data: {}, {} rows, {} queries, convention {}",
+            printable(file),
+            test.rows,
+            test.queries,
+            test.convention
+        );
+    }
+    if comparison
+        .strategies
+        .iter()
+        .any(|entry| entry.runs.len() > 1)
+    {
+        text += "means of several runs, ± their standard deviation\n";
+    }
+    text
+}
+
+fn grid(rows: Rows) -> String {
+    let mut table = table(&rows.titles);
+    for row in rows.rows {
+        table.add_row(row);
+    }
+    lines(table)
+}

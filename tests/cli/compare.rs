@@ -1,0 +1,289 @@
+use std::collections::HashSet;
+
+use crate::support::{Folder, keys};
+
+const SMALL: &str = "compare train.svm -k 3 --lambda 0.5 --seeds 2";
+
+#[test]
+fn all_strategies_are_compared() {
+    let folder = Folder::new();
+    let command = format!("{SMALL} --test test.svm --metrics cindex,map --json");
+    let document = folder.json(&command);
+    assert_eq!(document["schema"], "rankrls.comparison/1");
+    for key in [
+        "version",
+        "interrupted",
+        "file",
+        "test_file",
+        "lambda",
+        "k",
+        "seeds",
+        "metrics",
+        "data",
+        "test",
+        "strategies",
+        "findings",
+    ] {
+        assert!(keys(&document).contains(&key), "{key}");
+    }
+    assert_eq!(document["data"]["rows"], 8);
+    let entries = document["strategies"].as_array().unwrap();
+    assert_eq!(entries.len(), 8);
+    for entry in entries {
+        let name = entry["strategy"].as_str().unwrap();
+        assert!(entry["error"].is_null(), "{entry}");
+        let exact = ["dense", "lowmem", "bounded"].contains(&name);
+        assert_eq!(entry["exact"], exact, "{name}");
+        let random = ["sampled", "random"].contains(&name);
+        let runs = entry["runs"].as_array().unwrap();
+        assert_eq!(runs.len(), if random { 2 } else { 1 }, "{name}");
+        assert_eq!(entry["steps"].as_array().unwrap().len(), 3, "{name}");
+        for step in entry["steps"].as_array().unwrap() {
+            assert!(step["test"]["cindex"]["mean"].is_number(), "{name}");
+            let overlap = step["overlap"]["mean"].as_f64().unwrap();
+            assert!((0.0..=1.0).contains(&overlap) && (!exact || overlap == 1.0));
+        }
+        assert!(entry["seconds_per_feature"]["mean"].as_f64().unwrap() > 0.0);
+    }
+    assert_eq!(document["findings"]["reference"], "dense");
+    assert_eq!(document["findings"]["agreement"], "same");
+    assert_eq!(document["findings"]["losses"].as_array().unwrap().len(), 5);
+}
+
+/// What is reported is what `select` says.
+#[test]
+fn figures_are_those_of_select() {
+    let folder = Folder::new();
+    folder.write(
+        "zero.svm",
+        "1 qid:1 0:1 2:1\n0 qid:1 1:1\n1 qid:2 0:2\n0 qid:2 2:1 1:0.5\n",
+    );
+    let options = "zero.svm -k 2 --lambda 0.25 --zero-based --regroup";
+    let document = folder
+        .command(&format!("compare {options} --json"))
+        .output()
+        .unwrap();
+    // Column indices of the last row fall, and are refused for all strategies at once.
+    assert_eq!(document.status.code(), Some(1));
+    folder.write(
+        "zero.svm",
+        "1 qid:1 0:1 2:1\n0 qid:1 1:1\n1 qid:2 0:2\n0 qid:2 1:0.5 2:1\n",
+    );
+    let document = folder.json(&format!(
+        "compare {options} --strategies backfit,sampled:2 --json"
+    ));
+    let select = |more: &str| folder.json(&format!("select {options} {more} --json"));
+    let entries = document["strategies"].as_array().unwrap();
+    let backfit = select("--strategy backfit");
+    let sampled = select("--strategy sampled --candidates 2 --seed 4");
+    assert_eq!(entries[1]["strategy"], "sampled:2");
+    for (run, selection) in [
+        (&entries[0]["runs"][0], backfit),
+        (&entries[1]["runs"][3], sampled),
+    ] {
+        let steps = selection["steps"].as_array().unwrap();
+        let features: Vec<_> = steps.iter().map(|step| step["feature"].clone()).collect();
+        assert_eq!(run["features"].as_array().unwrap(), &features);
+        assert_eq!(run["seed"], selection["seed"]);
+    }
+    let error = &entries[0]["steps"][1]["lqo_error"]["mean"];
+    assert_eq!(
+        error,
+        &select("--strategy backfit")["steps"][1]["lqo_error"]
+    );
+    assert!(document["findings"]["reference"].is_null());
+    assert!(entries[0]["steps"][0]["overlap"].is_null());
+}
+
+#[test]
+fn a_strategy_that_does_not_fit_is_a_row() {
+    let folder = Folder::new();
+    let command = "compare @parses -k 2 --lambda 16 --strategies dense,bounded \
+                   --max-memory 16MiB --csv paths.csv --html report.html";
+    let text = folder.stdout(command);
+    assert!(text.contains("dense       yes     0"), "{text}");
+    assert!(
+        text.contains("does not fit into memory: it needs "),
+        "{text}"
+    );
+    assert!(text.contains("16.0 MiB may be taken"), "{text}");
+    let document = folder.json(&format!("{command} --json"));
+    let dense = &document["strategies"][0];
+    assert_eq!(dense["error"], "does not fit into memory");
+    assert_eq!(dense["limit_bytes"], 16 << 20);
+    assert!(dense["needs_bytes"].as_u64().unwrap() > 16 << 20);
+    assert_eq!(document["findings"]["reference"], "bounded");
+    let html = folder.read("report.html");
+    assert!(html.contains(">does not fit</text>"), "{html}");
+    let mut reader = csv::Reader::from_path(folder.path("paths.csv")).unwrap();
+    let records: Vec<_> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(records.len(), 3);
+    assert_eq!(&records[0][0], "dense");
+    assert_eq!(&records[0][14], "does not fit into memory");
+    let error = folder.fails(
+        "compare @parses -k 2 --lambda 16 --strategies dense --max-memory 16MiB",
+        1,
+    );
+    assert!(
+        error.contains("no strategy could select: dense does not fit"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_paths_are_a_table() {
+    let folder = Folder::new();
+    folder.run(&format!(
+        "{SMALL} --names names.txt --test test.svm --csv paths.csv"
+    ));
+    let mut reader = csv::Reader::from_path(folder.path("paths.csv")).unwrap();
+    let titles = reader.headers().unwrap().clone();
+    let records: Vec<_> = reader.records().map(Result::unwrap).collect();
+    // Six strategies once and two twice, three steps each.
+    assert_eq!(records.len(), 30);
+    let column = |name: &str| titles.iter().position(|title| title == name).unwrap();
+    let runs: HashSet<_> = records
+        .iter()
+        .map(|record| {
+            (
+                record[column("strategy")].to_owned(),
+                record[column("seed")].to_owned(),
+            )
+        })
+        .collect();
+    assert_eq!(runs.len(), 10);
+    for record in &records {
+        for number in ["lqo_error", "overlap", "select_seconds", "test_cindex"] {
+            assert!(record[column(number)].parse::<f64>().is_ok(), "{number}");
+        }
+    }
+    assert!(
+        records
+            .iter()
+            .any(|record| &record[column("name")] == "word:a")
+    );
+}
+
+#[test]
+fn the_report_needs_nothing_but_a_browser() {
+    let folder = Folder::new();
+    let data = crate::support::TRAIN;
+    folder.write("<b>&'x.svm", data);
+    let command = "compare <b>&'x.svm -k 3 --lambda 0.5 --seeds 2 --test test.svm";
+    folder.run(&format!("{command} --html report.html"));
+    let html = folder.read("report.html");
+    for absent in ["http", "<script", "<b>", "url(", "<link", "<img", "@import"] {
+        assert!(!html.contains(absent), "{absent}");
+    }
+    assert!(html.contains("Strategies on &lt;b&gt;&amp;&#39;x.svm</h1>"));
+    // XML but for its first line and the elements that have no end.
+    let (_, xml) = html.split_once('\n').unwrap();
+    let xml = xml.replace("<meta charset=\"utf-8\">", "");
+    let xml = xml.replace(
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">",
+        "",
+    );
+    let document = roxmltree::Document::parse(&xml).unwrap();
+    let count = |tag: &str| {
+        let nodes = document.descendants();
+        nodes.filter(|node| node.tag_name().name() == tag).count()
+    };
+    assert_eq!(count("svg"), 7);
+    assert_eq!(count("table"), 2);
+    assert!(html.contains("prefers-color-scheme:dark"));
+    assert!(html.contains("they selected the same 3 features"));
+}
+
+#[test]
+fn mistakes_are_told_before_anything_runs() {
+    let folder = Folder::new();
+    let compare = "compare train.svm -k 2 --lambda 1";
+    for (arguments, says) in [
+        ("--strategies dense,best", "no strategy is called \"best\""),
+        ("--strategies dense:5", "dense"),
+        ("--strategies dense,dense", "named twice"),
+        ("--seeds 0", "1..=1000"),
+        ("--metrics map", "--test"),
+        ("--html a --csv a", "the same file"),
+        ("--test -", "not on standard input"),
+    ] {
+        let error = folder.fails(&format!("{compare} {arguments}"), 2);
+        assert!(error.contains(says), "{error}");
+    }
+    for (arguments, says) in [
+        ("compare absent.svm -k 2 --lambda 1", "absent.svm"),
+        (
+            "compare train.svm -k 2 --lambda 1 --test absent.svm",
+            "absent.svm",
+        ),
+        (
+            "compare train.svm -k 2 --lambda 1 --html absent/a.html",
+            "cannot write to absent/a.html",
+        ),
+    ] {
+        let error = folder.fails(arguments, 1);
+        assert!(error.contains(says), "{error}");
+        assert_eq!(error.matches(says).count(), 1, "{error}");
+    }
+}
+
+#[test]
+fn fewer_candidates_than_asked_for_are_a_warning() {
+    let folder = Folder::new();
+    let (text, errors) = folder.run("compare train.svm -k 50 --lambda 1 --strategies bounded");
+    assert!(
+        errors.contains("bounded selected 4 features, not 50"),
+        "{errors}"
+    );
+    assert!(
+        text.contains("nothing: all strategies that ran are exact"),
+        "{text}"
+    );
+}
+
+/// The processes end with the one that started them, and what they found is kept.
+#[cfg(unix)]
+#[test]
+fn an_interrupt_keeps_what_there_is() {
+    use std::io::{BufRead, BufReader, Read};
+    use std::process::{Command, Stdio};
+    let folder = Folder::new();
+    folder.write("big.svm", crate::support::generated(1500, 3000));
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("rankrls"))
+        .current_dir(folder.path("."))
+        .args(["compare", "big.svm", "-k1500", "--lambda=1", "-v", "--json"])
+        .arg("--strategies=univariate:50,lowmem,bounded")
+        .arg("--seeds=1")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut errors = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("--strategy=lowmem") {
+        line.clear();
+        assert!(
+            errors.read_line(&mut line).unwrap() > 0,
+            "lowmem did not start"
+        );
+    }
+    let signalled = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(signalled.unwrap().success());
+    // It ends when all processes that could write have ended.
+    let rest = std::thread::spawn(move || {
+        let mut rest = String::new();
+        errors.read_to_string(&mut rest).unwrap();
+        rest
+    });
+    let output = child.wait_with_output().unwrap();
+    let rest = rest.join().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{rest}");
+    assert!(rest.contains("interrupted after 1 strategy"), "{rest}");
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["interrupted"], true);
+    assert!(document["strategies"][0]["error"].is_null());
+    assert_eq!(document["strategies"][1]["error"], "interrupted");
+    assert_eq!(document["strategies"][2]["error"], "interrupted");
+}
