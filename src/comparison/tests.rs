@@ -2,13 +2,13 @@ use serde_json::json;
 
 use super::*;
 
-/// A run with these features; its error after step `t` is `error / t`.
+/// A run with these features; its error is halved in every step.
 fn run(name: &str, seed: Option<u64>, features: &[u64], error: f64, seconds: f64) -> Selected {
-    let steps: Vec<_> = (1_u32..)
+    let steps: Vec<_> = (1_i32..)
         .zip(features)
         .map(|(step, feature)| {
             json!({
-                "feature": feature, "name": null, "lqo_error": error / f64::from(step),
+                "feature": feature, "name": null, "lqo_error": error * 0.5_f64.powi(step - 1),
                 "lqo_cindex": if step == 1 { None } else { Some(0.5) },
                 "evaluated": 10,
                 "test": {"map": 1.0 / error, "err": null},
@@ -53,7 +53,7 @@ fn seeds_become_means() {
     let entry = &comparison.strategies[0];
     assert!(entry.random && !entry.exact && entry.ran());
     let last = entry.last().unwrap();
-    assert_eq!((last.step, last.lqo_error.mean), (3, 2.0));
+    assert_eq!((last.step, last.lqo_error.mean), (3, 1.5));
     assert_eq!(last.overlap.unwrap().mean, 2.0 / 3.0);
     assert_eq!(entry.first_difference(), Some(1));
     assert_eq!(entry.select_seconds.unwrap().mean, 1.5);
