@@ -2,6 +2,7 @@
 # Makes the files of this folder anew; with --check into a temporary folder,
 # to see whether they are, byte for byte, those that are here. The parses of
 # Link Grammar need its parser: they are checked by the version that made them.
+# REMAKE_PROFILE names the profile of cargo to build with, release if not set.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 generated=(parses.svm.zst parses.names.txt.zst parses-test.svm.zst sentences.conllu.zst)
@@ -20,7 +21,7 @@ case "$#:${1:-}" in
 esac
 
 rankrls() {
-    cargo run --release --quiet --locked --manifest-path "$here/../Cargo.toml" -- "$@"
+    cargo run --profile "${REMAKE_PROFILE:-release}" --quiet --locked --manifest-path "$here/../Cargo.toml" -- "$@"
 }
 
 rankrls corpus generate --rows 1000 --vocabulary 100 --max-length 12 --max-parses 12 --attraction 100 \
