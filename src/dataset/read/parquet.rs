@@ -7,7 +7,7 @@ use std::path::Path;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::ParquetMetaData;
+use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use crate::dataset::IndexBase;
@@ -343,7 +343,7 @@ fn check_places(metadata: &ParquetMetaData, length: u64) -> Result<(), Fault> {
     let columns = metadata
         .row_groups()
         .iter()
-        .flat_map(|group| group.columns());
+        .flat_map(RowGroupMetaData::columns);
     for column in columns {
         let start = column.dictionary_page_offset();
         let places = [
