@@ -182,7 +182,7 @@ fn nice_step(rough: f64) -> f64 {
         .unwrap_or(10.0 * power)
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "exponents of floats")]
+#[expect(clippy::cast_possible_truncation, reason = "exponents of floats")]
 fn linear_label(value: f64, step: f64, largest: f64) -> String {
     if value == 0.0 {
         return "0".to_owned();
@@ -201,7 +201,7 @@ fn linear_label(value: f64, step: f64, largest: f64) -> String {
 
 /// Ticks at powers of ten; where there are too few of them, at 2 and 5 times them as well, and
 /// at equal differences where even these are too few.
-#[allow(clippy::cast_possible_truncation, reason = "exponents of floats")]
+#[expect(clippy::cast_possible_truncation, reason = "exponents of floats")]
 fn log_ticks(low: f64, high: f64, most: usize) -> Vec<Tick> {
     let (first, last) = (low.floor() as i32, high.ceil() as i32);
     let within = |value: &f64| (low - 1e-9..=high + 1e-9).contains(&value.log10());

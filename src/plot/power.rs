@@ -3,7 +3,7 @@
 use crate::Lambda;
 
 /// A ridge parameter: powers of two as such.
-#[allow(clippy::cast_possible_truncation, reason = "exponents of floats")]
+#[expect(clippy::cast_possible_truncation, reason = "exponents of floats")]
 pub(crate) fn power(lambda: Lambda) -> String {
     let exponent = lambda.value().log2();
     if exponent.fract() != 0.0 || exponent == 0.0 {
