@@ -4,56 +4,19 @@
 mod oracle;
 
 use oracle::Problem;
+use oracle::problems::{lambdas, problems};
 use proptest::prelude::*;
 use rankrls::rankrls::{Groups, Holdout, RankRls, TrainOptions, Trained};
 use rankrls::{Dataset, Lambda, Queries, QueryWeight, Solver, TrainError};
 
-/// Columns of small half-integers, some of them constant, copies, or mirrored and shifted
-/// copies of each other; rows without entries; queries from one row to all rows; more rows than
-/// columns and the other way round.
-fn problems() -> impl Strategy<Value = Problem> {
+/// Queries from one row to all rows; more rows than columns and the other way round.
+fn drawn() -> impl Strategy<Value = Problem> {
     let sizes = prop_oneof![
         4 => prop::collection::vec(1usize..6, 1..7),
         1 => prop::collection::vec(2usize..3, 8..14),
         1 => prop::collection::vec(12usize..17, 1..3),
     ];
-    sizes
-        .prop_flat_map(|sizes| {
-            let rows: usize = sizes.iter().sum();
-            let value = prop_oneof![5 => Just(0i32), 2 => Just(2), 2 => -5i32..6];
-            let column = prop::collection::vec(value, rows);
-            let columns =
-                prop::collection::vec((column, 0u8..8, any::<prop::sample::Index>()), 1..24);
-            let label = prop_oneof![Just(0.0), Just(1.0), -1.0f64..1.0];
-            let labels = prop::collection::vec(label, rows);
-            let empty_row = any::<prop::sample::Index>();
-            (Just(sizes), columns, labels, empty_row)
-        })
-        .prop_map(|(sizes, columns, labels, empty_row)| {
-            let mut x: Vec<Vec<f64>> = Vec::new();
-            for (column, special, other) in columns {
-                let mut column: Vec<f64> = column.iter().map(|&v| f64::from(v) / 2.0).collect();
-                match special {
-                    0 => column.fill(1.5),
-                    1 if !x.is_empty() => column.clone_from(&x[other.index(x.len())]),
-                    2 if !x.is_empty() => {
-                        column = x[other.index(x.len())].iter().map(|v| 0.5 - v).collect();
-                    }
-                    _ => column[empty_row.index(labels.len())] = 0.0,
-                }
-                x.push(column);
-            }
-            Problem { x, labels, sizes }
-        })
-}
-
-fn lambdas() -> impl Strategy<Value = f64> {
-    prop_oneof![
-        Just(1e-6),
-        Just(1e6),
-        Just(1.0),
-        (-20i32..20).prop_map(|e| 2f64.powi(e))
-    ]
+    problems(sizes, 1..24)
 }
 
 fn weights() -> impl Strategy<Value = QueryWeight> {
@@ -164,7 +127,7 @@ proptest! {
 
     #[test]
     fn every_solver_trains_as_defined(
-        problem in problems(),
+        problem in drawn(),
         lambda in lambdas(),
         weight in weights(),
     ) {
@@ -193,7 +156,7 @@ proptest! {
 
     #[test]
     fn every_solver_leaves_queries_out_as_defined(
-        problem in problems(),
+        problem in drawn(),
         lambda in lambdas(),
         weight in weights(),
     ) {
@@ -210,7 +173,7 @@ proptest! {
 
     #[test]
     fn any_partition_is_held_out_as_defined(
-        problem in problems(),
+        problem in drawn(),
         lambda in lambdas(),
         weight in weights(),
         groups in prop::collection::vec(0usize..3, 14),

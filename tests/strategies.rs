@@ -5,6 +5,7 @@ mod oracle;
 use std::ops::ControlFlow;
 
 use oracle::Problem;
+use oracle::problems::{lambdas, problems};
 use proptest::prelude::*;
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::select::{Observer, SelectError, Step, select};
@@ -13,52 +14,15 @@ use rankrls::{
     Candidates, Lambda, Options, Queries, QueryWeight, Sampler, Selection, StrategyKind,
 };
 
-/// Columns of small half-integers, some of them constant, copies, or mirrored and shifted
-/// copies of each other; queries from one row to all rows.
-fn problems() -> impl Strategy<Value = Problem> {
+/// Queries from one row to all rows.
+fn drawn() -> impl Strategy<Value = Problem> {
     let sizes = prop_oneof![
         4 => prop::collection::vec(1usize..6, 1..7),
         1 => prop::collection::vec(Just(1usize), 1..5),
         1 => prop::collection::vec(2usize..3, 8..14),
         1 => prop::collection::vec(12usize..17, 1..3),
     ];
-    sizes
-        .prop_flat_map(|sizes| {
-            let rows: usize = sizes.iter().sum();
-            let value = prop_oneof![5 => Just(0i32), 2 => Just(2), 2 => -5i32..6];
-            let column = prop::collection::vec(value, rows);
-            let columns =
-                prop::collection::vec((column, 0u8..8, any::<prop::sample::Index>()), 1..9);
-            let label = prop_oneof![Just(0.0), Just(1.0), -1.0f64..1.0];
-            let labels = prop::collection::vec(label, rows);
-            let empty_row = any::<prop::sample::Index>();
-            (Just(sizes), columns, labels, empty_row)
-        })
-        .prop_map(|(sizes, columns, labels, empty_row)| {
-            let mut x: Vec<Vec<f64>> = Vec::new();
-            for (column, special, other) in columns {
-                let mut column: Vec<f64> = column.iter().map(|&v| f64::from(v) / 2.0).collect();
-                match special {
-                    0 => column.fill(1.5),
-                    1 if !x.is_empty() => column.clone_from(&x[other.index(x.len())]),
-                    2 if !x.is_empty() => {
-                        column = x[other.index(x.len())].iter().map(|v| 0.5 - v).collect();
-                    }
-                    _ => column[empty_row.index(labels.len())] = 0.0,
-                }
-                x.push(column);
-            }
-            Problem { x, labels, sizes }
-        })
-}
-
-fn lambdas() -> impl Strategy<Value = f64> {
-    prop_oneof![
-        Just(1e-6),
-        Just(1e6),
-        Just(1.0),
-        (-20i32..20).prop_map(|e| 2f64.powi(e))
-    ]
+    problems(sizes, 1..9)
 }
 
 fn run(problem: &Problem, options: &Options) -> Option<Selection> {
@@ -149,7 +113,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn candidates_are_the_distinct_centred_columns(problem in problems()) {
+    fn candidates_are_the_distinct_centred_columns(problem in drawn()) {
         let candidates = Candidates::new(&problem.dataset());
         let found: Vec<usize> =
             (0..candidates.len()).map(|c| candidates.feature(c) as usize).collect();
@@ -160,7 +124,7 @@ proptest! {
     }
 
     #[test]
-    fn exact_strategies_follow_the_definition(problem in problems(), lambda in lambdas()) {
+    fn exact_strategies_follow_the_definition(problem in drawn(), lambda in lambdas()) {
         let k = problem.x.len();
         for strategy in EXACT {
             let Some(selection) = run(&problem, &options(k, lambda).strategy(strategy)) else {
@@ -179,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn backfit_follows_its_own_definition(problem in problems(), lambda in lambdas()) {
+    fn backfit_follows_its_own_definition(problem in drawn(), lambda in lambdas()) {
         let options = options(problem.x.len(), lambda).strategy(StrategyKind::Backfit);
         let Some(selection) = run(&problem, &options) else { return Ok(()) };
         check_path(
@@ -192,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn the_filter_judges_each_feature_alone(problem in problems(), lambda in lambdas()) {
+    fn the_filter_judges_each_feature_alone(problem in drawn(), lambda in lambdas()) {
         let options = options(problem.x.len(), lambda).strategy(StrategyKind::Univariate);
         let Some(selection) = run(&problem, &options) else { return Ok(()) };
         check_path(
@@ -205,7 +169,7 @@ proptest! {
     }
 
     #[test]
-    fn residual_takes_the_least_training_error(problem in problems(), exponent in -8i32..20) {
+    fn residual_takes_the_least_training_error(problem in drawn(), exponent in -8i32..20) {
         let lambda = 2f64.powi(exponent);
         let options = options(problem.x.len(), lambda).strategy(StrategyKind::Residual);
         let Some(selection) = run(&problem, &options) else { return Ok(()) };
@@ -221,7 +185,7 @@ proptest! {
     }
 
     #[test]
-    fn random_takes_every_class_once(problem in problems(), seed in 0u64..9) {
+    fn random_takes_every_class_once(problem in drawn(), seed in 0u64..9) {
         let options = options(problem.x.len(), 1.0).strategy(StrategyKind::Random).seed(seed);
         let Some(selection) = run(&problem, &options) else { return Ok(()) };
         let mut taken: Vec<usize> =
@@ -236,7 +200,7 @@ proptest! {
 
     #[test]
     fn sampling_takes_the_best_of_its_subset(
-        problem in problems(), lambda in lambdas(), size in 1usize..5, seed in 0u64..100,
+        problem in drawn(), lambda in lambdas(), size in 1usize..5, seed in 0u64..100,
     ) {
         let classes = problem.representatives();
         let sampler = Sampler { size, seed };
@@ -261,7 +225,7 @@ proptest! {
     }
 
     #[test]
-    fn order_of_queries_does_not_matter(problem in problems(), turn in 0usize..6) {
+    fn order_of_queries_does_not_matter(problem in drawn(), turn in 0usize..6) {
         let mut queries = problem.queries();
         let count = queries.len();
         queries.rotate_left(turn % count);
@@ -279,7 +243,7 @@ proptest! {
     }
 
     #[test]
-    fn order_of_columns_changes_names_only(problem in problems(), turn in 0usize..9) {
+    fn order_of_columns_changes_names_only(problem in drawn(), turn in 0usize..9) {
         let mut permuted = problem.clone();
         permuted.x.rotate_left(turn % problem.x.len());
         for strategy in [StrategyKind::Dense, StrategyKind::LowMem] {
@@ -398,7 +362,7 @@ proptest! {
 
     #[test]
     fn a_measure_as_criterion_follows_the_definition(
-        problem in problems(), exponent in -4i32..5, measure in measures(),
+        problem in drawn(), exponent in -4i32..5, measure in measures(),
     ) {
         let lambda = 2f64.powi(exponent);
         let criterion = Criterion::Ranking { metric: measure.0, convention: measure.1 };
@@ -441,7 +405,7 @@ proptest! {
 
     #[test]
     fn weights_of_queries_scale_their_centred_rows(
-        problem in problems(), lambda in lambdas(), weight in prop::sample::select(QueryWeight::ALL.to_vec()),
+        problem in drawn(), lambda in lambdas(), weight in prop::sample::select(QueryWeight::ALL.to_vec()),
     ) {
         let scaled = problem.weighted(weight);
         let k = problem.x.len();

@@ -4,6 +4,8 @@
 // Each test binary uses its own part of this.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod problems;
+
 use rankrls::{Dataset, Queries, QueryWeight};
 
 /// A small data set in the most naive form.
