@@ -37,10 +37,7 @@ impl Options {
     /// The ridge parameters to choose from, ascending and each once whatever their order here.
     #[must_use]
     pub fn lambdas(mut self, lambdas: &[Lambda]) -> Self {
-        self.lambdas = lambdas.to_vec();
-        let value = |lambda: &Lambda| lambda.value();
-        self.lambdas.sort_by(|a, b| value(a).total_cmp(&value(b)));
-        self.lambdas.dedup();
+        self.lambdas = Lambda::grid(lambdas);
         self
     }
 

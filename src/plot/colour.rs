@@ -72,7 +72,7 @@ pub(super) fn ordered(index: usize, count: usize) -> Colour {
     Colour::new(class, &between(&LIGHT, place), &between(&DARK, place))
 }
 
-#[allow(
+#[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "from 0 to 4, and from 0 to 255"

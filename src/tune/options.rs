@@ -28,11 +28,8 @@ impl<'a> Options<'a> {
     /// leave-query-out predictions; the best is chosen. The grid is in ascending order, each
     /// lambda once, in whatever order they are given.
     pub fn new(k: usize, lambdas: &[Lambda]) -> Self {
-        let mut lambdas = lambdas.to_vec();
-        lambdas.sort_by(|a, b| a.value().total_cmp(&b.value()));
-        lambdas.dedup();
         Self {
-            lambdas,
+            lambdas: Lambda::grid(lambdas),
             k,
             selection: select::Options::new(k, Lambda::ONE),
             concurrent: None,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rankrls::corpus::build::{Manifest, Part, Reason};
+use rankrls::corpus::build::{Manifest, Part};
 
 /// The manifest for people.
 pub(super) fn summary(manifest: &Manifest) -> String {
@@ -18,18 +18,8 @@ pub(super) fn summary(manifest: &Manifest) -> String {
             "to rank"
         }
     );
-    for (count, reason) in [
-        (sentences.malformed, Reason::Malformed),
-        (sentences.failed, Reason::Failed),
-        (sentences.timed_out, Reason::TimedOut),
-        (sentences.misaligned, Reason::Misaligned),
-        (sentences.missing, Reason::Missing),
-        (sentences.single, Reason::Single),
-        (sentences.tied, Reason::Tied),
-    ] {
-        if count > 0 {
-            let _ = write!(text, ", {count} {}", reason.text());
-        }
+    for (count, reason) in sentences.left_out() {
+        let _ = write!(text, ", {count} {}", reason.text());
     }
     text.push('\n');
     let files = &manifest.files;

@@ -246,17 +246,8 @@ impl<'o> Building<'o> {
 
 /// Why no sentence is left.
 fn unused_text(sentences: &Sentences) -> String {
-    let counts = [
-        (sentences.malformed, Reason::Malformed),
-        (sentences.failed, Reason::Failed),
-        (sentences.timed_out, Reason::TimedOut),
-        (sentences.misaligned, Reason::Misaligned),
-        (sentences.missing, Reason::Missing),
-        (sentences.single, Reason::Single),
-        (sentences.tied, Reason::Tied),
-    ];
-    let counts = counts.iter().filter(|(count, _)| *count > 0);
-    let counts: Vec<_> = counts
+    let counts: Vec<_> = sentences
+        .left_out()
         .map(|(count, reason)| format!("{count} {}", reason.text()))
         .collect();
     format!("of {} sentences, {}", sentences.read, counts.join(", "))

@@ -85,6 +85,20 @@ pub struct Sentences {
 }
 
 impl Sentences {
+    /// How many were left out, and why, where there are any.
+    pub fn left_out(&self) -> impl Iterator<Item = (usize, Reason)> {
+        let counts = [
+            (self.malformed, Reason::Malformed),
+            (self.failed, Reason::Failed),
+            (self.timed_out, Reason::TimedOut),
+            (self.misaligned, Reason::Misaligned),
+            (self.missing, Reason::Missing),
+            (self.single, Reason::Single),
+            (self.tied, Reason::Tied),
+        ];
+        counts.into_iter().filter(|&(count, _)| count > 0)
+    }
+
     pub(super) fn count(&mut self, reason: Reason) {
         *match reason {
             Reason::Malformed => &mut self.malformed,
