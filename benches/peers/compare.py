@@ -20,7 +20,7 @@ PEERS = ["algorithm-1", "omp", "lasso", "abess", "sequential"]
 def cindex(options, scores):
     command = [options.rankrls, "evaluate", options.test, "--metrics", "cindex", "--json"]
     found = subprocess.run([*command, *scores], check=True, capture_output=True, text=True)
-    return json.loads(found.stdout)["metrics"]["cindex"]["mean"]
+    return json.loads(found.stdout)["metrics"]["cindex"]
 
 
 def own(strategy, options, folder):
