@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use rankrls::dataset::Output;
+use rankrls::dataset::{CompleteOutput, Output};
 use serde::Serialize;
 
 use super::usage;
@@ -56,13 +56,39 @@ impl OutputFile {
 
     /// Writes the file, which appears when all is written.
     pub(crate) fn write(self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
+        self.complete(write)?.commit()
+    }
+
+    /// Writes the file, which appears when it is committed.
+    pub(crate) fn complete(
+        self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<CompleteFile> {
         let Self { path, opened } = self;
         let write = || {
             let mut output = opened.map_or_else(|| Output::create(&path), Ok)?;
             write(&mut output)?;
-            output.finish()
+            output.complete()
         };
-        write().with_context(|| refusal(&path))
+        match write() {
+            Ok(output) => Ok(CompleteFile { path, output }),
+            Err(error) => Err(error).with_context(|| refusal(&path)),
+        }
+    }
+}
+
+/// A file that has all its content, but not yet its name.
+#[derive(Debug)]
+pub(crate) struct CompleteFile {
+    path: PathBuf,
+    output: CompleteOutput,
+}
+
+impl CompleteFile {
+    /// Gives the file its name.
+    pub(crate) fn commit(self) -> Result<()> {
+        let Self { path, output } = self;
+        output.commit().with_context(|| refusal(&path))
     }
 }
 

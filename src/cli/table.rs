@@ -20,7 +20,15 @@ pub(crate) fn table(header: &[String]) -> Table {
 fn is_text(title: &str) -> bool {
     matches!(
         title,
-        "name" | "query" | "strategy" | "measure" | "fold" | "features"
+        "name"
+            | "query"
+            | "strategy"
+            | "measure"
+            | "fold"
+            | "features"
+            | "role"
+            | "file"
+            | "verdict"
     )
 }
 

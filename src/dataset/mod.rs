@@ -28,7 +28,7 @@ pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;
 pub use hash::{DataHash, InvalidHash};
 pub use names::FeatureNames;
-pub use output::Output;
+pub use output::{CompleteOutput, Output};
 pub use queries::Queries;
 pub use strings::Strings;
 pub use write::{

@@ -25,6 +25,10 @@ const BUFFER: usize = 1 << 16;
 #[derive(Debug)]
 pub struct Output(Encoder);
 
+/// A file that has all its content, but not yet its name; it is gone if it is dropped.
+#[derive(Debug)]
+pub struct CompleteOutput(Target);
+
 #[derive(Debug)]
 enum Encoder {
     Plain(BufWriter<Target>),
@@ -109,15 +113,35 @@ impl Output {
     /// When the rest cannot be written or the name cannot be given; what had it before stays
     /// then.
     pub fn finish(self) -> io::Result<()> {
+        self.complete()?.commit()
+    }
+
+    /// Completes the file without giving it its name: files that belong together are all
+    /// completed before the first of them is [committed](CompleteOutput::commit), so that a disk
+    /// that is full leaves none of them.
+    ///
+    /// # Errors
+    /// When the rest cannot be written.
+    pub fn complete(self) -> io::Result<CompleteOutput> {
         let buffer = match self.0 {
             Encoder::Plain(buffer) => buffer,
             Encoder::Gzip(encoder) => encoder.finish()?,
             Encoder::Zstd(encoder) => encoder.0.finish()?,
         };
-        let target = buffer
-            .into_inner()
-            .map_err(io::IntoInnerError::into_error)?;
-        target.commit()
+        let target = buffer.into_inner();
+        Ok(CompleteOutput(
+            target.map_err(io::IntoInnerError::into_error)?,
+        ))
+    }
+}
+
+impl CompleteOutput {
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// When that is not possible; what had the name before stays then.
+    pub fn commit(self) -> io::Result<()> {
+        self.0.commit()
     }
 }
 

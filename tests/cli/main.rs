@@ -9,6 +9,7 @@ mod corpora;
 mod corpus;
 mod embedded;
 mod evaluate;
+mod hostile;
 mod info;
 mod inspect;
 mod letor;

@@ -1,6 +1,7 @@
 //! `rankrls corpus`: one file a command.
 
 mod build;
+mod check;
 mod convert;
 mod document;
 mod generate;
@@ -35,6 +36,7 @@ pub(crate) struct CorpusArgs {
 #[derive(Debug, Subcommand)]
 enum CorpusCommand {
     Build(Box<build::BuildArgs>),
+    Check(check::CheckArgs),
     Generate(generate::GenerateArgs),
     Info(info::InfoArgs),
     Convert(convert::ConvertArgs),
@@ -45,6 +47,7 @@ enum CorpusCommand {
 pub(crate) fn run(args: &CorpusArgs, console: Console) -> Result<ExitCode> {
     match &args.command {
         CorpusCommand::Build(args) => return build::run(args, console),
+        CorpusCommand::Check(args) => return check::run(args),
         CorpusCommand::Generate(args) => generate::run(args, console),
         CorpusCommand::Info(args) => info::run(args, console),
         CorpusCommand::Convert(args) => convert::run(args, console),

@@ -1,5 +1,6 @@
 //! Data sets as outputs.
 
+use std::io::Write;
 use std::path::Path;
 
 use anyhow::{Result, bail};
@@ -9,7 +10,7 @@ use rankrls::dataset::{DataFiles, MatrixLayout, Part};
 use rankrls::{Dataset, IndexBase};
 
 use crate::cli::data::FormatName;
-use crate::cli::output::{OutputFile, print};
+use crate::cli::output::{CompleteFile, OutputFile, print};
 use crate::cli::usage;
 
 /// How data is to be written.
@@ -75,7 +76,7 @@ impl TargetArgs {
 }
 
 impl Target {
-    /// Writes all parts of `dataset`, its entries last.
+    /// Writes all parts of `dataset`: they appear together, when all have been written.
     pub(super) fn write(self, dataset: &Dataset<'_>) -> Result<()> {
         let Self { files, entries } = self;
         let Some(entries) = entries else {
@@ -88,10 +89,14 @@ impl Target {
                 stranger.display()
             );
         }
-        for (part, output) in beside(&files, dataset)? {
-            output.write(|writer| files.write_part(part, dataset, writer))?;
+        let mut outputs = beside(&files, dataset)?;
+        outputs.push((Part::Entries, entries));
+        let mut complete = Vec::new();
+        for (part, output) in outputs {
+            let write = |writer: &mut dyn Write| files.write_part(part, dataset, writer);
+            complete.push(output.complete(write)?);
         }
-        entries.write(|writer| files.write_part(Part::Entries, dataset, writer))
+        complete.into_iter().try_for_each(CompleteFile::commit)
     }
 }
 

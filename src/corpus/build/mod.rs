@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 use crate::linkgrammar::{self, LinkParser};
 
 mod building;
+mod check;
 mod columns;
 mod error;
 mod files;
@@ -45,6 +46,7 @@ use files::FileNames;
 use journal::{Journal, Key};
 use source::{FileCandidates, Pool, Treebank};
 
+pub use check::{Checked, Listing, ManifestError, Verdict};
 pub use error::BuildError;
 pub use options::{
     BuildOptions, Compression, InvalidShare, Labels, Malformed, Punctuation, Share, Values,

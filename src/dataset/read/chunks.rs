@@ -15,8 +15,10 @@ pub(super) struct Failure {
     pub(super) fault: Fault,
 }
 
-/// Cuts a source into chunks of about `size` bytes that end at line ends. A longer line makes
-/// a chunk of its own, unless it takes more than `limit` bytes.
+/// Cuts a source into chunks of about `size` bytes that end at line ends, smaller ones where they
+/// would be much of the `limit`: there are some on their way, and each is parsed before anybody
+/// looks at what that takes. A longer line makes a chunk of its own, unless it takes more than
+/// `limit` bytes.
 pub(super) struct Chunks<'r> {
     source: Source<'r>,
     size: usize,
@@ -29,9 +31,10 @@ pub(super) struct Chunks<'r> {
 
 impl<'r> Chunks<'r> {
     pub(super) fn new(source: Source<'r>, size: usize, limit: Option<u64>) -> Self {
+        let share = limit.map_or(u64::MAX, |limit| limit / 32).max(1 << 12);
         Self {
             source,
-            size,
+            size: size.min(usize::try_from(share).unwrap_or(usize::MAX)),
             limit,
             rest: Vec::new(),
             failure: None,
@@ -67,6 +70,11 @@ impl<'r> Chunks<'r> {
             None => Ok(None),
             Some(fault) => Err(self.failed(fault)),
         }
+    }
+
+    /// Whether the chunks so far were all, and nothing failed.
+    pub(super) fn are_done(&self) -> bool {
+        self.ended && self.failure.is_none() && self.rest.is_empty()
     }
 
     /// Appends about a chunk's worth of text.

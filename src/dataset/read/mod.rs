@@ -71,11 +71,11 @@ mod token;
 
 pub(crate) use error::quote;
 pub use error::{Place, ReadError, ReadErrorKind};
-pub use names::read_names;
+pub use names::{read_names, read_names_from};
 pub use options::{Format, Loaded, ReadOptions};
 pub(super) use rlscore::split as split_features;
-pub use scores::read_scores;
-pub(crate) use scores::read_whole;
+pub(crate) use scores::{hash_text, read_whole};
+pub use scores::{read_scores, read_scores_from};
 pub(super) use token::LARGEST_INDEX;
 
 /// Where the metadata of a Parquet file have the number of columns.

@@ -1,5 +1,6 @@
 //! Files of feature names.
 
+use std::io::Read;
 use std::path::Path;
 
 use crate::dataset::{Dataset, FeatureNames, Strings};
@@ -16,7 +17,19 @@ use super::input::Source;
 /// [`ReadError`] when the file cannot be read, is not UTF-8, or takes more than `max_memory`
 /// bytes.
 pub fn read_names(path: &Path, max_memory: Option<u64>) -> Result<FeatureNames, ReadError> {
-    read_within(path, max_memory, 0)
+    names_of(Source::open(path, max_memory)?, max_memory, 0)
+}
+
+/// The same from a stream that messages call `name`.
+///
+/// # Errors
+/// As [`read_names`].
+pub fn read_names_from(
+    reader: impl Read + Send,
+    name: &str,
+    max_memory: Option<u64>,
+) -> Result<FeatureNames, ReadError> {
+    names_of(Source::new(reader, name, max_memory)?, max_memory, 0)
 }
 
 /// Names the columns of `dataset`, for which `held` bytes are taken already.
@@ -26,7 +39,7 @@ pub(super) fn attach(
     limit: Option<u64>,
     held: u64,
 ) -> Result<Dataset<'static>, ReadError> {
-    let names = read_within(path, limit, held)?;
+    let names = names_of(Source::open(path, limit)?, limit, held)?;
     let name = path.display().to_string();
     if names.len() < dataset.width() {
         let expected = format!("at least {} names, one a column", dataset.width());
@@ -38,8 +51,7 @@ pub(super) fn attach(
         .map_err(|error| ReadError::data(&name, &error))
 }
 
-fn read_within(path: &Path, limit: Option<u64>, held: u64) -> Result<FeatureNames, ReadError> {
-    let source = Source::open(path, limit)?;
+fn names_of(source: Source<'_>, limit: Option<u64>, held: u64) -> Result<FeatureNames, ReadError> {
     let name = source.name.clone();
     let mut chunks = Chunks::new(source, CHUNK, limit);
     let mut names = Strings::default();

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
@@ -269,7 +270,12 @@ impl Table {
             position: 0,
         };
         for group in 0..self.reader.metadata().num_row_groups() {
-            let reader = guarded(|| self.reader.get_row_group(group)?.get_column_reader(column))?;
+            let reader = guarded(|| {
+                let group = self.reader.get_row_group(group)?;
+                let description = group.metadata().column(column).column_descr_ptr();
+                let pages = SoundPages(group.get_column_page_reader(column)?);
+                Ok(get_column_reader(description, Box::new(pages)))
+            })?;
             read_column(reader, &mut at, &mut each)?;
         }
         if at.position == self.rows {
@@ -278,6 +284,41 @@ impl Table {
         let expected = format!("{} values, one a row of the table", self.rows);
         let fault = Fault::new(ReadErrorKind::Lengths, expected, at.position.to_string());
         Err(fault.in_array(name, None))
+    }
+}
+
+/// Pages that do not make the crate allocate for more values than they can hold.
+struct SoundPages(Box<dyn PageReader>);
+
+impl Iterator for SoundPages {
+    type Item = parquet::errors::Result<Page>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
+    }
+}
+
+impl PageReader for SoundPages {
+    fn get_next_page(&mut self) -> parquet::errors::Result<Option<Page>> {
+        let page = self.0.get_next_page()?;
+        if let Some(Page::DictionaryPage {
+            buf, num_values, ..
+        }) = &page
+            && *num_values as usize > buf.len()
+        {
+            let bytes = buf.len();
+            let message = format!("a dictionary of {num_values} values in {bytes} bytes");
+            return Err(ParquetError::General(message));
+        }
+        Ok(page)
+    }
+
+    fn peek_next_page(&mut self) -> parquet::errors::Result<Option<PageMetadata>> {
+        self.0.peek_next_page()
+    }
+
+    fn skip_next_page(&mut self) -> parquet::errors::Result<()> {
+        self.0.skip_next_page()
     }
 }
 

@@ -168,6 +168,11 @@ impl Piece {
             let expected = "a query identifier in UTF-8";
             Fault::token(ReadErrorKind::QueryIdEncoding, expected, at, id)
         })?;
+        if id.contains('\r') {
+            let expected = "a query identifier without carriage returns";
+            let fault = Fault::token(ReadErrorKind::QueryId, expected, at, id.as_bytes());
+            return Err(fault.remedy("lines are to end in \\n or \\r\\n"));
+        }
         self.ids.push(id);
         self.runs.push(Run {
             rows: 1,

@@ -16,7 +16,22 @@ use super::token;
 /// [`ReadError`] when the file cannot be read, a line is no number, or it takes more than
 /// `max_memory` bytes.
 pub fn read_scores(path: &Path, max_memory: Option<u64>) -> Result<Vec<f64>, ReadError> {
-    let source = Source::open(path, max_memory)?;
+    scores_of(Source::open(path, max_memory)?, max_memory)
+}
+
+/// The same from a stream that messages call `name`.
+///
+/// # Errors
+/// As [`read_scores`].
+pub fn read_scores_from(
+    reader: impl Read + Send,
+    name: &str,
+    max_memory: Option<u64>,
+) -> Result<Vec<f64>, ReadError> {
+    scores_of(Source::new(reader, name, max_memory)?, max_memory)
+}
+
+fn scores_of(source: Source<'_>, max_memory: Option<u64>) -> Result<Vec<f64>, ReadError> {
     let name = source.name.clone();
     let mut chunks = Chunks::new(source, CHUNK, max_memory);
     let mut scores = Vec::new();
@@ -87,6 +102,20 @@ pub(crate) fn read_whole(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> 
         return Err(fault.of(&source.name));
     }
     Ok(text)
+}
+
+/// BLAKE3 hash of the text of a file, decompressed, in hexadecimal digits. Little memory is taken,
+/// however much text there is.
+///
+/// # Errors
+/// [`ReadError`] when the file cannot be read or decompressed.
+pub(crate) fn hash_text(path: &Path) -> Result<String, ReadError> {
+    let mut source = Source::open(path, None)?;
+    let mut hasher = blake3::Hasher::new();
+    match hasher.update_reader(&mut source) {
+        Ok(_) => Ok(hasher.finalize().to_hex().to_string()),
+        Err(error) => Err(source.fault(&error).of(&source.name)),
+    }
 }
 
 #[cfg(test)]

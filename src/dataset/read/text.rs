@@ -38,12 +38,6 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// The text on its way, of which there are some chunks, is to be little beside the limit.
-    fn chunk(&self) -> usize {
-        let share = self.limit.map_or(u64::MAX, |limit| limit / 32).max(1 << 12);
-        self.chunk.min(usize::try_from(share).unwrap_or(usize::MAX))
-    }
-
     fn exceeded_by(&self, bytes: u64) -> Option<u64> {
         self.limit
             .filter(|&limit| self.spent.saturating_add(bytes) > limit)
@@ -73,7 +67,7 @@ impl Text {
     /// Reads the whole of `source`.
     pub(super) fn read(source: Source<'_>, plan: Plan) -> Result<Self, ReadError> {
         let name = source.name.clone();
-        let chunks = Chunks::new(source, plan.chunk(), plan.limit);
+        let chunks = Chunks::new(source, plan.chunk, plan.limit);
         let (pieces, failure) = parse(chunks, plan).map_err(|e| ReadError::io(&name, &e))?;
         let mut text = Self::new(name, plan.regroup);
         for piece in pieces {
@@ -190,13 +184,22 @@ impl Text {
     }
 }
 
-/// Parses all chunks, or at least all up to the first that is bad or too much, in order.
-fn parse(chunks: Chunks<'_>, plan: Plan) -> std::io::Result<(Vec<Piece>, Option<Failure>)> {
+/// Parses all chunks, or at least all up to the first that is bad or too much, in order. A text of
+/// one chunk takes no threads.
+fn parse(mut chunks: Chunks<'_>, plan: Plan) -> std::io::Result<(Vec<Piece>, Option<Failure>)> {
+    let first = match chunks.next() {
+        Ok(Some(text)) => text,
+        Ok(None) => return Ok((Vec::new(), None)),
+        Err(failure) => return Ok((Vec::new(), Some(failure))),
+    };
+    if chunks.are_done() {
+        return Ok((vec![Piece::parse(&first, plan.grammar)], None));
+    }
     let (sender, receiver) = mpsc::sync_channel(QUEUE);
     thread::scope(|scope| {
         let feeder = thread::Builder::new()
             .name("rankrls-read".to_owned())
-            .spawn_scoped(scope, || feed(chunks, sender))?;
+            .spawn_scoped(scope, || feed(first, chunks, sender))?;
         let pieces = parse_received(receiver, plan);
         match feeder.join() {
             Ok(failure) => Ok((pieces, failure)),
@@ -205,12 +208,13 @@ fn parse(chunks: Chunks<'_>, plan: Plan) -> std::io::Result<(Vec<Piece>, Option<
     })
 }
 
-/// Sends all chunks until nobody wants more.
+/// Sends the first chunk and all others until nobody wants more.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "the end of the sender ends the queue"
 )]
-fn feed(mut chunks: Chunks<'_>, sender: SyncSender<Vec<u8>>) -> Option<Failure> {
+fn feed(first: Vec<u8>, mut chunks: Chunks<'_>, sender: SyncSender<Vec<u8>>) -> Option<Failure> {
+    sender.send(first).ok()?;
     loop {
         match chunks.next() {
             Ok(Some(text)) => sender.send(text).ok()?,

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::dataset::beside::{NAMES, find, prefix, with_ending};
 use crate::dataset::read::{Format, split_features};
-use crate::dataset::{Dataset, FeatureNames, IndexBase, Output};
+use crate::dataset::{CompleteOutput, Dataset, FeatureNames, IndexBase, Output};
 
 /// A file of a data set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -167,7 +167,7 @@ impl DataFiles {
         }
     }
 
-    /// Writes all parts, each of which appears whole or not at all.
+    /// Writes all parts; they appear when all have been written, each of them whole.
     ///
     /// # Errors
     /// As [`Self::write_part`], and [`io::ErrorKind::AlreadyExists`] when there is a
@@ -177,12 +177,13 @@ impl DataFiles {
             let message = format!("{} belongs to other data", stranger.display());
             return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
         }
+        let mut complete = Vec::new();
         for part in self.parts(dataset) {
             let mut output = Output::create(&self.path(part))?;
             self.write_part(part, dataset, &mut output)?;
-            output.finish()?;
+            complete.push(output.complete()?);
         }
-        Ok(())
+        complete.into_iter().try_for_each(CompleteOutput::commit)
     }
 }
 

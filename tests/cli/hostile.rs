@@ -1,0 +1,288 @@
+//! Files that somebody made to do harm, and disks and pipes that give up.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::{Folder, gz, zst};
+
+/// The program with limits of the shell: `limits` are its commands.
+fn limited(folder: &Folder, limits: &str, arguments: &str) -> (Option<i32>, String) {
+    let program = assert_cmd::cargo::cargo_bin!("rankrls");
+    let output = Command::new("sh")
+        .current_dir(folder.path(""))
+        .args(["-c", &format!("{limits}; exec \"$0\" {arguments}")])
+        .arg(program)
+        .output()
+        .unwrap();
+    let errors = String::from_utf8(output.stderr).unwrap();
+    (output.status.code(), errors)
+}
+
+#[test]
+fn bombs_stop_at_the_limit_of_memory() {
+    let folder = Folder::new();
+    // Hundreds of megabytes of one line and of rows, in some kilobytes.
+    let megabytes = |text: &str| text.repeat((1 << 20) / text.len());
+    for (name, text, count) in [
+        ("line", megabytes("1"), 200),
+        ("rows", megabytes("1\n"), 100),
+        ("pairs", megabytes("1 1:1 2:1\n"), 100),
+    ] {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 1).unwrap();
+        for _ in 0..count {
+            std::io::Write::write_all(&mut encoder, text.as_bytes()).unwrap();
+        }
+        let file = format!("{name}.svm.zst");
+        folder.write(&file, encoder.finish().unwrap());
+        let select = format!("select {file} -k 1 --lambda 1 --max-memory 64MiB");
+        let (code, errors) = limited(&folder, "ulimit -v 700000", &select);
+        assert_eq!(code, Some(1), "{errors}");
+        assert!(errors.contains("67108864"), "{errors}");
+    }
+}
+
+#[test]
+fn a_column_of_a_large_number_takes_no_memory() {
+    let folder = Folder::new();
+    let rows = "1 qid:a 1:1 4000000000:1\n0 qid:a 2:1\n0.5 qid:b 4000000000:1\n1 qid:b 1:1\n";
+    folder.write("wide.svm", rows);
+    let selected = folder.json("select wide.svm -k 2 --lambda 1 -o m.json --json");
+    assert_eq!(selected["data"]["columns"], 4_000_000_000_u64);
+    assert!(selected["peak_rss_bytes"].as_u64().unwrap() < 64 << 20);
+    let (code, errors) = limited(&folder, "ulimit -v 700000", "predict m.json wide.svm");
+    assert_eq!(code, Some(0), "{errors}");
+}
+
+fn model(folder: &Folder) -> Value {
+    folder.stdout("select train.svm -k 2 --lambda 1 -o m.json --names names.txt");
+    serde_json::from_str(&folder.read("m.json")).unwrap()
+}
+
+#[test]
+fn scores_of_a_hostile_model_are_numbers_or_refused() {
+    let folder = Folder::new();
+    let mut model = model(&folder);
+    for feature in model["features"].as_array_mut().unwrap() {
+        feature["weight"] = json!(1.5e308);
+    }
+    folder.write("m.json", model.to_string());
+    folder.write("large.svm", "1 1:1e300 2:1 3:1e300\n0 1:-1e300 3:1e300\n");
+    let errors = folder.fails("predict m.json large.svm", 1);
+    assert!(errors.contains("finite"), "{errors}");
+    let errors = folder.fails("evaluate large.svm --model m.json", 1);
+    assert!(errors.contains("must be finite"), "{errors}");
+}
+
+#[test]
+fn deep_and_long_documents_are_refused() {
+    let folder = Folder::new();
+    folder.write("deep.json", "[".repeat(1_000_000));
+    let open = r#"{"schema": "rankrls.model/1", "features": "#;
+    folder.write("nested.json", format!("{open}{}", "[".repeat(1_000_000)));
+    folder.write("short.json", open);
+    for name in ["deep.json", "nested.json", "short.json"] {
+        let errors = folder.fails(&format!("inspect {name}"), 1);
+        assert!(errors.contains(name), "{errors}");
+        folder.fails(&format!("corpus check {name}"), 1);
+    }
+    for name in ["deep.json", "nested.json"] {
+        folder.write(
+            "run.ck",
+            format!("rankrls.checkpoint/1 selection 9 00\n{name}"),
+        );
+        let resume = "select train.svm -k 2 --lambda 1 --checkpoint run.ck --resume";
+        assert!(folder.fails(resume, 1).contains("run.ck is damaged"));
+    }
+}
+
+/// Names are shown, and followed nowhere.
+#[test]
+fn names_in_reports_are_text() {
+    const NASTY: &str = "<img src=x onerror=alert(1)>";
+    let folder = Folder::new();
+    folder.write(
+        "names.txt",
+        format!("{NASTY}\n../../secret\n&amp;\n4\n5\n6\n7\n"),
+    );
+    let data = format!("{NASTY}.svm");
+    fs::copy(folder.path("train.svm"), folder.path(&data)).unwrap();
+    let run = |arguments: &[&str]| {
+        let output = folder.command("").args(arguments).output().unwrap();
+        assert!(
+            output.status.success(),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    };
+    let select = [
+        "select",
+        &data,
+        "-k3",
+        "--lambda=1",
+        "--names=names.txt",
+        "-o=m.json",
+    ];
+    run(&[&select[..], &["--plot=select.html"]].concat());
+    run(&["inspect", "m.json", "--plot=inspect.html"]);
+    run(&[
+        "tune",
+        &data,
+        "-k2",
+        "--lambdas=1,2",
+        "-o=t.json",
+        "--plot=tune.html",
+    ]);
+    run(&[
+        "compare",
+        &data,
+        "-k2",
+        "--lambda=1",
+        "--strategies=lowmem,random",
+        "--html=compare.html",
+    ]);
+    for page in ["select.html", "inspect.html", "tune.html", "compare.html"] {
+        let text = folder.read(page);
+        assert!(!text.contains("<img"), "{page}");
+        assert!(!text.contains("<script"), "{page}");
+        assert!(
+            !text.contains("http://") || text.contains("http://www.w3.org/"),
+            "{page}"
+        );
+    }
+    assert!(folder.read("inspect.html").contains("&lt;img src=x"));
+    assert!(folder.read("compare.html").contains("&lt;img src=x"));
+}
+
+#[test]
+fn a_manifest_leads_nowhere_else() {
+    let folder = Folder::new();
+    let hash = blake3::hash(folder.read("train.svm").as_bytes()).to_hex();
+    let manifest = |name: &str| {
+        let entry = json!({"file": name, "blake3": hash.as_str()});
+        let files = json!({"train": entry, "test": null, "names": null, "arcs": null});
+        json!({"schema": "rankrls.corpus/1", "files": files}).to_string()
+    };
+    folder.write("m.json", manifest("train.svm"));
+    assert!(folder.stdout("corpus check m.json").contains("intact"));
+    let checked = folder.json("corpus check m.json --json");
+    assert_eq!(checked["files"][0]["role"], "train");
+    assert_eq!(checked["intact"], true);
+    // Compressed anew it is the same text.
+    let text = folder.read("train.svm");
+    for bytes in [gz(&text), zst(&text)] {
+        folder.write("train.svm", bytes);
+        folder.stdout("corpus check m.json");
+    }
+    folder.write("train.svm", "1 1:1\n");
+    let changed = folder.command("corpus check m.json").output().unwrap();
+    assert_eq!(changed.status.code(), Some(1));
+    assert!(
+        String::from_utf8(changed.stdout)
+            .unwrap()
+            .contains("changed")
+    );
+    for name in ["../train.svm", "/etc/passwd", "sub/train.svm"] {
+        folder.write("m.json", manifest(name));
+        let errors = folder.fails("corpus check m.json", 1);
+        assert!(errors.contains("without folders"), "{errors}");
+    }
+}
+
+/// A disk that is full after 4 KiB of a file: nothing is left under its name, or what was there.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_leaves_no_half_file() {
+    let folder = Folder::new();
+    let mut text = String::new();
+    for row in 0..3000 {
+        writeln!(text, "{row} qid:{} {}:1", row / 3, row + 1).unwrap();
+    }
+    folder.write("large.svm", text);
+    folder.write("old.svm", "1 1:1\n");
+    folder.stdout("corpus convert train.svm old.npz");
+    let converted = folder.stdout("corpus convert old.npz -");
+    for (command, output) in [
+        ("select large.svm -k 30 --lambda 1 -o out.json", "out.json"),
+        (
+            "select large.svm -k 30 --lambda 1 --plot out.html",
+            "out.html",
+        ),
+        ("train large.svm --lambda 1 -o out.json", "out.json"),
+        (
+            "tune large.svm --lambdas 1 -k 20 --plot out.html",
+            "out.html",
+        ),
+        ("corpus convert large.svm out.svm", "out.svm"),
+        ("corpus convert large.svm out.npz", "out.labels.npy"),
+        ("corpus convert large.svm old.npz", "old.labels.npy"),
+        ("corpus convert large.svm out.svm.gz", "out.svm.gz"),
+        ("corpus convert large.svm old.svm", "old.svm"),
+        ("corpus generate --rows 500 -o out.svm", "out.svm"),
+    ] {
+        // Blocks of 512 or of 1,024 bytes; the signal of the limit is ignored, so that writing fails.
+        let (code, errors) = limited(&folder, "trap '' XFSZ; ulimit -f 8", command);
+        assert_eq!(code, Some(1), "{command}: {errors}");
+        assert!(
+            errors.contains("error: ") && errors.contains(output),
+            "{command}: {errors}"
+        );
+        let left = folder.list();
+        let names = [
+            "large.svm",
+            "names.txt",
+            "old.labels.npy",
+            "old.npz",
+            "old.qids.npy",
+            "old.svm",
+            "test.svm",
+            "train.svm",
+        ];
+        assert_eq!(left, names, "{command}");
+    }
+    assert_eq!(folder.stdout("corpus convert old.npz -"), converted);
+    assert_eq!(folder.read("old.svm"), "1 1:1\n");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn standard_output_that_is_full_is_an_error() {
+    let folder = Folder::new();
+    for command in [
+        "select train.svm -k 2 --lambda 1 -o m.json",
+        "corpus info train.svm",
+    ] {
+        let (code, errors) = limited(&folder, "exec >/dev/full", command);
+        assert_eq!(code, Some(1), "{errors}");
+        assert!(
+            errors.contains("cannot write to standard output"),
+            "{errors}"
+        );
+    }
+    // What was found is saved all the same.
+    assert!(folder.list().contains(&"m.json".to_owned()));
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let folder = Folder::new();
+    for command in [
+        "corpus generate --rows 2000",
+        "select train.svm -k 2 --lambda 1 --json",
+    ] {
+        let mut child = Command::new(assert_cmd::cargo::cargo_bin!("rankrls"))
+            .current_dir(folder.path(""))
+            .args(command.split_whitespace())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{command}: {errors}");
+        assert!(!errors.contains("panicked"), "{errors}");
+    }
+}
