@@ -7,6 +7,7 @@ mod completions;
 mod console;
 mod corpus;
 mod data;
+mod digits;
 mod earlier;
 mod evaluate;
 mod evaluation;

@@ -43,6 +43,8 @@ struct Document<'a> {
     data: Sizes,
     steps: Vec<StepEntry<'a>>,
     weights: &'a [f64],
+    /// Null if it is beyond all numbers.
+    condition: f64,
     ending: Ending,
     #[serde(skip_serializing_if = "Option::is_none")]
     test: Option<&'a TestSizes>,
@@ -93,6 +95,7 @@ impl<'a> Report<'a> {
                 .map(|step| self.entry(step))
                 .collect(),
             weights: &selection.weights,
+            condition: selection.condition,
             ending: selection.ending,
             test: self.test.as_ref().map(|(sizes, _)| sizes),
             load_seconds: self.load_seconds,

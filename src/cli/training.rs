@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use super::bytes::Bytes;
 use super::console::Console;
+use super::digits::{TRAINED_DIGITS, warn_of_lost_digits};
 use super::numbers::{given, measure, number};
 use super::output::{OutputFile, print, print_json};
 use super::sizes::Sizes;
@@ -60,6 +61,8 @@ struct Folds {
 #[derive(Debug, Clone, Serialize)]
 struct Entry {
     lambda: f64,
+    /// No less than the condition number; null if it is beyond all numbers.
+    condition: f64,
     lqo_error: Option<f64>,
     lqo_cindex: Option<f64>,
     fold_error: Option<f64>,
@@ -213,6 +216,13 @@ impl Training<'_> {
     }
 
     fn warn(&self, solver: Solver, document: &Document) {
+        let chosen = document
+            .lambdas
+            .iter()
+            .find(|entry| entry.lambda == document.lambda);
+        if let Some(entry) = chosen {
+            warn_of_lost_digits(entry.condition, TRAINED_DIGITS, self.console);
+        }
         for entry in &document.lambdas {
             let residuals = [entry.residual, entry.holdout_residual];
             let residual = residuals.into_iter().flatten().fold(0.0, f64::max);
@@ -250,6 +260,7 @@ fn entry(trained: &Trained<'_>, leaves_out: bool, groups: Option<&Groups>) -> Re
     let residuals = holdouts.filter_map(|holdout| Some(holdout.convergence?.residual));
     Ok(Entry {
         lambda: Lambda::value(trained.lambda()),
+        condition: trained.condition(),
         lqo_error: error(&lqo),
         lqo_cindex: cindex(&lqo),
         fold_error: error(&folds),

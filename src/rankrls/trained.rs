@@ -70,6 +70,13 @@ impl<'a> Trained<'a> {
         self.lambda
     }
 
+    /// At most so much is rounding amplified: `1 + trace(X X') / lambda`, no less than the condition
+    /// number of the system that was solved. From 1 on.
+    pub fn condition(&self) -> f64 {
+        let trace = self.problem.mean_diagonal * self.problem.labels.len() as f64;
+        1.0 + trace / self.lambda.value()
+    }
+
     /// The solver.
     pub fn solver(&self) -> Solver {
         self.problem.solver()

@@ -52,6 +52,34 @@ pub enum SelectError {
         /// The largest centred label, times the root of its query's weight.
         largest: f64,
     },
+    /// Squares of a column's values are out of the range that can be computed with.
+    #[error(
+        "column {feature} (counted from 0) has values too large: centred, the sum of their squares is {squares:e}, and at most 1e100 can be computed with; scale the column"
+    )]
+    Values {
+        /// The lowest such column, 0-based.
+        feature: u32,
+        /// Its centred sum of squares; infinite where that is no finite number.
+        squares: f64,
+    },
+    /// The ridge parameter vanishes beside the columns.
+    #[error(
+        "lambda {lambda:e} is too small for these values: the largest sum of squares of a column is {squares:e}, more than 1e100 times as much; raise lambda or scale the data"
+    )]
+    Lambda {
+        /// The ridge parameter.
+        lambda: f64,
+        /// The largest centred sum of squares of a column.
+        squares: f64,
+    },
+    /// An error or a weight is no finite number.
+    #[error(
+        "step {number} leads to numbers that are not finite; select fewer features, raise lambda or scale the data"
+    )]
+    NotFinite {
+        /// The step, from 1.
+        number: usize,
+    },
     /// The criterion has a value for no query.
     #[error(
         "the criterion {metric} is undefined for every query of the training data, whatever the ranking: its labels do not tell examples apart"

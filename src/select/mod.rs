@@ -24,6 +24,7 @@ pub use options::Options;
 pub use plan::{Plan, plan};
 pub use selection::{Ending, Selection, Step};
 
+use crate::Lambda;
 use crate::candidates::Candidates;
 use crate::dataset::Dataset;
 use crate::strategy::{RankingCriterion, State};
@@ -130,6 +131,28 @@ fn check_labels(state: &State) -> Result<(), SelectError> {
     Err(SelectError::Labels { largest })
 }
 
+/// Largest sum of squares of a column, also in units of lambda: products of four values, and sums
+/// of them, stay finite.
+const LARGEST_SQUARES: f64 = 1e100;
+
+/// Refuses columns whose products overflow, and a lambda that vanishes beside them.
+fn check_values(candidates: &Candidates, lambda: Lambda) -> Result<(), SelectError> {
+    // Overflow may have made it no number.
+    let fits = |squares: f64| squares <= LARGEST_SQUARES;
+    let too_large = |&candidate: &usize| !fits(candidates.squared_norm(candidate));
+    if let Some(candidate) = (0..candidates.len()).find(too_large) {
+        return Err(SelectError::Values {
+            feature: candidates.feature(candidate),
+            squares: candidates.squared_norm(candidate),
+        });
+    }
+    let (squares, lambda) = (candidates.largest_squared_norm(), lambda.value());
+    if squares / LARGEST_SQUARES > lambda {
+        return Err(SelectError::Lambda { lambda, squares });
+    }
+    Ok(())
+}
+
 impl<'a> Job<'a> {
     fn run(
         &self,
@@ -154,6 +177,9 @@ impl<'a> Job<'a> {
             } else if let Some(step) = greedy.step(self.labels) {
                 step.log(number);
                 let flow = observer.stepped(number, &step, greedy.state());
+                if flow.is_continue() && !step.lqo_error.is_finite() {
+                    return Err(SelectError::NotFinite { number });
+                }
                 (step, flow)
             } else {
                 ending = Ending::Exhausted;
@@ -165,7 +191,13 @@ impl<'a> Job<'a> {
                 break;
             }
         }
-        Ok(self.selection(steps, greedy.state().weights(), ending))
+        let weights = greedy.state().weights();
+        if ending != Ending::Interrupted && !weights.iter().all(|weight| weight.is_finite()) {
+            let number = steps.len();
+            return Err(SelectError::NotFinite { number });
+        }
+        let condition = greedy.state().condition();
+        Ok(self.selection(steps, weights, condition, ending))
     }
 
     /// The driver before the first step.
@@ -174,12 +206,19 @@ impl<'a> Job<'a> {
         let (queries, weight) = (candidates.queries(), candidates.query_weight());
         let state = State::weighted(self.labels, queries, weight, lambda, self.plan.steps);
         check_labels(&state)?;
+        check_values(candidates, lambda)?;
         let sampler = self.options.sampler(self.plan.strategy);
         let greedy = Greedy::new(candidates, state, self.plan.strategy, sampler);
         Ok(greedy.by_ranking(ranking))
     }
 
-    fn selection(&self, steps: Vec<Step>, weights: Vec<f64>, ending: Ending) -> Selection {
+    fn selection(
+        &self,
+        steps: Vec<Step>,
+        weights: Vec<f64>,
+        condition: f64,
+        ending: Ending,
+    ) -> Selection {
         let class = |step: &Step| {
             let position = self.candidates.represented_by(step.feature);
             position.map_or_else(Vec::new, |position| {
@@ -195,6 +234,7 @@ impl<'a> Job<'a> {
             classes: steps.iter().map(class).collect(),
             steps,
             weights,
+            condition,
             ending,
         }
     }

@@ -58,6 +58,9 @@ pub struct Selection {
     pub steps: Vec<Step>,
     /// Weights of the selected features in order of selection.
     pub weights: Vec<f64>,
+    /// By how much rounding may be amplified in errors and weights
+    /// ([`State::condition`](crate::strategy::State::condition)).
+    pub condition: f64,
     /// 0-based features of each selected class, ascending; its first is the step's feature.
     pub classes: Vec<Vec<u32>>,
     /// How it ended.

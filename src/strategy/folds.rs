@@ -27,6 +27,7 @@
 
 use rayon::prelude::*;
 
+use super::condition::Condition;
 use super::lanes::{LANES, Lanes};
 use crate::dataset::{Column, Queries};
 use crate::kernels;
@@ -51,6 +52,7 @@ pub(super) struct Folds {
 struct Fold {
     /// Rows of `L_{-Q}` one after the other.
     factor: Vec<f64>,
+    condition: Condition,
     eta: Vec<f64>,
 }
 
@@ -201,6 +203,12 @@ impl Folds {
         self.steps += 1;
     }
 
+    /// The largest condition number of all models.
+    pub(super) fn condition(&self) -> f64 {
+        let conditions = self.models.iter().map(|fold| fold.condition.value());
+        conditions.fold(1.0, f64::max)
+    }
+
     /// `e(S) - e(S + v)` for candidates whose sums are given, one to a lane; `load` puts the
     /// centred columns of a query into its argument and says whether there are any. `see` is
     /// told `beta_Q` and `T_Q u_Q` of every query.
@@ -258,6 +266,7 @@ impl Fold {
         let eta = (scalars[1] - kernels::dot(z, &self.eta)) / pivot;
         self.factor.extend_from_slice(z);
         self.factor.push(pivot);
+        self.condition.extend(&self.factor);
         self.eta.push(eta);
         (pivot, eta)
     }

@@ -10,6 +10,7 @@
 mod addition;
 mod backfit;
 mod bounded;
+mod condition;
 mod contest;
 mod criterion;
 mod dense;

@@ -33,6 +33,7 @@ use rayon::prelude::*;
 use super::addition::{
     Addition, LastStep, Part, centre, centred, subtract_products_in_parallel, take,
 };
+use super::condition::{Condition, solve_transposed};
 use super::folds::Folds;
 use super::lowmem::QueryMatrices;
 use crate::dataset::{Column, Queries};
@@ -64,6 +65,7 @@ pub struct State {
     eta: Vec<f64>,
     /// Rows of the lower Cholesky factor of `X_S X_S' + lambda I`, one after the other.
     factor: Vec<f64>,
+    condition: Condition,
     signs: Vec<f64>,
     last: Option<LastStep>,
     /// `trace(T_Q - I)`, which is no less than its norm, `q`.
@@ -114,6 +116,7 @@ impl State {
             capacity,
             eta: Vec::with_capacity(capacity),
             factor: Vec::new(),
+            condition: Condition::default(),
             signs: Vec::with_capacity(capacity),
             last: None,
             traces: vec![0.0; queries.len()],
@@ -152,6 +155,7 @@ impl State {
             capacity: 0,
             eta: Vec::new(),
             factor: Vec::new(),
+            condition: Condition::default(),
             signs: Vec::new(),
             last: None,
             traces: vec![0.0; self.queries.len()],
@@ -313,6 +317,7 @@ impl State {
         self.largest_pivot = self.largest_pivot.max(pivot);
         self.factor.extend_from_slice(&z);
         self.factor.push(root);
+        self.condition.extend(&self.factor);
         self.eta.push(last.eta);
         self.signs.push(addition.sign);
         self.selected
@@ -429,16 +434,20 @@ impl State {
         parts
     }
 
+    /// By how much rounding may be amplified in the weights and the leave-query-out error: the
+    /// condition number of `X_S X_S' + lambda I`, or that of the same without a query where there
+    /// is a factor for each. An estimate of the order of magnitude, from 1 on. About as many digits
+    /// are lost as it has (`docs/derivation.md`, section 10).
+    pub fn condition(&self) -> f64 {
+        let folds = self.folds.iter().map(|folds| folds.condition());
+        folds.fold(self.condition.value(), f64::max)
+    }
+
     /// Weights of the selected features in order of selection: back substitution with the
     /// Cholesky factor, O(t^2).
     pub fn weights(&self) -> Vec<f64> {
         let mut weights = self.eta.clone();
-        for step in (0..weights.len()).rev() {
-            let row = &self.factor[step * (step + 1) / 2..][..=step];
-            weights[step] /= row[step];
-            let (earlier, solved) = weights.split_at_mut(step);
-            kernels::add_scaled(earlier, -solved[0], &row[..step]);
-        }
+        solve_transposed(&self.factor, &mut weights);
         for (weight, sign) in weights.iter_mut().zip(&self.signs) {
             *weight *= sign;
         }

@@ -34,6 +34,9 @@ pub struct Point {
     pub step: Step,
     /// Weights of all features so far, in order of selection.
     pub weights: Vec<f64>,
+    /// By how much rounding may be amplified in errors and weights
+    /// ([`State::condition`](crate::strategy::State::condition)).
+    pub condition: f64,
     /// 0-based features that centre to the same column as the one added, ascending, itself
     /// included.
     pub class: Vec<u32>,
@@ -103,6 +106,7 @@ impl Outcome {
             query_weight: self.query_weight,
             steps: points.iter().map(|point| point.step.clone()).collect(),
             weights: points.last()?.weights.clone(),
+            condition: points.last()?.condition,
             classes: points.iter().map(|point| point.class.clone()).collect(),
             ending: select::Ending::Complete,
         })

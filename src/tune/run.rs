@@ -311,6 +311,7 @@ fn point(walk: &Walk<'_>, step: Step, judgement: &Judgement) -> Point {
     Point {
         step,
         weights: walk.state().weights(),
+        condition: walk.state().condition(),
         class: walk.class(),
         score,
         metrics,

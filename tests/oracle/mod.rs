@@ -4,6 +4,7 @@
 // Each test binary uses its own part of this.
 #![allow(dead_code, unreachable_pub)]
 
+pub mod precise;
 pub mod problems;
 
 use rankrls::{Dataset, Queries, QueryWeight};
