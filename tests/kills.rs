@@ -244,5 +244,6 @@ fn conversions_survive() {
     let folder = tempfile::tempdir().unwrap();
     data(folder.path(), 8000, 1600);
     let arguments = "corpus convert data.svm out.npz";
-    job_in(folder, arguments, &["out.npz"], &[]).survive(kills(50), 30);
+    let outputs = &["out.npz", "out.labels.npy", "out.qids.npy"];
+    job_in(folder, arguments, outputs, &[]).survive(kills(50), 30);
 }

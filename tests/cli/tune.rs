@@ -243,13 +243,13 @@ fn a_lambda_in_trouble_is_a_row_that_says_so() {
     );
     let arguments = "tune train.svm -k 2 --lambdas 1e-300,1";
     let document = folder.json(&format!("{arguments} --json --table t.csv"));
-    assert_eq!(document["paths"][0]["ending"], "overflow");
+    assert_eq!(document["paths"][0]["ending"], "refused");
     assert_eq!(document["paths"][1]["ending"], "complete");
     assert_eq!(document["chosen"]["lambda"], 1.0);
-    assert!(folder.read("t.csv").contains("overflow: the errors"));
+    assert!(folder.read("t.csv").contains("too small for these values"));
     let text = folder.stdout(arguments);
     assert!(
-        text.contains("lambda 1e-300: the errors of the next step"),
+        text.contains("lambda 1e-300 is too small for these values"),
         "{text}"
     );
 }

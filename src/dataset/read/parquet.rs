@@ -1,6 +1,9 @@
 //! Tables from Parquet files: entries in one, labels and queries of the rows in another.
 
+mod pages;
+
 use std::fs::File;
+use std::io::BufReader;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -52,11 +55,12 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadErr
     }
     let mut budget = Budget::new(options.max_memory);
     let prefix = prefix(path);
-    let table = Table::open(&with_ending(&prefix, ".rows.parquet", ""))?;
+    let limit = options.max_memory;
+    let table = Table::open(&with_ending(&prefix, ".rows.parquet", ""), limit)?;
     let of_rows = |fault: Fault| fault.of(&table.name);
     let labels = labels(&table, &mut budget).map_err(of_rows)?;
     let groups = queries(&table, options.regroup, &mut budget).map_err(of_rows)?;
-    let table = Table::open(path)?;
+    let table = Table::open(path, limit)?;
     let read = entries(&table, labels.len(), &mut budget);
     let (mut block, width) = read.map_err(|fault| fault.of(&table.name))?;
     let dropped = settle(&mut block, options.width).map_err(|fault| fault.of(&table.name))?;
@@ -124,6 +128,10 @@ struct Table {
     name: String,
     reader: SerializedFileReader<File>,
     rows: u64,
+    /// The file once more, to look at headers of pages.
+    headers: File,
+    /// Bytes that a page may take.
+    limit: Option<u64>,
 }
 
 /// A value of a table.
@@ -194,12 +202,18 @@ impl At<'_> {
 }
 
 impl Table {
-    fn open(path: &Path) -> Result<Self, ReadError> {
+    fn open(path: &Path, limit: Option<u64>) -> Result<Self, ReadError> {
         let name = path.display().to_string();
-        let file = File::open(path).map_err(|error| ReadError::io(&name, &error))?;
+        let open = || File::open(path).map_err(|error| ReadError::io(&name, &error));
+        let (file, headers) = (open()?, open()?);
         let length = file
             .metadata()
             .map_err(|error| ReadError::io(&name, &error))?;
+        let mut end = BufReader::with_capacity(4096, &headers);
+        pages::check_metadata(&mut end, length.len()).map_err(|error| {
+            let (expected, found) = ("an intact Parquet file", error.to_string());
+            Fault::new(ReadErrorKind::Corrupt, expected, found).of(&name)
+        })?;
         let reader =
             guarded(|| SerializedFileReader::new(file)).map_err(|fault| fault.of(&name))?;
         check_places(reader.metadata(), length.len()).map_err(|fault| fault.of(&name))?;
@@ -209,7 +223,37 @@ impl Table {
             rows: rows.fold(0, u64::saturating_add),
             name,
             reader,
+            headers,
+            limit,
         })
+    }
+
+    /// Sees that no page of a column claims more memory than there may be: the crate allocates
+    /// what a page claims, up to 2 GiB, before it looks at what there is.
+    fn check_pages(&self, group: usize, column: usize) -> Result<(), Fault> {
+        let Some(limit) = self.limit else {
+            return Ok(());
+        };
+        let column = self.reader.metadata().row_group(group).column(column);
+        let start = column
+            .dictionary_page_offset()
+            .unwrap_or(column.data_page_offset());
+        // `check_places` saw that they are not negative.
+        let [start, bytes] =
+            [start, column.compressed_size()].map(|place| u64::try_from(place).unwrap_or(0));
+        let mut headers = BufReader::with_capacity(512, &self.headers);
+        let claim = pages::largest_claim(&mut headers, start, bytes, column.num_values());
+        match claim {
+            Ok(claim) if claim > limit => {
+                Err(Fault::too_large(limit, &format!("a page of {claim}")))
+            }
+            Ok(_) => Ok(()),
+            Err(error) => {
+                let expected = "an intact Parquet file";
+                let fault = Fault::new(ReadErrorKind::Corrupt, expected, error.to_string());
+                Err(fault.in_array(&column.column_path().string(), None))
+            }
+        }
     }
 
     /// The number of columns that the metadata tells.
@@ -270,6 +314,7 @@ impl Table {
             position: 0,
         };
         for group in 0..self.reader.metadata().num_row_groups() {
+            self.check_pages(group, column)?;
             let reader = guarded(|| {
                 let group = self.reader.get_row_group(group)?;
                 let description = group.metadata().column(column).column_descr_ptr();

@@ -1,0 +1,122 @@
+"""Writes the inputs that fuzzing begins with: valid ones, and some that are nearly so.
+
+    python3 seeds.py RANKRLS FOLDER
+
+`RANKRLS` is the program, with the feature parquet; it writes models, checkpoints and tables.
+Needs nothing but Python 3.
+"""
+
+import gzip
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import tempfile
+
+TINY = b"1 qid:a 1:1 3:2\n0 qid:a 2:0.5\n0.5 qid:b 1:3\n0.25 qid:b 3:-1\n"
+BIG = b"1e300 qid:1 4294967294:1e-300\r\n-0x1\n+.5 qid:1 1:0 # end\n\n-1. 007:+1\n"
+CONLLU = (
+    b"# sent_id = s1\n# score = -1.5\n1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_\n1\tdo\tdo\tAUX\t_\t_\t3\taux\t_\t_\n"
+    b"2\tn't\tnot\tPART\t_\t_\t3\tadvmod\t_\t_\n3\tgo\tgo\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No\n"
+    b"3.1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n4\t.\t.\tPUNCT\t_\t_\t3\tpunct\t_\t_\n\n"
+)
+BRACKETS = (
+    b"# sent_id = s1\n-12.5\n(S1 (S (NP (NNS Birds)) (VP (VBP sing)) (. .)))\n-14.25\n"
+    b"(S1 (NP (NNS Birds) (-NONE- *) (NN -LRB-)) (. .))\n\n2 s2\n-9.0\n(X (`` ``))\n"
+)
+
+
+def array(descr, shape, data):
+    header = f"{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}}}\n".encode()
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
+
+
+def integers(*values, code="q", descr="<i8"):
+    return array(descr, f"({len(values)},)", struct.pack(f"<{len(values)}{code}", *values))
+
+
+def floats(*values):
+    return array("<f8", f"({len(values)},)", struct.pack(f"<{len(values)}d", *values))
+
+
+def matrix(layout, shape, bounds, indices, values, *beside):
+    parts = [array("|S3", "()", layout), integers(*shape), integers(*bounds)]
+    return b"".join([*parts, integers(*indices, code="i", descr="<i4"), values, *beside])
+
+
+def compressed(data):
+    zstd = subprocess.run(["zstd", "-qc"], input=data, check=True, capture_output=True).stdout
+    return [gzip.compress(data, mtime=0), zstd]
+
+
+def own(program, folder):
+    """What the program itself writes of the tiny data."""
+    (folder / "tiny.svm").write_bytes(TINY)
+
+    def run(*options):
+        done = subprocess.run([program, *options], cwd=folder, capture_output=True)
+        assert done.returncode == 0, done.stderr
+
+    models = {
+        "a": ["select", "tiny.svm", "-k2", "--lambda=1", "--checkpoint=select"],
+        "b": ["select", "tiny.svm", "-k2", "--lambda=1", "--strategy=sampled", "--candidates=2"],
+        "c": ["select", "tiny.svm", "-k2", "--lambda=1", "--criterion=cindex"],
+        "d": ["train", "tiny.svm", "--lambda=1"],
+        "e": ["tune", "tiny.svm", "--lambdas=1,2", "-k2", "--checkpoint=tune"],
+    }
+    for name, options in models.items():
+        run(*options, "-q", "-o", name)
+    run("corpus", "convert", "tiny.svm", "tiny.parquet", "-q")
+    read = lambda name: (folder / name).read_bytes()
+    select, tune = read("select"), read("tune")
+    documents = [file.split(b"\n", 1)[1] for file in (select, tune)]
+    steps = json.dumps(json.loads(documents[0])["steps"]).encode()
+    checkpoints = [b"\0" + select, b"\1" + documents[0], b"\2" + documents[1], b"\3" + steps]
+    tables = [b"\0" + read("tiny.parquet"), b"\x08" + read("tiny.rows.parquet")]
+    return {
+        "model": [read(name) for name in models],
+        "checkpoint": checkpoints,
+        "parquet": tables,
+    }
+
+
+def seeds(program, folder):
+    entry = {"file": "x.svm.zst", "blake3": "0" * 64}
+    files = {"train": entry, "test": None, "names": entry, "arcs": None}
+    columns = matrix(b"csc", (2, 3), (0, 2, 2, 3), (1, 0, 1), floats(0.5, 1.5, -2), floats(1, 0))
+    rows = matrix(b"csr", (2, 3), (0, 1, 3), (1, 0, 2), floats(0.5, 1.5, -2), integers(1, 0))
+    svmlight = [TINY, BIG, b"1\n2 # x\n", *compressed(TINY)]
+    return own(program, folder) | {
+        "svmlight": [bytes([flags]) + text for flags in (0, 3, 20) for text in svmlight],
+        "rlscore": [
+            b"\0" + b"0:1.0 2:0.25\n\n1:2\n\n\0001.0\n0.5\n-1\n0\n\00010\n1001\n1001\n7\n",
+            b"\2" + b"0:1\n1:1\n0:2\n\0001\n2\n3\n\0a\nb\na\n",
+            b"\0" + b"0:1\n\0001\n",
+        ],
+        "npz": [
+            b"\0" + columns + array("|S2", "(2,)", b"a\0b\0"),
+            b"\2" + rows + array("<U1", "(2,)", b"a\0\0\0b\0\0\0"),
+            b"\0" + rows,
+            b"\x08PK\x05\x06" + bytes(18),
+        ],
+        "names": [b"word:the\nbigram:a b\n\n\xc3\xa9\r\n", *compressed(b"a\nb\n")],
+        "scores": [b"1\n-0.5\r\n1e-300\n", b" 2 \n", *compressed(b"1\n2\n")],
+        "features": [b"1\n3 # three\n\n16\n", *compressed(b"1\n2\n")],
+        "manifest": [json.dumps({"schema": "rankrls.corpus/1", "files": files}).encode()],
+        "conllu": [CONLLU, CONLLU.replace(b"# score = -1.5\n", b"").replace(b"\t3\t", b"\t0\t")],
+        "brackets": [BRACKETS],
+    }
+
+
+def main():
+    program, target = str(pathlib.Path(sys.argv[1]).resolve()), pathlib.Path(sys.argv[2])
+    with tempfile.TemporaryDirectory() as folder:
+        for name, inputs in seeds(program, pathlib.Path(folder)).items():
+            (target / name).mkdir(parents=True, exist_ok=True)
+            for number, data in enumerate(inputs):
+                (target / name / f"seed-{number}").write_bytes(data)
+
+
+if __name__ == "__main__":
+    main()

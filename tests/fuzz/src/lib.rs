@@ -1,0 +1,573 @@
+//! What must hold of every reader, whatever bytes it is given: it returns, with data that are sound
+//! and can be written and read back, or with an error that says where; and it takes no more memory
+//! than a stated multiple of the input, besides a fixed part.
+//!
+//! One function a reader. The fuzz targets call them, and so do the tests of the project
+//! (`tests/untrusted.rs`), with drawn bytes and with the corpora that fuzzing found.
+
+use std::fmt::{Debug, Display};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use peak_alloc::PeakAlloc;
+use rankrls::checkpoint::{self, Progress, Tuning};
+use rankrls::corpus::build::Listing;
+use rankrls::dataset::read::{self, Format, Loaded, ReadError, ReadErrorKind, ReadOptions};
+use rankrls::dataset::{DataFiles, DataHash, write_names, write_whole_svmlight};
+use rankrls::model::read_features;
+use rankrls::select::{Options, Step, resume_among};
+use rankrls::treebank::{NBest, Sentence, TreebankError, brackets as trees, conllu as columns};
+use rankrls::{Candidates, Dataset, IndexBase, Lambda, Model, Queries, StrategyKind};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tempfile::TempDir;
+
+#[global_allocator]
+static MEMORY: PeakAlloc = PeakAlloc;
+
+/// Bytes that a reader may take for each byte of its input.
+const PER_BYTE: usize = 64;
+
+/// Bytes that it may take besides: buffers, chunks of text, tables of a decompressor.
+const FIXED: usize = 2 << 20;
+
+/// Limit of memory that readers are given. What is compressed may take twice as much, and a zstd
+/// window of the 8 MiB that every decoder must have.
+const LIMIT: u64 = 1 << 20;
+
+/// A property of a reader; whether the input was read, and not refused.
+pub type Property = fn(&[u8]) -> bool;
+
+/// All properties by name.
+pub const ALL: &[(&str, Property)] = &[
+    ("svmlight", svmlight),
+    ("rlscore", rlscore),
+    ("npz", npz),
+    #[cfg(feature = "parquet")]
+    ("parquet", parquet),
+    ("names", names),
+    ("scores", scores),
+    ("features", features),
+    ("model", model),
+    ("checkpoint", checkpoint),
+    ("manifest", manifest),
+    ("conllu", conllu),
+    ("brackets", brackets),
+];
+
+/// What messages call the input.
+const NAME: &str = "input";
+
+/// A folder for readers of files, in memory where there is such a place.
+static FOLDER: LazyLock<TempDir> = LazyLock::new(|| {
+    let memory = Path::new("/dev/shm");
+    let folder = if memory.is_dir() {
+        tempfile::tempdir_in(memory)
+    } else {
+        tempfile::tempdir()
+    };
+    folder.expect("a temporary folder")
+});
+
+fn file(name: &str, bytes: &[u8]) -> PathBuf {
+    let path = FOLDER.path().join(name);
+    fs::write(&path, bytes).expect("the temporary folder can be written to");
+    path
+}
+
+fn no_file(name: &str) {
+    // It may not be there.
+    let _ = fs::remove_file(FOLDER.path().join(name));
+}
+
+/// Reads, within the memory that `input` may take.
+fn within<T>(input: &[u8], read: impl FnOnce() -> T) -> T {
+    let compressed = 2 * usize::try_from(LIMIT).unwrap_or(usize::MAX) + (9 << 20);
+    let more = if is_compressed(input) { compressed } else { 0 };
+    measured(PER_BYTE * input.len() + FIXED + more, read)
+}
+
+/// Reads, within `allowed` bytes.
+fn measured<T>(allowed: usize, read: impl FnOnce() -> T) -> T {
+    MEMORY.reset_peak_usage();
+    let before = MEMORY.current_usage();
+    let result = read();
+    let taken = MEMORY.peak_usage().saturating_sub(before);
+    assert!(taken <= allowed, "{taken} bytes, {allowed} allowed");
+    result
+}
+
+fn is_compressed(input: &[u8]) -> bool {
+    matches!(
+        input,
+        [0x1f, 0x8b, ..] | [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..]
+    )
+}
+
+/// An error that helps: what was expected and found, and where. False, as nothing was read.
+fn explained(error: &ReadError, text: &[u8]) -> bool {
+    use ReadErrorKind::{
+        Array, Bounds, Corrupt, Data, Io, Lengths, NameCount, NoRows, TooLarge, Truncated,
+        Unsupported,
+    };
+    assert!(!error.expected().is_empty() && !error.found().is_empty());
+    let placeless = matches!(
+        error.kind(),
+        Io(_) | Truncated | Corrupt | TooLarge | NoRows | Lengths | NameCount | Data | Bounds
+    );
+    let of_tables = matches!(error.kind(), Array | Unsupported);
+    let placed = error.place().is_some() || error.element().is_some();
+    assert!(placed || placeless || of_tables, "no place: {error}");
+    if let Some(place) = error.place()
+        && !is_compressed(text)
+    {
+        let lines = text.split(|&byte| byte == b'\n').count() as u64;
+        assert!((1..=lines).contains(&place.line), "{error}");
+        assert!((1..=text.len() + 1).contains(&place.column), "{error}");
+    }
+    false
+}
+
+/// What every data set promises.
+fn sound(data: &Dataset<'_>) {
+    assert!(data.rows() > 0 && data.labels().len() == data.rows());
+    assert!(data.labels().iter().all(|label| label.is_finite()));
+    let bounds = data.queries().offsets();
+    assert_eq!(bounds.first(), Some(&0));
+    assert_eq!(bounds.last().map(|&last| last as usize), Some(data.rows()));
+    assert!(bounds.is_sorted_by(|a, b| a < b));
+    for position in 0..data.stored_columns() {
+        let column = data.column(position);
+        assert!((data.feature(position) as usize) < data.width());
+        assert!(column.rows.is_sorted_by(|a, b| a < b));
+        assert!(
+            column
+                .rows
+                .last()
+                .is_none_or(|&row| (row as usize) < data.rows())
+        );
+        assert!(
+            column
+                .values
+                .iter()
+                .all(|value| value.is_finite() && *value != 0.0)
+        );
+    }
+}
+
+/// What a reader made of `input`; data that are sound come back.
+fn judged(read: Result<Loaded, ReadError>, input: &[u8]) -> Option<Dataset<'static>> {
+    match read {
+        Ok(loaded) => {
+            sound(&loaded.dataset);
+            Some(loaded.dataset)
+        }
+        Err(error) => {
+            explained(&error, input);
+            None
+        }
+    }
+}
+
+/// Options by the bits of a byte.
+fn options(flags: u8) -> ReadOptions {
+    ReadOptions::new()
+        .zero_based(flags & 1 != 0)
+        .regroup(flags & 2 != 0)
+        .width((flags & 4 != 0).then_some(usize::from(flags >> 3)))
+        .max_memory(LIMIT)
+}
+
+/// Writes data and reads them back: the same.
+fn comes_back(data: &Dataset<'_>, name: &str, format: Format) {
+    let files = DataFiles::new(&FOLDER.path().join(name), format);
+    for part in files.parts(data) {
+        let mut bytes = Vec::new();
+        let written = files.write_part(part, data, &mut bytes);
+        if format == Format::Npz && written.is_err() {
+            // NumPy's text cannot end in a zero, and may have one elsewhere.
+            let ids = data.queries().ids().expect("only they are refused");
+            return assert!(ids.iter().any(|id| id.contains('\0')));
+        }
+        written.expect("what was read can be written");
+        fs::write(files.path(part), bytes).expect("the temporary folder can be written to");
+    }
+    let again = ReadOptions::new().width(data.width());
+    let again = again
+        .read(&FOLDER.path().join(name))
+        .expect("what was written can be read");
+    for part in files.parts(data) {
+        let _ = fs::remove_file(files.path(part));
+    }
+    assert_eq!(DataHash::of(data), DataHash::of(&again.dataset));
+}
+
+/// Whether there are data; what there is comes back.
+fn come_back(read: Result<Loaded, ReadError>, input: &[u8], name: &str, format: Format) -> bool {
+    let data = judged(read, input);
+    if let Some(data) = &data {
+        comes_back(data, name, format);
+    }
+    data.is_some()
+}
+
+/// svmlight text after a byte of options. Compressed text is fuzzed with names and scores: here a few
+/// bytes of it would be megabytes of blank lines, which take nothing but time.
+pub fn svmlight(input: &[u8]) -> bool {
+    let Some((&flags, text)) = input.split_first() else {
+        return false;
+    };
+    if is_compressed(text) {
+        return false;
+    }
+    let read = within(text, || options(flags).read_from(text, NAME));
+    let Some(data) = judged(read, text) else {
+        return false;
+    };
+    let mut written = Vec::new();
+    write_whole_svmlight(&data, data.index_base(), &mut written).expect("ids fit their text");
+    let again = ReadOptions::new()
+        .zero_based(flags & 1 != 0)
+        .width(data.width())
+        .read_from(&written[..], NAME)
+        .expect("what was written can be read");
+    assert_eq!(DataHash::of(&data), DataHash::of(&again.dataset));
+    true
+}
+
+/// RLScore's files of features, labels and perhaps queries, separated by zero bytes, after a byte
+/// of options.
+pub fn rlscore(input: &[u8]) -> bool {
+    let Some((&flags, text)) = input.split_first() else {
+        return false;
+    };
+    let mut parts = text.splitn(3, |&byte| byte == 0);
+    if text.split(|&byte| byte == 0).any(is_compressed) {
+        return false;
+    }
+    let path = file("x.features", parts.next().unwrap_or_default());
+    file("x.labels", parts.next().unwrap_or_default());
+    match parts.next() {
+        Some(ids) => drop(file("x.qids", ids)),
+        None => no_file("x.qids"),
+    }
+    let read = within(text, || options(flags).read(&path));
+    come_back(read, text, "y.features", Format::Rlscore)
+}
+
+/// NumPy's arrays one after the other, which make a matrix of SciPy with labels and perhaps
+/// queries; or, by a bit of the options, an archive as it is.
+pub fn npz(input: &[u8]) -> bool {
+    let Some((&flags, bytes)) = input.split_first() else {
+        return false;
+    };
+    let archive = if flags & 8 == 0 {
+        let mut arrays = arrays(bytes).into_iter();
+        let archive = archive(arrays.by_ref().take(5));
+        file("x.labels.npy", arrays.next().unwrap_or_default());
+        match arrays.next() {
+            Some(ids) => drop(file("x.qids.npy", ids)),
+            None => no_file("x.qids.npy"),
+        }
+        archive
+    } else {
+        file("x.labels.npy", &array("<f8", 2, &[0; 16]));
+        no_file("x.qids.npy");
+        bytes.to_vec()
+    };
+    let path = file("x.npz", &archive);
+    // Archives are compressed.
+    let read = within(&[&[0x1f, 0x8b], bytes].concat(), || {
+        options(flags).read(&path)
+    });
+    come_back(read, &[0x1f, 0x8b], "y.npz", Format::Npz)
+}
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+
+/// Cuts bytes before every array.
+fn arrays(bytes: &[u8]) -> Vec<&[u8]> {
+    let starts = (0..bytes.len()).filter(|&at| bytes[at..].starts_with(MAGIC));
+    let starts: Vec<usize> = starts.collect();
+    let ends = starts.iter().skip(1).copied().chain([bytes.len()]);
+    starts
+        .iter()
+        .zip(ends)
+        .map(|(&start, end)| &bytes[start..end])
+        .collect()
+}
+
+fn archive<'a>(arrays: impl Iterator<Item = &'a [u8]>) -> Vec<u8> {
+    use std::io::{Cursor, Write};
+    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let stored =
+        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    for (name, array) in ["format", "shape", "indptr", "indices", "data"]
+        .iter()
+        .zip(arrays)
+    {
+        archive
+            .start_file(format!("{name}.npy"), stored)
+            .expect("a name of its own");
+        archive.write_all(array).expect("memory takes all");
+    }
+    archive.finish().expect("memory takes all").into_inner()
+}
+
+/// An array of `length` elements as the header says.
+fn array(descr: &str, length: usize, bytes: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({length},)}}\n");
+    let size = u16::try_from(header.len())
+        .expect("a short header")
+        .to_le_bytes();
+    [MAGIC, &[1, 0], &size, header.as_bytes(), bytes].concat()
+}
+
+/// A table of Parquet, of entries or of rows by a bit of the options; the other one is sound.
+#[cfg(feature = "parquet")]
+pub fn parquet(input: &[u8]) -> bool {
+    use rankrls::dataset::{write_parquet_entries, write_parquet_rows};
+
+    static SOUND: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| {
+        // The crate parquet panics on some damaged files, which its caller turns into errors:
+        // no hook may end the process before. What fails here is to be told.
+        std::panic::set_hook(Box::new(|panic| {
+            if panic
+                .location()
+                .is_some_and(|place| place.file() == file!())
+            {
+                eprintln!("{panic}");
+            }
+        }));
+        let (mut entries, mut rows) = (Vec::new(), Vec::new());
+        write_parquet_entries(&tiny(), &mut entries).expect("memory takes all");
+        write_parquet_rows(&tiny(), &mut rows).expect("memory takes all");
+        [entries, rows]
+    });
+    let Some((&flags, bytes)) = input.split_first() else {
+        return false;
+    };
+    let (entries, rows) = match flags & 8 {
+        0 => (bytes, &SOUND[1][..]),
+        _ => (&SOUND[0][..], bytes),
+    };
+    let path = file("x.parquet", entries);
+    file("x.rows.parquet", rows);
+    // Besides pages, whose size is checked, the crate believes some lengths in its metadata.
+    let read = measured(256 << 20, || options(flags).read(&path));
+    come_back(read, &[0x1f, 0x8b], "y.parquet", Format::Parquet)
+}
+
+/// Names of features.
+pub fn names(input: &[u8]) -> bool {
+    let limit = Some(LIMIT);
+    let names = match within(input, || read::read_names_from(input, NAME, limit)) {
+        Ok(names) => names,
+        Err(error) => return explained(&error, input),
+    };
+    let mut written = Vec::new();
+    // A name that ends in a carriage return does not fit a line.
+    if write_names(&names, &mut written).is_ok() {
+        let again = read::read_names_from(&written[..], NAME, None);
+        assert_eq!(again.expect("what was written can be read"), names);
+    }
+    true
+}
+
+/// Scores.
+pub fn scores(input: &[u8]) -> bool {
+    match within(input, || read::read_scores_from(input, NAME, Some(LIMIT))) {
+        Ok(scores) => scores.iter().all(|score| score.is_finite()) || panic!("{scores:?}"),
+        Err(error) => explained(&error, input),
+    }
+}
+
+/// A list of features.
+pub fn features(input: &[u8]) -> bool {
+    const WIDTH: usize = 16;
+    let path = file("x.txt", input);
+    let read = within(input, || read_features(&path, IndexBase::One, WIDTH));
+    match read {
+        Ok(mut features) => {
+            features.sort_unstable();
+            assert!(features.is_sorted_by(|a, b| a < b));
+            assert!(features.iter().all(|&feature| (feature as usize) < WIDTH));
+            true
+        }
+        Err(error) => names_the_file(&error, "x.txt"),
+    }
+}
+
+/// A message that says which file it is about. False, as nothing was read.
+fn names_the_file(error: &impl Display, name: &str) -> bool {
+    assert!(error.to_string().contains(name), "{error}");
+    false
+}
+
+/// A model file.
+pub fn model(input: &[u8]) -> bool {
+    let model = match within(input, || Model::parse(input, Path::new(NAME))) {
+        Ok(model) => model,
+        Err(error) => return names_the_file(&error, NAME),
+    };
+    let mut written = Vec::new();
+    model
+        .write_to(&mut written)
+        .expect("what was read can be written");
+    let again = Model::parse(&written, Path::new(NAME)).expect("what was written can be read");
+    assert_eq!(model, again);
+    assert_eq!(model.scores(&tiny()).len(), tiny().rows());
+    if let Some((options, steps)) = model.selection(model.features().len() + 1) {
+        replay(&options, &steps);
+    }
+    true
+}
+
+/// A checkpoint: as it is; with a sound first line before it; or the steps of one.
+pub fn checkpoint(input: &[u8]) -> bool {
+    let Some((&kind, bytes)) = input.split_first() else {
+        return false;
+    };
+    match kind % 4 {
+        0 => parsed::<Progress>(bytes, bytes.len(), "selection"),
+        1 => parsed::<Progress>(&sealed("selection", bytes), bytes.len(), "selection"),
+        2 => parsed::<Tuning>(&sealed("tuning", bytes), bytes.len(), "tuning"),
+        _ => {
+            let steps = serde_json::from_slice::<Vec<Step>>(bytes);
+            if let Ok(steps) = &steps {
+                replay(&Options::new(3, Lambda::new(1.0).expect("above 0")), steps);
+            }
+            steps.is_ok()
+        }
+    }
+}
+
+/// Whether a file is a checkpoint; what it holds is written and read back. It may take the memory of
+/// `length` bytes.
+fn parsed<T>(file: &[u8], length: usize, kind: &str) -> bool
+where
+    T: Serialize + DeserializeOwned + PartialEq + Debug,
+{
+    let parse = || checkpoint::parse::<T>(file, Path::new(NAME), kind);
+    match within(&file[file.len() - length..], parse) {
+        Ok(content) => {
+            let written = serde_json::to_vec(&content).expect("it has no maps");
+            let again: T = serde_json::from_slice(&written).expect("what was written can be read");
+            assert_eq!(again, content);
+            true
+        }
+        Err(error) => names_the_file(&error, NAME),
+    }
+}
+
+/// A checkpoint whose first line fits what follows.
+fn sealed(kind: &str, document: &[u8]) -> Vec<u8> {
+    let hash = blake3::hash(document).to_hex();
+    let header = format!("{} {kind} {} {hash}\n", checkpoint::SCHEMA, document.len());
+    [header.as_bytes(), document].concat()
+}
+
+/// Goes on from steps that somebody else says were taken.
+fn replay(options: &Options, steps: &[Step]) {
+    let data = tiny();
+    let options = options.strategy(StrategyKind::LowMem);
+    let candidates = Candidates::new(&data);
+    if let Ok(selection) = resume_among(&candidates, data.labels(), 0, &options, steps, &mut ()) {
+        assert!(selection.weights.iter().all(|weight| weight.is_finite()));
+        assert!(
+            selection
+                .steps
+                .iter()
+                .all(|step| step.lqo_error.is_finite())
+        );
+    }
+}
+
+/// Four rows in two queries, with three columns.
+fn tiny() -> Dataset<'static> {
+    let queries = Queries::from_row_ids(&["a", "a", "b", "b"]).expect("queries with rows");
+    let labels = vec![1.0, 0.0, 0.5, 0.25];
+    let (indices, values) = ([0, 2, 1, 0, 2], [1.0, 2.0, 0.5, 3.0, -1.0]);
+    Dataset::from_csr(&[0, 2, 3, 4, 5], &indices, &values, 3, labels, queries).expect("valid rows")
+}
+
+/// The manifest of a corpus.
+pub fn manifest(input: &[u8]) -> bool {
+    match within(input, || Listing::parse(input, Path::new(NAME))) {
+        Ok(listing) => {
+            for (_, file) in listing.files() {
+                let path = Path::new(&file.file);
+                assert_eq!(path.file_name(), Some(path.as_os_str()));
+                assert!(!file.file.contains(['/', '\\', '\0']));
+            }
+            true
+        }
+        Err(error) => names_the_file(&error, NAME),
+    }
+}
+
+/// CoNLL-U.
+pub fn conllu(input: &[u8]) -> bool {
+    let read = within(input, || {
+        columns::sentences(input, NAME).collect::<Vec<_>>()
+    });
+    let mut sentences = Vec::new();
+    for sentence in read {
+        match sentence {
+            Ok(sentence) => sentences.push(sentence),
+            Err(error) => drop(names_the_file(&error, "input:")),
+        }
+    }
+    sentences.iter().for_each(is_tree);
+    let mut written = Vec::new();
+    if columns::write(&sentences, &mut written).is_ok() {
+        let again: Result<Vec<_>, _> = columns::sentences(&written, NAME).collect();
+        let again = again.expect("what was written can be read");
+        assert_eq!(again.len(), sentences.len());
+        for (again, sentence) in again.iter().zip(&sentences) {
+            assert_eq!(again.id(), sentence.id());
+            assert!(arcs(again).eq(arcs(sentence)));
+        }
+    }
+    columns::with_or_without_trees(input, NAME).for_each(drop);
+    of_sentences(columns::n_best(input, NAME))
+}
+
+/// The words of a sentence with their heads. Their places are others where words of one token were
+/// written apart.
+fn arcs(sentence: &Sentence) -> impl Iterator<Item = (&str, Option<&str>, u32, &str)> {
+    let words = sentence.words().iter();
+    words.map(|word| (&*word.form, word.tag.as_deref(), word.head, &*word.label))
+}
+
+/// Trees in brackets.
+pub fn brackets(input: &[u8]) -> bool {
+    let groups = within(input, || trees::n_best(input, NAME).collect::<Vec<_>>());
+    of_sentences(groups.into_iter())
+}
+
+/// Whether all sentences are read.
+fn of_sentences(groups: impl Iterator<Item = Result<NBest, TreebankError>>) -> bool {
+    let mut all = true;
+    for group in groups {
+        match group {
+            Ok(group) => group.parses.iter().for_each(is_tree),
+            Err(error) => all = names_the_file(&error, "input:"),
+        }
+    }
+    all
+}
+
+/// Every word has a head, and no word governs itself however far round.
+fn is_tree(sentence: &Sentence) {
+    let words = sentence.words();
+    for start in 1..=words.len() {
+        let (mut word, mut steps) = (start, 0);
+        while word != 0 {
+            word = words[word - 1].head as usize;
+            steps += 1;
+            assert!(steps <= words.len(), "a cycle");
+        }
+    }
+}
