@@ -3,16 +3,17 @@
 mod pages;
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{self, BufReader, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
+use bytes::Bytes;
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
 use parquet::file::metadata::{ParquetMetaData, RowGroupMetaData};
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::reader::{ChunkReader, FileReader, Length, SerializedFileReader};
 
 use crate::dataset::IndexBase;
 use crate::dataset::beside::{has_extension, prefix, with_ending};
@@ -126,7 +127,7 @@ fn entries(table: &Table, rows: usize, budget: &mut Budget) -> Result<(RowBlock,
 /// An open file.
 struct Table {
     name: String,
-    reader: SerializedFileReader<File>,
+    reader: SerializedFileReader<StrictFile>,
     rows: u64,
     /// The file once more, to look at headers of pages.
     headers: File,
@@ -214,8 +215,8 @@ impl Table {
             let (expected, found) = ("an intact Parquet file", error.to_string());
             Fault::new(ReadErrorKind::Corrupt, expected, found).of(&name)
         })?;
-        let reader =
-            guarded(|| SerializedFileReader::new(file)).map_err(|fault| fault.of(&name))?;
+        let reader = guarded(|| SerializedFileReader::new(StrictFile(file)))
+            .map_err(|fault| fault.of(&name))?;
         check_places(reader.metadata(), length.len()).map_err(|fault| fault.of(&name))?;
         let rows = reader.metadata().row_groups().iter();
         let rows = rows.map(|group| u64::try_from(group.num_rows()).unwrap_or(0));
@@ -231,9 +232,7 @@ impl Table {
     /// Sees that no page of a column claims more memory than there may be: the crate allocates
     /// what a page claims, up to 2 GiB, before it looks at what there is.
     fn check_pages(&self, group: usize, column: usize) -> Result<(), Fault> {
-        let Some(limit) = self.limit else {
-            return Ok(());
-        };
+        let limit = self.limit.unwrap_or(u64::MAX);
         let column = self.reader.metadata().row_group(group).column(column);
         let start = column
             .dictionary_page_offset()
@@ -242,7 +241,7 @@ impl Table {
         let [start, bytes] =
             [start, column.compressed_size()].map(|place| u64::try_from(place).unwrap_or(0));
         let mut headers = BufReader::with_capacity(512, &self.headers);
-        let claim = pages::largest_claim(&mut headers, start, bytes, column.num_values());
+        let claim = pages::largest_claim(&mut headers, start, bytes);
         match claim {
             Ok(claim) if claim > limit => {
                 Err(Fault::too_large(limit, &format!("a page of {claim}")))
@@ -329,6 +328,40 @@ impl Table {
         let expected = format!("{} values, one a row of the table", self.rows);
         let fault = Fault::new(ReadErrorKind::Lengths, expected, at.position.to_string());
         Err(fault.in_array(name, None))
+    }
+}
+
+/// A file whose end is an error: the crate passes over what a header claims without a look at
+/// whether it is there, and would do so for hours.
+struct StrictFile(File);
+
+/// A stream whose end is an error.
+struct StrictRead<R>(R);
+
+impl<R: Read> Read for StrictRead<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(buffer)? {
+            0 if !buffer.is_empty() => Err(io::ErrorKind::UnexpectedEof.into()),
+            read => Ok(read),
+        }
+    }
+}
+
+impl Length for StrictFile {
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+}
+
+impl ChunkReader for StrictFile {
+    type T = StrictRead<<File as ChunkReader>::T>;
+
+    fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
+        self.0.get_read(start).map(StrictRead)
+    }
+
+    fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
+        self.0.get_bytes(start, length)
     }
 }
 

@@ -1,12 +1,12 @@
 //! What the headers of pages and the end of a file claim, before anything is allocated for it.
 //!
 //! A page of a column begins with a header, a struct `PageHeader` in the compact protocol of Thrift:
-//! its field 2 is the size of the page once decompressed, 3 the bytes that follow the header,
-//! and in field 5 or 8 the first field is the number of values.
+//! its field 2 is the size of the page once decompressed, 3 the bytes that follow the header.
 //! <https://parquet.apache.org/docs/file-format/data-pages/>,
 //! <https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md>
 
 use std::io::{self, BufRead, ErrorKind, Read, Seek, SeekFrom};
+use std::ops::RangeInclusive;
 
 /// Deepest nesting of structs and lists that is followed.
 const DEEPEST: u32 = 16;
@@ -14,6 +14,7 @@ const DEEPEST: u32 = 16;
 /// Types of the compact protocol.
 const STOP: u8 = 0;
 const INTEGER_32: u8 = 5;
+const BINARY: u8 = 8;
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 
@@ -22,11 +23,10 @@ const STRUCT: u8 = 12;
 struct Claims {
     decompressed: i64,
     bytes: i64,
-    values: i64,
 }
 
-/// The largest size that a page of a column claims to have once decompressed. The column has
-/// `values` values in `bytes` bytes from `start` on. Takes time in proportion to the headers.
+/// The largest size that a page of a column claims to have once decompressed. The column is in
+/// `bytes` bytes from `start` on. Takes time in proportion to the headers.
 ///
 /// # Errors
 /// Those of `file`; [`ErrorKind::InvalidData`] for what is no header.
@@ -34,11 +34,10 @@ pub(super) fn largest_claim(
     file: &mut (impl BufRead + Seek),
     start: u64,
     bytes: u64,
-    values: i64,
 ) -> io::Result<u64> {
     let (mut place, end) = (start, start.saturating_add(bytes));
-    let (mut largest, mut seen) = (0, 0);
-    while place < end && seen < values {
+    let mut largest = 0;
+    while place < end {
         file.seek(SeekFrom::Start(place))?;
         let claims = Thrift(file.by_ref().take(end - place)).header()?;
         let (Ok(size), Ok(length)) = (
@@ -48,7 +47,6 @@ pub(super) fn largest_claim(
             return Err(no_header());
         };
         largest = largest.max(size);
-        seen = seen.saturating_add(claims.values.max(0));
         place = file.stream_position()?.saturating_add(length);
     }
     Ok(largest)
@@ -87,23 +85,28 @@ impl<R: BufRead> Thrift<R> {
             match (field, kind) {
                 (2, INTEGER_32) => claims.decompressed = self.integer()?,
                 (3, INTEGER_32) => claims.bytes = self.integer()?,
-                (5 | 8, STRUCT) => claims.values = self.values()?,
+                (5, STRUCT) => self.part(1..=4)?,
+                (7, STRUCT) => self.part(1..=2)?,
+                (8, STRUCT) => self.part(1..=6)?,
+                (1..=8, _) if kind != if field < 5 { INTEGER_32 } else { STRUCT } => {
+                    return Err(no_header());
+                }
                 _ => self.skip(kind, DEEPEST)?,
             }
         }
         Ok(claims)
     }
 
-    /// The number of values in the header of a data page.
-    fn values(&mut self) -> io::Result<i64> {
-        let (mut values, mut last) = (0, 0);
+    /// A struct whose `integers` are such: the crate takes their types for granted.
+    fn part(&mut self, integers: RangeInclusive<i64>) -> io::Result<()> {
+        let mut last = 0;
         while let Some((field, kind)) = self.field(&mut last)? {
-            match (field, kind) {
-                (1, INTEGER_32) => values = self.integer()?,
-                _ => self.skip(kind, DEEPEST)?,
+            if integers.contains(&field) && kind != INTEGER_32 {
+                return Err(no_header());
             }
+            self.skip(kind, DEEPEST)?;
         }
-        Ok(values)
+        Ok(())
     }
 
     fn metadata(&mut self) -> io::Result<()> {
@@ -111,6 +114,7 @@ impl<R: BufRead> Thrift<R> {
         while let Some((field, kind)) = self.field(&mut last)? {
             match (field, kind) {
                 (2, LIST) => self.schema()?,
+                (2, _) => return Err(no_header()),
                 _ => self.skip(kind, DEEPEST)?,
             }
         }
@@ -125,7 +129,16 @@ impl<R: BufRead> Thrift<R> {
         for _ in 0..length {
             let mut last = 0;
             while let Some((field, kind)) = self.field(&mut last)? {
-                if (field, kind) != (5, INTEGER_32) {
+                let expected = match field {
+                    1..=3 | 5..=9 => INTEGER_32,
+                    4 => BINARY,
+                    10 => STRUCT,
+                    _ => kind,
+                };
+                if kind != expected {
+                    return Err(no_header());
+                }
+                if field != 5 {
                     self.skip(kind, DEEPEST)?;
                 } else if u64::try_from(self.integer()?).map_or(true, |count| count > length) {
                     return Err(no_header());
@@ -166,7 +179,7 @@ impl<R: BufRead> Thrift<R> {
             3 => drop(self.byte()?),
             4..=6 => drop(self.variable()?),
             7 => self.pass(8)?,
-            8 => {
+            BINARY => {
                 let length = self.variable()?;
                 self.pass(length)?;
             }
@@ -263,19 +276,20 @@ mod tests {
         larger[4] = 0x7f;
         let file = [b"PAR1", PAGE, &larger, PAGE].concat();
         let bytes = (3 * PAGE.len()) as u64;
-        let claim = |values| largest_claim(&mut Cursor::new(&file), 4, bytes, values);
-        assert_eq!(claim(9).unwrap(), 8164);
-        assert_eq!(claim(3).unwrap(), 100);
+        let claim = |bytes| largest_claim(&mut Cursor::new(&file), 4, bytes);
+        assert_eq!(claim(bytes).unwrap(), 8164);
+        assert_eq!(claim(PAGE.len() as u64).unwrap(), 100);
         assert_eq!(claim(0).unwrap(), 0);
+        assert!(claim(bytes - PAGE.len() as u64 + 1).is_err());
     }
 
     #[test]
     fn what_is_cut_off_or_endless_is_no_header() {
         for end in 1..PAGE.len() - 4 {
-            assert!(largest_claim(&mut Cursor::new(&PAGE[..end]), 0, end as u64, 3).is_err());
+            assert!(largest_claim(&mut Cursor::new(&PAGE[..end]), 0, end as u64).is_err());
         }
         for bytes in [[0x1c; 400], [0x19; 400], [0xff; 400], [0x1f; 400]] {
-            assert!(largest_claim(&mut Cursor::new(bytes), 0, 400, 3).is_err());
+            assert!(largest_claim(&mut Cursor::new(bytes), 0, 400).is_err());
         }
     }
 }
