@@ -17,6 +17,11 @@ pub(crate) fn table(header: &[String]) -> Table {
     table
 }
 
+/// Whether the text of a column may be long. Words such as strategies stay whole.
+fn wraps(title: &str) -> bool {
+    is_text(title) && !matches!(title, "strategy" | "measure" | "role")
+}
+
 fn is_text(title: &str) -> bool {
     matches!(
         title,
@@ -47,7 +52,7 @@ fn lines_within(mut table: Table, width: Option<u16>) -> String {
             .map(|header| header.cell_iter().map(comfy_table::Cell::content).collect())
             .unwrap_or_default();
         for (column, title) in table.column_iter_mut().zip(&header) {
-            if !is_text(title) {
+            if !wraps(title) {
                 column.set_constraint(ColumnConstraint::ContentWidth);
             }
         }

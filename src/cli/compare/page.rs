@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use rankrls::comparison::{self, Comparison};
 use rankrls::plot::{Figure, escaped};
 
-use super::rows::{Rows, costs, findings};
+use super::rows::{Rows, costs, findings, measures};
 use super::words::{answers, failure};
 use crate::cli::numbers::given;
 
@@ -141,6 +141,9 @@ fn tables(comparison: &Comparison) -> String {
     }
     html += &table(&costs(comparison), comparison);
     html += &table(&findings(comparison), comparison);
+    if let Some(measures) = measures(comparison) {
+        html += &table(&measures, comparison);
+    }
     html + "</section>\n"
 }
 

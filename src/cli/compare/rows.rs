@@ -52,14 +52,33 @@ fn cost(entry: &Entry) -> Vec<String> {
     ]
 }
 
+/// Measures of the test data; none without them.
+pub(super) fn measures(comparison: &Comparison) -> Option<Rows> {
+    let metrics = &comparison.task.metrics;
+    let mut titles = vec!["strategy".to_owned()];
+    titles.extend(metrics.iter().map(|metric| format!("test {metric}")));
+    let row = |entry: &Entry| {
+        let mut cells = vec![entry.contestant.to_string()];
+        for metric in metrics {
+            let measured = entry.last().and_then(|last| last.measure(metric));
+            cells.push(spread(measured, entry.runs.len()));
+        }
+        cells
+    };
+    let rows = comparison.strategies.iter().map(row).collect();
+    (!metrics.is_empty()).then_some(Rows { titles, rows })
+}
+
 /// What each strategy found.
 pub(super) fn findings(comparison: &Comparison) -> Rows {
-    let mut titles = ["strategy", "LQO error", "above exact", "LQO cindex"]
-        .map(str::to_owned)
-        .to_vec();
-    let metrics = comparison.task.metrics.iter();
-    titles.extend(metrics.map(|metric| format!("test {metric}")));
-    titles.extend(["overlap", "differs at"].map(str::to_owned));
+    let titles = [
+        "strategy",
+        "LQO error",
+        "above exact",
+        "LQO cindex",
+        "overlap",
+        "differs at",
+    ];
     let losses = comparison.findings().losses;
     let above = |entry: &Entry| {
         let mut losses = losses.iter();
@@ -69,14 +88,12 @@ pub(super) fn findings(comparison: &Comparison) -> Rows {
     };
     let entries = comparison.strategies.iter();
     Rows {
-        titles,
-        rows: entries
-            .map(|entry| found(comparison, entry, above(entry)))
-            .collect(),
+        titles: titles.map(str::to_owned).to_vec(),
+        rows: entries.map(|entry| found(entry, above(entry))).collect(),
     }
 }
 
-fn found(comparison: &Comparison, entry: &Entry, above: Option<f64>) -> Vec<String> {
+fn found(entry: &Entry, above: Option<f64>) -> Vec<String> {
     let runs = entry.runs.len();
     let last = entry.last();
     let above = above.map_or_else(
@@ -92,10 +109,6 @@ fn found(comparison: &Comparison, entry: &Entry, above: Option<f64>) -> Vec<Stri
         above,
         spread(last.and_then(|last| last.lqo_cindex), runs),
     ];
-    for metric in &comparison.task.metrics {
-        let measured = last.and_then(|last| last.measure(metric));
-        cells.push(spread(measured, runs));
-    }
     let overlap = last.and_then(|last| last.overlap);
     cells.push(overlap.map_or_else(
         || "-".to_owned(),

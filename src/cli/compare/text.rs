@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use rankrls::comparison::Comparison;
 
-use super::rows::{Rows, costs, findings};
+use super::rows::{Rows, costs, findings, measures};
 use super::words::{answers, failure};
 use crate::cli::numbers::{given, printable};
 use crate::cli::table::{lines, table};
@@ -13,7 +13,11 @@ use crate::cli::table::{lines, table};
 pub(super) fn text(comparison: &Comparison) -> String {
     let mut text = heading(comparison);
     let _ = writeln!(text, "\n{}", grid(costs(comparison)));
-    let _ = writeln!(text, "\n{}\n", grid(findings(comparison)));
+    let _ = writeln!(text, "\n{}", grid(findings(comparison)));
+    if let Some(measures) = measures(comparison) {
+        let _ = writeln!(text, "\n{}", grid(measures));
+    }
+    text.push('\n');
     for entry in comparison.strategies.iter().filter(|entry| !entry.ran()) {
         let _ = writeln!(text, "{}", printable(&failure(entry)));
     }
