@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -263,26 +263,4 @@ fn standard_output_that_is_full_is_an_error() {
     }
     // What was found is saved all the same.
     assert!(folder.list().contains(&"m.json".to_owned()));
-}
-
-#[test]
-fn a_reader_that_goes_away_is_no_error() {
-    let folder = Folder::new();
-    for command in [
-        "corpus generate --rows 2000",
-        "select train.svm -k 2 --lambda 1 --json",
-    ] {
-        let mut child = Command::new(assert_cmd::cargo::cargo_bin!("rankrls"))
-            .current_dir(folder.path(""))
-            .args(command.split_whitespace())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        drop(child.stdout.take());
-        let output = child.wait_with_output().unwrap();
-        let errors = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success(), "{command}: {errors}");
-        assert!(!errors.contains("panicked"), "{errors}");
-    }
 }
