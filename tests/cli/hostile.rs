@@ -264,3 +264,33 @@ fn standard_output_that_is_full_is_an_error() {
     // What was found is saved all the same.
     assert!(folder.list().contains(&"m.json".to_owned()));
 }
+
+#[test]
+fn answers_that_lose_digits_come_with_a_warning() {
+    let folder = Folder::new();
+    folder.write(
+        "near.svm",
+        "1 qid:1 1:1 2:1.00000001\n0 qid:1\n0.5 qid:1 1:0.5 2:0.5\n\
+         1 qid:2 1:2 2:2\n0 qid:2 2:0.00000001\n0.25 qid:2 1:1 2:1\n",
+    );
+    for command in [
+        "select near.svm -k 2 --lambda 1e-10 --json",
+        "train near.svm --lambda 1e-14 --json",
+        "tune near.svm -k 2 --lambdas 1e-10 --min-improvement 0 --json",
+    ] {
+        let (_, errors) = folder.run(command);
+        assert!(
+            errors.contains("the condition number is"),
+            "{command}: {errors}"
+        );
+        assert!(errors.contains("raise lambda"), "{command}: {errors}");
+    }
+    let condition = |lambda: &str| {
+        let select = format!("select near.svm -k 2 --lambda {lambda} --json -q");
+        folder.json(&select)["condition"].as_f64().unwrap()
+    };
+    assert!(condition("1") < 100.0);
+    assert!(condition("1e-10") > 1e9);
+    let (_, errors) = folder.run("select near.svm -k 2 --lambda 1 --json");
+    assert_eq!(errors, "");
+}

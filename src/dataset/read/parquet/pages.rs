@@ -14,6 +14,7 @@ const DEEPEST: u32 = 16;
 /// Types of the compact protocol.
 const STOP: u8 = 0;
 const INTEGER_32: u8 = 5;
+const INTEGER_64: u8 = 6;
 const BINARY: u8 = 8;
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
@@ -114,7 +115,11 @@ impl<R: BufRead> Thrift<R> {
         while let Some((field, kind)) = self.field(&mut last)? {
             match (field, kind) {
                 (2, LIST) => self.schema()?,
-                (2, _) => return Err(no_header()),
+                // What the crate takes for granted: others would have it read other bytes.
+                (1, INTEGER_32) | (3, INTEGER_64) | (4 | 5 | 7, LIST) | (6, BINARY) => {
+                    self.skip(kind, DEEPEST)?;
+                }
+                (1..=7, _) => return Err(no_header()),
                 _ => self.skip(kind, DEEPEST)?,
             }
         }
@@ -166,8 +171,12 @@ impl<R: BufRead> Thrift<R> {
         }
         *last = match byte >> 4 {
             0 => self.integer()?,
-            step => last.saturating_add(i64::from(step)),
+            step => *last + i64::from(step),
         };
+        // Numbers are of 16 bits: larger ones stand for others.
+        if !(0..=i64::from(i16::MAX)).contains(last) {
+            return Err(no_header());
+        }
         Ok(Some((*last, byte & 0x0f)))
     }
 
