@@ -71,7 +71,7 @@ fn delicate() -> impl Strategy<Value = (Problem, f64)> {
         let noise = prop::collection::vec(-1.0..1.0f64, rows);
         let column = (
             noise.clone(),
-            0..3u8,
+            0..4u8,
             1..13i32,
             any::<prop::sample::Index>(),
             -4..5i32,
@@ -84,6 +84,25 @@ fn delicate() -> impl Strategy<Value = (Problem, f64)> {
                     let other = &x[other.index(x.len())];
                     let near = |(a, b): (&f64, &f64)| a * (1.0 + b * 10f64.powi(-distance));
                     other.iter().zip(&noise).map(near).collect()
+                } else if kind == 2 {
+                    // Seen in one query alone, and a little in the next.
+                    let query = other.index(sizes.len());
+                    let start: usize = sizes[..query].iter().sum();
+                    let within = start..start + sizes[query];
+                    let small = 10f64.powi(-distance);
+                    let share = |row| {
+                        if within.contains(&row) {
+                            1.0
+                        } else if row == within.end {
+                            small
+                        } else {
+                            0.0
+                        }
+                    };
+                    (0..)
+                        .zip(&noise)
+                        .map(|(row, value)| value * share(row))
+                        .collect()
                 } else {
                     let power = if kind == 1 { power } else { 0 };
                     noise
