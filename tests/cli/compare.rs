@@ -189,7 +189,7 @@ fn the_report_needs_nothing_but_a_browser() {
         nodes.filter(|node| node.tag_name().name() == tag).count()
     };
     assert_eq!(count("svg"), 7);
-    assert_eq!(count("table"), 2);
+    assert_eq!(count("table"), 3);
     assert!(html.contains("prefers-color-scheme:dark"));
     assert!(html.contains("they selected the same 3 features"));
 }

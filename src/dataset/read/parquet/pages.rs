@@ -217,10 +217,11 @@ impl<R: BufRead> Thrift<R> {
         Ok(())
     }
 
-    /// An element of a list, where booleans take a byte.
+    /// An element of a list. Booleans would take a byte, but the crate takes none for them, however
+    /// many there are; no field of Parquet is a list of them.
     fn element(&mut self, kind: u8, depth: u32) -> io::Result<()> {
         match kind {
-            1 | 2 => self.byte().map(drop),
+            1 | 2 => Err(no_header()),
             kind => self.skip(kind, depth),
         }
     }
