@@ -16,14 +16,24 @@ pub(crate) fn warn_of_lost_digits(condition: f64, silent: f64, console: Console)
     }
     let what = if condition.is_finite() && condition < 1e15 {
         format!(
-            "about {:.0} of 16 digits of errors and weights are lost",
+            "{} {:.0} of 16 digits of errors and weights are lost",
+            if silent == TRAINED_DIGITS {
+                "up to"
+            } else {
+                "about"
+            },
             condition.log10()
         )
     } else {
         "errors and weights may have no digit that is right".to_owned()
     };
+    let bound = if silent == TRAINED_DIGITS {
+        " at most"
+    } else {
+        ""
+    };
     console.warn(format_args!(
-        "{what}: the condition number is {condition:.0e}, as lambda is small beside the values or \
+        "{what}: the condition number is {condition:.0e}{bound}, as lambda is small beside the values or \
          columns are nearly the same; raise lambda or scale the data"
     ));
 }
