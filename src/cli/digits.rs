@@ -2,38 +2,42 @@
 
 use super::console::Console;
 
-/// Digits of a selection that may be lost without a word: half of what there is. The condition
-/// number is an estimate that tells what is lost, give or take three digits.
-pub(crate) const SELECTED_DIGITS: f64 = 1e8;
+/// What a condition number is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Condition {
+    /// Of a selection: it tells what is lost, give or take three digits.
+    Estimate,
+    /// Of all features: mostly far above what is lost.
+    Bound,
+}
 
-/// The same for all features, whose figure is a bound and mostly far above what is lost.
-pub(crate) const TRAINED_DIGITS: f64 = 1e12;
+impl Condition {
+    /// Up to here nothing is said: half of the digits are left, or three quarters lost at most.
+    fn silent(self) -> f64 {
+        match self {
+            Self::Estimate => 1e8,
+            Self::Bound => 1e12,
+        }
+    }
+}
 
-/// Warns if rounding is amplified by more than `silent`.
-pub(crate) fn warn_of_lost_digits(condition: f64, silent: f64, console: Console) {
-    if condition <= silent {
+/// Warns if rounding is amplified too much.
+pub(crate) fn warn_of_lost_digits(condition: f64, worth: Condition, console: Console) {
+    if condition <= worth.silent() {
         return;
     }
+    let (about, most) = match worth {
+        Condition::Estimate => ("about", ""),
+        Condition::Bound => ("up to", " at most"),
+    };
     let what = if condition.is_finite() && condition < 1e15 {
-        format!(
-            "{} {:.0} of 16 digits of errors and weights are lost",
-            if silent == TRAINED_DIGITS {
-                "up to"
-            } else {
-                "about"
-            },
-            condition.log10()
-        )
+        let digits = condition.log10();
+        format!("{about} {digits:.0} of 16 digits of errors and weights are lost")
     } else {
         "errors and weights may have no digit that is right".to_owned()
     };
-    let bound = if silent == TRAINED_DIGITS {
-        " at most"
-    } else {
-        ""
-    };
     console.warn(format_args!(
-        "{what}: the condition number is {condition:.0e}{bound}, as lambda is small beside the values or \
+        "{what}: the condition number is {condition:.0e}{most}, as lambda is small beside the values or \
          columns are nearly the same; raise lambda or scale the data"
     ));
 }

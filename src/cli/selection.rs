@@ -10,7 +10,7 @@ use rankrls::select::{Ending, Selection, resume_among};
 use rankrls::{Candidates, Model, TestPath, memory};
 
 use super::console::Console;
-use super::digits::{SELECTED_DIGITS, warn_of_lost_digits};
+use super::digits::{Condition, warn_of_lost_digits};
 use super::earlier::Earlier;
 use super::input::Input;
 use super::interrupt::Interrupt;
@@ -119,7 +119,7 @@ impl Job<'_> {
     }
 
     fn warn(&self, selection: &Selection, classes: usize) {
-        warn_of_lost_digits(selection.condition, SELECTED_DIGITS, self.console);
+        warn_of_lost_digits(selection.condition, Condition::Estimate, self.console);
         let (taken, asked) = (selection.steps.len(), self.args.k);
         match selection.ending {
             Ending::Complete => {}

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::bytes::Bytes;
 use super::console::Console;
-use super::digits::{TRAINED_DIGITS, warn_of_lost_digits};
+use super::digits::{Condition, warn_of_lost_digits};
 use super::numbers::{given, measure, number};
 use super::output::{OutputFile, print, print_json};
 use super::sizes::Sizes;
@@ -221,7 +221,7 @@ impl Training<'_> {
             .iter()
             .find(|entry| entry.lambda == document.lambda);
         if let Some(entry) = chosen {
-            warn_of_lost_digits(entry.condition, TRAINED_DIGITS, self.console);
+            warn_of_lost_digits(entry.condition, Condition::Bound, self.console);
         }
         for entry in &document.lambdas {
             let residuals = [entry.residual, entry.holdout_residual];

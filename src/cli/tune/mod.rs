@@ -20,7 +20,7 @@ use rankrls::{Candidates, Dataset, Model, TestPath, memory};
 pub(crate) use args::TuneArgs;
 
 use super::console::Console;
-use super::digits::{SELECTED_DIGITS, warn_of_lost_digits};
+use super::digits::{Condition, warn_of_lost_digits};
 use super::interrupt::Interrupt;
 use super::numbers::given;
 use super::output::{OutputFile, print, print_json};
@@ -239,7 +239,7 @@ impl Job<'_> {
                 "--seed has no effect: {strategy} draws nothing at random without --candidates"
             ));
         }
-        warn_of_lost_digits(selection.condition, SELECTED_DIGITS, self.console);
+        warn_of_lost_digits(selection.condition, Condition::Estimate, self.console);
         self.warn_of_edges(tuned, options);
     }
 
