@@ -1,4 +1,4 @@
-//! Finding the column classes: `Candidates::new` on generated corpora, on one with longer
+//! Finding the column classes: `ColumnClasses::new` on generated corpora, on one with longer
 //! sentences, and on `ewt-parse/train_2000` when `RANKRLS_CORPORA` names the folder of corpora.
 
 use std::hint::black_box;
@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rankrls::corpus::{CorpusOptions, generate};
-use rankrls::dataset::read::ReadOptions;
-use rankrls::{Candidates, Dataset};
+use rankrls::data::read::ReadOptions;
+use rankrls::{ColumnClasses, Dataset};
 
 const SEED: u64 = 1;
 
@@ -25,7 +25,7 @@ fn measure(criterion: &mut Criterion, source: &str, data: &Dataset<'_>) {
         .measurement_time(Duration::from_secs(3))
         .throughput(Throughput::Elements(data.nonzeros() as u64));
     group.bench_function(name, |bencher| {
-        bencher.iter(|| Candidates::new(black_box(data)));
+        bencher.iter(|| ColumnClasses::new(black_box(data)));
     });
     group.finish();
 }

@@ -10,8 +10,8 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rand::seq::index::sample;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rankrls::dataset::read::ReadOptions;
-use rankrls::dataset::write_svmlight;
+use rankrls::data::read::ReadOptions;
+use rankrls::data::write_svmlight;
 
 const ROWS: usize = 2_000;
 const ROWS_A_QUERY: usize = 20;

@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use rankrls::corpus::{CorpusOptions, generate};
-use rankrls::dataset::read::ReadOptions;
-use rankrls::select::{Options, select_among};
-use rankrls::{Candidates, Dataset, Lambda, Selection, StrategyKind};
+use rankrls::data::read::ReadOptions;
+use rankrls::greedy::{SelectionOptions, select_among};
+use rankrls::{ColumnClasses, Dataset, Lambda, Selection, StrategyKind};
 use rayon::prelude::*;
 
 const SEED: u64 = 1;
@@ -26,7 +26,7 @@ const LAMBDA: f64 = 16.0;
 struct Subject<'a> {
     name: String,
     data: &'a Dataset<'a>,
-    candidates: Candidates,
+    candidates: ColumnClasses,
     pass: Duration,
 }
 
@@ -38,7 +38,7 @@ impl<'a> Subject<'a> {
             data.width(),
             data.nonzeros()
         );
-        let candidates = Candidates::new(data);
+        let candidates = ColumnClasses::new(data);
         let pass = pass(data);
         let classes = candidates.len();
         println!("{name}: {classes} column classes, a pass over the non-zeros takes {pass:.1?}");
@@ -50,7 +50,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    fn select(&self, options: &Options) -> Selection {
+    fn select(&self, options: &SelectionOptions) -> Selection {
         let (labels, held) = (self.data.labels(), self.data.memory());
         let selection = select_among(&self.candidates, labels, held, options, &mut ());
         selection.expect("there are candidates and no limit")
@@ -58,7 +58,7 @@ impl<'a> Subject<'a> {
 
     fn measure(&self, criterion: &mut Criterion, strategy: StrategyKind, k: usize, lambda: f64) {
         let ridge = Lambda::new(lambda).expect("lambdas above 0");
-        let options = Options::new(k, ridge).strategy(strategy);
+        let options = SelectionOptions::new(k, ridge).strategy(strategy);
         let times = RefCell::new(Vec::new());
         let timed = || {
             let start = Instant::now();

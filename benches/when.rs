@@ -12,8 +12,8 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rankrls::select::{Options, select_among};
-use rankrls::{Candidates, Dataset, Lambda, Queries, StrategyKind};
+use rankrls::greedy::{SelectionOptions, select_among};
+use rankrls::{ColumnClasses, Dataset, Lambda, Queries, StrategyKind};
 
 const LAMBDA: f64 = 16.0;
 
@@ -36,7 +36,7 @@ struct Setting {
     /// Rows of a query.
     size: usize,
     k: usize,
-    /// Candidates that `sampled` draws.
+    /// ColumnClasses that `sampled` draws.
     kappa: usize,
 }
 
@@ -83,7 +83,7 @@ fn draw(setting: &Setting) -> Dataset<'static> {
 /// Times all strategies at one setting.
 fn measure(criterion: &mut Criterion, group: &str, value: f64, setting: &Setting) {
     let data = draw(setting);
-    let candidates = Candidates::new(&data);
+    let candidates = ColumnClasses::new(&data);
     let lambda = Lambda::new(LAMBDA).expect("above 0");
     let mut group = criterion.benchmark_group(group);
     group
@@ -91,7 +91,7 @@ fn measure(criterion: &mut Criterion, group: &str, value: f64, setting: &Setting
         .warm_up_time(Duration::from_millis(50))
         .measurement_time(Duration::from_millis(500));
     for strategy in STRATEGIES {
-        let mut options = Options::new(setting.k, lambda).strategy(strategy);
+        let mut options = SelectionOptions::new(setting.k, lambda).strategy(strategy);
         if strategy == StrategyKind::Sampled {
             options = options.sample(setting.kappa);
         }

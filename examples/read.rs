@@ -5,7 +5,7 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use rankrls::dataset::read::ReadOptions;
+use rankrls::data::read::ReadOptions;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args_os().nth(1).ok_or("usage: read FILE")?;

@@ -24,11 +24,11 @@
 //! ```
 //! use rankrls::corpus::sample;
 //! use rankrls::metrics::{Convention, Metric};
-//! use rankrls::select::Options;
+//! use rankrls::SelectionOptions;
 //! use rankrls::{Lambda, TestPath};
 //!
 //! let (train, test) = (sample::train(), sample::test());
-//! let options = Options::new(10, Lambda::new(16.0)?);
+//! let options = SelectionOptions::new(10, Lambda::new(16.0)?);
 //! let mut path = TestPath::new(&test, &[Metric::Concordance], Convention::Standard);
 //! let selection = rankrls::select(&train, &options, &mut path)?;
 //!
@@ -65,14 +65,14 @@
 //! The library prints nothing and ends no process; it works on the threads of the current rayon
 //! pool, and results do not depend on how many they are. Without the feature `cli`, which is on
 //! by default, nothing is built that only the program `rankrls` needs, and no diagrams unless the
-//! feature `plot` is on. The feature `parquet` adds Parquet files.
+//! feature `plot` is on.
 
-pub mod candidates;
 pub mod checkpoint;
-pub mod comparison;
+pub mod columns;
+pub mod compare;
 pub mod corpus;
-pub mod dataset;
-mod estimate;
+pub mod data;
+pub mod greedy;
 mod kernels;
 mod lambda;
 pub mod letor;
@@ -80,27 +80,20 @@ pub mod linkgrammar;
 pub mod memory;
 pub mod metrics;
 pub mod model;
-pub mod path;
 #[cfg(feature = "plot")]
 pub mod plot;
-pub mod rankrls;
-mod sample;
-pub mod select;
-pub mod strategy;
+pub mod ridge;
 pub mod treebank;
 pub mod tune;
-mod weight;
 
-pub use candidates::Candidates;
-pub use dataset::{Dataset, DatasetError, FeatureNames, IndexBase, Queries};
-pub use estimate::{Estimate, estimates};
+pub use columns::{ColumnClasses, QueryWeight, UnknownQueryWeight};
+pub use data::{Dataset, DatasetError, FeatureNames, IndexBase, Queries};
+pub use greedy::{
+    Estimate, Observer, Sampler, SelectError, Selection, SelectionOptions, Step, StrategyKind,
+    TestPath, UnknownStrategy, estimates, select,
+};
 pub use lambda::{InvalidLambda, Lambda};
 pub use metrics::{Convention, Metric};
 pub use model::{Model, ModelError};
-pub use path::TestPath;
-pub use rankrls::{RankRls, Solver, TrainError, TrainOptions};
-pub use sample::Sampler;
-pub use select::{Observer, Options, SelectError, Selection, Step, select};
-pub use strategy::{StrategyKind, UnknownStrategy};
+pub use ridge::{RankRls, Solver, TrainError, TrainOptions};
 pub use tune::tune;
-pub use weight::{QueryWeight, UnknownQueryWeight};

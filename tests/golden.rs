@@ -9,10 +9,10 @@
 
 use std::path::PathBuf;
 
-use rankrls::dataset::read::{Format, ReadOptions};
+use rankrls::data::read::{Format, ReadOptions};
 use rankrls::metrics::{Convention, Metric, evaluate};
-use rankrls::rankrls::{RankRls, Solver, TrainOptions};
-use rankrls::{Candidates, Dataset, Lambda, Options, Selection, StrategyKind, select};
+use rankrls::ridge::{RankRls, Solver, TrainOptions};
+use rankrls::{ColumnClasses, Dataset, Lambda, Selection, SelectionOptions, StrategyKind, select};
 
 fn corpus(path: &str) -> Option<PathBuf> {
     let Some(folder) = std::env::var_os("RANKRLS_CORPORA") else {
@@ -39,7 +39,7 @@ const EXACT: [StrategyKind; 3] = [
 ];
 
 fn run(data: &Dataset<'_>, strategy: StrategyKind, k: usize, lambda: f64) -> Selection {
-    let options = Options::new(k, Lambda::new(lambda).unwrap()).strategy(strategy);
+    let options = SelectionOptions::new(k, Lambda::new(lambda).unwrap()).strategy(strategy);
     select(data, &options, &mut ()).unwrap()
 }
 
@@ -164,7 +164,7 @@ fn agrees_with_the_authors_implementation() {
     let Some(data) = load("rlscore-parse/train.features", &options) else {
         return;
     };
-    let summary = Candidates::new(&data).summary();
+    let summary = ColumnClasses::new(&data).summary();
     assert_eq!(
         (data.rows(), data.queries().len(), data.width()),
         (100, 22, 195_095)
@@ -354,7 +354,7 @@ fn agrees_with_a_stand_alone_algorithm_1_on_parses() {
     let Some(data) = load("ewt-parse/train_2000.svm.zst", &ReadOptions::new()) else {
         return;
     };
-    let summary = Candidates::new(&data).summary();
+    let summary = ColumnClasses::new(&data).summary();
     assert_eq!(
         (data.rows(), data.queries().len(), data.width()),
         (2_000, 108, 118_971)

@@ -5,7 +5,7 @@
 use std::path::Path;
 
 use rankrls::QueryWeight;
-use rankrls::dataset::read::ReadOptions;
+use rankrls::data::read::ReadOptions;
 use rankrls::letor::{self, Measures, Options, Outcome};
 
 fn fold_3(options: &Options) -> Option<Outcome> {

@@ -1,7 +1,7 @@
 //! The measures against their definitions, and against other programs.
 
 use proptest::prelude::*;
-use rankrls::dataset::Queries;
+use rankrls::data::Queries;
 use rankrls::metrics::{Context, Convention, Metric, concordance, evaluate, parse_list};
 
 const NAMES: &str = "map,p@1,p@3,p@9,ndcg@1,ndcg@3,ndcg@9,mean-ndcg,err,mrr,cindex";

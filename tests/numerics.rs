@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use rankrls::select::{Options, Selection};
+use rankrls::greedy::{Selection, SelectionOptions};
 use rankrls::{Lambda, SelectError, StrategyKind, select};
 
 use oracle::Problem;
@@ -50,7 +50,7 @@ proptest! {
     fn numbers_are_finite_or_refused((problem, lambda) in extreme()) {
         let data = problem.dataset();
         for strategy in StrategyKind::ALL {
-            let options = Options::new(4, Lambda::new(lambda).unwrap()).strategy(strategy);
+            let options = SelectionOptions::new(4, Lambda::new(lambda).unwrap()).strategy(strategy);
             let Ok(selection) = select(&data, &options, &mut ()) else {
                 continue;
             };
@@ -137,7 +137,7 @@ fn losses(problem: &Problem, lambda: f64) -> Vec<Loss> {
     let data = problem.dataset();
     let exact = StrategyKind::ALL.into_iter().filter(|kind| kind.is_exact());
     let loss = |strategy| {
-        let options = Options::new(7, Lambda::new(lambda).unwrap()).strategy(strategy);
+        let options = SelectionOptions::new(7, Lambda::new(lambda).unwrap()).strategy(strategy);
         let selection = select(&data, &options, &mut ()).unwrap();
         let features = selection.steps.iter().map(|step| step.feature as usize);
         let precise = problem.precisely(&features.collect::<Vec<_>>(), lambda);
@@ -204,7 +204,7 @@ fn column(values: [f64; 4]) -> Problem {
 }
 
 fn selected(problem: &Problem, lambda: f64) -> Result<Selection, SelectError> {
-    let options = Options::new(1, Lambda::new(lambda).unwrap());
+    let options = SelectionOptions::new(1, Lambda::new(lambda).unwrap());
     select(&problem.dataset(), &options, &mut ())
 }
 

@@ -5,9 +5,9 @@
 mod oracle;
 
 use oracle::Problem;
-use rankrls::select::{Greedy, select};
-use rankrls::strategy::{Contest, State};
-use rankrls::{Candidates, Dataset, Lambda, Options, Queries, StrategyKind};
+use rankrls::greedy::{Contest, State};
+use rankrls::greedy::{Greedy, select};
+use rankrls::{ColumnClasses, Dataset, Lambda, Queries, SelectionOptions, StrategyKind};
 
 /// A deterministic corpus: words in queries of five examples, every third word seen in one
 /// query only, some columns copies of others.
@@ -70,12 +70,12 @@ fn partitioned_columns_make_the_same_selection() {
         .into_iter()
         .filter(|kind| !matches!(kind, StrategyKind::Sampled | StrategyKind::Random))
     {
-        let options = Options::new(k, lambda).strategy(strategy);
+        let options = SelectionOptions::new(k, lambda).strategy(strategy);
         let whole = select(&problem.dataset(), &options, &mut ()).unwrap();
         let parts: Vec<Dataset<'_>> = (0..3)
             .map(|part| share(&problem, |feature| feature % 3 == part))
             .collect();
-        let candidates: Vec<Candidates> = parts.iter().map(Candidates::new).collect();
+        let candidates: Vec<ColumnClasses> = parts.iter().map(ColumnClasses::new).collect();
         let queries = Queries::from_sizes(&problem.sizes).unwrap();
         let state = State::new(&problem.labels, &queries, lambda, k);
         let mut processes: Vec<Greedy<'_>> = candidates
@@ -105,7 +105,7 @@ fn partitioned_columns_make_the_same_selection() {
 fn any_number_of_threads_gives_the_same_bits() {
     let data = problem().dataset();
     for strategy in StrategyKind::ALL {
-        let options = Options::new(15, Lambda::new(0.5).unwrap()).strategy(strategy);
+        let options = SelectionOptions::new(15, Lambda::new(0.5).unwrap()).strategy(strategy);
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(threads)
@@ -139,7 +139,7 @@ fn borrowed_and_owned_columns_select_alike() {
         queries,
     )
     .unwrap();
-    let options = Options::new(6, Lambda::new(2.0).unwrap());
+    let options = SelectionOptions::new(6, Lambda::new(2.0).unwrap());
     assert_eq!(
         select(&borrowed, &options, &mut ()).unwrap(),
         select(&owned, &options, &mut ()).unwrap()

@@ -6,7 +6,7 @@ mod oracle;
 use oracle::Problem;
 use oracle::problems::{lambdas, problems};
 use proptest::prelude::*;
-use rankrls::rankrls::{Groups, Holdout, RankRls, TrainOptions, Trained};
+use rankrls::ridge::{Groups, Holdout, RankRls, TrainOptions, Trained};
 use rankrls::{Dataset, Lambda, Queries, QueryWeight, Solver, TrainError};
 
 /// Queries from one row to all rows; more rows than columns and the other way round.

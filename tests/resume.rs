@@ -7,18 +7,20 @@ use rankrls::checkpoint::{
     CheckpointError, Checkpointer, Progress, Record, Settings, Tuning, TuningSettings,
 };
 use rankrls::corpus::sample;
-use rankrls::dataset::DataHash;
-use rankrls::dataset::read::ReadOptions;
+use rankrls::data::DataHash;
+use rankrls::data::read::ReadOptions;
+use rankrls::greedy::{Criterion, State};
+use rankrls::greedy::{Observer, SelectError, Step, resume_among, select_among};
 use rankrls::metrics::{Convention, Metric};
-use rankrls::select::{Observer, SelectError, Step, resume_among, select_among};
-use rankrls::strategy::{Criterion, State};
 use rankrls::tune::{self, Evidence, Grid, GridStep, Measure, Rule, TuneError, Tuned};
-use rankrls::{Candidates, Dataset, Lambda, Options, QueryWeight, Selection, StrategyKind};
+use rankrls::{
+    ColumnClasses, Dataset, Lambda, QueryWeight, Selection, SelectionOptions, StrategyKind,
+};
 
 const K: usize = 12;
 
-fn options(lambda: f64) -> Options {
-    Options::new(K, Lambda::new(lambda).unwrap())
+fn options(lambda: f64) -> SelectionOptions {
+    SelectionOptions::new(K, Lambda::new(lambda).unwrap())
 }
 
 /// The first 200 rows of the sample, and few enough columns for every strategy.
@@ -51,7 +53,7 @@ fn outcome(mut selection: Selection) -> Selection {
     selection
 }
 
-fn check(candidates: &Candidates, labels: &[f64], options: &Options) {
+fn check(candidates: &ColumnClasses, labels: &[f64], options: &SelectionOptions) {
     let whole = select_among(candidates, labels, 0, options, &mut ()).unwrap();
     for taken in 0..=whole.steps.len() {
         // As it comes back from a file.
@@ -69,7 +71,7 @@ fn check(candidates: &Candidates, labels: &[f64], options: &Options) {
 #[test]
 fn every_strategy_goes_on_from_every_step() {
     let data = data();
-    let candidates = Candidates::new(&data);
+    let candidates = ColumnClasses::new(&data);
     for strategy in StrategyKind::ALL {
         for lambda in [1e-7, 1.0] {
             check(
@@ -89,7 +91,7 @@ fn every_strategy_goes_on_from_every_step() {
 #[test]
 fn weights_and_criteria_go_on_too() {
     let data = data();
-    let candidates = Candidates::weighted(&data, QueryWeight::Pairs);
+    let candidates = ColumnClasses::weighted(&data, QueryWeight::Pairs);
     let ranking = Criterion::Ranking {
         metric: Metric::Concordance,
         convention: Convention::Standard,
@@ -106,7 +108,7 @@ fn weights_and_criteria_go_on_too() {
 #[test]
 fn steps_of_other_data_are_refused() {
     let data = data();
-    let candidates = Candidates::new(&data);
+    let candidates = ColumnClasses::new(&data);
     let labels = data.labels();
     let options = options(1.0);
     let mut steps = select_among(&candidates, labels, 0, &options, &mut ())
@@ -138,7 +140,7 @@ struct Cut {
 }
 
 impl Observer for Cut {
-    fn started(&mut self, plan: &rankrls::select::Plan) {
+    fn started(&mut self, plan: &rankrls::greedy::Plan) {
         self.checkpointer.started(plan);
     }
 
@@ -160,7 +162,7 @@ fn a_checkpoint_is_gone_on_from_again_and_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.checkpoint");
     let data = data();
-    let candidates = Candidates::new(&data);
+    let candidates = ColumnClasses::new(&data);
     let options = options(2.0);
     let (hash, settings) = (DataHash::of(&data), Settings::from(&options));
     let whole = select_among(&candidates, data.labels(), 0, &options, &mut ()).unwrap();
@@ -200,7 +202,7 @@ fn a_checkpoint_of_another_run_is_refused_with_what_differs() {
     let settings = Settings::from(&options(2.0));
     let hash = DataHash::of(&data);
     Progress::new(hash, settings).save(&path).unwrap();
-    let refusal = |hash: DataHash, options: &Options| match Progress::load(
+    let refusal = |hash: DataHash, options: &SelectionOptions| match Progress::load(
         &path,
         hash,
         &Settings::from(options),
@@ -366,7 +368,7 @@ fn steps_of_another_tuning_are_refused() {
     );
     let mut step = step.unwrap().steps.remove(0);
     step.lqo_error *= 2.0;
-    let taken = tune::Taken {
+    let taken = tune::RecordedPath {
         lambda: options.lambdas()[1],
         strategy: StrategyKind::Dense,
         steps: vec![step],
@@ -432,7 +434,7 @@ fn a_checkpoint_of_another_tuning_is_refused_with_what_differs() {
     let validated = tune_options().evidence(Evidence::Validation(&test));
     assert!(refusal(hash, &validated).contains("is validation data with the hash "));
     // What was hashed right but cannot be.
-    tuning.taken.push(tune::Taken {
+    tuning.taken.push(tune::RecordedPath {
         lambda: Lambda::new(3.0).unwrap(),
         strategy: StrategyKind::Dense,
         steps: Vec::new(),

@@ -7,11 +7,11 @@ use std::ops::ControlFlow;
 use oracle::Problem;
 use oracle::problems::{lambdas, problems};
 use proptest::prelude::*;
+use rankrls::greedy::{Criterion, State};
+use rankrls::greedy::{Observer, SelectError, Step, select};
 use rankrls::metrics::{Convention, Metric, evaluate};
-use rankrls::select::{Observer, SelectError, Step, select};
-use rankrls::strategy::{Criterion, State};
 use rankrls::{
-    Candidates, Lambda, Options, Queries, QueryWeight, Sampler, Selection, StrategyKind,
+    ColumnClasses, Lambda, Queries, QueryWeight, Sampler, Selection, SelectionOptions, StrategyKind,
 };
 
 /// Queries from one row to all rows.
@@ -25,12 +25,12 @@ fn drawn() -> impl Strategy<Value = Problem> {
     problems(sizes, 1..9)
 }
 
-fn run(problem: &Problem, options: &Options) -> Option<Selection> {
+fn run(problem: &Problem, options: &SelectionOptions) -> Option<Selection> {
     select(&problem.dataset(), options, &mut ()).ok()
 }
 
-fn options(k: usize, lambda: f64) -> Options {
-    Options::new(k, Lambda::new(lambda).unwrap())
+fn options(k: usize, lambda: f64) -> SelectionOptions {
+    SelectionOptions::new(k, Lambda::new(lambda).unwrap())
 }
 
 /// Checks a path of selections by what the definition says of each step.
@@ -114,7 +114,7 @@ proptest! {
 
     #[test]
     fn candidates_are_the_distinct_centred_columns(problem in drawn()) {
-        let candidates = Candidates::new(&problem.dataset());
+        let candidates = ColumnClasses::new(&problem.dataset());
         let found: Vec<usize> =
             (0..candidates.len()).map(|c| candidates.feature(c) as usize).collect();
         prop_assert_eq!(found, problem.representatives());
@@ -320,7 +320,7 @@ fn an_observer_can_stop_and_keeps_what_there_is() {
     let selection = select(&problem.dataset(), &options(3, 1.0), &mut Counter(0)).unwrap();
     assert_eq!(selection.steps.len(), 2);
     assert_eq!(selection.weights.len(), 2);
-    assert_eq!(selection.ending, rankrls::select::Ending::Interrupted);
+    assert_eq!(selection.ending, rankrls::greedy::Ending::Interrupted);
 }
 
 /// Criteria that users ask for.
@@ -431,7 +431,7 @@ proptest! {
 #[test]
 fn strategies_without_predictions_refuse_a_measure() {
     let text = "1 qid:1 1:1\n0 qid:1 2:1\n1 qid:2 1:1\n0 qid:2\n";
-    let loaded = rankrls::dataset::read::ReadOptions::new().read_from(text.as_bytes(), "f");
+    let loaded = rankrls::data::read::ReadOptions::new().read_from(text.as_bytes(), "f");
     let dataset = loaded.unwrap().dataset;
     let metric = Metric::Concordance;
     let convention = Convention::Standard;

@@ -6,9 +6,9 @@ use std::ops::{ControlFlow, Range};
 
 use oracle::Problem;
 use proptest::prelude::*;
+use rankrls::greedy::Criterion;
+use rankrls::greedy::scores;
 use rankrls::metrics::{Convention, Metric, evaluate};
-use rankrls::path::scores;
-use rankrls::strategy::Criterion;
 use rankrls::tune::{
     Ending, Evidence, Grid, GridStep, Measure, Observer, Options, Outcome, Rule, TuneError, Tuned,
     fold_queries, tune,
@@ -225,7 +225,7 @@ fn out_of_fold(
     for fold in folds {
         let others = (0..data.queries().len()).filter(|query| !fold.contains(query));
         let train = data.queries_subset(&others.collect::<Vec<_>>()).unwrap();
-        let options = rankrls::Options::new(k, lambda).strategy(StrategyKind::LowMem);
+        let options = rankrls::SelectionOptions::new(k, lambda).strategy(StrategyKind::LowMem);
         let Ok(selection) = select(&train, &options, &mut ()) else {
             short += 1;
             continue;
@@ -259,7 +259,7 @@ fn the_chosen_selection_is_what_select_finds() {
                 .rule(rule);
             let tuned = tune(&data, &options, &mut ()).unwrap();
             let selection = tuned.selection();
-            let options = rankrls::Options::new(tuned.choice.k, tuned.chosen().lambda);
+            let options = rankrls::SelectionOptions::new(tuned.choice.k, tuned.chosen().lambda);
             let alone = select(&data, &options.strategy(strategy).seed(3), &mut ()).unwrap();
             assert_eq!(selection, alone, "{strategy}, {rule:?}");
         }
@@ -280,7 +280,7 @@ fn query_weights_and_criteria_are_those_of_select() {
             let options = Options::new(8, &grid(&LAMBDAS)).strategy(StrategyKind::LowMem);
             let options = options.query_weight(weight).criterion(criterion);
             let tuned = tune(&data, &options, &mut ()).unwrap();
-            let single = rankrls::Options::new(tuned.choice.k, tuned.chosen().lambda);
+            let single = rankrls::SelectionOptions::new(tuned.choice.k, tuned.chosen().lambda);
             let single = single.strategy(StrategyKind::LowMem).query_weight(weight);
             let alone = select(&data, &single.criterion(criterion), &mut ()).unwrap();
             assert_eq!(tuned.selection(), alone);
@@ -379,8 +379,12 @@ fn validation_evidence_is_what_the_models_predict() {
     let tuned = tune(&data, &options, &mut ()).unwrap();
     for outcome in &tuned.outcomes {
         for (k, point) in (1..).zip(&outcome.points) {
-            let selection =
-                select(&data, &rankrls::Options::new(k, outcome.lambda), &mut ()).unwrap();
+            let selection = select(
+                &data,
+                &rankrls::SelectionOptions::new(k, outcome.lambda),
+                &mut (),
+            )
+            .unwrap();
             let scores = scores(&features(outcome, k), &selection.weights, &other);
             let found = evaluate(
                 &metrics,

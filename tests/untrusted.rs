@@ -125,6 +125,3 @@ macro_rules! readers {
 }
 
 readers! { svmlight rlscore npz names scores features model checkpoint manifest conllu brackets }
-
-#[cfg(feature = "parquet")]
-readers! { parquet }

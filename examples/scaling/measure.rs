@@ -4,9 +4,9 @@ use std::hint::black_box;
 use std::path::Path;
 use std::time::Instant;
 
-use rankrls::dataset::read::ReadOptions;
-use rankrls::select::{MemoryError, Options, Plan, SelectError, plan, select_among};
-use rankrls::{Candidates, Dataset, Lambda, Selection, StrategyKind, memory};
+use rankrls::data::read::ReadOptions;
+use rankrls::greedy::{MemoryError, Plan, SelectError, SelectionOptions, plan, select_among};
+use rankrls::{ColumnClasses, Dataset, Lambda, Selection, StrategyKind, memory};
 use rayon::prelude::*;
 
 use crate::Outcome;
@@ -36,14 +36,14 @@ pub(crate) struct Measurer<'a> {
     study: &'a str,
     name: &'a str,
     data: &'a Dataset<'a>,
-    candidates: Candidates,
+    candidates: ColumnClasses,
     classes_seconds: f64,
     pass_seconds: f64,
 }
 
 impl<'a> Measurer<'a> {
     pub(crate) fn new(study: &'a str, name: &'a str, data: &'a Dataset<'a>) -> Self {
-        let (classes_seconds, candidates) = median_time(|| Candidates::new(data));
+        let (classes_seconds, candidates) = median_time(|| ColumnClasses::new(data));
         Self {
             study,
             name,
@@ -57,7 +57,7 @@ impl<'a> Measurer<'a> {
     /// Prints a line for each trial that fits into memory.
     pub(crate) fn run(&self, trials: &[Trial]) -> Outcome {
         for trial in trials {
-            let mut options = Options::new(trial.k, trial.lambda).strategy(trial.strategy);
+            let mut options = SelectionOptions::new(trial.k, trial.lambda).strategy(trial.strategy);
             if let Some(budget) = memory::budget() {
                 // What is free is free of the data already.
                 let held = self.data.memory() + self.candidates.memory();
@@ -75,7 +75,7 @@ impl<'a> Measurer<'a> {
         Ok(())
     }
 
-    fn line(&self, trial: &Trial, options: &Options, plan: &Plan) {
+    fn line(&self, trial: &Trial, options: &SelectionOptions, plan: &Plan) {
         start_peak();
         let (seconds, selection) = median_time(|| self.select(options));
         let peak = memory::peak();
@@ -108,7 +108,7 @@ impl<'a> Measurer<'a> {
         println!("{}", values.join(","));
     }
 
-    fn select(&self, options: &Options) -> Selection {
+    fn select(&self, options: &SelectionOptions) -> Selection {
         let (labels, held) = (self.data.labels(), self.data.memory());
         select_among(&self.candidates, labels, held, options, &mut ()).expect("it was planned")
     }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::{Progress, Tuning};
 use crate::Lambda;
-use crate::select::{Observer, Plan, Step};
-use crate::strategy::{State, StrategyKind};
+use crate::greedy::{Observer, Plan, Step};
+use crate::greedy::{State, StrategyKind};
 use crate::tune::{self, GridStep};
 
 /// What a run has found so far.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use super::Difference;
-use crate::dataset::read::ReadError;
+use crate::data::read::ReadError;
 
 /// A checkpoint that cannot be gone on from.
 #[derive(Debug, Error)]

@@ -27,8 +27,8 @@ use std::path::Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::dataset::Output;
-use crate::dataset::read::read_whole;
+use crate::data::Output;
+use crate::data::read::read_whole;
 
 pub use checkpointer::{Checkpointer, Record};
 pub use error::CheckpointError;

@@ -7,9 +7,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{CheckpointError, Record, load, save};
-use crate::dataset::DataHash;
-use crate::select::{Options, Step};
-use crate::strategy::{Criterion, StrategyKind};
+use crate::data::DataHash;
+use crate::greedy::{Criterion, StrategyKind};
+use crate::greedy::{SelectionOptions, Step};
 use crate::{Lambda, QueryWeight};
 
 /// The kind of checkpoint.
@@ -25,7 +25,7 @@ pub struct Settings {
     pub lambda: Lambda,
     /// Features to select.
     pub k: usize,
-    /// Candidates to draw each step, if that was set.
+    /// ColumnClasses to draw each step, if that was set.
     pub sample: Option<usize>,
     /// Seed of the draws.
     pub seed: u64,
@@ -63,8 +63,8 @@ impl fmt::Display for Difference {
     }
 }
 
-impl From<&Options> for Settings {
-    fn from(options: &Options) -> Self {
+impl From<&SelectionOptions> for Settings {
+    fn from(options: &SelectionOptions) -> Self {
         options.settings()
     }
 }

@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::progress::same_run;
 use super::{CheckpointError, Difference, Record, Settings, load, save};
 use crate::Lambda;
-use crate::dataset::DataHash;
+use crate::data::DataHash;
+use crate::greedy::StrategyKind;
 use crate::metrics::Convention;
-use crate::strategy::StrategyKind;
-use crate::tune::{GridStep, Measure, Options, Rule, Taken};
+use crate::tune::{GridStep, Measure, Options, RecordedPath, Rule};
 
 /// The kind of checkpoint.
 const KIND: &str = "tuning";
@@ -114,7 +114,7 @@ pub struct Tuning {
     /// What was asked for.
     pub settings: TuningSettings,
     /// The steps taken, a lambda each that has been planned.
-    pub taken: Vec<Taken>,
+    pub taken: Vec<RecordedPath>,
 }
 
 impl Tuning {
@@ -180,7 +180,7 @@ impl Tuning {
     /// Steps of `lambda`, none yet, will be by `strategy`, unless some are already.
     pub(super) fn plan(&mut self, lambda: Lambda, strategy: StrategyKind) {
         if self.taken.iter().all(|taken| taken.lambda != lambda) {
-            self.taken.push(Taken {
+            self.taken.push(RecordedPath {
                 lambda,
                 strategy,
                 steps: Vec::new(),
@@ -203,6 +203,6 @@ impl Record for Tuning {
     }
 
     fn steps(&self) -> usize {
-        self.taken.iter().map(Taken::count).sum()
+        self.taken.iter().map(RecordedPath::count).sum()
     }
 }

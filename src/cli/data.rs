@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use rankrls::corpus::sample;
-use rankrls::dataset::read::{Format, Loaded, ReadOptions};
+use rankrls::data::read::{Format, Loaded, ReadOptions};
 use rankrls::{Dataset, FeatureNames, IndexBase, Model, memory};
 
 use super::bytes::Bytes;
@@ -17,7 +17,7 @@ use super::usage;
 #[derive(Debug, Args)]
 pub(crate) struct DataArgs {
     /// Format of the data: auto takes NAME.features for RLScore's triplets, NAME.npz for a matrix of
-    /// SciPy, NAME.parquet for tables, all else for svmlight
+    /// SciPy, all else for svmlight
     #[arg(long, value_enum, default_value_t = FormatName::Auto)]
     format: FormatName,
     /// Bring together the rows of a query that comes back, instead of refusing it
@@ -36,8 +36,6 @@ pub(crate) enum FormatName {
     Svmlight,
     Rlscore,
     Npz,
-    #[cfg(feature = "parquet")]
-    Parquet,
 }
 
 impl From<FormatName> for Format {
@@ -47,8 +45,6 @@ impl From<FormatName> for Format {
             FormatName::Svmlight => Self::Svmlight,
             FormatName::Rlscore => Self::Rlscore,
             FormatName::Npz => Self::Npz,
-            #[cfg(feature = "parquet")]
-            FormatName::Parquet => Self::Parquet,
         }
     }
 }

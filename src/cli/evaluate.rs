@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::Args;
-use rankrls::dataset::read::{Loaded, read_scores};
+use rankrls::data::read::{Loaded, read_scores};
 use rankrls::metrics::{self, Convention};
 use rankrls::{Dataset, Model};
 

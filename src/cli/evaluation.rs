@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use rankrls::dataset::read::Loaded;
+use rankrls::data::read::Loaded;
 use rankrls::metrics::{Convention, Evaluation};
 use serde::{Serialize, Serializer};
 

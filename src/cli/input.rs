@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Result;
-use rankrls::dataset::read::{Loaded, ReadOptions};
+use rankrls::data::read::{Loaded, ReadOptions};
 use rankrls::{Dataset, FeatureNames};
 
 use super::console::Console;

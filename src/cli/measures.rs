@@ -4,8 +4,8 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankrls::QueryWeight;
+use rankrls::greedy::Criterion;
 use rankrls::metrics::{Convention, Metric, MetricNameError, parse_list};
-use rankrls::strategy::Criterion;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 

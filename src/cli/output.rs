@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
-use rankrls::dataset::{CompleteOutput, Output};
+use rankrls::data::{CompleteOutput, Output};
 use serde::Serialize;
 
 use super::usage;

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use rankrls::select::{Options, SelectError, plan};
-use rankrls::{Candidates, Dataset, Estimate, StrategyKind, estimates, memory};
+use rankrls::greedy::{SelectError, SelectionOptions, plan};
+use rankrls::{ColumnClasses, Dataset, Estimate, StrategyKind, estimates, memory};
 use serde::Serialize;
 
 use super::bytes::Bytes;
@@ -15,7 +15,7 @@ use super::table::{lines, table};
 pub(crate) struct PlanReport {
     schema: &'static str,
     k: usize,
-    /// Candidates to draw each step, if not all are judged.
+    /// ColumnClasses to draw each step, if not all are judged.
     candidates: Option<usize>,
     data: Sizes,
     #[serde(flatten)]
@@ -76,9 +76,9 @@ impl PlanReport {
     /// Plans with `options` that leave the strategy open and `held` bytes of data.
     pub(crate) fn new(
         train: &Dataset<'_>,
-        candidates: &Candidates,
+        candidates: &ColumnClasses,
         held: u64,
-        options: &Options,
+        options: &SelectionOptions,
     ) -> Result<Self> {
         let columns = candidates.summary().columns;
         if candidates.is_empty() {
@@ -103,9 +103,9 @@ impl Costs {
     /// With `options` that leave the strategy open and `held` bytes of data.
     pub(crate) fn new(
         train: &Dataset<'_>,
-        candidates: &Candidates,
+        candidates: &ColumnClasses,
         held: u64,
-        options: &Options,
+        options: &SelectionOptions,
     ) -> Result<Self> {
         Ok(Self {
             data_bytes: held,
@@ -169,9 +169,9 @@ impl Costs {
 
 /// What `auto` takes.
 fn automatic(
-    candidates: &Candidates,
+    candidates: &ColumnClasses,
     held: u64,
-    options: &Options,
+    options: &SelectionOptions,
 ) -> Result<Option<StrategyKind>> {
     match plan(candidates, held, options) {
         Ok(plan) => Ok(Some(plan.strategy)),

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use rankrls::greedy::Criterion;
+use rankrls::greedy::{Ending, Selection, Step};
 use rankrls::metrics::{Convention, Metric};
-use rankrls::select::{Ending, Selection, Step};
-use rankrls::strategy::Criterion;
 use rankrls::{Dataset, QueryWeight, TestPath};
 use serde::Serialize;
 
@@ -67,7 +67,7 @@ struct StepEntry<'a> {
     criterion: Option<f64>,
     identical_columns: usize,
     evaluated: usize,
-    /// Candidates that could still win after each level of `bounded`'s bounds.
+    /// ColumnClasses that could still win after each level of `bounded`'s bounds.
     #[serde(skip_serializing_if = "<[usize]>::is_empty")]
     alive: &'a [usize],
     #[serde(skip_serializing_if = "Option::is_none")]

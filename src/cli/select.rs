@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use rankrls::dataset::DataHash;
+use rankrls::data::DataHash;
+use rankrls::greedy::{SelectError, SelectionOptions, Step};
 use rankrls::metrics::Convention;
-use rankrls::select::{Options, SelectError, Step};
-use rankrls::{Candidates, Lambda, Model, QueryWeight, StrategyKind};
+use rankrls::{ColumnClasses, Lambda, Model, QueryWeight, StrategyKind};
 
 use super::checkpoint::CheckpointArgs;
 use super::console::Console;
@@ -147,12 +147,12 @@ pub(crate) fn run(args: &SelectArgs, console: Console) -> Result<ExitCode> {
 pub(super) struct Extended {
     /// Hash of the data that it is of.
     pub(super) data: DataHash,
-    pub(super) options: Options,
+    pub(super) options: SelectionOptions,
     pub(super) steps: Vec<Step>,
 }
 
 fn plan(args: &SelectArgs, input: &Input) -> Result<ExitCode> {
-    let candidates = Candidates::weighted(&input.train, args.query_weight);
+    let candidates = ColumnClasses::weighted(&input.train, args.query_weight);
     let plan = PlanReport::new(&input.train, &candidates, input.memory(), &args.options())?;
     if args.json {
         print_json(&plan)?;
@@ -206,7 +206,7 @@ impl SelectArgs {
     }
 
     /// What to select, and how.
-    pub(super) fn all_options(&self) -> Options {
+    pub(super) fn all_options(&self) -> SelectionOptions {
         match self.strategy.0 {
             Some(kind) => self.options().strategy(kind),
             None => self.options(),
@@ -245,8 +245,8 @@ impl SelectArgs {
     }
 
     /// What to select, by whatever strategy.
-    pub(super) fn options(&self) -> Options {
-        let mut options = Options::new(self.k, self.lambda())
+    pub(super) fn options(&self) -> SelectionOptions {
+        let mut options = SelectionOptions::new(self.k, self.lambda())
             .query_weight(self.query_weight)
             .criterion(self.criterion.with(self.convention()));
         if let Some(size) = self.candidates {

@@ -4,20 +4,20 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use rankrls::candidates::Summary;
+use rankrls::columns::Summary;
+use rankrls::greedy::{Ending, Selection, resume_among};
 use rankrls::plot::{self, Figure, LinePlot, Series};
-use rankrls::select::{Ending, Selection, resume_among};
-use rankrls::{Candidates, Model, TestPath, memory};
+use rankrls::{ColumnClasses, Model, TestPath, memory};
 
 use super::console::Console;
 use super::digits::{Condition, warn_of_lost_digits};
-use super::earlier::Earlier;
 use super::input::Input;
 use super::interrupt::Interrupt;
 use super::numbers::given;
 use super::output::{OutputFile, print, print_json};
 use super::plot::PlotFile;
 use super::report::Report;
+use super::resume::Earlier;
 use super::select::{Extended, SelectArgs};
 use super::sizes::{Sizes, TestSizes};
 use super::watch::Watch;
@@ -43,7 +43,7 @@ impl Job<'_> {
         let begin = Instant::now();
         let earlier = Earlier::find(self)?;
         let weight = earlier.options.weight();
-        let candidates = Candidates::weighted(&self.input.train, weight);
+        let candidates = ColumnClasses::weighted(&self.input.train, weight);
         let mut watch = Watch::new(self.console, self.interrupt, self.test_path());
         watch.checkpointer = earlier.checkpointer(&self.args.checkpoint)?;
         let selection = self.select(&candidates, &earlier, &mut watch)?;
@@ -97,7 +97,7 @@ impl Job<'_> {
 
     fn select(
         &self,
-        candidates: &Candidates,
+        candidates: &ColumnClasses,
         earlier: &Earlier,
         watch: &mut Watch<'_>,
     ) -> Result<Selection> {

@@ -1,8 +1,8 @@
 //! Sizes of data, as they are printed.
 
 use rankrls::Dataset;
-use rankrls::candidates::Summary;
-use rankrls::dataset::read::Loaded;
+use rankrls::columns::Summary;
+use rankrls::data::read::Loaded;
 use rankrls::metrics::Convention;
 use serde::Serialize;
 

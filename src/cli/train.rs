@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use rankrls::rankrls::TrainOptions;
+use rankrls::ridge::TrainOptions;
 use rankrls::{Lambda, QueryWeight, Solver};
 
 use super::console::Console;

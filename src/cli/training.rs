@@ -5,8 +5,8 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use rankrls::model::{FeatureChoice, read_features};
-use rankrls::rankrls::{Groups, Holdout, RankRls, TOLERANCE, Trained};
-use rankrls::{Candidates, Dataset, Lambda, Model, Solver, memory};
+use rankrls::ridge::{Groups, Holdout, RankRls, TOLERANCE, Trained};
+use rankrls::{ColumnClasses, Dataset, Lambda, Model, Solver, memory};
 use serde::Serialize;
 
 use super::bytes::Bytes;
@@ -86,7 +86,7 @@ impl Training<'_> {
     pub(super) fn run(&self, output: Option<OutputFile>) -> Result<()> {
         let begin = Instant::now();
         let spinner = self.console.spinner("training".to_owned());
-        let candidates = Candidates::new(self.train);
+        let candidates = ColumnClasses::new(self.train);
         let found = self.train(&candidates, output.is_some());
         spinner.finish_and_clear();
         let (solver, best, entries) = found?;
@@ -144,7 +144,7 @@ impl Training<'_> {
     /// The solver, the best model, and all ridge parameters.
     fn train(
         &self,
-        candidates: &Candidates,
+        candidates: &ColumnClasses,
         keep: bool,
     ) -> Result<(Solver, Candidate, Vec<Entry>)> {
         let options = self.args.options();
@@ -156,7 +156,7 @@ impl Training<'_> {
         let base = self.train.index_base();
         let features = read_features(path, base, self.train.width())?;
         let given = self.train.features_subset(&features)?;
-        let own = Candidates::new(&given);
+        let own = ColumnClasses::new(&given);
         let held = held + given.memory() + candidates.memory();
         let problem = RankRls::among(&given, &own, held, &options)?;
         self.best(&problem, candidates, keep)
@@ -165,7 +165,7 @@ impl Training<'_> {
     fn best(
         &self,
         problem: &RankRls<'_>,
-        candidates: &Candidates,
+        candidates: &ColumnClasses,
         keep: bool,
     ) -> Result<(Solver, Candidate, Vec<Entry>)> {
         let solver = problem.solver();

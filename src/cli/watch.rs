@@ -6,8 +6,8 @@ use std::time::Instant;
 use indicatif::ProgressBar;
 use rankrls::TestPath;
 use rankrls::checkpoint::Checkpointer;
-use rankrls::select::{Observer, Plan, Step};
-use rankrls::strategy::State;
+use rankrls::greedy::State;
+use rankrls::greedy::{Observer, Plan, Step};
 
 use super::checkpoint;
 use super::console::Console;

@@ -8,7 +8,7 @@ use super::columns::Rows;
 use super::interner::Interner;
 use super::lexicon::Lexicon;
 use super::{Corpus, CorpusError, CorpusOptions, Progress, Report, Sentence};
-use crate::dataset::{Dataset, FeatureNames, Queries, Strings};
+use crate::data::{Dataset, FeatureNames, Queries, Strings};
 
 /// Sentences drawn at a time, or fewer where they may have many rows; a corpus does not depend
 /// on it.

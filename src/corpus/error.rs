@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use crate::dataset::DatasetError;
+use crate::data::DatasetError;
 
 /// Why there is no corpus.
 #[derive(Debug, Clone, PartialEq, Error)]

@@ -4,7 +4,7 @@ use std::hash::BuildHasher;
 
 use foldhash::fast::FixedState;
 
-use crate::dataset::Strings;
+use crate::data::Strings;
 
 const FREE: u32 = u32::MAX;
 

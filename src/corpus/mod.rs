@@ -89,7 +89,7 @@ use lexicon::Lexicon;
 use options::MAX_VOCABULARY;
 use serde::Serialize;
 
-use crate::dataset::Dataset;
+use crate::data::Dataset;
 
 pub use error::CorpusError;
 pub use options::CorpusOptions;

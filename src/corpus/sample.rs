@@ -10,8 +10,8 @@
 
 use std::io::Read as _;
 
-use crate::dataset::read::ReadOptions;
-use crate::dataset::{Dataset, FeatureNames};
+use crate::data::read::ReadOptions;
+use crate::data::{Dataset, FeatureNames};
 
 /// `corpora/parses.svm.zst`: rows to train on, svmlight text compressed by zstd.
 pub const TRAIN: &[u8] = include_bytes!("../../corpora/parses.svm.zst");
@@ -61,7 +61,7 @@ fn read(bytes: &[u8], options: &ReadOptions) -> Dataset<'static> {
 mod tests {
     use super::super::{CorpusOptions, generate_split};
     use super::*;
-    use crate::dataset::DataHash;
+    use crate::data::DataHash;
 
     #[test]
     fn the_files_are_what_the_generator_makes() {

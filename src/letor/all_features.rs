@@ -2,8 +2,8 @@
 
 use super::greedy::Grid;
 use super::{AllFeatures, LetorError, Measures, choose, measure};
-use crate::candidates::Candidates;
-use crate::rankrls::{RankRls, TrainError, TrainOptions, Weights};
+use crate::columns::ColumnClasses;
+use crate::ridge::{RankRls, TrainError, TrainOptions, Weights};
 use crate::{Lambda, QueryWeight};
 
 impl Grid<'_> {
@@ -17,7 +17,7 @@ impl Grid<'_> {
         }
         // Training weights the columns itself.
         let train = &self.fold.train;
-        let unweighted = (weight != QueryWeight::Uniform).then(|| Candidates::new(train));
+        let unweighted = (weight != QueryWeight::Uniform).then(|| ColumnClasses::new(train));
         let (candidates, held) = match &unweighted {
             Some(unweighted) => (unweighted, self.held + self.candidates.memory()),
             None => (self.candidates, self.held),

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::dataset::read::ReadError;
+use crate::data::read::ReadError;
+use crate::greedy::SelectError;
 use crate::metrics::EvaluationError;
-use crate::rankrls::TrainError;
-use crate::select::SelectError;
+use crate::ridge::TrainError;
 
 /// Why the protocol could not be run.
 #[derive(Debug, Error)]

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::LetorError;
-use crate::dataset::Dataset;
-use crate::dataset::read::{Loaded, ReadOptions};
+use crate::data::Dataset;
+use crate::data::read::{Loaded, ReadOptions};
 
 /// Names of the files of a fold, without their endings: training, validation and test data.
 pub const PARTS: [&str; 3] = ["train", "vali", "test"];

@@ -9,17 +9,17 @@ use super::{
     Choice, Curve, Fold, GreedyModel, LetorError, MEASURES, Observer, Options, choose, measure,
 };
 use crate::Lambda;
-use crate::candidates::Candidates;
+use crate::columns::ColumnClasses;
+use crate::greedy::State;
+use crate::greedy::{self, SelectError, Step, select_among};
+use crate::greedy::{TestPath, scores};
 use crate::metrics::Convention;
-use crate::path::{TestPath, scores};
-use crate::select::{self, SelectError, Step, select_among};
-use crate::strategy::State;
 
 /// All that the models of a fold share.
 pub(super) struct Grid<'a> {
     pub(super) fold: &'a Fold,
     /// Of the training data, weighted.
-    pub(super) candidates: &'a Candidates,
+    pub(super) candidates: &'a ColumnClasses,
     pub(super) options: &'a Options,
     /// Bytes in use besides the candidates.
     pub(super) held: u64,
@@ -69,7 +69,7 @@ impl Grid<'_> {
         let lambdas = self.options.lambdas.iter();
         let plans = lambdas.map(|&lambda| {
             let options = self.options.selection(self.k(), lambda);
-            select::plan(self.candidates, self.held, &options).map(|plan| plan.memory)
+            greedy::plan(self.candidates, self.held, &options).map(|plan| plan.memory)
         });
         let largest = plans
             .collect::<Result<Vec<u64>, _>>()
@@ -160,11 +160,11 @@ struct Validated<'a> {
     observer: &'a dyn Observer,
 }
 
-impl select::Observer for Validated<'_> {
+impl greedy::Observer for Validated<'_> {
     fn stepped(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
         if !step.lqo_error.is_finite() || self.observer.interrupted() {
             return ControlFlow::Break(());
         }
-        select::Observer::stepped(&mut self.path, number, step, state)
+        greedy::Observer::stepped(&mut self.path, number, step, state)
     }
 }

@@ -8,7 +8,7 @@
 //! of the published figures; the validation and test data take their width from the training data.
 //!
 //! ```no_run
-//! use rankrls::dataset::read::ReadOptions;
+//! use rankrls::data::read::ReadOptions;
 //! use rankrls::letor::{self, Options};
 //!
 //! for files in letor::find("MQ2008".as_ref())? {
@@ -43,8 +43,8 @@ pub use observer::Observer;
 pub use options::Options;
 pub use outcome::{AllFeatures, Curve, GreedyModel, Outcome, mean};
 
-use crate::candidates::Candidates;
-use crate::dataset::Dataset;
+use crate::columns::ColumnClasses;
+use crate::data::Dataset;
 use crate::metrics::{Convention, EvaluationError, Metric, evaluate};
 use greedy::Grid;
 
@@ -70,7 +70,7 @@ pub type Measures = [Option<f64>; 4];
 /// [`LetorError`] when nothing can be selected, or no model measured, or the observer ended it.
 pub fn run(fold: &Fold, options: &Options, observer: &dyn Observer) -> Result<Outcome, LetorError> {
     options.check()?;
-    let candidates = Candidates::weighted(&fold.train, options.weight());
+    let candidates = ColumnClasses::weighted(&fold.train, options.weight());
     let grid = Grid {
         fold,
         candidates: &candidates,

@@ -1,8 +1,8 @@
 //! How to run the protocol.
 
 use super::LetorError;
-use crate::weight::QueryWeight;
-use crate::{Lambda, StrategyKind, select};
+use crate::columns::QueryWeight;
+use crate::{Lambda, StrategyKind, greedy};
 
 /// Exponents of two of the grid where none is asked for.
 const EXPONENTS: std::ops::RangeInclusive<i32> = -10..=10;
@@ -13,7 +13,7 @@ pub struct Options {
     pub(super) lambdas: Vec<Lambda>,
     pub(super) k: Option<usize>,
     /// What all selections have in common; `k` and lambda stand for any.
-    selection: select::Options,
+    selection: greedy::SelectionOptions,
 }
 
 impl Default for Options {
@@ -22,7 +22,7 @@ impl Default for Options {
         Self {
             lambdas: powers.filter_map(|power| Lambda::new(power).ok()).collect(),
             k: None,
-            selection: select::Options::new(1, Lambda::ONE),
+            selection: greedy::SelectionOptions::new(1, Lambda::ONE),
         }
     }
 }
@@ -83,7 +83,7 @@ impl Options {
     }
 
     /// The selection of `k` features with `lambda`.
-    pub(super) fn selection(&self, k: usize, lambda: Lambda) -> select::Options {
+    pub(super) fn selection(&self, k: usize, lambda: Lambda) -> greedy::SelectionOptions {
         self.selection.with(k, lambda)
     }
 

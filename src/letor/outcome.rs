@@ -2,10 +2,10 @@
 
 use super::Measures;
 use crate::Lambda;
-use crate::candidates::Summary;
-use crate::rankrls::Solver;
-use crate::select::Selection;
-use crate::strategy::StrategyKind;
+use crate::columns::Summary;
+use crate::greedy::Selection;
+use crate::greedy::StrategyKind;
+use crate::ridge::Solver;
 
 /// What the protocol found on a fold.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 use crate::Lambda;
-use crate::dataset::read::ReadOptions;
-use crate::rankrls::{RankRls, TrainOptions};
-use crate::weight::QueryWeight;
+use crate::columns::QueryWeight;
+use crate::data::read::ReadOptions;
+use crate::ridge::{RankRls, TrainOptions};
 
 /// Rows in queries of different sizes; `seed` makes others.
 fn text(seed: u64, queries: u64) -> String {
@@ -61,7 +61,7 @@ fn the_chosen_model_is_what_select_finds() {
     let best = best.flatten().fold(0.0, f64::max);
     assert_eq!(outcome.greedy.validation[0], Some(best));
     let chosen = &outcome.greedy.selection;
-    let options = crate::Options::new(chosen.steps.len(), chosen.lambda);
+    let options = crate::SelectionOptions::new(chosen.steps.len(), chosen.lambda);
     let options = options.strategy(chosen.strategy);
     let selected = crate::select(&fold.train, &options, &mut ()).unwrap();
     assert_eq!(&selected, chosen);
@@ -77,7 +77,7 @@ fn the_chosen_model_is_what_select_finds() {
         (&fold.validation.dataset, outcome.greedy.validation),
         (&fold.test.dataset, outcome.greedy.test),
     ] {
-        let scores = crate::path::scores(&features, &chosen.weights, data);
+        let scores = crate::greedy::scores(&features, &chosen.weights, data);
         assert_eq!(measure(data, &scores).unwrap(), measures);
     }
 }

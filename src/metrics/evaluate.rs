@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 
 use super::ranking::Ranking;
 use super::{Context, Convention, EvaluationError, Metric};
-use crate::dataset::Queries;
+use crate::data::Queries;
 
 /// One measure over the queries of a data set.
 ///

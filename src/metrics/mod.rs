@@ -47,7 +47,7 @@
 //! and where gains overflow (labels from 1024 on).
 //!
 //! ```
-//! use rankrls::dataset::Queries;
+//! use rankrls::data::Queries;
 //! use rankrls::metrics::{Convention, Metric, evaluate, parse_list};
 //!
 //! let queries = Queries::from_sizes(&[3, 2])?;

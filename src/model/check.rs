@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use super::document::{DataEntry, Document, FeatureEntry};
-use crate::dataset::IndexBase;
+use crate::data::IndexBase;
 
 /// Most rows or columns that can be indexed.
 const MOST: u64 = u32::MAX as u64;

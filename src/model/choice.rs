@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::strategy::StrategyKind;
+use crate::greedy::StrategyKind;
 
 /// How the features of a model were chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::check::{Invalid, check};
 use super::{DataSummary, FeatureChoice, Model, PathStep, SelectedFeature};
-use crate::dataset::{DataHash, IndexBase};
+use crate::data::{DataHash, IndexBase};
+use crate::greedy::Criterion;
+use crate::greedy::Sampler;
 use crate::metrics::{Convention, Metric};
-use crate::sample::Sampler;
-use crate::strategy::Criterion;
 use crate::{Lambda, QueryWeight};
 
 /// A model as it is written: `index` and `identical` count as the data file does.
@@ -24,7 +24,7 @@ pub(super) struct Document {
     pub(super) convention: Option<Convention>,
     #[serde(default)]
     pub(super) query_weight: QueryWeight,
-    /// Candidates drawn each step, if not all were judged.
+    /// ColumnClasses drawn each step, if not all were judged.
     pub(super) candidates: Option<usize>,
     pub(super) seed: Option<u64>,
     pub(super) index_base: u32,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-use crate::dataset::read::ReadError;
+use crate::data::read::ReadError;
 
 /// A model file that cannot be read or written.
 #[derive(Debug, Error)]

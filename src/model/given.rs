@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::{LARGEST, Model, ModelError};
-use crate::dataset::IndexBase;
-use crate::dataset::read::read_whole;
+use crate::data::IndexBase;
+use crate::data::read::read_whole;
 
 /// Reads features of data with `width` columns, 0-based, in the order of the file at `path`: a
 /// model, or a list with an index a line, as data with this `base` write it. Blank lines of a

@@ -29,14 +29,14 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::candidates::Summary;
-use crate::dataset::read::read_whole;
-use crate::dataset::{DataHash, Dataset, DatasetError, IndexBase, Output};
-use crate::path::scores;
-use crate::rankrls::Weights;
-use crate::sample::Sampler;
-use crate::select::{Options, Selection, Step};
-use crate::strategy::Criterion;
+use crate::columns::Summary;
+use crate::data::read::read_whole;
+use crate::data::{DataHash, Dataset, DatasetError, IndexBase, Output};
+use crate::greedy::Criterion;
+use crate::greedy::Sampler;
+use crate::greedy::scores;
+use crate::greedy::{Selection, SelectionOptions, Step};
+use crate::ridge::Weights;
 use crate::{Lambda, QueryWeight};
 use document::Document;
 use lines::Lines;
@@ -202,7 +202,7 @@ impl Model {
         self.lambda
     }
 
-    /// Candidates drawn each step, if not all were judged, and the seed.
+    /// ColumnClasses drawn each step, if not all were judged, and the seed.
     pub fn sampler(&self) -> Option<Sampler> {
         self.sampler
     }
@@ -218,13 +218,13 @@ impl Model {
     }
 
     /// The selection that this model is the end of, to go on with
-    /// ([`resume_among`](crate::select::resume_among)): its options, with room for `k` features,
+    /// ([`resume_among`](crate::greedy::resume_among)): its options, with room for `k` features,
     /// and its steps. `None` for a model whose features were not selected.
-    pub fn selection(&self, k: usize) -> Option<(Options, Vec<Step>)> {
+    pub fn selection(&self, k: usize) -> Option<(SelectionOptions, Vec<Step>)> {
         let FeatureChoice::Strategy(strategy) = self.strategy else {
             return None;
         };
-        let mut options = Options::new(k, self.lambda)
+        let mut options = SelectionOptions::new(k, self.lambda)
             .strategy(strategy)
             .criterion(self.criterion)
             .query_weight(self.query_weight);

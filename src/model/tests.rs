@@ -4,9 +4,9 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::candidates::Candidates;
-use crate::dataset::read::ReadOptions;
-use crate::{Options, select};
+use crate::columns::ColumnClasses;
+use crate::data::read::ReadOptions;
+use crate::{SelectionOptions, select};
 
 const TEXT: &str = "\
 2 qid:a 1:1 2:0.3 4:1 5:1
@@ -28,9 +28,9 @@ fn data() -> Dataset<'static> {
 
 fn model() -> Model {
     let data = data();
-    let options = Options::new(3, Lambda::new(0.3).unwrap());
+    let options = SelectionOptions::new(3, Lambda::new(0.3).unwrap());
     let selection = select(&data, &options, &mut ()).unwrap();
-    Model::from_selection(&selection, &data, &Candidates::new(&data).summary())
+    Model::from_selection(&selection, &data, &ColumnClasses::new(&data).summary())
 }
 
 /// Trained on all columns but one, without names.
@@ -40,7 +40,7 @@ fn trained() -> Model {
         values: vec![0.5, -0.125, 1e-3, 0.5],
     };
     let (lambda, data) = (Lambda::new(2.0).unwrap(), data());
-    let summary = Candidates::new(&data).summary();
+    let summary = ColumnClasses::new(&data).summary();
     let mut model = Model::from_weights(&weights, FeatureChoice::All, lambda, &data, &summary);
     model.features[2].name = None;
     model

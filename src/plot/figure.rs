@@ -177,7 +177,7 @@ fn save(path: &Path, bytes: &[u8]) -> io::Result<()> {
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return fs::write(path, bytes);
     }
-    let mut output = crate::dataset::Output::create(path)?;
+    let mut output = crate::data::Output::create(path)?;
     output.write_all(bytes)?;
     output.finish()
 }

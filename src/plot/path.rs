@@ -1,7 +1,7 @@
 //! Leave-query-out measures along selections.
 
 use super::{Figure, LinePlot, Series};
-use crate::select::Step;
+use crate::greedy::Step;
 
 /// The measures of a selection after each of its steps, under a name.
 #[derive(Debug, Clone, Default, PartialEq)]

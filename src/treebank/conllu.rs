@@ -157,7 +157,7 @@ impl<'t> Block<'t> {
             let found = format!(
                 "{} in {}",
                 fields.len(),
-                crate::dataset::read::quote(line.bytes)
+                crate::data::read::quote(line.bytes)
             );
             Fault::new(
                 line.number,

@@ -2,8 +2,8 @@
 
 use thiserror::Error;
 
-use crate::dataset::read::ReadError;
-use crate::dataset::read::quote;
+use crate::data::read::ReadError;
+use crate::data::read::quote;
 
 /// A sentence, or a file of them, that was refused.
 #[derive(Debug, Error)]

@@ -21,7 +21,7 @@
 
 use std::path::Path;
 
-use crate::dataset::read::read_whole;
+use crate::data::read::read_whole;
 
 pub mod brackets;
 pub mod conllu;

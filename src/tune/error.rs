@@ -4,8 +4,8 @@ use thiserror::Error;
 
 use super::Measure;
 use crate::Lambda;
-use crate::dataset::DatasetError;
-use crate::select::SelectError;
+use crate::data::DatasetError;
+use crate::greedy::SelectError;
 
 /// Why lambda and k could not be chosen.
 #[derive(Debug, Clone, PartialEq, Error)]

@@ -1,6 +1,6 @@
 //! Where the predictions come from that models are judged by.
 
-use crate::dataset::Dataset;
+use crate::data::Dataset;
 
 /// Where the predictions come from that models are judged by.
 #[derive(Debug, Clone, Copy, Default)]

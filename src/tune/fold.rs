@@ -1,13 +1,13 @@
 //! Cross-validation over queries.
 
 use super::meter::{Meter, Values};
-use super::run::Halt;
-use super::walk::Walk;
+use super::path::SelectionPath;
+use super::run::PathEnd;
 use super::{Options, TuneError};
-use crate::candidates::Candidates;
-use crate::dataset::Dataset;
-use crate::rankrls::Groups;
-use crate::select::{self, Plan, Step};
+use crate::columns::ColumnClasses;
+use crate::data::Dataset;
+use crate::greedy::{self, Plan, Step};
+use crate::ridge::Groups;
 
 /// The queries of each of `count` folds, ascending: a random partition whose parts differ by
 /// one query at most; that of [`Groups::folds`].
@@ -25,7 +25,7 @@ pub fn fold_queries(queries: usize, count: usize, seed: u64) -> Result<Vec<Vec<u
 pub(super) struct Fold {
     /// Positions of its queries in the whole data.
     pub(super) queries: Vec<usize>,
-    pub(super) candidates: Candidates,
+    pub(super) candidates: ColumnClasses,
     pub(super) labels: Vec<f64>,
     pub(super) test: Dataset<'static>,
 }
@@ -56,27 +56,28 @@ impl Fold {
 }
 
 /// A selection without a fold, and how it does on the fold.
-pub(super) struct FoldWalk<'a> {
+pub(super) struct FoldPath<'a> {
     fold: &'a Fold,
     meter: &'a Meter<'a>,
     /// `None` where nothing can be selected from.
-    walk: Option<Walk<'a>>,
+    walk: Option<SelectionPath<'a>>,
     /// Values after the last step.
     values: Values,
 }
 
-impl<'a> FoldWalk<'a> {
+impl<'a> FoldPath<'a> {
     /// Before the first step; `plan` is `None` where nothing can be selected, and every model
     /// predicts 0.
     pub(super) fn new(
         fold: &'a Fold,
         meter: &'a Meter<'a>,
         plan: Option<&'a Plan>,
-        options: &'a select::Options,
+        options: &'a greedy::SelectionOptions,
         earlier: &'a [Step],
-    ) -> Result<Self, Halt> {
+    ) -> Result<Self, PathEnd> {
         let zeros = vec![0.0; fold.test.rows()];
-        let walk = |plan| Walk::new(&fold.candidates, &fold.labels, plan, options, earlier);
+        let walk =
+            |plan| SelectionPath::new(&fold.candidates, &fold.labels, plan, options, earlier);
         Ok(Self {
             fold,
             meter,
@@ -87,7 +88,7 @@ impl<'a> FoldWalk<'a> {
 
     /// Takes a step and measures the fold; `None` if there was none to take. Whether the step was
     /// taken again comes with it.
-    pub(super) fn step(&mut self) -> Result<Option<(Step, bool)>, Halt> {
+    pub(super) fn step(&mut self) -> Result<Option<(Step, bool)>, PathEnd> {
         let Some(walk) = &mut self.walk else {
             return Ok(None);
         };

@@ -1,9 +1,9 @@
 //! Takes the measures of predictions.
 
 use super::{Measure, Options, Score};
-use crate::dataset::{Dataset, Queries};
+use crate::data::{Dataset, Queries};
+use crate::greedy::{centre, centred};
 use crate::metrics::{Context, Convention, Metric, per_query};
-use crate::strategy::{centre, centred};
 
 /// Values of every query: those of the measure, then those of each metric.
 pub(super) type Values = Vec<Vec<Option<f64>>>;

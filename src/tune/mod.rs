@@ -2,7 +2,7 @@
 //!
 //! A selection of `k` features passes through the models of 1, 2, ..., `k` features. So a grid
 //! of lambdas costs one selection each, and gives a table of models, lambda by number of
-//! features, whose rows are those of [`select()`](crate::select::select()). Every model is judged
+//! features, whose rows are those of [`select()`](crate::greedy::select()). Every model is judged
 //!
 //! - from the predictions of some [`Evidence`]: those of the models that leave a query out, which
 //!   each step has anyway, those for validation data, or those of cross-validation over queries,
@@ -46,12 +46,12 @@ mod meter;
 mod observer;
 mod options;
 mod outcome;
+mod path;
 mod plan;
+mod recorded;
 mod rule;
 mod run;
 mod score;
-mod taken;
-mod walk;
 
 pub use error::TuneError;
 pub use evidence::Evidence;
@@ -62,17 +62,17 @@ pub use measure::{Measure, UnknownMeasure};
 pub use observer::{Grid, GridStep, Observer};
 pub use options::Options;
 pub use outcome::{Ending, Outcome, Point};
+pub use recorded::RecordedPath;
 pub use rule::{Choice, Curve, Rule};
 pub use score::Score;
-pub use taken::Taken;
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock};
 
-use crate::candidates::Candidates;
-use crate::dataset::Dataset;
+use crate::columns::ColumnClasses;
+use crate::data::Dataset;
+use crate::greedy::Selection;
 use crate::metrics::Context;
-use crate::select::Selection;
 use fold::Fold;
 use meter::Meter;
 use plan::{Job, Planner, results_memory};
@@ -140,7 +140,7 @@ pub fn tune(
 /// # Errors
 /// As [`tune`].
 pub fn tune_among(
-    candidates: &Candidates,
+    candidates: &ColumnClasses,
     dataset: &Dataset<'_>,
     held: u64,
     options: &Options<'_>,
@@ -155,11 +155,11 @@ pub fn tune_among(
 /// # Errors
 /// As [`tune`]; [`TuneError::Replay`] when steps do not lead here to the errors that they led to.
 pub fn resume_among(
-    candidates: &Candidates,
+    candidates: &ColumnClasses,
     dataset: &Dataset<'_>,
     held: u64,
     options: &Options<'_>,
-    taken: &[Taken],
+    taken: &[RecordedPath],
     observer: &mut dyn Observer,
 ) -> Result<Tuned, TuneError> {
     options.check()?;

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use super::Outcome;
 use crate::Lambda;
-use crate::select::Step;
-use crate::strategy::StrategyKind;
+use crate::greedy::Step;
+use crate::greedy::StrategyKind;
 
 /// What is about to be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,12 +1,12 @@
 //! What to try, and how to judge it.
 
 use super::{Evidence, Measure, Rule, TuneError};
-use crate::candidates::Candidates;
 use crate::checkpoint::{EvidenceSettings, TuningSettings};
-use crate::dataset::{DataHash, Dataset};
+use crate::columns::ColumnClasses;
+use crate::data::{DataHash, Dataset};
+use crate::greedy::{Criterion, StrategyKind};
 use crate::metrics::{Convention, Metric};
-use crate::strategy::{Criterion, StrategyKind};
-use crate::{Lambda, QueryWeight, select};
+use crate::{Lambda, QueryWeight, greedy};
 
 /// What to try, and how to judge it.
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub struct Options<'a> {
     lambdas: Vec<Lambda>,
     k: usize,
     /// What all selections have in common; its lambda stands for any.
-    selection: select::Options,
+    selection: greedy::SelectionOptions,
     concurrent: Option<usize>,
     pub(super) evidence: Evidence<'a>,
     pub(super) measure: Measure,
@@ -31,7 +31,7 @@ impl<'a> Options<'a> {
         Self {
             lambdas: Lambda::grid(lambdas),
             k,
-            selection: select::Options::new(k, Lambda::ONE),
+            selection: greedy::SelectionOptions::new(k, Lambda::ONE),
             concurrent: None,
             evidence: Evidence::default(),
             measure: Measure::SquaredError,
@@ -48,21 +48,21 @@ impl<'a> Options<'a> {
         self
     }
 
-    /// Candidates judged in each step, drawn at random: see [`select::Options::sample`].
+    /// ColumnClasses judged in each step, drawn at random: see [`greedy::SelectionOptions::sample`].
     #[must_use]
     pub fn sample(mut self, size: usize) -> Self {
         self.selection = self.selection.sample(size);
         self
     }
 
-    /// Seed of the random subsets: see [`select::Options::seed`]. The same for every lambda.
+    /// Seed of the random subsets: see [`greedy::SelectionOptions::seed`]. The same for every lambda.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.selection = self.selection.seed(seed);
         self
     }
 
-    /// What the queries count in selection and training: see [`select::Options::query_weight`].
+    /// What the queries count in selection and training: see [`greedy::SelectionOptions::query_weight`].
     /// In the measure every query counts the same.
     #[must_use]
     pub fn query_weight(mut self, weight: QueryWeight) -> Self {
@@ -70,7 +70,7 @@ impl<'a> Options<'a> {
         self
     }
 
-    /// What each step improves most: see [`select::Options::criterion`].
+    /// What each step improves most: see [`greedy::SelectionOptions::criterion`].
     #[must_use]
     pub fn criterion(mut self, criterion: Criterion) -> Self {
         self.selection = self.selection.criterion(criterion);
@@ -169,13 +169,13 @@ impl<'a> Options<'a> {
     }
 
     /// What a single selection with `lambda` and `k` features takes.
-    pub fn selection(&self, lambda: Lambda, k: usize) -> select::Options {
+    pub fn selection(&self, lambda: Lambda, k: usize) -> greedy::SelectionOptions {
         self.selection.with(k, lambda)
     }
 
     /// What the features of `dataset` offer to choose from.
-    pub fn candidates(&self, dataset: &Dataset<'_>) -> Candidates {
-        Candidates::weighted(dataset, self.selection.weight())
+    pub fn candidates(&self, dataset: &Dataset<'_>) -> ColumnClasses {
+        ColumnClasses::weighted(dataset, self.selection.weight())
     }
 
     /// What decides the outcome, the data aside.

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Curve, Score};
-use crate::sample::Sampler;
-use crate::select::{self, Selection, Step};
-use crate::strategy::{Criterion, StrategyKind};
+use crate::greedy::Sampler;
+use crate::greedy::{self, Selection, Step};
+use crate::greedy::{Criterion, StrategyKind};
 use crate::{Lambda, QueryWeight};
 
 /// What became of one lambda: a plain value, which may be stored and read back.
@@ -15,7 +15,7 @@ pub struct Outcome {
     pub lambda: Lambda,
     /// The strategy; `None` where no selection started.
     pub strategy: Option<StrategyKind>,
-    /// Candidates drawn each step, if not all were judged, and the seed.
+    /// ColumnClasses drawn each step, if not all were judged, and the seed.
     pub sampler: Option<Sampler>,
     /// What each step improved most.
     pub criterion: Criterion,
@@ -35,7 +35,7 @@ pub struct Point {
     /// Weights of all features so far, in order of selection.
     pub weights: Vec<f64>,
     /// By how much rounding may be amplified in errors and weights
-    /// ([`State::condition`](crate::strategy::State::condition)).
+    /// ([`State::condition`](crate::greedy::State::condition)).
     pub condition: f64,
     /// 0-based features that centre to the same column as the one added, ascending, itself
     /// included.
@@ -72,7 +72,7 @@ pub enum Ending {
 
 impl Outcome {
     /// Before the first step of a selection by `options`.
-    pub(super) fn without_points(options: &select::Options, ending: Ending) -> Self {
+    pub(super) fn without_points(options: &greedy::SelectionOptions, ending: Ending) -> Self {
         let settings = options.settings();
         Self {
             lambda: settings.lambda,
@@ -108,7 +108,7 @@ impl Outcome {
             weights: points.last()?.weights.clone(),
             condition: points.last()?.condition,
             classes: points.iter().map(|point| point.class.clone()).collect(),
-            ending: select::Ending::Complete,
+            ending: greedy::Ending::Complete,
         })
     }
 }

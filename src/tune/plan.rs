@@ -1,15 +1,15 @@
 //! What each lambda takes, and how many fit side by side.
 
 use super::fold::Fold;
-use super::{Ending, Options, Outcome, Taken, TuneError};
+use super::{Ending, Options, Outcome, RecordedPath, TuneError};
 use crate::Lambda;
-use crate::candidates::Candidates;
-use crate::select::{self, Plan, SelectError, Step, plan};
+use crate::columns::ColumnClasses;
+use crate::greedy::{self, Plan, SelectError, Step, plan};
 
 /// A lambda that can be tried.
 #[derive(Debug)]
 pub(super) struct Job {
-    pub(super) options: select::Options,
+    pub(super) options: greedy::SelectionOptions,
     pub(super) plan: Plan,
     /// One a fold; `None` for a fold that has nothing to select from.
     pub(super) folds: Vec<Option<Plan>>,
@@ -20,12 +20,12 @@ pub(super) struct Job {
 /// What there is to plan with.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Planner<'a> {
-    pub(super) candidates: &'a Candidates,
+    pub(super) candidates: &'a ColumnClasses,
     pub(super) labels: &'a [f64],
     pub(super) folds: &'a [Fold],
     pub(super) options: &'a Options<'a>,
     /// What an earlier run has found.
-    pub(super) taken: &'a [Taken],
+    pub(super) taken: &'a [RecordedPath],
     /// Whether the folds of a lambda take their steps together.
     pub(super) side_by_side: bool,
     /// Bytes held all the time, candidates and results included.
@@ -48,7 +48,7 @@ impl Planner<'_> {
     /// The job of `lambda`, or what says that there is not the memory for it.
     fn job(&self, lambda: Lambda) -> Result<Result<Job, Outcome>, TuneError> {
         let mut options = self.options.selection(lambda, self.options.features());
-        if let Some(taken) = Taken::with(lambda, self.taken) {
+        if let Some(taken) = RecordedPath::with(lambda, self.taken) {
             options = options.strategy(taken.strategy);
         }
         match self.plan(options) {
@@ -61,7 +61,7 @@ impl Planner<'_> {
         }
     }
 
-    fn plan(&self, options: select::Options) -> Result<Job, SelectError> {
+    fn plan(&self, options: greedy::SelectionOptions) -> Result<Job, SelectError> {
         let whole = self.plan_among(self.candidates, self.labels, &options)?;
         let options = options.strategy(whole.strategy);
         let fold = |fold: &Fold| match self.plan_among(&fold.candidates, &fold.labels, &options) {
@@ -86,12 +86,12 @@ impl Planner<'_> {
 
     fn plan_among(
         &self,
-        candidates: &Candidates,
+        candidates: &ColumnClasses,
         labels: &[f64],
-        options: &select::Options,
+        options: &greedy::SelectionOptions,
     ) -> Result<Plan, SelectError> {
         options.ranking(labels, candidates.queries())?;
-        // Candidates are counted once more there.
+        // ColumnClasses are counted once more there.
         let others = self.held.saturating_sub(candidates.memory());
         plan(candidates, others, options)
     }
@@ -144,6 +144,6 @@ pub(super) fn results_memory(
     weights.saturating_add(steps.saturating_mul(point as u64))
 }
 
-fn refused(options: &select::Options, reason: String) -> Outcome {
+fn refused(options: &greedy::SelectionOptions, reason: String) -> Outcome {
     Outcome::without_points(options, Ending::Refused { reason })
 }

@@ -5,26 +5,26 @@ use std::sync::{Mutex, OnceLock};
 
 use rayon::prelude::*;
 
-use super::fold::{Fold, FoldWalk};
+use super::fold::{Fold, FoldPath};
 use super::meter::{Meter, Overflow, Values, summarise};
+use super::path::SelectionPath;
 use super::plan::Job;
-use super::walk::Walk;
 use super::{
-    Ending, Evidence, GridStep, Observer, Options, Outcome, Point, Score, Taken, TuneError,
+    Ending, Evidence, GridStep, Observer, Options, Outcome, Point, RecordedPath, Score, TuneError,
 };
-use crate::candidates::Candidates;
-use crate::select::{SelectError, Step};
+use crate::columns::ColumnClasses;
+use crate::greedy::{SelectError, Step};
 
 /// All that the paths share.
 pub(super) struct Run<'a> {
-    pub(super) candidates: &'a Candidates,
+    pub(super) candidates: &'a ColumnClasses,
     pub(super) labels: &'a [f64],
     pub(super) options: &'a Options<'a>,
     pub(super) folds: &'a [Fold],
     /// One a fold, or the only one.
     pub(super) meters: &'a [Meter<'a>],
     /// What an earlier run has found.
-    pub(super) taken: &'a [Taken],
+    pub(super) taken: &'a [RecordedPath],
     /// Whether the folds of a lambda take their steps together.
     pub(super) side_by_side: bool,
     /// Queries that values are of.
@@ -43,7 +43,7 @@ struct Judgement {
 
 /// Why a path ends before its time.
 #[derive(Debug)]
-pub(super) enum Halt {
+pub(super) enum PathEnd {
     Stopped,
     Overflow,
     Refused(SelectError),
@@ -51,24 +51,24 @@ pub(super) enum Halt {
     Replay(SelectError),
 }
 
-impl From<SelectError> for Halt {
+impl From<SelectError> for PathEnd {
     fn from(error: SelectError) -> Self {
         Self::Refused(error)
     }
 }
 
-impl From<Overflow> for Halt {
+impl From<Overflow> for PathEnd {
     fn from(_: Overflow) -> Self {
         Self::Overflow
     }
 }
 
-impl From<Halt> for Ending {
-    fn from(halt: Halt) -> Self {
+impl From<PathEnd> for Ending {
+    fn from(halt: PathEnd) -> Self {
         match halt {
-            Halt::Stopped | Halt::Replay(_) => Self::Interrupted,
-            Halt::Overflow => Self::Overflow,
-            Halt::Refused(error) => Self::Refused {
+            PathEnd::Stopped | PathEnd::Replay(_) => Self::Interrupted,
+            PathEnd::Overflow => Self::Overflow,
+            PathEnd::Refused(error) => Self::Refused {
                 reason: error.to_string(),
             },
         }
@@ -102,12 +102,12 @@ impl Run<'_> {
             ..Outcome::without_points(&job.options, Ending::Complete)
         };
         let halted = match (self.folds, self.side_by_side) {
-            _ if self.stopped.load(Ordering::Relaxed) => Err(Halt::Stopped),
+            _ if self.stopped.load(Ordering::Relaxed) => Err(PathEnd::Stopped),
             ([], _) => self.alone(job, &mut outcome.points),
             (_, true) => self.side_by_side(job, &mut outcome.points),
             (_, false) => self.one_by_one(job, &mut outcome.points),
         };
-        if let Err(Halt::Replay(source)) = &halted {
+        if let Err(PathEnd::Replay(source)) = &halted {
             self.fail(job, source);
         }
         outcome.ending = match halted {
@@ -131,7 +131,7 @@ impl Run<'_> {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    fn alone(&self, job: &Job, points: &mut Vec<Point>) -> Result<(), Halt> {
+    fn alone(&self, job: &Job, points: &mut Vec<Point>) -> Result<(), PathEnd> {
         self.follow(job, points, |walk| {
             let values = match self.options.evidence {
                 Evidence::Validation(dataset) => walk.on(dataset, &self.meters[0])?,
@@ -145,9 +145,9 @@ impl Run<'_> {
     }
 
     /// The selection and those without a fold, step by step together.
-    fn side_by_side(&self, job: &Job, points: &mut Vec<Point>) -> Result<(), Halt> {
+    fn side_by_side(&self, job: &Job, points: &mut Vec<Point>) -> Result<(), PathEnd> {
         let folds = (0..self.folds.len()).map(|fold| self.fold_walk(job, fold));
-        let mut folds: Vec<FoldWalk<'_>> = folds.collect::<Result<_, _>>()?;
+        let mut folds: Vec<FoldPath<'_>> = folds.collect::<Result<_, _>>()?;
         let mut values = self.no_values();
         self.follow(job, points, |walk| {
             let mut short_folds = 0;
@@ -168,7 +168,7 @@ impl Run<'_> {
     }
 
     /// The selection, then those without a fold one after the other.
-    fn one_by_one(&self, job: &Job, points: &mut Vec<Point>) -> Result<(), Halt> {
+    fn one_by_one(&self, job: &Job, points: &mut Vec<Point>) -> Result<(), PathEnd> {
         let mut judgements = Vec::new();
         let mut halted = self.follow(job, points, |_| {
             judgements.push(Judgement {
@@ -181,14 +181,14 @@ impl Run<'_> {
             })
         });
         // The models before an overflow can be judged, but not those before an interruption.
-        if !matches!(halted, Err(Halt::Stopped)) {
+        if !matches!(halted, Err(PathEnd::Stopped)) {
             for fold in 0..self.folds.len() {
                 if let Err(halt) = self.judge_fold(job, fold, &mut judgements) {
                     halted = Err(halt);
                 }
             }
         }
-        if matches!(halted, Err(Halt::Stopped)) {
+        if matches!(halted, Err(PathEnd::Stopped)) {
             judgements.clear();
         }
         points.truncate(judgements.len());
@@ -205,13 +205,13 @@ impl Run<'_> {
         job: &Job,
         fold: usize,
         judgements: &mut Vec<Judgement>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), PathEnd> {
         let mut walk = self
             .fold_walk(job, fold)
             .inspect_err(|_| judgements.clear())?;
         for number in 0..judgements.len() {
             if self.stopped.load(Ordering::Relaxed) {
-                return Err(Halt::Stopped);
+                return Err(PathEnd::Stopped);
             }
             match walk.step() {
                 Ok(Some(step)) => self.stepped(job, Some(fold), number + 1, (&step.0, step.1)),
@@ -228,13 +228,13 @@ impl Run<'_> {
 
     /// The steps that an earlier run has taken.
     fn earlier(&self, job: &Job, fold: Option<usize>) -> &[Step] {
-        Taken::with(job.options.ridge(), self.taken).map_or(&[], |taken| taken.of(fold))
+        RecordedPath::with(job.options.ridge(), self.taken).map_or(&[], |taken| taken.of(fold))
     }
 
-    fn fold_walk<'b>(&'b self, job: &'b Job, fold: usize) -> Result<FoldWalk<'b>, Halt> {
+    fn fold_walk<'b>(&'b self, job: &'b Job, fold: usize) -> Result<FoldPath<'b>, PathEnd> {
         let (parts, meter) = (&self.folds[fold], &self.meters[fold]);
         let (plan, earlier) = (job.folds[fold].as_ref(), self.earlier(job, Some(fold)));
-        FoldWalk::new(parts, meter, plan, &job.options, earlier)
+        FoldPath::new(parts, meter, plan, &job.options, earlier)
     }
 
     /// Takes the steps of the selection from all data, each judged by `judge`, until the rule
@@ -243,15 +243,15 @@ impl Run<'_> {
         &'b self,
         job: &'b Job,
         points: &mut Vec<Point>,
-        mut judge: impl FnMut(&Walk<'b>) -> Result<Judgement, Halt>,
-    ) -> Result<(), Halt> {
+        mut judge: impl FnMut(&SelectionPath<'b>) -> Result<Judgement, PathEnd>,
+    ) -> Result<(), PathEnd> {
         let (plan, options) = (&job.plan, &job.options);
         let earlier = self.earlier(job, None);
-        let mut walk = Walk::new(self.candidates, self.labels, plan, options, earlier)?;
+        let mut walk = SelectionPath::new(self.candidates, self.labels, plan, options, earlier)?;
         let mut settling = self.options.rule.settling(self.options.measure);
         loop {
             if self.stopped.load(Ordering::Relaxed) && points.len() < job.plan.steps {
-                return Err(Halt::Stopped);
+                return Err(PathEnd::Stopped);
             }
             let Some(step) = walk.step()? else {
                 return Ok(());
@@ -306,7 +306,7 @@ impl Run<'_> {
     }
 }
 
-fn point(walk: &Walk<'_>, step: Step, judgement: &Judgement) -> Point {
+fn point(walk: &SelectionPath<'_>, step: Step, judgement: &Judgement) -> Point {
     let (score, metrics): (Score, Vec<Score>) = summarise(&judgement.values);
     Point {
         step,

@@ -10,15 +10,7 @@ fn canonical() -> String {
 }
 
 /// Formats by their endings.
-const ENDINGS: &[&str] = &[
-    "svm",
-    "svm.gz",
-    "features",
-    "features.zst",
-    "npz",
-    #[cfg(feature = "parquet")]
-    "parquet",
-];
+const ENDINGS: &[&str] = &["svm", "svm.gz", "features", "features.zst", "npz"];
 
 #[test]
 fn any_format_leads_to_any_other_and_back() {
@@ -166,18 +158,6 @@ fn what_cannot_be_written_is_refused() {
         ("- - --names -", 2, "only one input can be -"),
         ("train.svm a.npz --to coo", 2, "coo"),
         ("train.svm", 2, "<OUT>"),
-        #[cfg(not(feature = "parquet"))]
-        (
-            "train.svm a.parquet",
-            2,
-            "build rankrls with the feature parquet",
-        ),
-        #[cfg(not(feature = "parquet"))]
-        (
-            "a.parquet a.svm",
-            1,
-            "build rankrls with the feature parquet",
-        ),
     ] {
         let error = folder.fails(&format!("corpus convert {arguments}"), code);
         assert!(error.contains(message), "{arguments}: {error}");

@@ -2,7 +2,7 @@
 
     python3 seeds.py RANKRLS FOLDER
 
-`RANKRLS` is the program, with the feature parquet; it writes models, checkpoints and tables.
+`RANKRLS` is the program; it writes models and checkpoints.
 Needs nothing but Python 3.
 """
 
@@ -67,17 +67,14 @@ def own(program, folder):
     }
     for name, options in models.items():
         run(*options, "-q", "-o", name)
-    run("corpus", "convert", "tiny.svm", "tiny.parquet", "-q")
     read = lambda name: (folder / name).read_bytes()
     select, tune = read("select"), read("tune")
     documents = [file.split(b"\n", 1)[1] for file in (select, tune)]
     steps = json.dumps(json.loads(documents[0])["steps"]).encode()
     checkpoints = [b"\0" + select, b"\1" + documents[0], b"\2" + documents[1], b"\3" + steps]
-    tables = [b"\0" + read("tiny.parquet"), b"\x08" + read("tiny.rows.parquet")]
     return {
         "model": [read(name) for name in models],
         "checkpoint": checkpoints,
-        "parquet": tables,
     }
 
 

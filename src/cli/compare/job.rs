@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use indicatif::ProgressBar;
-use rankrls::comparison::{Comparison, Contestant, Findings, Outcome, Selected, Task, duration};
+use rankrls::compare::{Comparison, Contestant, Findings, Outcome, Selected, Task, duration};
 use serde::Serialize;
 
 use super::runner::{Ended, Runner};
@@ -231,7 +231,7 @@ fn check(comparison: &Comparison) -> Result<()> {
     {
         bail!("{first}");
     }
-    let reasons = comparison.strategies.iter().map(super::words::failure);
+    let reasons = comparison.strategies.iter().map(super::summary::failure);
     let reasons: Vec<String> = reasons.collect();
     bail!("no strategy could select: {}", reasons.join("; "));
 }

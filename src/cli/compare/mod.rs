@@ -5,15 +5,15 @@ mod page;
 mod path_file;
 mod rows;
 mod runner;
+mod summary;
 mod text;
-mod words;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use rankrls::comparison::{Contestant, ContestantError, contestants};
+use rankrls::compare::{Contestant, ContestantError, contestants};
 use rankrls::metrics::Convention;
 use rankrls::{Lambda, QueryWeight};
 

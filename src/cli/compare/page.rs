@@ -2,11 +2,11 @@
 
 use std::fmt::Write as _;
 
-use rankrls::comparison::{self, Comparison};
+use rankrls::compare::{self, Comparison};
 use rankrls::plot::{Figure, escaped};
 
 use super::rows::{Rows, costs, findings, measures};
-use super::words::{answers, failure};
+use super::summary::{answers, failure};
 use crate::cli::numbers::given;
 
 const STYLE: &str = "\
@@ -109,15 +109,15 @@ fn at_a_glance(comparison: &Comparison) -> String {
 }
 
 fn diagrams(comparison: &Comparison) -> String {
-    let mut html = section("Time and memory", &comparison::costs(comparison));
+    let mut html = section("Time and memory", &compare::costs(comparison));
     html += &section(
         "Error against the number of features",
-        &comparison::errors(comparison),
+        &compare::errors(comparison),
     );
-    if let Some(figure) = comparison::test_measures(comparison) {
+    if let Some(figure) = compare::test_measures(comparison) {
         html += &section("Measures of the test data", &figure);
     }
-    if let Some(figure) = comparison::overlaps(comparison) {
+    if let Some(figure) = compare::overlaps(comparison) {
         html += &section("Overlap with the exact selection", &figure);
     }
     html

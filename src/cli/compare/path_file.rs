@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use rankrls::comparison::{Comparison, Entry, RunEntry, SelectedStep};
+use rankrls::compare::{Comparison, Entry, RunEntry, SelectedStep};
 
 const TITLES: [&str; 15] = [
     "strategy",

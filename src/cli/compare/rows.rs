@@ -1,8 +1,8 @@
 //! The figures of all strategies, as rows of text.
 
-use rankrls::comparison::{Comparison, Entry, Spread, duration};
+use rankrls::compare::{Comparison, Entry, Spread, duration};
 
-use super::words::{percent, spread};
+use super::summary::{percent, spread};
 use crate::cli::bytes::Bytes;
 
 /// Rows under titles.

@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use rankrls::comparison::{Contestant, Outcome, Selected};
+use rankrls::compare::{Contestant, Outcome, Selected};
 use serde::Deserialize;
 
 use super::CompareArgs;

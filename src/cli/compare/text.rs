@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use rankrls::comparison::Comparison;
+use rankrls::compare::Comparison;
 
 use super::rows::{Rows, costs, findings, measures};
-use super::words::{answers, failure};
+use super::summary::{answers, failure};
 use crate::cli::numbers::{given, printable};
 use crate::cli::table::{lines, table};
 

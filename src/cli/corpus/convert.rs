@@ -13,8 +13,7 @@ use crate::cli::input::read_named;
 /// Convert data to another format
 ///
 /// Formats are svmlight (NAME.svm and the like), RLScore's triplets (NAME.features, .labels,
-/// .qids), a matrix of SciPy (NAME.npz, with NAME.labels.npy and NAME.qids.npy) and, in builds with
-/// the feature parquet, tables (NAME.parquet and NAME.rows.parquet). Names of columns go to
+/// .qids) and a matrix of SciPy (NAME.npz, with NAME.labels.npy and NAME.qids.npy). Names of columns go to
 /// NAME.names.txt. What is written reads back the same to the last bit: labels, queries, values,
 /// and columns that nothing uses.
 #[derive(Debug, Args)]
@@ -36,7 +35,7 @@ pub(crate) struct ConvertArgs {
     /// Indices of an svmlight file to read count from 0, not 1
     #[arg(long)]
     zero_based: bool,
-    /// Names of the columns, one a line [default: NAME.names.txt beside .npz and .parquet]
+    /// Names of the columns, one a line [default: NAME.names.txt beside .npz]
     #[arg(long, value_name = "FILE")]
     names: Option<PathBuf>,
     #[command(flatten)]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use clap::Args;
 use rankrls::corpus::{self, Corpus, CorpusError, CorpusOptions, Split};
-use rankrls::dataset::{write_names, write_svmlight};
+use rankrls::data::{write_names, write_svmlight};
 
 use super::document::Document;
 use crate::cli::console::Console;

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use rankrls::dataset::{self, DataHash, Description, Spread};
-use rankrls::select::Options;
-use rankrls::{Candidates, Dataset, Lambda};
+use rankrls::data::{self, DataHash, Description, Spread};
+use rankrls::greedy::SelectionOptions;
+use rankrls::{ColumnClasses, Dataset, Lambda};
 use serde::Serialize;
 
 use crate::cli::console::Console;
@@ -74,7 +74,7 @@ struct LongColumn<'a> {
 impl<'a> LongColumn<'a> {
     fn all(description: &Description, dataset: &'a Dataset<'_>) -> Vec<Self> {
         let columns = description.longest_columns.iter();
-        let column = |column: &dataset::LongColumn| Self {
+        let column = |column: &data::LongColumn| Self {
             feature: dataset.index_base().written(column.feature),
             name: dataset.names().and_then(|names| names.of(column.feature)),
             nonzeros: column.nonzeros,
@@ -104,9 +104,9 @@ pub(crate) fn run(args: &InfoArgs, console: Console) -> Result<()> {
 
 impl<'a> InfoReport<'a> {
     fn new(dataset: &'a Dataset<'_>, args: &InfoArgs) -> Result<Self> {
-        let candidates = Candidates::new(dataset);
+        let candidates = ColumnClasses::new(dataset);
         let summary = candidates.summary();
-        let mut options = Options::new(args.k, args.lambda);
+        let mut options = SelectionOptions::new(args.k, args.lambda);
         if let Some(bytes) = args.data.budget() {
             options = options.max_memory(bytes);
         }

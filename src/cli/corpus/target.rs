@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::{Result, bail};
 use clap::{Args, ValueEnum};
-use rankrls::dataset::read::Format;
-use rankrls::dataset::{DataFiles, MatrixLayout, Part};
+use rankrls::data::read::Format;
+use rankrls::data::{DataFiles, MatrixLayout, Part};
 use rankrls::{Dataset, IndexBase};
 
 use crate::cli::data::FormatName;
@@ -55,11 +55,6 @@ impl TargetArgs {
         };
         let files = DataFiles::new(path, self.to.into());
         let files = files.layout(layout).index_base(base);
-        if files.format() == Format::Parquet && cfg!(not(feature = "parquet")) {
-            return Err(usage(
-                "Parquet was not built in: build rankrls with the feature parquet",
-            ));
-        }
         if path.as_os_str() != "-" {
             let entries = OutputFile::create(&files.path(Part::Entries))?;
             let entries = Some(entries);

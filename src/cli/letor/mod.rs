@@ -11,7 +11,7 @@ use anyhow::Result;
 use clap::Args;
 use indicatif::ProgressBar;
 use rankrls::QueryWeight;
-use rankrls::dataset::read::{Format, Loaded, ReadOptions};
+use rankrls::data::read::{Format, Loaded, ReadOptions};
 use rankrls::letor::{self, Curve, Fold, FoldFiles, LetorError, Observer, Options};
 use rankrls::memory;
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use rankrls::greedy::SelectError;
 use rankrls::metrics::{Convention, parse_list};
-use rankrls::select::SelectError;
 use rankrls::tune::{Evidence, Measure, Options, Rule};
 use rankrls::{Dataset, Metric, QueryWeight};
 

@@ -11,11 +11,11 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use rankrls::checkpoint::{Record, Tuning, TuningSettings};
-use rankrls::dataset::DataHash;
-use rankrls::dataset::read::Loaded;
-use rankrls::select::Selection;
+use rankrls::data::DataHash;
+use rankrls::data::read::Loaded;
+use rankrls::greedy::Selection;
 use rankrls::tune::{Ending, Evidence, Options, TuneError, Tuned, figure, resume_among};
-use rankrls::{Candidates, Dataset, Model, TestPath, memory};
+use rankrls::{ColumnClasses, Dataset, Model, TestPath, memory};
 
 pub(crate) use args::TuneArgs;
 
@@ -170,7 +170,7 @@ impl Job<'_> {
 
     fn tune(
         &self,
-        candidates: &Candidates,
+        candidates: &ColumnClasses,
         options: &Options<'_>,
         earlier: Option<Tuning>,
     ) -> Result<Result<Tuned, TuneError>> {
@@ -208,7 +208,7 @@ impl Job<'_> {
         outputs: Outputs,
         report: &Report<'_>,
         options: &Options<'_>,
-        candidates: &Candidates,
+        candidates: &ColumnClasses,
     ) -> Result<()> {
         if let Some(file) = outputs.table {
             file.write(report)?;

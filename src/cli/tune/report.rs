@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use rankrls::greedy::Selection;
 use rankrls::metrics::{Convention, Metric};
-use rankrls::select::Selection;
 use rankrls::tune::{Choice, Curve, Evidence, Measure, Outcome, Rule, Tuned};
 use rankrls::{Dataset, TestPath};
 use serde::Serialize;

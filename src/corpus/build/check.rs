@@ -6,7 +6,7 @@ use serde::Deserialize;
 use thiserror::Error;
 
 use super::report::FileHash;
-use crate::dataset::read::{ReadError, hash_text, read_whole};
+use crate::data::read::{ReadError, hash_text, read_whole};
 
 /// The schema of manifests.
 const SCHEMA: &str = "rankrls.corpus/1";

@@ -69,7 +69,7 @@ impl Columns {
         self.unseen.len()
     }
 
-    pub(super) fn names(&self) -> &crate::dataset::Strings {
+    pub(super) fn names(&self) -> &crate::data::Strings {
         self.names.strings()
     }
 }

@@ -70,7 +70,7 @@ pub enum BuildError {
     Relations(&'static str),
     /// The names of columns cannot be read.
     #[error(transparent)]
-    Names(#[from] crate::dataset::read::ReadError),
+    Names(#[from] crate::data::read::ReadError),
     /// Two columns have one name.
     #[error("{file}: expected different names, found {name:?} twice")]
     RepeatedName {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use super::error::BuildError;
 use super::report::{FileHash, Part, file_name};
 use crate::corpus::bag::real;
-use crate::dataset::Output;
-use crate::dataset::write::{push_integer, push_number};
+use crate::data::Output;
+use crate::data::write::{push_integer, push_number};
 
 /// A file that is hashed while it is written.
 #[derive(Debug)]

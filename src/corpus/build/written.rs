@@ -10,7 +10,7 @@ use super::report::{FileHash, Files, Part, Sources};
 use super::source::Found;
 use super::writing::{HashedFile, Rows};
 use super::{BuildObserver, report};
-use crate::dataset::read::read_names;
+use crate::data::read::read_names;
 
 /// The files while they are written.
 pub(super) struct Writing<'b> {

@@ -13,12 +13,12 @@ use std::sync::LazyLock;
 use peak_alloc::PeakAlloc;
 use rankrls::checkpoint::{self, Progress, Tuning};
 use rankrls::corpus::build::Listing;
-use rankrls::dataset::read::{self, Format, Loaded, ReadError, ReadErrorKind, ReadOptions};
-use rankrls::dataset::{DataFiles, DataHash, write_names, write_whole_svmlight};
+use rankrls::data::read::{self, Format, Loaded, ReadError, ReadErrorKind, ReadOptions};
+use rankrls::data::{DataFiles, DataHash, write_names, write_whole_svmlight};
+use rankrls::greedy::{SelectionOptions, Step, resume_among};
 use rankrls::model::read_features;
-use rankrls::select::{Options, Step, resume_among};
 use rankrls::treebank::{NBest, Sentence, TreebankError, brackets as trees, conllu as columns};
-use rankrls::{Candidates, Dataset, IndexBase, Lambda, Model, Queries, StrategyKind};
+use rankrls::{ColumnClasses, Dataset, IndexBase, Lambda, Model, Queries, StrategyKind};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;
@@ -44,8 +44,6 @@ pub const ALL: &[(&str, Property)] = &[
     ("svmlight", svmlight),
     ("rlscore", rlscore),
     ("npz", npz),
-    #[cfg(feature = "parquet")]
-    ("parquet", parquet),
     ("names", names),
     ("scores", scores),
     ("features", features),
@@ -166,7 +164,7 @@ fn judged(read: Result<Loaded, ReadError>, input: &[u8]) -> Option<Dataset<'stat
     }
 }
 
-/// Options by the bits of a byte.
+/// SelectionOptions by the bits of a byte.
 fn options(flags: u8) -> ReadOptions {
     ReadOptions::new()
         .zero_based(flags & 1 != 0)
@@ -320,42 +318,6 @@ fn array(descr: &str, length: usize, bytes: &[u8]) -> Vec<u8> {
     [MAGIC, &[1, 0], &size, header.as_bytes(), bytes].concat()
 }
 
-/// A table of Parquet, of entries or of rows by a bit of the options; the other one is sound.
-#[cfg(feature = "parquet")]
-pub fn parquet(input: &[u8]) -> bool {
-    use rankrls::dataset::{write_parquet_entries, write_parquet_rows};
-
-    static SOUND: LazyLock<[Vec<u8>; 2]> = LazyLock::new(|| {
-        // The crate parquet panics on some damaged files, which its caller turns into errors:
-        // no hook may end the process before. What fails here is to be told.
-        std::panic::set_hook(Box::new(|panic| {
-            if panic
-                .location()
-                .is_some_and(|place| place.file() == file!())
-            {
-                eprintln!("{panic}");
-            }
-        }));
-        let (mut entries, mut rows) = (Vec::new(), Vec::new());
-        write_parquet_entries(&tiny(), &mut entries).expect("memory takes all");
-        write_parquet_rows(&tiny(), &mut rows).expect("memory takes all");
-        [entries, rows]
-    });
-    let Some((&flags, bytes)) = input.split_first() else {
-        return false;
-    };
-    let (entries, rows) = match flags & 8 {
-        0 => (bytes, &SOUND[1][..]),
-        _ => (&SOUND[0][..], bytes),
-    };
-    let path = file("x.parquet", entries);
-    file("x.rows.parquet", rows);
-    // The crate may reserve address space for what the metadata claim, though not use it: the
-    // fuzzer's limit of memory in use is the one that holds.
-    let read = options(flags).read(&path);
-    come_back(read, &[0x1f, 0x8b], "y.parquet", Format::Parquet)
-}
-
 /// Names of features.
 pub fn names(input: &[u8]) -> bool {
     let limit = Some(LIMIT);
@@ -433,7 +395,10 @@ pub fn checkpoint(input: &[u8]) -> bool {
         _ => {
             let steps = serde_json::from_slice::<Vec<Step>>(bytes);
             if let Ok(steps) = &steps {
-                replay(&Options::new(3, Lambda::new(1.0).expect("above 0")), steps);
+                replay(
+                    &SelectionOptions::new(3, Lambda::new(1.0).expect("above 0")),
+                    steps,
+                );
             }
             steps.is_ok()
         }
@@ -466,10 +431,10 @@ fn sealed(kind: &str, document: &[u8]) -> Vec<u8> {
 }
 
 /// Goes on from steps that somebody else says were taken.
-fn replay(options: &Options, steps: &[Step]) {
+fn replay(options: &SelectionOptions, steps: &[Step]) {
     let data = tiny();
     let options = options.strategy(StrategyKind::LowMem);
-    let candidates = Candidates::new(&data);
+    let candidates = ColumnClasses::new(&data);
     if let Ok(selection) = resume_among(&candidates, data.labels(), 0, &options, steps, &mut ()) {
         assert!(selection.weights.iter().all(|weight| weight.is_finite()));
         assert!(

@@ -1,0 +1,125 @@
+//! What a query counts.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::data::Queries;
+
+/// How much a query counts, by the number of its examples `|Q|`: the factor `c_Q` in the
+/// objective `sum_Q c_Q |L_Q (y_Q - f_Q)|^2 + lambda |w|^2` and in the leave-query-out error.
+///
+/// For residuals `r`, `|L_Q r_Q|^2 = 1/(2|Q|) sum_ij (r_i - r_j)^2` over all pairs of examples
+/// of `Q`. The three weights keep that normaliser, drop it, and complete it to a mean:
+///
+/// | weight | `c_Q` | objective of a query |
+/// |---|---|---|
+/// | `uniform` | `1` | `1/(2|Q|) sum_ij (r_i - r_j)^2`: an example counts the same wherever it is |
+/// | `pairs` | `|Q|` | `1/2 sum_ij (r_i - r_j)^2`: every pair counts the same |
+/// | `size` | `1/|Q|` | `1/2 mean_ij (r_i - r_j)^2`: a query counts the same whatever its size |
+///
+/// Only ratios of weights matter next to `lambda`: scaling all of them by a constant is
+/// scaling `lambda` by its inverse.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum QueryWeight {
+    /// `c_Q = 1`.
+    #[default]
+    Uniform,
+    /// `c_Q = |Q|`.
+    Pairs,
+    /// `c_Q = 1 / |Q|`.
+    Size,
+}
+
+/// A name that no weight has.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("no query weight is called {0:?}: expected one of uniform, pairs, size")]
+pub struct UnknownQueryWeight(pub String);
+
+impl QueryWeight {
+    /// All weights.
+    pub const ALL: [Self; 3] = [Self::Uniform, Self::Pairs, Self::Size];
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::Pairs => "pairs",
+            Self::Size => "size",
+        }
+    }
+
+    /// `c_Q` of a query of `examples`.
+    pub fn of(self, examples: usize) -> f64 {
+        match self {
+            Self::Uniform => 1.0,
+            Self::Pairs => examples as f64,
+            Self::Size => 1.0 / examples as f64,
+        }
+    }
+
+    /// `sqrt(c_Q)` for every query: what its centred rows are scaled by. `None` where that
+    /// changes nothing.
+    pub fn scales(self, queries: &Queries) -> Option<Vec<f64>> {
+        let scale = |range: std::ops::Range<usize>| self.of(range.len()).sqrt();
+        (self != Self::Uniform).then(|| queries.ranges().map(scale).collect())
+    }
+
+    /// The same for every example, `m`.
+    pub fn row_scales(self, queries: &Queries) -> Option<Vec<f64>> {
+        let scales = self.scales(queries)?;
+        let rows = queries.ranges().zip(scales);
+        Some(
+            rows.flat_map(|(range, scale)| std::iter::repeat_n(scale, range.len()))
+                .collect(),
+        )
+    }
+}
+
+impl fmt::Display for QueryWeight {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl FromStr for QueryWeight {
+    type Err = UnknownQueryWeight;
+
+    fn from_str(name: &str) -> Result<Self, UnknownQueryWeight> {
+        let mut weights = Self::ALL.into_iter();
+        weights
+            .find(|weight| weight.name() == name)
+            .ok_or_else(|| UnknownQueryWeight(name.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_have_names() {
+        for weight in QueryWeight::ALL {
+            assert_eq!(weight.to_string().parse(), Ok(weight));
+        }
+        let error = "rows".parse::<QueryWeight>().unwrap_err();
+        assert!(error.to_string().contains("uniform, pairs, size"));
+    }
+
+    #[test]
+    fn rows_are_scaled_by_the_root_of_their_querys_weight() {
+        let data = crate::data::read::ReadOptions::new()
+            .read_from("1 qid:1\n0 qid:1\n1 qid:2\n".as_bytes(), "f")
+            .unwrap()
+            .dataset;
+        let scales = |weight: QueryWeight| weight.row_scales(data.queries());
+        let root = 2.0_f64.sqrt();
+        assert_eq!(scales(QueryWeight::Uniform), None);
+        assert_eq!(scales(QueryWeight::Pairs), Some(vec![root, root, 1.0]));
+        let half = 0.5_f64.sqrt();
+        assert_eq!(scales(QueryWeight::Size), Some(vec![half, half, 1.0]));
+    }
+}

@@ -1,0 +1,394 @@
+//! Ranking data: sparse examples with labels, in queries.
+//!
+//! A [`Dataset`] is checked once, when it is built, and trusted after: indices
+//! in range and ascending, everything finite, every query a contiguous run of
+//! rows. It stores columns only, since every strategy walks columns, and only
+//! the columns that have an entry: a feature index of four thousand million
+//! costs nothing.
+
+use std::borrow::Cow;
+
+use sprs::CsMatBase;
+
+mod description;
+mod error;
+mod hash;
+mod names;
+mod output;
+mod project;
+mod queries;
+pub mod read;
+mod sidecar;
+mod strings;
+mod subset;
+mod transpose;
+pub(crate) mod write;
+
+pub use description::{Description, Labels, LongColumn, Spread};
+pub use error::DatasetError;
+pub use hash::{DataHash, InvalidHash};
+pub use names::FeatureNames;
+pub use output::{CompleteOutput, Output};
+pub use queries::Queries;
+pub use strings::Strings;
+pub use write::{
+    DataFiles, MatrixLayout, Part, write_features, write_labels, write_names, write_npy_labels,
+    write_npy_query_ids, write_npz, write_query_ids, write_svmlight, write_whole_svmlight,
+};
+
+/// A sparse matrix (examples x stored columns) in compressed column form, with
+/// arrays that are owned or borrowed.
+pub type SparseColumns<'a> =
+    CsMatBase<f64, u32, Cow<'a, [usize]>, Cow<'a, [u32]>, Cow<'a, [f64]>, usize>;
+
+/// The number a data file gives its first column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum IndexBase {
+    /// Columns count from 0, as in RLScore's files.
+    Zero,
+    /// Columns count from 1, as in svmlight files.
+    #[default]
+    One,
+}
+
+impl IndexBase {
+    /// The index that a file with this base writes for the 0-based column `feature`.
+    pub fn written(self, feature: u32) -> u64 {
+        u64::from(feature) + u64::from(self.first())
+    }
+
+    /// 0 or 1.
+    pub fn first(self) -> u32 {
+        match self {
+            Self::Zero => 0,
+            Self::One => 1,
+        }
+    }
+}
+
+/// One sparse column: ascending rows and the values there.
+#[derive(Debug, Clone, Copy)]
+pub struct Column<'a> {
+    /// Rows with an entry, strictly ascending.
+    pub rows: &'a [u32],
+    /// The entries, as many as rows.
+    pub values: &'a [f64],
+}
+
+impl<'a> Column<'a> {
+    /// Pairs of row and value.
+    pub fn iter(self) -> impl ExactSizeIterator<Item = (usize, f64)> + Clone + 'a {
+        self.rows
+            .iter()
+            .zip(self.values)
+            .map(|(&row, &value)| (row as usize, value))
+    }
+
+    /// Squared norm once centred, for entries that all lie in a query of `rows` rows: mean
+    /// first, so that a common offset costs no digits.
+    pub(crate) fn centred_squared_norm(self, rows: usize) -> f64 {
+        let mean = self.values.iter().sum::<f64>() / rows as f64;
+        let entries: f64 = self
+            .values
+            .iter()
+            .map(|value| (value - mean) * (value - mean))
+            .sum();
+        entries + (rows - self.values.len()) as f64 * mean * mean
+    }
+
+    /// Takes off the entries in rows below `end` and returns them.
+    pub(crate) fn take_rows_below(&mut self, end: usize) -> Self {
+        let inside = |&&row: &&u32| (row as usize) < end;
+        self.take_entries(self.rows.iter().take_while(inside).count())
+    }
+
+    /// Takes off the first `count` entries and returns them.
+    pub(crate) fn take_entries(&mut self, count: usize) -> Self {
+        let (rows, later_rows) = self.rows.split_at(count);
+        let (values, later_values) = self.values.split_at(count);
+        *self = Self {
+            rows: later_rows,
+            values: later_values,
+        };
+        Self { rows, values }
+    }
+}
+
+/// A checked data set of `m` examples in queries and `n` feature columns.
+///
+/// Memory: 12 bytes an entry and 12 a stored column, or nothing for arrays
+/// that were borrowed.
+#[derive(Debug, Clone)]
+pub struct Dataset<'a> {
+    /// `m` x stored columns.
+    columns: SparseColumns<'a>,
+    /// 0-based feature of every stored column, ascending; `None`: column `j` is feature `j`.
+    features: Option<Vec<u32>>,
+    /// Number of feature columns `n`, stored or not.
+    width: usize,
+    labels: Cow<'a, [f64]>,
+    queries: Queries,
+    names: Option<FeatureNames>,
+    index_base: IndexBase,
+    /// Position in the input of every row, where the reader moved rows.
+    input_rows: Option<Vec<u32>>,
+}
+
+impl<'a> Dataset<'a> {
+    /// Checks and takes columns (`m` x `n`, compressed columns), `m` labels and the queries.
+    ///
+    /// # Errors
+    /// [`DatasetError`] when the lengths disagree, the matrix is in row order or something is
+    /// not finite.
+    pub fn new(
+        columns: SparseColumns<'a>,
+        labels: impl Into<Cow<'a, [f64]>>,
+        queries: Queries,
+    ) -> Result<Self, DatasetError> {
+        if !columns.is_csc() {
+            return Err(DatasetError::Structure(
+                "expected compressed columns, found compressed rows".to_owned(),
+            ));
+        }
+        let width = columns.cols();
+        if u32::try_from(width).is_err() {
+            return Err(DatasetError::TooManyColumns { columns: width });
+        }
+        let labels = labels.into();
+        let dataset = Self {
+            columns,
+            features: None,
+            width,
+            labels,
+            queries,
+            names: None,
+            index_base: IndexBase::default(),
+            input_rows: None,
+        };
+        dataset.check()?;
+        Ok(dataset)
+    }
+
+    /// A data set over borrowed or owned compressed-column arrays, without copying them:
+    /// `indptr` has `n + 1` entries, `rows` and `values` one for each non-zero.
+    ///
+    /// # Errors
+    /// [`DatasetError`] when the arrays are no sparse matrix with ascending rows below the
+    /// number of rows in `queries`, or something is not finite.
+    pub fn from_csc(
+        indptr: impl Into<Cow<'a, [usize]>>,
+        rows: impl Into<Cow<'a, [u32]>>,
+        values: impl Into<Cow<'a, [f64]>>,
+        labels: impl Into<Cow<'a, [f64]>>,
+        queries: Queries,
+    ) -> Result<Self, DatasetError> {
+        let indptr = indptr.into();
+        let shape = (queries.rows(), indptr.len().saturating_sub(1));
+        let columns = CsMatBase::try_new_csc(shape, indptr, rows.into(), values.into())
+            .map_err(|(.., error)| DatasetError::Structure(error.to_string()))?;
+        Self::new(columns, labels, queries)
+    }
+
+    /// Declares that the stored columns are the given 0-based `features` of `width` in all.
+    ///
+    /// # Errors
+    /// [`DatasetError`] unless there is one feature a stored column, strictly ascending and
+    /// below `width`.
+    pub fn with_features(mut self, features: Vec<u32>, width: usize) -> Result<Self, DatasetError> {
+        if features.len() != self.columns.cols() {
+            return Err(DatasetError::Lengths {
+                what: "features of stored columns",
+                expected: self.columns.cols(),
+                found: features.len(),
+            });
+        }
+        if u32::try_from(width).is_err() {
+            return Err(DatasetError::TooManyColumns { columns: width });
+        }
+        let ascending = features.windows(2).all(|pair| pair[0] < pair[1]);
+        if !ascending || features.last().is_some_and(|&last| last as usize >= width) {
+            return Err(DatasetError::Structure(format!(
+                "expected ascending features below {width}"
+            )));
+        }
+        self.features = Some(features);
+        self.width = width;
+        Ok(self)
+    }
+
+    /// Names the features; there must be a name for every column.
+    ///
+    /// # Errors
+    /// [`DatasetError::Lengths`] when there are fewer names than columns.
+    pub fn with_names(mut self, names: FeatureNames) -> Result<Self, DatasetError> {
+        if names.len() < self.width {
+            return Err(DatasetError::Lengths {
+                what: "feature names",
+                expected: self.width,
+                found: names.len(),
+            });
+        }
+        self.names = Some(names);
+        Ok(self)
+    }
+
+    /// Sets how the source of the data counts its columns. The default is [`IndexBase::One`].
+    #[must_use]
+    pub fn with_index_base(mut self, base: IndexBase) -> Self {
+        self.index_base = base;
+        self
+    }
+
+    /// Records at which position of the input each row stood, for a source whose rows were
+    /// moved to make queries contiguous.
+    ///
+    /// # Errors
+    /// [`DatasetError`] unless `input_rows` is a permutation of the rows.
+    pub fn with_input_rows(mut self, input_rows: Vec<u32>) -> Result<Self, DatasetError> {
+        let rows = self.rows();
+        if input_rows.len() != rows {
+            return Err(DatasetError::Lengths {
+                what: "input rows",
+                expected: rows,
+                found: input_rows.len(),
+            });
+        }
+        let mut seen = vec![false; rows];
+        for &row in &input_rows {
+            match seen.get_mut(row as usize) {
+                Some(mark) if !*mark => *mark = true,
+                _ => return Err(DatasetError::Structure(format!("input row {row} twice"))),
+            }
+        }
+        self.input_rows = Some(input_rows);
+        Ok(self)
+    }
+
+    fn check(&self) -> Result<(), DatasetError> {
+        let rows = self.queries.rows();
+        for (what, found) in [("labels", self.labels.len()), ("rows", self.columns.rows())] {
+            if found != rows {
+                return Err(DatasetError::Lengths {
+                    what,
+                    expected: rows,
+                    found,
+                });
+            }
+        }
+        if let Some(row) = self.labels.iter().position(|label| !label.is_finite()) {
+            return Err(DatasetError::Label {
+                row,
+                value: self.labels[row],
+            });
+        }
+        if self.columns.data().iter().all(|value| value.is_finite()) {
+            return Ok(());
+        }
+        for column in 0..self.stored_columns() {
+            if let Some((row, value)) = self.column(column).iter().find(|(_, v)| !v.is_finite()) {
+                return Err(DatasetError::Value { row, column, value });
+            }
+        }
+        Ok(())
+    }
+
+    /// Number of examples `m`.
+    pub fn rows(&self) -> usize {
+        self.queries.rows()
+    }
+
+    /// Number of feature columns `n`, empty ones included.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Number of columns that are stored: those with an entry, and any empty ones that came
+    /// in borrowed arrays.
+    pub fn stored_columns(&self) -> usize {
+        self.columns.cols()
+    }
+
+    /// Number of stored entries.
+    pub fn nonzeros(&self) -> usize {
+        self.columns.nnz()
+    }
+
+    /// Bytes that reading such data takes at its peak: the rows, while the columns are made of
+    /// them. Chunks of text, some MiB, come on top.
+    pub fn reading_memory(&self) -> u64 {
+        let row_entry = size_of::<f64>() + size_of::<u32>();
+        self.memory() + (self.nonzeros() * row_entry) as u64
+    }
+
+    /// Bytes held, borrowed arrays included.
+    pub fn memory(&self) -> u64 {
+        let entries = self.nonzeros() * (size_of::<f64>() + size_of::<u32>());
+        let columns = self.stored_columns() * size_of::<usize>()
+            + self
+                .features
+                .as_ref()
+                .map_or(0, |features| features.len() * size_of::<u32>());
+        let rows = self.rows() * size_of::<f64>();
+        let names = self.names.as_ref().map_or(0, FeatureNames::memory);
+        (entries + columns + rows + names) as u64
+    }
+
+    /// The stored column at `position`.
+    ///
+    /// # Panics
+    /// When `position >= self.stored_columns()`.
+    pub fn column(&self, position: usize) -> Column<'_> {
+        let indptr = self.columns.indptr();
+        let bounds = indptr.raw_storage();
+        let range = bounds[position]..bounds[position + 1];
+        Column {
+            rows: &self.columns.indices()[range.clone()],
+            values: &self.columns.data()[range],
+        }
+    }
+
+    /// 0-based feature of the stored column at `position`.
+    ///
+    /// # Panics
+    /// When `position >= self.stored_columns()`.
+    pub fn feature(&self, position: usize) -> u32 {
+        match &self.features {
+            Some(features) => features[position],
+            // `new` refused widths past 32 bits.
+            None => u32::try_from(position).expect("a column position"),
+        }
+    }
+
+    /// The stored column of the 0-based `feature`, if it has one.
+    pub fn position(&self, feature: u32) -> Option<usize> {
+        match &self.features {
+            Some(features) => features.binary_search(&feature).ok(),
+            None => Some(feature as usize).filter(|&position| position < self.stored_columns()),
+        }
+    }
+
+    /// The labels, one a row.
+    pub fn labels(&self) -> &[f64] {
+        &self.labels
+    }
+
+    /// The partition of the rows.
+    pub fn queries(&self) -> &Queries {
+        &self.queries
+    }
+
+    /// Names of the features, if they have any.
+    pub fn names(&self) -> Option<&FeatureNames> {
+        self.names.as_ref()
+    }
+
+    /// How the source counts its columns.
+    pub fn index_base(&self) -> IndexBase {
+        self.index_base
+    }
+
+    /// The position in the input of every row, where that is not the row itself.
+    pub fn input_rows(&self) -> Option<&[u32]> {
+        self.input_rows.as_deref()
+    }
+}

@@ -1,0 +1,632 @@
+//! Sparse matrices as SciPy writes them, with labels and queries beside.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Seek};
+use std::path::Path;
+
+use zip::ZipArchive;
+use zip::result::ZipError;
+
+use crate::data::IndexBase;
+use crate::data::sidecar::{has_extension, prefix, with_ending};
+use crate::data::transpose::RowBlock;
+
+use super::error::{Fault, ReadError, ReadErrorKind, quote};
+use super::groups::Groups;
+use super::input::is_stdin;
+use super::matrix::{Budget, by_row, settle};
+use super::npy::{Array, room};
+use super::text::Text;
+use super::{Loaded, ReadOptions};
+
+/// Bytes of an entry while it is read, and once more in columns.
+const ENTRY: u64 = 2 * 12;
+
+/// Bytes of a row besides its label: its bound, and a copy of its label if it is moved.
+const ROW: u64 = 2 * 8;
+
+/// Bytes of a query in the table of all, besides its identifier.
+const QUERY: u64 = 64;
+
+pub(super) fn recognises(path: &Path) -> bool {
+    has_extension(path, "npz")
+}
+
+pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
+    if is_stdin(path) {
+        return Err(one_stream("<stdin>"));
+    }
+    let name = path.display().to_string();
+    let mut archive = Archive::open(path, &name)?;
+    let mut budget = Budget::new(options.max_memory);
+    let prefix = prefix(path);
+    let labels = labels(&with_ending(&prefix, ".labels.npy", ""), &mut budget)?;
+    // The labels say how many rows there may be: a shape alone could claim any number.
+    let matrix = archive.matrix(labels.len(), options.width, &mut budget);
+    let (block, width, dropped) = matrix.map_err(|fault| fault.of(&name))?;
+    let mut text = Text::of_arrays(name, block, width, budget.spent);
+    text.labels = labels;
+    text.dropped_entries = dropped.entries;
+    text.dropped_columns = dropped.columns;
+    let path = with_ending(&prefix, ".qids.npy", "");
+    if path.exists() {
+        text.groups = queries(&path, text.rows, options.regroup, &mut budget)?;
+    }
+    text.memory = budget.spent;
+    options.build_beside(text, IndexBase::Zero, &prefix)
+}
+
+pub(super) fn one_stream(name: &str) -> ReadError {
+    let expected = "SciPy's file .npz and .labels.npy beside it";
+    Fault::new(ReadErrorKind::OneStream, expected, "one stream".to_owned())
+        .remedy("give the path of the .npz file")
+        .of(name)
+}
+
+type Matrix = (RowBlock, usize, super::matrix::Dropped);
+
+/// The arrays of an `.npz` file.
+struct Archive<R> {
+    archive: ZipArchive<R>,
+}
+
+/// What compressed matrices are called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Layout {
+    Rows,
+    Columns,
+}
+
+impl Archive<BufReader<File>> {
+    fn open(path: &Path, name: &str) -> Result<Self, ReadError> {
+        let file = File::open(path).map_err(|error| ReadError::io(name, &error))?;
+        match ZipArchive::new(BufReader::new(file)) {
+            Ok(archive) => Ok(Self { archive }),
+            Err(error) => Err(no_archive(&error).of(name)),
+        }
+    }
+}
+
+impl<R: Read + Seek> Archive<R> {
+    /// The rows, which are to be as many as there are `labels`; the columns are dropped from
+    /// `asked` on.
+    fn matrix(
+        &mut self,
+        labels: usize,
+        asked: Option<usize>,
+        budget: &mut Budget,
+    ) -> Result<Matrix, Fault> {
+        let layout = self.layout()?;
+        let [rows, columns] = self.shape()?;
+        if rows as usize != labels {
+            let expected = format!("as many rows as there are labels, {labels}");
+            let fault = Fault::new(ReadErrorKind::Lengths, expected, rows.to_string());
+            return Err(fault.in_array("shape", Some(0)));
+        }
+        let (major, minor) = match layout {
+            Layout::Rows => (rows, columns),
+            Layout::Columns => (columns, rows),
+        };
+        budget.take(u64::from(rows) * ROW)?;
+        let mut bounds = self.bounds(major, budget)?;
+        let entries = bounds.last().copied().unwrap_or(0);
+        budget.take((entries as u64).saturating_mul(ENTRY))?;
+        let indices = self.indices(entries, minor)?;
+        let values = self.values(entries)?;
+        let mut block = match layout {
+            Layout::Columns => by_row(&indices, columns_of(&bounds), &values, rows as usize),
+            Layout::Rows => {
+                bounds.remove(0);
+                RowBlock {
+                    ends: bounds,
+                    indices,
+                    values,
+                }
+            }
+        };
+        let remedy = "in SciPy, call sum_duplicates before saving";
+        let dropped = settle(&mut block, asked).map_err(|fault| fault.remedy(remedy))?;
+        Ok((block, columns as usize, dropped))
+    }
+
+    fn array(&mut self, name: &str) -> Result<Array<impl Read + '_>, Fault> {
+        let entry = self.archive.by_name(&format!("{name}.npy"));
+        let entry = entry.map_err(|error| match error {
+            ZipError::FileNotFound => {
+                let expected = "a sparse matrix saved by SciPy, with arrays format, shape, indptr, \
+                                indices and data";
+                Fault::new(ReadErrorKind::Array, expected, "no such array".to_owned())
+            }
+            error => no_archive(&error),
+        });
+        let entry = entry.map_err(|fault| fault.in_array(name, None))?;
+        Array::new(entry, name)
+    }
+
+    fn layout(&mut self) -> Result<Layout, Fault> {
+        let mut found = String::new();
+        self.array("format")?.texts(|_, _, text| {
+            text.clone_into(&mut found);
+            Ok(())
+        })?;
+        match &found[..] {
+            "csr" => Ok(Layout::Rows),
+            "csc" => Ok(Layout::Columns),
+            other => {
+                let expected = "compressed rows \"csr\" or columns \"csc\"";
+                let found = quote(other.as_bytes());
+                Err(Fault::new(ReadErrorKind::Array, expected, found)
+                    .in_array("format", None)
+                    .remedy("in SciPy, call tocsr before saving"))
+            }
+        }
+    }
+
+    /// Rows and columns.
+    fn shape(&mut self) -> Result<[u32; 2], Fault> {
+        let array = self.array("shape")?;
+        if array.length()? != 2 {
+            let found = format!("{} lengths", array.length()?);
+            return Err(array.unsuitable("the numbers of rows and columns", found));
+        }
+        let mut shape = [0; 2];
+        array.integers(|array, position, length| {
+            // There are two.
+            shape[usize::from(position > 0)] = u32::try_from(length).map_err(|_| {
+                let expected = format!("a length of at most {}", u32::MAX);
+                array.fault(
+                    position,
+                    ReadErrorKind::IndexTooLarge,
+                    expected,
+                    length.to_string(),
+                )
+            })?;
+            Ok(())
+        })?;
+        Ok(shape)
+    }
+
+    /// `count + 1` positions that ascend from 0.
+    fn bounds(&mut self, count: u32, budget: &mut Budget) -> Result<Vec<usize>, Fault> {
+        let array = self.array("indptr")?;
+        expect_length(&array, u64::from(count) + 1)?;
+        budget.take((u64::from(count) + 1) * 8)?;
+        let mut bounds = room(u64::from(count) + 1)?;
+        let mut last = 0;
+        array.integers(|array, position, bound| {
+            let legal = usize::try_from(bound).ok().filter(|&bound| {
+                if position == 0 {
+                    bound == 0
+                } else {
+                    bound >= last
+                }
+            });
+            let bound = legal.ok_or_else(|| {
+                let expected = match position {
+                    0 => "0".to_owned(),
+                    _ => format!("at least {last}, the bound before it"),
+                };
+                array.fault(position, ReadErrorKind::Bounds, expected, bound.to_string())
+            })?;
+            last = bound;
+            bounds.push(bound);
+            Ok(())
+        })?;
+        Ok(bounds)
+    }
+
+    fn indices(&mut self, entries: usize, below: u32) -> Result<Vec<u32>, Fault> {
+        let array = self.array("indices")?;
+        expect_length(&array, entries as u64)?;
+        let mut indices = room(entries as u64)?;
+        array.integers(|array, position, index| {
+            let legal = u32::try_from(index).ok().filter(|&index| index < below);
+            let index = legal.ok_or_else(|| {
+                let (kind, expected) = (ReadErrorKind::IndexRange, range(below));
+                array.fault(position, kind, expected, index.to_string())
+            })?;
+            indices.push(index);
+            Ok(())
+        })?;
+        Ok(indices)
+    }
+
+    fn values(&mut self, entries: usize) -> Result<Vec<f64>, Fault> {
+        let array = self.array("data")?;
+        expect_length(&array, entries as u64)?;
+        array.floats("value")
+    }
+}
+
+/// The column of every entry.
+fn columns_of(bounds: &[usize]) -> impl Iterator<Item = u32> {
+    let counts = bounds.windows(2).map(|pair| pair[1] - pair[0]);
+    (0..)
+        .zip(counts)
+        .flat_map(|(column, count)| std::iter::repeat_n(column, count))
+}
+
+/// What an index has to be.
+fn range(below: u32) -> String {
+    match below {
+        0 => "no index, as the matrix is empty".to_owned(),
+        _ => format!("an index from 0 to {}", below - 1),
+    }
+}
+
+fn expect_length<R: Read>(array: &Array<R>, expected: u64) -> Result<(), Fault> {
+    let found = array.length()?;
+    if found == expected {
+        return Ok(());
+    }
+    let expected = format!("{expected} elements, to go with shape and indptr");
+    Err(array.unsuitable(expected, found.to_string()))
+}
+
+fn no_archive(error: &ZipError) -> Fault {
+    match error {
+        ZipError::Io(error) if error.kind() != std::io::ErrorKind::UnexpectedEof => {
+            Fault::io(error)
+        }
+        error => {
+            let expected = "a zip archive, as SciPy's save_npz writes";
+            Fault::new(ReadErrorKind::Corrupt, expected, error.to_string())
+        }
+    }
+}
+
+fn labels(path: &Path, budget: &mut Budget) -> Result<Vec<f64>, ReadError> {
+    let array = Array::open(path, "labels")?;
+    let mut read = |array: Array<_>| {
+        budget.take(array.length()?.saturating_mul(8))?;
+        array.floats("label")
+    };
+    read(array).map_err(|fault: Fault| fault.of(&path.display().to_string()))
+}
+
+/// The queries of `rows` rows.
+fn queries(
+    path: &Path,
+    rows: usize,
+    regroup: bool,
+    budget: &mut Budget,
+) -> Result<Groups, ReadError> {
+    let array = Array::open(path, "qids")?;
+    let mut groups = Groups::of_array(regroup);
+    let mut read = |array: Array<_>| {
+        let found = array.length()?;
+        if found != rows as u64 {
+            let expected = format!("{rows} identifiers, one for each row");
+            let fault = Fault::new(ReadErrorKind::Lengths, expected, found.to_string());
+            return Err(fault.in_array("qids", None));
+        }
+        array.texts(|array, position, id| {
+            let place = |fault: Fault| fault.in_array("qids", Some(position));
+            if id.is_empty() {
+                let (kind, expected) = (ReadErrorKind::QueryId, "a query identifier");
+                return Err(array.fault(position, kind, expected, "none".to_owned()));
+            }
+            if !groups.ends_with(id) {
+                budget.take(QUERY + 2 * id.len() as u64).map_err(place)?;
+            }
+            groups.add(id, 1, position, 0).map_err(place)
+        })
+    };
+    read(array).map_err(|fault| fault.of(&path.display().to_string()))?;
+    Ok(groups)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Write;
+    use std::path::PathBuf;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use tempfile::TempDir;
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    use super::*;
+    use crate::data::read::Format;
+    use crate::data::{DataFiles, Dataset, MatrixLayout, Queries};
+
+    /// An array of so many elements as the header says, and of these bytes.
+    fn npy(descr: &str, shape: &str, bytes: &[u8]) -> Vec<u8> {
+        let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}}}\n");
+        let mut array = b"\x93NUMPY\x01\x00".to_vec();
+        array.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
+        array.extend(header.as_bytes());
+        array.extend(bytes);
+        array
+    }
+
+    fn floats(values: &[f64]) -> Vec<u8> {
+        let bytes: Vec<u8> = values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
+        npy("<f8", &format!("({},)", values.len()), &bytes)
+    }
+
+    fn integers(values: &[i64]) -> Vec<u8> {
+        let bytes: Vec<u8> = values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
+        npy("<i8", &format!("({},)", values.len()), &bytes)
+    }
+
+    /// A matrix of two rows and three columns, by column.
+    struct Files {
+        folder: TempDir,
+        arrays: Vec<(&'static str, Vec<u8>)>,
+    }
+
+    impl Files {
+        fn new() -> Self {
+            let files = Self {
+                folder: tempfile::tempdir().unwrap(),
+                arrays: vec![
+                    ("format", npy("|S3", "()", b"csc")),
+                    ("shape", integers(&[2, 3])),
+                    ("indptr", integers(&[0, 2, 2, 3])),
+                    ("indices", integers(&[1, 0, 1])),
+                    ("data", floats(&[0.5, 1.5, -2.0])),
+                ],
+            };
+            files.beside("labels", &floats(&[1.0, 0.0]));
+            files
+        }
+
+        fn with(mut self, name: &str, bytes: Vec<u8>) -> Self {
+            let array = self.arrays.iter_mut().find(|array| array.0 == name);
+            array.unwrap().1 = bytes;
+            self
+        }
+
+        fn beside(&self, name: &str, bytes: &[u8]) {
+            fs::write(self.path(&format!("x.{name}.npy")), bytes).unwrap();
+        }
+
+        fn path(&self, name: &str) -> PathBuf {
+            self.folder.path().join(name)
+        }
+
+        fn read(&self, options: &ReadOptions) -> Result<Loaded, ReadError> {
+            let mut zip = ZipWriter::new(File::create(self.path("x.npz")).unwrap());
+            for (name, bytes) in &self.arrays {
+                let options = SimpleFileOptions::default();
+                zip.start_file(format!("{name}.npy"), options).unwrap();
+                zip.write_all(bytes).unwrap();
+            }
+            zip.finish().unwrap();
+            options.read(&self.path("x.npz"))
+        }
+
+        fn error(&self) -> ReadError {
+            self.read(&ReadOptions::new()).unwrap_err()
+        }
+    }
+
+    #[test]
+    fn columns_become_rows_and_columns_again() {
+        let files = Files::new();
+        files.beside("qids", &npy("|S2", "(2,)", b"a\0a\0"));
+        let loaded = files.read(&ReadOptions::new()).unwrap();
+        let data = loaded.dataset;
+        assert_eq!(
+            (data.rows(), data.width(), data.stored_columns()),
+            (2, 3, 2)
+        );
+        assert_eq!(data.column(0).rows, [0, 1]);
+        assert_eq!(data.column(0).values, [1.5, 0.5]);
+        assert_eq!(data.queries().id(0), Some("a"));
+        assert_eq!(data.index_base(), IndexBase::Zero);
+    }
+
+    #[test]
+    fn width_and_regrouping_apply() {
+        let files = Files::new()
+            .with("format", npy("<U3", "()", b"c\0\0\0s\0\0\0r\0\0\0"))
+            .with("shape", integers(&[3, 3]))
+            .with("data", floats(&[0.0, 1.5, -2.0]));
+        files.beside("labels", &npy("|i1", "(3,)", &[1, 2, 0xff]));
+        files.beside("qids", &integers(&[7, 8, 7]));
+        let error = files.error();
+        assert_eq!(error.kind(), ReadErrorKind::ReturningQuery);
+        assert_eq!(error.element(), Some("qids[2]"));
+        let message = error.to_string();
+        assert!(message.contains("began at position 0"), "{message}");
+        let loaded = files
+            .read(&ReadOptions::new().regroup(true).width(1))
+            .unwrap();
+        assert_eq!(loaded.dataset.labels(), [1.0, -1.0, 2.0]);
+        assert_eq!(loaded.dataset.input_rows(), Some(&[0, 2, 1][..]));
+        assert_eq!((loaded.dropped_entries, loaded.dropped_columns), (1, 1));
+        assert_eq!(loaded.dataset.width(), 1);
+        // A zero is no entry.
+        assert_eq!(loaded.dataset.nonzeros(), 1);
+    }
+
+    #[test]
+    fn each_fault_has_its_kind_and_place() {
+        use ReadErrorKind::{
+            Array, Bounds, Corrupt, IndexRange, IndexTooLarge, Lengths, NotFinite, RepeatedIndex,
+            TooLarge, Truncated, Value,
+        };
+        let zeros = "1\0".repeat(8).into_bytes();
+        for (name, bytes, kind, element) in [
+            ("format", npy("|S3", "()", b"coo"), Array, "format"),
+            ("format", integers(&[3]), Array, "format"),
+            ("shape", integers(&[2]), Array, "shape"),
+            ("shape", integers(&[3, 3]), Lengths, "shape[0]"),
+            ("shape", integers(&[2, 1 << 32]), IndexTooLarge, "shape[1]"),
+            ("shape", integers(&[2, 4]), Array, "indptr"),
+            // What a shape claims is not allocated.
+            ("shape", integers(&[0xffff_fffe, 3]), Lengths, "shape[0]"),
+            ("indptr", integers(&[0, 2, 1, 3]), Bounds, "indptr[2]"),
+            ("indptr", integers(&[1, 2, 2, 3]), Bounds, "indptr[0]"),
+            ("indptr", integers(&[0, 2, 2, i64::MAX]), TooLarge, ""),
+            ("indptr", floats(&[0.0, 2.0, 2.0, 3.0]), Array, "indptr"),
+            ("indices", integers(&[1, 2, 1]), IndexRange, "indices[1]"),
+            ("indices", integers(&[1, -1, 1]), IndexRange, "indices[1]"),
+            ("indices", integers(&[1, 1, 1]), RepeatedIndex, "row[1]"),
+            ("indices", integers(&[1, 0]), Array, "indices"),
+            ("data", floats(&[0.5, f64::NAN, 1.0]), NotFinite, "data[1]"),
+            ("data", integers(&[1, 2, (1 << 53) + 1]), Value, "data[2]"),
+            ("data", npy("<f8", "(3,)", &zeros), Truncated, "data"),
+            ("data", npy("<f8", "(3,)", &[0; 25]), Array, "data"),
+            ("data", npy("<f8", "(3, 1)", &[0; 24]), Array, "data"),
+            ("data", npy("|O", "(3,)", &[0; 24]), Array, "data"),
+            ("data", b"\x93NUMPY\x04\0\x10\0".to_vec(), Array, "data"),
+            (
+                "data",
+                b"\x93NUMPY\x02\0\xff\xff\xff\xff".to_vec(),
+                Array,
+                "data",
+            ),
+            ("data", b"NUMPY".to_vec(), Truncated, "data"),
+            ("data", vec![b'x'; 100], Array, "data"),
+        ] {
+            let limited = ReadOptions::new().max_memory(1 << 30);
+            let error = Files::new().with(name, bytes).read(&limited).unwrap_err();
+            assert_eq!(error.kind(), kind, "{error}");
+            assert_eq!(error.element().unwrap_or_default(), element, "{error}");
+        }
+        let mut files = Files::new();
+        files.arrays.remove(2);
+        assert_eq!(files.error().element(), Some("indptr"));
+        fs::write(files.path("y.npz"), "no archive").unwrap();
+        let error = ReadOptions::new().read(&files.path("y.npz")).unwrap_err();
+        assert_eq!(error.kind(), Corrupt);
+    }
+
+    #[test]
+    fn what_is_beside_is_checked() {
+        for (name, bytes, kind, element) in [
+            (
+                "labels",
+                floats(&[1.0, f64::INFINITY]),
+                ReadErrorKind::NotFinite,
+                "labels[1]",
+            ),
+            ("labels", floats(&[1.0]), ReadErrorKind::Lengths, "shape[0]"),
+            (
+                "labels",
+                npy("<f8", "(9999999999,)", &[]),
+                ReadErrorKind::TooLarge,
+                "",
+            ),
+            ("qids", integers(&[1]), ReadErrorKind::Lengths, "qids"),
+            ("qids", floats(&[1.0, 2.0]), ReadErrorKind::Array, "qids"),
+            (
+                "qids",
+                npy("|S1", "(2,)", b"a\0"),
+                ReadErrorKind::QueryId,
+                "qids[1]",
+            ),
+            (
+                "qids",
+                npy("|S1", "(2,)", b"a\xff"),
+                ReadErrorKind::QueryIdEncoding,
+                "qids[1]",
+            ),
+            (
+                "qids",
+                npy("<U1", "(2,)", &[0xff; 8]),
+                ReadErrorKind::QueryIdEncoding,
+                "qids[0]",
+            ),
+            (
+                "qids",
+                npy("<U999999999", "(2,)", b""),
+                ReadErrorKind::Array,
+                "qids",
+            ),
+        ] {
+            let files = Files::new();
+            files.beside(name, &bytes);
+            let error = files
+                .read(&ReadOptions::new().max_memory(1 << 30))
+                .unwrap_err();
+            assert_eq!(error.kind(), kind, "{error}");
+            assert_eq!(error.element().unwrap_or_default(), element, "{error}");
+        }
+        let files = Files::new();
+        fs::remove_file(files.path("x.labels.npy")).unwrap();
+        let error = files.error();
+        assert!(error.name().ends_with("x.labels.npy"), "{error}");
+    }
+
+    #[test]
+    fn a_limit_stops_what_would_not_fit() {
+        let rows = 2_000_000;
+        let files = Files::new().with("format", npy("|S3", "()", b"csr"));
+        let files = files.with("shape", integers(&[rows, 3]));
+        let bounds = vec![0; usize::try_from(rows).unwrap() + 1];
+        let files = files.with("indptr", integers(&bounds));
+        let files = files.with("indices", integers(&[]));
+        let files = files.with("data", floats(&[]));
+        let labels = npy("|i1", &format!("({rows},)"), &vec![0; bounds.len() - 1]);
+        files.beside("labels", &labels);
+        let read = |limit| files.read(&ReadOptions::new().max_memory(limit));
+        assert!(read(100_000_000).is_ok());
+        assert!(fs::metadata(files.path("x.npz")).unwrap().len() < 100_000);
+        for limit in [10_000_000, 20_000_000, 60_000_000] {
+            assert_eq!(read(limit).unwrap_err().kind(), ReadErrorKind::TooLarge);
+        }
+    }
+
+    #[test]
+    fn names_beside_are_for_data_of_its_own_width() {
+        let files = Files::new();
+        fs::write(files.path("x.names.txt"), "a\nb\nc\n").unwrap();
+        let names = |options: &ReadOptions| files.read(options).map(|l| l.dataset.names().cloned());
+        assert_eq!(
+            names(&ReadOptions::new()).unwrap().unwrap().of(2),
+            Some("c")
+        );
+        assert_eq!(names(&ReadOptions::new().width(5)).unwrap(), None);
+        fs::write(files.path("x.names.txt"), "a\nb\n").unwrap();
+        assert_eq!(files.error().kind(), ReadErrorKind::NameCount);
+    }
+
+    #[test]
+    fn one_stream_is_no_matrix() {
+        let options = ReadOptions::new().format(Format::Npz);
+        for error in [
+            options.read_from(&b""[..], "f").unwrap_err(),
+            options.read(Path::new("-")).unwrap_err(),
+        ] {
+            assert_eq!(error.kind(), ReadErrorKind::OneStream);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn damaged_files_do_not_panic(changes in vec((any::<usize>(), any::<u8>()), 1..4), cut: u16) {
+            let folder = tempfile::tempdir().unwrap();
+            let queries = Queries::from_row_ids(&["a", "b"]).unwrap();
+            let data = Dataset::from_csr(&[0, 2, 3], &[0, 2, 1], &[1.0, 2.0, 0.5], 3, vec![1.0, 0.0], queries);
+            let files = DataFiles::new(&folder.path().join("x.npz"), Format::Npz);
+            files.layout(MatrixLayout::Columns).write(&data.unwrap()).unwrap();
+            for name in ["x.npz", "x.labels.npy", "x.qids.npy"] {
+                let path = folder.path().join(name);
+                let whole = fs::read(&path).unwrap();
+                let mut bytes = whole.clone();
+                for &(at, byte) in &changes {
+                    let at = at % bytes.len();
+                    bytes[at] = byte;
+                }
+                let options = ReadOptions::new().max_memory(1 << 24);
+                fs::write(&path, &bytes).unwrap();
+                let _ = options.read(&folder.path().join("x.npz"));
+                fs::write(&path, &whole[..usize::from(cut) % whole.len()]).unwrap();
+                prop_assert!(options.read(&folder.path().join("x.npz")).is_err());
+                fs::write(&path, &whole).unwrap();
+            }
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! What a chunk of text says.
+
+use crate::data::Strings;
+use crate::data::transpose::RowBlock;
+
+use super::error::{Fault, ReadErrorKind};
+use super::token::{self, LARGEST_INDEX};
+
+/// What the lines of a file are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lines {
+    /// A label, perhaps a query, and pairs; comments and blank lines.
+    Svmlight,
+    /// Pairs.
+    Pairs,
+    /// A label.
+    Label,
+    /// The identifier of a query.
+    QueryId,
+}
+
+/// How the lines of a file are to be understood.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Grammar {
+    pub(super) lines: Lines,
+    /// The index of the first column, 0 or 1.
+    pub(super) first: u32,
+    /// Columns from this one on are dropped.
+    pub(super) width: Option<usize>,
+}
+
+/// A run of rows with the same query identifier.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Run {
+    pub(super) rows: usize,
+    /// Line of the first row, counted from 1 in the chunk.
+    pub(super) line: u64,
+    /// Position of the identifier in that line.
+    pub(super) at: usize,
+}
+
+/// A row without a query identifier.
+#[derive(Debug)]
+pub(super) struct Nameless {
+    /// Counted from 1 in the chunk.
+    pub(super) line: u64,
+    /// What stands where the identifier should.
+    pub(super) fault: Fault,
+}
+
+/// The rows of a chunk, up to the first bad line if there is one.
+#[derive(Debug, Default)]
+pub(super) struct Piece {
+    pub(super) rows: usize,
+    pub(super) lines: u64,
+    pub(super) block: RowBlock,
+    pub(super) labels: Vec<f64>,
+    /// Identifiers of the runs.
+    pub(super) ids: Strings,
+    pub(super) runs: Vec<Run>,
+    pub(super) first_nameless: Option<Nameless>,
+    /// One more than the last column seen.
+    pub(super) width: usize,
+    pub(super) dropped_entries: u64,
+    /// Ascending.
+    pub(super) dropped_columns: Vec<u32>,
+    /// In the last of the `lines`.
+    pub(super) fault: Option<Fault>,
+}
+
+impl Piece {
+    /// Reads `text`, whole lines of which the last may lack its line end.
+    pub(super) fn parse(text: &[u8], grammar: Grammar) -> Self {
+        let mut piece = Self::default();
+        piece.reserve(text, grammar);
+        let mut text = text;
+        while !text.is_empty() && piece.fault.is_none() {
+            let end = memchr::memchr(b'\n', text);
+            let line = &text[..end.unwrap_or(text.len())];
+            text = end.map_or(&[], |end| &text[end + 1..]);
+            piece.lines += 1;
+            piece.fault = piece.line(line, grammar).err();
+        }
+        piece.pack();
+        piece
+    }
+
+    /// Makes room for as many entries as there are colons, a few more than needed.
+    fn reserve(&mut self, text: &[u8], grammar: Grammar) {
+        if matches!(grammar.lines, Lines::Svmlight | Lines::Pairs) {
+            let pairs = memchr::memchr_iter(b':', text).count();
+            self.block.indices.reserve_exact(pairs);
+            self.block.values.reserve_exact(pairs);
+        }
+    }
+
+    /// Gives back room that comments or zeros left, unless it is little.
+    fn pack(&mut self) {
+        let block = &mut self.block;
+        if block.indices.capacity() / 8 * 7 > block.indices.len() {
+            block.indices.shrink_to_fit();
+            block.values.shrink_to_fit();
+        }
+        block.ends.shrink_to_fit();
+        self.labels.shrink_to_fit();
+        self.dropped_columns.sort_unstable();
+        self.dropped_columns.dedup();
+    }
+
+    /// Bytes that the rows take: here and once more in columns.
+    pub(super) fn memory(&self) -> u64 {
+        let entries = self.block.indices.len() * 2 * 12;
+        let rows = self.rows * 2 * size_of::<f64>();
+        // A query in the table of all takes less than twice what its run takes.
+        let ids = 2 * self.ids.memory() + self.runs.len() * 3 * size_of::<Run>();
+        (entries + rows + ids + self.dropped_columns.len() * 4) as u64
+    }
+
+    fn line(&mut self, line: &[u8], grammar: Grammar) -> Result<(), Fault> {
+        match grammar.lines {
+            Lines::Svmlight => return self.svmlight(token::without_comment(line), grammar),
+            Lines::Pairs => {
+                let line = token::trim_end(line);
+                self.pairs(line, token::start(line, 0), grammar)?;
+            }
+            Lines::Label => self.only_label(token::trim_end(line))?,
+            Lines::QueryId => self.only_id(token::trim_end(line))?,
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
+    fn svmlight(&mut self, line: &[u8], grammar: Grammar) -> Result<(), Fault> {
+        let at = token::start(line, 0);
+        if at == line.len() {
+            return Ok(());
+        }
+        let (label, end) = token::label(line, at)?;
+        let at = token::start(line, end);
+        let end = token::end(line, at);
+        if let Some(id) = line[at..end].strip_prefix(b"qid:") {
+            self.query(id, at)?;
+            self.pairs(line, token::start(line, end), grammar)?;
+        } else {
+            self.pairs(line, at, grammar)?;
+            self.nameless(line, at, end);
+        }
+        self.labels.push(label);
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// Adds a row of the query `id`, which stands at `at`.
+    fn query(&mut self, id: &[u8], at: usize) -> Result<(), Fault> {
+        if let Some(run) = self.runs.last_mut()
+            && self.ids.last().is_some_and(|last| last.as_bytes() == id)
+        {
+            run.rows += 1;
+            return Ok(());
+        }
+        if id.is_empty() {
+            let expected = "a query identifier";
+            return Err(
+                Fault::new(ReadErrorKind::QueryId, expected, "none".to_owned()).at_column(at + 1),
+            );
+        }
+        let id = std::str::from_utf8(id).map_err(|_| {
+            let expected = "a query identifier in UTF-8";
+            Fault::token(ReadErrorKind::QueryIdEncoding, expected, at, id)
+        })?;
+        if id.contains('\r') {
+            let expected = "a query identifier without carriage returns";
+            let fault = Fault::token(ReadErrorKind::QueryId, expected, at, id.as_bytes());
+            return Err(fault.remedy("lines are to end in \\n or \\r\\n"));
+        }
+        self.ids.push(id);
+        self.runs.push(Run {
+            rows: 1,
+            line: self.lines,
+            at,
+        });
+        Ok(())
+    }
+
+    fn nameless(&mut self, line: &[u8], at: usize, end: usize) {
+        if self.first_nameless.is_none() {
+            let kind = ReadErrorKind::MixedQueryIds;
+            self.first_nameless = Some(Nameless {
+                line: self.lines,
+                fault: Fault::token(kind, "", at, &line[at..end]),
+            });
+        }
+    }
+
+    /// Adds the pairs from `at` on as a row.
+    fn pairs(&mut self, line: &[u8], mut at: usize, grammar: Grammar) -> Result<(), Fault> {
+        let first = u64::from(grammar.first);
+        let mut floor = first;
+        while at < line.len() {
+            let pair = token::pair(line, at)?;
+            if pair.index < floor || pair.index > LARGEST_INDEX {
+                let before = (floor > first).then(|| floor - 1);
+                return Err(token::bad_index(
+                    &line[at..pair.end],
+                    at,
+                    pair.index,
+                    before,
+                ));
+            }
+            floor = pair.index + 1;
+            self.entry(pair.index - first, pair.value, grammar.width);
+            at = token::start(line, pair.end);
+        }
+        // At most LARGEST_INDEX + 1, and no file fits in memory without 32 bits of it.
+        self.width = self
+            .width
+            .max(usize::try_from(floor - first).unwrap_or(usize::MAX));
+        self.block.ends.push(self.block.indices.len());
+        Ok(())
+    }
+
+    /// Stores a value other than zero, in columns below `width`.
+    #[inline]
+    fn entry(&mut self, feature: u64, value: f64, width: Option<usize>) {
+        // The caller checked the index.
+        let feature = u32::try_from(feature).unwrap_or(u32::MAX);
+        if value == 0.0 {
+            return;
+        }
+        if width.is_some_and(|width| feature as usize >= width) {
+            self.dropped_entries += 1;
+            self.dropped_columns.push(feature);
+            return;
+        }
+        self.block.indices.push(feature);
+        self.block.values.push(value);
+    }
+
+    fn only_label(&mut self, line: &[u8]) -> Result<(), Fault> {
+        let (label, end) = token::label(line, token::start(line, 0))?;
+        if end < line.len() {
+            let at = token::start(line, end);
+            let expected = "one label a line";
+            return Err(Fault::token(
+                ReadErrorKind::Label,
+                expected,
+                at,
+                &line[at..],
+            ));
+        }
+        self.labels.push(label);
+        Ok(())
+    }
+
+    fn only_id(&mut self, line: &[u8]) -> Result<(), Fault> {
+        let at = token::start(line, 0);
+        let end = token::end(line, at);
+        if end < line.len() {
+            let at = token::start(line, end);
+            let expected = "one query identifier a line";
+            return Err(Fault::token(
+                ReadErrorKind::QueryId,
+                expected,
+                at,
+                &line[at..],
+            ));
+        }
+        self.query(&line[at..end], at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn svmlight(text: &str) -> Piece {
+        let grammar = Grammar {
+            lines: Lines::Svmlight,
+            first: 1,
+            width: Some(5),
+        };
+        Piece::parse(text.as_bytes(), grammar)
+    }
+
+    #[test]
+    fn rows_are_taken_apart() {
+        let piece =
+            svmlight("# head\n\n2 qid:a 1:0.5 3:0 4:-2 # x\r\n\t1.5\tqid:a \t\n0 qid:b 9:1");
+        assert!(piece.fault.is_none());
+        assert_eq!((piece.lines, piece.rows), (5, 3));
+        assert_eq!(piece.labels, [2.0, 1.5, 0.0]);
+        assert_eq!(piece.block.ends, [2, 2, 2]);
+        assert_eq!(piece.block.indices, [0, 3]);
+        assert_eq!(piece.block.values, [0.5, -2.0]);
+        assert_eq!(piece.ids.iter().collect::<Vec<_>>(), ["a", "b"]);
+        assert_eq!(piece.runs[1].line, 5);
+        assert_eq!(piece.width, 9);
+        assert_eq!(
+            (piece.dropped_entries, &piece.dropped_columns[..]),
+            (1, &[8][..])
+        );
+    }
+
+    #[test]
+    fn reading_stops_at_the_first_bad_line() {
+        let piece = svmlight("1 qid:a\n2 qid:a 3:x\n3 qid:a 1:x");
+        assert_eq!((piece.lines, piece.rows), (2, 1));
+        assert_eq!(piece.fault.unwrap().kind, ReadErrorKind::Value);
+    }
+}

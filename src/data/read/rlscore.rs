@@ -1,0 +1,254 @@
+//! RLScore's triplets of files.
+
+use std::path::{Path, PathBuf};
+
+use crate::data::IndexBase;
+use crate::data::sidecar::{SUFFIXES, find, with_ending};
+
+use super::error::{Fault, ReadError, ReadErrorKind};
+use super::input::{Source, is_stdin};
+use super::piece::Lines;
+use super::text::Text;
+use super::{Loaded, ReadOptions};
+
+/// Whether `path` is that of a file of features, or what stands before `.features`.
+pub(super) fn recognises(path: &Path) -> bool {
+    !is_stdin(path)
+        && (split(path).is_some() || (!path.is_file() && find(path, ".features", "").is_some()))
+}
+
+pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
+    if is_stdin(path) {
+        return Err(one_stream("<stdin>"));
+    }
+    let (prefix, suffix) = split(path).unwrap_or((path.to_owned(), ""));
+    let mut text = read_part(&prefix, ".features", suffix, options, 0)?;
+    let labels = read_part(&prefix, ".labels", suffix, options, text.memory)?;
+    same_length(&text, &labels)?;
+    text.labels = labels.labels;
+    text.memory += labels.memory;
+    if find(&prefix, ".qids", suffix).is_some() {
+        let queries = read_part(&prefix, ".qids", suffix, options, text.memory)?;
+        same_length(&text, &queries)?;
+        text.groups = queries.groups;
+        text.memory += queries.memory;
+    }
+    options.build(text, IndexBase::Zero)
+}
+
+pub(super) fn one_stream(name: &str) -> ReadError {
+    let expected = "RLScore's files .features, .labels and .qids";
+    Fault::new(ReadErrorKind::OneStream, expected, "one stream".to_owned())
+        .remedy("give the path of the .features file")
+        .of(name)
+}
+
+/// What stands before `.features` and the suffix of compression after it.
+pub(in crate::data) fn split(path: &Path) -> Option<(PathBuf, &'static str)> {
+    let suffix_of = |name: &str| SUFFIXES.into_iter().rev().find(|s| name.ends_with(s));
+    let extension = path.extension()?.to_str()?;
+    let suffix = suffix_of(&format!(".{extension}"))?;
+    let plain = if suffix.is_empty() {
+        path.to_owned()
+    } else {
+        path.with_extension("")
+    };
+    (plain.extension()? == "features").then(|| (plain.with_extension(""), suffix))
+}
+
+fn read_part(
+    prefix: &Path,
+    ending: &str,
+    suffix: &str,
+    options: &ReadOptions,
+    spent: u64,
+) -> Result<Text, ReadError> {
+    let path = find(prefix, ending, suffix).unwrap_or_else(|| with_ending(prefix, ending, suffix));
+    let lines = match ending {
+        ".labels" => Lines::Label,
+        ".qids" => Lines::QueryId,
+        _ => Lines::Pairs,
+    };
+    let source = Source::open(&path, options.max_memory)?;
+    Text::read(source, options.plan(lines, IndexBase::Zero, spent))
+}
+
+fn same_length(features: &Text, other: &Text) -> Result<(), ReadError> {
+    if features.rows == other.rows {
+        return Ok(());
+    }
+    let expected = format!(
+        "{} lines, one for each row of {}",
+        features.rows, features.name
+    );
+    let found = format!("{} lines", other.rows);
+    Err(Fault::new(ReadErrorKind::Lengths, expected, found).of(&other.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tempfile::TempDir;
+
+    use super::super::input::tests::{gz, zst};
+    use super::super::{Format, Place};
+    use super::*;
+
+    /// A folder with these files.
+    fn folder(files: &[(&str, &[u8])]) -> TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, bytes) in files {
+            fs::write(folder.path().join(name), bytes).unwrap();
+        }
+        folder
+    }
+
+    const FEATURES: &[u8] = b"0:1.0 2:0.25\n\n1:2\n\n";
+    const LABELS: &[u8] = b"1.0\n0.5\n-1\n0\n";
+    const QIDS: &[u8] = b"10\n1001\n1001\n7\n";
+
+    fn read_in(folder: &TempDir, name: &str) -> Result<Loaded, ReadError> {
+        ReadOptions::new().read(&folder.path().join(name))
+    }
+
+    fn check(loaded: &Loaded) {
+        let data = &loaded.dataset;
+        assert_eq!((data.rows(), data.width(), data.nonzeros()), (4, 3, 3));
+        assert_eq!(data.labels(), [1.0, 0.5, -1.0, 0.0]);
+        assert_eq!(data.column(1).rows, [2]);
+        assert_eq!(data.index_base(), IndexBase::Zero);
+        assert_eq!(data.queries().offsets(), [0, 1, 3, 4]);
+        assert_eq!(data.queries().id(1), Some("1001"));
+    }
+
+    #[test]
+    fn three_files_are_one_data_set() {
+        let files = [
+            ("x.features", FEATURES),
+            ("x.labels", LABELS),
+            ("x.qids", QIDS),
+        ];
+        let folder = folder(&files);
+        check(&read_in(&folder, "x.features").unwrap());
+        check(&read_in(&folder, "x").unwrap());
+        let explicit = ReadOptions::new().format(Format::Rlscore);
+        check(&explicit.read(&folder.path().join("x")).unwrap());
+    }
+
+    #[test]
+    fn compressed_files_are_found() {
+        let (zst, gz) = (zst(FEATURES), gz(QIDS));
+        let files = [
+            ("x.y.features.zst", &zst[..]),
+            ("x.y.labels", LABELS),
+            ("x.y.qids.gz", &gz),
+        ];
+        let folder = folder(&files);
+        check(&read_in(&folder, "x.y.features.zst").unwrap());
+        check(&read_in(&folder, "x.y").unwrap());
+    }
+
+    #[test]
+    fn carriage_returns_and_missing_newlines_are_legal() {
+        let files = [
+            ("x.features", &b"0:1.0\t2:0.25 \r\n\r\n1:2\r\n\r\n"[..]),
+            ("x.labels", b"1.0\r\n0.5\r\n-1\r\n0"),
+            ("x.qids", b" 10\r\n1001 \r\n1001\r\n7"),
+        ];
+        check(&read_in(&folder(&files), "x.features").unwrap());
+    }
+
+    #[test]
+    fn without_qids_all_rows_are_one_query() {
+        let files = [("x.features", FEATURES), ("x.labels", LABELS)];
+        let loaded = read_in(&folder(&files), "x").unwrap();
+        assert_eq!(loaded.dataset.queries().len(), 1);
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let error = read_in(&folder(&[("x.features", FEATURES)]), "x").unwrap_err();
+        assert!(matches!(error.kind(), ReadErrorKind::Io(_)));
+        assert!(error.to_string().contains("x.labels: expected"), "{error}");
+    }
+
+    #[test]
+    fn lengths_must_agree() {
+        for (labels, qids, name) in [
+            (&b"1\n2\n"[..], QIDS, "x.labels"),
+            (LABELS, &b"1\n1\n2\n3\n4\n"[..], "x.qids"),
+        ] {
+            let files = [
+                ("x.features", FEATURES),
+                ("x.labels", labels),
+                ("x.qids", qids),
+            ];
+            let error = read_in(&folder(&files), "x.features").unwrap_err();
+            assert_eq!(error.kind(), ReadErrorKind::Lengths);
+            let text = error.to_string();
+            assert!(text.contains("expected 4 lines, one for each row of"));
+            assert!(text.contains("x.features") && error.name().ends_with(name));
+        }
+    }
+
+    #[test]
+    fn each_file_refuses_what_does_not_belong() {
+        use ReadErrorKind::{
+            FallingIndex, IndexTooLarge, Label, NotFinite, Pair, QueryId, ReturningQuery,
+        };
+        for (ending, text, kind, line, column) in [
+            (".features", &b"0:1\n1:1 # x\n"[..], Pair, 2, 5),
+            (".features", b"1:1 0:1\n", FallingIndex, 1, 5),
+            (".features", b"4294967295:1\n", IndexTooLarge, 1, 1),
+            (".labels", b"1\nx\n", Label, 2, 1),
+            (".labels", b"1\n\n1\n1\n", Label, 2, 1),
+            (".labels", b"1 2\n", Label, 1, 3),
+            (".labels", b"1\n inf\n", NotFinite, 2, 2),
+            (".qids", b"1\n\n", QueryId, 2, 1),
+            (".qids", b"1\n2 3\n", QueryId, 2, 3),
+            (".qids", b"1\n2\n2\n1\n", ReturningQuery, 4, 1),
+        ] {
+            let mut files = vec![
+                ("x.features", FEATURES),
+                ("x.labels", LABELS),
+                ("x.qids", QIDS),
+            ];
+            let name = format!("x{ending}");
+            files.push((&name, text));
+            let error = read_in(&folder(&files), "x").unwrap_err();
+            assert_eq!(error.kind(), kind, "{error}");
+            assert_eq!(error.place(), Some(Place { line, column }), "{error}");
+            assert!(error.name().ends_with(&name));
+        }
+    }
+
+    #[test]
+    fn regrouping_and_width_apply() {
+        let files = [
+            ("x.features", FEATURES),
+            ("x.labels", LABELS),
+            ("x.qids", b"a\nb\na\nb\n"),
+        ];
+        let folder = folder(&files);
+        let options = ReadOptions::new().regroup(true).width(2);
+        let loaded = options.read(&folder.path().join("x")).unwrap();
+        assert_eq!(loaded.dataset.labels(), [1.0, -1.0, 0.5, 0.0]);
+        assert_eq!(loaded.dataset.input_rows(), Some(&[0, 2, 1, 3][..]));
+        assert_eq!(loaded.dataset.column(1).rows, [1]);
+        assert_eq!((loaded.dropped_entries, loaded.dropped_columns), (1, 1));
+    }
+
+    #[test]
+    fn the_name_tells_the_format() {
+        for name in ["x.features", "a.b/x.y.features.gz", "x.features.zst"] {
+            assert!(recognises(Path::new(name)), "{name}");
+        }
+        for name in ["-", "x", "x.svm", "x.features.svm", "features", "x.gz"] {
+            assert!(!recognises(Path::new(name)), "{name}");
+        }
+        let error = ReadOptions::new().format(Format::Rlscore);
+        let error = error.read(Path::new("-")).unwrap_err();
+        assert_eq!(error.kind(), ReadErrorKind::OneStream);
+    }
+}

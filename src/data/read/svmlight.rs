@@ -1,0 +1,521 @@
+//! svmlight / LETOR files.
+
+use std::io::Read;
+use std::path::Path;
+
+use crate::data::IndexBase;
+
+use super::error::ReadError;
+use super::input::Source;
+use super::piece::Lines;
+use super::text::Text;
+use super::{Loaded, ReadOptions};
+
+pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
+    read_source(Source::open(path, options.max_memory)?, options)
+}
+
+pub(super) fn read_from(
+    reader: impl Read + Send,
+    name: &str,
+    options: &ReadOptions,
+) -> Result<Loaded, ReadError> {
+    read_source(Source::new(reader, name, options.max_memory)?, options)
+}
+
+fn read_source(source: Source<'_>, options: &ReadOptions) -> Result<Loaded, ReadError> {
+    let base = if options.zero_based {
+        IndexBase::Zero
+    } else {
+        IndexBase::One
+    };
+    let text = Text::read(source, options.plan(Lines::Svmlight, base, 0))?;
+    options.build(text, base)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use rayon::prelude::*;
+
+    use super::super::input::tests::{gz, zst};
+    use super::super::{Place, ReadErrorKind};
+    use super::*;
+    use crate::Dataset;
+
+    fn read(text: impl AsRef<[u8]>) -> Result<Loaded, ReadError> {
+        ReadOptions::new().read_from(text.as_ref(), "f")
+    }
+
+    /// All that a data set holds, row by row.
+    fn rows(data: &Dataset<'_>) -> Vec<String> {
+        let mut rows: Vec<String> = data.labels().iter().map(f64::to_string).collect();
+        for (query, range) in data.queries().ranges().enumerate() {
+            for row in range {
+                let id = data.queries().id(query).unwrap_or("-");
+                write!(rows[row], " {id}").unwrap();
+            }
+        }
+        for position in 0..data.stored_columns() {
+            for (row, value) in data.column(position).iter() {
+                write!(rows[row], " {}:{value}", data.feature(position)).unwrap();
+            }
+        }
+        rows
+    }
+
+    #[test]
+    fn legal_oddities_are_read() {
+        let whole = ["1 a 0:0.5 2:2", "-2 a 0:1", "0 b"];
+        for (what, text) in [
+            ("plain", "1 qid:a 1:0.5 3:2\n-2 qid:a 1:1\n0 qid:b\n"),
+            (
+                "no newline at the end",
+                "1 qid:a 1:0.5 3:2\n-2 qid:a 1:1\n0 qid:b",
+            ),
+            ("CRLF", "1 qid:a 1:0.5 3:2\r\n-2 qid:a 1:1\r\n0 qid:b\r\n"),
+            (
+                "CR at the end",
+                "1 qid:a 1:0.5 3:2\r\n-2 qid:a 1:1\r\n0 qid:b\r",
+            ),
+            (
+                "header",
+                "# made by\n#\n1 qid:a 1:0.5 3:2\n-2 qid:a 1:1\n0 qid:b\n",
+            ),
+            (
+                "blank lines",
+                "\n1 qid:a 1:0.5 3:2\n\n \t\n-2 qid:a 1:1\n0 qid:b\n\n",
+            ),
+            (
+                "comments",
+                "1 qid:a 1:0.5 3:2 #docid = 3:x # y\n-2 qid:a 1:1#x\n0 qid:b #\n",
+            ),
+            (
+                "blanks",
+                "\t1  qid:a \t1:0.5   3:2 \n -2\tqid:a\t1:1\t\n0 qid:b  \n",
+            ),
+            (
+                "explicit zeros",
+                "1 qid:a 1:0.5 2:0 3:2\n-2 qid:a 1:1 2:-0.0\n0 qid:b 3:0e5\n",
+            ),
+            (
+                "notations",
+                "+1 qid:a 1:.5 003:2e0\n-2.0 qid:a 1:1.\n0e7 qid:b\n",
+            ),
+        ] {
+            let loaded = read(text).unwrap();
+            assert_eq!(rows(&loaded.dataset), whole, "{what}");
+            assert_eq!(loaded.dataset.width(), 3, "{what}");
+            assert_eq!(loaded.dataset.nonzeros(), 3, "{what}");
+            assert_eq!(loaded.dataset.input_rows(), None);
+        }
+        let latin = b"1 qid:a 1:0.5 3:2 # caf\xe9\n-2 qid:a 1:1\n0 qid:b\n";
+        assert_eq!(rows(&read(latin).unwrap().dataset), whole);
+    }
+
+    #[test]
+    fn without_qids_all_rows_are_one_query() {
+        let data = read("1 1:1\n2\n3 2:1\n").unwrap().dataset;
+        assert_eq!(rows(&data), ["1 - 0:1", "2 -", "3 - 1:1"]);
+        assert_eq!(data.queries().len(), 1);
+        assert_eq!(data.queries().ids(), None);
+    }
+
+    #[test]
+    fn query_identifiers_are_opaque() {
+        let data = read("1 qid:9\n1 qid:09\n1 qid:-1.5x:\n1 qid:ü\n")
+            .unwrap()
+            .dataset;
+        let ids: Vec<_> = data.queries().ids().unwrap().iter().collect();
+        assert_eq!(ids, ["9", "09", "-1.5x:", "ü"]);
+    }
+
+    #[test]
+    fn rows_without_any_feature_are_data() {
+        let data = read("1\n0\n").unwrap().dataset;
+        assert_eq!((data.rows(), data.width(), data.nonzeros()), (2, 0, 0));
+        let data = read("1 7:0\n0\n").unwrap().dataset;
+        assert_eq!((data.width(), data.stored_columns()), (7, 0));
+    }
+
+    #[test]
+    fn the_base_is_what_was_said() {
+        let zero = ReadOptions::new().zero_based(true);
+        let data = zero.read_from(&b"1 0:1 4:1\n"[..], "f").unwrap().dataset;
+        assert_eq!((data.width(), data.feature(1)), (5, 4));
+        assert_eq!(data.index_base(), IndexBase::Zero);
+        let data = read("1 1:1 4:1\n").unwrap().dataset;
+        assert_eq!((data.width(), data.feature(1)), (4, 3));
+        assert_eq!(data.index_base(), IndexBase::One);
+    }
+
+    #[test]
+    fn the_largest_index_costs_nothing() {
+        let data = read("1 4294967294:1\n").unwrap().dataset;
+        assert_eq!(data.width(), 4_294_967_294);
+        assert_eq!(data.stored_columns(), 1);
+        let zero = ReadOptions::new().zero_based(true);
+        let data = zero
+            .read_from(&b"1 4294967294:1\n"[..], "f")
+            .unwrap()
+            .dataset;
+        assert_eq!(data.width(), 4_294_967_295);
+    }
+
+    /// Text, kind, line, column and message of everything that is refused.
+    #[rustfmt::skip]
+    const REFUSED: &[(&[u8], ReadErrorKind, u64, usize, &str)] = {
+        use ReadErrorKind::*;
+        &[
+            (b"x 1:1\n", Label, 1, 1, r#"f:1:1: expected a label, a decimal number, found "x""#),
+            (b"# h\n\n 1:1\n", Label, 3, 2, r#"f:3:2: expected a label, a decimal number, found "1:1""#),
+            (b"1_0 1:1\n", Label, 1, 1, r#"f:1:1: expected a label, a decimal number, found "1_0""#),
+            (b"0x1\n", Label, 1, 1, r#"f:1:1: expected a label, a decimal number, found "0x1""#),
+            (b"qid:1 1:1\n", Label, 1, 1, r#"f:1:1: expected a label, a decimal number, found "qid:1""#),
+            (b"\xff\x00\n", Label, 1, 1, r#"f:1:1: expected a label, a decimal number, found "\xff\0""#),
+            (b"nan qid:1\n", NotFinite, 1, 1, r#"f:1:1: expected a finite label, found "nan""#),
+            (b"1\n-inf\n", NotFinite, 2, 1, r#"f:2:1: expected a finite label, found "-inf""#),
+            (b"1e999\n", NotFinite, 1, 1, r#"f:1:1: expected a finite label, found "1e999""#),
+            (b"1 2:1 3\n", Pair, 1, 7, r#"f:1:7: expected a pair index:value, found "3""#),
+            (b"1 qid:1 abc\n", Pair, 1, 9, r#"f:1:9: expected a pair index:value, found "abc""#),
+            (b"1 -1:2\n", Pair, 1, 3, r#"f:1:3: expected a pair index:value, found "-1:2""#),
+            (b"1 qid:1 sid:2 1:1\n", Pair, 1, 9, r#"f:1:9: expected a pair index:value, found "sid:2""#),
+            (b"1 cost:2 1:1\n", Pair, 1, 3, r#"f:1:3: expected a pair index:value, found "cost:2""#),
+            (b"1 3 : 4\n", Pair, 1, 3, r#"f:1:3: expected a pair index:value, found "3""#),
+            (b"1 1:1\r 2:1\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:1\r""#),
+            (b"1 1:\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:""#),
+            (b"1 1: 2:1\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:""#),
+            (b"1 1:2:3\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:2:3""#),
+            (b"1 1:1_0\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:1_0""#),
+            (b"1 1:0x1f\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:0x1f""#),
+            (b"1 1:2,5\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:2,5""#),
+            (b"1 1:NaN\n", NotFinite, 1, 3, r#"f:1:3: expected a finite value, found "1:NaN""#),
+            (b"1 1:1 2:-Infinity\n", NotFinite, 1, 7, r#"f:1:7: expected a finite value, found "2:-Infinity""#),
+            (b"1 1:1e400\n", NotFinite, 1, 3, r#"f:1:3: expected a finite value, found "1:1e400""#),
+            (b"1 qid:1 0:1 1:1\n", ZeroIndex, 1, 9, r#"f:1:9: expected indices that count from 1, found "0:1" (if the file counts its columns from 0, pass --zero-based)"#),
+            (b"1 3:1 3:1\n", RepeatedIndex, 1, 7, r#"f:1:7: expected each index once in a row, and 3 was there already, found "3:1""#),
+            (b"1 3:0 3:1\n", RepeatedIndex, 1, 7, r#"f:1:7: expected each index once in a row, and 3 was there already, found "3:1""#),
+            (b"1 3:1 2:1\n", FallingIndex, 1, 7, r#"f:1:7: expected an index above 3, the one before it, found "2:1" (sort the pairs of each row by index)"#),
+            (b"1 3:1 0:1\n", FallingIndex, 1, 7, r#"f:1:7: expected an index above 3, the one before it, found "0:1" (sort the pairs of each row by index)"#),
+            (b"1 4294967295:1\n", IndexTooLarge, 1, 3, r#"f:1:3: expected an index of at most 4294967294, found "4294967295:1""#),
+            (b"1 1:1 4294967297:1\n", IndexTooLarge, 1, 7, r#"f:1:7: expected an index of at most 4294967294, found "4294967297:1""#),
+            (b"1 18446744073709551617:1\n", IndexTooLarge, 1, 3, r#"f:1:3: expected an index of at most 4294967294, found "18446744073709551617:1""#),
+            (b"1 qid:\n", QueryId, 1, 3, "f:1:3: expected a query identifier, found none"),
+            (b"1 qid:a\xff 1:1\n", QueryIdEncoding, 1, 3, r#"f:1:3: expected a query identifier in UTF-8, found "a\xff""#),
+            (b"1 qid:a qid:b\n", QueryIdPlace, 1, 9, r#"f:1:9: expected the query identifier once, right after the label, found "qid:b""#),
+            (b"1 1:1 qid:a\n", QueryIdPlace, 1, 7, r#"f:1:7: expected the query identifier once, right after the label, found "qid:a""#),
+            (b"1 qid:a 1:1\n# x\n1 2:1\n", MixedQueryIds, 3, 3, r#"f:3:3: expected a qid after the label, as on line 1, found "2:1" (give every row a qid, or none)"#),
+            (b"1 qid:a 1:1\n10\n", MixedQueryIds, 2, 3, "f:2:3: expected a qid after the label, as on line 1, found the end of the line (give every row a qid, or none)"),
+            (b"\n1 2:1\n1 qid:a 1:1\n", MixedQueryIds, 3, 3, r#"f:3:3: expected no qid, as on line 2, found "qid:a" (give every row a qid, or none)"#),
+            (b"1 qid:a\n1 qid:b\n\n1 qid:a 1:1\n", ReturningQuery, 4, 3, r#"f:4:3: expected the rows of a query next to each other, found query "a" again, which began on line 1 (sort the rows by query, or merge them with --regroup)"#),
+        ]
+    };
+
+    #[test]
+    fn everything_else_is_refused_with_its_place() {
+        for &(text, kind, line, column, message) in REFUSED {
+            for chunk in [1, 16, 1 << 20] {
+                let options = ReadOptions::new().chunk(chunk);
+                let error = options.read_from(text, "f").unwrap_err();
+                assert_eq!(error.to_string(), message);
+                assert_eq!(error.kind(), kind);
+                assert_eq!(error.place(), Some(Place { line, column }));
+                assert_eq!(error.name(), "f");
+            }
+        }
+    }
+
+    #[test]
+    fn no_rows_are_refused() {
+        for text in ["", "\n\n", "# only comments\n"] {
+            let error = read(text).unwrap_err();
+            assert_eq!(error.kind(), ReadErrorKind::NoRows);
+            assert_eq!(
+                error.to_string(),
+                "f: expected at least one row, found none"
+            );
+        }
+        assert_eq!(read(gz(b"")).unwrap_err().kind(), ReadErrorKind::NoRows);
+    }
+
+    #[test]
+    fn the_first_bad_line_wins() {
+        for (text, kind, line) in [
+            (
+                "1 qid:a\n1 qid:b\n1 qid:a\n1 qid:a x\n",
+                ReadErrorKind::ReturningQuery,
+                3,
+            ),
+            (
+                "1 qid:a\n1 qid:b\n1 qid:b x\n1 qid:a\n",
+                ReadErrorKind::Pair,
+                3,
+            ),
+            (
+                "1 qid:a\n1\n1 qid:b\n1 qid:a\nx\n",
+                ReadErrorKind::MixedQueryIds,
+                2,
+            ),
+            (
+                "1 qid:a\n1 qid:b\n1 qid:a\n1\nx\n",
+                ReadErrorKind::ReturningQuery,
+                3,
+            ),
+            (
+                "1\n1 qid:a\n1 qid:b\n1 qid:a\n",
+                ReadErrorKind::MixedQueryIds,
+                2,
+            ),
+        ] {
+            for chunk in [1, 4, 12, 20, 1 << 20] {
+                let options = ReadOptions::new().chunk(chunk);
+                let error = options.read_from(text.as_bytes(), "f").unwrap_err();
+                assert_eq!((error.kind(), error.place().unwrap().line), (kind, line));
+            }
+        }
+    }
+
+    /// Many rows of several lengths, with oddities.
+    fn long_text() -> String {
+        let row = |number: usize| {
+            let pairs = (1..number % 40).map(|index| format!(" {}:{}", index * index, number % 7));
+            let pairs: String = pairs.collect::<Vec<_>>().concat();
+            let comment = if number.is_multiple_of(5) { " # x" } else { "" };
+            format!("{number} qid:{}{pairs}{comment}\n", number / 3)
+        };
+        (0..300).map(row).collect::<Vec<_>>().concat()
+    }
+
+    #[test]
+    fn chunks_make_no_difference() {
+        let text = long_text();
+        let expected = rows(&read(&text).unwrap().dataset);
+        for chunk in [1, 16, 100, 5000] {
+            for bytes in [
+                text.clone().into_bytes(),
+                gz(text.as_bytes()),
+                zst(text.as_bytes()),
+            ] {
+                let options = ReadOptions::new().chunk(chunk);
+                let data = options.read_from(&bytes[..], "f").unwrap().dataset;
+                assert_eq!(rows(&data), expected, "{chunk}");
+            }
+        }
+    }
+
+    #[test]
+    fn line_numbers_hold_across_chunks_and_threads() {
+        let text = long_text() + "1 qid:x 1:y\n" + &long_text() + "oops\n";
+        for threads in [1, 2, 7] {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            for chunk in [16, 1000, 1 << 20] {
+                let options = ReadOptions::new().chunk(chunk);
+                let error = pool.install(|| options.read_from(text.as_bytes(), "f").unwrap_err());
+                assert_eq!(
+                    error.place(),
+                    Some(Place {
+                        line: 301,
+                        column: 9
+                    })
+                );
+                assert_eq!(error.kind(), ReadErrorKind::Value);
+            }
+        }
+    }
+
+    #[test]
+    fn files_are_read_side_by_side_in_a_small_pool() {
+        let text = long_text();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
+        let options = ReadOptions::new().chunk(100);
+        let read = |_| {
+            options
+                .read_from(text.as_bytes(), "f")
+                .unwrap()
+                .dataset
+                .rows()
+        };
+        let rows: Vec<_> = pool
+            .unwrap()
+            .install(|| (0..8).into_par_iter().map(read).collect());
+        assert_eq!(rows, [300; 8]);
+    }
+
+    #[test]
+    fn a_line_longer_than_many_chunks_is_a_row() {
+        let pairs: Vec<String> = (1..300_000).map(|index| format!("{index}:1")).collect();
+        let text = format!("1 {}\n2 1:1\n", pairs.join(" "));
+        let data = ReadOptions::new()
+            .chunk(1000)
+            .read_from(text.as_bytes(), "f");
+        assert_eq!(data.unwrap().dataset.nonzeros(), 300_000);
+    }
+
+    #[test]
+    fn several_members_and_frames_are_one_text() {
+        let text = long_text();
+        let (front, back) = text.as_bytes().split_at(1234);
+        let expected = rows(&read(&text).unwrap().dataset);
+        for bytes in [
+            [gz(front), gz(back)].concat(),
+            [zst(front), zst(back)].concat(),
+        ] {
+            assert_eq!(rows(&read(bytes).unwrap().dataset), expected);
+        }
+    }
+
+    #[test]
+    fn truncated_files_say_so_and_where() {
+        let text = long_text();
+        for bytes in [gz(text.as_bytes()), zst(text.as_bytes())] {
+            let error = read(&bytes[..bytes.len() - 3]).unwrap_err();
+            assert_eq!(error.kind(), ReadErrorKind::Truncated);
+            assert!(error.place().is_some());
+            assert_eq!(
+                error.found(),
+                format!(
+                    "the end of the file after {} compressed bytes",
+                    bytes.len() - 3
+                )
+            );
+            assert!(error.remedy().unwrap().contains("cut off"));
+        }
+        let bytes = gz(b"1 1:1\n1 2:x\n1 3:1\n");
+        let error = read(&bytes[..bytes.len() - 3]).unwrap_err();
+        assert_eq!(
+            error.kind(),
+            ReadErrorKind::Value,
+            "a bad line before the end wins"
+        );
+    }
+
+    #[test]
+    fn columns_beyond_the_width_are_dropped_and_counted() {
+        let text = b"1 1:1 5:1 6:0 9:1\n2 2:1 9:2\n";
+        for chunk in [1, 100] {
+            let options = ReadOptions::new().width(4).chunk(chunk);
+            let loaded = options.read_from(&text[..], "f").unwrap();
+            assert_eq!(rows(&loaded.dataset), ["1 - 0:1", "2 - 1:1"]);
+            assert_eq!(loaded.dataset.width(), 4);
+            assert_eq!((loaded.dropped_entries, loaded.dropped_columns), (3, 2));
+        }
+        let loaded = ReadOptions::new()
+            .width(20)
+            .read_from(&text[..], "f")
+            .unwrap();
+        assert_eq!((loaded.dataset.width(), loaded.dropped_entries), (20, 0));
+        let loaded = ReadOptions::new()
+            .width(0)
+            .read_from(&text[..], "f")
+            .unwrap();
+        assert_eq!((loaded.dataset.width(), loaded.dropped_entries), (0, 5));
+    }
+
+    #[test]
+    fn regrouping_moves_rows_to_their_queries() {
+        let text = b"1 qid:b 1:1\n2 qid:a 2:1\n3 qid:b 1:3\n4 qid:c\n5 qid:a 1:5\n";
+        for chunk in [1, 100] {
+            let options = ReadOptions::new().regroup(true).chunk(chunk);
+            let data = options.read_from(&text[..], "f").unwrap().dataset;
+            assert_eq!(
+                rows(&data),
+                ["1 b 0:1", "3 b 0:3", "2 a 1:1", "5 a 0:5", "4 c"]
+            );
+            assert_eq!(data.input_rows(), Some(&[0, 2, 1, 4, 3][..]));
+        }
+        let options = ReadOptions::new().regroup(true);
+        let data = options
+            .read_from(&b"1 qid:a\n2 qid:b\n"[..], "f")
+            .unwrap()
+            .dataset;
+        assert_eq!(data.input_rows(), None);
+    }
+
+    #[test]
+    fn a_limit_stops_what_would_not_fit() {
+        let text = long_text();
+        let needed = 1 << 20;
+        assert!(
+            ReadOptions::new()
+                .max_memory(needed)
+                .read_from(text.as_bytes(), "f")
+                .is_ok()
+        );
+        let error = |bytes: &[u8], limit: u64| {
+            let options = ReadOptions::new().max_memory(limit);
+            options.read_from(bytes, "f").unwrap_err()
+        };
+        let first = error(text.as_bytes(), 50_000);
+        assert_eq!(first.kind(), ReadErrorKind::TooLarge);
+        assert!(first.place().unwrap().line > 1);
+        assert!(first.to_string().contains("at most 50000 bytes"), "{first}");
+        for _ in 0..20 {
+            assert_eq!(
+                error(text.as_bytes(), 50_000).to_string(),
+                first.to_string()
+            );
+        }
+        let bomb = zst(&vec![b'1'; 50_000_000]);
+        assert!(bomb.len() < 10_000);
+        assert_eq!(error(&bomb, 1_000_000).kind(), ReadErrorKind::TooLarge);
+        let rows = zst("1 1:1\n".repeat(10_000_000).as_bytes());
+        assert_eq!(error(&rows, 10_000_000).kind(), ReadErrorKind::TooLarge);
+    }
+
+    #[test]
+    fn one_stream_is_no_triplet() {
+        let options = ReadOptions::new().format(super::super::Format::Rlscore);
+        let error = options.read_from(&b"1 1:1"[..], "f").unwrap_err();
+        assert_eq!(error.kind(), ReadErrorKind::OneStream);
+    }
+
+    /// Bytes that often are nearly a file.
+    fn nearly() -> impl Strategy<Value = Vec<u8>> {
+        let tokens = prop_oneof![
+            20 => "[0-9]{1,3}:[0-9.]{1,3} ".prop_map(String::into_bytes),
+            5 => "\n[0-9] (qid:[ab] )?".prop_map(String::into_bytes),
+            2 => "[ #:.\r\n\tqid0-9e+-]{1,6}".prop_map(String::into_bytes),
+            1 => vec(any::<u8>(), 0..4),
+        ];
+        vec(tokens, 0..40).prop_map(|tokens| tokens.concat())
+    }
+
+    /// What came of reading, in words.
+    fn outcome(bytes: &[u8], chunk: usize, regroup: bool) -> Result<Vec<String>, String> {
+        let options = ReadOptions::new().chunk(chunk).regroup(regroup);
+        match options.read_from(bytes, "f") {
+            Ok(loaded) => Ok(rows(&loaded.dataset)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_give_one_outcome(bytes in nearly(), chunk in 1..64usize, regroup: bool) {
+            prop_assert_eq!(outcome(&bytes, chunk, regroup), outcome(&bytes, 1 << 20, regroup));
+        }
+
+        #[test]
+        fn compressed_noise_does_not_panic(mut bytes in vec(any::<u8>(), 0..200), which in 0..3usize) {
+            let magic = [&[0x1f, 0x8b, 8, 0][..], &[0x28, 0xb5, 0x2f, 0xfd], b""][which];
+            bytes.splice(0..0, magic.iter().copied());
+            let _ = outcome(&bytes, 16, false);
+        }
+
+        #[test]
+        fn damaged_files_do_not_panic(at in 0..2000usize, byte: u8) {
+            for mut bytes in [gz(long_text().as_bytes()), zst(long_text().as_bytes())] {
+                let at = at % bytes.len();
+                bytes[at] = byte;
+                let _ = outcome(&bytes, 16, false);
+                let _ = outcome(&bytes[..at], 16, false);
+            }
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! A whole file, read in pieces on several threads.
+//!
+//! One thread decompresses and cuts the text into chunks, the threads of the
+//! current rayon pool take them from a short queue and parse them, and the
+//! pieces are put together in the order of the file. Line numbers and what
+//! spans several lines are settled there, so that the first bad line of the file
+//! is the one that is reported, whatever the threads did.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, SyncSender};
+use std::thread;
+
+use rayon::prelude::*;
+
+use crate::data::transpose::{RowBlock, transpose};
+use crate::data::{Dataset, DatasetError};
+
+use super::chunks::{Chunks, Failure};
+use super::error::{Fault, ReadError, ReadErrorKind, quote};
+use super::groups::Groups;
+use super::input::Source;
+use super::piece::{Grammar, Piece};
+
+/// Chunks that may wait to be parsed.
+const QUEUE: usize = 4;
+
+/// How a file is read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plan {
+    pub(super) grammar: Grammar,
+    /// Bytes of a chunk of text.
+    pub(super) chunk: usize,
+    /// Bytes that may be held.
+    pub(super) limit: Option<u64>,
+    /// Bytes that are held already.
+    pub(super) spent: u64,
+    pub(super) regroup: bool,
+}
+
+impl Plan {
+    fn exceeded_by(&self, bytes: u64) -> Option<u64> {
+        self.limit
+            .filter(|&limit| self.spent.saturating_add(bytes) > limit)
+    }
+}
+
+/// What a file says.
+#[derive(Debug)]
+pub(super) struct Text {
+    pub(super) name: String,
+    pub(super) rows: usize,
+    pub(super) blocks: Vec<RowBlock>,
+    pub(super) labels: Vec<f64>,
+    pub(super) groups: Groups,
+    /// One more than the last column seen.
+    pub(super) width: usize,
+    pub(super) dropped_entries: u64,
+    pub(super) dropped_columns: Vec<u32>,
+    /// Bytes held for it, and needed again for its columns.
+    pub(super) memory: u64,
+    lines: u64,
+    /// The line of the first row without a query identifier.
+    nameless_line: Option<u64>,
+}
+
+impl Text {
+    /// Reads the whole of `source`.
+    pub(super) fn read(source: Source<'_>, plan: Plan) -> Result<Self, ReadError> {
+        let name = source.name.clone();
+        let chunks = Chunks::new(source, plan.chunk, plan.limit);
+        let (pieces, failure) = parse(chunks, plan).map_err(|e| ReadError::io(&name, &e))?;
+        let mut text = Self::new(name, plan.regroup);
+        for piece in pieces {
+            text.append(piece, plan)?;
+        }
+        text.dropped_columns.sort_unstable();
+        text.dropped_columns.dedup();
+        match failure {
+            None => Ok(text),
+            Some(failure) => Err(failure.fault.at(&failure.name, text.lines + 1)),
+        }
+    }
+
+    /// The data set of these rows in `width` columns.
+    pub(super) fn into_dataset(self, width: usize) -> Result<Dataset<'static>, DatasetError> {
+        let (queries, order) = self.groups.finish(self.rows)?;
+        let rows: Vec<_> = self.blocks.iter().map(RowBlock::rows).collect();
+        let columns = transpose(&rows, order.as_deref());
+        drop(rows);
+        drop(self.blocks);
+        let Some(order) = order else {
+            return columns.into_dataset(width, self.labels, queries);
+        };
+        let moved = order.iter().map(|&row| self.labels[row as usize]);
+        columns
+            .into_dataset(width, moved.collect(), queries)?
+            .with_input_rows(order)
+    }
+
+    /// The rows of arrays, for which `memory` bytes are held or will be. Labels and queries are
+    /// to follow.
+    pub(super) fn of_arrays(name: String, block: RowBlock, width: usize, memory: u64) -> Self {
+        Self {
+            rows: block.ends.len(),
+            blocks: vec![block],
+            width,
+            memory,
+            ..Self::new(name, false)
+        }
+    }
+
+    fn new(name: String, regroup: bool) -> Self {
+        Self {
+            name,
+            rows: 0,
+            blocks: Vec::new(),
+            labels: Vec::new(),
+            groups: Groups::new(regroup),
+            width: 0,
+            dropped_entries: 0,
+            dropped_columns: Vec::new(),
+            memory: 0,
+            lines: 0,
+            nameless_line: None,
+        }
+    }
+
+    fn append(&mut self, mut piece: Piece, plan: Plan) -> Result<(), ReadError> {
+        self.memory += piece.memory();
+        if let Some(limit) = plan.exceeded_by(self.memory) {
+            let found = format!("{} or more", plan.spent + self.memory);
+            return Err(Fault::too_large(limit, &found).at(&self.name, self.lines + 1));
+        }
+        let mixed = self.mixed(&mut piece);
+        let returning = self.add_queries(&piece).err();
+        let last = piece.fault.take().map(|fault| (piece.lines, fault));
+        let faults = [mixed, returning, last].into_iter().flatten();
+        if let Some((line, fault)) = faults.min_by_key(|(line, _)| *line) {
+            return Err(fault.at(&self.name, self.lines + line));
+        }
+        self.lines += piece.lines;
+        self.rows += piece.rows;
+        self.width = self.width.max(piece.width);
+        self.labels.append(&mut piece.labels);
+        self.blocks.push(piece.block);
+        self.dropped_entries += piece.dropped_entries;
+        self.dropped_columns.append(&mut piece.dropped_columns);
+        Ok(())
+    }
+
+    /// The first row that has or lacks a query identifier unlike those before it.
+    fn mixed(&mut self, piece: &mut Piece) -> Option<(u64, Fault)> {
+        let named = piece.runs.first().copied();
+        let nameless = piece.first_nameless.take();
+        let nameless_line = nameless.as_ref().map(|row| self.lines + row.line);
+        let named_line = named.map(|run| self.lines + run.line);
+        self.nameless_line = self.nameless_line.or(nameless_line);
+        let without = self.nameless_line?;
+        let with = self.groups.first_line().or(named_line)?;
+        let remedy = "give every row a qid, or none";
+        if with < without {
+            let row = nameless?;
+            let expected = format!("a qid after the label, as on line {with}");
+            return Some((row.line, row.fault.expecting(expected).remedy(remedy)));
+        }
+        let expected = format!("no qid, as on line {without}");
+        let found = format!("qid:{}", piece.ids.get(0)?);
+        let run = named?;
+        let fault = Fault::new(
+            ReadErrorKind::MixedQueryIds,
+            expected,
+            quote(found.as_bytes()),
+        );
+        Some((run.line, fault.at_column(run.at + 1).remedy(remedy)))
+    }
+
+    fn add_queries(&mut self, piece: &Piece) -> Result<(), (u64, Fault)> {
+        for (run, id) in piece.runs.iter().zip(piece.ids.iter()) {
+            self.groups
+                .add(id, run.rows, self.lines + run.line, run.at)
+                .map_err(|fault| (run.line, fault))?;
+        }
+        Ok(())
+    }
+}
+
+/// Parses all chunks, or at least all up to the first that is bad or too much, in order. A text of
+/// one chunk takes no threads.
+fn parse(mut chunks: Chunks<'_>, plan: Plan) -> std::io::Result<(Vec<Piece>, Option<Failure>)> {
+    let first = match chunks.next() {
+        Ok(Some(text)) => text,
+        Ok(None) => return Ok((Vec::new(), None)),
+        Err(failure) => return Ok((Vec::new(), Some(failure))),
+    };
+    if chunks.are_done() {
+        return Ok((vec![Piece::parse(&first, plan.grammar)], None));
+    }
+    let (sender, receiver) = mpsc::sync_channel(QUEUE);
+    thread::scope(|scope| {
+        let feeder = thread::Builder::new()
+            .name("rankrls-read".to_owned())
+            .spawn_scoped(scope, || feed(first, chunks, sender))?;
+        let pieces = parse_received(receiver, plan);
+        match feeder.join() {
+            Ok(failure) => Ok((pieces, failure)),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+/// Sends the first chunk and all others until nobody wants more.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the end of the sender ends the queue"
+)]
+fn feed(first: Vec<u8>, mut chunks: Chunks<'_>, sender: SyncSender<Vec<u8>>) -> Option<Failure> {
+    sender.send(first).ok()?;
+    loop {
+        match chunks.next() {
+            Ok(Some(text)) => sender.send(text).ok()?,
+            Ok(None) => return None,
+            Err(failure) => return Some(failure),
+        }
+    }
+}
+
+fn parse_received(receiver: Receiver<Vec<u8>>, plan: Plan) -> Vec<Piece> {
+    let stop = AtomicBool::new(false);
+    let memory = AtomicU64::new(0);
+    // Chunks are taken in order, and all that were taken are parsed: the pieces are those of a
+    // beginning of the file that holds the first fault, or goes past the limit.
+    let taken = receiver
+        .into_iter()
+        .take_while(|_| !stop.load(Ordering::Relaxed))
+        .enumerate();
+    let mut pieces: Vec<(usize, Piece)> = taken
+        .par_bridge()
+        .map(|(number, text)| {
+            let piece = Piece::parse(&text, plan.grammar);
+            let held = memory.fetch_add(piece.memory(), Ordering::Relaxed) + piece.memory();
+            if piece.fault.is_some() || plan.exceeded_by(held).is_some() {
+                stop.store(true, Ordering::Relaxed);
+            }
+            (number, piece)
+        })
+        .collect();
+    pieces.sort_unstable_by_key(|(number, _)| *number);
+    pieces.into_iter().map(|(_, piece)| piece).collect()
+}

@@ -1,0 +1,167 @@
+//! Sparse matrices as SciPy reads them.
+
+use std::io::{self, Write};
+
+use zip::write::{SimpleFileOptions, StreamWriter};
+use zip::{CompressionMethod, ZipWriter};
+
+use super::npy::{elements, header};
+use super::svmlight::by_row;
+use crate::data::Dataset;
+
+/// Level of compression, named as files are compared byte by byte.
+const LEVEL: i64 = 6;
+
+/// Which of SciPy's compressed matrices to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MatrixLayout {
+    /// By row, `csr`.
+    #[default]
+    Rows,
+    /// By column, `csc`.
+    Columns,
+}
+
+impl MatrixLayout {
+    /// What SciPy calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rows => "csr",
+            Self::Columns => "csc",
+        }
+    }
+}
+
+/// Writes the matrix of `dataset` as `scipy.sparse.load_npz` reads it: arrays `format`, `shape`,
+/// `indptr`, `indices` and `data` in a compressed zip archive. Values are 64-bit floats, indices
+/// 32-bit integers where they and the number of entries fit, as SciPy has it, else 64-bit ones.
+///
+/// By row, 12 bytes an entry and 8 a row are allocated; by column, a position is written for
+/// every column, used or not.
+///
+/// # Errors
+/// Those of `writer`.
+pub fn write_npz(
+    dataset: &Dataset<'_>,
+    layout: MatrixLayout,
+    writer: impl Write,
+) -> io::Result<()> {
+    let sizes = [dataset.rows(), dataset.width(), dataset.nonzeros()];
+    let fits = sizes.iter().all(|&size| i32::try_from(size).is_ok());
+    let mut archive = Archive {
+        zip: ZipWriter::new_stream(writer),
+        index_bytes: if fits { 4 } else { 8 },
+    };
+    match layout {
+        MatrixLayout::Rows => archive.rows(dataset)?,
+        MatrixLayout::Columns => archive.columns(dataset)?,
+    }
+    archive.begin("format", "|S3", "()", 3)?;
+    archive.zip.write_all(layout.name().as_bytes())?;
+    archive.begin("shape", "<i8", "(2,)", 16)?;
+    let shape = [dataset.rows() as u64, dataset.width() as u64];
+    elements(
+        shape.iter().map(|length| length.to_le_bytes()),
+        &mut archive.zip,
+    )?;
+    archive.zip.finish()?.into_inner().flush()
+}
+
+/// An archive of arrays.
+struct Archive<W: Write> {
+    zip: ZipWriter<StreamWriter<W>>,
+    /// Bytes of an index, 4 or 8.
+    index_bytes: usize,
+}
+
+impl<W: Write> Archive<W> {
+    fn rows(&mut self, dataset: &Dataset<'_>) -> io::Result<()> {
+        let block = by_row(dataset);
+        self.indices(
+            "indices",
+            block.indices.len(),
+            block.indices.iter().copied(),
+        )?;
+        let ends = block.ends.iter().map(|&end| end as u64);
+        self.positions(block.ends.len(), ends)?;
+        self.values(block.values.len(), block.values.iter().copied())
+    }
+
+    fn columns(&mut self, dataset: &Dataset<'_>) -> io::Result<()> {
+        let entries = dataset.nonzeros();
+        let stored = || (0..dataset.stored_columns()).map(|position| dataset.column(position));
+        let rows = stored().flat_map(|column| column.rows.iter().copied());
+        self.indices("indices", entries, rows)?;
+        let mut end = 0;
+        let mut next = 0;
+        // `Dataset` refuses widths past 32 bits.
+        let ends = (0..dataset.width()).map(|feature| {
+            let stored = next < dataset.stored_columns();
+            if stored && dataset.feature(next) as usize == feature {
+                end += dataset.column(next).rows.len() as u64;
+                next += 1;
+            }
+            end
+        });
+        self.positions(dataset.width(), ends)?;
+        self.values(
+            entries,
+            stored().flat_map(|column| column.values.iter().copied()),
+        )
+    }
+
+    fn indices(
+        &mut self,
+        name: &str,
+        count: usize,
+        indices: impl Iterator<Item = u32>,
+    ) -> io::Result<()> {
+        self.integers(name, count, indices.map(u64::from))
+    }
+
+    /// `indptr`: 0 and the ends of rows or columns.
+    fn positions(&mut self, count: usize, ends: impl Iterator<Item = u64>) -> io::Result<()> {
+        self.integers("indptr", count + 1, std::iter::once(0).chain(ends))
+    }
+
+    fn integers(
+        &mut self,
+        name: &str,
+        count: usize,
+        integers: impl Iterator<Item = u64>,
+    ) -> io::Result<()> {
+        let bytes = self.index_bytes;
+        self.begin(
+            name,
+            &format!("<i{bytes}"),
+            &format!("({count},)"),
+            count * bytes,
+        )?;
+        if bytes == 8 {
+            return elements(integers.map(u64::to_le_bytes), &mut self.zip);
+        }
+        // They fit, or they would have eight bytes.
+        let low = integers.map(|integer| {
+            let [a, b, c, d, ..] = integer.to_le_bytes();
+            [a, b, c, d]
+        });
+        elements(low, &mut self.zip)
+    }
+
+    fn values(&mut self, count: usize, values: impl Iterator<Item = f64>) -> io::Result<()> {
+        self.begin("data", "<f8", &format!("({count},)"), count * 8)?;
+        elements(values.map(f64::to_le_bytes), &mut self.zip)
+    }
+
+    /// Begins the array `name` of so many bytes.
+    fn begin(&mut self, name: &str, descr: &str, shape: &str, bytes: usize) -> io::Result<()> {
+        // With its header, and with what deflate may add to data that it cannot compress.
+        let large = bytes as u64 + bytes as u64 / 1024 + 4096 > u64::from(u32::MAX);
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Deflated)
+            .compression_level(Some(LEVEL))
+            .large_file(large);
+        self.zip.start_file(format!("{name}.npy"), options)?;
+        header(descr, shape, &mut self.zip)
+    }
+}

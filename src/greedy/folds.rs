@@ -1,0 +1,333 @@
+//! One Cholesky factor a query, for data and `lambda` where the two `m x k`
+//! matrices of [`State`](super::State) would lose too many digits.
+//!
+//! `State` has the model without a query from the model with it, by dividing by
+//! `1 - B_Q`. That may be as small as `lambda / s`; where features are seen in
+//! few queries and `lambda` is tiny against their norms, the division is repeated
+//! in every further step, and digits go with the square of `s / lambda`. `Folds`
+//! never subtracts a query from a sum that holds it. For each query `Q` it extends
+//!
+//! ```text
+//! L_{-Q} L_{-Q}' = X_{S,-Q} X_{S,-Q}' + lambda I
+//! P_Q            = L_{-Q}^-1 X_{S,Q}           (by example: m x k in all)
+//! eta_{-Q}       = L_{-Q}^-1 X_{S,-Q} y_{-Q}
+//! ```
+//!
+//! by one row a step, and judges a candidate `v` by
+//!
+//! ```text
+//! z        = L_{-Q}^-1 X_{S,-Q} v_{-Q}
+//! beta_Q   = (v_{-Q} . y_{-Q} - z . eta_{-Q}) / (lambda + |v_{-Q}|^2 - |z|^2)
+//! T_Q u_Q  = v_Q - P_Q' z
+//! ```
+//!
+//! which is equation (*) again, with every sum over the other queries taken as a
+//! sum over the other queries. O(m k + q k^2) a candidate and step, and as much
+//! memory.
+
+use rayon::prelude::*;
+
+use super::condition::Condition;
+use super::lanes::{LANES, Lanes};
+use crate::data::{Column, Queries};
+use crate::kernels;
+
+/// The models without each query, `t` of at most `capacity` steps.
+#[derive(Debug, Clone)]
+pub(super) struct Folds {
+    queries: Queries,
+    lambda: f64,
+    capacity: usize,
+    steps: usize,
+    /// Centred selected columns by example: `m` rows of `capacity`.
+    columns: Vec<f64>,
+    /// `P` by example: `m` rows of `capacity`.
+    projected: Vec<f64>,
+    /// What each query is predicted from.
+    models: Vec<Fold>,
+}
+
+/// The model without one query.
+#[derive(Debug, Clone, Default)]
+struct Fold {
+    /// Rows of `L_{-Q}` one after the other.
+    factor: Vec<f64>,
+    condition: Condition,
+    eta: Vec<f64>,
+}
+
+/// Sums over all queries but one, without ever subtracting: for every touched query the
+/// sums before it and the sums after it.
+#[derive(Debug, Default)]
+pub(super) struct SumsWithout {
+    /// Touched queries, ascending.
+    touched: Vec<u32>,
+    width: usize,
+    /// `touched + 1` rows of `width`: sums over the queries before.
+    before: Vec<f64>,
+    /// `touched + 1` rows of `width`: sums over this query and those after.
+    after: Vec<f64>,
+}
+
+impl SumsWithout {
+    fn clear(&mut self, width: usize) {
+        self.width = width;
+        self.touched.clear();
+        self.before.clear();
+        self.after.clear();
+    }
+
+    /// Turns the rows in `before`, one a touched query, into sums.
+    fn accumulate(&mut self) {
+        let (width, count) = (self.width, self.touched.len());
+        self.after.clear();
+        self.after.extend_from_slice(&self.before);
+        self.after.resize(width * (count + 1), 0.0);
+        for row in (0..count).rev() {
+            let (here, next) = self.after[row * width..].split_at_mut(width);
+            kernels::add_scaled(here, 1.0, &next[..width]);
+        }
+        self.before.resize(width * (count + 1), 0.0);
+        self.before.rotate_right(width);
+        for row in 0..count {
+            let (here, next) = self.before[row * width..].split_at_mut(width);
+            kernels::add_scaled(&mut next[..width], 1.0, here);
+        }
+    }
+
+    /// The sums over all queries but `query`.
+    fn without(&self, query: u32, sums: &mut [f64]) {
+        let row = |rows: &'_ [f64], row: usize, sums: &mut [f64]| {
+            kernels::add_scaled(sums, 1.0, &rows[row * self.width..][..self.width]);
+        };
+        sums.fill(0.0);
+        match self.touched.binary_search(&query) {
+            Ok(place) => {
+                row(&self.before, place, sums);
+                row(&self.after, place + 1, sums);
+            }
+            Err(_) => row(&self.after, 0, sums),
+        }
+    }
+}
+
+impl Folds {
+    pub(super) fn new(queries: &Queries, lambda: f64, capacity: usize) -> Self {
+        let cells = queries.rows() * capacity;
+        Self {
+            queries: queries.clone(),
+            lambda,
+            capacity,
+            steps: 0,
+            columns: vec![0.0; cells],
+            projected: vec![0.0; cells],
+            models: vec![Fold::default(); queries.len()],
+        }
+    }
+
+    /// Bytes for `capacity` steps.
+    pub(super) fn memory(rows: usize, queries: usize, capacity: usize) -> u64 {
+        let (rows, queries, capacity) = (rows as u64, queries as u64, capacity as u64);
+        let factor = capacity.saturating_mul(capacity + 3) / 2;
+        let cells = (2 * rows).saturating_mul(capacity);
+        cells
+            .saturating_add(queries.saturating_mul(factor))
+            .saturating_mul(8)
+    }
+
+    /// `X_{S,Q} v_Q`, `|v_Q|^2` and `v_Q . y_Q` of every query the column touches, summed
+    /// without each of them: rows of `t + 2`.
+    pub(super) fn sums(&self, column: Column<'_>, labels: &[f64], sums: &mut SumsWithout) {
+        sums.clear(self.steps + 2);
+        let mut rest = column;
+        while let Some(&first) = rest.rows.first() {
+            let query = self.queries.of_row(first as usize);
+            let range = self.queries.range(query);
+            let entries = rest.take_rows_below(range.end);
+            let start = sums.before.len();
+            sums.before.resize(start + sums.width, 0.0);
+            let (products, scalars) = sums.before[start..].split_at_mut(self.steps);
+            kernels::project(
+                entries.rows,
+                entries.values,
+                &self.columns,
+                self.capacity,
+                products,
+            );
+            scalars[0] = entries.centred_squared_norm(range.len());
+            scalars[1] = kernels::sparse_dot(entries.rows, entries.values, labels);
+            // Queries count in 32 bits, as rows do.
+            sums.touched.push(u32::try_from(query).unwrap_or(u32::MAX));
+        }
+        sums.accumulate();
+    }
+
+    /// Adds a feature: `column`, and the same centred and spread out. Updates the
+    /// leave-query-out residual.
+    pub(super) fn add(
+        &mut self,
+        column: Column<'_>,
+        centred: &[f64],
+        labels: &[f64],
+        holdout: &mut [f64],
+    ) {
+        let mut sums = SumsWithout::default();
+        self.sums(column, labels, &mut sums);
+        let (t, capacity, lambda) = (self.steps, self.capacity, self.lambda);
+        let mut rest = (&mut self.projected[..], &mut *holdout);
+        let mut parts = Vec::with_capacity(self.models.len());
+        for ((query, range), fold) in (0u32..).zip(self.queries.ranges()).zip(&mut self.models) {
+            let (projected, later) = rest.0.split_at_mut(range.len() * capacity);
+            let (holdout, later_holdout) = rest.1.split_at_mut(range.len());
+            rest = (later, later_holdout);
+            parts.push((query, fold, projected, &centred[range], holdout));
+        }
+        parts
+            .into_par_iter()
+            .for_each(|(query, fold, projected, centred, holdout)| {
+                let mut z = vec![0.0; t + 2];
+                sums.without(query, &mut z);
+                let (pivot, eta) = fold.extend(&mut z, lambda);
+                let rows = projected
+                    .chunks_exact_mut(capacity)
+                    .zip(centred)
+                    .zip(holdout);
+                for ((row, &v), holdout) in rows {
+                    row[t] = (v - kernels::dot(&row[..t], &z[..t])) / pivot;
+                    *holdout -= eta * row[t];
+                }
+            });
+        for (row, &v) in self.columns.chunks_exact_mut(capacity).zip(centred) {
+            row[t] = v;
+        }
+        self.steps += 1;
+    }
+
+    /// The largest condition number of all models.
+    pub(super) fn condition(&self) -> f64 {
+        let conditions = self.models.iter().map(|fold| fold.condition.value());
+        conditions.fold(1.0, f64::max)
+    }
+
+    /// `e(S) - e(S + v)` for candidates whose sums are given, one to a lane; `load` puts the
+    /// centred columns of a query into its argument and says whether there are any. `see` is
+    /// told `beta_Q` and `T_Q u_Q` of every query.
+    pub(super) fn gains(
+        &self,
+        sums: &[SumsWithout],
+        holdout: &[f64],
+        mut load: impl FnMut(usize, &mut [Lanes]) -> bool,
+        mut see: impl FnMut(usize, &Lanes, &[Lanes]),
+    ) -> Lanes {
+        let t = self.steps;
+        let mut single = vec![0.0; t + 2];
+        let mut z = vec![[0.0; LANES]; t + 2];
+        let mut v = vec![[0.0; LANES]; self.queries.largest()];
+        let mut gains = [0.0; LANES];
+        for ((query, range), fold) in (0u32..).zip(self.queries.ranges()).zip(&self.models) {
+            for (lane, sums) in sums.iter().enumerate() {
+                sums.without(query, &mut single);
+                for (z, &single) in z.iter_mut().zip(&single) {
+                    z[lane] = single;
+                }
+            }
+            let v = &mut v[..range.len()];
+            let touched = load(query as usize, v);
+            let rows = &self.projected[range.start * self.capacity..range.end * self.capacity];
+            let rows = Rows {
+                projected: rows,
+                stride: self.capacity,
+                holdout: &holdout[range],
+            };
+            if !touched {
+                v.fill([0.0; LANES]);
+            }
+            let beta = judge(fold, self.lambda, &mut z, &rows, v, &mut gains);
+            see(query as usize, &beta, v);
+        }
+        gains
+    }
+}
+
+impl Fold {
+    /// Appends the row for a column with `X_{S,-Q} v_{-Q}`, `|v_{-Q}|^2` and
+    /// `v_{-Q} . y_{-Q}` in `z`, of which the first turns into `L_{-Q}^-1 X_{S,-Q} v_{-Q}`.
+    /// Returns the pivot and the new `eta`.
+    fn extend(&mut self, z: &mut [f64], lambda: f64) -> (f64, f64) {
+        let (z, scalars) = z.split_at_mut(self.eta.len());
+        let mut rest = &self.factor[..];
+        for step in 0..z.len() {
+            let (row, later) = rest.split_at(step + 1);
+            rest = later;
+            z[step] = (z[step] - kernels::dot(&row[..step], &z[..step])) / row[step];
+        }
+        // |v_{-Q}|^2 - |z|^2 is not negative, but for rounding.
+        let pivot = (lambda + (scalars[0] - kernels::dot(z, z)).max(0.0)).sqrt();
+        let eta = (scalars[1] - kernels::dot(z, &self.eta)) / pivot;
+        self.factor.extend_from_slice(z);
+        self.factor.push(pivot);
+        self.condition.extend(&self.factor);
+        self.eta.push(eta);
+        (pivot, eta)
+    }
+}
+
+/// The examples of a query: rows of `P_Q'` and `p_Q`.
+struct Rows<'a> {
+    projected: &'a [f64],
+    stride: usize,
+    holdout: &'a [f64],
+}
+
+/// Adds one query's part of the gain and returns `beta_Q`. `z` holds `X_{S,-Q} v_{-Q}` and the
+/// two scalars; `v_Q` turns into `T_Q u_Q`.
+#[multiversion::multiversion(targets = "simd")]
+fn judge(
+    fold: &Fold,
+    lambda: f64,
+    z: &mut [Lanes],
+    query: &Rows<'_>,
+    v: &mut [Lanes],
+    gains: &mut Lanes,
+) -> Lanes {
+    let (z, scalars) = z.split_at_mut(fold.eta.len());
+    let (mut slack, mut along) = (scalars[0], scalars[1]);
+    let mut rest = &fold.factor[..];
+    for step in 0..z.len() {
+        let (row, later) = rest.split_at(step + 1);
+        rest = later;
+        let (solved, here) = z.split_at_mut(step);
+        let mut value = here[0];
+        for (&factor, solved) in row.iter().zip(&*solved) {
+            for lane in 0..LANES {
+                value[lane] -= factor * solved[lane];
+            }
+        }
+        for lane in 0..LANES {
+            value[lane] /= row[step];
+            slack[lane] -= value[lane] * value[lane];
+            along[lane] -= value[lane] * fold.eta[step];
+        }
+        here[0] = value;
+    }
+    let (mut c, mut d) = ([0.0; LANES], [0.0; LANES]);
+    let rows = query.projected.chunks_exact(query.stride);
+    for ((row, &p), slot) in rows.zip(query.holdout).zip(v) {
+        let mut tu = *slot;
+        for (&factor, z) in row.iter().zip(&*z) {
+            for lane in 0..LANES {
+                tu[lane] -= factor * z[lane];
+            }
+        }
+        for lane in 0..LANES {
+            c[lane] += p * tu[lane];
+            d[lane] += tu[lane] * tu[lane];
+        }
+        *slot = tu;
+    }
+    let beta = std::array::from_fn(|lane| along[lane] / (lambda + slack[lane].max(0.0)));
+    for (lane, gain) in gains.iter_mut().enumerate() {
+        *gain += beta[lane] * (2.0 * c[lane] - beta[lane] * d[lane]);
+    }
+    beta
+}

@@ -1,0 +1,531 @@
+//! The state of greedy leave-query-out selection: two `m x k` matrices
+//! (algorithms, section 3, in the form derived in `docs/derivation.md`).
+//!
+//! With `Phi` (`k x m`) the whitened selected features and, for every query
+//! `Q`, `T_Q = (I - Phi_Q' Phi_Q)^-1`, section 3 keeps `Psi` with
+//! `T_Q = I + Psi_Q' Psi_Q`. This module keeps
+//!
+//! ```text
+//! H_Q = T_Q Phi_Q'      (rows of Q, k columns)
+//! ```
+//!
+//! instead. `T_Q = I + H_Q Phi_Q` by the push-through identity, and for a
+//! candidate `v` with `z = Phi v` and `z_Q = Phi_Q v_Q`
+//!
+//! ```text
+//! u_Q     = v_Q - Phi_Q' z
+//! T_Q u_Q = v_Q - H_Q (z - z_Q)
+//! ```
+//!
+//! so that a candidate costs two products with `m x k` matrices instead of
+//! three, a query that the candidate does not touch needs no case of its own,
+//! and one that holds the candidate alone gets `T_Q u_Q = v_Q` exactly.
+//! Adding a feature with whitened row `phi`, `psi_Q = T_Q phi_Q` and
+//! `kappa_Q = 1 / (1 - phi_Q . psi_Q)` changes `H_Q` by
+//!
+//! ```text
+//! H_Q <- [H_Q + kappa_Q psi_Q (Phi_Q psi_Q)',  kappa_Q psi_Q]
+//! ```
+
+use ndarray::Array2;
+use rayon::prelude::*;
+
+use super::addition::{
+    Addition, LastStep, Part, centre, centred, subtract_products_in_parallel, take,
+};
+use super::condition::{Condition, solve_transposed};
+use super::folds::Folds;
+use crate::data::{Column, Queries};
+use crate::kernels;
+use crate::{Lambda, QueryWeight};
+
+/// What leave-query-out selection knows after `t` of at most `k` steps: per
+/// example, nothing per candidate. Replicated where columns are partitioned.
+///
+/// Memory: [`State::memory`], about `16 m k` bytes.
+#[derive(Debug, Clone)]
+pub struct State {
+    lambda: Lambda,
+    queries: Queries,
+    /// Roots of the queries' weights by example, `m`; `None`: all 1.
+    scales: Option<Vec<f64>>,
+    /// Query-centred labels `y^`, times `scales`, `m`.
+    labels: Vec<f64>,
+    /// Training residual `r = y^ - Phi' Phi y^`, `m`.
+    residual: Vec<f64>,
+    /// Leave-query-out residual `p_Q = T_Q r_Q`, `m`.
+    holdout: Vec<f64>,
+    /// `m` rows of `capacity`, the first `t` in use: `Phi` by example.
+    phi: Vec<f64>,
+    /// `m` rows of `capacity`, the first `t` in use: `H` by example.
+    held: Vec<f64>,
+    capacity: usize,
+    /// `Phi y^`, `t`.
+    eta: Vec<f64>,
+    /// Rows of the lower Cholesky factor of `X_S X_S' + lambda I`, one after the other.
+    factor: Vec<f64>,
+    condition: Condition,
+    signs: Vec<f64>,
+    last: Option<LastStep>,
+    /// `trace(T_Q - I)`, which is no less than its norm, `q`.
+    traces: Vec<f64>,
+    /// The largest `s` of a selected feature.
+    largest_pivot: f64,
+    /// Selected columns, to start `folds` from.
+    selected: Vec<(Vec<u32>, Vec<f64>)>,
+    /// Takes over when `Phi` and `H` lose too many digits.
+    folds: Option<Box<Folds>>,
+}
+
+/// How much `|T_Q| s / lambda` may be before [`Folds`] take over: about this times the
+/// rounding of one operation is lost.
+const DELICATE: f64 = 1e8;
+
+/// The rows of one query in `Phi'`, `H` and `p`.
+pub(super) struct QueryMatrices<'a> {
+    pub(super) phi: &'a [f64],
+    pub(super) held: &'a [f64],
+    pub(super) stride: usize,
+    pub(super) holdout: &'a [f64],
+}
+
+impl State {
+    /// The state before the first of `capacity` steps.
+    pub fn new(labels: &[f64], queries: &Queries, lambda: Lambda, capacity: usize) -> Self {
+        Self::weighted(labels, queries, QueryWeight::Uniform, lambda, capacity)
+    }
+
+    /// The same with queries that count by `weight`. All there is of an example in the state,
+    /// and all that is added to it, is scaled by the root of its query's weight; only
+    /// [`predictions`](Self::predictions) are in the units of the labels.
+    pub fn weighted(
+        labels: &[f64],
+        queries: &Queries,
+        weight: QueryWeight,
+        lambda: Lambda,
+        capacity: usize,
+    ) -> Self {
+        let mut labels = centred(labels, queries);
+        let scales = weight.row_scales(queries);
+        for (label, scale) in labels.iter_mut().zip(scales.iter().flatten()) {
+            *label *= scale;
+        }
+        let cells = labels.len() * capacity;
+        Self {
+            lambda,
+            queries: queries.clone(),
+            scales,
+            residual: labels.clone(),
+            holdout: labels.clone(),
+            labels,
+            phi: vec![0.0; cells],
+            held: vec![0.0; cells],
+            capacity,
+            eta: Vec::with_capacity(capacity),
+            factor: Vec::new(),
+            condition: Condition::default(),
+            signs: Vec::with_capacity(capacity),
+            last: None,
+            traces: vec![0.0; queries.len()],
+            largest_pivot: 0.0,
+            selected: Vec::new(),
+            folds: None,
+        }
+    }
+
+    /// Bytes a state takes for `rows` examples and `capacity` steps.
+    pub fn memory(rows: usize, capacity: usize) -> u64 {
+        let (rows, capacity) = (rows as u64, capacity as u64);
+        let cells = rows.saturating_mul(2 * capacity + 9);
+        cells
+            .saturating_add(capacity.saturating_mul(capacity + 1) / 2)
+            .saturating_mul(8)
+    }
+
+    /// Bytes that one factor a query takes, if the data turn out to need it: where `lambda` is
+    /// so small that leaving a query out amplifies rounding too much (`docs/derivation.md`).
+    pub fn folds_memory(rows: usize, queries: usize, capacity: usize) -> u64 {
+        Folds::memory(rows, queries, capacity)
+    }
+
+    /// The state of the same data before the first step, without room for one.
+    pub(super) fn without_features(&self) -> Self {
+        Self {
+            lambda: self.lambda,
+            queries: self.queries.clone(),
+            scales: self.scales.clone(),
+            labels: self.labels.clone(),
+            residual: self.labels.clone(),
+            holdout: self.labels.clone(),
+            phi: Vec::new(),
+            held: Vec::new(),
+            capacity: 0,
+            eta: Vec::new(),
+            factor: Vec::new(),
+            condition: Condition::default(),
+            signs: Vec::new(),
+            last: None,
+            traces: vec![0.0; self.queries.len()],
+            largest_pivot: 0.0,
+            selected: Vec::new(),
+            folds: None,
+        }
+    }
+
+    /// The ridge parameter.
+    pub fn lambda(&self) -> Lambda {
+        self.lambda
+    }
+
+    /// The partition of the examples.
+    pub fn queries(&self) -> &Queries {
+        &self.queries
+    }
+
+    /// Steps taken: the number of selected features `t`.
+    pub fn steps(&self) -> usize {
+        self.eta.len()
+    }
+
+    /// Most steps that can be taken.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Query-centred labels `y^`, `m`, times the roots of the queries' weights.
+    pub fn labels(&self) -> &[f64] {
+        &self.labels
+    }
+
+    /// Residual on the training data `r`, query-centred, `m`, times the roots of the queries'
+    /// weights.
+    pub fn residual(&self) -> &[f64] {
+        &self.residual
+    }
+
+    /// Leave-query-out residual `p`, query-centred, `m`: `y^` less the predictions of the
+    /// models trained without the example's own query, times the roots of the queries' weights.
+    pub fn holdout(&self) -> &[f64] {
+        &self.holdout
+    }
+
+    /// Leave-query-out predictions, query-centred, `m`, in the units of the labels.
+    pub fn predictions(&self) -> Vec<f64> {
+        let predictions = self.labels.iter().zip(&self.holdout);
+        self.unscaled(predictions.map(|(label, residual)| label - residual))
+    }
+
+    /// Query-centred labels, `m`, in the units of the labels.
+    pub fn centred_labels(&self) -> Vec<f64> {
+        self.unscaled(self.labels.iter().copied())
+    }
+
+    /// Root of the weight of `query`.
+    pub(super) fn scale(&self, query: usize) -> f64 {
+        let first = self.queries.range(query).start;
+        self.scales.as_ref().map_or(1.0, |scales| scales[first])
+    }
+
+    /// `m` values of examples without the roots of the queries' weights.
+    fn unscaled(&self, values: impl Iterator<Item = f64>) -> Vec<f64> {
+        match &self.scales {
+            None => values.collect(),
+            Some(scales) => values.zip(scales).map(|(v, scale)| v / scale).collect(),
+        }
+    }
+
+    /// Leave-query-out error `e(S) = sum_Q |p_Q|^2` (the paper's equation 7), weighted as
+    /// queries are.
+    pub fn error(&self) -> f64 {
+        self.holdout
+            .iter()
+            .map(|residual| residual * residual)
+            .sum()
+    }
+
+    /// Row `example` of `Phi'`: `t` numbers.
+    pub fn phi(&self, example: usize) -> &[f64] {
+        let start = example * self.capacity;
+        &self.phi[start..start + self.steps()]
+    }
+
+    /// Row `example` of `H`: `t` numbers.
+    pub fn held(&self, example: usize) -> &[f64] {
+        let start = example * self.capacity;
+        &self.held[start..start + self.steps()]
+    }
+
+    /// A copy of `Phi'`, `m x t`: the selected features, whitened, by example.
+    pub fn whitened(&self) -> Array2<f64> {
+        let shape = (self.labels.len(), self.steps());
+        Array2::from_shape_fn(shape, |(example, step)| self.phi(example)[step])
+    }
+
+    /// A copy of `H`, `m x t`: the same with each query's own part taken out.
+    pub fn whitened_without_query(&self) -> Array2<f64> {
+        let shape = (self.labels.len(), self.steps());
+        Array2::from_shape_fn(shape, |(example, step)| self.held(example)[step])
+    }
+
+    /// The rows of `query` in `Phi'`, `H` and `p`.
+    pub(super) fn query_matrices(&self, query: usize) -> QueryMatrices<'_> {
+        let rows = self.queries.range(query);
+        let cells = rows.start * self.capacity..rows.end * self.capacity;
+        QueryMatrices {
+            phi: &self.phi[cells.clone()],
+            held: &self.held[cells],
+            stride: self.capacity,
+            holdout: &self.holdout[rows],
+        }
+    }
+
+    /// What the last step did; `None` before the first.
+    pub fn last(&self) -> Option<&LastStep> {
+        self.last.as_ref()
+    }
+
+    /// `z = Phi v` into `z` (`t` numbers), for any column that centres to `v`. O(t nnz).
+    pub fn project(&self, column: Column<'_>, z: &mut [f64]) {
+        z.fill(0.0);
+        kernels::project(column.rows, column.values, &self.phi, self.capacity, z);
+    }
+
+    /// Adds a feature: O(m t) time, in parallel over queries.
+    ///
+    /// # Panics
+    /// When all `capacity` steps have been taken.
+    pub fn add(&mut self, addition: Addition<'_>) {
+        assert!(
+            self.steps() < self.capacity,
+            "room for {} steps",
+            self.capacity
+        );
+        let column = addition.column;
+        let mut z = vec![0.0; self.steps()];
+        self.project(column, &mut z);
+        let mut last = self
+            .last
+            .take()
+            .unwrap_or_else(|| LastStep::none(&self.queries));
+        self.spread(column, &mut last.psi);
+        last.phi.copy_from_slice(&last.psi);
+        subtract_products_in_parallel(&mut last.phi, &self.phi, self.capacity, &z);
+        // v . u = |v|^2 - |z|^2 is not negative, but for rounding.
+        let pivot = self.lambda.value()
+            + kernels::sparse_dot(column.rows, column.values, &last.phi).max(0.0);
+        let root = pivot.sqrt();
+        last.eta = kernels::sparse_dot(column.rows, column.values, &self.residual) / root;
+        last.least_slack = self.lambda.value() / pivot;
+        last.sole_query = self.sole_query(column);
+        let eta = last.eta;
+        self.parts(column, &mut last)
+            .into_par_iter()
+            .for_each(|part| part.append(&z, root, eta));
+        self.largest_pivot = self.largest_pivot.max(pivot);
+        self.factor.extend_from_slice(&z);
+        self.factor.push(root);
+        self.condition.extend(&self.factor);
+        self.eta.push(last.eta);
+        self.signs.push(addition.sign);
+        self.selected
+            .push((column.rows.to_vec(), column.values.to_vec()));
+        self.last = Some(last);
+        self.update_folds();
+    }
+
+    /// `trace(T_Q - I)`, which is no less than its norm.
+    pub(super) fn trace(&self, query: usize) -> f64 {
+        self.traces[query]
+    }
+
+    /// What rounding may have done to the leave-query-out error of a candidate with
+    /// `|v|^2 <= longest`, or to a bound on it, as a share of the error before.
+    pub(super) fn rounding(&self, longest: f64) -> f64 {
+        let trace = self.traces.iter().copied().fold(0.0, f64::max);
+        let stiffness = self.largest_pivot.max(longest) / self.lambda.value();
+        1e-12 + 16.0 * f64::EPSILON * (1.0 + trace) * stiffness
+    }
+
+    /// By how much rounding is amplified in the worst case: see [`Folds`].
+    fn loss(&self) -> f64 {
+        let trace = self.traces.iter().copied().fold(0.0, f64::max);
+        trace * self.largest_pivot / self.lambda.value()
+    }
+
+    /// Whether candidates have to be judged by [`Folds`]: see there.
+    pub(super) fn folds(&self) -> Option<&Folds> {
+        self.folds.as_deref()
+    }
+
+    fn update_folds(&mut self) {
+        if self.folds.is_none() && self.loss() <= DELICATE {
+            return;
+        }
+        let mut missing = self.selected.len() - 1..self.selected.len();
+        let mut folds = self.folds.take().unwrap_or_else(|| {
+            missing.start = 0;
+            self.holdout.clone_from(&self.labels);
+            Box::new(Folds::new(
+                &self.queries,
+                self.lambda.value(),
+                self.capacity,
+            ))
+        });
+        let mut centred = vec![0.0; self.labels.len()];
+        for (rows, values) in &self.selected[missing] {
+            let column = Column { rows, values };
+            self.spread(column, &mut centred);
+            folds.add(column, &centred, &self.labels, &mut self.holdout);
+        }
+        self.folds = Some(folds);
+    }
+
+    /// The centred column, `m` numbers, into `v`.
+    fn spread(&self, column: Column<'_>, v: &mut [f64]) {
+        v.fill(0.0);
+        for (row, value) in column.iter() {
+            v[row] = value;
+        }
+        for range in self.queries.ranges() {
+            centre(&mut v[range]);
+        }
+    }
+
+    fn sole_query(&self, column: Column<'_>) -> Option<usize> {
+        let (&first, &last) = (column.rows.first()?, column.rows.last()?);
+        let query = self
+            .queries
+            .offsets()
+            .partition_point(|&offset| offset <= first)
+            - 1;
+        (last < self.queries.offsets()[query + 1]).then_some(query)
+    }
+
+    /// The state cut at query boundaries.
+    fn parts<'a>(&'a mut self, column: Column<'a>, last: &'a mut LastStep) -> Vec<Part<'a>> {
+        let mut column = column;
+        let capacity = self.capacity;
+        let mut matrices = (&mut self.phi[..], &mut self.held[..]);
+        let mut vectors = (&mut self.residual[..], &mut self.holdout[..]);
+        let mut news = (&mut last.phi[..], &mut last.psi[..]);
+        let (least_slack, sole_query) = (last.least_slack, last.sole_query);
+        let folded = self.folds.is_some();
+        let scalars = last
+            .leverage
+            .iter_mut()
+            .zip(&mut last.kappa)
+            .zip(&mut self.traces);
+        let mut parts = Vec::with_capacity(self.queries.len());
+        for (query, (range, ((leverage, kappa), trace))) in
+            self.queries.ranges().zip(scalars).enumerate()
+        {
+            let rows = range.len();
+            parts.push(Part {
+                first_row: range.start,
+                capacity,
+                entries: column.take_rows_below(range.end),
+                phi: take(&mut matrices.0, rows * capacity),
+                held: take(&mut matrices.1, rows * capacity),
+                residual: take(&mut vectors.0, rows),
+                holdout: take(&mut vectors.1, rows),
+                new_phi: take(&mut news.0, rows),
+                psi: take(&mut news.1, rows),
+                leverage,
+                kappa,
+                least_slack,
+                trace,
+                folded,
+                unseen_elsewhere: sole_query == Some(query),
+            });
+        }
+        parts
+    }
+
+    /// By how much rounding may be amplified in the weights and the leave-query-out error: the
+    /// condition number of `X_S X_S' + lambda I`, or that of the same without a query where there
+    /// is a factor for each. An estimate of the order of magnitude, from 1 on. About as many digits
+    /// are lost as it has (`docs/derivation.md`, section 10).
+    pub fn condition(&self) -> f64 {
+        let folds = self.folds.iter().map(|folds| folds.condition());
+        folds.fold(self.condition.value(), f64::max)
+    }
+
+    /// Weights of the selected features in order of selection: back substitution with the
+    /// Cholesky factor, O(t^2).
+    pub fn weights(&self) -> Vec<f64> {
+        let mut weights = self.eta.clone();
+        solve_transposed(&self.factor, &mut weights);
+        for (weight, sign) in weights.iter_mut().zip(&self.signs) {
+            *weight *= sign;
+        }
+        weights
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::Axis;
+
+    use super::*;
+    use crate::columns::ColumnClasses;
+    use crate::data::read::ReadOptions;
+
+    const DATA: &str = "1 qid:1 1:1 3:1\n0 qid:1 2:1\n0.5 qid:1 1:2 2:1\n\
+        1 qid:2 2:3 3:1\n0 qid:2 1:1\n0 qid:3 3:2\n1 qid:3 1:1 2:1\n";
+
+    fn state(lambda: f64) -> State {
+        let data = ReadOptions::new()
+            .read_from(DATA.as_bytes(), "data")
+            .unwrap()
+            .dataset;
+        let candidates = ColumnClasses::new(&data);
+        let lambda = Lambda::new(lambda).unwrap();
+        let mut state = State::new(data.labels(), data.queries(), lambda, candidates.len());
+        for candidate in 0..candidates.len() {
+            let (feature, column) = (candidates.feature(candidate), candidates.column(candidate));
+            state.add(Addition {
+                feature,
+                column,
+                sign: candidates.sign(candidate),
+            });
+        }
+        state
+    }
+
+    /// `a` and `b` agree to a share of `1e-9`.
+    fn assert_close(a: f64, b: f64) {
+        assert!((a - b).abs() <= 1e-9 * (1.0 + a.abs()), "{a} and {b}");
+    }
+
+    #[test]
+    fn h_is_phi_without_the_query() {
+        // T_Q = (I - Phi_Q' Phi_Q)^-1 and H_Q = T_Q Phi_Q', so (I - Phi_Q' Phi_Q) H_Q = Phi_Q'.
+        let state = state(0.5);
+        let (phi, held) = (state.whitened(), state.whitened_without_query());
+        for range in state.queries().ranges() {
+            let phi = phi.slice_axis(Axis(0), range.clone().into());
+            let held = held.slice_axis(Axis(0), range.into());
+            let product = &held - &phi.dot(&phi.t().dot(&held));
+            for (found, expected) in product.iter().zip(&phi) {
+                assert_close(*found, *expected);
+            }
+        }
+    }
+
+    #[test]
+    fn the_factors_say_what_the_matrices_say() {
+        let (mut fine, coarse) = (state(0.5), state(0.5));
+        let mut folds = Folds::new(&fine.queries, 0.5, fine.capacity);
+        fine.holdout.clone_from(&fine.labels);
+        let selected = std::mem::take(&mut fine.selected);
+        let mut centred = vec![0.0; fine.labels.len()];
+        for (rows, values) in &selected {
+            let column = Column { rows, values };
+            fine.spread(column, &mut centred);
+            folds.add(column, &centred, &fine.labels, &mut fine.holdout);
+        }
+        for (fine, coarse) in fine.holdout.iter().zip(&coarse.holdout) {
+            assert_close(*fine, *coarse);
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! Sparse back-fitting under leave-query-out (algorithms, section 4):
+//! O(k m-) time a candidate and step, m- the non-zeros of a column.
+//!
+//! A candidate is judged with all other weights held: every model that was
+//! trained without a query `Q` keeps its weights, the newcomer's weight is fitted
+//! to the residuals of the other queries and tested on `Q`,
+//!
+//! ```text
+//! alpha_Q = (rho - a_Q) / (lambda + |v|^2 - |v_Q|^2)
+//! a_Q     = v_Q . p_Q - z . f_Q          f_Q = Phi_Q p_Q
+//! gain    = sum over touched Q of 2 alpha_Q (v_Q . p_Q) - alpha_Q^2 |v_Q|^2
+//! ```
+//!
+//! and once it is chosen everything is fitted again. This is another criterion
+//! than leave-query-out pre-fitting, not an approximation of its arithmetic: it
+//! may choose other features.
+
+use rayon::prelude::*;
+
+use crate::greedy::{Contest, Entrant, Round, State, Strategy, Work};
+use crate::kernels;
+
+/// ColumnClasses judged by one task.
+const CHUNK: usize = 512;
+
+/// Judges candidates with all other weights held.
+#[derive(Debug, Default)]
+pub struct Backfit {
+    evaluated: usize,
+}
+
+impl Backfit {
+    /// Nothing to prepare.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Bytes taken besides the state: `f_Q` for every query, the list of candidates judged,
+    /// and `z` for each of `threads`.
+    pub fn memory(judged: usize, queries: usize, k: usize, threads: usize) -> u64 {
+        8 * (queries * k + threads * k) as u64 + 4 * judged as u64
+    }
+}
+
+impl Strategy for Backfit {
+    fn propose(&mut self, round: &Round<'_>) -> Contest {
+        let eligible = round.eligible_candidates();
+        self.evaluated = eligible.len();
+        let error = round.state.error();
+        let projected = round.state.projected_holdout();
+        eligible
+            .par_chunks(CHUNK)
+            .map_init(
+                || vec![0.0; round.state.steps()],
+                |z, chunk| {
+                    let mut contest = Contest::default();
+                    for &candidate in chunk {
+                        let gain = gain(round, candidate as usize, &projected, z);
+                        let feature = round.candidates.feature(candidate as usize);
+                        contest.enter(Entrant::new(feature, error, gain));
+                    }
+                    contest
+                },
+            )
+            .reduce(Contest::default, Contest::merge)
+    }
+
+    fn work(&self) -> Work {
+        Work {
+            evaluated: self.evaluated,
+            ..Work::default()
+        }
+    }
+}
+
+/// What back-fitting `candidate` takes off the leave-query-out error.
+fn gain(round: &Round<'_>, candidate: usize, projected: &[f64], z: &mut [f64]) -> f64 {
+    let (candidates, state) = (round.candidates, round.state);
+    if candidates.sole_query(candidate).is_some() {
+        // Its query is the only one with something to fit, and that one is held out.
+        return 0.0;
+    }
+    let column = candidates.column(candidate);
+    state.project(column, z);
+    let rho = kernels::sparse_dot(column.rows, column.values, state.residual());
+    let norm = state.lambda().value() + candidates.squared_norm(candidate);
+    candidates
+        .segments(candidate)
+        .map(|segment| {
+            let entries = segment.column;
+            let along = kernels::sparse_dot(entries.rows, entries.values, state.holdout());
+            let f = &projected[segment.query * z.len()..][..z.len()];
+            let a = along - kernels::dot(z, f);
+            // |v|^2 - |v_Q|^2 is not negative, but for rounding.
+            let slack = (norm - segment.squared_norm).max(state.lambda().value());
+            let alpha = (rho - a) / slack;
+            alpha * (2.0 * along - alpha * segment.squared_norm)
+        })
+        .sum()
+}
+
+impl State {
+    /// `f_Q = Phi_Q p_Q` for every query: `q` rows of `t`.
+    pub(super) fn projected_holdout(&self) -> Vec<f64> {
+        let steps = self.steps();
+        let mut projected = vec![0.0; steps * self.queries().len()];
+        if steps > 0 {
+            for (range, f) in self
+                .queries()
+                .ranges()
+                .zip(projected.chunks_exact_mut(steps))
+            {
+                for example in range {
+                    kernels::add_scaled(f, self.holdout()[example], self.phi(example));
+                }
+            }
+        }
+        projected
+    }
+}

@@ -1,0 +1,329 @@
+//! Upper bounds on the gain of a candidate. The argument for each is in
+//! `docs/bounds.md`.
+//!
+//! Everything is written in sums *without* a query: with `v_-`, `z_-` the parts
+//! of `v` and `z = Phi v` from outside `Q` and `N_Q = Phi_Q H_Q`,
+//!
+//! ```text
+//! n_Q  = rho - a_Q = v_- . r_- + z_- . f_Q
+//! S_Q  = s - b_Q   = lambda + |v_-|^2 - |z_-|^2 - z_-' N_Q z_-     0 <= z_-' N_Q z_- <= h_Q |z_-|^2
+//! c_Q  = v_Q . p_Q - z_- . g_Q
+//! d_Q  = |v_Q - H_Q z_-|^2
+//! gain = sum_Q 2 beta_Q c_Q - beta_Q^2 d_Q,       beta_Q = n_Q / S_Q
+//! ```
+//!
+//! In a query that the candidate does not touch `z_- = z` and, with
+//! `beta_0 = rho / s`,
+//!
+//! ```text
+//! 2 beta_Q c_Q = - 2 beta_0 z . g_Q - 2 (z . g_Q) (beta_0 b_Q + z . f_Q) / S_Q
+//! ```
+//!
+//! whose first term is summed over all queries as `- 2 beta_0 z . G`, one
+//! number a candidate that a pass over its entries gives; touched queries take
+//! their share of it back.
+
+use super::forms::Forms;
+use super::terms::{ExampleTerms, OWN_F, OWN_G, P, QueryTerms, R, StepTerms};
+use crate::data::Column;
+use crate::greedy::lanes::{LANES, Lanes};
+
+/// What a bound knows of a candidate in a query it touches.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct QueryPart {
+    pub(super) query: usize,
+    /// `|v_Q|^2`
+    pub(super) squared_norm: f64,
+    /// `|z_-|^2`
+    pub(super) z_without: f64,
+    /// Products of the entries with [`ExampleTerms`].
+    pub(super) sums: ExampleTerms,
+}
+
+impl QueryPart {
+    /// Passes over the entries of a piece.
+    #[inline(always)]
+    pub(super) fn new(
+        (query, squared_norm): (usize, f64),
+        entries: Column<'_>,
+        examples: &[ExampleTerms],
+    ) -> Self {
+        let mut sums = [0.0; LANES];
+        for (row, value) in entries.iter() {
+            let example = &examples[row];
+            for lane in 0..LANES {
+                sums[lane] += value * example[lane];
+            }
+        }
+        Self {
+            query,
+            squared_norm,
+            z_without: 0.0,
+            sums,
+        }
+    }
+
+    /// `v_- . r_- - z_Q . f_Q`: `n_Q` but for `z . f_Q`.
+    #[inline(always)]
+    pub(super) fn n(&self, whole: &Whole) -> f64 {
+        whole.rho - self.sums[R] - self.sums[OWN_F]
+    }
+
+    /// `v_Q . p_Q + z_Q . g_Q`: `c_Q` but for `- z . g_Q`.
+    #[inline(always)]
+    pub(super) fn c(&self) -> f64 {
+        self.sums[P] + self.sums[OWN_G]
+    }
+}
+
+/// What a bound knows of a candidate as a whole.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Whole {
+    /// `|v|^2`
+    pub(super) squared_norm: f64,
+    /// `|z|^2`, or no less.
+    pub(super) z_squared: f64,
+    /// `rho = v . r`
+    pub(super) rho: f64,
+}
+
+impl Whole {
+    /// `s = lambda + |v|^2 - |z|^2`, or no more, but no less than `lambda`.
+    #[inline(always)]
+    pub(super) fn pivot(&self, lambda: f64) -> f64 {
+        lambda + (self.squared_norm - self.z_squared).max(0.0)
+    }
+}
+
+/// Level 0, all touched queries: `z . f_Q` and `z . g_Q` are known by their norms only. Contains
+/// the `2 beta_0 z . g_Q` that each takes back from `- 2 beta_0 z . G`.
+#[inline(always)]
+pub(super) fn touched_by_norms(
+    whole: &Whole,
+    touches: &[QueryPart],
+    step: &StepTerms,
+    lengths: (f64, f64),
+) -> f64 {
+    let mut sums = [0.0; LANES];
+    for block in touches.chunks(LANES) {
+        let mut ranges = Ranges::default();
+        for (lane, touch) in block.iter().enumerate() {
+            ranges.load(lane, whole, touch, &step.queries[touch.query], lengths.0);
+        }
+        let bounds = ranges.bounds(whole.squared_norm, lengths.1, step.lambda);
+        // What a lane without a query gets is not added.
+        for lane in 0..block.len() {
+            sums[lane] += bounds[lane];
+        }
+    }
+    sums.iter().sum()
+}
+
+/// What level 0 knows of eight touched queries.
+#[derive(Debug, Clone, Copy, Default)]
+struct Ranges {
+    squared_norm: Lanes,
+    z_without: Lanes,
+    h: Lanes,
+    held: Lanes,
+    /// `n_Q` is within `n_off` of `n`.
+    n: Lanes,
+    n_off: Lanes,
+    /// `c_Q` is within `c_off` of `c`.
+    c: Lanes,
+    c_off: Lanes,
+}
+
+impl Ranges {
+    #[inline(always)]
+    fn load(&mut self, lane: usize, whole: &Whole, touch: &QueryPart, terms: &QueryTerms, z: f64) {
+        self.squared_norm[lane] = touch.squared_norm;
+        self.z_without[lane] = touch.z_without;
+        self.h[lane] = terms.h;
+        self.held[lane] = terms.held;
+        self.n[lane] = touch.n(whole);
+        self.n_off[lane] = z * terms.f;
+        self.c[lane] = touch.c();
+        self.c_off[lane] = z * terms.g;
+    }
+
+    /// No branch: this runs a million times a step, eight at a time.
+    #[inline(always)]
+    fn bounds(&self, squared_norm: f64, beta_0: f64, lambda: f64) -> Lanes {
+        let mut bounds = [0.0; LANES];
+        for (lane, bound) in bounds.iter_mut().enumerate() {
+            let (n, n_off) = (self.n[lane], self.n_off[lane]);
+            let (c, c_off) = (self.c[lane], self.c_off[lane]);
+            let outside = larger(squared_norm - self.squared_norm[lane], 0.0);
+            let (least, most) = pivot_without(outside, self.z_without[lane], self.h[lane], lambda);
+            let d = longer_than(
+                self.squared_norm[lane],
+                self.z_without[lane],
+                self.held[lane],
+            );
+            let (low, high) = weights((n - n_off, n + n_off), least, most);
+            // 2 beta c_Q + 2 beta_0 z . g_Q = 2 beta c + 2 (beta_0 - beta) z . g_Q: a concave
+            // piece on either side of beta_0. Beyond its side a piece is below the other, so
+            // neither needs a test.
+            let last = smaller(high, larger(beta_0, low));
+            let above = parabola(c + c_off, d, larger(low, beta_0), high) - 2.0 * beta_0 * c_off;
+            let below = parabola(c - c_off, d, low, last) + 2.0 * beta_0 * c_off;
+            *bound = larger(above, below);
+        }
+        bounds
+    }
+}
+
+/// `S_Q`, from its least to its most; `outside`: `|v_-|^2`.
+#[inline(always)]
+fn pivot_without(outside: f64, z_without: f64, h: f64, lambda: f64) -> (f64, f64) {
+    let least = larger(outside - (1.0 + h) * z_without, 0.0);
+    let most = larger(outside - z_without, 0.0);
+    (lambda + least, lambda + most)
+}
+
+/// No more than `d_Q`: `|v_Q - H_Q z_-| >= |v_Q| - |H_Q| |z_-|`.
+#[inline(always)]
+fn longer_than(squared_norm: f64, z_without: f64, held: f64) -> f64 {
+    let length = larger(squared_norm.sqrt() - held * z_without.sqrt(), 0.0);
+    length * length
+}
+
+/// The least and the largest `n / S` for `n` and `S` in their ranges.
+#[inline(always)]
+fn weights((n_least, n_most): (f64, f64), least: f64, most: f64) -> (f64, f64) {
+    let (by_least, by_most) = (1.0 / least, 1.0 / most);
+    let low = smaller(n_least * by_least, n_least * by_most);
+    let high = larger(n_most * by_least, n_most * by_most);
+    (low, high)
+}
+
+/// The largest `2 beta c - beta^2 d` for `beta` from `low` to `high`; its value at `high` if
+/// that is the lower one.
+#[inline(always)]
+fn parabola(c: f64, d: f64, low: f64, high: f64) -> f64 {
+    // It rises up to beta = c / d; 0 / 0 gives `low`, where all values are equal.
+    let beta = smaller(larger(c / d, low), high);
+    beta * (2.0 * c - beta * d)
+}
+
+/// The larger one; `b` when `a` is not a number. One instruction, unlike [`f64::max`].
+#[inline(always)]
+fn larger(a: f64, b: f64) -> f64 {
+    if a > b { a } else { b }
+}
+
+/// The smaller one; `b` when `a` is not a number.
+#[inline(always)]
+fn smaller(a: f64, b: f64) -> f64 {
+    if a < b { a } else { b }
+}
+
+/// What untouched queries add to `- 2 beta_0 z . g_Q`, in all. In each,
+/// `- (z . g_Q)(z . f_Q) <= (z . (g_Q - f_Q))^2 / 4`.
+#[inline(always)]
+pub(super) fn remainder(whole: &Whole, step: &StepTerms, beta_0: f64) -> f64 {
+    let z_squared = whole.z_squared;
+    let slack = (whole.pivot(step.lambda) - z_squared * step.h_max).max(step.lambda);
+    let third = 2.0 * beta_0.abs() * z_squared.sqrt() * step.hg;
+    z_squared * (0.5 * step.gaps + third) / slack
+}
+
+/// [`remainder`] from the norms of [`Forms`] instead of sums of norms: O(1).
+#[inline(always)]
+pub(super) fn remainder_by_spectrum(
+    whole: &Whole,
+    step: &StepTerms,
+    forms: &Forms,
+    beta_0: f64,
+) -> f64 {
+    let z_squared = whole.z_squared;
+    let pivot = whole.pivot(step.lambda);
+    let slack = (pivot - z_squared * step.h_max).max(step.lambda);
+    let third = 2.0 * beta_0.abs() * z_squared.sqrt() * step.h_norm * forms.c_norm.sqrt();
+    z_squared * (0.5 * forms.d_norm + third) / slack
+}
+
+/// Second order in `z`, exact, and a bound on the rest, with `1 / S_Q = 1 / s + b_Q / (s S_Q)`,
+/// `b_Q <= h_Q |z|^2` and Cauchy and Schwarz over the queries: O(q). `values`: `z' M z`, of
+/// touched queries too, `z' C z` and `z' D z`; `touched`: what touched queries have of the first.
+pub(super) fn remainder_by_forms(
+    whole: &Whole,
+    step: &StepTerms,
+    [m, c, d]: [f64; 3],
+    touched: f64,
+    beta_0: f64,
+) -> f64 {
+    let z_squared = whole.z_squared;
+    let pivot = whole.pivot(step.lambda);
+    // h_Q / S_Q: the length of all, and the largest.
+    let (mut squares, mut largest) = (0.0, 0.0_f64);
+    for &h in &step.h {
+        let share = h / (pivot - z_squared * h).max(step.lambda);
+        squares += share * share;
+        largest = largest.max(share);
+    }
+    let (c, d) = (c.max(0.0).sqrt(), d.max(0.0).sqrt());
+    let by_weight = beta_0.abs() * squares.sqrt() * c;
+    let by_form = largest * c * (c + d) / pivot;
+    2.0 * z_squared * (by_weight + by_form) - 2.0 * (m - touched) / pivot
+}
+
+/// Level 0 for every candidate of one query no longer than `squared_norm`: it gains nothing in
+/// that query, and `|rho| <= |v| |r_Q|`, `|z| <= |Phi_Q| |v|`, `|z . (G - g_Q)| <= |v| |Phi_Q' (G - g_Q)|`.
+/// Grows with `squared_norm`.
+pub(super) fn single_by_norms(squared_norm: f64, terms: &QueryTerms, step: &StepTerms) -> f64 {
+    let v = squared_norm.sqrt();
+    let z_squared = terms.phi * terms.phi * squared_norm;
+    let whole = Whole {
+        squared_norm,
+        z_squared,
+        rho: v * terms.r,
+    };
+    let beta_0 = whole.rho / whole.pivot(step.lambda);
+    2.0 * beta_0 * v * terms.elsewhere + remainder(&whole, step, beta_0)
+}
+
+/// Level 1, one touched query: `n_Q` and `c_Q` exact, `S_Q` between its bounds and `d_Q` no
+/// less than its own.
+#[inline(always)]
+pub(super) fn touched_by_projection(
+    whole: &Whole,
+    touch: &QueryPart,
+    terms: &QueryTerms,
+    (n, c): (f64, f64),
+    lambda: f64,
+) -> f64 {
+    let outside = larger(whole.squared_norm - touch.squared_norm, 0.0);
+    let (least, most) = pivot_without(outside, touch.z_without, terms.h, lambda);
+    let d = longer_than(touch.squared_norm, touch.z_without, terms.held);
+    let d = d_no_less(d, c, terms.p_squared);
+    let (low, high) = weights((n, n), least, most);
+    parabola(c, d, low, high)
+}
+
+/// Level 3, one untouched query: `z . f_Q` and `z . g_Q` exact.
+#[inline(always)]
+pub(super) fn untouched_exactly(
+    whole: &Whole,
+    terms: &QueryTerms,
+    (zf, zg): (f64, f64),
+    lambda: f64,
+) -> f64 {
+    let most = whole.pivot(lambda);
+    let least = (most - whole.z_squared * terms.h).max(lambda);
+    let n = whole.rho + zf;
+    let d = d_no_less(0.0, zg, terms.p_squared);
+    let (low, high) = weights((n, n), least, most);
+    parabola(-zg, d, low, high)
+}
+
+/// `d >= c^2 / |p|^2` by Cauchy and Schwarz.
+#[inline(always)]
+fn d_no_less(d: f64, c: f64, p_squared: f64) -> f64 {
+    if p_squared > 0.0 {
+        d.max(c * c / p_squared)
+    } else {
+        d
+    }
+}

@@ -1,0 +1,388 @@
+//! Equation (*) of section 3 for every candidate, nothing kept between steps:
+//! O(k m) time a candidate and step, O(nnz + m k) memory.
+//!
+//! Eight candidates make a block; for each query
+//!
+//! ```text
+//! u_Q   = v_Q - Phi_Q' Z
+//! T u_Q = v_Q - H_Q (Z - Z_Q)
+//! ```
+//!
+//! are products of a `|Q| x t` matrix with a `t x 8` one, computed four examples
+//! by eight candidates at a time in registers. Neither is stored: the four sums
+//! that (*) needs are taken on the way.
+
+use rayon::prelude::*;
+
+use crate::columns::{ColumnClasses, Segment};
+use crate::data::Column;
+use crate::greedy::criterion::BlockRanking;
+use crate::greedy::folds::{Folds, SumsWithout};
+use crate::greedy::lanes::{BlockTerms, LANES, Lanes, QuerySums};
+use crate::greedy::state::QueryMatrices;
+use crate::greedy::{Contest, Entrant, RankingCriterion, Round, State, Strategy, Work};
+use crate::kernels;
+
+/// Examples computed together.
+const TILE: usize = 4;
+
+/// Blocks judged by one task.
+const BLOCKS: usize = 8;
+
+/// Evaluates (*) afresh for every eligible candidate.
+#[derive(Debug, Default)]
+pub struct LowMemory {
+    evaluated: usize,
+}
+
+impl LowMemory {
+    /// Nothing to prepare.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Bytes taken besides the state: the list of candidates judged, and room for a block
+    /// for each of `threads`.
+    pub fn memory(judged: usize, largest_query: usize, k: usize, threads: usize) -> u64 {
+        let block = size_of::<Lanes>() * (2 * k + 3 * largest_query) + 8 * k;
+        4 * judged as u64 + (threads * block) as u64
+    }
+}
+
+impl Strategy for LowMemory {
+    fn propose(&mut self, round: &Round<'_>) -> Contest {
+        let eligible = round.eligible_candidates();
+        self.evaluated = eligible.len();
+        judge(round, &eligible)
+    }
+
+    fn work(&self) -> Work {
+        Work {
+            evaluated: self.evaluated,
+            ..Work::default()
+        }
+    }
+}
+
+/// Judges `candidates` exactly by (*), in parallel.
+pub(super) fn judge(round: &Round<'_>, candidates: &[u32]) -> Contest {
+    let error = round.state.error();
+    candidates
+        .par_chunks(LANES * BLOCKS)
+        .map_init(
+            || Scratch::new(round.state),
+            |scratch, chunk| {
+                let mut contest = Contest::default();
+                for block in chunk.chunks(LANES) {
+                    for (&candidate, error) in block.iter().zip(scratch.errors(round, error, block))
+                    {
+                        let feature = round.candidates.feature(candidate as usize);
+                        contest.enter(Entrant { error, feature });
+                    }
+                }
+                contest
+            },
+        )
+        .reduce(Contest::default, Contest::merge)
+}
+
+/// Errors of `candidates` by (*), in parallel.
+pub(super) fn errors(round: &Round<'_>, candidates: &[u32]) -> Vec<f64> {
+    let error = round.state.error();
+    candidates
+        .par_chunks(LANES)
+        .map_init(
+            || Scratch::new(round.state),
+            |scratch, block| scratch.errors(round, error, block)[..block.len()].to_vec(),
+        )
+        .collect::<Vec<_>>()
+        .concat()
+}
+
+/// Scratch for one block.
+#[derive(Debug)]
+struct Scratch {
+    /// `Z = Phi V`, `t`.
+    z: Vec<Lanes>,
+    /// `Z - Z_Q` for the query at hand, `t`.
+    z_without: Vec<Lanes>,
+    /// `V_Q`, centred, for the query at hand.
+    v: Vec<Lanes>,
+    /// `U_Q` and `T_Q U_Q` for the query at hand, where predictions are wanted.
+    u: Vec<Lanes>,
+    tu: Vec<Lanes>,
+    /// One candidate's `z` or `z_Q`, `t`.
+    single: Vec<f64>,
+}
+
+impl Scratch {
+    fn new(state: &State) -> Self {
+        let t = state.steps();
+        Self {
+            z: vec![[0.0; LANES]; t],
+            z_without: vec![[0.0; LANES]; t],
+            v: vec![[0.0; LANES]; state.queries().largest()],
+            u: Vec::new(),
+            tu: Vec::new(),
+            single: vec![0.0; t],
+        }
+    }
+
+    /// The criterion with each of up to eight candidates added: `e(S + v)`, or what is missing
+    /// to a perfect ranking.
+    fn errors(&mut self, round: &Round<'_>, error: f64, block: &[u32]) -> Lanes {
+        let gains = match (round.state.folds(), round.ranking) {
+            (None, None) => self.gains(round.candidates, round.state, block),
+            (Some(folds), None) => fold_gains(folds, round, block, |_, _, _| ()),
+            (None, Some(ranking)) => return self.ranking_losses(ranking, round, block),
+            (Some(folds), Some(ranking)) => {
+                let mut ranking = BlockRanking::new(ranking, round.state);
+                fold_gains(folds, round, block, |query, beta, tu| {
+                    ranking.add(query, beta, tu);
+                });
+                return ranking.losses();
+            }
+        };
+        gains.map(|gain| crate::greedy::contest::error_left(error, gain))
+    }
+
+    /// What is missing to a perfect ranking with each of up to eight candidates.
+    fn ranking_losses(
+        &mut self,
+        ranking: &RankingCriterion,
+        round: &Round<'_>,
+        block: &[u32],
+    ) -> Lanes {
+        let (candidates, state) = (round.candidates, round.state);
+        let terms = self.project(candidates, state, block);
+        let mut rest = columns(candidates, block);
+        let mut ranking = BlockRanking::new(ranking, state);
+        for (query, number) in (0..state.queries().len()).zip(0u32..) {
+            let touched = self.load(candidates, state, query, &mut rest);
+            self.transform(&state.query_matrices(query), touched);
+            ranking.judge(number, &terms, &self.u, &self.tu);
+        }
+        ranking.losses()
+    }
+
+    /// `U_Q` and `T_Q U_Q` of the query at hand.
+    fn transform(&mut self, query: &QueryMatrices<'_>, touched: bool) {
+        let z_without = if touched { &self.z_without } else { &self.z };
+        let steps = self.z.len();
+        self.u.clear();
+        if touched {
+            self.u.extend_from_slice(&self.v[..query.holdout.len()]);
+        } else {
+            self.u.resize(query.holdout.len(), [0.0; LANES]);
+        }
+        self.tu.clone_from(&self.u);
+        for (example, (u, tu)) in self.u.iter_mut().zip(&mut self.tu).enumerate() {
+            let row = example * query.stride..example * query.stride + steps;
+            subtract_product(u, &query.phi[row.clone()], &self.z);
+            subtract_product(tu, &query.held[row], z_without);
+        }
+    }
+
+    /// `e(S) - e(S + v)` for up to eight candidates.
+    fn gains(&mut self, candidates: &ColumnClasses, state: &State, block: &[u32]) -> Lanes {
+        let terms = self.project(candidates, state, block);
+        let mut rest = columns(candidates, block);
+        let mut gains = [0.0; LANES];
+        for (query, number) in (0..state.queries().len()).zip(0u32..) {
+            let touched = self.load(candidates, state, query, &mut rest);
+            let matrices = state.query_matrices(query);
+            let v = touched.then_some(&self.v[..]);
+            let z_without = if touched { &self.z_without } else { &self.z };
+            let sums = judge_query(&matrices, &self.z, z_without, v);
+            terms.add_gain(number, &sums, &mut gains);
+        }
+        gains
+    }
+
+    /// `Z`, and what of (*) does not depend on the query.
+    fn project(&mut self, candidates: &ColumnClasses, state: &State, block: &[u32]) -> BlockTerms {
+        let mut terms = BlockTerms::new(state.lambda().value());
+        self.z.fill([0.0; LANES]);
+        for (lane, &candidate) in block.iter().enumerate() {
+            let candidate = candidate as usize;
+            let column = candidates.column(candidate);
+            state.project(column, &mut self.single);
+            for (z, &single) in self.z.iter_mut().zip(&self.single) {
+                z[lane] = single;
+            }
+            let explained = kernels::dot(&self.single, &self.single);
+            terms.s[lane] += candidates.squared_norm(candidate) - explained;
+            terms.rho[lane] = kernels::sparse_dot(column.rows, column.values, state.residual());
+            terms.sole[lane] = candidates.sole_query(candidate).unwrap_or(u32::MAX);
+        }
+        terms
+    }
+
+    /// Moves the columns' entries in `query` into `v`, takes their part out of `Z`, and says
+    /// whether there were any.
+    fn load(
+        &mut self,
+        candidates: &ColumnClasses,
+        state: &State,
+        query: usize,
+        rest: &mut [Column<'_>; LANES],
+    ) -> bool {
+        let range = state.queries().range(query);
+        let mut touched = false;
+        take_segments(candidates, rest, range.end, |lane, segment| {
+            if !touched {
+                self.z_without.copy_from_slice(&self.z);
+                self.v[..range.len()].fill([0.0; LANES]);
+                touched = true;
+            }
+            self.load_segment(state, range.clone(), lane, segment);
+        });
+        touched
+    }
+
+    fn load_segment(
+        &mut self,
+        state: &State,
+        range: std::ops::Range<usize>,
+        lane: usize,
+        segment: &Segment<'_>,
+    ) {
+        spread(segment, range.start, lane, &mut self.v[..range.len()]);
+        state.project(segment.column, &mut self.single);
+        for (z, &part) in self.z_without.iter_mut().zip(&self.single) {
+            z[lane] -= part;
+        }
+    }
+}
+
+/// The columns of up to eight candidates, empty where there are fewer.
+fn columns<'a>(candidates: &'a ColumnClasses, block: &[u32]) -> [Column<'a>; LANES] {
+    let mut columns = [Column {
+        rows: &[],
+        values: &[],
+    }; LANES];
+    for (column, &candidate) in columns.iter_mut().zip(block) {
+        *column = candidates.column(candidate as usize);
+    }
+    columns
+}
+
+/// `x <- x - factors' z` in every lane.
+#[inline]
+fn subtract_product(x: &mut Lanes, factors: &[f64], z: &[Lanes]) {
+    for (&factor, z) in factors.iter().zip(z) {
+        for lane in 0..LANES {
+            x[lane] -= factor * z[lane];
+        }
+    }
+}
+
+/// `e(S) - e(S + v)` for up to eight candidates, where the state's matrices are too coarse;
+/// `see` is told `beta_Q` and `T_Q u_Q` of every query.
+fn fold_gains(
+    folds: &Folds,
+    round: &Round<'_>,
+    block: &[u32],
+    see: impl FnMut(usize, &Lanes, &[Lanes]),
+) -> Lanes {
+    let (candidates, state) = (round.candidates, round.state);
+    let mut rest = columns(candidates, block);
+    let mut sums: Vec<SumsWithout> = Vec::new();
+    sums.resize_with(block.len(), SumsWithout::default);
+    for (sums, &column) in sums.iter_mut().zip(&rest) {
+        folds.sums(column, state.labels(), sums);
+    }
+    let load = |query: usize, v: &mut [Lanes]| {
+        let range = state.queries().range(query);
+        let mut touched = false;
+        take_segments(candidates, &mut rest, range.end, |lane, segment| {
+            if !touched {
+                v.fill([0.0; LANES]);
+                touched = true;
+            }
+            spread(segment, range.start, lane, v);
+        });
+        touched
+    };
+    folds.gains(&sums, state.holdout(), load, see)
+}
+
+/// Takes the segments of the query that ends before row `end` off columns that have one, with
+/// the lane of each.
+#[inline]
+fn take_segments(
+    candidates: &ColumnClasses,
+    rest: &mut [Column<'_>],
+    end: usize,
+    mut visit: impl FnMut(usize, &Segment<'_>),
+) {
+    for (lane, rest) in rest.iter_mut().enumerate() {
+        if rest.rows.first().is_some_and(|&row| (row as usize) < end) {
+            visit(lane, &candidates.take_segment(rest));
+        }
+    }
+}
+
+/// Puts a column's centred entries in a query into its lane.
+fn spread(segment: &Segment<'_>, first_row: usize, lane: usize, v: &mut [Lanes]) {
+    for v in v.iter_mut() {
+        v[lane] = -segment.mean;
+    }
+    for (row, value) in segment.column.iter() {
+        v[row - first_row][lane] = value - segment.mean;
+    }
+}
+
+/// The four sums of (*) over one query; `v` is zero where it is `None`.
+#[multiversion::multiversion(targets = "simd")]
+fn judge_query(
+    query: &QueryMatrices<'_>,
+    z: &[Lanes],
+    z_without: &[Lanes],
+    v: Option<&[Lanes]>,
+) -> QuerySums {
+    let rows = query.holdout.len();
+    let mut sums = QuerySums::default();
+    let tiles = rows / TILE * TILE;
+    for first in (0..tiles).step_by(TILE) {
+        judge_tile::<TILE>(query, first, (z, z_without), v, &mut sums);
+    }
+    for first in tiles..rows {
+        judge_tile::<1>(query, first, (z, z_without), v, &mut sums);
+    }
+    sums
+}
+
+#[inline(always)]
+fn judge_tile<const ROWS: usize>(
+    query: &QueryMatrices<'_>,
+    first: usize,
+    (z, z_without): (&[Lanes], &[Lanes]),
+    v: Option<&[Lanes]>,
+    sums: &mut QuerySums,
+) {
+    let mut u = [[0.0; LANES]; ROWS];
+    if let Some(v) = v {
+        u.copy_from_slice(&v[first..first + ROWS]);
+    }
+    let mut tu = u;
+    let steps = z.len();
+    let row = |matrix: &'_ [f64], row: usize| {
+        let start = (first + row) * query.stride;
+        start..(start + steps).min(matrix.len())
+    };
+    let phi: [&[f64]; ROWS] = std::array::from_fn(|r| &query.phi[row(query.phi, r)]);
+    let held: [&[f64]; ROWS] = std::array::from_fn(|r| &query.held[row(query.held, r)]);
+    for (step, (z, z_without)) in z.iter().zip(z_without).enumerate() {
+        for r in 0..ROWS {
+            let (phi, held) = (phi[r][step], held[r][step]);
+            for lane in 0..LANES {
+                u[r][lane] -= phi * z[lane];
+                tu[r][lane] -= held * z_without[lane];
+            }
+        }
+    }
+    for r in 0..ROWS {
+        sums.add(&u[r], &tu[r], query.holdout[first + r]);
+    }
+}

@@ -1,0 +1,166 @@
+//! Measures of a test data set along a selection: after every step, with the weights of that
+//! step.
+
+use std::ops::ControlFlow;
+
+use crate::data::Dataset;
+use crate::greedy::State;
+use crate::greedy::{Observer, Step};
+use crate::metrics::{Convention, EvaluationError, Metric, evaluate};
+
+/// Scores of the rows of `dataset`: the sum of weight times value over the 0-based `features`,
+/// added in their order, so that equal rows have the same score to the last bit. Features that
+/// the data does not have count nothing.
+///
+/// # Panics
+/// Unless there are as many weights as features.
+pub fn scores(features: &[u32], weights: &[f64], dataset: &Dataset<'_>) -> Vec<f64> {
+    assert_eq!(features.len(), weights.len(), "one weight a feature");
+    let mut scores = vec![0.0; dataset.rows()];
+    for (&feature, weight) in features.iter().zip(weights) {
+        let Some(position) = dataset.position(feature) else {
+            continue;
+        };
+        for (row, value) in dataset.column(position).iter() {
+            scores[row] += weight * value;
+        }
+    }
+    scores
+}
+
+/// Measures a test data set after each step of a selection that it observes.
+#[derive(Debug)]
+pub struct TestPath<'a> {
+    dataset: &'a Dataset<'a>,
+    metrics: Vec<Metric>,
+    convention: Convention,
+    features: Vec<u32>,
+    steps: Vec<Vec<Option<f64>>>,
+    error: Option<EvaluationError>,
+}
+
+impl<'a> TestPath<'a> {
+    /// Will measure `dataset`, whose columns are those of the training data, by `metrics`, each
+    /// of them once.
+    pub fn new(dataset: &'a Dataset<'a>, metrics: &[Metric], convention: Convention) -> Self {
+        let mut distinct: Vec<Metric> = Vec::new();
+        for metric in metrics {
+            if !distinct.contains(metric) {
+                distinct.push(*metric);
+            }
+        }
+        Self {
+            dataset,
+            metrics: distinct,
+            convention,
+            features: Vec::new(),
+            steps: Vec::new(),
+            error: None,
+        }
+    }
+
+    /// The measures, in the order of every step's values.
+    pub fn metrics(&self) -> &[Metric] {
+        &self.metrics
+    }
+
+    /// The convention of the measures.
+    pub fn convention(&self) -> Convention {
+        self.convention
+    }
+
+    /// Values after each step, one a measure: the mean over the queries where it is defined.
+    pub fn steps(&self) -> &[Vec<Option<f64>>] {
+        &self.steps
+    }
+
+    /// What stopped the selection, if the scores of a step could not be evaluated.
+    pub fn error(&self) -> Option<&EvaluationError> {
+        self.error.as_ref()
+    }
+
+    /// Adds a step: `feature` was selected, and `weights` are those of all features so far.
+    ///
+    /// # Errors
+    /// [`EvaluationError`] for scores that overflow.
+    ///
+    /// # Panics
+    /// Unless there are as many weights as features.
+    pub fn push(&mut self, feature: u32, weights: &[f64]) -> Result<(), EvaluationError> {
+        self.features.push(feature);
+        let scores = scores(&self.features, weights, self.dataset);
+        let (labels, queries) = (self.dataset.labels(), self.dataset.queries());
+        let evaluation = evaluate(&self.metrics, labels, &scores, queries, self.convention)?;
+        let means = evaluation.metrics.iter().map(|values| values.mean);
+        self.steps.push(means.collect());
+        Ok(())
+    }
+}
+
+impl Observer for TestPath<'_> {
+    fn stepped(&mut self, _: usize, step: &Step, state: &State) -> ControlFlow<()> {
+        match self.push(step.feature, &state.weights()) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.error = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::read::ReadOptions;
+    use crate::{Lambda, SelectionOptions, select};
+
+    fn data(text: &str) -> Dataset<'static> {
+        let loaded = ReadOptions::new().read_from(text.as_bytes(), "f");
+        loaded.unwrap().dataset
+    }
+
+    #[test]
+    fn scores_are_sums_over_known_features() {
+        let data = data("1 1:2 3:1\n0 3:4\n0 1:2 3:1\n");
+        let found = scores(&[2, 7, 0], &[0.5, 9.0, 0.1], &data);
+        assert_eq!(found, [0.5 + 0.2, 2.0, 0.5 + 0.2]);
+        assert_eq!(found[0].to_bits(), found[2].to_bits());
+    }
+
+    #[test]
+    fn every_step_is_measured_with_its_own_weights() {
+        let train = data("2 qid:1 1:1 2:1\n1 qid:1 2:1\n0 qid:1 3:1\n1 qid:2 1:1\n0 qid:2 3:2\n");
+        let test = data("0 qid:1 1:1\n1 qid:1 3:1\n");
+        let metrics = ["cindex".parse().unwrap(), "mrr".parse().unwrap()];
+        let mut path = TestPath::new(&test, &metrics, Convention::Standard);
+        let options = SelectionOptions::new(2, Lambda::new(1.0).unwrap());
+        let selection = select(&train, &options, &mut path).unwrap();
+        assert_eq!(path.steps().len(), selection.steps.len());
+        let features: Vec<u32> = selection.steps.iter().map(|step| step.feature).collect();
+        let last = scores(&features, &selection.weights, &test);
+        let last = evaluate(
+            &metrics,
+            test.labels(),
+            &last,
+            test.queries(),
+            path.convention(),
+        );
+        let last: Vec<_> = last.unwrap().metrics.iter().map(|m| m.mean).collect();
+        assert_eq!(path.steps().last(), Some(&last));
+    }
+
+    #[test]
+    fn overflow_stops_the_selection() {
+        let train = data("2 qid:1 1:1e-9\n1 qid:1 2:1e-9\n0 qid:1\n1 qid:2 1:1e-9\n0 qid:2\n");
+        let test = data("0 1:1e308\n1 1:-1e308\n");
+        let mut path = TestPath::new(&test, &["map".parse().unwrap()], Convention::Standard);
+        let found = path.push(0, &[1e9]).unwrap_err();
+        assert!(matches!(found, EvaluationError::NotFinite { .. }));
+        let mut path = TestPath::new(&test, &[], Convention::Standard);
+        let options = SelectionOptions::new(2, Lambda::new(1e-18).unwrap());
+        let selection = select(&train, &options, &mut path).unwrap();
+        assert_eq!(selection.steps.len(), 1);
+        assert!(path.error().is_some());
+    }
+}

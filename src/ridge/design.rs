@@ -1,0 +1,374 @@
+//! The centred, weighted design matrix, never formed.
+//!
+//! One column for each class of equal ones: a class of `k` members acts like one column times
+//! `sqrt(k)`, and every member gets the weight of the class, up to sign. Columns are in the
+//! canonical form of [`ColumnClasses`], which differs from the data by a constant in each query: few
+//! entries, and no common offset that would cost digits. Centring is implicit throughout:
+//! products with vectors that are centred need none, and results are centred after.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use faer::Mat;
+use rayon::prelude::*;
+
+use super::square::Square;
+use crate::columns::ColumnClasses;
+use crate::columns::QueryWeight;
+use crate::data::Queries;
+use crate::kernels::sparse_dot;
+
+/// Columns whose products one task computes.
+const COLUMNS: usize = 1024;
+
+/// Rows whose products one task computes.
+const ROWS: usize = 256;
+
+/// `X^ = D L X diag(sqrt(k))`, `m` x classes: `L` centres every query, `D` scales its rows.
+#[derive(Debug)]
+pub(super) struct Design<'a> {
+    candidates: Cow<'a, ColumnClasses>,
+    /// `k`: members of every class.
+    counts: Vec<f64>,
+    /// The diagonal of `D`, unless it is all 1.
+    scales: Option<Vec<f64>>,
+    rows: Rows,
+}
+
+/// The same entries by row.
+#[derive(Debug)]
+struct Rows {
+    /// `m + 1` positions.
+    starts: Vec<usize>,
+    classes: Vec<u32>,
+    values: Vec<f64>,
+}
+
+impl Rows {
+    fn new(candidates: &ColumnClasses) -> Self {
+        let columns = || (0u32..).zip((0..candidates.len()).map(|c| candidates.column(c)));
+        let mut starts = vec![0; candidates.queries().rows() + 1];
+        for (_, column) in columns() {
+            for &row in column.rows {
+                starts[row as usize + 1] += 1;
+            }
+        }
+        for row in 1..starts.len() {
+            starts[row] += starts[row - 1];
+        }
+        let entries = candidates.summary().nonzeros;
+        let (mut classes, mut values) = (vec![0; entries], vec![0.0; entries]);
+        let mut next = starts.clone();
+        for (class, column) in columns() {
+            for (row, value) in column.iter() {
+                classes[next[row]] = class;
+                values[next[row]] = value;
+                next[row] += 1;
+            }
+        }
+        Self {
+            starts,
+            classes,
+            values,
+        }
+    }
+
+    fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
+        let range = self.starts[row]..self.starts[row + 1];
+        let classes = &self.classes[range.clone()];
+        classes
+            .iter()
+            .zip(&self.values[range])
+            .map(|(&class, &value)| (class as usize, value))
+    }
+}
+
+/// Means of the canonical columns over the rows of one query, kept while the query stays.
+#[derive(Debug)]
+pub(super) struct Means {
+    query: Option<usize>,
+    means: Vec<f64>,
+}
+
+impl<'a> Design<'a> {
+    pub(super) fn new(candidates: Cow<'a, ColumnClasses>, weight: QueryWeight) -> Self {
+        let members = |class: usize| candidates.class(class).len() as f64;
+        Self {
+            counts: (0..candidates.len()).map(members).collect(),
+            scales: weight.row_scales(candidates.queries()),
+            rows: Rows::new(&candidates),
+            candidates,
+        }
+    }
+
+    pub(super) fn candidates(&self) -> &ColumnClasses {
+        &self.candidates
+    }
+
+    pub(super) fn queries(&self) -> &Queries {
+        self.candidates.queries()
+    }
+
+    /// `sqrt(c_Q)` for the query of `row`.
+    pub(super) fn scale(&self, row: usize) -> f64 {
+        self.scales.as_ref().map_or(1.0, |scales| scales[row])
+    }
+
+    /// Takes the mean of its query off every value.
+    pub(super) fn centre(&self, values: &mut [f64]) {
+        self.centre_from(0, values);
+    }
+
+    /// Multiplies by `D`.
+    pub(super) fn weigh(&self, values: &mut [f64]) {
+        if let Some(scales) = &self.scales {
+            for (value, scale) in values.iter_mut().zip(scales) {
+                *value *= scale;
+            }
+        }
+    }
+
+    /// Weights of the classes from dual coefficients that are centred: `x . D a` for each
+    /// canonical column `x`.
+    pub(super) fn class_weights(&self, coefficients: &[f64]) -> Vec<f64> {
+        let mut weighed = coefficients.to_vec();
+        self.weigh(&mut weighed);
+        let classes = (0..self.candidates.len()).into_par_iter();
+        classes
+            .with_min_len(COLUMNS)
+            .map(|class| {
+                let column = self.candidates.column(class);
+                sparse_dot(column.rows, column.values, &weighed)
+            })
+            .collect()
+    }
+
+    /// `X^' y` for labels that are centred and weighted.
+    pub(super) fn moments(&self, labels: &[f64]) -> Vec<f64> {
+        let mut moments = self.class_weights(labels);
+        for (moment, count) in moments.iter_mut().zip(&self.counts) {
+            *moment *= count.sqrt();
+        }
+        moments
+    }
+
+    /// Weights of the classes from the unknowns of the primal.
+    pub(super) fn unscaled(&self, unknowns: &[f64]) -> Vec<f64> {
+        let pairs = unknowns.iter().zip(&self.counts);
+        pairs
+            .map(|(unknown, count)| unknown / count.sqrt())
+            .collect()
+    }
+
+    /// Centred, weighted predictions of a model with these weights of the classes.
+    pub(super) fn predictions(&self, class_weights: &[f64]) -> Vec<f64> {
+        let weights = class_weights.iter().zip(&self.counts);
+        let weights: Vec<f64> = weights.map(|(weight, count)| weight * count).collect();
+        let mut predictions = vec![0.0; self.queries().rows()];
+        predictions
+            .par_chunks_mut(ROWS)
+            .enumerate()
+            .for_each(|(chunk, predictions)| {
+                for (row, prediction) in (chunk * ROWS..).zip(predictions) {
+                    let entries = self.rows.row(row);
+                    *prediction = entries.map(|(class, value)| value * weights[class]).sum();
+                }
+            });
+        self.centre(&mut predictions);
+        self.weigh(&mut predictions);
+        predictions
+    }
+
+    /// `X^ X^' v` for a `v` that is centred.
+    pub(super) fn kernel(&self, v: &[f64]) -> Vec<f64> {
+        self.predictions(&self.class_weights(v))
+    }
+
+    /// Mean of the diagonal of `X^ X^'`.
+    pub(super) fn mean_diagonal(&self) -> f64 {
+        let queries = self.queries();
+        let scale = |query: usize| self.scale(queries.range(query).start);
+        let norm = |class: usize| -> f64 {
+            let segments = self.candidates.segments(class);
+            let norms = segments.map(|part| scale(part.query).powi(2) * part.squared_norm);
+            self.counts[class] * norms.sum::<f64>()
+        };
+        let trace: f64 = (0..self.candidates.len()).map(norm).sum();
+        trace / queries.rows() as f64
+    }
+
+    /// `X^ X^' + shift J`, lower triangle, where `J` averages over every query.
+    pub(super) fn kernel_matrix(&self, shift: f64) -> Square {
+        let rows = self.queries().rows();
+        let mut square = Square::zeros(rows);
+        let mut rest = square.values_mut();
+        let mut parts = Vec::with_capacity(self.queries().len());
+        for (query, range) in self.queries().ranges().enumerate() {
+            let (columns, later) = rest.split_at_mut(range.len() * rows);
+            parts.push((query, columns));
+            rest = later;
+        }
+        parts.into_par_iter().for_each(|(query, columns)| {
+            self.fill_kernel(query, columns, &(0..rows), shift);
+        });
+        square
+    }
+
+    /// The block of `X^ X^' + shift J` in which `query` meets itself.
+    pub(super) fn query_kernel(&self, query: usize, shift: f64) -> Square {
+        let range = self.queries().range(query);
+        let mut square = Square::zeros(range.len());
+        self.fill_kernel(query, square.values_mut(), &range, shift);
+        square
+    }
+
+    /// The diagonal of that block, without the shift.
+    pub(super) fn query_diagonal(&self, query: usize) -> Vec<f64> {
+        let mut means = self.means();
+        self.move_to(query, &mut means);
+        let means = means.means;
+        let all = means.iter().zip(&self.counts);
+        let all: f64 = all.map(|(mean, count)| count * mean * mean).sum();
+        let diagonal = |row: usize| {
+            let entries = self.rows.row(row);
+            let change = |(class, value): (usize, f64)| {
+                self.counts[class] * value * (value - 2.0 * means[class])
+            };
+            // The sum is no less than 0 but for rounding.
+            self.scale(row).powi(2) * (all + entries.map(change).sum::<f64>()).max(0.0)
+        };
+        self.queries().range(query).map(diagonal).collect()
+    }
+
+    /// Fills `columns`, one for each row of `query`, with the kernel between these rows and
+    /// those of the `window`, as far as they do not come before the query. A window consists of
+    /// whole queries.
+    fn fill_kernel(&self, query: usize, columns: &mut [f64], window: &Range<usize>, shift: f64) {
+        let own = self.queries().range(query);
+        let height = window.len();
+        let offset = own.start - window.start;
+        columns
+            .par_chunks_mut(height)
+            .zip(own.clone())
+            .for_each(|(column, row)| self.add_products(row, &mut column[offset..], own.start));
+        let means = mean_column(columns, height);
+        columns
+            .par_chunks_mut(height)
+            .zip(own.clone())
+            .for_each(|(column, row)| {
+                let column = &mut column[offset..];
+                for (value, mean) in column.iter_mut().zip(&means[offset..]) {
+                    *value -= mean;
+                }
+                self.centre_from(query, column);
+                let scale = self.scale(row);
+                for (value, other) in column.iter_mut().zip(own.start..) {
+                    *value *= scale * self.scale(other);
+                }
+                for value in &mut column[..own.len()] {
+                    *value += shift / own.len() as f64;
+                }
+            });
+    }
+
+    /// Adds the products of `row` with the rows from `first` on, as many as `column` is long.
+    fn add_products(&self, row: usize, column: &mut [f64], first: usize) {
+        let end = first + column.len();
+        for (class, value) in self.rows.row(row) {
+            let factor = value * self.counts[class];
+            let other = self.candidates.column(class);
+            let start = other.rows.partition_point(|&row| (row as usize) < first);
+            let entries = other.rows[start..].iter().zip(&other.values[start..]);
+            for (&row, value) in entries.take_while(|(row, _)| (**row as usize) < end) {
+                column[row as usize - first] += factor * value;
+            }
+        }
+    }
+
+    /// Centres values of the rows from the first of `query` on, up to the end of another.
+    fn centre_from(&self, query: usize, values: &mut [f64]) {
+        let mut rest = values;
+        for query in query..self.queries().len() {
+            if rest.is_empty() {
+                return;
+            }
+            let (own, later) = rest.split_at_mut(self.queries().range(query).len());
+            let mean = own.iter().sum::<f64>() / own.len() as f64;
+            for value in own {
+                *value -= mean;
+            }
+            rest = later;
+        }
+    }
+
+    /// `X^' X^`, lower triangle.
+    pub(super) fn covariance(&self) -> Square {
+        const EXAMPLES: usize = 512;
+        let mut square = Square::zeros(self.candidates.len());
+        let mut means = self.means();
+        let examples: Vec<usize> = (0..self.queries().rows()).collect();
+        for chunk in examples.chunks(EXAMPLES) {
+            square.add_products(self.examples(chunk, &mut means).as_ref(), 1.0);
+        }
+        square
+    }
+
+    pub(super) fn means(&self) -> Means {
+        Means {
+            query: None,
+            means: vec![0.0; self.candidates.len()],
+        }
+    }
+
+    /// Rows of `X^` as the columns of a dense matrix, classes x examples.
+    pub(super) fn examples(&self, examples: &[usize], means: &mut Means) -> Mat<f64> {
+        let roots: Vec<f64> = self.counts.iter().map(|count| count.sqrt()).collect();
+        let mut matrix = Mat::zeros(self.candidates.len(), examples.len());
+        for (&row, mut column) in examples.iter().zip(matrix.col_iter_mut()) {
+            self.move_to(self.queries().of_row(row), means);
+            for (slot, mean) in column.as_mut().iter_mut().zip(&means.means) {
+                *slot = -mean;
+            }
+            for (class, value) in self.rows.row(row) {
+                column[class] += value;
+            }
+            let scale = self.scale(row);
+            for (slot, root) in column.iter_mut().zip(&roots) {
+                *slot *= scale * root;
+            }
+        }
+        matrix
+    }
+
+    fn move_to(&self, query: usize, means: &mut Means) {
+        if means.query == Some(query) {
+            return;
+        }
+        means.means.fill(0.0);
+        let range = self.queries().range(query);
+        for row in range.clone() {
+            for (class, value) in self.rows.row(row) {
+                means.means[class] += value;
+            }
+        }
+        for mean in &mut means.means {
+            *mean /= range.len() as f64;
+        }
+        means.query = Some(query);
+    }
+}
+
+/// The mean of columns of this height.
+fn mean_column(columns: &[f64], height: usize) -> Vec<f64> {
+    let mut means = vec![0.0; height];
+    for column in columns.chunks(height) {
+        for (mean, value) in means.iter_mut().zip(column) {
+            *mean += value;
+        }
+    }
+    let count = (columns.len() / height) as f64;
+    for mean in &mut means {
+        *mean /= count;
+    }
+    means
+}
