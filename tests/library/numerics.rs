@@ -1,6 +1,5 @@
 //! Numbers at the ends of their range, and answers that lose digits.
 
-mod oracle;
 
 use std::collections::BTreeMap;
 
@@ -10,8 +9,8 @@ use proptest::test_runner::TestRunner;
 use rankrls::greedy::{Selection, SelectionOptions};
 use rankrls::{Lambda, SelectError, StrategyKind, select};
 
-use oracle::Problem;
-use oracle::problems::problems;
+use crate::oracle::Problem;
+use crate::oracle::problems::problems;
 
 /// Powers of ten that values, labels and lambda are multiplied by.
 fn powers() -> impl Strategy<Value = i32> {

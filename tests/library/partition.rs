@@ -2,9 +2,8 @@
 //! contest and one column sent round a step make the same selection; and so does
 //! any number of threads.
 
-mod oracle;
 
-use oracle::Problem;
+use crate::oracle::Problem;
 use rankrls::greedy::{Contest, State};
 use rankrls::greedy::{Greedy, select};
 use rankrls::{ColumnClasses, Dataset, Lambda, Queries, SelectionOptions, StrategyKind};

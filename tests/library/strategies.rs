@@ -1,11 +1,10 @@
 //! Every strategy against the definition, on data small enough to retrain.
 
-mod oracle;
 
 use std::ops::ControlFlow;
 
-use oracle::Problem;
-use oracle::problems::{lambdas, problems};
+use crate::oracle::Problem;
+use crate::oracle::problems::{lambdas, problems};
 use proptest::prelude::*;
 use rankrls::greedy::{Criterion, State};
 use rankrls::greedy::{Observer, SelectError, Step, select};

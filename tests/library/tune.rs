@@ -1,10 +1,9 @@
 //! Tuning against the definition: retraining without each query, folds one by one.
 
-mod oracle;
 
 use std::ops::{ControlFlow, Range};
 
-use oracle::Problem;
+use crate::oracle::Problem;
 use proptest::prelude::*;
 use rankrls::greedy::Criterion;
 use rankrls::greedy::scores;

@@ -1,10 +1,9 @@
 //! RankRLS against the definition: every solver, every partition of the queries, on data small
 //! enough to retrain.
 
-mod oracle;
 
-use oracle::Problem;
-use oracle::problems::{lambdas, problems};
+use crate::oracle::Problem;
+use crate::oracle::problems::{lambdas, problems};
 use proptest::prelude::*;
 use rankrls::ridge::{Groups, Holdout, RankRls, TrainOptions, Trained};
 use rankrls::{Dataset, Lambda, Queries, QueryWeight, Solver, TrainError};

@@ -1,0 +1,12 @@
+//! The library against its definition, against figures of others, and at the ends of its range.
+
+mod golden;
+mod letor;
+mod metrics;
+mod numerics;
+mod oracle;
+mod partition;
+mod resume;
+mod ridge;
+mod strategies;
+mod tune;
