@@ -414,15 +414,11 @@ impl CanonicalColumns {
         for (number, chunk) in representatives.chunks(COLUMNS).enumerate() {
             let first = number * COLUMNS;
             let entries = self.starts[first + chunk.len()] - self.starts[first];
-            let (part_rows, rest_rows) = rows.split_at_mut(entries);
-            let (part_values, rest_values) = values.split_at_mut(entries);
-            let (part_signs, rest_signs) = signs.split_at_mut(chunk.len());
-            (rows, values, signs) = (rest_rows, rest_values, rest_signs);
             parts.push(Part {
                 representatives: chunk,
-                rows: part_rows,
-                values: part_values,
-                signs: part_signs,
+                rows: rows.split_off_mut(..entries).unwrap_or_default(),
+                values: values.split_off_mut(..entries).unwrap_or_default(),
+                signs: signs.split_off_mut(..chunk.len()).unwrap_or_default(),
             });
         }
         parts

@@ -166,6 +166,45 @@ impl Queries {
         of_rows
     }
 
+    /// A vector of one number (or other `T`) a row, cut into the parts of the queries.
+    ///
+    /// # Panics
+    /// The iterator panics when `values` is shorter than [`rows`](Self::rows).
+    ///
+    /// ```
+    /// use rankrls::Queries;
+    ///
+    /// let queries = Queries::from_sizes(&[1, 2])?;
+    /// let mut residuals = [0.0; 3];
+    /// for (part, value) in queries.split_mut(&mut residuals).zip([4.0, 5.0]) {
+    ///     part.fill(value);
+    /// }
+    /// assert_eq!(residuals, [4.0, 5.0, 5.0]);
+    /// # Ok::<(), rankrls::DatasetError>(())
+    /// ```
+    pub fn split_mut<'v, T>(
+        &self,
+        values: &'v mut [T],
+    ) -> impl ExactSizeIterator<Item = &'v mut [T]> + use<'_, 'v, T> {
+        self.split_rows_mut(values, 1)
+    }
+
+    /// A row-major matrix of `stride` columns, cut into the rows of the queries.
+    ///
+    /// # Panics
+    /// The iterator panics when `values` is shorter than [`rows`](Self::rows) times `stride`.
+    pub fn split_rows_mut<'v, T>(
+        &self,
+        values: &'v mut [T],
+        stride: usize,
+    ) -> impl ExactSizeIterator<Item = &'v mut [T]> + use<'_, 'v, T> {
+        let mut rest = values;
+        self.ranges().map(move |rows| {
+            rest.split_off_mut(..rows.len() * stride)
+                .expect("values for every row")
+        })
+    }
+
     /// Rows of the largest query.
     pub fn largest(&self) -> usize {
         self.ranges().map(|range| range.len()).max().unwrap_or(0)
@@ -196,6 +235,17 @@ mod tests {
                 ..
             }
         ));
+    }
+
+    #[test]
+    fn values_are_cut_where_queries_are() {
+        let queries = Queries::from_sizes(&[2, 1, 3]).unwrap();
+        let mut values: Vec<usize> = (0..12).collect();
+        let parts: Vec<_> = queries.split_rows_mut(&mut values, 2).collect();
+        assert_eq!(parts, [&[0, 1, 2, 3][..], &[4, 5], &[6, 7, 8, 9, 10, 11]]);
+        let lengths = queries.split_mut(&mut values).map(|part| part.len());
+        assert_eq!(lengths.collect::<Vec<_>>(), [2, 1, 3]);
+        assert_eq!(queries.split_rows_mut(&mut values, 0).len(), 3);
     }
 
     #[test]

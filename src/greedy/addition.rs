@@ -133,13 +133,6 @@ impl Part<'_> {
     }
 }
 
-/// Takes the first `length` numbers off `slice`, or what there is.
-#[expect(clippy::mut_mut, reason = "the slice itself gets shorter")]
-pub(super) fn take<'a, T>(slice: &mut &'a mut [T], length: usize) -> &'a mut [T] {
-    let length = length.min(slice.len());
-    slice.split_off_mut(..length).unwrap_or_default()
-}
-
 /// `u -= M z` for the first `z.len()` columns of `M`.
 #[multiversion::multiversion(targets = "simd")]
 fn subtract_products(u: &mut [f64], m: &[f64], stride: usize, z: &[f64]) {
@@ -171,9 +164,9 @@ fn gather_products(z: &mut [f64], m: &[f64], stride: usize, u: &[f64]) {
 /// so is the sum of what is left; columns that are not centred would pick that up.
 pub(crate) fn centred(values: &[f64], queries: &Queries) -> Vec<f64> {
     let mut centred = values.to_vec();
-    for range in queries.ranges() {
-        centre(&mut centred[range.clone()]);
-        centre(&mut centred[range]);
+    for part in queries.split_mut(&mut centred) {
+        centre(part);
+        centre(part);
     }
     centred
 }

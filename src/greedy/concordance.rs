@@ -50,13 +50,7 @@ pub(crate) fn tied_predictions(state: &State) -> Vec<f64> {
 fn tied(mut predictions: Vec<f64>, centred: &[f64], queries: &Queries) -> Vec<f64> {
     let largest = |most: f64, label: &f64| most.max(label.abs());
     let tolerance = centred.iter().fold(0.0, largest) * PREDICTION_TIE;
-    let mut parts = Vec::with_capacity(queries.len());
-    let mut rest = &mut predictions[..];
-    for range in queries.ranges() {
-        let (part, later) = rest.split_at_mut(range.len());
-        parts.push(part);
-        rest = later;
-    }
+    let parts: Vec<_> = queries.split_mut(&mut predictions).collect();
     parts
         .into_par_iter()
         .with_min_len(QUERIES)

@@ -174,17 +174,14 @@ impl Folds {
         let mut sums = SumsWithout::default();
         self.sums(column, labels, &mut sums);
         let (t, capacity, lambda) = (self.steps, self.capacity, self.lambda);
-        let mut rest = (&mut self.projected[..], &mut *holdout);
-        let mut parts = Vec::with_capacity(self.models.len());
-        for ((query, range), fold) in (0u32..).zip(self.queries.ranges()).zip(&mut self.models) {
-            let (projected, later) = rest.0.split_at_mut(range.len() * capacity);
-            let (holdout, later_holdout) = rest.1.split_at_mut(range.len());
-            rest = (later, later_holdout);
-            parts.push((query, fold, projected, &centred[range], holdout));
-        }
+        let projected = self.queries.split_rows_mut(&mut self.projected, capacity);
+        let examples = projected.zip(self.queries.split_mut(holdout));
+        let queries = (0u32..).zip(self.queries.ranges()).zip(&mut self.models);
+        let parts: Vec<_> = queries.zip(examples).collect();
         parts
             .into_par_iter()
-            .for_each(|(query, fold, projected, centred, holdout)| {
+            .for_each(|(((query, range), fold), (projected, holdout))| {
+                let centred = &centred[range];
                 let mut z = vec![0.0; t + 2];
                 sums.without(query, &mut z);
                 let (pivot, eta) = fold.extend(&mut z, lambda);

@@ -30,9 +30,7 @@
 use ndarray::Array2;
 use rayon::prelude::*;
 
-use super::addition::{
-    Addition, LastStep, Part, centre, centred, subtract_products_in_parallel, take,
-};
+use super::addition::{Addition, LastStep, Part, centre, centred, subtract_products_in_parallel};
 use super::condition::{Condition, solve_transposed};
 use super::folds::Folds;
 use crate::data::{Column, Queries};
@@ -405,9 +403,14 @@ impl State {
     fn parts<'a>(&'a mut self, column: Column<'a>, last: &'a mut LastStep) -> Vec<Part<'a>> {
         let mut column = column;
         let capacity = self.capacity;
-        let mut matrices = (&mut self.phi[..], &mut self.held[..]);
-        let mut vectors = (&mut self.residual[..], &mut self.holdout[..]);
-        let mut news = (&mut last.phi[..], &mut last.psi[..]);
+        let queries = &self.queries;
+        let phi = queries.split_rows_mut(&mut self.phi, capacity);
+        let matrices = phi.zip(queries.split_rows_mut(&mut self.held, capacity));
+        let residual = queries.split_mut(&mut self.residual);
+        let vectors = residual.zip(queries.split_mut(&mut self.holdout));
+        let news = queries
+            .split_mut(&mut last.phi)
+            .zip(queries.split_mut(&mut last.psi));
         let (least_slack, sole_query) = (last.least_slack, last.sole_query);
         let folded = self.folds.is_some();
         let scalars = last
@@ -415,30 +418,30 @@ impl State {
             .iter_mut()
             .zip(&mut last.kappa)
             .zip(&mut self.traces);
-        let mut parts = Vec::with_capacity(self.queries.len());
-        for (query, (range, ((leverage, kappa), trace))) in
-            self.queries.ranges().zip(scalars).enumerate()
-        {
-            let rows = range.len();
-            parts.push(Part {
-                first_row: range.start,
-                capacity,
-                entries: column.take_rows_below(range.end),
-                phi: take(&mut matrices.0, rows * capacity),
-                held: take(&mut matrices.1, rows * capacity),
-                residual: take(&mut vectors.0, rows),
-                holdout: take(&mut vectors.1, rows),
-                new_phi: take(&mut news.0, rows),
-                psi: take(&mut news.1, rows),
-                leverage,
-                kappa,
-                least_slack,
-                trace,
-                folded,
-                unseen_elsewhere: sole_query == Some(query),
-            });
-        }
+        let examples = matrices.zip(vectors).zip(news);
+        let parts = queries.ranges().enumerate().zip(examples).zip(scalars);
         parts
+            .map(|(((query, range), examples), ((leverage, kappa), trace))| {
+                let (((phi, held), (residual, holdout)), (new_phi, psi)) = examples;
+                Part {
+                    first_row: range.start,
+                    capacity,
+                    entries: column.take_rows_below(range.end),
+                    phi,
+                    held,
+                    residual,
+                    holdout,
+                    new_phi,
+                    psi,
+                    leverage,
+                    kappa,
+                    least_slack,
+                    trace,
+                    folded,
+                    unseen_elsewhere: sole_query == Some(query),
+                }
+            })
+            .collect()
     }
 
     /// By how much rounding may be amplified in the weights and the leave-query-out error: the

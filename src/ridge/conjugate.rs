@@ -165,9 +165,9 @@ impl<'a> Iterative<'a> {
     /// A centred vector from a centred one.
     fn precondition(&self, residual: &[f64], kept: Option<&[bool]>) -> Vec<f64> {
         let mut scaled = residual.to_vec();
-        let ranges = self.design.queries().ranges();
-        for (range, block) in ranges.zip(&self.blocks) {
-            block.solve(&mut scaled[range]);
+        let parts = self.design.queries().split_mut(&mut scaled);
+        for (part, block) in parts.zip(&self.blocks) {
+            block.solve(part);
         }
         self.drop_others(kept, &mut scaled);
         // Rounding would otherwise add up outside of the centred vectors.

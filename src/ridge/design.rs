@@ -201,13 +201,8 @@ impl<'a> Design<'a> {
     pub(super) fn kernel_matrix(&self, shift: f64) -> Square {
         let rows = self.queries().rows();
         let mut square = Square::zeros(rows);
-        let mut rest = square.values_mut();
-        let mut parts = Vec::with_capacity(self.queries().len());
-        for (query, range) in self.queries().ranges().enumerate() {
-            let (columns, later) = rest.split_at_mut(range.len() * rows);
-            parts.push((query, columns));
-            rest = later;
-        }
+        let parts = self.queries().split_rows_mut(square.values_mut(), rows);
+        let parts: Vec<_> = parts.enumerate().collect();
         parts.into_par_iter().for_each(|(query, columns)| {
             self.fill_kernel(query, columns, &(0..rows), shift);
         });
@@ -288,16 +283,14 @@ impl<'a> Design<'a> {
     /// Centres values of the rows from the first of `query` on, up to the end of another.
     fn centre_from(&self, query: usize, values: &mut [f64]) {
         let mut rest = values;
-        for query in query..self.queries().len() {
-            if rest.is_empty() {
+        for range in self.queries().ranges().skip(query) {
+            let Some(own) = rest.split_off_mut(..range.len()) else {
                 return;
-            }
-            let (own, later) = rest.split_at_mut(self.queries().range(query).len());
+            };
             let mean = own.iter().sum::<f64>() / own.len() as f64;
             for value in own {
                 *value -= mean;
             }
-            rest = later;
         }
     }
 

@@ -78,8 +78,7 @@ impl<'a> Meter<'a> {
     fn squares(&self, scores: &[f64]) -> Result<Vec<Option<f64>>, Overflow> {
         let pairs = self.centred.iter().zip(scores);
         let mut residual: Vec<f64> = pairs.map(|(label, score)| label - score).collect();
-        let square = |range: std::ops::Range<usize>| {
-            let part = &mut residual[range];
+        let square = |part: &mut [f64]| {
             centre(part);
             let sum: f64 = part.iter().map(|residual| residual * residual).sum();
             if sum.is_finite() {
@@ -88,7 +87,7 @@ impl<'a> Meter<'a> {
                 Err(Overflow)
             }
         };
-        self.queries.ranges().map(square).collect()
+        self.queries.split_mut(&mut residual).map(square).collect()
     }
 }
 

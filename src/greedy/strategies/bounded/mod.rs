@@ -228,8 +228,7 @@ impl Bounded {
             .map(|(number, z_squared)| {
                 let first = number * CHUNK;
                 let pieces = layout.span(first).start..layout.span(first + z_squared.len() - 1).end;
-                let (z_without, later) = std::mem::take(&mut without).split_at_mut(pieces.len());
-                without = later;
+                let z_without = without.split_off_mut(..pieces.len()).unwrap_or_default();
                 Chunk {
                     layout,
                     first,
@@ -261,8 +260,7 @@ impl Chunk<'_> {
             let position = self.first + place;
             let candidate = self.layout.several[position];
             let pieces = self.layout.pieces(position);
-            let (z_without, later) = rest.split_at_mut(pieces.len());
-            rest = later;
+            let z_without = rest.split_off_mut(..pieces.len()).unwrap_or_default();
             let column = hunt.round.candidates.column(candidate as usize);
             let (tau, along_g) = walk(column, pieces, &hunt.step.examples, &mut touches);
             if missing == 1 {

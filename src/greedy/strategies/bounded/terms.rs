@@ -115,14 +115,13 @@ impl StepTerms {
     }
 
     fn describe_examples(&mut self, state: &State, queries: &mut [QueryTerms]) {
-        let mut rest = &mut self.examples[..];
-        let mut parts = Vec::with_capacity(queries.len());
-        for (query, (range, terms)) in state.queries().ranges().zip(queries).enumerate() {
-            let (examples, later) = rest.split_at_mut(range.len());
-            rest = later;
+        let examples = state.queries().split_mut(&mut self.examples);
+        let ranges = state.queries().ranges().zip(queries).zip(examples);
+        let part = |(query, ((range, terms), examples))| {
             let vectors = &self.vectors[2 * self.steps * query..][..2 * self.steps];
-            parts.push((query, range, terms, examples, vectors));
-        }
+            (query, range, terms, examples, vectors)
+        };
+        let parts: Vec<_> = ranges.enumerate().map(part).collect();
         let g = &self.g;
         parts
             .into_par_iter()
