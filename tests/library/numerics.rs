@@ -1,6 +1,5 @@
 //! Numbers at the ends of their range, and answers that lose digits.
 
-
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;

@@ -2,7 +2,6 @@
 //! contest and one column sent round a step make the same selection; and so does
 //! any number of threads.
 
-
 use crate::oracle::Problem;
 use rankrls::greedy::{Contest, State};
 use rankrls::greedy::{Greedy, select};

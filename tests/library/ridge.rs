@@ -1,7 +1,6 @@
 //! RankRLS against the definition: every solver, every partition of the queries, on data small
 //! enough to retrain.
 
-
 use crate::oracle::Problem;
 use crate::oracle::problems::{lambdas, problems};
 use proptest::prelude::*;

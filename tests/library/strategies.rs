@@ -1,6 +1,5 @@
 //! Every strategy against the definition, on data small enough to retrain.
 
-
 use std::ops::ControlFlow;
 
 use crate::oracle::Problem;

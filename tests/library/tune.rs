@@ -1,6 +1,5 @@
 //! Tuning against the definition: retraining without each query, folds one by one.
 
-
 use std::ops::{ControlFlow, Range};
 
 use crate::oracle::Problem;
