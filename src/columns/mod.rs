@@ -19,7 +19,6 @@ mod query_weight;
 use rayon::prelude::*;
 
 use crate::data::{Column, Dataset, Queries};
-use crate::greedy::Addition;
 use canonical::Canonicaliser;
 use classes::Classes;
 pub use query_weight::{QueryWeight, UnknownQueryWeight};
@@ -308,18 +307,6 @@ impl ColumnClasses {
             })
         });
         signs.collect()
-    }
-
-    /// The candidate that is the column of `addition`: the one its feature represents, or,
-    /// when the feature is none of these columns, one with the same canonical form.
-    pub fn equal_to(&self, addition: &Addition<'_>) -> Option<usize> {
-        let Column { rows, values } = addition.column;
-        self.represented_by(addition.feature).or_else(|| {
-            (0..self.len()).find(|&candidate| {
-                let own = self.column(candidate);
-                own.rows == rows && own.values == values
-            })
-        })
     }
 
     /// Bytes held.

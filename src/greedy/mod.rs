@@ -1,10 +1,6 @@
 //! Greedy selection: the driver, the state that it keeps and the strategies that judge candidates.
 //!
-//! [`select`] does the whole job. [`Greedy`] is the same in single steps, cut
-//! where a run whose columns are partitioned over processes communicates: each
-//! process [`propose`](Greedy::propose)s among its own columns, the
-//! [`Contest`]s are merged, and the winner's [`Addition`] is sent to everyone to
-//! [`adopt`](Greedy::adopt).
+//! [`select`] does the whole job, and [`Greedy`] the same in single steps.
 //!
 //! A strategy keeps whatever it wants for each candidate; everything that belongs to the examples
 //! is in the [`State`]. In a step the driver asks the strategy to [`propose`](Strategy::propose),
@@ -40,7 +36,7 @@ pub(crate) use concordance::{cindex, tied_predictions};
 pub use contest::{Contest, Entrant, TIE_TOLERANCE};
 pub use criterion::{Criterion, RankingCriterion};
 pub(crate) use criterion::{PREDICTION_TIE, tie};
-pub use driver::Greedy;
+pub use driver::{Advance, Greedy};
 pub(crate) use error::Bytes;
 pub use error::{MemoryError, SelectError};
 pub use estimate::{Estimate, estimates};
@@ -49,7 +45,6 @@ pub use observer::Observer;
 pub use options::SelectionOptions;
 pub use plan::{Plan, plan};
 pub use sampler::Sampler;
-pub(crate) use select::start;
 pub use select::{resume_among, select, select_among};
 pub use selection::{Ending, Selection, Step};
 pub use state::State;

@@ -1,6 +1,5 @@
 //! Selections over a grid of ridge parameters.
 
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::prelude::*;
@@ -10,8 +9,7 @@ use super::{
 };
 use crate::Lambda;
 use crate::columns::ColumnClasses;
-use crate::greedy::State;
-use crate::greedy::{self, SelectError, Step, select_among};
+use crate::greedy::{self, Greedy, SelectError, select_among};
 use crate::greedy::{TestPath, scores};
 use crate::metrics::Convention;
 
@@ -88,19 +86,27 @@ impl Grid<'_> {
 
     fn curve(&self, lambda: Lambda) -> Result<Curve, SelectError> {
         let validation = &self.fold.validation.dataset;
-        let mut validated = Validated {
-            path: TestPath::new(validation, &MEASURES, Convention::Letor),
-            observer: self.observer,
-        };
+        let mut path = TestPath::new(validation, &MEASURES, Convention::Letor);
         let options = self.options.selection(self.k(), lambda);
         let labels = self.fold.train.labels();
-        let selection = select_among(self.candidates, labels, self.held, &options, &mut validated)?;
-        let values = validated.path.steps().iter();
+        let plan = greedy::plan(self.candidates, self.held, &options)?;
+        let mut greedy = Greedy::new(self.candidates, labels, &plan, &options, &[])?;
+        while !self.observer.interrupted() {
+            let feature = match greedy.advance() {
+                Ok(Some(advance)) => advance.step.feature,
+                Ok(None) | Err(SelectError::NotFinite { .. }) => break,
+                Err(error) => return Err(error),
+            };
+            if path.push(feature, &greedy.state().weights()).is_err() {
+                break;
+            }
+        }
+        let values = path.steps().iter();
         let values = values.map(|values| std::array::from_fn(|index| values[index]));
         Ok(Curve {
             lambda,
-            strategy: selection.strategy,
-            features: selection.steps.iter().map(|step| step.feature).collect(),
+            strategy: plan.strategy,
+            features: greedy.features().to_vec(),
             validation: values.collect(),
         })
     }
@@ -152,19 +158,4 @@ impl Grid<'_> {
 
 fn at<T>(items: &[T], place: usize) -> Option<(usize, &T)> {
     Some((place, items.get(place)?))
-}
-
-/// Measures the validation data, and ends a selection where numbers fail, or as it is told.
-struct Validated<'a> {
-    path: TestPath<'a>,
-    observer: &'a dyn Observer,
-}
-
-impl greedy::Observer for Validated<'_> {
-    fn stepped(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
-        if !step.lqo_error.is_finite() || self.observer.interrupted() {
-            return ControlFlow::Break(());
-        }
-        greedy::Observer::stepped(&mut self.path, number, step, state)
-    }
 }

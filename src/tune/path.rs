@@ -6,17 +6,13 @@ use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::State;
 use crate::greedy::scores;
-use crate::greedy::{self, Greedy, Plan, SelectError, Step, start, tied_predictions};
+use crate::greedy::{self, Advance, Greedy, Plan, SelectError, Step, tied_predictions};
 
 /// A selection in single steps, no more than planned.
 pub(super) struct SelectionPath<'a> {
     candidates: &'a ColumnClasses,
-    labels: &'a [f64],
     greedy: Greedy<'a>,
-    /// Steps to take again before there is anything to search for.
-    earlier: &'a [Step],
-    features: Vec<u32>,
-    steps: usize,
+    replayed: bool,
 }
 
 impl<'a> SelectionPath<'a> {
@@ -29,40 +25,27 @@ impl<'a> SelectionPath<'a> {
     ) -> Result<Self, SelectError> {
         Ok(Self {
             candidates,
-            labels,
-            greedy: start(candidates, labels, plan, options)?,
-            earlier,
-            features: Vec::with_capacity(plan.steps),
-            steps: plan.steps,
+            greedy: Greedy::new(candidates, labels, plan, options, earlier)?,
+            replayed: false,
         })
     }
 
     /// Takes the next step, if there is one.
     pub(super) fn step(&mut self) -> Result<Option<Step>, PathEnd> {
-        let taken = self.features.len();
-        if taken == self.steps {
-            return Ok(None);
-        }
-        let step = match self.earlier.get(taken) {
-            Some(step) => {
-                let step = self.greedy.replay(taken + 1, step);
-                Some(step.map_err(PathEnd::Replay)?)
+        match self.greedy.advance() {
+            Ok(Some(Advance { step, replayed })) => {
+                self.replayed = replayed;
+                Ok(Some(step))
             }
-            None => self.greedy.step(self.labels),
-        };
-        let Some(step) = step else {
-            return Ok(None);
-        };
-        if !step.lqo_error.is_finite() {
-            return Err(PathEnd::Overflow);
+            Ok(None) => Ok(None),
+            Err(SelectError::NotFinite { .. }) => Err(PathEnd::Overflow),
+            Err(error) => Err(PathEnd::Replay(error)),
         }
-        self.features.push(step.feature);
-        Ok(Some(step))
     }
 
     /// Whether the last step was taken again.
     pub(super) fn replayed(&self) -> bool {
-        self.features.len() <= self.earlier.len()
+        self.replayed
     }
 
     pub(super) fn state(&self) -> &State {
@@ -71,7 +54,7 @@ impl<'a> SelectionPath<'a> {
 
     /// The class of the feature taken last.
     pub(super) fn class(&self) -> Vec<u32> {
-        let last = self.features.last();
+        let last = self.greedy.features().last();
         let position = last.and_then(|&feature| self.candidates.represented_by(feature));
         position.map_or_else(Vec::new, |position| {
             self.candidates.class(position).to_vec()
@@ -86,7 +69,7 @@ impl<'a> SelectionPath<'a> {
 
     /// Measures of the predictions for `dataset`.
     pub(super) fn on(&self, dataset: &Dataset<'_>, meter: &Meter<'_>) -> Result<Values, Overflow> {
-        let scores = scores(&self.features, &self.state().weights(), dataset);
+        let scores = scores(self.greedy.features(), &self.state().weights(), dataset);
         meter.values(&scores, &scores)
     }
 }

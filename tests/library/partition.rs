@@ -3,8 +3,7 @@
 //! any number of threads.
 
 use crate::oracle::Problem;
-use rankrls::greedy::{Contest, State};
-use rankrls::greedy::{Greedy, select};
+use rankrls::greedy::{Contest, Greedy, Plan, plan, select};
 use rankrls::{ColumnClasses, Dataset, Lambda, Queries, SelectionOptions, StrategyKind};
 
 /// A deterministic corpus: words in queries of five examples, every third word seen in one
@@ -74,12 +73,14 @@ fn partitioned_columns_make_the_same_selection() {
             .map(|part| share(&problem, |feature| feature % 3 == part))
             .collect();
         let candidates: Vec<ColumnClasses> = parts.iter().map(ColumnClasses::new).collect();
-        let queries = Queries::from_sizes(&problem.sizes).unwrap();
-        let state = State::new(&problem.labels, &queries, lambda, k);
-        let mut processes: Vec<Greedy<'_>> = candidates
-            .iter()
-            .map(|candidates| Greedy::new(candidates, state.clone(), strategy, None))
-            .collect();
+        let start = |candidates| {
+            let plan = Plan {
+                steps: k,
+                ..plan(candidates, 0, &options).unwrap()
+            };
+            Greedy::new(candidates, &problem.labels, &plan, &options, &[]).unwrap()
+        };
+        let mut processes: Vec<Greedy<'_>> = candidates.iter().map(start).collect();
         for step in &whole.steps {
             let contests = processes.iter_mut().map(Greedy::propose);
             let winner = contests
