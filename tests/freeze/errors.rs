@@ -1,0 +1,628 @@
+//! What is refused, and in which words.
+
+use std::fs;
+use std::io::{Cursor, Write as _};
+
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use crate::folder::{Folder, freeze, hold};
+
+/// One file after the other under the name `name`, and what `lines` say to each.
+fn refuse(snapshot: &str, name: &str, lines: &[&str], contents: &[&[u8]]) {
+    let folder = Folder::new();
+    let mut text = String::new();
+    for content in contents {
+        folder.write(name, content);
+        let shown = String::from_utf8_lossy(content);
+        let shown = shown.lines().collect::<Vec<_>>().join("\n    ");
+        text += &format!("# {name}:\n    {shown}\n{}\n", folder.session(lines));
+    }
+    hold(snapshot, &text);
+}
+
+#[test]
+fn svmlight() {
+    refuse(
+        "error-svmlight",
+        "bad.svm",
+        &["select bad.svm -k 1 --lambda 1"],
+        &[
+            b"1 qid:1 1:1\n0 qid:2 1:2\n0 qid:1 2:1\n",
+            b"1 qid:1 1:1\n0 1:2\n",
+            b"1 1:1\n0 qid:1 1:2\n",
+            b"1 1:1 qid:1\n",
+            b"1 qid:1 qid:1 1:1\n",
+            b"1 qid: 1:1\n",
+            b"1 qid:\xff 1:1\n",
+            b"1 1:1 1:2\n",
+            b"1 2:1 1:2\n",
+            b"1 0:1 1:2\n",
+            b"1 4294967295:1\n",
+            b"1 99999999999999999999:1\n",
+            b"1 -1:1\n",
+            b"1 1:nan\n",
+            b"1 1:inf\n",
+            b"1 1:1e999\n",
+            b"1 1:x\n",
+            b"1 1:\n",
+            b"1 x:1\n",
+            b"1 foo\n",
+            b"x 1:1\n",
+            b"nan 1:1\n",
+            b"1e999 1:1\n",
+            b"",
+            b"# a comment alone\n\n",
+            b"1 qid:1 1:1\n0 qid:1 1:1\n",
+            b"1 qid:1 1:1\n1 qid:1 2:1\n",
+            b"1 qid:1 1:1e200\n0 qid:1 2:1\n",
+            b"1e200 qid:1 1:1\n0 qid:1 2:1\n",
+        ],
+    );
+}
+
+/// A message with the reason of a library: the place and what it is about is frozen.
+#[test]
+fn compressed_files() {
+    let folder = Folder::new();
+    let text = folder.text("train.svm");
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text.as_bytes()).unwrap();
+    let gz = encoder.finish().unwrap();
+    let zst = zstd::encode_all(text.as_bytes(), 1).unwrap();
+    let mut corrupt = gz.clone();
+    let middle = corrupt.len() / 2;
+    corrupt[middle..middle + 40].fill(0xaa);
+    folder.write("cut.svm.gz", &gz[..gz.len() / 2]);
+    folder.write("cut.svm.zst", &zst[..zst.len() / 2]);
+    folder.write("corrupt.svm.gz", corrupt);
+    folder.write("end.svm.gz", &gz[..gz.len() - 4]);
+    let lines = [
+        "select cut.svm.gz -k 1 --lambda 1",
+        "select cut.svm.zst -k 1 --lambda 1",
+        "select corrupt.svm.gz -k 1 --lambda 1",
+        "select end.svm.gz -k 1 --lambda 1",
+        "predict models/dense.json cut.svm.zst",
+        "corpus info cut.svm.zst",
+    ];
+    hold("error-compressed", &folder.session(&lines));
+}
+
+#[test]
+fn names() {
+    refuse(
+        "error-names",
+        "few.txt",
+        &[
+            "select train.svm -k 1 --lambda 1 --names few.txt -q",
+            "corpus convert train.svm a.npz --names few.txt -q",
+        ],
+        &[b"a\nb\n", b"", b"a\n\xff\n"],
+    );
+    let folder = Folder::new();
+    let many: String = (0..60).map(|number| format!("name {number}\n")).collect();
+    folder.write("many.txt", many);
+    let lines = [
+        "select train.svm -k 1 --lambda 1 --names many.txt",
+        "select train.svm -k 1 --lambda 1 --names absent.txt",
+    ];
+    hold("error-names-many", &folder.session(&lines));
+}
+
+#[test]
+fn scores() {
+    refuse(
+        "error-scores",
+        "scores.txt",
+        &["evaluate test.svm --scores scores.txt"],
+        &[b"1\n2\n", b"1\nx\n", b"1\n2 3\n", b"nan\n", b""],
+    );
+}
+
+#[test]
+fn triplets() {
+    let folder = Folder::new();
+    let mut text = String::new();
+    for (features, labels, qids) in [
+        ("0:1\n1:1\n", "1\n", "a\na\n"),
+        ("0:1\n1:1\n", "1\n0\n0\n", "a\na\n"),
+        ("0:1\n1:1\n", "1\n0\n", "a\n"),
+        ("0:1\n1:1\n0:2\n", "1\n0\n1\n", "a\nb\na\n"),
+        ("0:1\n1:x\n", "1\n0\n", "a\na\n"),
+        ("0:1\n1:1 0:1\n", "1\n0\n", "a\na\n"),
+        ("0:1 # no\n1:1\n", "1\n0\n", "a\na\n"),
+        ("0:1\n1:1\n", "1\ny\n", "a\na\n"),
+        ("0:1\n1:1\n", "1\n0\n", "a\nb c\n"),
+        ("", "", ""),
+    ] {
+        folder.write("x.features", features);
+        folder.write("x.labels", labels);
+        folder.write("x.qids", qids);
+        text += &format!("# {features:?}, {labels:?}, {qids:?}:\n");
+        text += &folder.run("select x.features -k 1 --lambda 1");
+        text.push('\n');
+    }
+    fs::remove_file(folder.path("x.labels")).unwrap();
+    text += &folder.run("select x.features -k 1 --lambda 1");
+    text.push('\n');
+    text += &folder.run("select x -k 1 --lambda 1 --format rlscore");
+    hold("error-triplets", &text);
+}
+
+/// An array as NumPy writes it.
+fn npy(descr: &str, shape: &str, bytes: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}}}\n");
+    let mut array = b"\x93NUMPY\x01\x00".to_vec();
+    array.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
+    array.extend(header.as_bytes());
+    array.extend(bytes);
+    array
+}
+
+fn integers(values: &[i64]) -> Vec<u8> {
+    let bytes: Vec<u8> = values
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect();
+    npy("<i8", &format!("({},)", values.len()), &bytes)
+}
+
+fn floats(values: &[f64]) -> Vec<u8> {
+    let bytes: Vec<u8> = values
+        .iter()
+        .flat_map(|value| value.to_le_bytes())
+        .collect();
+    npy("<f8", &format!("({},)", values.len()), &bytes)
+}
+
+#[test]
+fn matrices() {
+    let folder = Folder::new();
+    let mut text = String::new();
+    let half = npy("<f2", "(3,)", &[0; 6]);
+    let objects = npy("|O", "(3,)", &[0; 24]);
+    for (what, name, bytes) in [
+        ("another kind", "format", npy("|S3", "()", b"coo")),
+        ("beyond the shape", "indices", integers(&[0, 3, 1])),
+        ("twice in a row", "indices", integers(&[1, 1, 1])),
+        ("bounds that fall", "indptr", integers(&[0, 2, 1])),
+        ("lengths", "indices", integers(&[0, 1])),
+        ("not a number", "data", floats(&[0.5, f64::NAN, 1.0])),
+        ("rounded", "data", integers(&[9_007_199_254_740_993, 1, 1])),
+        ("half floats", "data", half),
+        ("objects", "data", objects),
+        ("rows", "shape", integers(&[3, 3])),
+        ("cut", "data", floats(&[0.5, 1.5, 2.0])[..70].to_vec()),
+        ("no array", "data", b"hello".to_vec()),
+        ("labels", "labels", floats(&[1.0, f64::INFINITY])),
+        ("more labels", "labels", floats(&[1.0, 0.0, 1.0])),
+        ("queries", "qids", integers(&[1])),
+        ("missing", "absent", integers(&[1])),
+    ] {
+        let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+        for (array, usual) in [
+            ("format", npy("|S3", "()", b"csr")),
+            ("shape", integers(&[2, 3])),
+            ("indptr", integers(&[0, 2, 3])),
+            ("indices", integers(&[0, 2, 1])),
+            ("data", floats(&[0.5, 1.5, -2.0])),
+        ] {
+            if what == "missing" && array == "shape" {
+                continue;
+            }
+            let bytes = if array == name { &bytes } else { &usual };
+            zip.start_file(format!("{array}.npy"), SimpleFileOptions::default())
+                .unwrap();
+            zip.write_all(bytes).unwrap();
+        }
+        folder.write("x.npz", zip.finish().unwrap().into_inner());
+        for (array, usual) in [("labels", floats(&[1.0, 0.0])), ("qids", integers(&[1, 1]))] {
+            let bytes = if array == name { &bytes } else { &usual };
+            folder.write(&format!("x.{array}.npy"), bytes);
+        }
+        text += &format!("# {what}:\n{}\n", folder.run("corpus convert x.npz -"));
+    }
+    folder.write("x.npz", "1 1:1\n");
+    text += &folder.run("corpus convert x.npz -");
+    fs::remove_file(folder.path("x.labels.npy")).unwrap();
+    text.push('\n');
+    text += &folder.run("corpus convert x.npz -");
+    text.push('\n');
+    text += &folder.run("corpus convert - - --format npz < x.npz");
+    hold("error-matrices", &text);
+}
+
+#[test]
+fn models() {
+    let folder = Folder::new();
+    let whole = folder.text("models/dense.json");
+    let mut text = String::new();
+    for (before, after) in [
+        ("rankrls.model/1", "rankrls.model/2"),
+        ("rankrls.model/1", "rankrls.selection/1"),
+        ("\"lambda\": 2.0", "\"lambda\": 0.0"),
+        ("\"lambda\": 2.0", "\"lambda\": \"2\""),
+        ("\"lambda\": 2.0,", ""),
+        ("\"lambda\": 2.0", "\"lambda\": 2.0, \"mu\": 1"),
+        ("\"strategy\": \"dense\"", "\"strategy\": \"best\""),
+        ("\"strategy\": \"dense\"", "\"strategy\": \"all\""),
+        ("\"criterion\": \"squared\"", "\"criterion\": \"map\""),
+        (
+            "\"query_weight\": \"uniform\"",
+            "\"query_weight\": \"rows\"",
+        ),
+        ("\"seed\": null", "\"seed\": 1"),
+        ("\"index_base\": 1", "\"index_base\": 2"),
+        ("\"index\": 4", "\"index\": 3"),
+        ("\"index\": 4", "\"index\": 49"),
+        ("\"index\": 4", "\"index\": 0"),
+        ("\"index\": 4", "\"index\": -4"),
+        ("\"step\": 2", "\"step\": 3"),
+        ("\"feature\": 4", "\"feature\": 5"),
+        ("\"rows\": 96", "\"rows\": 0"),
+        ("\"column_classes\": 46", "\"column_classes\": 48"),
+        ("\"hash\": \"ba", "\"hash\": \"xx"),
+        ("\"path\": [", "\"path\": [], \"paths\": ["),
+    ] {
+        assert!(whole.contains(before), "{before}");
+        folder.write("bad.json", whole.replacen(before, after, 1));
+        text += &format!(
+            "# {before} -> {after}\n{}\n",
+            folder.run("inspect bad.json")
+        );
+    }
+    for (what, bytes) in [
+        ("cut", &whole[..whole.len() / 2]),
+        ("empty", ""),
+        ("no JSON", "1 1:1\n"),
+        ("another document", "[1]"),
+    ] {
+        folder.write("bad.json", bytes);
+        let lines = ["inspect bad.json", "predict bad.json test.svm"];
+        text += &format!("# {what}\n{}\n", folder.session(&lines));
+    }
+    text += &folder.session(&[
+        "predict absent.json test.svm",
+        "predict models/dense.json absent.svm",
+        "evaluate test.svm --model absent.json",
+        "inspect models/train-all.json --members",
+        "inspect models",
+        "corpus project test.svm --model test.svm -o a.svm",
+        "train train.svm --lambda 1 --features absent.json",
+        "select train.svm -k 3 --extend models/dense.json",
+        "select test.svm -k 9 --extend models/dense.json",
+        "select train.svm -k 9 --extend models/train-given.json",
+        "select train.svm -k 9 --extend models/train-all.json",
+    ]);
+    hold("error-models", &text);
+}
+
+#[test]
+fn checkpoints() {
+    let folder = Folder::new();
+    let whole = folder.text("checkpoints/select-auto.checkpoint");
+    let select = "select train.svm --names names.txt -k 16 --lambda 2 --checkpoint run.ck --resume";
+    let mut text = String::new();
+    for (what, content) in [
+        ("cut", whole[..whole.len() - 7].to_owned()),
+        ("cut early", whole[..30].to_owned()),
+        ("changed", whole.replace("\"k\":16", "\"k\":17")),
+        ("longer", format!("{whole}x")),
+        ("version", whole.replacen("checkpoint/1", "checkpoint/2", 1)),
+        ("kind", whole.replacen("selection", "guessing", 1)),
+        ("something else", "1 1:1\n".to_owned()),
+        ("empty", String::new()),
+        ("a tuning", folder.text("checkpoints/tune-lqo.checkpoint")),
+        (
+            "other options",
+            folder.text("checkpoints/select-ndcg.checkpoint"),
+        ),
+    ] {
+        folder.write("run.ck", content);
+        text += &format!("# {what}\n{}\n", folder.run(select));
+    }
+    folder.write("run.ck", &whole);
+    let tune = "tune train.svm -k 7 --lambdas 1,2 --checkpoint checkpoints/tune-folds.checkpoint";
+    text += &folder.session(&[
+        &select.replace(" --resume", ""),
+        &select.replace(
+            "-k 16 --lambda 2",
+            "-k 9 --lambda 3 --strategy sampled --seed 5",
+        ),
+        &select
+            .replace("train.svm", "test.svm")
+            .replace("--names names.txt ", ""),
+        tune,
+        &format!("{tune} --resume"),
+        "select train.svm -k 1 --lambda 1 --checkpoint absent/run.ck",
+        "select train.svm -k 1 --lambda 1 --resume",
+        "select train.svm -k 1 --lambda 1 --checkpoint -",
+        "select train.svm -k 1 --lambda 1 --checkpoint a --checkpoint-every never",
+    ]);
+    hold("error-checkpoints", &text);
+}
+
+#[test]
+fn memory() {
+    freeze(
+        "error-memory",
+        &[
+            "select @parses -k 5 --lambda 1 --max-memory 1KiB",
+            "select @parses -k 5 --lambda 1 --max-memory 20MiB --strategy dense",
+            "select train.svm -k 5 --lambda 1 --max-memory 32KiB",
+            "train train.svm --lambda 1 --max-memory 32KiB",
+            "train @parses --lambda 1 --max-memory 20MiB --solver dual",
+            "tune train.svm -k 5 --max-memory 2KiB",
+            "compare @parses -k 2 --lambda 16 --strategies dense --max-memory 16MiB",
+            "predict models/dense.json test.svm --max-memory 1KiB",
+            "evaluate test.svm --model models/dense.json --max-memory 1KiB",
+            "corpus convert train.svm a.npz --max-memory 1KiB",
+            "select formats/train.npz -k 1 --lambda 1 --max-memory 1KiB",
+        ],
+    );
+}
+
+#[test]
+fn outputs() {
+    freeze(
+        "error-outputs",
+        &[
+            "select absent.svm -k 1 --lambda 1",
+            "select models -k 1 --lambda 1",
+            "select absent.svm -k 1 --lambda 1 -o absent/model.json",
+            "select absent.svm -k 1 --lambda 1 -o .",
+            "select train.svm -k 1 --lambda 1 --test absent.svm",
+            "select train.svm -k 200 --lambda 1e-300 -o a.json",
+            "predict models/dense.json test.svm -o absent/scores.txt",
+            "train absent.svm --lambda 1",
+            "train train.svm --lambda 1 --folds 40",
+            "train train.svm --lambda 1,2 --solver cg -o a.json",
+            "tune train.svm -k 2 --folds 40",
+            "tune absent.svm -k 2",
+            "compare absent.svm -k 2 --lambda 1",
+            "compare train.svm -k 2 --lambda 1 --html absent/a.html",
+            "letor absent",
+            "letor models",
+            "letor train.svm",
+            "man train.svm",
+            "corpus check absent.json",
+            "corpus check models/dense.json",
+            "corpus info absent.svm",
+            "corpus convert absent.npz a.svm",
+            "corpus convert train.svm absent/a.npz",
+            "corpus generate -o absent/c.svm",
+            "corpus build build/gold.conllu --candidates build/trees.mrg -o c",
+            "corpus build build/gold.conllu --candidates build/nbest.conllu -o absent/c",
+            "corpus build build/gold.conllu --link-grammar -o c --link-parser no-such-parser",
+            "corpus build build/absent.conllu --candidates build/nbest.conllu -o c",
+        ],
+    );
+}
+
+#[test]
+fn treebanks() {
+    let folder = Folder::new();
+    let (gold, nbest) = (
+        folder.text("build/gold.conllu"),
+        folder.text("build/nbest.conllu"),
+    );
+    let build = "corpus build gold.conllu --candidates nbest.conllu -o c";
+    let mut text = String::new();
+    for (what, gold, nbest, more) in [
+        (
+            "a head",
+            gold.replacen("PRON\t_\t_\t2", "PRON\t_\t_\t9", 1),
+            nbest.clone(),
+            "",
+        ),
+        (
+            "a head, left out",
+            gold.replacen("PRON\t_\t_\t2", "PRON\t_\t_\t9", 1),
+            nbest.clone(),
+            " --skip-malformed",
+        ),
+        (
+            "no head",
+            gold.replacen("PRON\t_\t_\t2", "PRON\t_\t_\t_", 1),
+            nbest.clone(),
+            "",
+        ),
+        (
+            "a cycle",
+            gold.replacen("PRON\t_\t_\t2", "PRON\t_\t_\t1", 1),
+            nbest.clone(),
+            "",
+        ),
+        (
+            "a number",
+            gold.replacen("1\tThey", "2\tThey", 1),
+            nbest.clone(),
+            "",
+        ),
+        (
+            "columns",
+            gold.clone(),
+            nbest.replacen("\tPRON\t_", "\tPRON", 1),
+            "",
+        ),
+        (
+            "an identifier twice",
+            gold.replace("id = s2", "id = s1"),
+            nbest.clone(),
+            "",
+        ),
+        (
+            "no identifier",
+            gold.clone(),
+            nbest.replacen("# sent_id = s1\n", "", 1),
+            "",
+        ),
+        (
+            "other words",
+            gold.clone(),
+            nbest.replacen("They", "Them", 1),
+            "",
+        ),
+        (
+            "equal labels",
+            gold.clone(),
+            nbest.replace("ADP\t_\t_\t3", "ADP\t_\t_\t2"),
+            "",
+        ),
+        ("nothing", String::new(), nbest.clone(), ""),
+    ] {
+        folder.write("gold.conllu", gold);
+        folder.write("nbest.conllu", nbest);
+        text += &format!("# {what}\n{}\n", folder.run(&format!("{build}{more}")));
+    }
+    folder.write("gold.conllu", &gold);
+    for (what, trees) in [
+        ("one sentence", "(S (X y))\n"),
+        ("no tree", "hello\n"),
+        ("not closed", "(S (X y)\n"),
+    ] {
+        folder.write("trees.mrg", trees);
+        let line = "corpus build gold.conllu --candidates trees.mrg --format brackets -o c";
+        text += &format!("# {what}\n{}\n", folder.run(line));
+    }
+    hold("error-treebanks", &text);
+}
+
+#[test]
+fn folds_of_letor() {
+    let folder = crate::tables::folds();
+    fs::remove_file(folder.path("data/Fold2/vali.txt")).unwrap();
+    let mut text = folder.run("letor data") + "\n";
+    folder.write("data/Fold1/vali.txt", "1 qid:1 1:1\n0 qid:1 1:x\n");
+    text += &folder.run("letor data/Fold1");
+    hold("error-letor", &text);
+}
+
+#[test]
+fn lists_of_features() {
+    refuse(
+        "error-features",
+        "list.txt",
+        &["train train.svm --lambda 1 --features list.txt"],
+        &[
+            b"99\n",
+            b"0\n",
+            b"1\n1\n",
+            b"1\nword:a\n",
+            b"48\n",
+            b"# none\n",
+        ],
+    );
+}
+
+/// Mistakes in arguments: all end with 2.
+#[test]
+fn usage() {
+    let select = "select train.svm";
+    let tune = "tune train.svm -k 2";
+    let mut lines: Vec<String> = Vec::new();
+    for arguments in [
+        "-k 0 --lambda 1",
+        "-k x --lambda 1",
+        "-k 1 --lambda 0",
+        "-k 1 --lambda -3",
+        "-k 1 --lambda nan",
+        "--lambda 1",
+        "-k 1",
+        "-k 1 --lambda 1 --strategy best",
+        "-k 1 --lambda 1 --strategy dense --candidates 3",
+        "-k 1 --lambda 1 --candidates 0",
+        "-k 1 --lambda 1 --max-memory 1XB",
+        "-k 1 --lambda 1 --threads 0",
+        "-k 1 --lambda 1 --metrics map",
+        "-k 1 --lambda 1 --convention letor",
+        "-k 1 --lambda 1 --test test.svm --metrics best",
+        "-k 1 --lambda 1 --test test.svm --metrics ndcg@0",
+        "-k 1 --lambda 1 --test test.svm --metrics map,,err",
+        "-k 1 --lambda 1 --test test.svm --convention x",
+        "-k 1 --lambda 1 --criterion mop",
+        "-k 1 --lambda 1 --criterion map --strategy bounded",
+        "-k 1 --lambda 1 --query-weight rows",
+        "-k 1 --lambda 1 --format csv",
+        "-k 1 --lambda 1 -q -v",
+        "-k 1 --lambda 1 -o -",
+        "-k 1 --lambda 1 --unknown",
+        "-k 1 --lambda 1 --plot a.pdf",
+        "-k 1 --lambda 1 --plot a.svg -o a.svg",
+        "-k 4 --extend models/dense.json --lambda 2",
+    ] {
+        lines.push(format!("{select} {arguments}"));
+    }
+    for arguments in [
+        "--lambdas 0",
+        "--lambdas 1,,2",
+        "--lambdas 2^3..2^1",
+        "--lambdas 1..4",
+        "--measure mse",
+        "--measure ndcg",
+        "--evidence validation",
+        "--evidence lqo --folds 3",
+        "--folds 3 --validation test.svm",
+        "--folds 1",
+        "--rule best --patience 3",
+        "--min-improvement -0.1",
+        "--patience 0",
+        "--table t.txt",
+        "--validation - --test -",
+    ] {
+        lines.push(format!("{tune} {arguments}"));
+    }
+    for line in [
+        "",
+        "best",
+        "selct train.svm",
+        "select - -k 1 --lambda 1 --test -",
+        "train train.svm",
+        "train train.svm --lambda 1 --solver best",
+        "train train.svm --lambda 1 --folds 1",
+        "train train.svm --lambda 1 --seed 4",
+        "predict",
+        "predict - -",
+        "evaluate test.svm",
+        "evaluate test.svm --model m --scores s",
+        "evaluate test.svm --model m --zero-based",
+        "inspect",
+        "inspect models/dense.json --top x",
+        "compare train.svm -k 2 --lambda 1 --strategies dense,best",
+        "compare train.svm -k 2 --lambda 1 --strategies dense:5",
+        "compare train.svm -k 2 --lambda 1 --strategies dense,dense",
+        "compare train.svm -k 2 --lambda 1 --seeds 0",
+        "compare train.svm -k 2 --lambda 1 --metrics map",
+        "compare train.svm -k 2 --lambda 1 --html a --csv a",
+        "letor",
+        "letor data --lambdas 2^3..2^1",
+        "completions best",
+        "corpus",
+        "corpus best",
+        "corpus generate --rows 1",
+        "corpus generate --attraction 101",
+        "corpus generate --min-length 30",
+        "corpus generate --test-output t",
+        "corpus generate --json",
+        "corpus generate -o same --names same",
+        "corpus treebank --sentences 0",
+        "corpus convert train.svm",
+        "corpus convert train.svm - --to npz",
+        "corpus convert train.svm a.npz --to coo",
+        "corpus info - --names -",
+        "corpus project train.svm -o a.svm",
+        "corpus build build/gold.conllu -o c",
+        "corpus build build/gold.conllu --candidates build/nbest.conllu -o c --templates best",
+        "corpus build build/gold.conllu --candidates build/nbest.conllu -o c --test-share 1",
+        "corpus build build/gold.conllu --candidates build/nbest.conllu -o c --arcs",
+        "corpus build build/gold.conllu --link-grammar --label labelled -o c",
+    ] {
+        lines.push(line.to_owned());
+    }
+    let folder = Folder::new();
+    for line in &lines {
+        assert!(folder.run(line).contains("\nexit: 2\n"), "{line}");
+    }
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    hold("error-usage", &folder.session(&lines));
+}

@@ -1,0 +1,119 @@
+//! Folders in which the program runs, and what its runs look like.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use assert_cmd::cargo::cargo_bin_cmd;
+use tempfile::TempDir;
+
+use crate::steady::steady;
+
+/// A folder of its own, with the fixtures and `corpora`.
+pub(crate) struct Folder(TempDir);
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        let folder = Self(tempfile::tempdir().unwrap());
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        copy(&root.join("tests/freeze/fixtures"), folder.0.path());
+        symlink(root.join("corpora"), folder.path("corpora")).unwrap();
+        folder
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
+        let path = self.path(name);
+        fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    pub(crate) fn text(&self, name: &str) -> String {
+        String::from_utf8(self.read(name)).unwrap()
+    }
+
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    /// What a line of a shell would show: the command, its exit code, and both of its outputs.
+    /// Known are `cat FILE`, `ls FOLDER`, and all else is `rankrls` with these arguments, of which
+    /// `< FILE` at the end is its standard input.
+    pub(crate) fn run(&self, line: &str) -> String {
+        if let Some(file) = line.strip_prefix("cat ") {
+            return format!("$ {line}\n{}", steady(&self.text(file)));
+        }
+        if let Some(folder) = line.strip_prefix("ls ") {
+            return format!("$ {line}\n{}", self.list(folder));
+        }
+        let (arguments, input) = line.split_once(" < ").unwrap_or((line, ""));
+        let mut command = cargo_bin_cmd!("rankrls");
+        command
+            .current_dir(self.0.path())
+            .args(arguments.split_whitespace())
+            // Memory is reckoned with for each thread, help is wrapped to the width.
+            .env("RAYON_NUM_THREADS", "2")
+            .env("COLUMNS", "80")
+            .env_remove("CLICOLOR_FORCE")
+            .env_remove("NO_COLOR");
+        if !input.is_empty() {
+            command.write_stdin(self.read(input));
+        }
+        let output = command.output().unwrap();
+        let code = output.status.code().unwrap();
+        let mut text = format!("$ rankrls {line}\nexit: {code}\n");
+        for (name, bytes) in [("stdout", output.stdout), ("stderr", output.stderr)] {
+            if !bytes.is_empty() {
+                let shown = steady(&String::from_utf8(bytes).unwrap());
+                writeln!(text, "--- {name}\n{}", shown.trim_end_matches('\n')).unwrap();
+            }
+        }
+        text
+    }
+
+    /// One run after the other.
+    pub(crate) fn session(&self, lines: &[&str]) -> String {
+        let shown: Vec<String> = lines.iter().map(|line| self.run(line)).collect();
+        shown.join("\n")
+    }
+
+    fn list(&self, folder: &str) -> String {
+        let entries = fs::read_dir(self.path(folder)).unwrap();
+        let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
+        let mut names: Vec<String> = entries.map(|entry| name(entry.unwrap())).collect();
+        names.sort_unstable();
+        names.join("\n") + "\n"
+    }
+}
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+/// Holds text against the snapshot of this name in `snapshots/`.
+pub(crate) fn hold(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.set_snapshot_path("snapshots");
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+/// Runs lines in a new folder, and holds what they show against the snapshot of this name.
+pub(crate) fn freeze(name: &str, lines: &[&str]) {
+    hold(name, &Folder::new().session(lines));
+}

@@ -1,0 +1,128 @@
+//! What differs from run to run, taken out of texts and documents: times, the memory of the
+//! process, versions, and hashes of files with a version in them.
+
+/// Keys of documents whose values are taken out, whatever they are.
+const KEYS: &[&str] = &[
+    "fastest",
+    "fastest_exact",
+    "peak_bytes",
+    "peak_rss_bytes",
+    "seconds",
+    "seconds_per_feature",
+    "slowest_exact",
+    "version",
+];
+
+pub(crate) fn steady(text: &str) -> String {
+    let text = text.replace(
+        concat!("rankrls ", env!("CARGO_PKG_VERSION")),
+        "rankrls [version]",
+    );
+    let text = if text.starts_with("{\n") {
+        document(&text)
+    } else {
+        table(&text)
+    };
+    if text.contains("corpus/1") {
+        return hashes(&text);
+    }
+    text
+}
+
+/// A document, pretty as the program prints it. Its order of keys stays.
+fn document(text: &str) -> String {
+    let mut kept = String::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let indent = line.len() - line.trim_start().len();
+        let Some((key, value)) = line.trim_start().split_once("\": ") else {
+            kept += line;
+            kept.push('\n');
+            continue;
+        };
+        let name = key.trim_start_matches('"');
+        if !KEYS.contains(&name) && !name.ends_with("_seconds") || value.starts_with("null") {
+            kept += line;
+            kept.push('\n');
+            continue;
+        }
+        let mut last = value;
+        if let "{" | "[" = value {
+            last = lines
+                .by_ref()
+                .find(|line| line.len() - line.trim_start().len() == indent)
+                .unwrap();
+        }
+        let comma = if last.ends_with(',') { "," } else { "" };
+        kept += &format!("{}{key}\": \"[{name}]\"{comma}\n", &line[..indent]);
+    }
+    kept
+}
+
+/// Files of corpora have the version in their first line.
+fn hashes(text: &str) -> String {
+    let line = |line: &str| match line.split_once("\"blake3\": ") {
+        Some((indent, _)) => format!("{indent}\"blake3\": \"[hash]\"\n"),
+        None => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
+}
+
+fn table(text: &str) -> String {
+    let mut kept = String::new();
+    // Where the columns begin and end that are taken out of the lines of a table.
+    let mut cut: Option<(usize, usize)> = None;
+    for line in text.lines() {
+        let end = |title: &str| line.find(title).map(|at| at + title.len());
+        if line.starts_with("strategy ") {
+            cut = match (
+                end(" with data"),
+                end(" process"),
+                end(" runs"),
+                end(" memory"),
+            ) {
+                (Some(begin), Some(end), ..) | (.., Some(begin), Some(end)) => Some((begin, end)),
+                _ => None,
+            };
+        } else if line.is_empty() {
+            cut = None;
+        }
+        if let Some((begin, end)) = cut {
+            kept += &format!("{}  [..]{}\n", &line[..begin], &line[end..]);
+        } else {
+            kept += &sentence(line);
+            kept.push('\n');
+        }
+    }
+    if !text.ends_with('\n') {
+        kept.pop();
+    }
+    kept
+}
+
+fn sentence(line: &str) -> String {
+    if line.starts_with("Fastest: ") {
+        return "Fastest: [time]".to_owned();
+    }
+    let line = between(line, "read in ", " s,", "[time]");
+    let line = between(&line, "selected in ", " s,", "[time]");
+    let line = between(&line, "trained in ", " s,", "[time]");
+    let line = between(&line, "tuned in ", " s,", "[time]");
+    match line.split_once(", peak memory ") {
+        Some((begin, _)) => format!("{begin}, peak memory [size]"),
+        None => line,
+    }
+}
+
+/// With `new` in place of a number between two texts.
+fn between(line: &str, before: &str, after: &str, new: &str) -> String {
+    let Some((head, tail)) = line.split_once(before) else {
+        return line.to_owned();
+    };
+    match tail.split_once(after) {
+        Some((number, rest)) if number.parse::<f64>().is_ok() => {
+            format!("{head}{before}{new}{after}{rest}")
+        }
+        _ => line.to_owned(),
+    }
+}
