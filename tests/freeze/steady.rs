@@ -62,7 +62,10 @@ fn document(text: &str) -> String {
 /// Files of corpora have the version in their first line.
 fn hashes(text: &str) -> String {
     let line = |line: &str| match line.split_once("\"blake3\": ") {
-        Some((indent, _)) => format!("{indent}\"blake3\": \"[hash]\"\n"),
+        Some((indent, hash)) => {
+            let comma = if hash.ends_with(',') { "," } else { "" };
+            format!("{indent}\"blake3\": \"[hash]\"{comma}\n")
+        }
         None => format!("{line}\n"),
     };
     text.lines().map(line).collect()

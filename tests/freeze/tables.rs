@@ -104,6 +104,40 @@ fn predict_evaluate_and_inspect() {
     );
 }
 
+/// Data with little in it, and what is said of that.
+#[test]
+fn poor_data() {
+    let folder = Folder::new();
+    folder.write("flat.svm", "0 qid:a 1:1\n0 qid:a\n1 qid:b\n0 qid:b\n");
+    folder.write("scores.txt", "1\n0\n1\n0\n");
+    folder.write("same.svm", "1 qid:a 1:1\n1 qid:a 1:1\n");
+    folder.write("bare.svm", "1\n");
+    folder.write("plain.svm", "1 1:1\n0 2:1\n2 1:2 # a comment\n");
+    folder.write(
+        "split.svm",
+        "1 qid:a 1:1\n0 qid:b 2:1\n0 qid:a\n1 qid:b 1:1\n",
+    );
+    folder.write(
+        "near.svm",
+        "1 qid:1 1:1 2:1.00000001\n0 qid:1\n0.5 qid:1 1:0.5 2:0.5\n\
+         1 qid:2 1:2 2:2\n0 qid:2 2:0.00000001\n0.25 qid:2 1:1 2:1\n",
+    );
+    let lines = [
+        "evaluate flat.svm --scores scores.txt --per-query",
+        "evaluate flat.svm --scores scores.txt --per-query --convention letor",
+        "evaluate flat.svm --scores scores.txt --metrics cindex,p@1 --per-query --json",
+        "corpus info same.svm --max-memory 1GiB",
+        "corpus info bare.svm --max-memory 1GiB",
+        "select plain.svm -k 1 --lambda 1",
+        "select split.svm -k 1 --lambda 1 --regroup",
+        "evaluate split.svm --scores scores.txt --regroup --metrics mrr --per-query",
+        "select near.svm -k 2 --lambda 1e-10",
+        "train near.svm --lambda 1e-14",
+        "tune near.svm -k 2 --lambdas 1e-10 --min-improvement 0",
+    ];
+    hold("table-poor-data", &folder.session(&lines));
+}
+
 #[test]
 fn train() {
     freeze(
@@ -211,11 +245,12 @@ fn corpora_are_generated() {
     freeze(
         "table-corpus-generate",
         &[
-            "corpus generate --rows 12 --vocabulary 50 --max-length 9 --seed 3",
+            "corpus generate --rows 6 --vocabulary 100 --min-length 4 --max-length 6 --seed 3",
             "corpus generate --rows 500 --seed 7 -o c.svm.zst --names n.txt.zst --sentences s.txt",
             "corpus info c.svm.zst --max-memory 1GiB --names n.txt.zst",
             "corpus generate --rows 60 --test-rows 30 -o c.svm --test-output t.svm --names n.txt",
             "corpus generate --rows 30 --columns 3000 -o c.svm",
+            "corpus generate --rows 300 --columns 10000 -o c.svm",
             "corpus treebank --sentences 2 --seed 4",
             "corpus treebank --sentences 20 -o t.conllu",
         ],
