@@ -1,5 +1,6 @@
 //! What is refused, and in which words.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{Cursor, Write as _};
 
@@ -16,7 +17,7 @@ fn refuse(snapshot: &str, name: &str, lines: &[&str], contents: &[&[u8]]) {
         folder.write(name, content);
         let shown = String::from_utf8_lossy(content);
         let shown = shown.lines().collect::<Vec<_>>().join("\n    ");
-        text += &format!("# {name}:\n    {shown}\n{}\n", folder.session(lines));
+        writeln!(text, "# {name}:\n    {shown}\n{}", folder.session(lines)).unwrap();
     }
     hold(snapshot, &text);
 }
@@ -100,8 +101,7 @@ fn names() {
         &[b"a\nb\n", b"", b"a\n\xff\n"],
     );
     let folder = Folder::new();
-    let many: String = (0..60).map(|number| format!("name {number}\n")).collect();
-    folder.write("many.txt", many);
+    folder.write("many.txt", "a name\n".repeat(60));
     let lines = [
         "select train.svm -k 1 --lambda 1 --names many.txt",
         "select train.svm -k 1 --lambda 1 --names absent.txt",
@@ -138,7 +138,7 @@ fn triplets() {
         folder.write("x.features", features);
         folder.write("x.labels", labels);
         folder.write("x.qids", qids);
-        text += &format!("# {features:?}, {labels:?}, {qids:?}:\n");
+        writeln!(text, "# {features:?}, {labels:?}, {qids:?}:").unwrap();
         text += &folder.run("select x.features -k 1 --lambda 1");
         text.push('\n');
     }
@@ -220,7 +220,7 @@ fn matrices() {
             let bytes = if array == name { &bytes } else { &usual };
             folder.write(&format!("x.{array}.npy"), bytes);
         }
-        text += &format!("# {what}:\n{}\n", folder.run("corpus convert x.npz -"));
+        writeln!(text, "# {what}:\n{}", folder.run("corpus convert x.npz -")).unwrap();
     }
     folder.write("x.npz", "1 1:1\n");
     text += &folder.run("corpus convert x.npz -");
@@ -266,10 +266,12 @@ fn models() {
     ] {
         assert!(whole.contains(before), "{before}");
         folder.write("bad.json", whole.replacen(before, after, 1));
-        text += &format!(
-            "# {before} -> {after}\n{}\n",
+        writeln!(
+            text,
+            "# {before} -> {after}\n{}",
             folder.run("inspect bad.json")
-        );
+        )
+        .unwrap();
     }
     for (what, bytes) in [
         ("cut", &whole[..whole.len() / 2]),
@@ -279,7 +281,7 @@ fn models() {
     ] {
         folder.write("bad.json", bytes);
         let lines = ["inspect bad.json", "predict bad.json test.svm"];
-        text += &format!("# {what}\n{}\n", folder.session(&lines));
+        writeln!(text, "# {what}\n{}", folder.session(&lines)).unwrap();
     }
     text += &folder.session(&[
         "predict absent.json test.svm",
@@ -319,7 +321,7 @@ fn checkpoints() {
         ),
     ] {
         folder.write("run.ck", content);
-        text += &format!("# {what}\n{}\n", folder.run(select));
+        writeln!(text, "# {what}\n{}", folder.run(select)).unwrap();
     }
     folder.write("run.ck", &whole);
     let tune = "tune train.svm -k 7 --lambdas 1,2 --checkpoint checkpoints/tune-folds.checkpoint";
@@ -473,7 +475,7 @@ fn treebanks() {
     ] {
         folder.write("gold.conllu", gold);
         folder.write("nbest.conllu", nbest);
-        text += &format!("# {what}\n{}\n", folder.run(&format!("{build}{more}")));
+        writeln!(text, "# {what}\n{}", folder.run(&format!("{build}{more}"))).unwrap();
     }
     folder.write("gold.conllu", &gold);
     for (what, trees) in [
@@ -483,7 +485,7 @@ fn treebanks() {
     ] {
         folder.write("trees.mrg", trees);
         let line = "corpus build gold.conllu --candidates trees.mrg --format brackets -o c";
-        text += &format!("# {what}\n{}\n", folder.run(line));
+        writeln!(text, "# {what}\n{}", folder.run(line)).unwrap();
     }
     hold("error-treebanks", &text);
 }
@@ -515,114 +517,115 @@ fn lists_of_features() {
     );
 }
 
+const SELECT: &[&str] = &[
+    "-k 0 --lambda 1",
+    "-k x --lambda 1",
+    "-k 1 --lambda 0",
+    "-k 1 --lambda -3",
+    "-k 1 --lambda nan",
+    "--lambda 1",
+    "-k 1",
+    "-k 1 --lambda 1 --strategy best",
+    "-k 1 --lambda 1 --strategy dense --candidates 3",
+    "-k 1 --lambda 1 --candidates 0",
+    "-k 1 --lambda 1 --max-memory 1XB",
+    "-k 1 --lambda 1 --threads 0",
+    "-k 1 --lambda 1 --metrics map",
+    "-k 1 --lambda 1 --convention letor",
+    "-k 1 --lambda 1 --test test.svm --metrics best",
+    "-k 1 --lambda 1 --test test.svm --metrics ndcg@0",
+    "-k 1 --lambda 1 --test test.svm --metrics map,,err",
+    "-k 1 --lambda 1 --test test.svm --convention x",
+    "-k 1 --lambda 1 --criterion mop",
+    "-k 1 --lambda 1 --criterion map --strategy bounded",
+    "-k 1 --lambda 1 --query-weight rows",
+    "-k 1 --lambda 1 --format csv",
+    "-k 1 --lambda 1 -q -v",
+    "-k 1 --lambda 1 -o -",
+    "-k 1 --lambda 1 --unknown",
+    "-k 1 --lambda 1 --plot a.pdf",
+    "-k 1 --lambda 1 --plot a.svg -o a.svg",
+    "-k 4 --extend models/dense.json --lambda 2",
+];
+
+const TUNE: &[&str] = &[
+    "--lambdas 0",
+    "--lambdas 1,,2",
+    "--lambdas 2^3..2^1",
+    "--lambdas 1..4",
+    "--measure mse",
+    "--measure ndcg",
+    "--evidence validation",
+    "--evidence lqo --folds 3",
+    "--folds 3 --validation test.svm",
+    "--folds 1",
+    "--rule best --patience 3",
+    "--min-improvement -0.1",
+    "--patience 0",
+    "--table t.txt",
+    "--validation - --test -",
+];
+
+const OTHERS: &[&str] = &[
+    "",
+    "best",
+    "selct train.svm",
+    "select - -k 1 --lambda 1 --test -",
+    "train train.svm",
+    "train train.svm --lambda 1 --solver best",
+    "train train.svm --lambda 1 --folds 1",
+    "train train.svm --lambda 1 --seed 4",
+    "predict",
+    "predict - -",
+    "evaluate test.svm",
+    "evaluate test.svm --model m --scores s",
+    "evaluate test.svm --model m --zero-based",
+    "inspect",
+    "inspect models/dense.json --top x",
+    "compare train.svm -k 2 --lambda 1 --strategies dense,best",
+    "compare train.svm -k 2 --lambda 1 --strategies dense:5",
+    "compare train.svm -k 2 --lambda 1 --strategies dense,dense",
+    "compare train.svm -k 2 --lambda 1 --seeds 0",
+    "compare train.svm -k 2 --lambda 1 --metrics map",
+    "compare train.svm -k 2 --lambda 1 --html a --csv a",
+    "letor",
+    "letor data --lambdas 2^3..2^1",
+    "completions best",
+    "corpus",
+    "corpus best",
+    "corpus generate --rows 1",
+    "corpus generate --attraction 101",
+    "corpus generate --min-length 30",
+    "corpus generate --test-output t",
+    "corpus generate --json",
+    "corpus generate -o same --names same",
+    "corpus treebank --sentences 0",
+    "corpus convert train.svm",
+    "corpus convert train.svm - --to npz",
+    "corpus convert train.svm a.npz --to coo",
+    "corpus info - --names -",
+    "corpus project train.svm -o a.svm",
+    "corpus build build/gold.conllu -o c",
+    "corpus build build/gold.conllu --candidates build/nbest.conllu -o c --templates best",
+    "corpus build build/gold.conllu --candidates build/nbest.conllu -o c --test-share 1",
+    "corpus build build/gold.conllu --candidates build/nbest.conllu -o c --arcs",
+    "corpus build build/gold.conllu --link-grammar --label labelled -o c",
+];
+
 /// Mistakes in arguments: all end with 2.
 #[test]
 fn usage() {
-    let select = "select train.svm";
-    let tune = "tune train.svm -k 2";
-    let mut lines: Vec<String> = Vec::new();
-    for arguments in [
-        "-k 0 --lambda 1",
-        "-k x --lambda 1",
-        "-k 1 --lambda 0",
-        "-k 1 --lambda -3",
-        "-k 1 --lambda nan",
-        "--lambda 1",
-        "-k 1",
-        "-k 1 --lambda 1 --strategy best",
-        "-k 1 --lambda 1 --strategy dense --candidates 3",
-        "-k 1 --lambda 1 --candidates 0",
-        "-k 1 --lambda 1 --max-memory 1XB",
-        "-k 1 --lambda 1 --threads 0",
-        "-k 1 --lambda 1 --metrics map",
-        "-k 1 --lambda 1 --convention letor",
-        "-k 1 --lambda 1 --test test.svm --metrics best",
-        "-k 1 --lambda 1 --test test.svm --metrics ndcg@0",
-        "-k 1 --lambda 1 --test test.svm --metrics map,,err",
-        "-k 1 --lambda 1 --test test.svm --convention x",
-        "-k 1 --lambda 1 --criterion mop",
-        "-k 1 --lambda 1 --criterion map --strategy bounded",
-        "-k 1 --lambda 1 --query-weight rows",
-        "-k 1 --lambda 1 --format csv",
-        "-k 1 --lambda 1 -q -v",
-        "-k 1 --lambda 1 -o -",
-        "-k 1 --lambda 1 --unknown",
-        "-k 1 --lambda 1 --plot a.pdf",
-        "-k 1 --lambda 1 --plot a.svg -o a.svg",
-        "-k 4 --extend models/dense.json --lambda 2",
-    ] {
-        lines.push(format!("{select} {arguments}"));
-    }
-    for arguments in [
-        "--lambdas 0",
-        "--lambdas 1,,2",
-        "--lambdas 2^3..2^1",
-        "--lambdas 1..4",
-        "--measure mse",
-        "--measure ndcg",
-        "--evidence validation",
-        "--evidence lqo --folds 3",
-        "--folds 3 --validation test.svm",
-        "--folds 1",
-        "--rule best --patience 3",
-        "--min-improvement -0.1",
-        "--patience 0",
-        "--table t.txt",
-        "--validation - --test -",
-    ] {
-        lines.push(format!("{tune} {arguments}"));
-    }
-    for line in [
-        "",
-        "best",
-        "selct train.svm",
-        "select - -k 1 --lambda 1 --test -",
-        "train train.svm",
-        "train train.svm --lambda 1 --solver best",
-        "train train.svm --lambda 1 --folds 1",
-        "train train.svm --lambda 1 --seed 4",
-        "predict",
-        "predict - -",
-        "evaluate test.svm",
-        "evaluate test.svm --model m --scores s",
-        "evaluate test.svm --model m --zero-based",
-        "inspect",
-        "inspect models/dense.json --top x",
-        "compare train.svm -k 2 --lambda 1 --strategies dense,best",
-        "compare train.svm -k 2 --lambda 1 --strategies dense:5",
-        "compare train.svm -k 2 --lambda 1 --strategies dense,dense",
-        "compare train.svm -k 2 --lambda 1 --seeds 0",
-        "compare train.svm -k 2 --lambda 1 --metrics map",
-        "compare train.svm -k 2 --lambda 1 --html a --csv a",
-        "letor",
-        "letor data --lambdas 2^3..2^1",
-        "completions best",
-        "corpus",
-        "corpus best",
-        "corpus generate --rows 1",
-        "corpus generate --attraction 101",
-        "corpus generate --min-length 30",
-        "corpus generate --test-output t",
-        "corpus generate --json",
-        "corpus generate -o same --names same",
-        "corpus treebank --sentences 0",
-        "corpus convert train.svm",
-        "corpus convert train.svm - --to npz",
-        "corpus convert train.svm a.npz --to coo",
-        "corpus info - --names -",
-        "corpus project train.svm -o a.svm",
-        "corpus build build/gold.conllu -o c",
-        "corpus build build/gold.conllu --candidates build/nbest.conllu -o c --templates best",
-        "corpus build build/gold.conllu --candidates build/nbest.conllu -o c --test-share 1",
-        "corpus build build/gold.conllu --candidates build/nbest.conllu -o c --arcs",
-        "corpus build build/gold.conllu --link-grammar --label labelled -o c",
-    ] {
-        lines.push(line.to_owned());
-    }
     let folder = Folder::new();
-    for line in &lines {
-        assert!(folder.run(line).contains("\nexit: 2\n"), "{line}");
+    let select = SELECT.iter().map(|more| format!("select train.svm {more}"));
+    let tune = TUNE
+        .iter()
+        .map(|more| format!("tune train.svm -k 2 {more}"));
+    let others = OTHERS.iter().map(ToString::to_string);
+    let mut shown = Vec::new();
+    for line in select.chain(tune).chain(others) {
+        let text = folder.run(&line);
+        assert!(text.contains("\nexit: 2\n"), "{line}");
+        shown.push(text);
     }
-    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    hold("error-usage", &folder.session(&lines));
+    hold("error-usage", &shown.join("\n"));
 }

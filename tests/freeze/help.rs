@@ -1,5 +1,7 @@
 //! Help, as it is 80 columns wide.
 
+use std::fmt::Write as _;
+
 use crate::folder::{Folder, freeze, hold};
 
 const COMMANDS: &[&str] = &[
@@ -54,7 +56,7 @@ fn pages_and_scripts_are_made() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = folder.run(&format!("completions {shell}"));
         let begin: Vec<&str> = script.lines().take(8).collect();
-        text += &format!("{}\n...\n\n", begin.join("\n"));
+        write!(text, "{}\n...\n\n", begin.join("\n")).unwrap();
     }
     hold("help-scripts", &text);
 }

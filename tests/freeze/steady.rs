@@ -1,12 +1,17 @@
 //! What differs from run to run, taken out of texts and documents: times, the memory of the
-//! process, versions, and hashes of files with a version in them.
+//! process, versions, and hashes of files with a version in them. Selections are the same bits
+//! everywhere; training may round otherwise on another processor, so its figures are shortened.
+
+use std::fmt::Write as _;
 
 /// Keys of documents whose values are taken out, whatever they are.
 const KEYS: &[&str] = &[
     "fastest",
     "fastest_exact",
+    "iterations",
     "peak_bytes",
     "peak_rss_bytes",
+    "residual",
     "seconds",
     "seconds_per_feature",
     "slowest_exact",
@@ -32,6 +37,7 @@ pub(crate) fn steady(text: &str) -> String {
 /// A document, pretty as the program prints it. Its order of keys stays.
 fn document(text: &str) -> String {
     let mut kept = String::new();
+    let trained = text.contains("rankrls.training/1");
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
         let indent = line.len() - line.trim_start().len();
@@ -41,7 +47,15 @@ fn document(text: &str) -> String {
             continue;
         };
         let name = key.trim_start_matches('"');
-        if !KEYS.contains(&name) && !name.ends_with("_seconds") || value.starts_with("null") {
+        let lasts = !KEYS.contains(&name) && !name.ends_with("_seconds");
+        if lasts
+            && trained
+            && let Some(short) = shortened(value)
+        {
+            writeln!(kept, "{}{key}\": {short}", &line[..indent]).unwrap();
+            continue;
+        }
+        if lasts || value.starts_with("null") {
             kept += line;
             kept.push('\n');
             continue;
@@ -54,9 +68,21 @@ fn document(text: &str) -> String {
                 .unwrap();
         }
         let comma = if last.ends_with(',') { "," } else { "" };
-        kept += &format!("{}{key}\": \"[{name}]\"{comma}\n", &line[..indent]);
+        writeln!(kept, "{}{key}\": \"[{name}]\"{comma}", &line[..indent]).unwrap();
     }
     kept
+}
+
+/// A number of more than twelve digits with twelve, and what follows it.
+fn shortened(value: &str) -> Option<String> {
+    let (number, comma) = match value.strip_suffix(',') {
+        Some(number) => (number, ","),
+        None => (value, ""),
+    };
+    let long = number.bytes().filter(u8::is_ascii_digit).count() > 12;
+    let number: f64 = number.parse().ok().filter(|_| long)?;
+    let number: f64 = format!("{number:.11e}").parse().unwrap();
+    Some(format!("{number}{comma}"))
 }
 
 /// Files of corpora have the version in their first line.
@@ -87,11 +113,22 @@ fn table(text: &str) -> String {
                 (Some(begin), Some(end), ..) | (.., Some(begin), Some(end)) => Some((begin, end)),
                 _ => None,
             };
+        } else if let Some(begin) = line.find("  iterations") {
+            // The last two columns.
+            writeln!(kept, "{}  iterations  residual", &line[..begin]).unwrap();
+            cut = Some((begin, usize::MAX));
+            continue;
         } else if line.is_empty() {
             cut = None;
         }
         if let Some((begin, end)) = cut {
-            kept += &format!("{}  [..]{}\n", &line[..begin], &line[end..]);
+            writeln!(
+                kept,
+                "{}  [..]{}",
+                &line[..begin],
+                line.get(end..).unwrap_or("")
+            )
+            .unwrap();
         } else {
             kept += &sentence(line);
             kept.push('\n');
