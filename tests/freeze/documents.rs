@@ -76,7 +76,7 @@ fn compare() {
 #[test]
 fn letor() {
     let lines = ["letor data -k 2 --lambdas 1,4 --json"];
-    hold("json-letor", &folds().session(&lines));
+    hold("json-letor", &folds().runs(&lines));
 }
 
 #[test]

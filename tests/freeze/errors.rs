@@ -17,7 +17,7 @@ fn refuse(snapshot: &str, name: &str, lines: &[&str], contents: &[&[u8]]) {
         folder.write(name, content);
         let shown = String::from_utf8_lossy(content);
         let shown = shown.lines().collect::<Vec<_>>().join("\n    ");
-        writeln!(text, "# {name}:\n    {shown}\n{}", folder.session(lines)).unwrap();
+        writeln!(text, "# {name}:\n    {shown}\n{}", folder.runs(lines)).unwrap();
     }
     hold(snapshot, &text);
 }
@@ -86,7 +86,7 @@ fn compressed_files() {
         "predict models/dense.json cut.svm.zst",
         "corpus info cut.svm.zst",
     ];
-    hold("error-compressed", &folder.session(&lines));
+    hold("error-compressed", &folder.runs(&lines));
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn names() {
         "select train.svm -k 1 --lambda 1 --names many.txt",
         "select train.svm -k 1 --lambda 1 --names absent.txt",
     ];
-    hold("error-names-many", &folder.session(&lines));
+    hold("error-names-many", &folder.runs(&lines));
 }
 
 #[test]
@@ -281,9 +281,9 @@ fn models() {
     ] {
         folder.write("bad.json", bytes);
         let lines = ["inspect bad.json", "predict bad.json test.svm"];
-        writeln!(text, "# {what}\n{}", folder.session(&lines)).unwrap();
+        writeln!(text, "# {what}\n{}", folder.runs(&lines)).unwrap();
     }
-    text += &folder.session(&[
+    text += &folder.runs(&[
         "predict absent.json test.svm",
         "predict models/dense.json absent.svm",
         "evaluate test.svm --model absent.json",
@@ -325,7 +325,7 @@ fn checkpoints() {
     }
     folder.write("run.ck", &whole);
     let tune = "tune train.svm -k 7 --lambdas 1,2 --checkpoint checkpoints/tune-folds.checkpoint";
-    text += &folder.session(&[
+    text += &folder.runs(&[
         &select.replace(" --resume", ""),
         &select.replace(
             "-k 16 --lambda 2",

@@ -77,7 +77,7 @@ impl Folder {
     }
 
     /// One run after the other.
-    pub(crate) fn session(&self, lines: &[&str]) -> String {
+    pub(crate) fn runs(&self, lines: &[&str]) -> String {
         let shown: Vec<String> = lines.iter().map(|line| self.run(line)).collect();
         shown.join("\n")
     }
@@ -115,5 +115,5 @@ pub(crate) fn hold(name: &str, text: &str) {
 
 /// Runs lines in a new folder, and holds what they show against the snapshot of this name.
 pub(crate) fn freeze(name: &str, lines: &[&str]) {
-    hold(name, &Folder::new().session(lines));
+    hold(name, &Folder::new().runs(lines));
 }

@@ -136,7 +136,7 @@ fn poor_data() {
     // Of the figures no digit is left: only the warning lasts.
     let lost = folder.run("train near.svm --lambda 1e-14");
     let (_, warning) = lost.split_once("--- stderr").unwrap();
-    let text = folder.session(&lines);
+    let text = folder.runs(&lines);
     hold("table-poor-data", &format!("{text}\n# training{warning}"));
 }
 
@@ -224,7 +224,7 @@ fn letor() {
         "letor data/Fold1 -k 3 --strategy lowmem --lambdas 1,4 --query-weight pairs",
         "letor data/Fold1 -k 2 --lambdas 1 -v --threads 1",
     ];
-    hold("table-letor", &folds().session(&lines));
+    hold("table-letor", &folds().runs(&lines));
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn corpora_are_generated() {
 #[test]
 fn corpora_are_converted() {
     let folder = Folder::new();
-    let text = folder.session(&[
+    let text = folder.runs(&[
         "corpus convert train.svm a.npz --names names.txt",
         "corpus convert train.svm b.npz --layout csc",
         "corpus convert train.svm c.features.zst",
