@@ -58,7 +58,10 @@ impl<'a> Subject<'a> {
 
     fn measure(&self, criterion: &mut Criterion, strategy: StrategyKind, k: usize, lambda: f64) {
         let ridge = Lambda::new(lambda).expect("lambdas above 0");
-        let options = SelectionOptions::new(k, ridge).strategy(strategy);
+        let options = SelectionOptions {
+            strategy: Some(strategy),
+            ..SelectionOptions::new(k, ridge)
+        };
         let times = RefCell::new(Vec::new());
         let timed = || {
             let start = Instant::now();

@@ -91,10 +91,11 @@ fn measure(criterion: &mut Criterion, group: &str, value: f64, setting: &Setting
         .warm_up_time(Duration::from_millis(50))
         .measurement_time(Duration::from_millis(500));
     for strategy in STRATEGIES {
-        let mut options = SelectionOptions::new(setting.k, lambda).strategy(strategy);
-        if strategy == StrategyKind::Sampled {
-            options = options.sample(setting.kappa);
-        }
+        let options = SelectionOptions {
+            strategy: Some(strategy),
+            sample: (strategy == StrategyKind::Sampled).then_some(setting.kappa),
+            ..SelectionOptions::new(setting.k, lambda)
+        };
         let name = BenchmarkId::new(strategy.name(), value.to_string());
         group.bench_function(name, |bencher| {
             bencher.iter(|| {

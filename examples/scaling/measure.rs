@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use rankrls::data::read::ReadOptions;
-use rankrls::greedy::{MemoryError, Plan, SelectError, SelectionOptions, plan, select_among};
+use rankrls::greedy::{Plan, SelectError, SelectionOptions, plan, select_among};
 use rankrls::{ColumnClasses, Dataset, Lambda, Selection, StrategyKind, memory};
 use rayon::prelude::*;
 
@@ -57,15 +57,18 @@ impl<'a> Measurer<'a> {
     /// Prints a line for each trial that fits into memory.
     pub(crate) fn run(&self, trials: &[Trial]) -> Outcome {
         for trial in trials {
-            let mut options = SelectionOptions::new(trial.k, trial.lambda).strategy(trial.strategy);
+            let mut options = SelectionOptions {
+                strategy: Some(trial.strategy),
+                ..SelectionOptions::new(trial.k, trial.lambda)
+            };
             if let Some(budget) = memory::budget() {
                 // What is free is free of the data already.
                 let held = self.data.memory() + self.candidates.memory();
-                options = options.max_memory(budget + held);
+                options.max_memory = Some(budget + held);
             }
             match plan(&self.candidates, self.data.memory(), &options) {
                 Ok(plan) => self.line(trial, &options, &plan),
-                Err(SelectError::Memory(MemoryError { needed, .. })) => eprintln!(
+                Err(SelectError::Memory { needed, .. }) => eprintln!(
                     "{}, {}: left out, {needed} bytes needed",
                     self.name, trial.strategy
                 ),

@@ -32,7 +32,7 @@ use crate::data::read::read_whole;
 
 pub use checkpointer::{Checkpointer, Record};
 pub use error::CheckpointError;
-pub use progress::{Difference, Progress, Settings};
+pub use progress::{Difference, Progress};
 pub use tuning::{EvidenceSettings, Tuning, TuningSettings};
 
 /// The schema of checkpoint files.

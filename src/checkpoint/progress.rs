@@ -8,32 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{CheckpointError, Record, load, save};
 use crate::data::DataHash;
-use crate::greedy::{Criterion, StrategyKind};
-use crate::greedy::{SelectionOptions, Step};
-use crate::{Lambda, QueryWeight};
+use crate::greedy::{Criterion, SelectionOptions, Step, StrategyKind};
 
 /// The kind of checkpoint.
 const KIND: &str = "selection";
-
-/// What decides the outcome of a selection, data aside.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Settings {
-    /// The strategy asked for; `None`: the fastest exact one.
-    pub strategy: Option<StrategyKind>,
-    /// The ridge parameter.
-    pub lambda: Lambda,
-    /// Features to select.
-    pub k: usize,
-    /// ColumnClasses to draw each step, if that was set.
-    pub sample: Option<usize>,
-    /// Seed of the draws.
-    pub seed: u64,
-    /// What each step improves most.
-    pub criterion: Criterion,
-    /// What the queries count.
-    pub query_weight: QueryWeight,
-}
 
 /// A setting of a checkpoint that is another one now.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,44 +41,37 @@ impl fmt::Display for Difference {
     }
 }
 
-impl From<&SelectionOptions> for Settings {
-    fn from(options: &SelectionOptions) -> Self {
-        options.settings()
-    }
-}
-
-impl Settings {
-    /// What differs between a checkpoint with these settings and a run with `now`.
-    pub fn differences(&self, now: &Self) -> Vec<Difference> {
-        let strategy = |kind: Option<StrategyKind>| {
-            kind.map_or_else(|| "auto".to_owned(), |kind| kind.to_string())
-        };
-        let sample = |size: Option<usize>| {
-            size.map_or_else(|| "the strategy's own".to_owned(), |size| size.to_string())
-        };
-        let criterion = |criterion: Criterion| match criterion {
-            Criterion::Squared => criterion.to_string(),
-            Criterion::Ranking { convention, .. } => format!("{criterion} ({convention})"),
-        };
-        let pairs = [
-            ("strategy", strategy(self.strategy), strategy(now.strategy)),
-            ("lambda", self.lambda.to_string(), now.lambda.to_string()),
-            ("k", self.k.to_string(), now.k.to_string()),
-            ("candidates", sample(self.sample), sample(now.sample)),
-            ("seed", self.seed.to_string(), now.seed.to_string()),
-            (
-                "criterion",
-                criterion(self.criterion),
-                criterion(now.criterion),
-            ),
-            (
-                "query weight",
-                self.query_weight.to_string(),
-                now.query_weight.to_string(),
-            ),
-        ];
-        Difference::among(pairs)
-    }
+/// What differs between a selection of a checkpoint, by the options `then`, and one by `now`.
+/// The memory allowed has no part.
+pub(super) fn differences(then: &SelectionOptions, now: &SelectionOptions) -> Vec<Difference> {
+    let strategy = |kind: Option<StrategyKind>| {
+        kind.map_or_else(|| "auto".to_owned(), |kind| kind.to_string())
+    };
+    let sample = |size: Option<usize>| {
+        size.map_or_else(|| "the strategy's own".to_owned(), |size| size.to_string())
+    };
+    let criterion = |criterion: Criterion| match criterion {
+        Criterion::Squared => criterion.to_string(),
+        Criterion::Ranking { convention, .. } => format!("{criterion} ({convention})"),
+    };
+    let pairs = [
+        ("strategy", strategy(then.strategy), strategy(now.strategy)),
+        ("lambda", then.lambda.to_string(), now.lambda.to_string()),
+        ("k", then.k.to_string(), now.k.to_string()),
+        ("candidates", sample(then.sample), sample(now.sample)),
+        ("seed", then.seed.to_string(), now.seed.to_string()),
+        (
+            "criterion",
+            criterion(then.criterion),
+            criterion(now.criterion),
+        ),
+        (
+            "query weight",
+            then.query_weight.to_string(),
+            now.query_weight.to_string(),
+        ),
+    ];
+    Difference::among(pairs)
 }
 
 /// What a selection has found so far.
@@ -110,7 +81,7 @@ pub struct Progress {
     /// Hash of the data.
     pub data: DataHash,
     /// What was asked for.
-    pub settings: Settings,
+    pub settings: SelectionOptions,
     /// The strategy that does it: what `auto` took, once it has.
     pub strategy: Option<StrategyKind>,
     /// The steps taken.
@@ -119,7 +90,7 @@ pub struct Progress {
 
 impl Progress {
     /// Nothing yet, of the selection that `settings` describe on data with the hash `data`.
-    pub fn new(data: DataHash, settings: Settings) -> Self {
+    pub fn new(data: DataHash, settings: SelectionOptions) -> Self {
         Self {
             data,
             settings,
@@ -133,9 +104,9 @@ impl Progress {
     ///
     /// # Errors
     /// [`CheckpointError`] for a file that is none, or is one of another selection.
-    pub fn load(path: &Path, data: DataHash, settings: &Settings) -> Result<Self, CheckpointError> {
+    pub fn load(path: &Path, data: DataHash, settings: &SelectionOptions) -> Result<Self, CheckpointError> {
         let progress: Self = load(path, KIND)?;
-        let differences = progress.settings.differences(settings);
+        let differences = differences(&progress.settings, settings);
         if progress.steps.len() > settings.k {
             return Err(CheckpointError::Damaged {
                 path: path.to_owned(),

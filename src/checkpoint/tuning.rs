@@ -6,11 +6,11 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::progress::same_run;
-use super::{CheckpointError, Difference, Record, Settings, load, save};
+use super::progress::{differences, same_run};
+use super::{CheckpointError, Difference, Record, load, save};
 use crate::Lambda;
 use crate::data::DataHash;
-use crate::greedy::StrategyKind;
+use crate::greedy::{SelectionOptions, StrategyKind};
 use crate::metrics::Convention;
 use crate::tune::{GridStep, Measure, Options, RecordedPath, Rule};
 
@@ -32,7 +32,7 @@ pub struct TuningSettings {
     /// How the model is chosen.
     pub rule: Rule,
     /// What all selections have in common; its lambda stands for any.
-    pub selection: Settings,
+    pub selection: SelectionOptions,
 }
 
 /// Where the predictions come from that models are judged by.
@@ -85,15 +85,15 @@ impl TuningSettings {
             }
         };
         let text = |now: &dyn fmt::Display| now.to_string();
-        let mut differences = Difference::among([
+        let mut found = Difference::among([
             ("the grid of lambdas", lambdas(self), lambdas(now)),
             ("evidence", text(&self.evidence), text(&now.evidence)),
             ("measure", text(&self.measure), text(&now.measure)),
             ("convention", text(&self.convention), text(&now.convention)),
             ("rule", rule(self.rule), rule(now.rule)),
         ]);
-        differences.extend(self.selection.differences(&now.selection));
-        differences
+        found.extend(differences(&self.selection, &now.selection));
+        found
     }
 
     /// Folds that are selected without.

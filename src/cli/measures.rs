@@ -4,7 +4,6 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankrls::QueryWeight;
-use rankrls::greedy::Criterion;
 use rankrls::metrics::{Convention, Metric, MetricNameError, parse_list};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -34,39 +33,6 @@ pub(crate) fn convention() -> impl TypedValueParser<Value = Convention> {
         "letor" => Convention::Letor,
         _ => Convention::Standard,
     })
-}
-
-/// A criterion on the command line: `squared`, or a measure, whose convention is given apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct CriterionName(pub(crate) Option<Metric>);
-
-/// Help for a criterion.
-pub(crate) const CRITERION_HELP: &str = "What each step improves most: squared, the squared \
-    leave-query-out error, or a measure of the leave-query-out predictions: cindex, ndcg@K, map, \
-    mean-ndcg, p@K, err, mrr; measures take dense, lowmem or sampled";
-
-impl CriterionName {
-    pub(crate) fn with(self, convention: Convention) -> Criterion {
-        self.0
-            .map_or(Criterion::Squared, |metric| Criterion::Ranking {
-                metric,
-                convention,
-            })
-    }
-}
-
-impl FromStr for CriterionName {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        if name == "squared" {
-            return Ok(Self(None));
-        }
-        let metric = name.parse::<Metric>();
-        metric
-            .map(|metric| Self(Some(metric)))
-            .map_err(|error| format!("expected squared or a measure: {error}"))
-    }
 }
 
 /// Parses the name of a query weight.

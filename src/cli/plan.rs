@@ -86,8 +86,8 @@ impl PlanReport {
         }
         Ok(Self {
             schema: "rankrls.plan/1",
-            k: options.features(),
-            candidates: options.sample_size(),
+            k: options.k,
+            candidates: options.sample,
             data: Sizes::new(train, &candidates.summary()),
             costs: Costs::new(train, candidates, held, options)?,
         })
@@ -111,14 +111,14 @@ impl Costs {
             data_bytes: held,
             reading_bytes: train.reading_memory(),
             candidate_bytes: candidates.memory(),
-            limit_bytes: options.memory_limit(),
+            limit_bytes: options.max_memory,
             auto: automatic(candidates, held, options)?.map(StrategyKind::name),
             strategies: estimates(candidates, held, options)
                 .into_iter()
                 .map(Row::from)
                 .collect(),
             idle: candidates.is_empty(),
-            sampling: options.sample_size().is_some(),
+            sampling: options.sample.is_some(),
         })
     }
 
@@ -175,7 +175,7 @@ fn automatic(
 ) -> Result<Option<StrategyKind>> {
     match plan(candidates, held, options) {
         Ok(plan) => Ok(Some(plan.strategy)),
-        Err(SelectError::Memory(_) | SelectError::NoCandidates { .. }) => Ok(None),
+        Err(SelectError::Memory { .. } | SelectError::NoCandidates { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

@@ -1,7 +1,7 @@
 //! What a selection goes on from: nothing, a model, or a checkpoint.
 
 use anyhow::{Result, bail};
-use rankrls::checkpoint::{Checkpointer, Progress, Settings};
+use rankrls::checkpoint::{Checkpointer, Progress};
 use rankrls::data::DataHash;
 use rankrls::greedy::{SelectionOptions, Step};
 
@@ -22,7 +22,7 @@ impl Earlier {
     pub(super) fn find(job: &Job<'_>) -> Result<Self> {
         let mut earlier = Self {
             steps: Vec::new(),
-            options: job.args.all_options(),
+            options: job.args.options(),
             progress: None,
         };
         let checkpoint = &job.args.checkpoint;
@@ -58,18 +58,15 @@ impl Earlier {
     }
 
     fn resume(&mut self, checkpoint: &CheckpointArgs, data: DataHash) -> Result<()> {
-        let settings = Settings::from(&self.options);
         let Some(path) = checkpoint.resumed() else {
-            let mut progress = Progress::new(data, settings);
+            let mut progress = Progress::new(data, self.options);
             progress.steps.clone_from(&self.steps);
             self.progress = Some(progress);
             return Ok(());
         };
-        let progress = Progress::load(path, data, &settings)?;
-        if let Some(strategy) = progress.strategy {
-            // What auto took then, whatever it would take now.
-            self.options = self.options.strategy(strategy);
-        }
+        let progress = Progress::load(path, data, &self.options)?;
+        // What auto took then, whatever it would take now.
+        self.options.strategy = progress.strategy.or(self.options.strategy);
         self.steps.clone_from(&progress.steps);
         self.progress = Some(progress);
         Ok(())

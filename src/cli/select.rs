@@ -7,16 +7,16 @@ use anyhow::{Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankrls::data::DataHash;
-use rankrls::greedy::{SelectError, SelectionOptions, Step};
+use rankrls::greedy::{Criterion, SelectionOptions, Step};
 use rankrls::metrics::Convention;
-use rankrls::{ColumnClasses, Lambda, Model, QueryWeight, StrategyKind};
+use rankrls::{ColumnClasses, Lambda, Model, StrategyKind};
 
 use super::checkpoint::CheckpointArgs;
 use super::console::Console;
 use super::data::{self, ColumnArgs, DataArgs};
 use super::input::Input;
 use super::interrupt::Interrupt;
-use super::measures::{self, CriterionName, Measures};
+use super::measures::{self, Measures};
 use super::output::{OutputFile, print, print_json};
 use super::plan::PlanReport;
 use super::plot::PlotArgs;
@@ -59,23 +59,11 @@ pub(crate) struct SelectArgs {
     /// Go on from this model, whose options hold, to K features
     #[arg(long, value_name = "MODEL")]
     #[arg(conflicts_with_all = [
-        "lambda", "strategy", "criterion", "query_weight", "candidates", "seed", "dry_run",
+        "lambda", "strategy", "criterion", "query_weight", "sample", "seed", "dry_run",
     ])]
     pub(super) extend: Option<PathBuf>,
-    /// Strategy: auto is the fastest exact one that fits into memory
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategy())]
-    pub(super) strategy: Strategy,
-    #[arg(long, value_name = "NAME", default_value = "squared", help = measures::CRITERION_HELP)]
-    criterion: CriterionName,
-    #[arg(long, value_name = "NAME", default_value = "uniform")]
-    #[arg(value_parser = measures::query_weight(), help = measures::QUERY_WEIGHT_HELP)]
-    pub(super) query_weight: QueryWeight,
-    /// Judge only N candidates a step, drawn at random [default: all; 59 with --strategy sampled]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    candidates: Option<usize>,
-    /// Seed of the random draws [default: 1]
-    #[arg(long, value_name = "SEED")]
-    pub(super) seed: Option<u64>,
+    #[command(flatten)]
+    pub(super) selection: SelectionOptions,
     #[command(flatten)]
     pub(super) data: DataArgs,
     #[command(flatten)]
@@ -152,8 +140,12 @@ pub(super) struct Extended {
 }
 
 fn plan(args: &SelectArgs, input: &Input) -> Result<ExitCode> {
-    let candidates = ColumnClasses::weighted(&input.train, args.query_weight);
-    let plan = PlanReport::new(&input.train, &candidates, input.memory(), &args.options())?;
+    let options = SelectionOptions {
+        strategy: None,
+        ..args.options()
+    };
+    let candidates = ColumnClasses::weighted(&input.train, options.query_weight);
+    let plan = PlanReport::new(&input.train, &candidates, input.memory(), &options)?;
     if args.json {
         print_json(&plan)?;
     } else {
@@ -171,7 +163,7 @@ impl SelectArgs {
             self.test.as_ref(),
         ];
         data::check_one_stdin(&inputs)?;
-        let ranks = self.criterion.0.is_some();
+        let ranks = self.selection.criterion != Criterion::Squared;
         if self.convention.is_some() && self.test.is_none() && !ranks {
             return Err(usage(
                 "--convention has nothing to measure: it goes with --test or a measure as \
@@ -179,38 +171,12 @@ impl SelectArgs {
             ));
         }
         self.plot.check(self.output.as_deref())?;
-        match self.strategy.0 {
-            Some(strategy) if ranks && !strategy.can_rank() => {
-                let criterion = self.criterion.with(self.convention());
-                Err(usage(SelectError::CanNotRank {
-                    strategy,
-                    criterion,
-                }))
-            }
-            Some(kind) if self.candidates.is_some() && !kind.can_sample() => {
-                let error = SelectError::CanNotSample { strategy: kind };
-                Err(usage(error))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// The ridge parameter; that of a model to go on from is in the model.
-    fn lambda(&self) -> Lambda {
-        self.lambda.unwrap_or(Lambda::ONE)
+        self.options().check_strategy().map_err(usage)
     }
 
     /// The convention of all measures.
     pub(super) fn convention(&self) -> Convention {
         self.convention.unwrap_or(Convention::Standard)
-    }
-
-    /// What to select, and how.
-    pub(super) fn all_options(&self) -> SelectionOptions {
-        match self.strategy.0 {
-            Some(kind) => self.options().strategy(kind),
-            None => self.options(),
-        }
     }
 
     /// The end of the model to go on from, if there is one.
@@ -234,9 +200,7 @@ impl SelectArgs {
                 model.strategy()
             );
         };
-        if let Some(bytes) = self.data.budget() {
-            options = options.max_memory(bytes);
-        }
+        options.max_memory = self.data.budget();
         Ok(Some(Extended {
             data: model.data().hash,
             options,
@@ -244,20 +208,14 @@ impl SelectArgs {
         }))
     }
 
-    /// What to select, by whatever strategy.
+    /// What to select, and how; the ridge parameter of a model to go on from is in the model.
     pub(super) fn options(&self) -> SelectionOptions {
-        let mut options = SelectionOptions::new(self.k, self.lambda())
-            .query_weight(self.query_weight)
-            .criterion(self.criterion.with(self.convention()));
-        if let Some(size) = self.candidates {
-            options = options.sample(size);
+        SelectionOptions {
+            k: self.k,
+            lambda: self.lambda.unwrap_or(Lambda::ONE),
+            criterion: self.selection.criterion.under(self.convention()),
+            max_memory: self.data.budget(),
+            ..self.selection
         }
-        if let Some(seed) = self.seed {
-            options = options.seed(seed);
-        }
-        if let Some(bytes) = self.data.budget() {
-            options = options.max_memory(bytes);
-        }
-        options
     }
 }

@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use rankrls::columns::Summary;
 use rankrls::greedy::{Ending, Selection, resume_among};
 use rankrls::plot::{self, Figure, LinePlot, Series};
@@ -42,7 +42,7 @@ impl Job<'_> {
     ) -> Result<ExitCode> {
         let begin = Instant::now();
         let earlier = Earlier::find(self)?;
-        let weight = earlier.options.weight();
+        let weight = earlier.options.query_weight;
         let candidates = ColumnClasses::weighted(&self.input.train, weight);
         let mut watch = Watch::new(self.console, self.interrupt, self.test_path());
         watch.checkpointer = earlier.checkpointer(&self.args.checkpoint)?;
@@ -105,13 +105,6 @@ impl Job<'_> {
         let (steps, options) = (&earlier.steps, &earlier.options);
         let selection = resume_among(candidates, labels, held, options, steps, watch);
         watch.clear();
-        if let Some(step) = watch.broken {
-            let lambda = given(earlier.options.ridge().value());
-            bail!(
-                "in step {step} the errors are no finite numbers any more: lambda {lambda} is too \
-                 small for these values; raise it, scale the data, or select fewer features"
-            );
-        }
         match watch.test.as_ref().and_then(TestPath::error) {
             None => Ok(selection?),
             Some(error) => Err(error.clone()).context("cannot measure the test data"),
@@ -143,7 +136,7 @@ impl Job<'_> {
                  weight is 0",
             );
         }
-        if self.args.seed.is_some() && selection.sampler.is_none() {
+        if self.args.selection.seed != 1 && selection.sampler.is_none() {
             let strategy = selection.strategy;
             self.console.warn(format_args!(
                 "--seed has no effect: {strategy} draws nothing at random without --candidates"

@@ -23,8 +23,6 @@ pub(crate) struct Watch<'a> {
     pub(crate) test_seconds: f64,
     pub(crate) checkpointer: Option<Checkpointer>,
     bar: Option<ProgressBar>,
-    /// The step whose figures are no finite numbers.
-    pub(crate) broken: Option<usize>,
 }
 
 impl<'a> Watch<'a> {
@@ -40,7 +38,6 @@ impl<'a> Watch<'a> {
             test_seconds: 0.0,
             checkpointer: None,
             bar: None,
-            broken: None,
         }
     }
 
@@ -79,10 +76,6 @@ impl Watch<'_> {
         if let Some(bar) = &self.bar {
             bar.set_message(format!("LQO error {:.6}, ", step.lqo_error));
             bar.set_position(number as u64);
-        }
-        if !step.lqo_error.is_finite() {
-            self.broken = Some(number);
-            return ControlFlow::Break(());
         }
         if let Some(test) = &mut self.test {
             let begin = Instant::now();

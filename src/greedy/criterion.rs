@@ -2,6 +2,7 @@
 //! or how they rank.
 
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,35 @@ impl fmt::Display for Criterion {
         match self {
             Self::Squared => formatter.pad("squared"),
             Self::Ranking { metric, .. } => metric.fmt(formatter),
+        }
+    }
+}
+
+impl Criterion {
+    /// The same under another convention, where it is a measure.
+    #[must_use]
+    pub fn under(self, convention: Convention) -> Self {
+        match self {
+            Self::Squared => Self::Squared,
+            Self::Ranking { metric, .. } => Self::Ranking { metric, convention },
+        }
+    }
+}
+
+impl FromStr for Criterion {
+    type Err = String;
+
+    /// `squared`, or a measure under the standard convention.
+    fn from_str(name: &str) -> Result<Self, String> {
+        if name == "squared" {
+            return Ok(Self::Squared);
+        }
+        match name.parse::<Metric>() {
+            Ok(metric) => Ok(Self::Ranking {
+                metric,
+                convention: Convention::Standard,
+            }),
+            Err(error) => Err(format!("expected squared or a measure: {error}")),
         }
     }
 }

@@ -27,7 +27,8 @@ pub enum SelectError {
     },
     /// The strategy judges all candidates or none.
     #[error(
-        "strategy {strategy} can not judge a random subset of the candidates; use lowmem, bounded, sampled or backfit"
+        "strategy {strategy} can not judge a random subset of the candidates; use {}",
+        any_of(StrategyKind::can_sample)
     )]
     CanNotSample {
         /// The strategy.
@@ -35,7 +36,8 @@ pub enum SelectError {
     },
     /// The strategy has no leave-query-out predictions for every candidate.
     #[error(
-        "strategy {strategy} can not judge by {criterion}: it does not compute every candidate's leave-query-out predictions; use dense, lowmem or sampled"
+        "strategy {strategy} can not judge by {criterion}: it does not compute every candidate's leave-query-out predictions; use {}",
+        any_of(StrategyKind::can_rank)
     )]
     CanNotRank {
         /// The strategy.
@@ -98,29 +100,38 @@ pub enum SelectError {
         /// What is wrong with it.
         found: String,
     },
-    /// The memory limit is too low.
-    #[error("{0}")]
-    Memory(#[from] MemoryError),
+    /// A strategy does not fit into the memory allowed. All sizes in bytes.
+    #[error(
+        "{what} needs {needed} with the data, {limit} are allowed; {remedy}",
+        what = strategy.map_or_else(
+            || "every exact strategy".to_owned(),
+            |kind| format!("strategy {kind}"),
+        ),
+        needed = Bytes(*needed),
+        limit = Bytes(*limit),
+        remedy = remedy(fitting)
+    )]
+    Memory {
+        /// The strategy asked for; `None`: no exact one fits.
+        strategy: Option<StrategyKind>,
+        /// What it would take in all.
+        needed: u64,
+        /// What is allowed.
+        limit: u64,
+        /// Strategies that fit.
+        fitting: Vec<StrategyKind>,
+    },
 }
 
-/// A strategy that does not fit into the memory allowed. All sizes in bytes.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error(
-    "{what} needs {needed} with the data, {limit} are allowed; {remedy}",
-    what = match strategy { Some(kind) => format!("strategy {kind}"), None => "every exact strategy".to_owned() },
-    needed = Bytes(*needed),
-    limit = Bytes(*limit),
-    remedy = remedy(fitting)
-)]
-pub struct MemoryError {
-    /// The strategy asked for; `None`: no exact one fits.
-    pub strategy: Option<StrategyKind>,
-    /// What it would take in all.
-    pub needed: u64,
-    /// What is allowed.
-    pub limit: u64,
-    /// Strategies that fit.
-    pub fitting: Vec<StrategyKind>,
+/// Names of the strategies that can do something, baselines aside.
+pub(super) fn any_of(can: impl Fn(StrategyKind) -> bool) -> String {
+    let kinds = StrategyKind::ALL.into_iter();
+    let names = kinds.filter(|&kind| !kind.is_baseline() && can(kind));
+    let names: Vec<&str> = names.map(StrategyKind::name).collect();
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// A number of bytes, and the same in a unit that can be read.

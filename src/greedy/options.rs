@@ -1,128 +1,92 @@
 //! What to select, and how.
 
-use super::SelectError;
-use crate::checkpoint::Settings;
+use serde::{Deserialize, Serialize};
+
+use super::{Criterion, RankingCriterion, Sampler, SelectError, StrategyKind};
 use crate::columns::ColumnClasses;
 use crate::data::Queries;
-use crate::greedy::Sampler;
-use crate::greedy::{Criterion, RankingCriterion, StrategyKind};
 use crate::{Lambda, QueryWeight};
 
-/// What to select, and how.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// What to select, and how: for the library, a checkpoint, and the commands, whose options are
+/// these fields but for those that each command takes in its own way.
+///
+/// ```
+/// use rankrls::{Lambda, SelectionOptions, StrategyKind};
+///
+/// let options = SelectionOptions {
+///     strategy: Some(StrategyKind::Bounded),
+///     ..SelectionOptions::new(10, Lambda::new(16.0)?)
+/// };
+/// # Ok::<(), rankrls::InvalidLambda>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct SelectionOptions {
-    pub(super) strategy: Option<StrategyKind>,
-    pub(super) lambda: Lambda,
-    pub(super) k: usize,
-    pub(super) sample: Option<usize>,
-    pub(super) seed: u64,
-    pub(super) max_memory: Option<u64>,
-    pub(super) query_weight: QueryWeight,
-    pub(super) criterion: Criterion,
+    /// Strategy: auto is the fastest exact one that fits into memory
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", default_value = "auto"))]
+    #[cfg_attr(feature = "cli", arg(value_parser = args::strategy()))]
+    pub strategy: std::option::Option<StrategyKind>,
+    /// Quantity that each step improves most
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", default_value = "squared"))]
+    #[cfg_attr(feature = "cli", arg(help = args::criterion_help()))]
+    pub criterion: Criterion,
+    /// What a query of n examples counts: uniform 1, so that examples count alike; pairs n, so
+    /// that pairs do; size 1/n, so that queries do
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", default_value = "uniform"))]
+    #[cfg_attr(feature = "cli", arg(value_parser = args::query_weight()))]
+    pub query_weight: QueryWeight,
+    /// Judge only N candidates a step, drawn at random [default: all; 59 with --strategy sampled]
+    #[cfg_attr(feature = "cli", arg(long = "candidates", value_name = "N"))]
+    #[cfg_attr(feature = "cli", arg(value_parser = args::at_least_one))]
+    pub sample: Option<usize>,
+    /// Seed of the random draws
+    // Equal seeds give equal features on every platform and at any number of threads.
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SEED", default_value_t = 1))]
+    pub seed: u64,
+    /// The ridge parameter.
+    #[cfg_attr(feature = "cli", arg(skip = Lambda::ONE))]
+    pub lambda: Lambda,
+    /// How many features to select.
+    #[cfg_attr(feature = "cli", arg(skip))]
+    pub k: usize,
+    /// Bytes that data, candidates and strategy may take together; `None`: no limit.
+    #[cfg_attr(feature = "cli", arg(skip))]
+    #[serde(skip)]
+    pub max_memory: Option<u64>,
 }
 
 impl SelectionOptions {
     /// Selection of `k` features with ridge parameter `lambda`, by the fastest exact strategy
-    /// that fits into memory.
+    /// that fits into memory, without a limit. Every step takes the least squared error of all
+    /// candidates; queries weigh alike; the seed is 1.
     pub fn new(k: usize, lambda: Lambda) -> Self {
         Self {
             strategy: None,
-            lambda,
-            k,
+            criterion: Criterion::Squared,
+            query_weight: QueryWeight::Uniform,
             sample: None,
             seed: 1,
+            lambda,
+            k,
             max_memory: None,
-            query_weight: QueryWeight::Uniform,
-            criterion: Criterion::Squared,
         }
     }
 
-    /// The strategy; the default is the fastest exact one that fits into memory.
-    #[must_use]
-    pub fn strategy(mut self, strategy: StrategyKind) -> Self {
-        self.strategy = Some(strategy);
-        self
-    }
-
-    /// Judges only `size` candidates a step, drawn at random. The default is all of them, and
-    /// [`StrategyKind::DEFAULT_SAMPLE`] for `sampled`.
-    #[must_use]
-    pub fn sample(mut self, size: usize) -> Self {
-        self.sample = Some(size);
-        self
-    }
-
-    /// Seed of the random subsets, 1 by default. Equal seeds give equal features on every
-    /// platform and at any number of threads.
-    #[must_use]
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
-    }
-
-    /// Bytes that data, candidates and strategy may take together. No limit by default.
-    #[must_use]
-    pub fn max_memory(mut self, bytes: u64) -> Self {
-        self.max_memory = Some(bytes);
-        self
-    }
-
-    /// What the queries count; all the same by default.
-    #[must_use]
-    pub fn query_weight(mut self, weight: QueryWeight) -> Self {
-        self.query_weight = weight;
-        self
-    }
-
-    /// What each step improves most; the squared error by default.
-    #[must_use]
-    pub fn criterion(mut self, criterion: Criterion) -> Self {
-        self.criterion = criterion;
-        self
-    }
-
-    /// How many features to select.
-    pub fn features(&self) -> usize {
-        self.k
-    }
-
-    /// The ridge parameter.
-    pub fn ridge(&self) -> Lambda {
-        self.lambda
-    }
-
-    /// What the queries count.
-    pub fn weight(&self) -> QueryWeight {
-        self.query_weight
-    }
-
-    /// ColumnClasses to draw each step, if that was set.
-    pub fn sample_size(&self) -> Option<usize> {
-        self.sample
-    }
-
-    /// Bytes allowed, if there is a limit.
-    pub fn memory_limit(&self) -> Option<u64> {
-        self.max_memory
-    }
-}
-
-impl SelectionOptions {
-    /// The same for `k` features with another ridge parameter.
-    pub(crate) fn with(self, k: usize, lambda: Lambda) -> Self {
-        Self { lambda, k, ..self }
-    }
-
-    /// What decides the outcome, the data aside.
-    pub(crate) fn settings(&self) -> Settings {
-        Settings {
-            strategy: self.strategy,
-            lambda: self.lambda,
-            k: self.k,
-            sample: self.sample,
-            seed: self.seed,
-            criterion: self.criterion,
-            query_weight: self.query_weight,
+    /// Refuses a strategy that cannot do what is asked.
+    ///
+    /// # Errors
+    /// [`SelectError::CanNotSample`] and [`SelectError::CanNotRank`].
+    pub fn check_strategy(&self) -> Result<(), SelectError> {
+        match self.strategy {
+            Some(strategy) if self.sample.is_some() && !strategy.can_sample() => {
+                Err(SelectError::CanNotSample { strategy })
+            }
+            Some(strategy) if !self.suits(strategy) => Err(SelectError::CanNotRank {
+                strategy,
+                criterion: self.criterion,
+            }),
+            _ => Ok(()),
         }
     }
 
@@ -138,16 +102,7 @@ impl SelectionOptions {
                 columns: candidates.summary().columns,
             });
         }
-        match self.strategy {
-            Some(strategy) if self.sample.is_some() && !strategy.can_sample() => {
-                Err(SelectError::CanNotSample { strategy })
-            }
-            Some(strategy) if !self.suits(strategy) => Err(SelectError::CanNotRank {
-                strategy,
-                criterion: self.criterion,
-            }),
-            _ => Ok(()),
-        }
+        self.check_strategy()
     }
 
     /// Whether `strategy` can do what is asked.
@@ -169,12 +124,47 @@ impl SelectionOptions {
         criterion.map(Some).ok_or(SelectError::Undefined { metric })
     }
 
+    /// The random subsets that `strategy` judges, if it does not judge all candidates.
     pub(crate) fn sampler(&self, strategy: StrategyKind) -> Option<Sampler> {
-        self.sample
-            .or(strategy.default_sample())
-            .map(|size| Sampler {
-                size,
-                seed: self.seed,
-            })
+        let size = self.sample.or(strategy.default_sample())?;
+        let seed = self.seed;
+        Some(Sampler { size, seed })
+    }
+}
+
+/// Parsers and texts of the options on the command line.
+#[cfg(feature = "cli")]
+mod args {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+    use crate::greedy::StrategyKind;
+    use crate::greedy::error::any_of;
+    use crate::QueryWeight;
+
+    pub(super) fn strategy() -> impl TypedValueParser<Value = Option<StrategyKind>> {
+        let names = StrategyKind::ALL.into_iter().map(StrategyKind::name);
+        PossibleValuesParser::new(std::iter::once("auto").chain(names))
+            .map(|name| name.parse().ok())
+    }
+
+    pub(super) fn query_weight() -> impl TypedValueParser<Value = QueryWeight> {
+        PossibleValuesParser::new(QueryWeight::ALL.map(QueryWeight::name))
+            .map(|name| name.parse().unwrap_or_default())
+    }
+
+    pub(super) fn criterion_help() -> String {
+        format!(
+            "What each step improves most: squared, the squared leave-query-out error, or a \
+             measure of the leave-query-out predictions: cindex, ndcg@K, map, mean-ndcg, p@K, err, \
+             mrr; measures take {}",
+            any_of(StrategyKind::can_rank)
+        )
+    }
+
+    pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
+        match text.parse() {
+            Ok(number) if number > 0 => Ok(number),
+            _ => Err("expected a whole number from 1 on".to_owned()),
+        }
     }
 }

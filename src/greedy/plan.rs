@@ -1,8 +1,7 @@
-//! Which strategy, and whether it fits.
+//! Which strategy, what it takes, and whether it fits.
 
-use super::{MemoryError, SelectError, SelectionOptions};
+use super::{SelectError, SelectionOptions, Shape, StrategyKind};
 use crate::columns::{ColumnClasses, Summary};
-use crate::greedy::{Shape, StrategyKind};
 
 /// What a selection is about to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,6 +16,52 @@ pub struct Plan {
     pub memory: u64,
 }
 
+/// What a strategy would take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Estimate {
+    /// The strategy.
+    pub strategy: StrategyKind,
+    /// Bytes it would allocate on top of data and candidates.
+    pub memory: u64,
+    /// Bytes with the data and the candidates.
+    pub total: u64,
+    /// Whether every step would take the candidate with the least leave-query-out error of all.
+    pub exact: bool,
+    /// Whether `total` is within the memory allowed.
+    pub fits: bool,
+    /// Whether it can do what is asked: not every strategy works on a random subset, or judges
+    /// by a ranking measure.
+    pub able: bool,
+}
+
+/// What each strategy would take for the selection that `options` describe, whatever strategy
+/// they ask for. `held` bytes are in use besides the candidates.
+pub fn estimates(
+    candidates: &ColumnClasses,
+    held: u64,
+    options: &SelectionOptions,
+) -> Vec<Estimate> {
+    let shape = Shape::new(candidates, options.k, options.lambda, options.sample);
+    estimates_of(&shape, held + candidates.memory(), options)
+}
+
+/// The same for a selection of this `shape`, with `base` bytes in use.
+fn estimates_of(shape: &Shape, base: u64, options: &SelectionOptions) -> Vec<Estimate> {
+    let estimate = |strategy: StrategyKind| {
+        let memory = strategy.memory(shape);
+        let total = base.saturating_add(memory);
+        Estimate {
+            strategy,
+            memory,
+            total,
+            exact: strategy.is_exact() && options.sample.is_none(),
+            fits: options.max_memory.is_none_or(|limit| total <= limit),
+            able: options.suits(strategy),
+        }
+    };
+    StrategyKind::ALL.into_iter().map(estimate).collect()
+}
+
 /// Chooses the strategy and checks that it can do what is asked in the memory allowed.
 ///
 /// # Errors
@@ -28,54 +73,89 @@ pub fn plan(
 ) -> Result<Plan, SelectError> {
     options.check(candidates)?;
     let shape = Shape::new(candidates, options.k, options.lambda, options.sample);
-    let base = held + candidates.memory();
-    let strategy = match options.strategy {
-        Some(strategy) => strategy,
-        None => fastest_exact(&shape, base, options)?,
+    let estimates = estimates_of(&shape, held + candidates.memory(), options);
+    // Those that will do: the one asked for, or any exact one.
+    let asked = estimates.iter().filter(|found| match options.strategy {
+        Some(strategy) => found.strategy == strategy,
+        None => found.able && found.strategy.is_exact(),
+    });
+    let cost = |found: &&Estimate| found.strategy.cost(&shape);
+    let fitting = asked.clone().filter(|found| found.fits);
+    let fastest = fitting.min_by(|a, b| cost(a).total_cmp(&cost(b)));
+    let Some(chosen) = fastest else {
+        // Strategies to take instead, baselines aside.
+        let others = estimates.iter().filter(|found| found.fits);
+        let others = others.map(|found| found.strategy);
+        return Err(SelectError::Memory {
+            strategy: options.strategy,
+            needed: asked.map(|found| found.total).min().unwrap_or(0),
+            limit: options.max_memory.unwrap_or(u64::MAX),
+            fitting: others.filter(|kind| !kind.is_baseline()).collect(),
+        });
     };
-    let memory = strategy.memory(&shape);
-    let limit = options.max_memory.unwrap_or(u64::MAX);
-    if base.saturating_add(memory) > limit {
-        let fits = |kind: &StrategyKind| base.saturating_add(kind.memory(&shape)) <= limit;
-        return Err(SelectError::Memory(MemoryError {
-            strategy: Some(strategy),
-            needed: base.saturating_add(memory),
-            limit,
-            fitting: remedies(fits),
-        }));
-    }
     Ok(Plan {
-        strategy,
+        strategy: chosen.strategy,
         steps: shape.k,
         summary: candidates.summary(),
-        memory,
+        memory: chosen.memory,
     })
 }
 
-fn fastest_exact(
-    shape: &Shape,
-    base: u64,
-    options: &SelectionOptions,
-) -> Result<StrategyKind, MemoryError> {
-    let limit = options.max_memory.unwrap_or(u64::MAX);
-    let suits = |kind: &StrategyKind| kind.is_exact() && options.suits(*kind);
-    let fits = |kind: &StrategyKind| base.saturating_add(kind.memory(shape)) <= limit;
-    let exact = || StrategyKind::ALL.into_iter().filter(suits);
-    let by_cost = |a: &StrategyKind, b: &StrategyKind| a.cost(shape).total_cmp(&b.cost(shape));
-    exact()
-        .filter(fits)
-        .min_by(by_cost)
-        .ok_or_else(|| MemoryError {
-            strategy: None,
-            needed: base + exact().map(|kind| kind.memory(shape)).min().unwrap_or(0),
-            limit,
-            fitting: remedies(fits),
-        })
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::read::ReadOptions;
+    use crate::{Dataset, Lambda};
 
-/// Strategies to take instead: those that fit, baselines aside.
-fn remedies(fits: impl Fn(&StrategyKind) -> bool) -> Vec<StrategyKind> {
-    let serious = StrategyKind::ALL.into_iter();
-    let serious = serious.filter(|kind| !kind.is_baseline());
-    serious.filter(|kind| fits(kind)).collect()
+    fn data() -> Dataset<'static> {
+        let text = "1 qid:1 1:1 2:3\n0 qid:1 2:1\n2 qid:2 3:1\n0 qid:2 1:4\n";
+        let loaded = ReadOptions::new().read_from(text.as_bytes(), "f");
+        loaded.unwrap().dataset
+    }
+
+    #[test]
+    fn estimates_are_what_plans_say() {
+        let data = data();
+        let candidates = ColumnClasses::new(&data);
+        let options = SelectionOptions::new(2, Lambda::new(1.0).unwrap());
+        let held = data.memory();
+        for estimate in estimates(&candidates, held, &options) {
+            let asked = SelectionOptions {
+                strategy: Some(estimate.strategy),
+                ..options
+            };
+            assert!(estimate.fits && estimate.able);
+            let plan = plan(&candidates, held, &asked).unwrap();
+            assert_eq!(plan.memory, estimate.memory);
+            assert!(plan_fits(&candidates, held, &asked, estimate.total));
+            assert!(!plan_fits(&candidates, held, &asked, estimate.total - 1));
+        }
+    }
+
+    fn plan_fits(
+        candidates: &ColumnClasses,
+        held: u64,
+        options: &SelectionOptions,
+        limit: u64,
+    ) -> bool {
+        let options = SelectionOptions {
+            max_memory: Some(limit),
+            ..*options
+        };
+        plan(candidates, held, &options).is_ok()
+    }
+
+    #[test]
+    fn a_random_subset_is_not_exact_and_not_for_all() {
+        let data = data();
+        let candidates = ColumnClasses::new(&data);
+        let options = SelectionOptions {
+            sample: Some(1),
+            ..SelectionOptions::new(2, Lambda::new(1.0).unwrap())
+        };
+        let found = estimates(&candidates, 0, &options);
+        assert!(found.iter().all(|estimate| !estimate.exact));
+        let dense = found.iter().find(|e| e.strategy == StrategyKind::Dense);
+        assert!(!dense.unwrap().able);
+    }
 }

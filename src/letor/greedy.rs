@@ -120,7 +120,10 @@ impl Grid<'_> {
             lambda, strategy, ..
         } = curves[position];
         // Of its own accord the shorter selection might take another one, whose last digits differ.
-        let options = self.options.selection(k, lambda).strategy(strategy);
+        let options = greedy::SelectionOptions {
+            strategy: Some(strategy),
+            ..self.options.selection(k, lambda)
+        };
         let labels = self.fold.train.labels();
         let selection = select_among(self.candidates, labels, self.held, &options, &mut ());
         let selection = selection.map_err(self.refusal())?;

@@ -51,7 +51,7 @@ impl Options {
     /// The strategy. The default is the fastest exact one that fits into memory.
     #[must_use]
     pub fn strategy(mut self, strategy: StrategyKind) -> Self {
-        self.selection = self.selection.strategy(strategy);
+        self.selection.strategy = Some(strategy);
         self
     }
 
@@ -59,14 +59,14 @@ impl Options {
     /// [`QueryWeight::Uniform`].
     #[must_use]
     pub fn query_weight(mut self, weight: QueryWeight) -> Self {
-        self.selection = self.selection.query_weight(weight);
+        self.selection.query_weight = weight;
         self
     }
 
     /// Bytes that data and models may take together. No limit by default.
     #[must_use]
     pub fn max_memory(mut self, bytes: u64) -> Self {
-        self.selection = self.selection.max_memory(bytes);
+        self.selection.max_memory = Some(bytes);
         self
     }
 
@@ -84,16 +84,20 @@ impl Options {
 
     /// The selection of `k` features with `lambda`.
     pub(super) fn selection(&self, k: usize, lambda: Lambda) -> greedy::SelectionOptions {
-        self.selection.with(k, lambda)
+        greedy::SelectionOptions {
+            k,
+            lambda,
+            ..self.selection
+        }
     }
 
     /// What a query counts.
     pub(super) fn weight(&self) -> QueryWeight {
-        self.selection.weight()
+        self.selection.query_weight
     }
 
     /// Bytes allowed, if there is a limit.
     pub(super) fn memory_limit(&self) -> Option<u64> {
-        self.selection.memory_limit()
+        self.selection.max_memory
     }
 }

@@ -62,7 +62,10 @@ fn the_chosen_model_is_what_select_finds() {
     assert_eq!(outcome.greedy.validation[0], Some(best));
     let chosen = &outcome.greedy.selection;
     let options = crate::SelectionOptions::new(chosen.steps.len(), chosen.lambda);
-    let options = options.strategy(chosen.strategy);
+    let options = crate::SelectionOptions {
+        strategy: Some(chosen.strategy),
+        ..options
+    };
     let selected = crate::select(&fold.train, &options, &mut ()).unwrap();
     assert_eq!(&selected, chosen);
     let features: Vec<u32> = chosen.steps.iter().map(|step| step.feature).collect();

@@ -224,16 +224,15 @@ impl Model {
         let FeatureChoice::Strategy(strategy) = self.strategy else {
             return None;
         };
-        let mut options = SelectionOptions::new(k, self.lambda)
-            .strategy(strategy)
-            .criterion(self.criterion)
-            .query_weight(self.query_weight);
-        let default = strategy.default_sample();
+        let mut options = SelectionOptions {
+            strategy: Some(strategy),
+            criterion: self.criterion,
+            query_weight: self.query_weight,
+            ..SelectionOptions::new(k, self.lambda)
+        };
         if let Some(Sampler { size, seed }) = self.sampler {
-            options = options.seed(seed);
-            if default != Some(size) {
-                options = options.sample(size);
-            }
+            options.seed = seed;
+            options.sample = Some(size).filter(|_| strategy.default_sample() != Some(size));
         }
         let step = |(feature, path): (&SelectedFeature, &PathStep)| Step {
             feature: feature.feature,

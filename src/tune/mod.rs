@@ -195,7 +195,7 @@ pub fn resume_among(
     let (jobs, refused) = planner.jobs()?;
     let concurrent = planner.concurrent(&jobs);
     for job in &jobs {
-        observer.planned(job.options.ridge(), job.plan.strategy);
+        observer.planned(job.options.lambda, job.plan.strategy);
     }
     observer.started(&grid(&jobs, concurrent));
     let run = Run {

@@ -44,21 +44,21 @@ impl<'a> Options<'a> {
     /// The strategy; the default is the fastest exact one that fits into memory.
     #[must_use]
     pub fn strategy(mut self, strategy: StrategyKind) -> Self {
-        self.selection = self.selection.strategy(strategy);
+        self.selection.strategy = Some(strategy);
         self
     }
 
     /// ColumnClasses judged in each step, drawn at random: see [`greedy::SelectionOptions::sample`].
     #[must_use]
     pub fn sample(mut self, size: usize) -> Self {
-        self.selection = self.selection.sample(size);
+        self.selection.sample = Some(size);
         self
     }
 
     /// Seed of the random subsets: see [`greedy::SelectionOptions::seed`]. The same for every lambda.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
-        self.selection = self.selection.seed(seed);
+        self.selection.seed = seed;
         self
     }
 
@@ -66,14 +66,14 @@ impl<'a> Options<'a> {
     /// In the measure every query counts the same.
     #[must_use]
     pub fn query_weight(mut self, weight: QueryWeight) -> Self {
-        self.selection = self.selection.query_weight(weight);
+        self.selection.query_weight = weight;
         self
     }
 
     /// What each step improves most: see [`greedy::SelectionOptions::criterion`].
     #[must_use]
     pub fn criterion(mut self, criterion: Criterion) -> Self {
-        self.selection = self.selection.criterion(criterion);
+        self.selection.criterion = criterion;
         self
     }
 
@@ -81,7 +81,7 @@ impl<'a> Options<'a> {
     /// limit by default.
     #[must_use]
     pub fn max_memory(mut self, bytes: u64) -> Self {
-        self.selection = self.selection.max_memory(bytes);
+        self.selection.max_memory = Some(bytes);
         self
     }
 
@@ -165,17 +165,21 @@ impl<'a> Options<'a> {
 
     /// Bytes allowed, if there is a limit.
     pub fn memory_limit(&self) -> Option<u64> {
-        self.selection.memory_limit()
+        self.selection.max_memory
     }
 
     /// What a single selection with `lambda` and `k` features takes.
     pub fn selection(&self, lambda: Lambda, k: usize) -> greedy::SelectionOptions {
-        self.selection.with(k, lambda)
+        greedy::SelectionOptions {
+            k,
+            lambda,
+            ..self.selection
+        }
     }
 
     /// What the features of `dataset` offer to choose from.
     pub fn candidates(&self, dataset: &Dataset<'_>) -> ColumnClasses {
-        ColumnClasses::weighted(dataset, self.selection.weight())
+        ColumnClasses::weighted(dataset, self.selection.query_weight)
     }
 
     /// What decides the outcome, the data aside.
@@ -192,7 +196,7 @@ impl<'a> Options<'a> {
             measure: self.measure,
             convention: self.convention,
             rule: self.rule,
-            selection: self.selection.settings(),
+            selection: self.selection,
         }
     }
 

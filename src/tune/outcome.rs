@@ -73,13 +73,12 @@ pub enum Ending {
 impl Outcome {
     /// Before the first step of a selection by `options`.
     pub(super) fn without_points(options: &greedy::SelectionOptions, ending: Ending) -> Self {
-        let settings = options.settings();
         Self {
-            lambda: settings.lambda,
+            lambda: options.lambda,
             strategy: None,
             sampler: None,
-            criterion: settings.criterion,
-            query_weight: settings.query_weight,
+            criterion: options.criterion,
+            query_weight: options.query_weight,
             points: Vec::new(),
             ending,
         }

@@ -49,21 +49,26 @@ impl Planner<'_> {
     fn job(&self, lambda: Lambda) -> Result<Result<Job, Outcome>, TuneError> {
         let mut options = self.options.selection(lambda, self.options.features());
         if let Some(taken) = RecordedPath::with(lambda, self.taken) {
-            options = options.strategy(taken.strategy);
+            options.strategy = Some(taken.strategy);
         }
         match self.plan(options) {
             Ok(job) if self.held.saturating_add(job.memory) > self.limit() => {
                 Ok(Err(refused(&job.options, self.refusal(&job))))
             }
             Ok(job) => Ok(Ok(job)),
-            Err(SelectError::Memory(error)) => Ok(Err(refused(&options, error.to_string()))),
+            Err(error @ SelectError::Memory { .. }) => {
+                Ok(Err(refused(&options, error.to_string())))
+            }
             Err(error) => Err(error.into()),
         }
     }
 
     fn plan(&self, options: greedy::SelectionOptions) -> Result<Job, SelectError> {
         let whole = self.plan_among(self.candidates, self.labels, &options)?;
-        let options = options.strategy(whole.strategy);
+        let options = greedy::SelectionOptions {
+            strategy: Some(whole.strategy),
+            ..options
+        };
         let fold = |fold: &Fold| match self.plan_among(&fold.candidates, &fold.labels, &options) {
             Ok(plan) => Ok(Some(plan)),
             Err(SelectError::NoCandidates { .. } | SelectError::Undefined { .. }) => Ok(None),

@@ -123,7 +123,7 @@ impl Run<'_> {
     /// Ends all selections without an outcome.
     fn fail(&self, job: &Job, source: &SelectError) {
         let error = TuneError::Replay {
-            lambda: job.options.ridge(),
+            lambda: job.options.lambda,
             source: source.clone(),
         };
         // One of several is enough.
@@ -228,7 +228,7 @@ impl Run<'_> {
 
     /// The steps that an earlier run has taken.
     fn earlier(&self, job: &Job, fold: Option<usize>) -> &[Step] {
-        RecordedPath::with(job.options.ridge(), self.taken).map_or(&[], |taken| taken.of(fold))
+        RecordedPath::with(job.options.lambda, self.taken).map_or(&[], |taken| taken.of(fold))
     }
 
     fn fold_walk<'b>(&'b self, job: &'b Job, fold: usize) -> Result<FoldPath<'b>, PathEnd> {
@@ -284,7 +284,7 @@ impl Run<'_> {
         (step, replayed): (&Step, bool),
     ) {
         let step = GridStep {
-            lambda: job.options.ridge(),
+            lambda: job.options.lambda,
             fold,
             number,
             step,
@@ -320,7 +320,7 @@ fn point(walk: &SelectionPath<'_>, step: Step, judgement: &Judgement) -> Point {
 }
 
 fn log(job: &Job, number: usize, point: &Point) {
-    let lambda = job.options.ridge().value();
+    let lambda = job.options.lambda.value();
     let (column, lqo_error) = (point.step.feature, point.step.lqo_error);
     let value = point.score.mean;
     tracing::info!(lambda, step = number, column, lqo_error, value, "selected");

@@ -39,7 +39,10 @@ const EXACT: [StrategyKind; 3] = [
 ];
 
 fn run(data: &Dataset<'_>, strategy: StrategyKind, k: usize, lambda: f64) -> Selection {
-    let options = SelectionOptions::new(k, Lambda::new(lambda).unwrap()).strategy(strategy);
+    let options = SelectionOptions {
+        strategy: Some(strategy),
+        ..SelectionOptions::new(k, Lambda::new(lambda).unwrap())
+    };
     select(data, &options, &mut ()).unwrap()
 }
 

@@ -48,7 +48,10 @@ proptest! {
     fn numbers_are_finite_or_refused((problem, lambda) in extreme()) {
         let data = problem.dataset();
         for strategy in StrategyKind::ALL {
-            let options = SelectionOptions::new(4, Lambda::new(lambda).unwrap()).strategy(strategy);
+            let options = SelectionOptions {
+                strategy: Some(strategy),
+                ..SelectionOptions::new(4, Lambda::new(lambda).unwrap())
+            };
             let Ok(selection) = select(&data, &options, &mut ()) else {
                 continue;
             };
@@ -135,7 +138,10 @@ fn losses(problem: &Problem, lambda: f64) -> Vec<Loss> {
     let data = problem.dataset();
     let exact = StrategyKind::ALL.into_iter().filter(|kind| kind.is_exact());
     let loss = |strategy| {
-        let options = SelectionOptions::new(7, Lambda::new(lambda).unwrap()).strategy(strategy);
+        let options = SelectionOptions {
+            strategy: Some(strategy),
+            ..SelectionOptions::new(7, Lambda::new(lambda).unwrap())
+        };
         let selection = select(&data, &options, &mut ()).unwrap();
         let features = selection.steps.iter().map(|step| step.feature as usize);
         let precise = problem.precisely(&features.collect::<Vec<_>>(), lambda);

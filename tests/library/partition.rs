@@ -67,7 +67,10 @@ fn partitioned_columns_make_the_same_selection() {
         .into_iter()
         .filter(|kind| !matches!(kind, StrategyKind::Sampled | StrategyKind::Random))
     {
-        let options = SelectionOptions::new(k, lambda).strategy(strategy);
+        let options = SelectionOptions {
+            strategy: Some(strategy),
+            ..SelectionOptions::new(k, lambda)
+        };
         let whole = select(&problem.dataset(), &options, &mut ()).unwrap();
         let parts: Vec<Dataset<'_>> = (0..3)
             .map(|part| share(&problem, |feature| feature % 3 == part))
@@ -104,7 +107,10 @@ fn partitioned_columns_make_the_same_selection() {
 fn any_number_of_threads_gives_the_same_bits() {
     let data = problem().dataset();
     for strategy in StrategyKind::ALL {
-        let options = SelectionOptions::new(15, Lambda::new(0.5).unwrap()).strategy(strategy);
+        let options = SelectionOptions {
+            strategy: Some(strategy),
+            ..SelectionOptions::new(15, Lambda::new(0.5).unwrap())
+        };
         let run = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new()
                 .num_threads(threads)

@@ -4,7 +4,7 @@ use std::ops::{ControlFlow, Range};
 use std::time::Duration;
 
 use rankrls::checkpoint::{
-    CheckpointError, Checkpointer, Progress, Record, Settings, Tuning, TuningSettings,
+    CheckpointError, Checkpointer, Progress, Record, Tuning, TuningSettings,
 };
 use rankrls::corpus::sample;
 use rankrls::data::DataHash;
@@ -77,14 +77,19 @@ fn every_strategy_goes_on_from_every_step() {
             check(
                 &candidates,
                 data.labels(),
-                &options(lambda).strategy(strategy),
+                &SelectionOptions {
+                    strategy: Some(strategy),
+                    ..options(lambda)
+                },
             );
         }
     }
-    let sampled = options(1.0)
-        .strategy(StrategyKind::Bounded)
-        .sample(50)
-        .seed(7);
+    let sampled = SelectionOptions {
+        strategy: Some(StrategyKind::Bounded),
+        sample: Some(50),
+        seed: 7,
+        ..options(1.0)
+    };
     check(&candidates, data.labels(), &sampled);
 }
 
@@ -100,7 +105,10 @@ fn weights_and_criteria_go_on_too() {
         check(
             &candidates,
             data.labels(),
-            &options(1.0).criterion(criterion),
+            &SelectionOptions {
+                criterion,
+                ..options(1.0)
+            },
         );
     }
 }
@@ -164,9 +172,9 @@ fn a_checkpoint_is_gone_on_from_again_and_again() {
     let data = data();
     let candidates = ColumnClasses::new(&data);
     let options = options(2.0);
-    let (hash, settings) = (DataHash::of(&data), Settings::from(&options));
+    let hash = DataHash::of(&data);
     let whole = select_among(&candidates, data.labels(), 0, &options, &mut ()).unwrap();
-    let mut progress = Progress::new(hash, settings);
+    let mut progress = Progress::new(hash, options);
     for after in [2, 3, 7, K] {
         let steps = progress.steps.clone();
         let checkpointer = Checkpointer::new(&path, Duration::ZERO, progress).unwrap();
@@ -178,11 +186,14 @@ fn a_checkpoint_is_gone_on_from_again_and_again() {
             resume_among(&candidates, data.labels(), 0, &options, &steps, &mut cut).unwrap();
         assert_eq!(found.steps.len(), after);
         assert!(cut.checkpointer.error().is_none());
-        progress = Progress::load(&path, hash, &settings).unwrap();
+        progress = Progress::load(&path, hash, &options).unwrap();
         assert_eq!(progress.steps, found.steps);
         assert_eq!(progress.strategy, Some(whole.strategy));
     }
-    let options = options.strategy(whole.strategy);
+    let options = SelectionOptions {
+        strategy: Some(whole.strategy),
+        ..options
+    };
     let found = resume_among(
         &candidates,
         data.labels(),
@@ -199,21 +210,21 @@ fn a_checkpoint_of_another_run_is_refused_with_what_differs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.checkpoint");
     let data = data();
-    let settings = Settings::from(&options(2.0));
     let hash = DataHash::of(&data);
-    Progress::new(hash, settings).save(&path).unwrap();
-    let refusal = |hash: DataHash, options: &SelectionOptions| match Progress::load(
-        &path,
-        hash,
-        &Settings::from(options),
-    )
-    .unwrap_err()
-    {
+    Progress::new(hash, options(2.0)).save(&path).unwrap();
+    let load = |hash, options: &SelectionOptions| Progress::load(&path, hash, options);
+    let refusal = |hash, options: &SelectionOptions| match load(hash, options).unwrap_err() {
         error @ CheckpointError::OtherRun { .. } => error.to_string(),
         other => panic!("{other}"),
     };
-    let other = options(4.0).strategy(StrategyKind::Dense).seed(9).sample(3);
-    let text = refusal(hash, &other.query_weight(QueryWeight::Size));
+    let other = SelectionOptions {
+        strategy: Some(StrategyKind::Dense),
+        seed: 9,
+        sample: Some(3),
+        query_weight: QueryWeight::Size,
+        ..options(4.0)
+    };
+    let text = refusal(hash, &other);
     for difference in [
         "lambda was 2 and is 4 now",
         "strategy was auto and is dense now",

@@ -31,6 +31,13 @@ fn options(k: usize, lambda: f64) -> SelectionOptions {
     SelectionOptions::new(k, Lambda::new(lambda).unwrap())
 }
 
+fn by(strategy: StrategyKind, k: usize, lambda: f64) -> SelectionOptions {
+    SelectionOptions {
+        strategy: Some(strategy),
+        ..options(k, lambda)
+    }
+}
+
 /// Checks a path of selections by what the definition says of each step.
 fn check_path(
     problem: &Problem,
@@ -125,7 +132,7 @@ proptest! {
     fn exact_strategies_follow_the_definition(problem in drawn(), lambda in lambdas()) {
         let k = problem.x.len();
         for strategy in EXACT {
-            let Some(selection) = run(&problem, &options(k, lambda).strategy(strategy)) else {
+            let Some(selection) = run(&problem, &by(strategy, k, lambda)) else {
                 prop_assert!(problem.representatives().is_empty());
                 continue;
             };
@@ -142,7 +149,7 @@ proptest! {
 
     #[test]
     fn backfit_follows_its_own_definition(problem in drawn(), lambda in lambdas()) {
-        let options = options(problem.x.len(), lambda).strategy(StrategyKind::Backfit);
+        let options = by(StrategyKind::Backfit, problem.x.len(), lambda);
         let Some(selection) = run(&problem, &options) else { return Ok(()) };
         check_path(
             &problem,
@@ -155,7 +162,7 @@ proptest! {
 
     #[test]
     fn the_filter_judges_each_feature_alone(problem in drawn(), lambda in lambdas()) {
-        let options = options(problem.x.len(), lambda).strategy(StrategyKind::Univariate);
+        let options = by(StrategyKind::Univariate, problem.x.len(), lambda);
         let Some(selection) = run(&problem, &options) else { return Ok(()) };
         check_path(
             &problem,
@@ -169,7 +176,7 @@ proptest! {
     #[test]
     fn residual_takes_the_least_training_error(problem in drawn(), exponent in -8i32..20) {
         let lambda = 2f64.powi(exponent);
-        let options = options(problem.x.len(), lambda).strategy(StrategyKind::Residual);
+        let options = by(StrategyKind::Residual, problem.x.len(), lambda);
         let Some(selection) = run(&problem, &options) else { return Ok(()) };
         check_path(
             &problem,
@@ -184,7 +191,10 @@ proptest! {
 
     #[test]
     fn random_takes_every_class_once(problem in drawn(), seed in 0u64..9) {
-        let options = options(problem.x.len(), 1.0).strategy(StrategyKind::Random).seed(seed);
+        let options = SelectionOptions {
+            seed,
+            ..by(StrategyKind::Random, problem.x.len(), 1.0)
+        };
         let Some(selection) = run(&problem, &options) else { return Ok(()) };
         let mut taken: Vec<usize> =
             selection.steps.iter().map(|step| step.feature as usize).collect();
@@ -211,7 +221,11 @@ proptest! {
         };
         for strategy in [StrategyKind::Sampled, StrategyKind::Backfit, StrategyKind::Bounded] {
             let options =
-                options(problem.x.len(), lambda).strategy(strategy).sample(size).seed(seed);
+                SelectionOptions {
+                    sample: Some(size),
+                    seed,
+                    ..by(strategy, problem.x.len(), lambda)
+                };
             let Some(selection) = run(&problem, &options) else { return Ok(()) };
             check_path(&problem, &selection, lambda, drawn, |selected, candidate| {
                 match strategy {
@@ -234,7 +248,7 @@ proptest! {
             sizes: queries.iter().map(ExactSizeIterator::len).collect(),
         };
         for strategy in StrategyKind::ALL {
-            let options = options(4, 0.5).strategy(strategy);
+            let options = by(strategy, 4, 0.5);
             let (a, b) = (run(&problem, &options), run(&permuted, &options));
             same_errors(a.as_ref(), b.as_ref())?;
         }
@@ -245,7 +259,7 @@ proptest! {
         let mut permuted = problem.clone();
         permuted.x.rotate_left(turn % problem.x.len());
         for strategy in [StrategyKind::Dense, StrategyKind::LowMem] {
-            let options = options(1, 0.5).strategy(strategy);
+            let options = by(strategy, 1, 0.5);
             same_errors(run(&problem, &options).as_ref(), run(&permuted, &options).as_ref())?;
         }
     }
@@ -281,7 +295,7 @@ fn a_value_whose_square_overflows_is_refused() {
         sizes: vec![2, 2],
     };
     for strategy in StrategyKind::ALL {
-        let options = options(1, 1.0).strategy(strategy);
+        let options = by(strategy, 1, 1.0);
         let error = select(&problem.dataset(), &options, &mut ()).unwrap_err();
         assert!(
             matches!(error, SelectError::Values { feature: 0, .. }),
@@ -369,12 +383,12 @@ proptest! {
         let lambda = 2f64.powi(exponent);
         let criterion = Criterion::Ranking { metric: measure.0, convention: measure.1 };
         for strategy in [StrategyKind::Dense, StrategyKind::LowMem, StrategyKind::Sampled] {
-            let mut options = options(problem.x.len(), lambda)
-                .strategy(strategy)
-                .criterion(criterion);
-            if strategy == StrategyKind::Sampled {
-                options = options.sample(problem.x.len());
-            }
+            let all = problem.x.len();
+            let options = SelectionOptions {
+                criterion,
+                sample: (strategy == StrategyKind::Sampled).then_some(all),
+                ..by(strategy, all, lambda)
+            };
             let selection = match select(&problem.dataset(), &options, &mut ()) {
                 Ok(selection) => selection,
                 Err(SelectError::Undefined { .. }) => {
@@ -412,7 +426,10 @@ proptest! {
         let scaled = problem.weighted(weight);
         let k = problem.x.len();
         for strategy in EXACT {
-            let options = options(k, lambda).strategy(strategy).query_weight(weight);
+            let options = SelectionOptions {
+                query_weight: weight,
+                ..by(strategy, k, lambda)
+            };
             let Some(selection) = run(&problem, &options) else { return Ok(()) };
             prop_assert_eq!(selection.query_weight, weight);
             check_path(
@@ -433,9 +450,16 @@ fn strategies_without_predictions_refuse_a_measure() {
     let dataset = loaded.unwrap().dataset;
     let metric = Metric::Concordance;
     let convention = Convention::Standard;
-    let options = options(1, 1.0).criterion(Criterion::Ranking { metric, convention });
+    let options = SelectionOptions {
+        criterion: Criterion::Ranking { metric, convention },
+        ..options(1, 1.0)
+    };
     for strategy in [StrategyKind::Bounded, StrategyKind::Backfit] {
-        let error = select(&dataset, &options.strategy(strategy), &mut ()).unwrap_err();
+        let asked = SelectionOptions {
+            strategy: Some(strategy),
+            ..options
+        };
+        let error = select(&dataset, &asked, &mut ()).unwrap_err();
         let text = error.to_string();
         assert!(text.contains("can not judge by cindex"), "{text}");
         assert!(text.contains("dense, lowmem or sampled"), "{text}");
@@ -461,7 +485,10 @@ fn a_tiny_lambda_ranks_by_a_factor_a_query() {
     };
     for lambda in [1e-9, 1e-6, 1.0] {
         for strategy in [StrategyKind::Dense, StrategyKind::LowMem] {
-            let options = options(3, lambda).strategy(strategy).criterion(criterion);
+            let options = SelectionOptions {
+                criterion,
+                ..by(strategy, 3, lambda)
+            };
             let selection = run(&problem, &options).unwrap();
             let mut selected = Vec::new();
             for step in &selection.steps {
@@ -497,7 +524,7 @@ fn scaled(labels: f64, values: f64) -> Problem {
 fn labels_out_of_range_are_refused() {
     for labels in [1e300, 1e155, 1e-155, 1e-300] {
         for strategy in StrategyKind::ALL {
-            let options = options(2, 1.0).strategy(strategy);
+            let options = by(strategy, 2, 1.0);
             let error = select(&scaled(labels, 1.0).dataset(), &options, &mut ()).unwrap_err();
             assert!(matches!(error, SelectError::Labels { .. }), "{error}");
             let size = if labels > 1.0 { "large" } else { "small" };
@@ -510,7 +537,7 @@ fn labels_out_of_range_are_refused() {
 #[test]
 fn labels_of_any_legal_scale_select_alike() {
     for strategy in StrategyKind::ALL {
-        let options = options(2, 1.0).strategy(strategy);
+        let options = by(strategy, 2, 1.0);
         let features = |labels: f64| {
             let selection = run(&scaled(labels, 1.0), &options).unwrap();
             selection
@@ -530,7 +557,7 @@ fn labels_of_any_legal_scale_select_alike() {
 fn columns_of_different_scales_follow_the_definition() {
     let problem = scaled(1.0, 1e8);
     for strategy in EXACT {
-        let selection = run(&problem, &options(2, 1.0).strategy(strategy)).unwrap();
+        let selection = run(&problem, &by(strategy, 2, 1.0)).unwrap();
         let mut selected = Vec::new();
         for step in &selection.steps {
             selected.push(step.feature as usize);
@@ -548,7 +575,7 @@ fn constant_labels_have_no_error_and_no_weights() {
     let mut problem = scaled(1.0, 1.0);
     problem.labels.fill(0.7);
     for strategy in StrategyKind::ALL {
-        let selection = run(&problem, &options(2, 1.0).strategy(strategy)).unwrap();
+        let selection = run(&problem, &by(strategy, 2, 1.0)).unwrap();
         assert!(selection.steps.iter().all(|step| step.lqo_error == 0.0));
         assert!(selection.steps.iter().all(|step| step.lqo_cindex.is_none()));
         assert!(selection.weights.iter().all(|&weight| weight == 0.0));

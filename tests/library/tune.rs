@@ -223,7 +223,10 @@ fn out_of_fold(
     for fold in folds {
         let others = (0..data.queries().len()).filter(|query| !fold.contains(query));
         let train = data.queries_subset(&others.collect::<Vec<_>>()).unwrap();
-        let options = rankrls::SelectionOptions::new(k, lambda).strategy(StrategyKind::LowMem);
+        let options = rankrls::SelectionOptions {
+            strategy: Some(StrategyKind::LowMem),
+            ..rankrls::SelectionOptions::new(k, lambda)
+        };
         let Ok(selection) = select(&train, &options, &mut ()) else {
             short += 1;
             continue;
@@ -258,7 +261,12 @@ fn the_chosen_selection_is_what_select_finds() {
             let tuned = tune(&data, &options, &mut ()).unwrap();
             let selection = tuned.selection();
             let options = rankrls::SelectionOptions::new(tuned.choice.k, tuned.chosen().lambda);
-            let alone = select(&data, &options.strategy(strategy).seed(3), &mut ()).unwrap();
+            let options = rankrls::SelectionOptions {
+                strategy: Some(strategy),
+                seed: 3,
+                ..options
+            };
+            let alone = select(&data, &options, &mut ()).unwrap();
             assert_eq!(selection, alone, "{strategy}, {rule:?}");
         }
     }
@@ -278,9 +286,13 @@ fn query_weights_and_criteria_are_those_of_select() {
             let options = Options::new(8, &grid(&LAMBDAS)).strategy(StrategyKind::LowMem);
             let options = options.query_weight(weight).criterion(criterion);
             let tuned = tune(&data, &options, &mut ()).unwrap();
-            let single = rankrls::SelectionOptions::new(tuned.choice.k, tuned.chosen().lambda);
-            let single = single.strategy(StrategyKind::LowMem).query_weight(weight);
-            let alone = select(&data, &single.criterion(criterion), &mut ()).unwrap();
+            let single = rankrls::SelectionOptions {
+                strategy: Some(StrategyKind::LowMem),
+                query_weight: weight,
+                criterion,
+                ..rankrls::SelectionOptions::new(tuned.choice.k, tuned.chosen().lambda)
+            };
+            let alone = select(&data, &single, &mut ()).unwrap();
             assert_eq!(tuned.selection(), alone);
             // Predictions are in the units of labels, and queries count the same.
             let lambda = tuned.chosen().lambda;

@@ -106,10 +106,10 @@ impl<'a> InfoReport<'a> {
     fn new(dataset: &'a Dataset<'_>, args: &InfoArgs) -> Result<Self> {
         let candidates = ColumnClasses::new(dataset);
         let summary = candidates.summary();
-        let mut options = SelectionOptions::new(args.k, args.lambda);
-        if let Some(bytes) = args.data.budget() {
-            options = options.max_memory(bytes);
-        }
+        let options = SelectionOptions {
+            max_memory: args.data.budget(),
+            ..SelectionOptions::new(args.k, args.lambda)
+        };
         let description = Description::of(dataset);
         Ok(Self {
             schema: "rankrls.corpus-info/1",

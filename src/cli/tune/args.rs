@@ -4,19 +4,19 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use rankrls::greedy::SelectError;
+use rankrls::greedy::SelectionOptions;
 use rankrls::metrics::{Convention, parse_list};
 use rankrls::tune::{Evidence, Measure, Options, Rule};
-use rankrls::{Dataset, Metric, QueryWeight};
+use rankrls::{Dataset, Metric};
 
 use super::table_file;
 use crate::cli::checkpoint::CheckpointArgs;
 use crate::cli::data::{self, ColumnArgs, DataArgs};
 use crate::cli::input::Source;
 use crate::cli::lambdas::{self, Lambdas};
-use crate::cli::measures::{self, CriterionName, Measures};
+use crate::cli::measures::{self, Measures};
 use crate::cli::plot::PlotArgs;
-use crate::cli::select::{Strategy, at_least_one, strategy};
+use crate::cli::select::at_least_one;
 use crate::cli::usage;
 
 /// Folds where none are asked for.
@@ -32,6 +32,7 @@ const PATIENCE: usize = 5;
 /// leave-query-out predictions, which cost nothing more, by its predictions for validation data,
 /// or by cross-validation over queries; a rule chooses one of all models.
 #[derive(Debug, Args)]
+#[command(mut_arg("seed", |seed| seed.help("Seed of the random draws, of candidates and of folds")))]
 #[command(after_help = "\
 Examples:
   rankrls tune @parses -k 20
@@ -52,20 +53,8 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
     #[arg(default_value = "2^-4..2^10", help = lambdas::HELP)]
     lambdas: Lambdas,
-    /// Strategy: auto is the fastest exact one that fits into memory
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategy())]
-    strategy: Strategy,
-    #[arg(long, value_name = "NAME", default_value = "squared", help = measures::CRITERION_HELP)]
-    criterion: CriterionName,
-    #[arg(long, value_name = "NAME", default_value = "uniform")]
-    #[arg(value_parser = measures::query_weight(), help = measures::QUERY_WEIGHT_HELP)]
-    query_weight: QueryWeight,
-    /// Judge only N candidates a step, drawn at random [default: all; 59 with --strategy sampled]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    candidates: Option<usize>,
-    /// Seed of the random draws, of candidates and of folds [default: 1]
-    #[arg(long, value_name = "SEED")]
-    pub(super) seed: Option<u64>,
+    #[command(flatten)]
+    pub(super) selection: SelectionOptions,
     /// Predictions to judge by: lqo, for the training data by models that leave out the query;
     /// validation, for the data of --validation; folds, for the queries of each fold by features
     /// selected without them [default: lqo, or what --validation or --folds ask for]
@@ -149,20 +138,7 @@ impl TuneArgs {
         self.plot.check(self.output.as_deref())?;
         self.check_evidence()?;
         self.rule()?;
-        let ranks = self.criterion.0.is_some();
-        match self.strategy.0 {
-            Some(strategy) if ranks && !strategy.can_rank() => {
-                let criterion = self.criterion.with(self.convention);
-                Err(usage(SelectError::CanNotRank {
-                    strategy,
-                    criterion,
-                }))
-            }
-            Some(strategy) if self.candidates.is_some() && !strategy.can_sample() => {
-                Err(usage(SelectError::CanNotSample { strategy }))
-            }
-            _ => Ok(()),
-        }
+        self.selection.check_strategy().map_err(usage)
     }
 
     fn check_evidence(&self) -> Result<()> {
@@ -247,14 +223,15 @@ impl TuneArgs {
         let evidence = match (self.evidence(), validation) {
             (EvidenceName::Folds, _) => Evidence::Folds {
                 count: self.folds.unwrap_or(FOLDS),
-                seed: self.seed.unwrap_or(1),
+                seed: self.selection.seed,
             },
             (EvidenceName::Validation, Some(dataset)) => Evidence::Validation(dataset),
             _ => Evidence::Lqo,
         };
         let mut options = Options::new(self.k, &self.lambdas.0)
-            .query_weight(self.query_weight)
-            .criterion(self.criterion.with(self.convention))
+            .query_weight(self.selection.query_weight)
+            .criterion(self.selection.criterion.under(self.convention))
+            .seed(self.selection.seed)
             .evidence(evidence)
             .measure(self.measure)
             .convention(self.convention)
@@ -262,14 +239,11 @@ impl TuneArgs {
         if let Some(Measures(metrics)) = &self.metrics {
             options = options.metrics(metrics);
         }
-        if let Some(strategy) = self.strategy.0 {
+        if let Some(strategy) = self.selection.strategy {
             options = options.strategy(strategy);
         }
-        if let Some(size) = self.candidates {
+        if let Some(size) = self.selection.sample {
             options = options.sample(size);
-        }
-        if let Some(seed) = self.seed {
-            options = options.seed(seed);
         }
         if let Some(bytes) = self.data.budget() {
             options = options.max_memory(bytes);

@@ -233,7 +233,7 @@ impl Job<'_> {
             ));
         }
         let folds = matches!(options.source(), Evidence::Folds { .. });
-        if self.args.seed.is_some() && selection.sampler.is_none() && !folds {
+        if self.args.selection.seed != 1 && selection.sampler.is_none() && !folds {
             let strategy = selection.strategy;
             self.console.warn(format_args!(
                 "--seed has no effect: {strategy} draws nothing at random without --candidates"

@@ -433,7 +433,10 @@ fn sealed(kind: &str, document: &[u8]) -> Vec<u8> {
 /// Goes on from steps that somebody else says were taken.
 fn replay(options: &SelectionOptions, steps: &[Step]) {
     let data = tiny();
-    let options = options.strategy(StrategyKind::LowMem);
+    let options = SelectionOptions {
+        strategy: Some(StrategyKind::LowMem),
+        ..*options
+    };
     let candidates = ColumnClasses::new(&data);
     if let Ok(selection) = resume_among(&candidates, data.labels(), 0, &options, steps, &mut ()) {
         assert!(selection.weights.iter().all(|weight| weight.is_finite()));
