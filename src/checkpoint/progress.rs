@@ -104,7 +104,11 @@ impl Progress {
     ///
     /// # Errors
     /// [`CheckpointError`] for a file that is none, or is one of another selection.
-    pub fn load(path: &Path, data: DataHash, settings: &SelectionOptions) -> Result<Self, CheckpointError> {
+    pub fn load(
+        path: &Path,
+        data: DataHash,
+        settings: &SelectionOptions,
+    ) -> Result<Self, CheckpointError> {
         let progress: Self = load(path, KIND)?;
         let differences = differences(&progress.settings, settings);
         if progress.steps.len() > settings.k {

@@ -24,16 +24,25 @@ use crate::{Lambda, QueryWeight};
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct SelectionOptions {
     /// Strategy: auto is the fastest exact one that fits into memory
-    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", default_value = "auto"))]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "NAME", default_value = "auto")
+    )]
     #[cfg_attr(feature = "cli", arg(value_parser = args::strategy()))]
     pub strategy: std::option::Option<StrategyKind>,
     /// Quantity that each step improves most
-    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", default_value = "squared"))]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "NAME", default_value = "squared")
+    )]
     #[cfg_attr(feature = "cli", arg(help = args::criterion_help()))]
     pub criterion: Criterion,
     /// What a query of n examples counts: uniform 1, so that examples count alike; pairs n, so
     /// that pairs do; size 1/n, so that queries do
-    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", default_value = "uniform"))]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "NAME", default_value = "uniform")
+    )]
     #[cfg_attr(feature = "cli", arg(value_parser = args::query_weight()))]
     pub query_weight: QueryWeight,
     /// Judge only N candidates a step, drawn at random [default: all; 59 with --strategy sampled]
@@ -137,9 +146,9 @@ impl SelectionOptions {
 mod args {
     use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+    use crate::QueryWeight;
     use crate::greedy::StrategyKind;
     use crate::greedy::error::any_of;
-    use crate::QueryWeight;
 
     pub(super) fn strategy() -> impl TypedValueParser<Value = Option<StrategyKind>> {
         let names = StrategyKind::ALL.into_iter().map(StrategyKind::name);
