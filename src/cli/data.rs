@@ -8,10 +8,10 @@ use rankrls::corpus::sample;
 use rankrls::data::read::{Format, Loaded, ReadOptions};
 use rankrls::{Dataset, FeatureNames, IndexBase, Model, memory};
 
-use super::bytes::Bytes;
 use super::console::Console;
 use super::numbers::counted;
 use super::usage;
+use rankrls::memory::Bytes;
 
 /// How data is to be read.
 #[derive(Debug, Args)]

@@ -1,6 +1,5 @@
 //! The command line: one file a command.
 
-mod bytes;
 mod checkpoint;
 mod compare;
 mod completions;

@@ -7,9 +7,9 @@ use rankrls::greedy::{SelectError, SelectionOptions, plan};
 use rankrls::{ColumnClasses, Dataset, Estimate, StrategyKind, estimates, memory};
 use serde::Serialize;
 
-use super::bytes::Bytes;
 use super::sizes::Sizes;
 use super::table::{lines, table};
+use rankrls::memory::Bytes;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct PlanReport {

@@ -8,12 +8,12 @@ use rankrls::metrics::{Convention, Metric};
 use rankrls::{Dataset, QueryWeight, TestPath};
 use serde::Serialize;
 
-use super::bytes::Bytes;
 use super::measures::{Object, by_name};
 use super::numbers::{given, measure};
 use super::path_table::{PathRow, path_table};
 use super::sizes::{Sizes, TestSizes};
 use super::table::{lines, table};
+use rankrls::memory::Bytes;
 
 /// A selection to be printed.
 #[derive(Debug)]

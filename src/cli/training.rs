@@ -9,7 +9,6 @@ use rankrls::ridge::{Groups, Holdout, RankRls, TOLERANCE, Trained};
 use rankrls::{ColumnClasses, Dataset, Lambda, Model, Solver, memory};
 use serde::Serialize;
 
-use super::bytes::Bytes;
 use super::console::Console;
 use super::digits::{Condition, warn_of_lost_digits};
 use super::numbers::{given, measure, number};
@@ -17,6 +16,7 @@ use super::output::{OutputFile, print, print_json};
 use super::sizes::Sizes;
 use super::table::{lines, table};
 use super::train::TrainArgs;
+use rankrls::memory::Bytes;
 
 /// A training about to be done.
 pub(crate) struct Training<'a> {

@@ -31,7 +31,7 @@ pub enum DatasetError {
     },
     /// A query whose rows are not contiguous.
     #[error(
-        "query {id:?} begins at row {first} and comes back at row {again}: rows of a query must be contiguous; sort them by query first"
+        "query {id:?} begins at row {first} and comes back at row {again}: rows of a query must be contiguous; sort them by query, or let Dataset::regrouped move them"
     )]
     SplitQuery {
         /// The identifier that came back.

@@ -10,12 +10,12 @@ use std::borrow::Cow;
 
 use sprs::CsMatBase;
 
+mod arrays;
 mod description;
 mod error;
 mod hash;
 mod names;
 mod output;
-mod project;
 mod queries;
 pub mod read;
 mod sidecar;
@@ -24,6 +24,7 @@ mod subset;
 mod transpose;
 pub(crate) mod write;
 
+pub use arrays::{Columns, Index, IntoColumns, IntoQueries, IntoVector, Value};
 pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;
 pub use hash::{DataHash, InvalidHash};
@@ -134,38 +135,47 @@ pub struct Dataset<'a> {
     input_rows: Option<Vec<u32>>,
 }
 
+impl<'a> Columns<'a> {
+    /// Whether there are as many labels and rows as the queries have.
+    fn check_lengths(&self, labels: &[f64], queries: &Queries) -> Result<(), DatasetError> {
+        let expected = queries.rows();
+        for (what, found) in [("labels", labels.len()), ("rows", self.stored.rows())] {
+            if found != expected {
+                return Err(DatasetError::Lengths {
+                    what,
+                    expected,
+                    found,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
 impl<'a> Dataset<'a> {
-    /// Checks and takes columns (`m` x `n`, compressed columns), `m` labels and the queries.
-    ///
-    /// # Errors
-    /// [`DatasetError`] when the lengths disagree, the matrix is in row order or something is
-    /// not finite.
-    pub fn new(
-        columns: SparseColumns<'a>,
-        labels: impl Into<Cow<'a, [f64]>>,
+    /// Checks the parts and puts them together.
+    fn assemble(
+        columns: Columns<'a>,
+        labels: Cow<'a, [f64]>,
         queries: Queries,
     ) -> Result<Self, DatasetError> {
-        if !columns.is_csc() {
-            return Err(DatasetError::Structure(
-                "expected compressed columns, found compressed rows".to_owned(),
-            ));
+        if u32::try_from(columns.width).is_err() {
+            return Err(DatasetError::TooManyColumns {
+                columns: columns.width,
+            });
         }
-        let width = columns.cols();
-        if u32::try_from(width).is_err() {
-            return Err(DatasetError::TooManyColumns { columns: width });
-        }
-        let labels = labels.into();
+        columns.check_lengths(&labels, &queries)?;
         let dataset = Self {
-            columns,
-            features: None,
-            width,
+            columns: columns.stored,
+            features: columns.features,
+            width: columns.width,
             labels,
             queries,
             names: None,
             index_base: IndexBase::default(),
             input_rows: None,
         };
-        dataset.check()?;
+        dataset.check_numbers()?;
         Ok(dataset)
     }
 
@@ -184,9 +194,8 @@ impl<'a> Dataset<'a> {
     ) -> Result<Self, DatasetError> {
         let indptr = indptr.into();
         let shape = (queries.rows(), indptr.len().saturating_sub(1));
-        let columns = CsMatBase::try_new_csc(shape, indptr, rows.into(), values.into())
-            .map_err(|(.., error)| DatasetError::Structure(error.to_string()))?;
-        Self::new(columns, labels, queries)
+        let columns = Columns::new(shape, indptr, rows, values)?;
+        Self::assemble(columns, labels.into(), queries)
     }
 
     /// Declares that the stored columns are the given 0-based `features` of `width` in all.
@@ -264,17 +273,7 @@ impl<'a> Dataset<'a> {
         Ok(self)
     }
 
-    fn check(&self) -> Result<(), DatasetError> {
-        let rows = self.queries.rows();
-        for (what, found) in [("labels", self.labels.len()), ("rows", self.columns.rows())] {
-            if found != rows {
-                return Err(DatasetError::Lengths {
-                    what,
-                    expected: rows,
-                    found,
-                });
-            }
-        }
+    fn check_numbers(&self) -> Result<(), DatasetError> {
         if let Some(row) = self.labels.iter().position(|label| !label.is_finite()) {
             return Err(DatasetError::Label {
                 row,
@@ -284,8 +283,10 @@ impl<'a> Dataset<'a> {
         if self.columns.data().iter().all(|value| value.is_finite()) {
             return Ok(());
         }
-        for column in 0..self.stored_columns() {
-            if let Some((row, value)) = self.column(column).iter().find(|(_, v)| !v.is_finite()) {
+        for position in 0..self.stored_columns() {
+            let mut entries = self.column(position).iter();
+            if let Some((row, value)) = entries.find(|(_, value)| !value.is_finite()) {
+                let column = self.feature(position) as usize;
                 return Err(DatasetError::Value { row, column, value });
             }
         }

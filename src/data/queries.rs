@@ -1,6 +1,10 @@
 //! The partition of examples into queries.
 
+use std::hash::BuildHasher;
 use std::ops::Range;
+
+use foldhash::HashMap;
+use foldhash::fast::RandomState;
 
 use super::{DatasetError, Strings};
 
@@ -46,35 +50,14 @@ impl Queries {
         Ok(Self { offsets, ids: None })
     }
 
-    /// Queries from the identifier of every row, in row order.
+    /// Queries from the identifier of every row, in row order: integers, text, or anything else that
+    /// can be compared and written.
     ///
     /// # Errors
     /// [`DatasetError::SplitQuery`] when an identifier comes back after another one,
     /// [`DatasetError::NoRows`] without rows.
-    pub fn from_row_ids<S: AsRef<str>>(row_ids: &[S]) -> Result<Self, DatasetError> {
-        let mut ids = Strings::default();
-        let mut sizes: Vec<usize> = Vec::new();
-        let mut first_rows = std::collections::HashMap::new();
-        for (row, id) in row_ids.iter().enumerate() {
-            let id = id.as_ref();
-            if row > 0
-                && row_ids[row - 1].as_ref() == id
-                && let Some(size) = sizes.last_mut()
-            {
-                *size += 1;
-                continue;
-            }
-            if let Some(first) = first_rows.insert(id, row) {
-                return Err(DatasetError::SplitQuery {
-                    id: id.to_owned(),
-                    first,
-                    again: row,
-                });
-            }
-            ids.push(id);
-            sizes.push(1);
-        }
-        Self::from_sizes(&sizes)?.with_ids(ids)
+    pub fn from_row_ids<T: PartialEq + ToString>(row_ids: &[T]) -> Result<Self, DatasetError> {
+        group(row_ids, false).map(|(queries, _)| queries)
     }
 
     /// The same partition with one identifier a query.
@@ -211,6 +194,147 @@ impl Queries {
     }
 }
 
+/// Queries in order of appearance, from runs of rows with the same identifier.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    ids: Strings,
+    /// The place at which each query began: a line, row or position.
+    places: Vec<u64>,
+    /// Queries by the hash of their identifier, or the next number that is free. Identifiers
+    /// are not stored twice: a file may have millions.
+    positions: HashMap<u64, u32>,
+    hasher: RandomState,
+    runs: Vec<Run>,
+    /// Whether a query that comes back goes on.
+    regroup: bool,
+    /// Whether one did.
+    returned: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Run {
+    query: u32,
+    rows: usize,
+}
+
+impl Groups {
+    pub(super) fn new(regroup: bool) -> Self {
+        Self {
+            regroup,
+            ..Self::default()
+        }
+    }
+
+    /// The place of the first row with an identifier.
+    pub(super) fn first_place(&self) -> Option<u64> {
+        self.places.first().copied()
+    }
+
+    /// Whether the last row belongs to the query `id`.
+    pub(super) fn ends_with(&self, id: &str) -> bool {
+        let last = self.runs.last();
+        last.is_some_and(|run| self.ids.get(run.query as usize) == Some(id))
+    }
+
+    /// Adds `rows` rows of the query `id`, of which the first is at `place`.
+    ///
+    /// # Errors
+    /// The place at which the query began, if it comes back and is not to go on.
+    pub(super) fn add(&mut self, id: &str, rows: usize, place: u64) -> Result<(), u64> {
+        if self.ends_with(id)
+            && let Some(run) = self.runs.last_mut()
+        {
+            run.rows += rows;
+            return Ok(());
+        }
+        let query = match self.find(id) {
+            Ok(query) if self.regroup => {
+                self.returned = true;
+                query
+            }
+            Ok(query) => return Err(self.places[query as usize]),
+            Err(key) => self.begin(id, key, place),
+        };
+        self.runs.push(Run { query, rows });
+        Ok(())
+    }
+
+    /// The query `id`, or the key that it is to have in `positions`.
+    fn find(&self, id: &str) -> Result<u32, u64> {
+        let mut key = self.hasher.hash_one(id);
+        while let Some(&query) = self.positions.get(&key) {
+            if self.ids.get(query as usize) == Some(id) {
+                return Ok(query);
+            }
+            key = key.wrapping_add(1);
+        }
+        Err(key)
+    }
+
+    fn begin(&mut self, id: &str, key: u64, place: u64) -> u32 {
+        // More queries than 32 bits count have more rows than that, and are refused as such.
+        let query = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
+        self.ids.push(id);
+        self.places.push(place);
+        self.positions.insert(key, query);
+        query
+    }
+
+    /// The queries of `rows` rows, and the present position of every row if rows must move
+    /// to make them contiguous. Without a single identifier all rows are one query.
+    pub(super) fn finish(self, rows: usize) -> Result<(Queries, Option<Vec<u32>>), DatasetError> {
+        if self.runs.is_empty() {
+            return Ok((Queries::single(rows)?, None));
+        }
+        let mut sizes = vec![0; self.ids.len()];
+        for run in &self.runs {
+            sizes[run.query as usize] += run.rows;
+        }
+        let queries = Queries::from_sizes(&sizes)?.with_ids(self.ids)?;
+        let order = self.returned.then(|| order(&queries, &self.runs));
+        Ok((queries, order))
+    }
+}
+
+/// The present position of every row of `queries`.
+fn order(queries: &Queries, runs: &[Run]) -> Vec<u32> {
+    let mut free: Vec<usize> = queries.ranges().map(|range| range.start).collect();
+    let mut order = vec![0; queries.rows()];
+    let mut positions = 0..;
+    for run in runs {
+        let start = free[run.query as usize];
+        free[run.query as usize] += run.rows;
+        for (place, position) in order[start..start + run.rows]
+            .iter_mut()
+            .zip(&mut positions)
+        {
+            *place = position;
+        }
+    }
+    order
+}
+
+/// Queries from the identifier of every row; the present position of every row if rows must move,
+/// which is an error unless `regroup` is set.
+pub(super) fn group<T: PartialEq + ToString>(
+    row_ids: &[T],
+    regroup: bool,
+) -> Result<(Queries, Option<Vec<u32>>), DatasetError> {
+    let mut groups = Groups::new(regroup);
+    let mut row = 0;
+    for run in row_ids.chunk_by(PartialEq::eq) {
+        let id = run[0].to_string();
+        let added = groups.add(&id, run.len(), row as u64);
+        added.map_err(|first| DatasetError::SplitQuery {
+            id,
+            first: usize::try_from(first).unwrap_or(usize::MAX),
+            again: row,
+        })?;
+        row += run.len();
+    }
+    groups.finish(row)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,6 +359,31 @@ mod tests {
                 ..
             }
         ));
+    }
+
+    fn add_all(groups: &mut Groups, ids: &str) -> Result<(), u64> {
+        let mut places = ids.chars().zip(1..);
+        places.try_for_each(|(id, place)| groups.add(&id.to_string(), 1, place))
+    }
+
+    #[test]
+    fn a_returning_query_is_refused_or_merged() {
+        assert_eq!(add_all(&mut Groups::new(false), "aabba"), Err(1));
+        let mut groups = Groups::new(true);
+        add_all(&mut groups, "aabcbab").unwrap();
+        let (queries, order) = groups.finish(7).unwrap();
+        assert_eq!(queries.offsets(), [0, 3, 6, 7]);
+        assert_eq!(queries.ids().unwrap().iter().collect::<String>(), "abc");
+        assert_eq!(order.unwrap(), [0, 1, 5, 2, 4, 6, 3]);
+    }
+
+    #[test]
+    fn contiguous_rows_stay_where_they_are() {
+        let mut groups = Groups::new(true);
+        add_all(&mut groups, "ba").unwrap();
+        assert_eq!(groups.finish(2).unwrap().1, None);
+        let (queries, order) = Groups::new(true).finish(3).unwrap();
+        assert_eq!((queries.len(), order), (1, None));
     }
 
     #[test]

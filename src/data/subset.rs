@@ -1,6 +1,6 @@
 //! Data sets of some of the queries or some of the features.
 
-use super::{Dataset, DatasetError, Queries};
+use super::{Column, Columns, Dataset, DatasetError, Queries};
 
 impl Dataset<'_> {
     /// The rows of the queries at the given positions, as a data set of its own: for training
@@ -15,22 +15,27 @@ impl Dataset<'_> {
     /// last query, [`DatasetError::Repeated`] for one that comes twice.
     pub fn queries_subset(&self, queries: &[usize]) -> Result<Dataset<'static>, DatasetError> {
         let taken = marks("query", queries, self.queries.len())?;
-        let rows = Rows::new(&self.queries, &taken);
-        let mut columns = Columns::default();
+        let numbers = new_numbers(&self.queries, &taken);
+        let mut gathered = Gathered::default();
         for position in 0..self.stored_columns() {
             let entries = self.column(position).iter();
-            let kept = entries.filter_map(|(row, value)| Some((rows.number(row)?, value)));
-            columns.push(self.feature(position), kept);
+            let kept = entries.map(|(row, value)| (numbers[row], value));
+            let kept = kept.filter(|&(row, _)| row != DROPPED);
+            gathered.push(self.feature(position), kept);
         }
         let queries = self.queries.subset(&taken)?;
-        let labels = self.labels.iter().zip(&rows.0);
+        let labels = self.labels.iter().zip(&numbers);
         let labels = labels.filter(|(_, number)| **number != DROPPED);
         let labels = labels.map(|(&label, _)| label).collect();
-        columns.finish(self, labels, queries)
+        let columns = gathered.finish(queries.rows(), self.width)?;
+        let mut dataset = Dataset::assemble(columns, labels, queries)?;
+        dataset.index_base = self.index_base;
+        dataset.names.clone_from(&self.names);
+        Ok(dataset)
     }
 
-    /// The same rows with only the given 0-based features, which keep their numbers: the width
-    /// of the data stays. The order of the features does not count, and features without an
+    /// The same rows with only the given 0-based features, which keep their numbers and names: the
+    /// width of the data stays. The order of the features does not count, and features without an
     /// entry have none here either.
     ///
     /// Takes time linear in what it copies.
@@ -41,35 +46,70 @@ impl Dataset<'_> {
     pub fn features_subset(&self, features: &[u32]) -> Result<Dataset<'static>, DatasetError> {
         let mut features = features.to_vec();
         features.sort_unstable();
-        let last = features.last().copied();
-        if let Some(last) = last.filter(|&last| last as usize >= self.width) {
-            return Err(DatasetError::Absent {
-                what: "feature",
-                position: last as usize,
-                count: self.width,
-            });
-        }
         if let Some(pair) = features.windows(2).find(|pair| pair[0] == pair[1]) {
             return Err(DatasetError::Repeated {
                 what: "feature",
                 position: pair[0] as usize,
             });
         }
-        let mut columns = Columns::default();
-        for feature in features {
+        self.keep(&features)
+    }
+
+    /// As [`features_subset`](Self::features_subset), but a feature may come twice.
+    ///
+    /// # Errors
+    /// [`DatasetError::Absent`] for a feature past the last column.
+    pub fn keep(&self, features: &[u32]) -> Result<Dataset<'static>, DatasetError> {
+        let mut features = features.to_vec();
+        features.sort_unstable();
+        features.dedup();
+        let same = features.iter().map(|&feature| (feature, feature));
+        let mut kept = self.gather(same, self.width)?;
+        kept.names.clone_from(&self.names);
+        Ok(kept)
+    }
+
+    /// The data set of the 0-based `features` alone, which become columns 0, 1 and so on in the
+    /// order given, with their names. Rows, labels and queries stay as they are. Copies 12 bytes
+    /// an entry.
+    ///
+    /// # Errors
+    /// [`DatasetError::Absent`] for a feature past the last column.
+    pub fn project(&self, features: &[u32]) -> Result<Dataset<'static>, DatasetError> {
+        let numbered = (0..).zip(features.iter().copied());
+        let projected = self.gather(numbered, features.len())?;
+        let Some(names) = &self.names else {
+            return Ok(projected);
+        };
+        let own = features.iter();
+        let own = own.map(|&feature| names.of(feature).unwrap_or_default());
+        projected.with_names(own.collect())
+    }
+
+    /// The rows with some columns among `width`, given by their new and their present numbers.
+    fn gather(
+        &self,
+        features: impl Iterator<Item = (u32, u32)>,
+        width: usize,
+    ) -> Result<Dataset<'static>, DatasetError> {
+        let mut gathered = Gathered::default();
+        for (number, feature) in features {
+            if feature as usize >= self.width {
+                return Err(DatasetError::Absent {
+                    what: "feature",
+                    position: feature as usize,
+                    count: self.width,
+                });
+            }
             if let Some(position) = self.position(feature) {
-                let column = self.column(position);
-                columns.push(
-                    feature,
-                    column
-                        .rows
-                        .iter()
-                        .copied()
-                        .zip(column.values.iter().copied()),
-                );
+                let Column { rows, values } = self.column(position);
+                gathered.push(number, rows.iter().copied().zip(values.iter().copied()));
             }
         }
-        let mut dataset = columns.finish(self, self.labels.to_vec(), self.queries.clone())?;
+        let columns = gathered.finish(self.rows(), width)?;
+        let labels = self.labels.to_vec().into();
+        let mut dataset = Dataset::assemble(columns, labels, self.queries.clone())?;
+        dataset.index_base = self.index_base;
         dataset.input_rows.clone_from(&self.input_rows);
         Ok(dataset)
     }
@@ -99,36 +139,28 @@ fn marks(what: &'static str, positions: &[usize], count: usize) -> Result<Vec<bo
 const DROPPED: u32 = u32::MAX;
 
 /// The new number of every row.
-struct Rows(Vec<u32>);
-
-impl Rows {
-    fn new(queries: &Queries, taken: &[bool]) -> Self {
-        let mut numbers = Vec::with_capacity(queries.rows());
-        let mut next = 0..;
-        for (range, &taken) in queries.ranges().zip(taken) {
-            if taken {
-                numbers.extend(next.by_ref().take(range.len()));
-            } else {
-                numbers.resize(range.end, DROPPED);
-            }
+fn new_numbers(queries: &Queries, taken: &[bool]) -> Vec<u32> {
+    let mut numbers = Vec::with_capacity(queries.rows());
+    let mut next = 0..;
+    for (range, &taken) in queries.ranges().zip(taken) {
+        if taken {
+            numbers.extend(next.by_ref().take(range.len()));
+        } else {
+            numbers.resize(range.end, DROPPED);
         }
-        Self(numbers)
     }
-
-    fn number(&self, row: usize) -> Option<u32> {
-        Some(self.0[row]).filter(|&number| number != DROPPED)
-    }
+    numbers
 }
 
 /// Compressed columns, as they are gathered.
-struct Columns {
+struct Gathered {
     features: Vec<u32>,
     bounds: Vec<usize>,
     rows: Vec<u32>,
     values: Vec<f64>,
 }
 
-impl Default for Columns {
+impl Default for Gathered {
     fn default() -> Self {
         Self {
             features: Vec::new(),
@@ -139,7 +171,7 @@ impl Default for Columns {
     }
 }
 
-impl Columns {
+impl Gathered {
     /// Adds a column, unless it is empty.
     fn push(&mut self, feature: u32, entries: impl Iterator<Item = (u32, f64)>) {
         for (row, value) in entries {
@@ -152,19 +184,15 @@ impl Columns {
         }
     }
 
-    /// The data set of these columns, in all else like `whole`.
-    fn finish(
-        self,
-        whole: &Dataset<'_>,
-        labels: Vec<f64>,
-        queries: Queries,
-    ) -> Result<Dataset<'static>, DatasetError> {
-        let dataset = Dataset::from_csc(self.bounds, self.rows, self.values, labels, queries)?;
-        let mut dataset = dataset
-            .with_features(self.features, whole.width)?
-            .with_index_base(whole.index_base);
-        dataset.names.clone_from(&whole.names);
-        Ok(dataset)
+    /// The columns among `width`.
+    fn finish(self, rows: usize, width: usize) -> Result<Columns<'static>, DatasetError> {
+        let shape = (rows, self.features.len());
+        let columns = Columns::new(shape, self.bounds, self.rows, self.values)?;
+        Ok(Columns {
+            features: Some(self.features),
+            width,
+            ..columns
+        })
     }
 }
 
@@ -214,7 +242,23 @@ mod tests {
         assert_same(&data.features_subset(&[4]).unwrap(), &read(expected));
         assert_same(&data.features_subset(&[5, 2, 4]).unwrap(), &read(expected));
         assert_same(&data.features_subset(&[4, 1, 0]).unwrap(), &data);
+        assert_same(&data.keep(&[4, 1, 4, 0]).unwrap(), &data);
         assert_eq!(data.features_subset(&[]).unwrap().stored_columns(), 0);
+    }
+
+    #[test]
+    fn columns_are_renumbered_in_the_order_given() {
+        let data = read(TEXT);
+        let projected = data.project(&[4, 2, 1]).unwrap();
+        assert_eq!((projected.width(), projected.nonzeros()), (3, 5));
+        assert_eq!(projected.column(0).values, [2.0, 3.0, 1.0]);
+        assert_eq!(projected.position(1), None);
+        assert_eq!(projected.column(1).rows, [2, 4]);
+        let names: Vec<_> = projected.names().unwrap().iter().collect();
+        assert_eq!(names, ["z", "x", "w"]);
+        assert_eq!(projected.labels(), data.labels());
+        assert_eq!(projected.queries(), data.queries());
+        assert_eq!(data.project(&[]).unwrap().width(), 0);
     }
 
     #[test]
@@ -245,5 +289,11 @@ mod tests {
         let features = |list: &[u32]| data.features_subset(list).unwrap_err();
         assert_eq!(features(&[6]).to_string(), "there is no feature 6 among 6");
         assert_eq!(features(&[3, 0, 3]).to_string(), "feature 3 is named twice");
+        for error in [data.project(&[6]), data.keep(&[6])] {
+            assert_eq!(
+                error.unwrap_err().to_string(),
+                "there is no feature 6 among 6"
+            );
+        }
     }
 }

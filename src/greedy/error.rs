@@ -1,10 +1,9 @@
 //! Why a selection cannot start.
 
-use std::fmt;
-
 use thiserror::Error;
 
 use crate::greedy::{Criterion, StrategyKind};
+use crate::memory::Bytes;
 use crate::metrics::Metric;
 
 /// Why a selection could not start.
@@ -107,8 +106,8 @@ pub enum SelectError {
             || "every exact strategy".to_owned(),
             |kind| format!("strategy {kind}"),
         ),
-        needed = Bytes(*needed),
-        limit = Bytes(*limit),
+        needed = Bytes(*needed).exact(),
+        limit = Bytes(*limit).exact(),
         remedy = remedy(fitting)
     )]
     Memory {
@@ -131,20 +130,6 @@ pub(super) fn any_of(can: impl Fn(StrategyKind) -> bool) -> String {
     match names.split_last() {
         Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
         _ => names.concat(),
-    }
-}
-
-/// A number of bytes, and the same in a unit that can be read.
-pub(crate) struct Bytes(pub(crate) u64);
-
-impl fmt::Display for Bytes {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let units = [("GiB", 1u64 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
-        write!(formatter, "{} bytes", self.0)?;
-        match units.into_iter().find(|&(_, size)| self.0 >= size) {
-            Some((unit, size)) => write!(formatter, " ({:.1} {unit})", self.0 as f64 / size as f64),
-            None => Ok(()),
-        }
     }
 }
 

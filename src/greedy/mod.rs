@@ -36,7 +36,6 @@ pub use contest::{Contest, Entrant, TIE_TOLERANCE};
 pub use criterion::{Criterion, RankingCriterion};
 pub(crate) use criterion::{PREDICTION_TIE, tie};
 pub use driver::{Advance, Greedy};
-pub(crate) use error::Bytes;
 pub use error::SelectError;
 pub use kind::{Shape, StrategyKind, UnknownStrategy};
 pub use observer::Observer;

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use super::{GroupsError, Solver};
-use crate::greedy::Bytes;
+use crate::memory::Bytes;
 
 /// Why a model could not be trained or tested.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -21,8 +21,8 @@ pub enum TrainError {
     #[error(
         "{what} needs {needed} with the data, {limit} are allowed; {remedy}",
         what = match solver { Some(solver) => format!("solver {solver}"), None => "every solver".to_owned() },
-        needed = Bytes(*needed),
-        limit = Bytes(*limit),
+        needed = Bytes(*needed).exact(),
+        limit = Bytes(*limit).exact(),
         remedy = remedy(fitting)
     )]
     Memory {

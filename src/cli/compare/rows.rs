@@ -3,7 +3,7 @@
 use rankrls::compare::{Comparison, Entry, Spread, duration};
 
 use super::summary::{percent, spread};
-use crate::cli::bytes::Bytes;
+use rankrls::memory::Bytes;
 
 /// Rows under titles.
 pub(super) struct Rows {

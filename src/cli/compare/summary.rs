@@ -6,7 +6,7 @@ use rankrls::compare::{
     Agreement, Comparison, Contestant, Entry, Findings, Loss, Spread, duration,
 };
 
-use crate::cli::bytes::Bytes;
+use rankrls::memory::Bytes;
 
 /// What is to be read first: a question and its answer.
 pub(super) fn answers(comparison: &Comparison) -> [(&'static str, String); 3] {

@@ -15,7 +15,6 @@ use rankrls::data::read::{Format, Loaded, ReadOptions};
 use rankrls::letor::{self, Curve, Fold, FoldFiles, LetorError, Observer, Options};
 use rankrls::memory;
 
-use super::bytes::Bytes;
 use super::console::Console;
 use super::data::warn_dropped;
 use super::interrupt::Interrupt;
@@ -24,6 +23,7 @@ use super::measures;
 use super::output::{print, print_json};
 use super::select::{Strategy, at_least_one, strategy};
 use curves::CurveFiles;
+use rankrls::memory::Bytes;
 use report::{FoldReport, Report};
 
 const STYLE: &str = "{bar:24} {pos}/{len} selections, {msg}{eta} left";

@@ -9,11 +9,11 @@ use rankrls::{Dataset, TestPath};
 use serde::Serialize;
 
 use super::rows::{Row, ending, trouble};
-use crate::cli::bytes::Bytes;
 use crate::cli::numbers::{given, number};
 use crate::cli::report::Report as SelectionReport;
 use crate::cli::sizes::{Sizes, TestSizes};
 use crate::cli::table::{lines, table};
+use rankrls::memory::Bytes;
 
 /// A tuned selection to be printed.
 #[derive(Debug)]

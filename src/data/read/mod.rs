@@ -42,7 +42,6 @@
 
 mod chunks;
 mod error;
-mod groups;
 mod header;
 mod input;
 mod matrix;

@@ -8,15 +8,15 @@ use zip::ZipArchive;
 use zip::result::ZipError;
 
 use crate::data::IndexBase;
+use crate::data::queries::Groups;
 use crate::data::sidecar::{has_extension, prefix, with_ending};
 use crate::data::transpose::RowBlock;
 
 use super::error::{Fault, ReadError, ReadErrorKind, quote};
-use super::groups::Groups;
 use super::input::is_stdin;
 use super::matrix::{Budget, by_row, settle};
 use super::npy::{Array, room};
-use super::text::Text;
+use super::text::{Text, returning};
 use super::{Loaded, ReadOptions};
 
 /// Bytes of an entry while it is read, and once more in columns.
@@ -292,7 +292,7 @@ fn queries(
     budget: &mut Budget,
 ) -> Result<Groups, ReadError> {
     let array = Array::open(path, "qids")?;
-    let mut groups = Groups::of_array(regroup);
+    let mut groups = Groups::new(regroup);
     let mut read = |array: Array<_>| {
         let found = array.length()?;
         if found != rows as u64 {
@@ -309,7 +309,8 @@ fn queries(
             if !groups.ends_with(id) {
                 budget.take(QUERY + 2 * id.len() as u64).map_err(place)?;
             }
-            groups.add(id, 1, position, 0).map_err(place)
+            let added = groups.add(id, 1, position);
+            added.map_err(|began| place(returning(id, &format!("at position {began}"))))
         })
     };
     read(array).map_err(|fault| fault.of(&path.display().to_string()))?;

@@ -12,12 +12,12 @@ use std::thread;
 
 use rayon::prelude::*;
 
+use crate::data::queries::Groups;
 use crate::data::transpose::{RowBlock, transpose};
 use crate::data::{Dataset, DatasetError};
 
 use super::chunks::{Chunks, Failure};
 use super::error::{Fault, ReadError, ReadErrorKind, quote};
-use super::groups::Groups;
 use super::input::Source;
 use super::piece::{Grammar, Piece};
 
@@ -88,13 +88,12 @@ impl Text {
         let columns = transpose(&rows, order.as_deref());
         drop(rows);
         drop(self.blocks);
+        let columns = columns.into_columns(self.rows, width)?;
         let Some(order) = order else {
-            return columns.into_dataset(width, self.labels, queries);
+            return Dataset::assemble(columns, self.labels.into(), queries);
         };
         let moved = order.iter().map(|&row| self.labels[row as usize]);
-        columns
-            .into_dataset(width, moved.collect(), queries)?
-            .with_input_rows(order)
+        Dataset::assemble(columns, moved.collect(), queries)?.with_input_rows(order)
     }
 
     /// The rows of arrays, for which `memory` bytes are held or will be. Labels and queries are
@@ -156,7 +155,7 @@ impl Text {
         let named_line = named.map(|run| self.lines + run.line);
         self.nameless_line = self.nameless_line.or(nameless_line);
         let without = self.nameless_line?;
-        let with = self.groups.first_line().or(named_line)?;
+        let with = self.groups.first_place().or(named_line)?;
         let remedy = "give every row a qid, or none";
         if with < without {
             let row = nameless?;
@@ -176,12 +175,22 @@ impl Text {
 
     fn add_queries(&mut self, piece: &Piece) -> Result<(), (u64, Fault)> {
         for (run, id) in piece.runs.iter().zip(piece.ids.iter()) {
-            self.groups
-                .add(id, run.rows, self.lines + run.line, run.at)
-                .map_err(|fault| (run.line, fault))?;
+            let added = self.groups.add(id, run.rows, self.lines + run.line);
+            added.map_err(|began| {
+                let fault = returning(id, &format!("on line {began}"));
+                (run.line, fault.at_column(run.at + 1))
+            })?;
         }
         Ok(())
     }
+}
+
+/// The query `id` comes back, after it `began` somewhere.
+pub(super) fn returning(id: &str, began: &str) -> Fault {
+    let found = format!("query {} again, which began {began}", quote(id.as_bytes()));
+    let expected = "the rows of a query next to each other";
+    Fault::new(ReadErrorKind::ReturningQuery, expected, found)
+        .remedy("sort the rows by query, or merge them with --regroup")
 }
 
 /// Parses all chunks, or at least all up to the first that is bad or too much, in order. A text of

@@ -6,7 +6,6 @@ use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipWriter};
 
 use super::npy::{elements, header};
-use super::svmlight::by_row;
 use crate::data::Dataset;
 
 /// Level of compression, named as files are compared byte by byte.
@@ -76,15 +75,13 @@ struct Archive<W: Write> {
 
 impl<W: Write> Archive<W> {
     fn rows(&mut self, dataset: &Dataset<'_>) -> io::Result<()> {
-        let block = by_row(dataset);
-        self.indices(
-            "indices",
-            block.indices.len(),
-            block.indices.iter().copied(),
-        )?;
-        let ends = block.ends.iter().map(|&end| end as u64);
-        self.positions(block.ends.len(), ends)?;
-        self.values(block.values.len(), block.values.iter().copied())
+        let by_row = dataset.x().to_other_storage();
+        let positions = by_row.indices().iter();
+        let features = positions.map(|&position| dataset.feature(position as usize));
+        self.indices("indices", by_row.nnz(), features)?;
+        let bounds = by_row.proper_indptr();
+        self.positions(dataset.rows(), bounds[1..].iter().map(|&end| end as u64))?;
+        self.values(by_row.nnz(), by_row.data().iter().copied())
     }
 
     fn columns(&mut self, dataset: &Dataset<'_>) -> io::Result<()> {

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
+use sprs::CsMatI;
+
 use super::ids::tokens;
 use super::refused;
 use crate::data::read::LARGEST_INDEX;
-use crate::data::transpose::{Row, RowBlock};
 use crate::data::{Dataset, IndexBase};
 
 /// Bytes gathered before they are written.
@@ -115,7 +116,7 @@ impl<W: Write> Lines<W> {
 struct Rows<'a> {
     dataset: &'a Dataset<'a>,
     base: IndexBase,
-    block: RowBlock,
+    by_row: CsMatI<f64, u32, usize>,
     /// The last column, if the file is to tell and would not otherwise.
     last: Option<u32>,
 }
@@ -128,7 +129,7 @@ impl<'a> Rows<'a> {
         Ok(Self {
             dataset,
             base,
-            block: by_row(dataset),
+            by_row: dataset.x().to_other_storage(),
             last: None,
         })
     }
@@ -179,16 +180,13 @@ impl<'a> Rows<'a> {
         for row in 0..self.dataset.rows() {
             let start = lines.text.len();
             begin(&mut lines.text, row);
-            push_pairs(
-                &mut lines.text,
-                start,
-                self.block.rows().row(row),
-                self.base,
-            );
+            let entries = self.by_row.outer_view(row);
+            for (position, value) in entries.iter().flat_map(|entries| entries.iter()) {
+                let index = self.base.written(self.dataset.feature(position));
+                push_pair(&mut lines.text, start, index, *value);
+            }
             if let Some(last) = self.last.filter(|_| row == 0) {
-                separate(&mut lines.text, start);
-                push_integer(&mut lines.text, self.base.written(last));
-                lines.text.extend_from_slice(b":0");
+                push_pair(&mut lines.text, start, self.base.written(last), 0.0);
             }
             lines.end()?;
         }
@@ -196,20 +194,14 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Puts a blank between what is on a line already and what follows.
-fn separate(text: &mut Vec<u8>, start: usize) {
+/// Writes a pair, after a blank unless the line has just begun at `start`.
+fn push_pair(text: &mut Vec<u8>, start: usize, index: u64, value: f64) {
     if text.len() > start {
         text.push(b' ');
     }
-}
-
-fn push_pairs(text: &mut Vec<u8>, start: usize, row: Row<'_>, base: IndexBase) {
-    for (feature, value) in row.iter() {
-        separate(text, start);
-        push_integer(text, base.written(feature));
-        text.push(b':');
-        push_number(text, value);
-    }
+    push_integer(text, index);
+    text.push(b':');
+    push_number(text, value);
 }
 
 fn check_index(index: u64) -> io::Result<()> {
@@ -219,36 +211,6 @@ fn check_index(index: u64) -> io::Result<()> {
     Err(refused(format!(
         "index {index} cannot be written: the largest is {LARGEST_INDEX}"
     )))
-}
-
-/// The entries by row, features ascending.
-pub(super) fn by_row(dataset: &Dataset<'_>) -> RowBlock {
-    let mut ends = vec![0; dataset.rows()];
-    for position in 0..dataset.stored_columns() {
-        for &row in dataset.column(position).rows {
-            ends[row as usize] += 1;
-        }
-    }
-    // Each row's place to fill: its beginning now, its end when it is full.
-    let mut entries = 0;
-    for end in &mut ends {
-        entries += std::mem::replace(end, entries);
-    }
-    let mut indices = vec![0; entries];
-    let mut values = vec![0.0; entries];
-    for position in 0..dataset.stored_columns() {
-        let feature = dataset.feature(position);
-        for (row, value) in dataset.column(position).iter() {
-            indices[ends[row]] = feature;
-            values[ends[row]] = value;
-            ends[row] += 1;
-        }
-    }
-    RowBlock {
-        ends,
-        indices,
-        values,
-    }
 }
 
 /// A whole number in decimal digits.

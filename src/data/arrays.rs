@@ -1,0 +1,579 @@
+//! Data sets from matrices and vectors of `sprs`, `ndarray` and the standard library.
+
+use std::borrow::Cow;
+use std::ops::Deref;
+
+use ndarray::{Array1, ArrayBase, ArrayView1, ArrayView2, Data, Ix1, Ix2};
+use sprs::{CsMatBase, CsMatViewI, SpIndex};
+
+use super::queries::group;
+use super::transpose::{Rows, transpose};
+use super::{Dataset, DatasetError, Queries, SparseColumns};
+
+/// Numbers that values and labels may be: `f64`, or `f32` to be copied.
+pub trait Value: Copy + Default + Into<f64> + 'static {
+    /// The same numbers with 64 bits.
+    fn widen(values: Cow<'_, [Self]>) -> Cow<'_, [f64]> {
+        values.iter().map(|&value| value.into()).collect()
+    }
+}
+
+impl Value for f64 {
+    fn widen(values: Cow<'_, [Self]>) -> Cow<'_, [f64]> {
+        values
+    }
+}
+
+impl Value for f32 {}
+
+/// Integers that the indices and bounds of a sparse matrix may be: indices of `u32` and bounds of
+/// `usize` can be borrowed, others are copied.
+pub trait Index: SpIndex + 'static {
+    /// Row numbers in 32 bits.
+    ///
+    /// # Errors
+    /// [`DatasetError::Structure`] for a number that does not fit.
+    fn narrow(indices: Cow<'_, [Self]>) -> Result<Cow<'_, [u32]>, DatasetError> {
+        let narrow = |index: &Self| {
+            let narrow = index.try_index().and_then(|index| index.try_into().ok());
+            narrow.ok_or_else(|| {
+                DatasetError::Structure(format!("expected indices of 32 bits, found {index:?}"))
+            })
+        };
+        indices.iter().map(narrow).collect()
+    }
+
+    /// Positions of entries.
+    fn widen(bounds: Cow<'_, [Self]>) -> Cow<'_, [usize]> {
+        bounds.iter().map(|bound| bound.index()).collect()
+    }
+}
+
+impl Index for u32 {
+    fn narrow(indices: Cow<'_, [Self]>) -> Result<Cow<'_, [u32]>, DatasetError> {
+        Ok(indices)
+    }
+}
+
+impl Index for usize {
+    fn widen(bounds: Cow<'_, [Self]>) -> Cow<'_, [usize]> {
+        bounds
+    }
+}
+
+impl Index for i32 {}
+impl Index for i64 {}
+impl Index for isize {}
+impl Index for u64 {}
+
+/// The feature columns of a data set, stored or not.
+#[derive(Debug)]
+pub struct Columns<'a> {
+    pub(super) stored: SparseColumns<'a>,
+    /// 0-based feature of every stored column, ascending; `None`: column `j` is feature `j`.
+    pub(super) features: Option<Vec<u32>>,
+    /// Number of feature columns, stored or not.
+    pub(super) width: usize,
+}
+
+/// A matrix of examples (rows) by features (columns): any matrix of `sprs`, in compressed rows or
+/// columns, and any two-dimensional array of `ndarray`, in any layout; owned, a view or a reference;
+/// of `f64` or `f32`.
+///
+/// Compressed columns with indices of `u32`, bounds of `usize` and values of `f64` (a
+/// `CsMatViewI<f64, u32, usize>`) are borrowed, or taken over, without a copy. Others are copied:
+/// 12 bytes an entry. Entries of zero in an `ndarray` are not stored.
+pub trait IntoColumns<'a> {
+    /// The same numbers as compressed columns.
+    ///
+    /// # Errors
+    /// [`DatasetError`] when rows or columns are too many for 32 bits.
+    fn into_columns(self) -> Result<Columns<'a>, DatasetError>;
+}
+
+impl<'a, N, I, P, Bounds, Indices, Values> IntoColumns<'a>
+    for CsMatBase<N, I, Bounds, Indices, Values, P>
+where
+    N: Value,
+    I: Index,
+    P: Index,
+    Bounds: Deref<Target = [P]> + Into<Cow<'a, [P]>>,
+    Indices: Deref<Target = [I]> + Into<Cow<'a, [I]>>,
+    Values: Deref<Target = [N]> + Into<Cow<'a, [N]>>,
+{
+    fn into_columns(self) -> Result<Columns<'a>, DatasetError> {
+        let (by_column, shape) = (self.is_csc(), self.shape());
+        let (bounds, indices, values) = self.into_raw_storage();
+        let mut bounds = P::widen(bounds.into());
+        let (indices, values) = (I::narrow(indices.into())?, N::widen(values.into()));
+        // The bounds of a view of some rows or columns begin with those of the whole.
+        if let Some(&first) = bounds.first().filter(|&&first| first > 0) {
+            bounds.to_mut().iter_mut().for_each(|bound| *bound -= first);
+        }
+        if by_column {
+            return Columns::new(shape, bounds, indices, values);
+        }
+        let (rows, width) = shape;
+        if u32::try_from(rows).is_err() {
+            return Err(DatasetError::TooManyRows { rows });
+        }
+        let rows_of_matrix = Rows {
+            ends: bounds.get(1..).unwrap_or_default(),
+            indices: &indices,
+            values: &values,
+        };
+        transpose(&[rows_of_matrix], None).into_columns(rows, width)
+    }
+}
+
+impl<'a, N, I, P, Bounds, Indices, Values> IntoColumns<'a>
+    for &'a CsMatBase<N, I, Bounds, Indices, Values, P>
+where
+    N: Value,
+    I: Index,
+    P: Index,
+    Bounds: Deref<Target = [P]>,
+    Indices: Deref<Target = [I]>,
+    Values: Deref<Target = [N]>,
+{
+    fn into_columns(self) -> Result<Columns<'a>, DatasetError> {
+        self.view().into_columns()
+    }
+}
+
+impl<'a, N: Value, S: Data<Elem = N>> IntoColumns<'a> for ArrayBase<S, Ix2> {
+    fn into_columns(self) -> Result<Columns<'a>, DatasetError> {
+        columns_of_array(&self.view())
+    }
+}
+
+impl<'a, N: Value, S: Data<Elem = N>> IntoColumns<'a> for &ArrayBase<S, Ix2> {
+    fn into_columns(self) -> Result<Columns<'a>, DatasetError> {
+        columns_of_array(&self.view())
+    }
+}
+
+fn columns_of_array<N: Value>(x: &ArrayView2<'_, N>) -> Result<Columns<'static>, DatasetError> {
+    if u32::try_from(x.nrows()).is_err() {
+        return Err(DatasetError::TooManyRows { rows: x.nrows() });
+    }
+    let mut bounds = vec![0];
+    let (mut rows, mut values) = (Vec::new(), Vec::new());
+    for column in x.columns() {
+        for (row, &value) in (0u32..).zip(column) {
+            let value: f64 = value.into();
+            if value != 0.0 {
+                rows.push(row);
+                values.push(value);
+            }
+        }
+        bounds.push(rows.len());
+    }
+    Columns::new(x.dim(), bounds, rows, values)
+}
+
+impl<'a> Columns<'a> {
+    /// All columns of a matrix of `shape`.
+    pub(super) fn new(
+        shape: (usize, usize),
+        bounds: impl Into<Cow<'a, [usize]>>,
+        rows: impl Into<Cow<'a, [u32]>>,
+        values: impl Into<Cow<'a, [f64]>>,
+    ) -> Result<Self, DatasetError> {
+        let stored = CsMatBase::try_new_csc(shape, bounds.into(), rows.into(), values.into());
+        Ok(Self {
+            stored: stored.map_err(|(.., error)| DatasetError::Structure(error.to_string()))?,
+            features: None,
+            width: shape.1,
+        })
+    }
+
+    /// The same columns with the rows in another `order`: the present position of each row.
+    fn reordered(self, order: &[u32]) -> Result<Columns<'static>, DatasetError> {
+        let by_row = self.stored.to_other_storage();
+        let bounds = by_row.proper_indptr();
+        let rows = Rows {
+            ends: &bounds[1..],
+            indices: by_row.indices(),
+            values: by_row.data(),
+        };
+        let mut moved = transpose(&[rows], Some(order));
+        if let Some(features) = self.features {
+            for position in &mut moved.features {
+                *position = features[*position as usize];
+            }
+        }
+        moved.into_columns(order.len(), self.width)
+    }
+}
+
+/// A vector with a number or text for each row: a slice, `Vec`, array, or one-dimensional array of
+/// `ndarray`; owned, a view or a reference. What lies in one piece is borrowed.
+pub trait IntoVector<'a> {
+    /// What each row has.
+    type Element: Clone + 'a;
+
+    /// The elements in one piece.
+    fn into_vector(self) -> Cow<'a, [Self::Element]>;
+}
+
+impl<'a, T: Clone + 'a> IntoVector<'a> for Cow<'a, [T]> {
+    type Element = T;
+
+    fn into_vector(self) -> Cow<'a, [T]> {
+        self
+    }
+}
+
+impl<'a, T: Clone + 'a> IntoVector<'a> for &'a [T] {
+    type Element = T;
+
+    fn into_vector(self) -> Cow<'a, [T]> {
+        self.into()
+    }
+}
+
+impl<'a, T: Clone + 'a, const N: usize> IntoVector<'a> for &'a [T; N] {
+    type Element = T;
+
+    fn into_vector(self) -> Cow<'a, [T]> {
+        self[..].into()
+    }
+}
+
+impl<'a, T: Clone + 'a> IntoVector<'a> for Vec<T> {
+    type Element = T;
+
+    fn into_vector(self) -> Cow<'a, [T]> {
+        self.into()
+    }
+}
+
+impl<'a, T: Clone + 'a> IntoVector<'a> for &'a Vec<T> {
+    type Element = T;
+
+    fn into_vector(self) -> Cow<'a, [T]> {
+        self.into()
+    }
+}
+
+impl<'a, T: Clone + 'a> IntoVector<'a> for ArrayView1<'a, T> {
+    type Element = T;
+
+    fn into_vector(self) -> Cow<'a, [T]> {
+        match self.to_slice() {
+            Some(slice) => slice.into(),
+            None => self.to_vec().into(),
+        }
+    }
+}
+
+impl<'a, T: Clone + 'a> IntoVector<'a> for Array1<T> {
+    type Element = T;
+
+    fn into_vector(self) -> Cow<'a, [T]> {
+        self.to_vec().into()
+    }
+}
+
+impl<'a, T: Clone + 'a, S: Data<Elem = T>> IntoVector<'a> for &'a ArrayBase<S, Ix1> {
+    type Element = T;
+
+    fn into_vector(self) -> Cow<'a, [T]> {
+        self.view().into_vector()
+    }
+}
+
+/// The query of each row: [`Queries`], or a vector of identifiers (see [`IntoVector`]), which may be
+/// integers, text, or anything else that can be compared and written. Equal identifiers in a row are
+/// a query.
+pub trait IntoQueries {
+    /// The queries. Where rows have to move to make them contiguous, which is an error unless
+    /// `regroup` is set: the present position of every row, in the new order.
+    ///
+    /// # Errors
+    /// [`DatasetError::SplitQuery`] when a query comes back, [`DatasetError::NoRows`] without rows,
+    /// [`DatasetError::TooManyRows`] past 2^32 - 1.
+    fn into_queries(self, regroup: bool) -> Result<(Queries, Option<Vec<u32>>), DatasetError>;
+}
+
+impl IntoQueries for Queries {
+    fn into_queries(self, _: bool) -> Result<(Queries, Option<Vec<u32>>), DatasetError> {
+        Ok((self, None))
+    }
+}
+
+impl<'a, V> IntoQueries for V
+where
+    V: IntoVector<'a>,
+    V::Element: PartialEq + ToString,
+{
+    fn into_queries(self, regroup: bool) -> Result<(Queries, Option<Vec<u32>>), DatasetError> {
+        group(&self.into_vector(), regroup)
+    }
+}
+
+impl<'a> Dataset<'a> {
+    /// Checks and takes a matrix of examples (rows) by features (columns), a label for each row, and
+    /// the query of each row; the rows of a query are next to each other.
+    ///
+    /// `x` is any matrix of `sprs` or two-dimensional array of `ndarray` ([`IntoColumns`]), `y` a
+    /// vector of `f64` or `f32` ([`IntoVector`]), and `qid` a vector of integers or text, or
+    /// [`Queries`] ([`IntoQueries`]). Nothing is copied that has the layout of a data set.
+    ///
+    /// ```
+    /// use ndarray::array;
+    /// use rankrls::{Dataset, DatasetError, Queries};
+    /// use sprs::CsMatI;
+    ///
+    /// // Three examples of two features; the second query has the last two.
+    /// let dense = array![[0.5, 0.0], [0.0, 2.0], [1.0, 0.0]];
+    /// let labels = array![2.0, 0.0, 1.0];
+    /// let data = Dataset::new(&dense, &labels, &["a", "b", "b"])?;
+    /// assert_eq!((data.rows(), data.width(), data.nonzeros()), (3, 2, 3));
+    /// assert_eq!(data.queries().id(1), Some("b"));
+    ///
+    /// // The same in compressed columns, which are borrowed, and with integers for the queries.
+    /// let sparse: CsMatI<f64, u32, usize> =
+    ///     CsMatI::new_csc((3, 2), vec![0, 2, 3], vec![0, 2, 1], vec![0.5, 1.0, 2.0]);
+    /// let data = Dataset::new(&sparse, &labels, &[7, 8, 8])?;
+    /// assert_eq!(data.x().data().as_ptr(), sparse.data().as_ptr());
+    /// assert_eq!(data.y(), labels);
+    ///
+    /// // All examples in one query.
+    /// let data = Dataset::new(&sparse, &labels, Queries::single(3)?)?;
+    /// assert_eq!(data.queries().len(), 1);
+    ///
+    /// // A query that comes back is an error; `Dataset::regrouped` moves its rows together.
+    /// let error = Dataset::new(&sparse, &labels, &["a", "b", "a"]).unwrap_err();
+    /// assert!(matches!(error, DatasetError::SplitQuery { first: 0, again: 2, .. }));
+    /// let data = Dataset::regrouped(&sparse, &labels, &["a", "b", "a"])?;
+    /// assert_eq!(data.labels(), [2.0, 1.0, 0.0]);
+    /// assert_eq!(data.input_rows(), Some(&[0, 2, 1][..]));
+    /// # Ok::<(), DatasetError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DatasetError`] when the numbers of rows disagree, a query comes back, or a value or label
+    /// is not finite.
+    pub fn new(
+        x: impl IntoColumns<'a>,
+        y: impl IntoVector<'a, Element: Value>,
+        qid: impl IntoQueries,
+    ) -> Result<Self, DatasetError> {
+        let (queries, _) = qid.into_queries(false)?;
+        Self::assemble(x.into_columns()?, Value::widen(y.into_vector()), queries)
+    }
+
+    /// As [`Dataset::new`], but the rows of a query that comes back are moved to its others. Queries
+    /// stay in the order of their first rows, and the rows of a query in theirs;
+    /// [`Dataset::input_rows`] has the way back. Copies the matrix if rows have to move.
+    ///
+    /// # Errors
+    /// [`DatasetError`] when the numbers of rows disagree, or a value or label is not finite.
+    pub fn regrouped(
+        x: impl IntoColumns<'a>,
+        y: impl IntoVector<'a, Element: Value>,
+        qid: impl IntoQueries,
+    ) -> Result<Self, DatasetError> {
+        let (queries, order) = qid.into_queries(true)?;
+        let (columns, labels) = (x.into_columns()?, Value::widen(y.into_vector()));
+        let Some(order) = order else {
+            return Self::assemble(columns, labels, queries);
+        };
+        columns.check_lengths(&labels, &queries)?;
+        let moved = order.iter().map(|&row| labels[row as usize]).collect();
+        Self::assemble(columns.reordered(&order)?, moved, queries)?.with_input_rows(order)
+    }
+
+    /// The stored columns as a matrix of [`rows`](Self::rows) by
+    /// [`stored_columns`](Self::stored_columns); [`feature`](Self::feature) has the feature of each.
+    pub fn x(&self) -> CsMatViewI<'_, f64, u32, usize> {
+        self.columns.view()
+    }
+
+    /// The labels, one a row.
+    pub fn y(&self) -> ArrayView1<'_, f64> {
+        ArrayView1::from(self.labels())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ndarray::{Array2, Axis, Slice, array};
+    use sprs::{CsMat, CsMatI};
+
+    use super::*;
+    use crate::data::DataHash;
+
+    const ROWS: usize = 4;
+
+    fn dense() -> Array2<f64> {
+        array![
+            [0.5, 0.0, 0.0, -1.0],
+            [0.0, 0.0, 2.0, 0.0],
+            [0.0, 0.0, 0.0, 0.0],
+            [4.0, 0.0, 8.0, 16.0],
+        ]
+    }
+
+    fn sparse<I: SpIndex, P: SpIndex>() -> CsMatI<f64, I, P> {
+        CsMatI::csc_from_dense(dense().view(), 0.0)
+    }
+
+    fn labels() -> Vec<f64> {
+        vec![1.0, 0.0, 2.0, 0.5]
+    }
+
+    fn hash<'a>(
+        x: impl IntoColumns<'a>,
+        y: impl IntoVector<'a, Element: Value>,
+        qid: impl IntoQueries,
+    ) -> DataHash {
+        DataHash::of(&Dataset::new(x, y, qid).unwrap())
+    }
+
+    #[test]
+    fn the_same_data_through_every_door_is_the_same_data_set() {
+        let qid = ["3", "7", "7", "7"];
+        let queries = Queries::from_row_ids(&qid).unwrap();
+        let csr = (
+            [0, 2, 3, 3, 6],
+            [0, 3, 2, 0, 2, 3],
+            [0.5, -1.0, 2.0, 4.0, 8.0, 16.0],
+        );
+        let expected = Dataset::from_csr(&csr.0, &csr.1, &csr.2, 4, labels(), queries.clone());
+        let expected = DataHash::of(&expected.unwrap());
+        let mut doors = Vec::new();
+        let mut door = |hash: DataHash| doors.push(hash);
+
+        let csc = sparse::<u32, usize>();
+        door(hash(csc.view(), &labels(), &qid));
+        door(hash(&csc, &labels()[..], &qid[..]));
+        door(hash(csc.to_csr(), labels(), qid.to_vec()));
+        door(hash(csc.to_csr().view(), labels(), queries.clone()));
+        door(hash(csc, labels(), queries.clone()));
+        door(hash(&sparse::<usize, usize>(), labels(), &qid));
+        door(hash(sparse::<i32, i32>().to_csr(), labels(), &qid));
+        door(hash(sparse::<u32, u32>(), labels(), &qid.map(String::from)));
+        door(hash(sparse::<i64, u64>(), labels(), array![3, 7, 7, 7]));
+        let narrow = sparse::<isize, usize>().map(|&value| value as f32);
+        door(hash(&narrow, labels(), &[3, 7, 7, 7]));
+        door(hash(narrow.to_csr(), labels(), &vec![3_u64, 7, 7, 7]));
+
+        let narrow = |value: &f64| *value as f32;
+        let x = dense();
+        let y = Array1::from(labels());
+        door(hash(&x, &y, &qid));
+        door(hash(x.view(), y.view(), array!["3", "7", "7", "7"].view()));
+        door(hash(
+            x.mapv(|value| narrow(&value)),
+            y.mapv(|value| narrow(&value)),
+            &qid,
+        ));
+        let columns_first = x.t().as_standard_layout().to_owned();
+        door(hash(columns_first.t(), y.clone(), &qid));
+        let backwards = x.slice_axis(Axis(0), Slice::new(0, None, -1)).to_owned();
+        let labels_backwards: Array1<f64> = y.iter().rev().copied().collect();
+        let again = backwards.slice_axis(Axis(0), Slice::new(0, None, -1));
+        let labels_again = labels_backwards.slice_axis(Axis(0), Slice::new(0, None, -1));
+        door(hash(again, labels_again, &qid));
+
+        let first = doors.iter().position(|&door| door != expected);
+        assert_eq!(first, None);
+    }
+
+    #[test]
+    fn compressed_columns_and_labels_are_borrowed() {
+        let (x, y) = (sparse::<u32, usize>(), Array1::from(labels()));
+        let data = Dataset::new(&x, &y, &[1, 1, 2, 2]).unwrap();
+        let again = Dataset::new(data.x(), data.y(), data.queries().clone()).unwrap();
+        for data in [&data, &again] {
+            assert_eq!(data.x().data().as_ptr(), x.data().as_ptr());
+            assert_eq!(data.x().indices().as_ptr(), x.indices().as_ptr());
+            let bounds = data.x().indptr().raw_storage().as_ptr();
+            assert_eq!(bounds, x.indptr().raw_storage().as_ptr());
+            assert_eq!(data.labels().as_ptr(), y.as_ptr());
+        }
+        assert_eq!(DataHash::of(&again), DataHash::of(&data));
+    }
+
+    #[test]
+    fn parts_of_a_matrix_are_matrices() {
+        let x = sparse::<u32, usize>();
+        let part = Dataset::new(x.slice_outer(2..4), labels(), &[1; ROWS]).unwrap();
+        let all = dense();
+        let whole = all.slice_axis(Axis(1), Slice::from(2..));
+        let whole = Dataset::new(whole, labels(), &[1; ROWS]).unwrap();
+        assert_eq!(DataHash::of(&part), DataHash::of(&whole));
+        let by_row = x.to_csr();
+        let part = Dataset::new(by_row.slice_outer(1..4), &[0.0; 3], &[1; 3]).unwrap();
+        let whole = all.slice_axis(Axis(0), Slice::from(1..));
+        let whole = Dataset::new(whole, &[0.0; 3], &[1; 3]).unwrap();
+        assert_eq!(DataHash::of(&part), DataHash::of(&whole));
+    }
+
+    #[test]
+    fn queries_that_come_back_are_refused_or_regrouped() {
+        let qid = ["a", "b", "a", "b"];
+        let error = Dataset::new(&dense(), labels(), &qid)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("begins at row 0 and comes back at row 2"),
+            "{error}"
+        );
+        assert!(error.contains("Dataset::regrouped"), "{error}");
+        let moved = dense().select(Axis(0), &[0, 2, 1, 3]);
+        let expected = Dataset::new(moved, &[1.0, 2.0, 0.0, 0.5], &["a", "a", "b", "b"]).unwrap();
+        let by_row = sparse::<u32, usize>().to_csr();
+        for data in [
+            Dataset::regrouped(sparse::<u32, usize>(), labels(), &qid).unwrap(),
+            Dataset::regrouped(by_row, labels(), &qid).unwrap(),
+            Dataset::regrouped(&dense(), labels(), &qid).unwrap(),
+        ] {
+            assert_eq!(DataHash::of(&data), DataHash::of(&expected));
+            assert_eq!(data.input_rows(), Some(&[0, 2, 1, 3][..]));
+        }
+        let still = Dataset::regrouped(&dense(), labels(), &["a", "a", "b", "b"]).unwrap();
+        assert_eq!(still.input_rows(), None);
+    }
+
+    #[test]
+    fn faults_are_found_where_they_are() {
+        let error = |x: Array2<f64>, y: &[f64], qid: &[i32]| {
+            let by_row: CsMat<f64> = CsMat::csr_from_dense(x.view(), 0.0);
+            let error = Dataset::new(x, y, qid).unwrap_err().to_string();
+            let sparse = Dataset::new(by_row, y, qid).unwrap_err().to_string();
+            assert_eq!(sparse, error);
+            assert!(Dataset::regrouped(&dense(), y, &qid[1..]).is_err());
+            error
+        };
+        let y = labels();
+        let (x, qid) = (dense(), [1; ROWS]);
+        assert_eq!(
+            error(x.clone(), &y[1..], &qid),
+            "labels: expected 4, found 3"
+        );
+        assert_eq!(
+            error(x.clone(), &y, &qid[..3]),
+            "labels: expected 3, found 4"
+        );
+        let short = x.select(Axis(0), &[0, 1, 2]);
+        assert_eq!(error(short, &y, &qid), "rows: expected 4, found 3");
+        let none = "the data has no rows: expected at least one example";
+        assert_eq!(
+            Dataset::new(x.clone(), &y, &qid[..0])
+                .unwrap_err()
+                .to_string(),
+            none
+        );
+        let mut bad = x.clone();
+        bad[[3, 2]] = f64::INFINITY;
+        let message = "the value at row 3, column 2 is inf: values must be finite";
+        assert_eq!(error(bad, &y, &qid), message);
+        let bad = [0.0, f64::NAN, 0.0, 0.0];
+        let message = "the label of row 1 is NaN: labels must be finite";
+        assert_eq!(error(x, &bad, &qid), message);
+    }
+}
