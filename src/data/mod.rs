@@ -7,6 +7,7 @@
 //! costs nothing.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use sprs::CsMatBase;
 
@@ -14,7 +15,6 @@ mod arrays;
 mod description;
 mod error;
 mod hash;
-mod names;
 mod output;
 mod queries;
 pub mod read;
@@ -28,7 +28,6 @@ pub use arrays::{Columns, Index, IntoColumns, IntoQueries, IntoVector, Value};
 pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;
 pub use hash::{DataHash, InvalidHash};
-pub use names::FeatureNames;
 pub use output::{CompleteOutput, Output};
 pub use queries::Queries;
 pub use strings::Strings;
@@ -64,6 +63,49 @@ impl IndexBase {
             Self::Zero => 0,
             Self::One => 1,
         }
+    }
+}
+
+/// Names of the features, the first for the first column whichever way the
+/// file counts its indices. Clones share them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FeatureNames(Arc<Strings>);
+
+impl FeatureNames {
+    /// Names in column order.
+    pub fn new(names: Strings) -> Self {
+        Self(Arc::new(names))
+    }
+
+    /// How many columns have a name.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether no column has one.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Name of the feature at the 0-based column `feature`.
+    pub fn of(&self, feature: u32) -> Option<&str> {
+        self.0.get(feature as usize)
+    }
+
+    /// Names in column order.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter()
+    }
+
+    /// Bytes held.
+    pub fn memory(&self) -> usize {
+        self.0.memory()
+    }
+}
+
+impl<S: AsRef<str>> FromIterator<S> for FeatureNames {
+    fn from_iter<I: IntoIterator<Item = S>>(names: I) -> Self {
+        Self(Arc::new(names.into_iter().collect()))
     }
 }
 

@@ -40,15 +40,11 @@
 //! # Ok::<(), rankrls::data::read::ReadError>(())
 //! ```
 
-mod chunks;
 mod error;
-mod header;
 mod input;
-mod matrix;
 mod names;
 mod npy;
 mod npz;
-mod number;
 mod options;
 mod piece;
 mod rlscore;

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use crate::data::{Dataset, FeatureNames, Strings};
 
-use super::chunks::{CHUNK, Chunks};
 use super::error::{Fault, ReadError, ReadErrorKind};
 use super::input::Source;
+use super::text::{CHUNK, Chunks};
 
 /// Reads names of features, one a line: the first line names the first column, which is 1 in
 /// svmlight files and 0 in RLScore's. The file may be compressed and have CRLF line ends; an

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use crate::data::sidecar::{NAMES, find};
 use crate::data::{Dataset, IndexBase};
 
-use super::chunks::CHUNK;
 use super::error::{Fault, ReadError};
 use super::piece::{Grammar, Lines};
-use super::text::{Plan, Text};
+use super::text::{CHUNK, Plan, Text};
 use super::{names, npz, rlscore, svmlight};
 
 /// The formats of data files.

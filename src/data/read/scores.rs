@@ -3,11 +3,10 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::chunks::{CHUNK, Chunks};
 use super::error::{Fault, ReadError, ReadErrorKind};
 use super::input::Source;
-use super::number::{self, BadNumber};
-use super::token;
+use super::text::{CHUNK, Chunks};
+use super::token::{self, BadNumber};
 
 /// Reads scores, a finite decimal number a line, one for each row of a data set in the order of
 /// its file. The file may be compressed and have CRLF line ends; `-` is standard input.
@@ -71,7 +70,7 @@ fn score(line: &[u8]) -> Result<f64, Fault> {
         };
         Fault::token(kind, expected, at, &line[at..end])
     };
-    let score = number::parse(&line[at..end]).map_err(bad)?;
+    let score = token::number(&line[at..end]).map_err(bad)?;
     if end < line.len() {
         let at = token::start(line, end);
         let expected = "one score a line";

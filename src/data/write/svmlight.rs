@@ -4,8 +4,7 @@ use std::io::{self, Write};
 
 use sprs::CsMatI;
 
-use super::ids::tokens;
-use super::refused;
+use super::{refused, tokens};
 use crate::data::read::LARGEST_INDEX;
 use crate::data::{Dataset, IndexBase};
 
