@@ -6,9 +6,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use rankrls::corpus::{CorpusOptions, generate};
 use rankrls::data::read::ReadOptions;
-use rankrls::{ColumnClasses, Dataset};
+use rankrls::{ColumnClasses, Dataset, Queries};
+use rankrls_parses::language::{CorpusOptions, generate};
 
 const SEED: u64 = 1;
 
@@ -39,7 +39,11 @@ fn generated(criterion: &mut Criterion) {
             ..CorpusOptions::default()
         };
         let corpus = generate(&options, &|_| ()).expect("valid options");
-        measure(criterion, "generated", &corpus.dataset);
+        let queries = Queries::from_sizes(&corpus.sizes).expect("sizes of queries");
+        let (indptr, rows, values) = (corpus.indptr, corpus.rows, corpus.values);
+        let data =
+            Dataset::from_csc(indptr, rows, values, corpus.labels, queries).expect("a data set");
+        measure(criterion, "generated", &data);
     }
 }
 

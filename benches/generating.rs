@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::time::Duration;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use rankrls::corpus::{CorpusOptions, generate};
+use rankrls_parses::language::{CorpusOptions, generate};
 
 fn generating(criterion: &mut Criterion) {
     let sizes = [

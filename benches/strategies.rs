@@ -13,10 +13,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
-use rankrls::corpus::{CorpusOptions, generate};
 use rankrls::data::read::ReadOptions;
 use rankrls::greedy::{SelectionOptions, select_among};
-use rankrls::{ColumnClasses, Dataset, Lambda, Selection, StrategyKind};
+use rankrls::{ColumnClasses, Dataset, Lambda, Queries, Selection, StrategyKind};
+use rankrls_parses::language::{CorpusOptions, generate};
 use rayon::prelude::*;
 
 const SEED: u64 = 1;
@@ -161,7 +161,10 @@ fn generated(criterion: &mut Criterion) {
     ];
     for (options, steps) in corpora {
         let corpus = generate(&options, &|_| ()).expect("valid options");
-        let subject = Subject::new("generated", &corpus.dataset);
+        let queries = Queries::from_sizes(&corpus.sizes).expect("sizes of queries");
+        let (indptr, rows, values) = (corpus.indptr, corpus.rows, corpus.values);
+        let data = Dataset::from_csc(indptr, rows, values, corpus.labels, queries);
+        let subject = Subject::new("generated", data.as_ref().expect("a data set"));
         for k in steps {
             for strategy in StrategyKind::ALL {
                 subject.measure(criterion, strategy, k, LAMBDA);

@@ -22,7 +22,7 @@
 //! | `kappa` | candidates drawn each step by the strategy `sampled`, [`Sampler`] |
 //!
 //! ```
-//! use rankrls::corpus::sample;
+//! use rankrls::data::sample;
 //! use rankrls::metrics::{Convention, Metric};
 //! use rankrls::SelectionOptions;
 //! use rankrls::{Lambda, TestPath};
@@ -57,9 +57,6 @@
 //! - [`mod@rankrls`]: RankRLS without selection, leave-query-out and hold-out predictions.
 //! - [`model`]: what was selected, as a file.
 //! - [`metrics`]: measures of rankings, in two conventions.
-//! - [`corpus`]: synthetic corpora of parses, and [a small one](corpus::sample) in the crate.
-//! - [`treebank`]: sentences with dependencies, in CoNLL-U and Penn brackets.
-//! - [`linkgrammar`]: parses by the Link Grammar parser.
 //! - [`memory`]: how much the machine has left.
 //!
 //! The library prints nothing and ends no process; it works on the threads of the current rayon
@@ -70,20 +67,17 @@
 pub mod checkpoint;
 pub mod columns;
 pub mod compare;
-pub mod corpus;
 pub mod data;
 pub mod greedy;
 mod kernels;
 mod lambda;
 pub mod letor;
-pub mod linkgrammar;
 pub mod memory;
 pub mod metrics;
 pub mod model;
 #[cfg(feature = "plot")]
 pub mod plot;
 pub mod ridge;
-pub mod treebank;
 pub mod tune;
 
 pub use columns::{ColumnClasses, QueryWeight, UnknownQueryWeight};

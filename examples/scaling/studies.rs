@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use rankrls::corpus::{CorpusOptions, generate};
-use rankrls::{Lambda, StrategyKind};
+use rankrls::{Dataset, Lambda, Queries, StrategyKind};
+use rankrls_parses::language::{CorpusOptions, generate};
 
 use crate::Outcome;
 use crate::measure::{Measurer, Trial, of_file};
@@ -30,7 +30,10 @@ impl Job {
     pub(crate) fn run(&self) -> Outcome {
         match &self.source {
             Source::Generated(options) => {
-                let data = generate(options, &|_| ())?.dataset;
+                let corpus = generate(options, &|_| ())?;
+                let queries = Queries::from_sizes(&corpus.sizes)?;
+                let (indptr, rows, values) = (corpus.indptr, corpus.rows, corpus.values);
+                let data = Dataset::from_csc(indptr, rows, values, corpus.labels, queries)?;
                 Measurer::new(self.study, "generated", &data).run(&self.trials)
             }
             Source::EwtParse(name) => {

@@ -28,7 +28,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::data::Output;
-use crate::data::read::read_whole;
+use rankrls_files::read_whole;
 
 pub use checkpointer::{Checkpointer, Record};
 pub use error::CheckpointError;

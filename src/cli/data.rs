@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use rankrls::corpus::sample;
 use rankrls::data::read::{Format, Loaded, ReadOptions};
+use rankrls::data::sample;
 use rankrls::{Dataset, FeatureNames, IndexBase, Model, memory};
 
 use super::console::Console;

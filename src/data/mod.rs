@@ -15,11 +15,10 @@ mod arrays;
 mod description;
 mod error;
 mod hash;
-mod output;
 mod queries;
 pub mod read;
+pub mod sample;
 mod sidecar;
-mod strings;
 mod subset;
 mod transpose;
 pub(crate) mod write;
@@ -28,9 +27,8 @@ pub use arrays::{Columns, Index, IntoColumns, IntoQueries, IntoVector, Value};
 pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;
 pub use hash::{DataHash, InvalidHash};
-pub use output::{CompleteOutput, Output};
 pub use queries::Queries;
-pub use strings::Strings;
+pub use rankrls_files::{CompleteOutput, Output, Strings};
 pub use write::{
     DataFiles, MatrixLayout, Part, write_features, write_labels, write_names, write_npy_labels,
     write_npy_query_ids, write_npz, write_query_ids, write_svmlight, write_whole_svmlight,

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::{LARGEST, Model, ModelError};
 use crate::data::IndexBase;
-use crate::data::read::read_whole;
+use rankrls_files::read_whole;
 
 /// Reads features of data with `width` columns, 0-based, in the order of the file at `path`: a
 /// model, or a list with an index a line, as data with this `base` write it. Blank lines of a

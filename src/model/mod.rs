@@ -30,7 +30,6 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::columns::Summary;
-use crate::data::read::read_whole;
 use crate::data::{DataHash, Dataset, DatasetError, IndexBase, Output};
 use crate::greedy::Criterion;
 use crate::greedy::Sampler;
@@ -40,6 +39,7 @@ use crate::ridge::Weights;
 use crate::{Lambda, QueryWeight};
 use document::Document;
 use lines::Lines;
+use rankrls_files::read_whole;
 
 pub use choice::FeatureChoice;
 pub use error::ModelError;

@@ -7,7 +7,7 @@
 //! `docs/rankrls.md` has the derivation.
 //!
 //! ```
-//! use rankrls::corpus::sample;
+//! use rankrls::data::sample;
 //! use rankrls::ridge::{Groups, RankRls, TrainOptions};
 //! use rankrls::Lambda;
 //!

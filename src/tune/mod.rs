@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use rankrls::Lambda;
-//! use rankrls::corpus::sample;
+//! use rankrls::data::sample;
 //! use rankrls::tune::{Options, Rule, tune};
 //!
 //! let lambdas = [1.0, 4.0, 16.0, 64.0].map(|lambda| Lambda::new(lambda).expect("above 0"));

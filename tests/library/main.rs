@@ -8,5 +8,6 @@ mod oracle;
 mod partition;
 mod resume;
 mod ridge;
+mod sample;
 mod strategies;
 mod tune;

@@ -6,9 +6,9 @@ use std::time::Duration;
 use rankrls::checkpoint::{
     CheckpointError, Checkpointer, Progress, Record, Tuning, TuningSettings,
 };
-use rankrls::corpus::sample;
 use rankrls::data::DataHash;
 use rankrls::data::read::ReadOptions;
+use rankrls::data::sample;
 use rankrls::greedy::{Criterion, State};
 use rankrls::greedy::{Observer, SelectError, Step, resume_among, select_among};
 use rankrls::metrics::{Convention, Metric};

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
-use rankrls::corpus::build::{
+use rankrls_parses::corpus::{
     self, BuildError, BuildOptions, CandidateFormat, Candidates, Compression, Labels, Malformed,
     Manifest, Punctuation, Share, TABLE, Templates, Values,
 };
-use rankrls::linkgrammar;
+use rankrls_parses::linkgrammar;
 
 use super::progress::Progress;
 use super::summary::summary;

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
-use rankrls::corpus::build::{Checked, Listing, Verdict};
+use rankrls_parses::corpus::{Checked, Listing, Verdict};
 use serde::Serialize;
 
 use crate::cli::output::{print, print_json};

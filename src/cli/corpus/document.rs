@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rankrls::corpus::{Corpus, CorpusOptions, Report};
+use rankrls_parses::language::{Corpus, CorpusOptions, Report};
 use serde::Serialize;
 
 /// The JSON document of the schema `rankrls.corpus/1`.
@@ -35,9 +35,8 @@ struct Labels {
 
 impl Labels {
     fn of(corpus: &Corpus) -> Self {
-        let labels = corpus.dataset.labels();
-        let queries = corpus.dataset.queries();
-        let ranges = queries.ranges().map(|rows| {
+        let labels = &corpus.labels;
+        let ranges = corpus.ranges().map(|rows| {
             let (least, largest) = extremes(&labels[rows]);
             largest - least
         });
@@ -46,7 +45,7 @@ impl Labels {
             least,
             mean: labels.iter().sum::<f64>() / labels.len() as f64,
             largest,
-            mean_range: ranges.sum::<f64>() / queries.len() as f64,
+            mean_range: ranges.sum::<f64>() / corpus.sizes.len() as f64,
         }
     }
 }

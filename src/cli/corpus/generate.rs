@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use rankrls::corpus::{self, Corpus, CorpusError, CorpusOptions, Split};
-use rankrls::data::{write_names, write_svmlight};
+use rankrls::data::{DatasetError, write_svmlight};
+use rankrls::{Dataset, Queries};
+use rankrls_parses::language::{self, Corpus, CorpusError, CorpusOptions, Split};
 
 use super::document::Document;
 use crate::cli::console::Console;
@@ -122,8 +123,8 @@ fn generate(
     let bar = console.bar(options.rows + test_rows.unwrap_or(0), STYLE);
     let progress = |rows: usize| bar.set_position(rows as u64);
     let corpora = match test_rows {
-        None => corpus::generate(options, &progress).map(|corpus| (corpus, None)),
-        Some(rows) => corpus::generate_split(options, rows, &progress)
+        None => language::generate(options, &progress).map(|corpus| (corpus, None)),
+        Some(rows) => language::generate_split(options, rows, &progress)
             .map(|Split { train, test }| (train, Some(test))),
     };
     bar.finish_and_clear();
@@ -183,12 +184,15 @@ impl Files {
     }
 
     fn write(self, options: &CorpusOptions, train: &Corpus, test: Option<&Corpus>) -> Result<()> {
-        if let Some(names) = self.names.zip(train.dataset.names()) {
-            let (file, names) = names;
-            file.write(|output| write_names(names, output))?;
+        if let Some(file) = self.names {
+            file.write(|output| write_lines(train.names.iter(), output))?;
         }
         if let Some(file) = self.sentences {
-            file.write(|output| write_trees(train, output))?;
+            let trees = train
+                .sentences
+                .iter()
+                .map(|sentence| sentence.tree.as_str());
+            file.write(|output| write_lines(trees, output))?;
         }
         if let Some((file, test)) = self.test.zip(test) {
             file.write(|output| write_rows(options, "other sentences", test, output))?;
@@ -209,7 +213,14 @@ fn write_rows(
     output: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(output, "{}", heading(options, what))?;
-    write_svmlight(&corpus.dataset, output)
+    write_svmlight(&dataset(corpus).map_err(io::Error::other)?, output)
+}
+
+/// The rows of a corpus with the identifiers of their queries, without copying them.
+fn dataset(corpus: &Corpus) -> Result<Dataset<'_>, DatasetError> {
+    let queries = Queries::from_sizes(&corpus.sizes)?.with_ids(corpus.ids.clone())?;
+    let (indptr, rows, values) = (&*corpus.indptr, &*corpus.rows, &*corpus.values);
+    Dataset::from_csc(indptr, rows, values, &*corpus.labels, queries)
 }
 
 fn heading(options: &CorpusOptions, what: &str) -> String {
@@ -229,7 +240,9 @@ fn heading(options: &CorpusOptions, what: &str) -> String {
     )
 }
 
-fn write_trees(corpus: &Corpus, output: &mut dyn Write) -> io::Result<()> {
-    let mut sentences = corpus.sentences.iter();
-    sentences.try_for_each(|sentence| writeln!(output, "{}", sentence.tree))
+fn write_lines<'a>(
+    mut lines: impl Iterator<Item = &'a str>,
+    output: &mut dyn Write,
+) -> io::Result<()> {
+    lines.try_for_each(|line| writeln!(output, "{line}"))
 }

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use indicatif::ProgressBar;
-use rankrls::corpus::build::BuildObserver;
+use rankrls_parses::corpus::BuildObserver;
 
 use crate::cli::console::Console;
 use crate::cli::interrupt::Interrupt;

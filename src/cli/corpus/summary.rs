@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use rankrls::corpus::build::{Manifest, Part};
+use rankrls_parses::corpus::{Manifest, Part};
 
 /// The manifest for people.
 pub(super) fn summary(manifest: &Manifest) -> String {

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use rankrls::corpus::english::{TreebankOptions, treebank};
-use rankrls::treebank::conllu;
+use rankrls_parses::language::english::{TreebankOptions, treebank};
+use rankrls_parses::treebank::conllu;
 
 use super::generate::refused;
 use crate::cli::output::{OutputFile, print};

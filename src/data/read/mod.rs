@@ -40,8 +40,6 @@
 //! # Ok::<(), rankrls::data::read::ReadError>(())
 //! ```
 
-mod error;
-mod input;
 mod names;
 mod npy;
 mod npz;
@@ -53,14 +51,31 @@ mod svmlight;
 mod text;
 mod token;
 
-pub(crate) use error::quote;
-pub use error::{Place, ReadError, ReadErrorKind};
 pub use names::{read_names, read_names_from};
 pub use options::{Format, Loaded, ReadOptions};
+pub use rankrls_files::{Place, ReadError, ReadErrorKind};
+use rankrls_files::{error, input};
 pub(super) use rlscore::split as split_features;
-pub(crate) use scores::{hash_text, read_whole};
 pub use scores::{read_scores, read_scores_from};
 pub(super) use token::LARGEST_INDEX;
+
+/// What tests compress.
+#[cfg(test)]
+mod compressed {
+    use std::io::Write;
+
+    use flate2::write::GzEncoder;
+
+    pub(super) fn gz(text: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    pub(super) fn zst(text: &[u8]) -> Vec<u8> {
+        zstd::encode_all(text, 3).unwrap()
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -92,7 +92,7 @@ fn push_lines(text: &[u8], names: &mut Strings) -> Result<(), Fault> {
 mod tests {
     use std::fs;
 
-    use super::super::input::tests::{gz, zst};
+    use super::super::compressed::{gz, zst};
     use super::super::{Place, ReadOptions};
     use super::*;
 

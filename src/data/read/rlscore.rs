@@ -91,7 +91,7 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use super::super::input::tests::{gz, zst};
+    use super::super::compressed::{gz, zst};
     use super::super::{Format, Place};
     use super::*;
 

@@ -1,4 +1,4 @@
-//! Files of scores, and files taken whole.
+//! Files of scores.
 
 use std::io::Read;
 use std::path::Path;
@@ -84,45 +84,12 @@ fn score(line: &[u8]) -> Result<f64, Fault> {
     Ok(score)
 }
 
-/// The whole of a file, decompressed, or of standard input for `-`.
-///
-/// # Errors
-/// [`ReadError`] when it cannot be read or has more than `limit` bytes.
-pub(crate) fn read_whole(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-    let mut source = Source::open(path, Some(limit))?;
-    let mut text = Vec::new();
-    let read = source.by_ref().take(limit + 1).read_to_end(&mut text);
-    if let Err(error) = read {
-        return Err(source.fault(&error).of(&source.name));
-    }
-    if text.len() as u64 > limit {
-        let expected = format!("a file of at most {limit} bytes");
-        let fault = Fault::new(ReadErrorKind::TooLarge, expected, "more".to_owned());
-        return Err(fault.of(&source.name));
-    }
-    Ok(text)
-}
-
-/// BLAKE3 hash of the text of a file, decompressed, in hexadecimal digits. Little memory is taken,
-/// however much text there is.
-///
-/// # Errors
-/// [`ReadError`] when the file cannot be read or decompressed.
-pub(crate) fn hash_text(path: &Path) -> Result<String, ReadError> {
-    let mut source = Source::open(path, None)?;
-    let mut hasher = blake3::Hasher::new();
-    match hasher.update_reader(&mut source) {
-        Ok(_) => Ok(hasher.finalize().to_hex().to_string()),
-        Err(error) => Err(source.fault(&error).of(&source.name)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
 
     use super::super::Place;
-    use super::super::input::tests::{gz, zst};
+    use super::super::compressed::{gz, zst};
     use super::*;
 
     fn with<T>(bytes: &[u8], read: impl FnOnce(&Path) -> T) -> T {
@@ -161,17 +128,5 @@ mod tests {
         }
         let error = scores(&zst(&b"1\n".repeat(100_000))).unwrap_err();
         assert_eq!(error.kind(), ReadErrorKind::TooLarge);
-    }
-
-    #[test]
-    fn whole_files_have_a_limit() {
-        let whole = |bytes: &[u8], limit| with(bytes, |path| read_whole(path, limit));
-        assert_eq!(whole(b"abc", 3).unwrap(), b"abc");
-        assert_eq!(whole(&gz(b"abc"), 3).unwrap(), b"abc");
-        let kind = |bytes: &[u8]| whole(bytes, 3).unwrap_err().kind();
-        assert_eq!(kind(b"abcd"), ReadErrorKind::TooLarge);
-        assert_eq!(kind(&zst(&[b'a'; 1000])), ReadErrorKind::TooLarge);
-        let cut = &gz(b"abc")[..12];
-        assert_eq!(kind(cut), ReadErrorKind::Truncated);
     }
 }

@@ -41,7 +41,7 @@ mod tests {
     use proptest::prelude::*;
     use rayon::prelude::*;
 
-    use super::super::input::tests::{gz, zst};
+    use super::super::compressed::{gz, zst};
     use super::super::{Place, ReadErrorKind};
     use super::*;
     use crate::Dataset;

@@ -367,7 +367,7 @@ impl<'r> Chunks<'r> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::input::tests::gz;
+    use super::super::compressed::gz;
     use super::*;
 
     fn chunks(bytes: &[u8], size: usize, limit: Option<u64>) -> (Vec<Vec<u8>>, Option<Failure>) {

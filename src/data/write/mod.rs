@@ -9,7 +9,6 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 pub use npz::{MatrixLayout, write_npy_labels, write_npy_query_ids, write_npz};
-pub(crate) use svmlight::{push_integer, push_number};
 pub use svmlight::{
     write_features, write_labels, write_query_ids, write_svmlight, write_whole_svmlight,
 };

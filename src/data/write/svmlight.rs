@@ -7,6 +7,7 @@ use sprs::CsMatI;
 use super::{refused, tokens};
 use crate::data::read::LARGEST_INDEX;
 use crate::data::{Dataset, IndexBase};
+use rankrls_files::{push_integer, push_number};
 
 /// Bytes gathered before they are written.
 const BUFFER: usize = 1 << 16;
@@ -212,40 +213,6 @@ fn check_index(index: u64) -> io::Result<()> {
     )))
 }
 
-/// A whole number in decimal digits.
-pub(crate) fn push_integer(text: &mut Vec<u8>, mut number: u64) {
-    let start = text.len();
-    loop {
-        text.push(b'0' + (number % 10) as u8);
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    text[start..].reverse();
-}
-
-/// The shortest decimal that reads back as `number`.
-pub(crate) fn push_number(text: &mut Vec<u8>, number: f64) {
-    let magnitude = number.abs();
-    if magnitude < 1e15 && magnitude.fract() == 0.0 {
-        if number.is_sign_negative() {
-            text.push(b'-');
-        }
-        // An integer below 10^15.
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-        push_integer(text, magnitude as u64);
-        return;
-    }
-    let written = if (1e-5..1e16).contains(&magnitude) {
-        write!(text, "{number}")
-    } else {
-        write!(text, "{number:e}")
-    };
-    // A vector takes all that is written to it.
-    debug_assert!(written.is_ok());
-}
-
 #[cfg(test)]
 mod tests {
     use std::fmt::Write as _;
@@ -267,26 +234,6 @@ mod tests {
     fn read(text: &str, base: IndexBase) -> Dataset<'static> {
         let options = ReadOptions::new().zero_based(base == IndexBase::Zero);
         options.read_from(text.as_bytes(), "f").unwrap().dataset
-    }
-
-    #[test]
-    fn numbers_are_as_short_as_they_can_be() {
-        for (number, text) in [
-            (0.0, "0"),
-            (-0.0, "-0"),
-            (1.0, "1"),
-            (-20.0, "-20"),
-            (0.1, "0.1"),
-            (-2.5, "-2.5"),
-            (1e14, "100000000000000"),
-            (1e300, "1e300"),
-            (1.5e-7, "1.5e-7"),
-            (f64::MIN_POSITIVE, "2.2250738585072014e-308"),
-        ] {
-            let mut bytes = Vec::new();
-            push_number(&mut bytes, number);
-            assert_eq!(String::from_utf8(bytes).unwrap(), text);
-        }
     }
 
     #[test]

@@ -12,13 +12,15 @@ use std::sync::LazyLock;
 
 use peak_alloc::PeakAlloc;
 use rankrls::checkpoint::{self, Progress, Tuning};
-use rankrls::corpus::build::Listing;
 use rankrls::data::read::{self, Format, Loaded, ReadError, ReadErrorKind, ReadOptions};
 use rankrls::data::{DataFiles, DataHash, write_names, write_whole_svmlight};
 use rankrls::greedy::{SelectionOptions, Step, resume_among};
 use rankrls::model::read_features;
-use rankrls::treebank::{NBest, Sentence, TreebankError, brackets as trees, conllu as columns};
 use rankrls::{ColumnClasses, Dataset, IndexBase, Lambda, Model, Queries, StrategyKind};
+use rankrls_parses::corpus::Listing;
+use rankrls_parses::treebank::{
+    NBest, Sentence, TreebankError, brackets as trees, conllu as columns,
+};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;

@@ -1,0 +1,338 @@
+//! Why a file was refused, and where.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::io;
+
+use thiserror::Error;
+
+/// Characters of the input that a message quotes.
+const QUOTED: usize = 40;
+
+/// What is wrong with a file: one kind for each thing that is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ReadErrorKind {
+    /// The system could not open or read the file.
+    Io(io::ErrorKind),
+    /// Compressed data ends before its end.
+    Truncated,
+    /// Compressed data that does not decompress.
+    Corrupt,
+    /// More data than the memory limit lets in.
+    TooLarge,
+    /// Not a single row.
+    NoRows,
+    /// A label that is no decimal number, or none at all.
+    Label,
+    /// A score that is no decimal number, or none at all, or more than one on a line.
+    Score,
+    /// A feature's value that is no decimal number, or none at all.
+    Value,
+    /// A label or value that is nan, infinite, or beyond the largest 64-bit float.
+    NotFinite,
+    /// An empty query identifier.
+    QueryId,
+    /// A query identifier that is not UTF-8.
+    QueryIdEncoding,
+    /// A query identifier elsewhere than right after the label.
+    QueryIdPlace,
+    /// Query identifiers on some rows and none on others.
+    MixedQueryIds,
+    /// A query whose rows are not contiguous.
+    ReturningQuery,
+    /// A token that is no `index:value` pair.
+    Pair,
+    /// Index 0 in a file that counts from 1.
+    ZeroIndex,
+    /// An index over 2^32 - 2.
+    IndexTooLarge,
+    /// The same index twice in a row.
+    RepeatedIndex,
+    /// An index smaller than the one before it.
+    FallingIndex,
+    /// Files that belong together have different numbers of rows.
+    Lengths,
+    /// Fewer feature names than columns.
+    NameCount,
+    /// A feature name that is not UTF-8.
+    NameEncoding,
+    /// A format of several files cannot be read from one stream.
+    OneStream,
+    /// An array or column of a table that is missing or not of the form that is needed.
+    Array,
+    /// Bounds of rows or columns that do not ascend from 0 to the number of entries.
+    Bounds,
+    /// An index beyond the rows or columns.
+    IndexRange,
+    /// A format that this build cannot read.
+    Unsupported,
+    /// Every line is legal, the data as a whole is not.
+    Data,
+}
+
+/// A position in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Line, counted from 1.
+    pub line: u64,
+    /// Byte within the line, counted from 1.
+    pub column: usize,
+}
+
+/// A file that was refused. Its text reads
+/// `file:line:column: expected …, found … (remedy)`, without place or remedy where there is none;
+/// in a file of arrays the place is `file: array[position]`, positions counted from 0.
+#[derive(Debug, Error)]
+#[error("{}", .0.message())]
+pub struct ReadError(Box<Refusal>);
+
+#[derive(Debug)]
+struct Refusal {
+    name: String,
+    line: Option<u64>,
+    fault: Fault,
+}
+
+impl Refusal {
+    fn message(&self) -> String {
+        let mut text = self.name.clone();
+        if let Some(line) = self.line {
+            // Writing to a string cannot fail.
+            let _ = write!(text, ":{line}:{}", self.fault.column);
+        } else if !self.fault.element.is_empty() {
+            let _ = write!(text, ": {}", self.fault.element);
+        }
+        let _ = write!(
+            text,
+            ": expected {}, found {}",
+            self.fault.expected, self.fault.found
+        );
+        if !self.fault.remedy.is_empty() {
+            let _ = write!(text, " ({})", self.fault.remedy);
+        }
+        text
+    }
+}
+
+impl ReadError {
+    /// What is wrong.
+    pub fn kind(&self) -> ReadErrorKind {
+        self.0.fault.kind
+    }
+
+    /// The file, or how the reader was told to call its input.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Where in the decompressed text, if it is at some place.
+    pub fn place(&self) -> Option<Place> {
+        let column = self.0.fault.column;
+        self.0.line.map(|line| Place { line, column })
+    }
+
+    /// Where in a file of arrays, such as `indices[17]` or `indices`, if it is in an array.
+    pub fn element(&self) -> Option<&str> {
+        Some(&*self.0.fault.element).filter(|element| !element.is_empty())
+    }
+
+    /// What should have been there.
+    pub fn expected(&self) -> &str {
+        &self.0.fault.expected
+    }
+
+    /// What was there: quoted input is escaped and cut to 40 characters.
+    pub fn found(&self) -> &str {
+        &self.0.fault.found
+    }
+
+    /// What to do about it, where that is known.
+    pub fn remedy(&self) -> Option<&str> {
+        Some(self.0.fault.remedy).filter(|remedy| !remedy.is_empty())
+    }
+
+    /// The system could not open or read `name`.
+    pub fn io(name: &str, error: &io::Error) -> Self {
+        Fault::io(error).of(name)
+    }
+
+    /// Every line of `name` is legal, the data as a whole is not.
+    pub fn data(name: &str, error: &impl std::fmt::Display) -> Self {
+        let found = error.to_string();
+        Fault::new(ReadErrorKind::Data, "a data set that can be stored", found).of(name)
+    }
+}
+
+/// A [`ReadError`] without its file and line.
+#[derive(Debug)]
+pub struct Fault {
+    /// What is wrong.
+    pub kind: ReadErrorKind,
+    /// Byte within the line, counted from 1.
+    pub column: usize,
+    /// Array and position, in place of line and column.
+    element: Box<str>,
+    expected: Cow<'static, str>,
+    found: String,
+    remedy: &'static str,
+}
+
+impl Fault {
+    /// A fault in the first column of a line, or of a whole file.
+    pub fn new(kind: ReadErrorKind, expected: impl Into<Cow<'static, str>>, found: String) -> Self {
+        Self {
+            kind,
+            column: 1,
+            element: Box::default(),
+            expected: expected.into(),
+            found,
+            remedy: "",
+        }
+    }
+
+    /// A fault in the `token` that starts after `before` bytes of its line; nothing is the end
+    /// of the line.
+    pub fn token(
+        kind: ReadErrorKind,
+        expected: impl Into<Cow<'static, str>>,
+        before: usize,
+        token: &[u8],
+    ) -> Self {
+        let found = if token.is_empty() {
+            "the end of the line".to_owned()
+        } else {
+            quote(token)
+        };
+        Self {
+            column: before + 1,
+            ..Self::new(kind, expected, found)
+        }
+    }
+
+    /// The system could not open or read the file.
+    pub fn io(error: &io::Error) -> Self {
+        let kind = ReadErrorKind::Io(error.kind());
+        Self::new(kind, "a readable file", error.to_string())
+    }
+
+    /// Not a single row.
+    pub fn no_rows() -> Self {
+        let expected = "at least one row";
+        Self::new(ReadErrorKind::NoRows, expected, "none".to_owned())
+    }
+
+    /// More data than the memory `limit` lets in.
+    pub fn too_large(limit: u64, what: &str) -> Self {
+        let expected = format!("data that takes at most {limit} bytes of memory");
+        Self::new(ReadErrorKind::TooLarge, expected, what.to_owned())
+            .remedy("raise --max-memory, or select from fewer rows or columns")
+    }
+
+    /// With something else that should have been there.
+    #[must_use]
+    pub fn expecting(mut self, expected: String) -> Self {
+        self.expected = expected.into();
+        self
+    }
+
+    /// With what to do about it.
+    #[must_use]
+    pub fn remedy(mut self, remedy: &'static str) -> Self {
+        self.remedy = remedy;
+        self
+    }
+
+    /// In an array, at a position counted from 0 if it is at one.
+    #[must_use]
+    pub fn in_array(mut self, array: &str, position: Option<u64>) -> Self {
+        self.element = position.map_or_else(
+            || array.into(),
+            |position| format!("{array}[{position}]").into(),
+        );
+        self
+    }
+
+    /// At a byte of its line, counted from 1.
+    #[must_use]
+    pub fn at_column(mut self, column: usize) -> Self {
+        self.column = column;
+        self
+    }
+
+    /// The error at `line`, counted from 1, of the file `name`.
+    pub fn at(self, name: &str, line: u64) -> ReadError {
+        ReadError(Box::new(Refusal {
+            name: name.to_owned(),
+            line: Some(line),
+            fault: self,
+        }))
+    }
+
+    /// The error of the whole file `name`.
+    pub fn of(self, name: &str) -> ReadError {
+        ReadError(Box::new(Refusal {
+            name: name.to_owned(),
+            line: None,
+            fault: self,
+        }))
+    }
+}
+
+/// Input in quotes: control characters and bytes that are no UTF-8 escaped, cut when long.
+pub fn quote(bytes: &[u8]) -> String {
+    let head = &bytes[..bytes.len().min(4 * QUOTED + 4)];
+    let pieces: Vec<String> = head
+        .utf8_chunks()
+        .flat_map(|chunk| pieces(&chunk))
+        .collect();
+    let mut text = String::from("\"");
+    pieces
+        .iter()
+        .take(QUOTED)
+        .for_each(|piece| text.push_str(piece));
+    if pieces.len() > QUOTED {
+        text.push('…');
+    }
+    text.push('"');
+    text
+}
+
+fn pieces<'a>(chunk: &std::str::Utf8Chunk<'a>) -> impl Iterator<Item = String> + use<'a> {
+    let valid = chunk.valid().chars();
+    let invalid = chunk.invalid().iter();
+    valid
+        .map(|char| char.escape_debug().to_string())
+        .chain(invalid.map(|byte| format!("\\x{byte:02x}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_has_place_expected_found_and_remedy() {
+        let fault = Fault::token(ReadErrorKind::Pair, "a pair", 4, b"x").remedy("mend it");
+        let error = fault.at("a.svm", 7);
+        assert_eq!(
+            error.to_string(),
+            "a.svm:7:5: expected a pair, found \"x\" (mend it)"
+        );
+        assert_eq!(error.kind(), ReadErrorKind::Pair);
+        assert_eq!(error.place(), Some(Place { line: 7, column: 5 }));
+        assert_eq!(error.remedy(), Some("mend it"));
+    }
+
+    #[test]
+    fn quotes_are_escaped_and_cut() {
+        assert_eq!(quote("ä\t\"\u{1}".as_bytes()), r#""ä\t\"\u{1}""#);
+        assert_eq!(quote(b"a\xffb"), r#""a\xffb""#);
+        assert_eq!(quote(&[b'1'; 40]), format!("\"{}\"", "1".repeat(40)));
+        assert_eq!(quote(&[b'1'; 900]), format!("\"{}…\"", "1".repeat(40)));
+    }
+
+    #[test]
+    fn errors_are_small() {
+        assert!(size_of::<ReadError>() <= size_of::<usize>());
+    }
+}

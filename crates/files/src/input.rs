@@ -1,0 +1,350 @@
+//! Files and streams, plain or compressed.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::error::{Fault, ReadError, ReadErrorKind};
+
+const BUFFER: usize = 1 << 18;
+
+/// The name of standard input in messages.
+const STDIN: &str = "<stdin>";
+
+/// Whether `path` means standard input.
+pub fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// What compresses a stream, known by its first bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Compression {
+    None,
+    Gzip,
+    Zstd,
+}
+
+impl Compression {
+    fn of(head: &[u8]) -> Self {
+        match head {
+            [0x1f, 0x8b, ..] => Self::Gzip,
+            // A frame, or one of the frames to be skipped that may stand before it.
+            [0x28, 0xb5, 0x2f, 0xfd] | [0x50..=0x5f, 0x2a, 0x4d, 0x18] => Self::Zstd,
+            _ => Self::None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::None => "plain",
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+}
+
+/// Decompressed text of a named input.
+pub struct Source<'r> {
+    /// What messages call it.
+    pub name: String,
+    reader: Box<dyn Read + Send + 'r>,
+    compression: Compression,
+    limit: Option<u64>,
+    watch: Arc<Watch>,
+}
+
+impl Read for Source<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.reader.read(buffer)
+    }
+}
+
+impl<'r> Source<'r> {
+    /// Opens a file, or standard input for `-`. A decompressor may take `limit` bytes.
+    ///
+    /// # Errors
+    /// When the file, or its first bytes, cannot be read.
+    pub fn open(path: &Path, limit: Option<u64>) -> Result<Source<'static>, ReadError> {
+        if is_stdin(path) {
+            return Source::new(io::stdin(), STDIN, limit);
+        }
+        let name = path.display().to_string();
+        match File::open(path) {
+            Ok(file) => Source::new(file, &name, limit),
+            Err(error) => Err(ReadError::io(&name, &error)),
+        }
+    }
+
+    /// A stream that messages call `name`. A decompressor may take `limit` bytes.
+    ///
+    /// # Errors
+    /// When its first bytes cannot be read.
+    pub fn new(
+        reader: impl Read + Send + 'r,
+        name: &str,
+        limit: Option<u64>,
+    ) -> Result<Self, ReadError> {
+        let watch = Arc::new(Watch::default());
+        let watched = Watched {
+            reader,
+            watch: Arc::clone(&watch),
+        };
+        let (compression, reader) =
+            decompress(watched, limit).map_err(|error| ReadError::io(name, &error))?;
+        Ok(Self {
+            name: name.to_owned(),
+            reader,
+            compression,
+            limit,
+            watch,
+        })
+    }
+
+    /// What a failed read means: trouble with the file, or with what it holds.
+    pub fn fault(&self, error: &io::Error) -> Fault {
+        if self.watch.failed.load(Ordering::Relaxed) || self.compression == Compression::None {
+            return Fault::io(error);
+        }
+        let format = self.compression.name();
+        let bytes = self.watch.bytes.load(Ordering::Relaxed);
+        if error.kind() == io::ErrorKind::UnexpectedEof {
+            let expected = format!("more {format} data");
+            let found = format!("the end of the file after {bytes} compressed bytes");
+            return Fault::new(ReadErrorKind::Truncated, expected, found)
+                .remedy("the file was cut off: copy or compress it again");
+        }
+        if let Some(limit) = self.limit
+            && is_window(error)
+        {
+            return Fault::too_large(limit, "a zstd window beyond it");
+        }
+        let expected = format!("intact {format} data");
+        let found = format!("{error}, within the first {bytes} compressed bytes");
+        Fault::new(ReadErrorKind::Corrupt, expected, found)
+    }
+}
+
+type Decompressed<'r> = (Compression, Box<dyn Read + Send + 'r>);
+
+fn decompress<'r>(
+    mut reader: impl Read + Send + 'r,
+    limit: Option<u64>,
+) -> io::Result<Decompressed<'r>> {
+    let mut head = Vec::with_capacity(4);
+    reader.by_ref().take(4).read_to_end(&mut head)?;
+    let compression = Compression::of(&head);
+    let whole = Cursor::new(head).chain(BufReader::with_capacity(BUFFER, reader));
+    let reader: Box<dyn Read + Send + 'r> = match compression {
+        Compression::None => Box::new(whole),
+        Compression::Gzip => Box::new(flate2::bufread::MultiGzDecoder::new(whole)),
+        Compression::Zstd => {
+            let mut decoder = zstd::stream::read::Decoder::with_buffer(whole)?;
+            decoder.window_log_max(window_log(limit))?;
+            Box::new(decoder)
+        }
+    };
+    Ok((compression, reader))
+}
+
+/// Logarithm of the largest zstd window: all that the decoder can do, but within `limit` or
+/// the 8 MiB that the format asks every decoder to have.
+fn window_log(limit: Option<u64>) -> u32 {
+    let most = if size_of::<usize>() == 4 { 30 } else { 31 };
+    limit.map_or(most, |limit| limit.max(1).ilog2().clamp(23, most))
+}
+
+/// Whether a zstd decoder refused a window; its errors have no other kind than their text.
+fn is_window(error: &io::Error) -> bool {
+    error.to_string().contains("too much memory")
+}
+
+/// What went through a reader, told across threads.
+#[derive(Debug, Default)]
+struct Watch {
+    bytes: AtomicU64,
+    failed: AtomicBool,
+}
+
+struct Watched<R> {
+    reader: R,
+    watch: Arc<Watch>,
+}
+
+impl<R: Read> Read for Watched<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let result = self.reader.read(buffer);
+        match &result {
+            Ok(bytes) => {
+                self.watch.bytes.fetch_add(*bytes as u64, Ordering::Relaxed);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => self.watch.failed.store(true, Ordering::Relaxed),
+        }
+        result
+    }
+}
+
+/// The whole of a file, decompressed, or of standard input for `-`.
+///
+/// # Errors
+/// [`ReadError`] when it cannot be read or has more than `limit` bytes.
+pub fn read_whole(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    let mut source = Source::open(path, Some(limit))?;
+    let mut text = Vec::new();
+    let read = source.by_ref().take(limit + 1).read_to_end(&mut text);
+    if let Err(error) = read {
+        return Err(source.fault(&error).of(&source.name));
+    }
+    if text.len() as u64 > limit {
+        let expected = format!("a file of at most {limit} bytes");
+        let fault = Fault::new(ReadErrorKind::TooLarge, expected, "more".to_owned());
+        return Err(fault.of(&source.name));
+    }
+    Ok(text)
+}
+
+/// BLAKE3 hash of the text of a file, decompressed, in hexadecimal digits. Little memory is taken,
+/// however much text there is.
+///
+/// # Errors
+/// [`ReadError`] when the file cannot be read or decompressed.
+pub fn hash_text(path: &Path) -> Result<String, ReadError> {
+    let mut source = Source::open(path, None)?;
+    let mut hasher = blake3::Hasher::new();
+    match hasher.update_reader(&mut source) {
+        Ok(_) => Ok(hasher.finalize().to_hex().to_string()),
+        Err(error) => Err(source.fault(&error).of(&source.name)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    fn gz(text: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn zst(text: &[u8]) -> Vec<u8> {
+        let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 3).unwrap();
+        encoder.include_checksum(true).unwrap();
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn text_within(bytes: &[u8], limit: Option<u64>) -> Result<Vec<u8>, Fault> {
+        let mut source = Source::new(bytes, "x", limit).unwrap();
+        let mut text = Vec::new();
+        match source.read_to_end(&mut text) {
+            Ok(_) => Ok(text),
+            Err(error) => Err(source.fault(&error)),
+        }
+    }
+
+    fn text(bytes: &[u8]) -> Result<Vec<u8>, Fault> {
+        text_within(bytes, None)
+    }
+
+    fn kind_of(bytes: &[u8]) -> Option<ReadErrorKind> {
+        text(bytes).err().map(|fault| fault.kind)
+    }
+
+    #[test]
+    fn compression_is_known_by_the_first_bytes() {
+        for plain in [&b""[..], b"1", b"12 3", b"\x1f", b"(\xb5/"] {
+            assert_eq!(text(plain).unwrap(), plain);
+        }
+        assert_eq!(text(&gz(b"abc")).unwrap(), b"abc");
+        assert_eq!(text(&gz(b"")).unwrap(), b"");
+        assert_eq!(text(&zst(b"abc")).unwrap(), b"abc");
+    }
+
+    #[test]
+    fn members_and_frames_follow_each_other() {
+        assert_eq!(
+            text(&[gz(b"ab"), gz(b""), gz(b"c")].concat()).unwrap(),
+            b"abc"
+        );
+        let skipped = [0x5a, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 9, 9];
+        let frames = [skipped.to_vec(), zst(b"ab"), skipped.to_vec(), zst(b"c")].concat();
+        assert_eq!(text(&frames).unwrap(), b"abc");
+    }
+
+    #[test]
+    fn a_large_window_is_read() {
+        let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+        encoder.window_log(30).unwrap();
+        encoder.write_all(b"abc").unwrap();
+        let bytes = encoder.finish().unwrap();
+        assert_eq!(text(&bytes).unwrap(), b"abc");
+        let fault = text_within(&bytes, Some(1 << 29)).unwrap_err();
+        assert_eq!(fault.kind, ReadErrorKind::TooLarge);
+    }
+
+    #[test]
+    fn a_cut_off_stream_is_told_from_a_damaged_one() {
+        let noise: Vec<u8> = (0..100_000u32)
+            .flat_map(|i| i.wrapping_mul(2_654_435_761).to_le_bytes())
+            .collect();
+        for whole in [gz(&noise), zst(&noise), [gz(b"a"), gz(&noise)].concat()] {
+            for end in [5, 12, 40, whole.len() / 2, whole.len() - 1] {
+                let kind = kind_of(&whole[..end]);
+                assert_eq!(kind, Some(ReadErrorKind::Truncated), "{end}");
+            }
+            let mut damaged = whole.clone();
+            let middle = damaged.len() / 2;
+            damaged[middle..middle + 40].fill(0xff);
+            assert_eq!(kind_of(&damaged), Some(ReadErrorKind::Corrupt));
+        }
+    }
+
+    #[test]
+    fn a_failing_file_is_no_damaged_data() {
+        struct Failing;
+        impl Read for Failing {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::from(io::ErrorKind::UnexpectedEof))
+            }
+        }
+        let bytes = gz(&[b'a'; 1000]);
+        let mut source = Source::new(bytes[..20].chain(Failing), "x", None).unwrap();
+        let error = source.read_to_end(&mut Vec::new()).unwrap_err();
+        let kind = source.fault(&error).kind;
+        assert_eq!(kind, ReadErrorKind::Io(io::ErrorKind::UnexpectedEof));
+    }
+
+    #[test]
+    fn missing_files_and_folders_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("absent.svm");
+        let error = Source::open(&missing, None).err().unwrap();
+        assert_eq!(error.kind(), ReadErrorKind::Io(io::ErrorKind::NotFound));
+        assert!(error.to_string().contains("absent.svm"));
+        assert!(Source::open(folder.path(), None).is_err());
+    }
+
+    #[test]
+    fn whole_files_have_a_limit() {
+        let whole = |bytes: &[u8], limit| {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("file");
+            std::fs::write(&path, bytes).unwrap();
+            read_whole(&path, limit)
+        };
+        assert_eq!(whole(b"abc", 3).unwrap(), b"abc");
+        assert_eq!(whole(&gz(b"abc"), 3).unwrap(), b"abc");
+        let kind = |bytes: &[u8]| whole(bytes, 3).unwrap_err().kind();
+        assert_eq!(kind(b"abcd"), ReadErrorKind::TooLarge);
+        assert_eq!(kind(&zst(&[b'a'; 1000])), ReadErrorKind::TooLarge);
+        let cut = &gz(b"abc")[..12];
+        assert_eq!(kind(cut), ReadErrorKind::Truncated);
+    }
+}

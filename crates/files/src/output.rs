@@ -1,0 +1,228 @@
+//! Files that appear whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use atomic_write_file::AtomicWriteFile;
+use flate2::write::GzEncoder;
+
+/// Level of zstd. It is named, not left to the library, as files are compared byte by byte; they
+/// are compressed on one thread for the same reason.
+const ZSTD_LEVEL: i32 = 3;
+
+/// Level of gzip, named for the same reason.
+const GZIP_LEVEL: u32 = 6;
+
+/// Bytes gathered before they are written.
+const BUFFER: usize = 1 << 16;
+
+/// A file to write, compressed by its extension: `.gz` by gzip, `.zst` by zstd.
+///
+/// What is written goes to a temporary file beside it, which takes its name in
+/// [`finish`](Self::finish): until then, and if it is dropped, whatever had that name stays. A
+/// symbolic link keeps pointing where it did. A device or pipe is written to directly.
+#[derive(Debug)]
+pub struct Output(Encoder);
+
+/// A file that has all its content, but not yet its name; it is gone if it is dropped.
+#[derive(Debug)]
+pub struct CompleteOutput(Target);
+
+#[derive(Debug)]
+enum Encoder {
+    Plain(BufWriter<Target>),
+    Gzip(GzEncoder<BufWriter<Target>>),
+    Zstd(ZstdEncoder),
+}
+
+/// A zstd encoder, which has no `Debug` of its own.
+struct ZstdEncoder(zstd::stream::write::Encoder<'static, BufWriter<Target>>);
+
+impl std::fmt::Debug for ZstdEncoder {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str("ZstdEncoder")
+    }
+}
+
+#[derive(Debug)]
+enum Target {
+    Replaced(AtomicWriteFile),
+    Direct(File),
+}
+
+impl Target {
+    fn open(path: &Path) -> io::Result<Self> {
+        match fs::metadata(path) {
+            Ok(metadata) if metadata.is_file() => {
+                AtomicWriteFile::open(fs::canonicalize(path)?).map(Self::Replaced)
+            }
+            Ok(_) => File::options().write(true).open(path).map(Self::Direct),
+            Err(_) => AtomicWriteFile::open(path).map(Self::Replaced),
+        }
+    }
+
+    fn commit(self) -> io::Result<()> {
+        match self {
+            Self::Replaced(file) => file.commit(),
+            Self::Direct(mut file) => file.flush(),
+        }
+    }
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Replaced(file) => file.write(bytes),
+            Self::Direct(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Replaced(file) => file.flush(),
+            Self::Direct(file) => file.flush(),
+        }
+    }
+}
+
+impl Output {
+    /// Begins to write the file at `path`.
+    ///
+    /// # Errors
+    /// When the file, or one beside it, cannot be created.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let target = BufWriter::with_capacity(BUFFER, Target::open(path)?);
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        Ok(Self(match extension {
+            Some("gz") => {
+                Encoder::Gzip(GzEncoder::new(target, flate2::Compression::new(GZIP_LEVEL)))
+            }
+            Some("zst") => {
+                let mut encoder = zstd::stream::write::Encoder::new(target, ZSTD_LEVEL)?;
+                encoder.include_checksum(true)?;
+                Encoder::Zstd(ZstdEncoder(encoder))
+            }
+            _ => Encoder::Plain(target),
+        }))
+    }
+
+    /// Completes the file and gives it its name.
+    ///
+    /// # Errors
+    /// When the rest cannot be written or the name cannot be given; what had it before stays
+    /// then.
+    pub fn finish(self) -> io::Result<()> {
+        self.complete()?.commit()
+    }
+
+    /// Completes the file without giving it its name: files that belong together are all
+    /// completed before the first of them is [committed](CompleteOutput::commit), so that a disk
+    /// that is full leaves none of them.
+    ///
+    /// # Errors
+    /// When the rest cannot be written.
+    pub fn complete(self) -> io::Result<CompleteOutput> {
+        let buffer = match self.0 {
+            Encoder::Plain(buffer) => buffer,
+            Encoder::Gzip(encoder) => encoder.finish()?,
+            Encoder::Zstd(encoder) => encoder.0.finish()?,
+        };
+        let target = buffer.into_inner();
+        Ok(CompleteOutput(
+            target.map_err(io::IntoInnerError::into_error)?,
+        ))
+    }
+}
+
+impl CompleteOutput {
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// When that is not possible; what had the name before stays then.
+    pub fn commit(self) -> io::Result<()> {
+        self.0.commit()
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.0 {
+            Encoder::Plain(writer) => writer.write(bytes),
+            Encoder::Gzip(writer) => writer.write(bytes),
+            Encoder::Zstd(writer) => writer.0.write(bytes),
+        }
+    }
+
+    /// Leaves the compressors alone: a flush there costs compression and completes nothing.
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.0 {
+            Encoder::Plain(writer) => writer.flush(),
+            Encoder::Gzip(_) | Encoder::Zstd(_) => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read_whole;
+
+    #[test]
+    fn the_extension_says_how_to_compress() {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, magic) in [
+            ("a.svm", &b"1 "[..]),
+            ("a.gz", &[0x1f, 0x8b]),
+            ("a.zst", &[0x28]),
+        ] {
+            let path = folder.path().join(name);
+            let mut output = Output::create(&path).unwrap();
+            output.write_all(b"1 qid:a 3:0.5\n").unwrap();
+            assert!(!path.exists());
+            output.finish().unwrap();
+            assert!(fs::read(&path).unwrap().starts_with(magic));
+            assert_eq!(read_whole(&path, 100).unwrap(), b"1 qid:a 3:0.5\n");
+        }
+    }
+
+    #[test]
+    fn what_is_not_finished_leaves_the_old_file() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["a", "a.gz", "a.zst"] {
+            let path = folder.path().join(name);
+            fs::write(&path, "old").unwrap();
+            let mut output = Output::create(&path).unwrap();
+            output.write_all(&vec![b'x'; 200_000]).unwrap();
+            drop(output);
+            assert_eq!(fs::read(&path).unwrap(), b"old");
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_and_devices_stay_what_they_are() {
+        use std::os::unix::fs::{FileTypeExt, symlink};
+
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        symlink(&file, &link).unwrap();
+        let mut output = Output::create(&link).unwrap();
+        output.write_all(b"new").unwrap();
+        output.finish().unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        let null = Path::new("/dev/null");
+        let mut output = Output::create(null).unwrap();
+        output.write_all(b"new").unwrap();
+        output.finish().unwrap();
+        assert!(fs::metadata(null).unwrap().file_type().is_char_device());
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_an_error() {
+        assert!(Output::create(Path::new("absent/folder/file")).is_err());
+    }
+}

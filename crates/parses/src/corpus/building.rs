@@ -1,0 +1,254 @@
+//! From sentences and candidates to labels, and to what is written.
+
+use std::path::Path;
+
+use rayon::prelude::*;
+
+use super::columns::{Columns, Counts};
+use super::error::BuildError;
+use super::files::{FileNames, write_manifest};
+use super::options::{BuildOptions, Values};
+use super::report::{Manifest, Options as ManifestOptions, Reason, Sentences, Skipped, Sources};
+use super::source::{Found, Pool, Treebank};
+use super::written::Writing;
+use super::{BuildObserver, label, report, split, templates};
+use crate::bag::{Bag, ONE};
+
+/// Sentences described at a time; nothing depends on it.
+const BATCH: usize = 64;
+
+/// What is known of a sentence.
+#[derive(Debug)]
+pub(super) enum Judged {
+    Used { labels: Vec<i32>, test: bool },
+    Unused(Skipped),
+}
+
+/// A corpus in the making.
+pub(super) struct Building<'o> {
+    pub(super) gold: Treebank,
+    pub(super) pool: Pool,
+    pub(super) judged: Vec<Judged>,
+    pub(super) options: &'o BuildOptions,
+}
+
+impl<'o> Building<'o> {
+    /// Labels the candidates.
+    pub(super) fn judge(
+        gold: Treebank,
+        pool: Pool,
+        options: &'o BuildOptions,
+    ) -> Result<Self, BuildError> {
+        let mut building = Self {
+            gold,
+            pool,
+            judged: Vec::new(),
+            options,
+        };
+        let judged: Result<_, BuildError> = (0..building.gold.sentences.len())
+            .into_par_iter()
+            .map(|number| building.judge_one(number))
+            .collect();
+        building.judged = judged?;
+        Ok(building)
+    }
+
+    pub(super) fn found(&self, number: usize) -> Result<Found, BuildError> {
+        let sentence = &self.gold.sentences[number];
+        self.pool.of(number, sentence, self.options.candidates)
+    }
+
+    fn judge_one(&self, number: usize) -> Result<Judged, BuildError> {
+        let sentence = &self.gold.sentences[number];
+        let unused = |reason, place: Option<(String, u64)>, detail| {
+            let (file, line) = place.unwrap_or_else(|| {
+                let name = report::file_name(Path::new(&self.gold.name));
+                (name, sentence.line())
+            });
+            Ok(Judged::Unused(Skipped {
+                file,
+                line,
+                id: sentence.id().map(str::to_owned),
+                reason,
+                detail,
+            }))
+        };
+        let parses = match self.found(number)? {
+            Found::Parses(parses) => parses,
+            Found::None(reason, place, detail) => return unused(reason, place, detail),
+        };
+        let (test, foreign) = (false, self.options.columns.is_some());
+        if !sentence.has_tree() {
+            let labels = vec![0; parses.len()];
+            return Ok(Judged::Used { labels, test });
+        }
+        if parses.len() < 2 && !foreign {
+            return unused(Reason::Single, None, String::new());
+        }
+        let labels = label::f1(
+            sentence,
+            &parses,
+            self.options.labels,
+            self.options.punctuation,
+        );
+        if crate::bag::all_same(&labels) && !foreign {
+            return unused(Reason::Tied, None, String::new());
+        }
+        Ok(Judged::Used { labels, test })
+    }
+
+    /// Decides which of the sentences that can be used are held out.
+    pub(super) fn split(&mut self) {
+        if self.options.columns.is_some() {
+            return;
+        }
+        let sentences = self.gold.sentences.iter();
+        let mut used: Vec<_> = (self.judged.iter_mut().zip(sentences))
+            .filter_map(|(judged, sentence)| match judged {
+                Judged::Used { test, .. } => Some((test, sentence.text())),
+                Judged::Unused(_) => None,
+            })
+            .collect();
+        let texts: Vec<&str> = used.iter().map(|(_, text)| *text).collect();
+        let held_out = split::held_out(&texts, self.options.test_share, self.options.seed);
+        for ((test, _), held_out) in used.iter_mut().zip(held_out) {
+            **test = held_out;
+        }
+    }
+
+    /// Numbers of the sentences on one side of the split.
+    fn side(&self, side: bool) -> Vec<usize> {
+        let wanted = |judged: &Judged| matches!(judged, Judged::Used { test, .. } if *test == side);
+        let judged = self.judged.iter().enumerate();
+        judged
+            .filter(|(_, judged)| wanted(judged))
+            .map(|(number, _)| number)
+            .collect()
+    }
+
+    /// Describes sentences, in their order.
+    pub(super) fn describe(
+        &self,
+        numbers: &[usize],
+        mut take: impl FnMut(usize, &Bag) -> Result<(), BuildError>,
+    ) -> Result<(), BuildError> {
+        for batch in numbers.chunks(BATCH) {
+            let bags: Result<Vec<Bag>, BuildError> =
+                batch.par_iter().map(|&number| self.bag(number)).collect();
+            for (&number, bag) in batch.iter().zip(&bags?) {
+                take(number, bag)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn bag(&self, number: usize) -> Result<Bag, BuildError> {
+        let mut bag = Bag::default();
+        if let Found::Parses(parses) = self.found(number)? {
+            for parse in &parses {
+                self.options.templates.describe(parse, &mut bag);
+                let words = i32::try_from(parse.words.len()).unwrap_or(i32::MAX);
+                bag.revalue_last_row(|name, units| self.value(name, units, words));
+            }
+        }
+        Ok(bag)
+    }
+
+    /// The value of a feature that a parse of so many words has `units` of.
+    fn value(&self, name: &str, units: i32, words: i32) -> i32 {
+        if name.starts_with(templates::COST) {
+            return units;
+        }
+        match self.options.values {
+            Values::Count => units,
+            Values::Binary => ONE,
+            Values::Share => (units + words / 2) / words.max(1),
+        }
+    }
+
+    pub(super) fn write(
+        &self,
+        names: &FileNames,
+        mut sources: Sources,
+        observer: &dyn BuildObserver,
+    ) -> Result<Manifest, BuildError> {
+        let (train, test) = (self.side(false), self.side(true));
+        let (sentences, skipped) = self.outcome(&train, &test);
+        if train.is_empty() {
+            return Err(BuildError::Nothing(unused_text(&sentences)));
+        }
+        let writing = Writing {
+            building: self,
+            names,
+            observer,
+            of: train.len() + test.len(),
+        };
+        let (files, train_part, test_part) = match &self.options.columns {
+            None => writing.split(&train, &test)?,
+            Some(path) => writing.over(&train, path, &mut sources)?,
+        };
+        let manifest = Manifest {
+            schema: "rankrls.corpus/1",
+            version: env!("CARGO_PKG_VERSION"),
+            command: "corpus build",
+            options: ManifestOptions::of(self.options),
+            sources,
+            sentences,
+            train: train_part,
+            test: test_part,
+            files,
+            skipped,
+        };
+        write_manifest(&names.manifest, &manifest)?;
+        Ok(manifest)
+    }
+
+    /// The columns that are there from the beginning: all, if rare features are left out.
+    pub(super) fn columns(&self, train: &[usize]) -> Result<Columns, BuildError> {
+        if self.options.min_count == 1 {
+            return Ok(Columns::open());
+        }
+        let mut counts = Counts::default();
+        self.describe(train, |_, bag| {
+            counts.add(bag);
+            Ok(())
+        })?;
+        Ok(counts.columns(self.options.min_count))
+    }
+
+    fn outcome(&self, train: &[usize], test: &[usize]) -> (Sentences, Vec<Skipped>) {
+        let malformed = self.gold.skipped.len();
+        // All that is used is written for another corpus to rank.
+        let foreign = self.options.columns.is_some();
+        let mut sentences = Sentences {
+            read: self.gold.sentences.len() + malformed,
+            malformed,
+            train: if foreign { 0 } else { train.len() },
+            test: if foreign { train.len() } else { test.len() },
+            ..Sentences::default()
+        };
+        let mut skipped = self.gold.skipped.clone();
+        if let Pool::File(file) = &self.pool {
+            skipped.extend_from_slice(&file.skipped);
+        }
+        for judged in &self.judged {
+            let Judged::Unused(unused) = judged else {
+                continue;
+            };
+            sentences.count(unused.reason);
+            if !matches!(unused.reason, Reason::Single | Reason::Tied) {
+                skipped.push(unused.clone());
+            }
+        }
+        (sentences, skipped)
+    }
+}
+
+/// Why no sentence is left.
+fn unused_text(sentences: &Sentences) -> String {
+    let counts: Vec<_> = sentences
+        .left_out()
+        .map(|(count, reason)| format!("{count} {}", reason.text()))
+        .collect();
+    format!("of {} sentences, {}", sentences.read, counts.join(", "))
+}

@@ -1,0 +1,151 @@
+//! What corpus to generate.
+
+use serde::Serialize;
+
+use super::CorpusError;
+
+/// Largest vocabulary.
+pub(super) const MAX_VOCABULARY: usize = 1 << 21;
+
+/// What corpus to generate.
+///
+/// The default has 2,000 rows. Change what you need:
+///
+/// ```
+/// use rankrls_parses::language::CorpusOptions;
+///
+/// let options = CorpusOptions {
+///     rows: 500,
+///     seed: 7,
+///     ..CorpusOptions::default()
+/// };
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CorpusOptions {
+    /// Rows (candidate parses) of the corpus: exactly this many. Default 2,000; at least 2,
+    /// and even when `max_parses` is 2, since every sentence has two rows or more.
+    pub rows: usize,
+    /// Columns (features) that shall occur at the least, or `None` (the default) for as many
+    /// as the vocabulary gives. They are reached by doubling the vocabulary, so that there may
+    /// be a good deal more of them.
+    pub columns: Option<usize>,
+    /// Seed of lexicon and sentences. Default 1.
+    pub seed: u64,
+    /// Words in the open classes, which a few dozen function words join. Default 2,000; from
+    /// 100 to 2,097,152. With `columns` it is where the doubling begins.
+    pub vocabulary: usize,
+    /// Most candidate parses a sentence. Default 20; from 2 to 1,000.
+    pub max_parses: usize,
+    /// Fewest words a sentence. Default 8; at least 1.
+    pub min_length: usize,
+    /// Most words a sentence. Default 24; from 6 to 60, and not below `min_length`. Time and
+    /// non-zeros a row grow with it.
+    pub max_length: usize,
+    /// How many of a hundred words follow the preferences of the words that govern them.
+    /// Default 90; from 0 (word features say nothing about attachment) to 100.
+    pub attraction: u32,
+}
+
+impl Default for CorpusOptions {
+    fn default() -> Self {
+        Self {
+            rows: 2000,
+            columns: None,
+            seed: 1,
+            vocabulary: 2000,
+            max_parses: 20,
+            min_length: 8,
+            max_length: 24,
+            attraction: 90,
+        }
+    }
+}
+
+impl CorpusOptions {
+    /// Refuses options outside their ranges.
+    ///
+    /// # Errors
+    /// [`CorpusError::Option`] with the name of the option.
+    pub fn validate(&self) -> Result<(), CorpusError> {
+        let rows_limit = u32::MAX as usize;
+        within("vocabulary", self.vocabulary, 100, MAX_VOCABULARY)?;
+        within("max_parses", self.max_parses, 2, 1000)?;
+        within("max_length", self.max_length, 6, 60)?;
+        within("min_length", self.min_length, 1, self.max_length)?;
+        within("attraction", self.attraction as usize, 0, 100)?;
+        within("columns", self.columns.unwrap_or(1), 1, rows_limit)?;
+        self.validate_rows("rows", self.rows)
+    }
+
+    /// Refuses a number of rows that no corpus with these options has.
+    pub(super) fn validate_rows(
+        &self,
+        option: &'static str,
+        rows: usize,
+    ) -> Result<(), CorpusError> {
+        within(option, rows, 2, u32::MAX as usize)?;
+        if self.max_parses == 2 && rows % 2 == 1 {
+            return Err(CorpusError::Option {
+                option,
+                expected: "an even number, as max_parses is 2".to_owned(),
+                found: rows,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a value outside a range.
+pub(super) fn within(
+    option: &'static str,
+    found: usize,
+    least: usize,
+    most: usize,
+) -> Result<(), CorpusError> {
+    if (least..=most).contains(&found) {
+        return Ok(());
+    }
+    Err(CorpusError::Option {
+        option,
+        expected: format!("from {least} to {most}"),
+        found,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_is_valid() {
+        assert_eq!(CorpusOptions::default().validate(), Ok(()));
+    }
+
+    #[test]
+    fn options_out_of_range_are_named() {
+        type Change = fn(&mut CorpusOptions);
+        let odd = CorpusOptions {
+            rows: 101,
+            max_parses: 2,
+            ..CorpusOptions::default()
+        };
+        assert!(odd.validate().is_err());
+        let changes: [(&str, Change); 7] = [
+            ("rows", |options| options.rows = 1),
+            ("columns", |options| options.columns = Some(0)),
+            ("vocabulary", |options| options.vocabulary = 99),
+            ("max_parses", |options| options.max_parses = 1),
+            ("min_length", |options| options.min_length = 25),
+            ("max_length", |options| options.max_length = 5),
+            ("attraction", |options| options.attraction = 101),
+        ];
+        for (name, change) in changes {
+            let mut options = CorpusOptions::default();
+            change(&mut options);
+            match options.validate() {
+                Err(CorpusError::Option { option, .. }) => assert_eq!(option, name),
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+    }
+}

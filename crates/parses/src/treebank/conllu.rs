@@ -1,0 +1,600 @@
+//! CoNLL-U: ten columns separated by tabs, one word a line, a blank line after each sentence.
+//!
+//! ```text
+//! # sent_id = s1
+//! 1-2   don't   _   _    _  _  _  _     _  _
+//! 1     do      do  AUX  _  _  3  aux   _  _
+//! 2     n't     not PART _  _  3  advmod _ _
+//! 3     go      go  VERB _  _  0  root  _  SpaceAfter=No
+//! 4     .       .   PUNCT _ _  3  punct _  _
+//! ```
+//!
+//! Read are the columns 1 (number), 2 (form), 4 (part of speech; `_` for none), 7 (head), 8
+//! (relation), and `SpaceAfter=No` in 10; of the comments `# sent_id = …` and `# score = …`. A
+//! range such as `1-2` gives the text of the words it spans. Empty nodes such as `5.1` are passed
+//! over. There may be several roots, but no cycles.
+
+use std::io::{self, Write};
+
+use super::error::{Fault, TreebankError};
+use super::lines::{Blocks, Line};
+use super::{NBest, Sentence, Token, Word};
+
+const COLUMNS: usize = 10;
+
+/// The sentences of a text that messages call `name`; a malformed one is an error in its place.
+pub fn sentences<'t>(
+    text: &'t [u8],
+    name: &'t str,
+) -> impl Iterator<Item = Result<Sentence, TreebankError>> + 't {
+    read(text, name, false)
+}
+
+/// The same, but a sentence may have `_` for all its heads: it has no tree then, and
+/// [`Sentence::has_tree`] tells.
+pub fn with_or_without_trees<'t>(
+    text: &'t [u8],
+    name: &'t str,
+) -> impl Iterator<Item = Result<Sentence, TreebankError>> + 't {
+    read(text, name, true)
+}
+
+fn read<'t>(
+    text: &'t [u8],
+    name: &'t str,
+    treeless: bool,
+) -> impl Iterator<Item = Result<Sentence, TreebankError>> + 't {
+    Blocks::new(text).filter_map(move |block| {
+        let sentence = Block::read(&block, treeless).map_err(|fault| fault.of(name));
+        sentence.transpose()
+    })
+}
+
+/// The same with the parses of a sentence together: those next to each other with the same
+/// `sent_id`. One without it is a malformed parse; a malformed parse ends no sentence.
+pub fn n_best<'t>(
+    text: &'t [u8],
+    name: &'t str,
+) -> impl Iterator<Item = Result<NBest, TreebankError>> + 't {
+    let mut parses = sentences(text, name).map(|parse| {
+        let parse = parse?;
+        if parse.id.is_none() {
+            let expected = "a comment \"# sent_id = …\" before the words of every parse";
+            let fault = Fault::new(parse.line, 0, expected, "none".to_owned());
+            return Err(fault
+                .remedy("it tells which sentence of the treebank is parsed")
+                .of(name));
+        }
+        Ok(parse)
+    });
+    let mut next = parses.next();
+    std::iter::from_fn(move || {
+        let first = match next.take()? {
+            Ok(first) => first,
+            Err(error) => {
+                next = parses.next();
+                return Some(Err(error));
+            }
+        };
+        let mut best = NBest {
+            line: first.line,
+            id: first.id.clone(),
+            parses: vec![first],
+        };
+        loop {
+            match parses.next() {
+                Some(Ok(parse)) if parse.id == best.id => best.parses.push(parse),
+                other => {
+                    next = other;
+                    return Some(Ok(best));
+                }
+            }
+        }
+    })
+}
+
+/// A sentence in the making.
+#[derive(Debug, Default)]
+struct Block<'t> {
+    id: Option<String>,
+    score: Option<f64>,
+    tokens: Vec<Token>,
+    /// Line of every word, to name it once the sentence is complete.
+    lines: Vec<Line<'t>>,
+    words: u32,
+    /// Whether the sentence may have no tree, and whether the first word has no head.
+    treeless: (bool, bool),
+    /// Last word of the multiword token that is being read, and its line.
+    range: Option<(u32, u64)>,
+}
+
+impl<'t> Block<'t> {
+    fn read(lines: &[Line<'t>], treeless: bool) -> Result<Option<Sentence>, Fault> {
+        let mut block = Self {
+            treeless: (treeless, false),
+            ..Self::default()
+        };
+        for &line in lines {
+            let text = line.text()?;
+            match text.strip_prefix('#') {
+                Some(comment) => block.comment(line, comment)?,
+                None => block.row(line, text)?,
+            }
+        }
+        let Some(&first) = lines.first().filter(|_| block.words > 0) else {
+            return Ok(None);
+        };
+        block.check_range()?;
+        block.check_heads()?;
+        let sentence = Sentence::new(block.tokens).at(first.number, block.id, block.score);
+        Ok(Some(if block.treeless.1 {
+            sentence.without_tree()
+        } else {
+            sentence
+        }))
+    }
+
+    fn comment(&mut self, line: Line<'_>, comment: &str) -> Result<(), Fault> {
+        let Some((key, value)) = comment.split_once('=') else {
+            return Ok(());
+        };
+        let value = value.trim();
+        match key.trim() {
+            "sent_id" => self.id = Some(value.to_owned()),
+            "score" => {
+                let expected = "a score, a number from -200000 to 200000";
+                let fault = || Fault::token(line.number, 0, expected, value.as_bytes());
+                self.score = Some(super::score(value).ok_or_else(fault)?);
+            }
+            _ => (),
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, line: Line<'t>, text: &str) -> Result<(), Fault> {
+        let fields: Vec<&str> = text.split('\t').collect();
+        let fields: [&str; COLUMNS] = fields.as_slice().try_into().map_err(|_| {
+            let found = format!("{} in {}", fields.len(), rankrls_files::quote(line.bytes));
+            Fault::new(
+                line.number,
+                0,
+                "ten columns separated by tabs, or a comment after #",
+                found,
+            )
+        })?;
+        let number = fields[0];
+        if let Some((first, last)) = number.split_once('-') {
+            return self.begin_range(line, &fields, first, last);
+        }
+        if number.contains('.') {
+            return self.empty_node(line, number);
+        }
+        self.word(line, &fields)
+    }
+
+    fn empty_node(&self, line: Line<'_>, number: &str) -> Result<(), Fault> {
+        let word = number.split_once('.');
+        let parts = word.and_then(|(a, b)| Some((a.parse::<u32>().ok()?, b.parse::<u32>().ok()?)));
+        if parts.is_some_and(|(word, _)| word == self.words) {
+            return Ok(());
+        }
+        let expected = format!("an empty node {}.1 or the next word", self.words);
+        Err(Fault::token(line.number, 0, &expected, number.as_bytes()))
+    }
+
+    fn begin_range(
+        &mut self,
+        line: Line<'_>,
+        fields: &[&str; COLUMNS],
+        first: &str,
+        last: &str,
+    ) -> Result<(), Fault> {
+        self.check_range_is_over(line)?;
+        let next = self.words + 1;
+        let bounds = first.parse::<u32>().ok().zip(last.parse::<u32>().ok());
+        let Some((_, last)) = bounds.filter(|&(first, last)| first == next && last > first) else {
+            let expected = format!("a multiword token from word {next} to a later one");
+            return Err(Fault::token(
+                line.number,
+                0,
+                &expected,
+                fields[0].as_bytes(),
+            ));
+        };
+        check_form(line, fields)?;
+        self.range = Some((last, line.number));
+        self.tokens.push(Token {
+            surface: fields[1].to_owned(),
+            space_after: space_after(fields[9]),
+            words: Vec::new(),
+        });
+        Ok(())
+    }
+
+    fn word(&mut self, line: Line<'t>, fields: &[&str; COLUMNS]) -> Result<(), Fault> {
+        let next = self.words + 1;
+        if fields[0].parse() != Ok(next) {
+            let expected = format!("word number {next}");
+            return Err(Fault::token(
+                line.number,
+                0,
+                &expected,
+                fields[0].as_bytes(),
+            ));
+        }
+        check_form(line, fields)?;
+        let column = |field: usize| column(fields, field);
+        let head = self.head(fields[6]).ok_or_else(|| {
+            let expected = "the number of the word's head, or 0";
+            Fault::token(line.number, column(6), expected, fields[6].as_bytes())
+        })?;
+        if fields[7].is_empty() {
+            return Err(Fault::token(line.number, column(7), "a relation", b""));
+        }
+        let word = Word {
+            form: fields[1].to_owned(),
+            tag: Some(fields[3].to_owned()).filter(|tag| tag != "_" && !tag.is_empty()),
+            head,
+            label: fields[7].to_owned(),
+            letters: 0..0,
+        };
+        self.words = next;
+        self.lines.push(line);
+        self.place(word, space_after(fields[9]));
+        Ok(())
+    }
+
+    /// The number in a column of heads; where there may be none, all words are without or none.
+    fn head(&mut self, field: &str) -> Option<u32> {
+        let (treeless, first) = self.treeless;
+        let none = treeless && field == "_";
+        if self.words == 0 {
+            self.treeless.1 = none;
+        } else if none != first {
+            return None;
+        }
+        if none { Some(0) } else { field.parse().ok() }
+    }
+
+    /// Gives a word to the multiword token that it belongs to, or makes it a token.
+    fn place(&mut self, word: Word, space_after: bool) {
+        if let (Some((last, _)), Some(token)) = (self.range, self.tokens.last_mut()) {
+            token.words.push(word);
+            if self.words == last {
+                self.range = None;
+            }
+            return;
+        }
+        self.tokens.push(Token {
+            surface: word.form.clone(),
+            space_after,
+            words: vec![word],
+        });
+    }
+
+    fn check_range_is_over(&self, line: Line<'_>) -> Result<(), Fault> {
+        match self.range {
+            None => Ok(()),
+            Some((last, _)) => Err(Fault::new(
+                line.number,
+                0,
+                &format!("words up to {last} of the multiword token before"),
+                "another one".to_owned(),
+            )),
+        }
+    }
+
+    fn check_range(&self) -> Result<(), Fault> {
+        let Some((last, line)) = self.range else {
+            return Ok(());
+        };
+        let expected = format!("words up to {last} of the multiword token");
+        let found = format!("a sentence of {} words", self.words);
+        Err(Fault::new(line, 0, &expected, found))
+    }
+
+    /// Heads are words of the sentence, some word is a root, and every word leads to one.
+    fn check_heads(&self) -> Result<(), Fault> {
+        let heads: Vec<u32> = (self.tokens.iter())
+            .flat_map(|token| token.words.iter().map(|word| word.head))
+            .collect();
+        for (&head, line) in heads.iter().zip(&self.lines) {
+            if head > self.words {
+                let expected = format!("a head from 0 to {}", self.words);
+                return Err(bad_head(*line, &expected, head));
+            }
+        }
+        // A word is 0 until it is known to lead to a root, and then 2; 1 is on the way.
+        let mut known = vec![0_u8; heads.len() + 1];
+        known[0] = 2;
+        for start in 1..=heads.len() {
+            let mut way = Vec::new();
+            let mut at = start;
+            while known[at] == 0 {
+                known[at] = 1;
+                way.push(at);
+                at = heads[at - 1] as usize;
+            }
+            if known[at] == 1 {
+                let expected = "heads that lead to a root";
+                return Err(bad_head(self.lines[at - 1], expected, heads[at - 1])
+                    .remedy("the word is its own head, or governs itself through others"));
+            }
+            for word in way {
+                known[word] = 2;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn bad_head(line: Line<'_>, expected: &str, head: u32) -> Fault {
+    let tabs = line.bytes.iter().enumerate().filter(|&(_, &b)| b == b'\t');
+    let column = tabs.map(|(at, _)| at + 1).nth(5).unwrap_or(0);
+    Fault::token(line.number, column, expected, head.to_string().as_bytes())
+}
+
+fn check_form(line: Line<'_>, fields: &[&str; COLUMNS]) -> Result<(), Fault> {
+    if super::letters_of(fields[1]).next().is_some() {
+        return Ok(());
+    }
+    let at = column(fields, 1);
+    Err(Fault::token(line.number, at, "the form of the word", b""))
+}
+
+/// Where a field begins, in bytes from 0.
+fn column(fields: &[&str; COLUMNS], field: usize) -> usize {
+    fields[..field].iter().map(|before| before.len() + 1).sum()
+}
+
+fn space_after(misc: &str) -> bool {
+    !misc.split('|').any(|pair| pair == "SpaceAfter=No")
+}
+
+/// Writes sentences that [`sentences`] reads back: multiword tokens are written as their words.
+///
+/// # Errors
+/// Those of `writer`; [`io::ErrorKind::InvalidInput`] for a form, part of speech, relation or
+/// identifier that does not fit its column.
+pub fn write<'s>(
+    sentences: impl IntoIterator<Item = &'s Sentence>,
+    mut writer: impl Write,
+) -> io::Result<()> {
+    for sentence in sentences {
+        if let Some(id) = sentence.id() {
+            writeln!(writer, "# sent_id = {}", fitting(id)?)?;
+        }
+        if let Some(score) = sentence.score() {
+            writeln!(writer, "# score = {score}")?;
+        }
+        writeln!(writer, "# text = {}", fitting(sentence.text())?)?;
+        let mut rest = sentence.text();
+        for (number, word) in (1..).zip(sentence.words()) {
+            // Words that do not add up to the text are written with spaces between them.
+            let after = rest.trim_start().strip_prefix(word.form.as_str());
+            let joined = after.is_some_and(|after| !after.starts_with(' ') && !after.is_empty());
+            rest = after.unwrap_or("");
+            let misc = if joined { "SpaceAfter=No" } else { "_" };
+            let tag = word.tag.as_deref().unwrap_or("_");
+            let (form, tag, label) = (fitting(&word.form)?, fitting(tag)?, fitting(&word.label)?);
+            let head = word.head;
+            writeln!(
+                writer,
+                "{number}\t{form}\t_\t{tag}\t_\t_\t{head}\t{label}\t_\t{misc}"
+            )?;
+        }
+        writeln!(writer)?;
+    }
+    writer.flush()
+}
+
+fn fitting(field: &str) -> io::Result<&str> {
+    if field.contains(['\t', '\n', '\r']) {
+        let message = format!("{field:?} does not fit into a column of CoNLL-U");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    }
+    Ok(field)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Rows with blanks in place of tabs.
+    fn tabbed(rows: &str) -> String {
+        rows.lines()
+            .map(|line| {
+                let line = line.trim();
+                let comment = line.starts_with('#');
+                let line = if comment {
+                    line.to_owned()
+                } else {
+                    line.split_whitespace().collect::<Vec<_>>().join("\t")
+                };
+                line + "\n"
+            })
+            .collect()
+    }
+
+    fn all(text: &str) -> Vec<Result<Sentence, String>> {
+        let text = tabbed(text);
+        sentences(text.as_bytes(), "f")
+            .map(|sentence| sentence.map_err(|error| error.to_string()))
+            .collect()
+    }
+
+    #[test]
+    fn multiword_tokens_and_empty_nodes_are_read() {
+        let sentences = all("# sent_id = s1
+            # score = -1.5
+            1-2 don't _ _ _ _ _ _ _ _
+            1 do do AUX _ _ 3 aux _ _
+            2 n't not PART _ _ 3 advmod _ _
+            2.1 you _ _ _ _ _ _ 3:nsubj _
+            3 go go VERB _ _ 0 root _ SpaceAfter=No
+            4 . . PUNCT _ _ 3 punct _ _
+
+            # only a comment
+
+            1 Go _ _ _ _ 0 root _ _");
+        assert_eq!(sentences.len(), 2);
+        let first = sentences[0].as_ref().unwrap();
+        assert_eq!((first.id(), first.score()), (Some("s1"), Some(-1.5)));
+        assert_eq!(first.text(), "don't go.");
+        let heads: Vec<u32> = first.words().iter().map(|word| word.head).collect();
+        assert_eq!(heads, [3, 3, 0, 3]);
+        let second = sentences[1].as_ref().unwrap();
+        assert_eq!(
+            (second.line(), second.words()[0].tag.as_deref()),
+            (12, None)
+        );
+    }
+
+    #[test]
+    fn what_is_malformed_has_a_place_and_leaves_the_others() {
+        for (rows, message) in [
+            (
+                "1 a b",
+                "f:1:1: expected ten columns separated by tabs, or a comment after #, found 3 in",
+            ),
+            (
+                "2 a _ _ _ _ 0 root _ _",
+                "f:1:1: expected word number 1, found \"2\"",
+            ),
+            (
+                "1 a _ _ _ _ x root _ _",
+                "f:1:13: expected the number of the word's head, or 0, found \"x\"",
+            ),
+            (
+                "1 a _ _ _ _ _ _ _ _",
+                "f:1:13: expected the number of the word's head",
+            ),
+            (
+                "1 a _ _ _ _ 2 root _ _",
+                "f:1:13: expected a head from 0 to 1, found \"2\"",
+            ),
+            (
+                "1 a _ _ _ _ 1 root _ _",
+                "f:1:13: expected heads that lead to a root, found \"1\"",
+            ),
+            (
+                "1 a _ _ _ _ 2 x _ _\n2 b _ _ _ _ 1 y _ _",
+                "expected heads that lead to a root",
+            ),
+            (
+                "1-2 a _ _ _ _ _ _ _ _\n1 a _ _ _ _ 0 root _ _",
+                "f:1:1: expected words up to 2 of the multiword token, found a sentence of 1 words",
+            ),
+            (
+                "2-3 a _ _ _ _ _ _ _ _",
+                "f:1:1: expected a multiword token from word 1",
+            ),
+            (
+                "1-2 a _ _ _ _ _ _ _ _\n1-2 a _ _ _ _ _ _ _ _",
+                "f:2:1: expected words up to 2",
+            ),
+            (
+                "1.1 a _ _ _ _ _ _ _ _",
+                "f:1:1: expected an empty node 0.1 or the next word",
+            ),
+            (
+                "# score = nan\n1 a _ _ _ _ 0 root _ _",
+                "f:1:1: expected a score",
+            ),
+        ] {
+            let sentences = all(&format!("{rows}\n\n1 b _ _ _ _ 0 root _ _"));
+            let error = sentences[0].as_ref().unwrap_err();
+            assert!(
+                error.starts_with(message) || error.contains(message),
+                "{error}"
+            );
+            assert!(sentences[1].is_ok());
+        }
+        let bad = b"1\t\xff\t_\t_\t_\t_\t0\troot\t_\t_\n";
+        let error = sentences(bad, "f").next().unwrap().unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("f:1:3: expected text in UTF-8")
+        );
+    }
+
+    #[test]
+    fn trees_may_be_missing_where_that_is_allowed() {
+        let read = |rows: &str| {
+            let text = tabbed(rows);
+            let sentence = with_or_without_trees(text.as_bytes(), "f").next().unwrap();
+            sentence.map(|sentence| sentence.has_tree())
+        };
+        assert!(!read("1 a _ _ _ _ _ _ _ _\n2 b _ _ _ _ _ _ _ _").unwrap());
+        assert!(read("1 a _ _ _ _ 0 _ _ _").unwrap());
+        assert!(read("1 a _ _ _ _ 0 _ _ _\n2 b _ _ _ _ _ _ _ _").is_err());
+        assert!(read("1 a _ _ _ _ _ _ _ _\n2 b _ _ _ _ 0 _ _ _").is_err());
+    }
+
+    #[test]
+    fn parses_of_a_sentence_come_together() {
+        let text = tabbed(
+            "# sent_id = a
+            1 x _ _ _ _ 0 root _ _
+
+            # sent_id = a
+            1 x _ _ _ _ 0 top _ _
+
+            1 y _ _ _ _ 0 root _ _
+
+            # sent_id = b
+            1 z _ _ _ _ 0 root _ _",
+        );
+        let all: Vec<_> = n_best(text.as_bytes(), "f").collect();
+        assert_eq!(all.len(), 3);
+        assert_eq!(all[0].as_ref().unwrap().parses.len(), 2);
+        let error = all[1].as_ref().unwrap_err().to_string();
+        assert!(
+            error.starts_with("f:7:1: expected a comment \"# sent_id"),
+            "{error}"
+        );
+        assert_eq!(all[2].as_ref().unwrap().id.as_deref(), Some("b"));
+    }
+
+    /// Trees in which each word is governed by one before it, or is a root.
+    fn trees() -> impl Strategy<Value = Vec<(String, u32, bool)>> {
+        let word = ("[^\\s\\p{C}]{1,6}", 0_u32..8, any::<bool>());
+        proptest::collection::vec(word, 1..8)
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_back(words in trees()) {
+            let tokens = (0_u32..).zip(words).map(|(number, (form, head, space_after))| Token {
+                surface: form.clone(),
+                space_after,
+                words: vec![Word {
+                    form,
+                    tag: (head % 2 == 0).then(|| "X".to_owned()),
+                    head: head.min(number),
+                    label: "dep".to_owned(),
+                    letters: 0..0,
+                }],
+            });
+            let sentence = Sentence::new(tokens.collect()).at(1, Some("id".to_owned()), Some(0.5));
+            let mut text = Vec::new();
+            write([&sentence], &mut text).unwrap();
+            let read = sentences(&text, "f").next().unwrap().unwrap();
+            prop_assert_eq!(read, sentence);
+        }
+
+        #[test]
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            prop_assert!(sentences(&bytes, "f").count() <= bytes.len());
+        }
+
+        #[test]
+        fn no_rows_make_it_panic(text in "([0-9]{1,2}([-.][0-9])?\t[a-c_]\t_\t_\t_\t_\t[0-9_]\t[a_]\t_\t_\n|\n|#.*\n){0,12}") {
+            prop_assert!(sentences(text.as_bytes(), "f").count() <= text.len());
+            prop_assert!(n_best(text.as_bytes(), "f").count() <= text.len());
+        }
+    }
+}

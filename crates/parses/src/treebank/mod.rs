@@ -1,0 +1,52 @@
+//! Sentences with dependencies: treebanks, and parses of any parser.
+//!
+//! - [`conllu`]: CoNLL-U, with multiword tokens and empty nodes, one parse a sentence or several.
+//! - [`brackets`]: trees in Penn brackets, several a sentence, turned into dependencies by
+//!   [head rules](brackets#head-rules).
+//!
+//! What a reader does not understand is an error that names file, line and column. It concerns one
+//! sentence: the reader goes on with the next one, and the caller decides whether to.
+//!
+//! ```
+//! use rankrls_parses::treebank::conllu;
+//!
+//! let text = "1\tBirds\tbird\tNOUN\t_\t_\t2\tnsubj\t_\t_\n\
+//!             2\tsing\tsing\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No\n\
+//!             3\t.\t.\tPUNCT\t_\t_\t2\tpunct\t_\t_\n";
+//! let sentence = conllu::sentences(text.as_bytes(), "text").next().expect("one sentence")?;
+//! assert_eq!(sentence.text(), "Birds sing.");
+//! assert_eq!(sentence.words()[0].head, 2);
+//! # Ok::<(), rankrls_parses::treebank::TreebankError>(())
+//! ```
+
+use std::path::Path;
+
+use rankrls_files::read_whole;
+
+pub mod brackets;
+pub mod conllu;
+mod error;
+mod head_rules;
+mod lines;
+mod sentence;
+
+pub use error::TreebankError;
+pub use sentence::{NBest, Sentence, Word};
+pub(crate) use sentence::{Token, letters_of};
+
+/// Bytes of text that a file may have.
+const LARGEST: u64 = 4 << 30;
+
+/// The whole text of a file of sentences, which may be compressed; `-` is standard input.
+///
+/// # Errors
+/// [`TreebankError::Read`] when the file cannot be read or has more than 4 GiB of text.
+pub fn read(path: &Path) -> Result<Vec<u8>, TreebankError> {
+    Ok(read_whole(path, LARGEST)?)
+}
+
+/// A parser's score of a parse: no sum of logarithms comes near the ends of the range.
+fn score(text: &str) -> Option<f64> {
+    let score: f64 = text.parse().ok()?;
+    (-2e5..=2e5).contains(&score).then_some(score)
+}
