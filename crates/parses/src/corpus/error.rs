@@ -82,6 +82,18 @@ pub enum BuildError {
     /// The parser does not work.
     #[error(transparent)]
     LinkGrammar(#[from] LinkGrammarError),
+    /// The parser fails at a large share of the sentences: something is wrong with it as a whole.
+    #[error(
+        "the parser failed at {failed} of the {tried} sentences tried, more than a third; at the last of them: {last}"
+    )]
+    Parser {
+        /// Sentences at which it ended, or with an answer that cannot be understood.
+        failed: usize,
+        /// Sentences that it was given.
+        tried: usize,
+        /// What was wrong with the last of them.
+        last: String,
+    },
     /// Parses of a run that did not end.
     #[error(
         "{} has the parses of a run that did not end: go on with it (--resume), or delete it", .0.display()

@@ -76,14 +76,16 @@ pub(super) enum Outcome {
     Linkages(Vec<Linkage>),
     Failed(String),
     TimedOut,
+    Unreadable(String),
 }
 
 impl From<Answer> for Outcome {
     fn from(answer: Answer) -> Self {
         match answer {
             Answer::Linkages(linkages) => Self::Linkages(linkages),
-            Answer::Failed(reason) => Self::Failed(reason),
+            Answer::Failed(reason) | Answer::Ended(reason) => Self::Failed(reason),
             Answer::TimedOut => Self::TimedOut,
+            Answer::Unreadable(what) => Self::Unreadable(what),
         }
     }
 }
@@ -330,6 +332,37 @@ mod tests {
         fs::write(&path, &damaged).unwrap();
         let journal = Journal::resume(&path, &key()).unwrap();
         assert_eq!(journal.done(), 0);
+    }
+
+    /// What version 0.1.0 kept before answers that cannot be understood were kept, too.
+    #[test]
+    fn journals_of_earlier_versions_are_gone_on_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal");
+        let records = [
+            r#"{"treebank":"hash","sentences":5,"parser":"p","dictionary":"d","linkages":20,"limit":1000,"time_limit":10}"#,
+            r#"{"sentence":4,"outcome":{"failed":"no linkages"}}"#,
+            r#"{"sentence":0,"outcome":"timed_out"}"#,
+            r#"{"sentence":2,"outcome":{"linkages":[{"w":[{"w":"LEFT-WALL","d":"Wd+"},{"w":"[x]"}],"l":[{"l":0,"r":1,"n":"Wd"}],"u":1,"c":-83,"n":1}]}}"#,
+        ];
+        let mut bytes = HEADING.to_vec();
+        for record in records {
+            let content = zstd::encode_all(record.as_bytes(), ZSTD_LEVEL).unwrap();
+            bytes.extend_from_slice(&u32::try_from(content.len()).unwrap().to_le_bytes());
+            bytes.extend_from_slice(&checksum(&content));
+            bytes.extend_from_slice(&content);
+        }
+        fs::write(&path, bytes).unwrap();
+        let mut journal = Journal::resume(&path, &key()).unwrap();
+        assert_eq!(journal.done(), 3);
+        assert_eq!(journal.outcome(4).unwrap(), failed("no linkages"));
+        assert_eq!(journal.outcome(0).unwrap(), Outcome::TimedOut);
+        assert!(matches!(journal.outcome(2).unwrap(), Outcome::Linkages(found) if found.len() == 1));
+        let unreadable = Outcome::Unreadable("?".to_owned());
+        journal.keep(1, unreadable.clone()).unwrap();
+        drop(journal);
+        let journal = Journal::resume(&path, &key()).unwrap();
+        assert_eq!((journal.done(), journal.outcome(1).unwrap()), (4, unreadable));
     }
 
     #[test]

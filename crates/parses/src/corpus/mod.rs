@@ -185,6 +185,7 @@ fn pool(
                 dictionary: key.dictionary.clone(),
                 limit: key.limit,
                 time_limit: key.time_limit,
+                processor_time: linkgrammar::PROCESSOR_TIME,
             });
             let mut journal = if *resume {
                 Journal::resume(&names.journal, &key)?

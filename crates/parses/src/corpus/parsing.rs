@@ -6,11 +6,15 @@ use std::thread;
 
 use super::BuildObserver;
 use super::error::BuildError;
-use super::journal::{Journal, Outcome};
-use crate::linkgrammar::{LinkGrammarError, LinkParser, Options};
+use super::journal::Journal;
+use crate::linkgrammar::{Answer, LinkGrammarError, LinkParser, Options};
 use crate::treebank::Sentence;
 
-type Done = Result<(usize, Outcome), LinkGrammarError>;
+/// Failures that end a build when they are more than a third of the sentences tried. One sentence
+/// never ends it.
+const FAILURES: usize = 20;
+
+type Done = Result<(usize, Answer), LinkGrammarError>;
 
 /// Parses the sentences that the journal does not have, on as many processes as the current rayon
 /// pool has threads; `first` is one of them.
@@ -42,9 +46,22 @@ pub(super) fn parse(
         drop(sender);
         // Whatever ends the loop ends the workers, each after the sentence that it is at.
         let _end = EndOnDrop(&work.end);
+        let (mut tried, mut failed) = (0, 0);
         for done in receiver {
-            let (sentence, outcome) = done?;
-            journal.keep(sentence, outcome)?;
+            let (sentence, answer) = done?;
+            tried += 1;
+            if let Answer::Ended(last) | Answer::Unreadable(last) = &answer {
+                failed += 1;
+                if failed >= FAILURES && 3 * failed > tried {
+                    let last = last.clone();
+                    return Err(BuildError::Parser {
+                        failed,
+                        tried,
+                        last,
+                    });
+                }
+            }
+            journal.keep(sentence, answer.into())?;
             observer.parsed(journal.done(), sentences.len());
             if observer.interrupted() {
                 return Err(BuildError::Interrupted);
@@ -86,7 +103,7 @@ impl Work<'_> {
                 return;
             };
             let answer = parser.parse(self.sentences[sentence].text());
-            let done = answer.map(|answer| (sentence, Outcome::from(answer)));
+            let done = answer.map(|answer| (sentence, answer));
             if sender.send(done).is_err() {
                 return;
             }

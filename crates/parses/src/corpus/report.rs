@@ -12,10 +12,12 @@ use super::options::{BuildOptions, Labels, Malformed, Punctuation, Share, Values
 pub enum Reason {
     /// It is not what the format asks for.
     Malformed,
-    /// The parser found nothing.
+    /// The parser found nothing, or ended.
     Failed,
     /// The parser ran out of time.
     TimedOut,
+    /// The parser said something that cannot be understood.
+    Unreadable,
     /// The words of a candidate are not those of the sentence.
     Misaligned,
     /// The file of candidates has none for it.
@@ -35,6 +37,7 @@ impl Reason {
             Self::Malformed => "malformed",
             Self::Failed => "not parsed",
             Self::TimedOut => "timed out",
+            Self::Unreadable => "with an answer that is not understood",
             Self::Misaligned => "words that do not match",
             Self::Missing => "without candidates",
             Self::Unknown => "candidates of no sentence",
@@ -66,10 +69,12 @@ pub struct Sentences {
     pub read: usize,
     /// Of these, malformed ones.
     pub malformed: usize,
-    /// Of these, sentences that the parser found nothing for.
+    /// Of these, sentences that the parser found nothing for, or at which it ended.
     pub failed: usize,
     /// Of these, sentences that the parser had no time for.
     pub timed_out: usize,
+    /// Of these, sentences about which the parser said something that cannot be understood.
+    pub unreadable: usize,
     /// Of these, sentences with a candidate of other words.
     pub misaligned: usize,
     /// Of these, sentences that the file of candidates does not have.
@@ -91,6 +96,7 @@ impl Sentences {
             (self.malformed, Reason::Malformed),
             (self.failed, Reason::Failed),
             (self.timed_out, Reason::TimedOut),
+            (self.unreadable, Reason::Unreadable),
             (self.misaligned, Reason::Misaligned),
             (self.missing, Reason::Missing),
             (self.single, Reason::Single),
@@ -104,6 +110,7 @@ impl Sentences {
             Reason::Malformed => &mut self.malformed,
             Reason::Failed => &mut self.failed,
             Reason::TimedOut => &mut self.timed_out,
+            Reason::Unreadable => &mut self.unreadable,
             Reason::Misaligned => &mut self.misaligned,
             Reason::Missing => &mut self.missing,
             Reason::Single => &mut self.single,
@@ -183,6 +190,8 @@ pub struct Parser {
     pub limit: usize,
     /// Seconds that it had for a sentence.
     pub time_limit: u64,
+    /// Whether they were of processor time, and not of the clock.
+    pub processor_time: bool,
 }
 
 /// Candidates that came from a file.

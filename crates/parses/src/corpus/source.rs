@@ -251,6 +251,7 @@ impl Pool {
                     aligned(sentence, &linkages[..linkages.len().min(limit)])
                 }
                 Outcome::Failed(reason) => Found::None(Reason::Failed, None, reason),
+                Outcome::Unreadable(what) => Found::None(Reason::Unreadable, None, what),
                 Outcome::TimedOut => Found::None(
                     Reason::TimedOut,
                     None,

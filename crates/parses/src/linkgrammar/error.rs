@@ -4,7 +4,7 @@ use std::io;
 
 use thiserror::Error;
 
-/// The program does not run, or does not say what is known of it. What is wrong with one sentence
+/// The program does not run, or does not start as the known versions do. What is wrong with one sentence
 /// is an [`Answer`](super::Answer).
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -36,14 +36,10 @@ pub enum LinkGrammarError {
         /// The last it said, or what it did.
         reason: String,
     },
-    /// It says what no known version says.
-    #[error("{program}: expected {expected}, found {found:?}: this version of it is not known")]
-    Output {
+    /// It does not tell its versions as the known ones do.
+    #[error("{program}: expected the versions of dictionary and library, found none: this version of it is not known")]
+    Version {
         /// The program.
         program: String,
-        /// What should have been there.
-        expected: &'static str,
-        /// What was there.
-        found: String,
     },
 }

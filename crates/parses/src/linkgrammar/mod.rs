@@ -13,8 +13,9 @@
 //!
 //! **What results depend on.** With the same version of program and dictionary, [`Options::linkages`]
 //! and [`Options::limit`], a sentence has the same linkages on every machine, unless it runs out of
-//! time: the time limit is a clock, so a slow machine may lose sentences that a fast one parses.
-//! [`Answer::TimedOut`] tells.
+//! time: a slow processor may lose sentences that a fast one parses. A loaded machine loses none
+//! where the system tells the processor time of a process ([`PROCESSOR_TIME`]); elsewhere the limit
+//! is one of the clock. [`Answer::TimedOut`] tells.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -28,7 +29,7 @@ mod process;
 
 pub use error::LinkGrammarError;
 pub use linkage::{Link, Linkage, LinkedWord};
-pub use process::LinkParser;
+pub use process::{LinkParser, PROCESSOR_TIME};
 
 /// How to parse.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,8 +41,9 @@ pub struct Options {
     /// Most linkages that the parser looks at, and sorts by cost; of more it draws these, always
     /// the same ones. Default 1,000; from `linkages` to 100,000.
     pub limit: usize,
-    /// Time for a sentence. Default 10 seconds; at least 1. The program checks it now and then;
-    /// when it goes on for two seconds and half as much again, it is ended.
+    /// Processor time for a sentence, or time of the clock without [`PROCESSOR_TIME`]. Default 10
+    /// seconds; at least 1. The program checks it now and then; when it goes on for two seconds and
+    /// half as much again, it is ended. So it is after twenty times the limit by the clock.
     pub time_limit: Duration,
 }
 
@@ -74,4 +76,8 @@ pub enum Answer {
     Failed(String),
     /// Time ran out.
     TimedOut,
+    /// The parser ended at this sentence: how.
+    Ended(String),
+    /// The parser said something that no known version says: what was expected, and what found.
+    Unreadable(String),
 }

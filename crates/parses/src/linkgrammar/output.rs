@@ -13,7 +13,7 @@
 //! [0]
 //! ```
 //!
-//! Words and links come from the Postscript, whose lines are broken between words and links; the
+//! A parse without links has `[]` for them. Words and links come from the Postscript, whose lines are broken between words and links; the
 //! connectors come from the table, which leaves unlinked words out.
 
 use super::Answer;
@@ -46,23 +46,27 @@ pub(super) fn answer(lines: &[String]) -> Result<Answer, Unknown> {
     Ok(Answer::Linkages(linkages))
 }
 
+/// What stands for links where there are none.
+const NO_LINKS: &str = "[]";
+
 fn linkage(lines: &[String]) -> Result<Linkage, Unknown> {
     let (unused, cost, length) =
         costs(&lines[0]).ok_or_else(|| ("the costs of a linkage", lines[0].clone()))?;
+    let last = || lines[lines.len() - 1].clone();
     let table_end = lines
         .iter()
         .position(|line| line.starts_with("[(LEFT-WALL)"));
-    let table_end =
-        table_end.ok_or_else(|| ("the words of a linkage", lines[lines.len() - 1].clone()))?;
-    let links_at = lines.iter().position(|line| line.starts_with("[["));
-    let links_at = links_at.filter(|&at| at > table_end);
-    let links_at = links_at.ok_or_else(|| ("links", lines[lines.len() - 1].clone()))?;
-    let shown = words(&lines[table_end..links_at].concat())?;
-    let end = lines[links_at..]
+    let table_end = table_end.ok_or_else(|| ("the words of a linkage", last()))?;
+    let below = &lines[table_end..];
+    let is_links = |line: &String| line.starts_with("[[") || line == NO_LINKS;
+    let links_at = below.iter().position(is_links);
+    let (words_lines, below) = below.split_at(links_at.ok_or_else(|| ("links", last()))?);
+    let shown = words(&words_lines.concat())?;
+    let end = below
         .iter()
-        .position(|line| line.ends_with("]]"));
-    let end = end.ok_or_else(|| ("the end of the links, ]]", lines[links_at].clone()))?;
-    let links = links(&lines[links_at..=links_at + end].concat(), shown.len())?;
+        .position(|line| line.ends_with("]]") || line == NO_LINKS);
+    let end = end.ok_or_else(|| ("the end of the links, ]]", below[0].clone()))?;
+    let links = links(&below[..=end].concat(), shown.len())?;
     Ok(Linkage {
         words: with_connectors(shown, &lines[1..table_end]),
         links,
@@ -126,15 +130,14 @@ fn links(text: &str, words: usize) -> Result<Vec<Link>, Unknown> {
         let left: usize = left;
         (left < right && right < words).then_some(Link { left, right, label })
     };
+    if text == NO_LINKS {
+        return Ok(Vec::new());
+    }
     let inner = text
         .strip_prefix("[[")
         .and_then(|text| text.strip_suffix("]]"));
-    let inner = inner.filter(|inner| !inner.is_empty());
     inner
-        .map_or_else(
-            || Some(Vec::new()),
-            |inner| inner.split("][").map(link).collect(),
-        )
+        .and_then(|inner| inner.split("][").map(link).collect())
         .ok_or_else(|| ("links between words", text.to_owned()))
 }
 
@@ -216,6 +219,19 @@ Found 18 linkages (18 had no P.P. violations) at null count 3
             (3, "Xp")
         );
         assert_eq!(linkages[1].links.len(), 2);
+    }
+
+    #[test]
+    fn a_linkage_may_have_no_links() {
+        let text = "Found 1 linkage (1 had no P.P. violations) at null count 3\n\
+            \tUnique linkage, cost vector = (UNUSED=4 DIS= 0.00 LEN=0)\n\n\
+            [(LEFT-WALL)([Ah.])(RIGHT-WALL)]\n[]\n[0]\n";
+        let Ok(Answer::Linkages(linkages)) = read(text) else {
+            panic!("{:?}", read(text));
+        };
+        assert!(linkages[0].links.is_empty() && linkages[0].words.len() == 3);
+        assert!(read(&text.replace("[]", "[x]")).is_err());
+        assert!(read(&text.replace("[]\n", "")).is_err());
     }
 
     #[test]

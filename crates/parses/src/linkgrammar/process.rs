@@ -1,11 +1,14 @@
 //! The program at the other end of three pipes.
 
+use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use rankrls_files::quote;
 
 use super::{Answer, LinkGrammarError, Options, Version, output};
 
@@ -15,6 +18,14 @@ const LONGEST: usize = 2000;
 /// Time for reading the dictionary.
 const START: Duration = Duration::from_secs(60);
 
+/// Whether the time limit is one of processor time: on Linux the system tells that of a process.
+/// Elsewhere it is one of the clock.
+pub const PROCESSOR_TIME: bool = cfg!(target_os = "linux");
+
+/// How many times its limit of processor time a parser may take by the clock: a loaded machine is
+/// no fault of the parser's.
+const CLOCK: u32 = 20;
+
 /// A Link Grammar parser that waits for sentences.
 ///
 /// The program ends when this is dropped.
@@ -22,6 +33,8 @@ const START: Duration = Duration::from_secs(60);
 pub struct LinkParser {
     options: Options,
     version: Version,
+    /// How many times the time limit it may take by the clock.
+    clock: u32,
     /// None after it ended or had to be ended.
     running: Option<Running>,
 }
@@ -53,6 +66,7 @@ impl LinkParser {
                 parser: String::new(),
                 dictionary: String::new(),
             },
+            clock: CLOCK,
             running: None,
         };
         parser.version = parser.restart()?;
@@ -64,11 +78,10 @@ impl LinkParser {
         &self.version
     }
 
-    /// Parses a sentence.
+    /// Parses a sentence. Whatever the program does about it is an answer.
     ///
     /// # Errors
-    /// [`LinkGrammarError`] when the program cannot be started again after it ended, or says
-    /// what cannot be understood.
+    /// [`LinkGrammarError`] when the program cannot be started again after it ended.
     pub fn parse(&mut self, sentence: &str) -> Result<Answer, LinkGrammarError> {
         if sentence.len() > LONGEST {
             let reason = format!(
@@ -89,20 +102,23 @@ impl LinkParser {
         // A program that has ended takes no sentence, and that is seen when it says nothing.
         drop(asked);
         let time = self.options.time_limit;
-        let waited = running.wait(limit, time + time / 2 + Duration::from_secs(2));
-        match waited {
-            Waited::Lines(lines) => {
-                running.notes.try_iter().for_each(drop);
-                self.running = Some(running);
-                output::answer(&lines).map_err(|(expected, found)| LinkGrammarError::Output {
-                    program: self.program(),
-                    expected,
-                    found,
-                })
-            }
-            Waited::Late => Ok(Answer::TimedOut),
-            Waited::Ended => Ok(Answer::Failed(running.last_words())),
-        }
+        let time = time + time / 2 + Duration::from_secs(2);
+        Ok(match running.wait(limit, time, self.options.time_limit * self.clock) {
+            Waited::Lines(lines) => match output::answer(&lines) {
+                Ok(answer) => {
+                    running.notes.try_iter().for_each(drop);
+                    self.running = Some(running);
+                    answer
+                }
+                // Who knows what else it has to say: the next sentence gets another process.
+                Err((expected, found)) => {
+                    let found = quote(found.as_bytes());
+                    Answer::Unreadable(format!("expected {expected}, found {found}"))
+                }
+            },
+            Waited::Late => Answer::TimedOut,
+            Waited::Ended => Answer::Ended(running.last_words()),
+        })
     }
 
     fn program(&self) -> String {
@@ -127,15 +143,13 @@ impl LinkParser {
             program: self.program(),
             reason,
         };
-        match running.wait(limit, START) {
+        match running.wait(limit, START, START * CLOCK) {
             Waited::Lines(_) => (),
             Waited::Ended => return Err(refused(running.last_words())),
             Waited::Late => return Err(refused(format!("no answer in {} s", START.as_secs()))),
         }
-        let version = running.version().ok_or_else(|| LinkGrammarError::Output {
+        let version = running.version().ok_or_else(|| LinkGrammarError::Version {
             program: self.program(),
-            expected: "the versions of dictionary and library",
-            found: String::new(),
         })?;
         self.running = Some(running);
         Ok(version)
@@ -173,20 +187,33 @@ impl Running {
 
     /// The lines up to the answer to the command that followed the sentence. The word after that
     /// makes the program write out all it has; what it says of it is read as well.
-    fn wait(&mut self, limit: usize, time: Duration) -> Waited {
+    /// It waits until the program has taken `time` of the processor, or `clock` has passed.
+    fn wait(&mut self, limit: usize, time: Duration, clock: Duration) -> Waited {
         let (mark, end) = (format!("limit set to {limit}"), "[0]");
-        let deadline = Instant::now() + time;
+        let (start, before) = (Instant::now(), processor_time(self.child.id()));
         let mut lines = Vec::new();
         let mut marked = false;
+        // A thread takes no more of the processor than passes by the clock, so that there is no
+        // need to look before `left` has passed.
+        let mut left = time.min(clock);
         loop {
-            let left = deadline.saturating_duration_since(Instant::now());
             match self.lines.recv_timeout(left) {
                 Ok(line) if marked && line == end => return Waited::Lines(lines),
                 Ok(line) if line == mark => marked = true,
                 Ok(line) if !marked => lines.push(line),
                 Ok(_) => (),
-                Err(RecvTimeoutError::Timeout) => return Waited::Late,
                 Err(RecvTimeoutError::Disconnected) => return Waited::Ended,
+                Err(RecvTimeoutError::Timeout) => {
+                    let passed = start.elapsed();
+                    let now = before.zip(processor_time(self.child.id()));
+                    let taken = now.map_or(passed, |(before, now)| now.saturating_sub(before));
+                    if taken >= time || passed >= clock {
+                        return Waited::Late;
+                    }
+                    left = (time - taken).min(clock - passed);
+                    // The system counts in hundredths of a second.
+                    left = left.max(Duration::from_millis(10));
+                }
             }
         }
     }
@@ -227,6 +254,22 @@ impl Drop for Running {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The time of the processor that a process has taken, where the system tells.
+fn processor_time(process: u32) -> Option<Duration> {
+    if !PROCESSOR_TIME {
+        return None;
+    }
+    processor_time_of(&fs::read_to_string(format!("/proc/{process}/stat")).ok()?)
+}
+
+/// Time of user and system in a line of `/proc/PID/stat`, where it is counted in hundredths of a
+/// second. The second field is the name of the program, which may have blanks and brackets.
+fn processor_time_of(stat: &str) -> Option<Duration> {
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ').skip(11);
+    let (user, system): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    Some(Duration::from_millis(10 * (user + system)))
 }
 
 /// The word of a line after `key`, without a comma or full stop at its end.
@@ -363,6 +406,17 @@ mod tests {
     }
 
     #[test]
+    fn processor_time_is_found_behind_any_name() {
+        let stat = "7 (a ) b) S 1 2 3 4 5 6 7 8 9 10 120 30 0 0 20 0 1";
+        let found = processor_time_of(stat);
+        assert_eq!(found, Some(Duration::from_millis(1500)));
+        for other in ["", "7 (a) S 1 2", "7 a S 1 2 3 4 5 6 7 8 9 10 120 30"] {
+            assert_eq!(processor_time_of(other), None, "{other}");
+        }
+        assert_eq!(processor_time(std::process::id()).is_some(), PROCESSOR_TIME);
+    }
+
+    #[test]
     fn a_sentence_without_end_runs_out_of_time() {
         let options = Options {
             time_limit: Duration::from_secs(1),
@@ -424,7 +478,7 @@ mod tests {
             assert_eq!(parser.version().parser, "fake-1");
             for _ in 0..2 {
                 match parser.parse("a").unwrap() {
-                    Answer::Failed(reason) => {
+                    Answer::Ended(reason) => {
                         assert!(reason.contains('3') && reason.contains("boo"), "{reason}");
                     }
                     other => panic!("{other:?}"),
@@ -436,17 +490,39 @@ mod tests {
         fn one_that_hangs_is_ended() {
             let (_folder, options) = script("read s; exec sleep 60\n");
             let mut parser = LinkParser::start(&options).unwrap();
+            parser.clock = 1;
             assert_eq!(parser.parse("a").unwrap(), Answer::TimedOut);
         }
 
         #[test]
-        fn one_that_says_something_else_is_refused() {
+        fn time_is_that_of_the_processor() {
+            if !PROCESSOR_TIME {
+                return;
+            }
+            // Longer than the 3.5 s that it has, but asleep.
+            let (_folder, options) =
+                script("read s; sleep 5; echo 'limit set to 1000'; echo '[0]'; read x\n");
+            let mut parser = LinkParser::start(&options).unwrap();
+            let none = Answer::Failed("no linkages".to_owned());
+            assert_eq!(parser.parse("a").unwrap(), none);
+            let (_folder, options) = script("read s; while :; do :; done\n");
+            let mut parser = LinkParser::start(&options).unwrap();
+            assert_eq!(parser.parse("a").unwrap(), Answer::TimedOut);
+        }
+
+        #[test]
+        fn one_that_says_something_else_is_told_and_started_again() {
             let (_folder, options) = script(
                 "read s; echo 'cost vector = (BETTER=1)'; echo 'limit set to 1000'; echo '[0]'; read x\n",
             );
             let mut parser = LinkParser::start(&options).unwrap();
-            let error = parser.parse("a").unwrap_err().to_string();
-            assert!(error.contains("expected the costs of a linkage"), "{error}");
+            for _ in 0..2 {
+                let Answer::Unreadable(told) = parser.parse("a").unwrap() else {
+                    panic!("it was read");
+                };
+                let expected = "expected the costs of a linkage, found \"cost vector = (BETTER=1)\"";
+                assert_eq!(told, expected);
+            }
         }
     }
 }
