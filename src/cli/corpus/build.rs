@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use rankrls_parses::corpus::{
-    self, BuildError, BuildOptions, CandidateFormat, Candidates, Compression, Labels, Malformed,
+    BuildError, BuildOptions, CandidateFormat, Candidates, Compression, Labels, Malformed,
     Manifest, Punctuation, Share, TABLE, Templates, Values,
 };
 use rankrls_parses::linkgrammar;
@@ -256,7 +256,7 @@ pub(crate) fn run(args: &BuildArgs, console: Console) -> Result<ExitCode> {
     }
     let interrupt = Interrupt::install()?;
     let progress = Progress::new(console, &interrupt);
-    let built = build::build(
+    let built = rankrls_parses::corpus::build(
         &args.treebank,
         &args.candidates(),
         &args.output,

@@ -357,12 +357,17 @@ mod tests {
         assert_eq!(journal.done(), 3);
         assert_eq!(journal.outcome(4).unwrap(), failed("no linkages"));
         assert_eq!(journal.outcome(0).unwrap(), Outcome::TimedOut);
-        assert!(matches!(journal.outcome(2).unwrap(), Outcome::Linkages(found) if found.len() == 1));
+        assert!(
+            matches!(journal.outcome(2).unwrap(), Outcome::Linkages(found) if found.len() == 1)
+        );
         let unreadable = Outcome::Unreadable("?".to_owned());
         journal.keep(1, unreadable.clone()).unwrap();
         drop(journal);
         let journal = Journal::resume(&path, &key()).unwrap();
-        assert_eq!((journal.done(), journal.outcome(1).unwrap()), (4, unreadable));
+        assert_eq!(
+            (journal.done(), journal.outcome(1).unwrap()),
+            (4, unreadable)
+        );
     }
 
     #[test]

@@ -37,7 +37,9 @@ pub enum LinkGrammarError {
         reason: String,
     },
     /// It does not tell its versions as the known ones do.
-    #[error("{program}: expected the versions of dictionary and library, found none: this version of it is not known")]
+    #[error(
+        "{program}: expected the versions of dictionary and library, found none: this version of it is not known"
+    )]
     Version {
         /// The program.
         program: String,

@@ -103,22 +103,24 @@ impl LinkParser {
         drop(asked);
         let time = self.options.time_limit;
         let time = time + time / 2 + Duration::from_secs(2);
-        Ok(match running.wait(limit, time, self.options.time_limit * self.clock) {
-            Waited::Lines(lines) => match output::answer(&lines) {
-                Ok(answer) => {
-                    running.notes.try_iter().for_each(drop);
-                    self.running = Some(running);
-                    answer
-                }
-                // Who knows what else it has to say: the next sentence gets another process.
-                Err((expected, found)) => {
-                    let found = quote(found.as_bytes());
-                    Answer::Unreadable(format!("expected {expected}, found {found}"))
-                }
+        Ok(
+            match running.wait(limit, time, self.options.time_limit * self.clock) {
+                Waited::Lines(lines) => match output::answer(&lines) {
+                    Ok(answer) => {
+                        running.notes.try_iter().for_each(drop);
+                        self.running = Some(running);
+                        answer
+                    }
+                    // Who knows what else it has to say: the next sentence gets another process.
+                    Err((expected, found)) => {
+                        let found = quote(found.as_bytes());
+                        Answer::Unreadable(format!("expected {expected}, found {found}"))
+                    }
+                },
+                Waited::Late => Answer::TimedOut,
+                Waited::Ended => Answer::Ended(running.last_words()),
             },
-            Waited::Late => Answer::TimedOut,
-            Waited::Ended => Answer::Ended(running.last_words()),
-        })
+        )
     }
 
     fn program(&self) -> String {
@@ -520,7 +522,8 @@ mod tests {
                 let Answer::Unreadable(told) = parser.parse("a").unwrap() else {
                     panic!("it was read");
                 };
-                let expected = "expected the costs of a linkage, found \"cost vector = (BETTER=1)\"";
+                let expected =
+                    "expected the costs of a linkage, found \"cost vector = (BETTER=1)\"";
                 assert_eq!(told, expected);
             }
         }
