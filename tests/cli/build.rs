@@ -756,13 +756,11 @@ fn sentences_of_every_kind_are_built() {
     let manifest = folder.json(
         "corpus build t.conllu --link-grammar --linkages 4 --columns names.txt --arcs -o c --json",
     );
-    eprintln!("{manifest:#}");
     let sum: u64 = ["test", "failed", "timed_out", "misaligned", "unreadable"]
         .map(|key| counts(&manifest, key))
         .iter()
         .sum();
     assert_eq!(sum, counts(&manifest, "read"), "{manifest}");
-    panic!();
 }
 
 #[test]
