@@ -88,6 +88,6 @@ pub use greedy::{
 };
 pub use lambda::{InvalidLambda, Lambda};
 pub use metrics::{Convention, Metric};
-pub use model::{Model, ModelError};
-pub use ridge::{RankRls, Solver, TrainError, TrainOptions};
+pub use model::{GreedyRankRls, Model, ModelError, RankRls};
+pub use ridge::{Solver, TrainError, TrainOptions};
 pub use tune::tune;

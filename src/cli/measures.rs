@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankrls::QueryWeight;
-use rankrls::metrics::{Convention, Metric, MetricNameError, parse_list};
+use rankrls::metrics::{Convention, Metric, MetricsError, parse_list};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -20,9 +20,9 @@ pub(crate) const HELP: &str =
 pub(crate) struct Measures(pub(crate) Vec<Metric>);
 
 impl FromStr for Measures {
-    type Err = MetricNameError;
+    type Err = MetricsError;
 
-    fn from_str(list: &str) -> Result<Self, MetricNameError> {
+    fn from_str(list: &str) -> Result<Self, MetricsError> {
         parse_list(list).map(Self)
     }
 }

@@ -132,7 +132,7 @@ impl TrainArgs {
     /// How to train.
     pub(super) fn options(&self) -> TrainOptions {
         let mut options = TrainOptions::new()
-            .weight(self.query_weight)
+            .query_weight(self.query_weight)
             .lambdas(self.lambdas().count());
         if let Some(solver) = self.solver.0 {
             options = options.solver(solver);

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use rankrls::model::{FeatureChoice, read_features};
-use rankrls::ridge::{Groups, Holdout, RankRls, TOLERANCE, Trained};
+use rankrls::ridge::{Groups, Holdout, RidgeProblem, TOLERANCE, Trained};
 use rankrls::{ColumnClasses, Dataset, Lambda, Model, Solver, memory};
 use serde::Serialize;
 
@@ -150,7 +150,7 @@ impl Training<'_> {
         let options = self.args.options();
         let held = self.train.memory();
         let Some(path) = &self.args.features else {
-            let problem = RankRls::among(self.train, candidates, held, &options)?;
+            let problem = RidgeProblem::among(self.train, candidates, held, &options)?;
             return self.best(&problem, candidates, keep);
         };
         let base = self.train.index_base();
@@ -158,13 +158,13 @@ impl Training<'_> {
         let given = self.train.features_subset(&features)?;
         let own = ColumnClasses::new(&given);
         let held = held + given.memory() + candidates.memory();
-        let problem = RankRls::among(&given, &own, held, &options)?;
+        let problem = RidgeProblem::among(&given, &own, held, &options)?;
         self.best(&problem, candidates, keep)
     }
 
     fn best(
         &self,
-        problem: &RankRls<'_>,
+        problem: &RidgeProblem<'_>,
         candidates: &ColumnClasses,
         keep: bool,
     ) -> Result<(Solver, Candidate, Vec<Entry>)> {

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use crate::data::Dataset;
 use crate::greedy::State;
 use crate::greedy::{Observer, Step};
-use crate::metrics::{Convention, EvaluationError, Metric, evaluate};
+use crate::metrics::{Convention, Metric, MetricsError, evaluate};
 
 /// Scores of the rows of `dataset`: the sum of weight times value over the 0-based `features`,
 /// added in their order, so that equal rows have the same score to the last bit. Features that
@@ -36,7 +36,7 @@ pub struct TestPath<'a> {
     convention: Convention,
     features: Vec<u32>,
     steps: Vec<Vec<Option<f64>>>,
-    error: Option<EvaluationError>,
+    error: Option<MetricsError>,
 }
 
 impl<'a> TestPath<'a> {
@@ -75,18 +75,18 @@ impl<'a> TestPath<'a> {
     }
 
     /// What stopped the selection, if the scores of a step could not be evaluated.
-    pub fn error(&self) -> Option<&EvaluationError> {
+    pub fn error(&self) -> Option<&MetricsError> {
         self.error.as_ref()
     }
 
     /// Adds a step: `feature` was selected, and `weights` are those of all features so far.
     ///
     /// # Errors
-    /// [`EvaluationError`] for scores that overflow.
+    /// [`MetricsError`] for scores that overflow.
     ///
     /// # Panics
     /// Unless there are as many weights as features.
-    pub fn push(&mut self, feature: u32, weights: &[f64]) -> Result<(), EvaluationError> {
+    pub fn push(&mut self, feature: u32, weights: &[f64]) -> Result<(), MetricsError> {
         self.features.push(feature);
         let scores = scores(&self.features, weights, self.dataset);
         let (labels, queries) = (self.dataset.labels(), self.dataset.queries());
@@ -156,7 +156,7 @@ mod tests {
         let test = data("0 1:1e308\n1 1:-1e308\n");
         let mut path = TestPath::new(&test, &["map".parse().unwrap()], Convention::Standard);
         let found = path.push(0, &[1e9]).unwrap_err();
-        assert!(matches!(found, EvaluationError::NotFinite { .. }));
+        assert!(matches!(found, MetricsError::NotFinite { .. }));
         let mut path = TestPath::new(&test, &[], Convention::Standard);
         let options = SelectionOptions::new(2, Lambda::new(1e-18).unwrap());
         let selection = select(&train, &options, &mut path).unwrap();

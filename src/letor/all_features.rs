@@ -3,7 +3,7 @@
 use super::greedy::Grid;
 use super::{AllFeatures, LetorError, Measures, choose, measure};
 use crate::columns::ColumnClasses;
-use crate::ridge::{RankRls, TrainError, TrainOptions, Weights};
+use crate::ridge::{RidgeProblem, TrainError, TrainOptions, Weights};
 use crate::{Lambda, QueryWeight};
 
 impl Grid<'_> {
@@ -11,7 +11,9 @@ impl Grid<'_> {
     pub(super) fn all_features(&self) -> Result<AllFeatures, LetorError> {
         let lambdas = &self.options.lambdas;
         let weight = self.options.weight();
-        let mut options = TrainOptions::new().weight(weight).lambdas(lambdas.len());
+        let mut options = TrainOptions::new()
+            .query_weight(weight)
+            .lambdas(lambdas.len());
         if let Some(bytes) = self.options.memory_limit() {
             options = options.max_memory(bytes);
         }
@@ -22,7 +24,7 @@ impl Grid<'_> {
             Some(unweighted) => (unweighted, self.held + self.candidates.memory()),
             None => (self.candidates, self.held),
         };
-        let problem = RankRls::among(train, candidates, held, &options);
+        let problem = RidgeProblem::among(train, candidates, held, &options);
         let problem = problem.map_err(self.untrained())?;
         let models = lambdas.iter().map(|&lambda| {
             self.check()?;
@@ -56,7 +58,7 @@ impl Grid<'_> {
     /// Weights for `lambda`, and how they rank the validation data; none where numbers fail.
     fn validated(
         &self,
-        problem: &RankRls<'_>,
+        problem: &RidgeProblem<'_>,
         lambda: Lambda,
     ) -> Result<Option<(Weights, Measures)>, TrainError> {
         let weights = match problem.train(lambda) {

@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::data::read::ReadError;
 use crate::greedy::SelectError;
-use crate::metrics::EvaluationError;
+use crate::metrics::MetricsError;
 use crate::ridge::TrainError;
 
 /// Why the protocol could not be run.
@@ -70,7 +70,7 @@ pub enum LetorError {
         /// The fold.
         fold: String,
         /// Why not.
-        source: EvaluationError,
+        source: MetricsError,
     },
     /// No model has a mean average precision on the validation data.
     #[error(

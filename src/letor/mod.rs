@@ -45,7 +45,7 @@ pub use outcome::{AllFeatures, Curve, GreedyModel, Outcome, mean};
 
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
-use crate::metrics::{Convention, EvaluationError, Metric, evaluate};
+use crate::metrics::{Convention, Metric, MetricsError, evaluate};
 use greedy::Grid;
 
 const TEN: NonZeroUsize = NonZeroUsize::new(10).unwrap();
@@ -89,7 +89,7 @@ pub fn run(fold: &Fold, options: &Options, observer: &dyn Observer) -> Result<Ou
 }
 
 /// Measures `scores` of the rows of `dataset`.
-fn measure(dataset: &Dataset<'_>, scores: &[f64]) -> Result<Measures, EvaluationError> {
+fn measure(dataset: &Dataset<'_>, scores: &[f64]) -> Result<Measures, MetricsError> {
     let (labels, queries) = (dataset.labels(), dataset.queries());
     let evaluation = evaluate(&MEASURES, labels, scores, queries, Convention::Letor)?;
     let mean = |metric| evaluation.get(metric).and_then(|values| values.mean);

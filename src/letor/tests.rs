@@ -7,7 +7,7 @@ use super::*;
 use crate::Lambda;
 use crate::columns::QueryWeight;
 use crate::data::read::ReadOptions;
-use crate::ridge::{RankRls, TrainOptions};
+use crate::ridge::{RidgeProblem, TrainOptions};
 
 /// Rows in queries of different sizes; `seed` makes others.
 fn text(seed: u64, queries: u64) -> String {
@@ -108,8 +108,8 @@ fn queries_weigh_as_they_do_in_training() {
         let lambda = Lambda::new(4.0).unwrap();
         let options = options(&[4.0]).query_weight(weight);
         let outcome = run(&fold, &options, &()).unwrap();
-        let options = TrainOptions::new().weight(weight);
-        let problem = RankRls::new(&fold.train, &options).unwrap();
+        let options = TrainOptions::new().query_weight(weight);
+        let problem = RidgeProblem::new(&fold.train, &options).unwrap();
         let scores = problem.train(lambda).unwrap().weights();
         let scores = scores.scores(&fold.test.dataset);
         let test = measure(&fold.test.dataset, &scores).unwrap();

@@ -11,8 +11,7 @@
 //! discordant pairs. `O(n log n)` time, `O(n)` memory; 64 bits hold twice the
 //! pairs of 2^32 documents.
 
-use super::Convention;
-use super::ranking::Ranking;
+use super::ranking::{Convention, Ranking};
 
 /// The concordance index of one query; `None` without a pair of different
 /// labels, and where a label or score is not finite.
@@ -116,7 +115,6 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::float_cmp, reason = "moved, not computed")]
     fn ascents_are_counted_and_the_values_sorted() {
         let mut values = [1.0, 3.0, 2.0, 3.0, 0.0];
         assert_eq!(ascents(&mut values, &mut [0.0; 5]), 4);

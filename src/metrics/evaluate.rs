@@ -4,8 +4,9 @@ use rayon::prelude::*;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::ranking::Ranking;
-use super::{Context, Convention, EvaluationError, Metric};
+use super::MetricsError;
+use super::metric::{Metric, distinct};
+use super::ranking::{Context, Convention, Ranking};
 use crate::data::Queries;
 
 /// One measure over the queries of a data set.
@@ -55,17 +56,17 @@ impl Evaluation {
 /// current rayon pool, and the result does not depend on their number.
 ///
 /// # Errors
-/// [`EvaluationError::Lengths`] unless there are a label and a score a row,
-/// [`EvaluationError::NotFinite`] for one that is nan or infinite.
+/// [`MetricsError::Lengths`] unless there are a label and a score a row,
+/// [`MetricsError::NotFinite`] for one that is nan or infinite.
 pub fn evaluate(
     metrics: &[Metric],
     labels: &[f64],
     scores: &[f64],
     queries: &Queries,
     convention: Convention,
-) -> Result<Evaluation, EvaluationError> {
-    check("labels", "label", labels, queries)?;
-    check("scores", "score", scores, queries)?;
+) -> Result<Evaluation, MetricsError> {
+    check("label", labels, queries)?;
+    check("score", scores, queries)?;
     let context = Context::of(labels);
     let metrics = distinct(metrics);
     let values = per_query(&metrics, labels, scores, queries, (convention, context));
@@ -99,38 +100,22 @@ pub(crate) fn per_query(
 }
 
 /// Refuses what is not one finite value a row.
-fn check(
-    plural: &'static str,
-    singular: &'static str,
-    values: &[f64],
-    queries: &Queries,
-) -> Result<(), EvaluationError> {
+fn check(what: &'static str, values: &[f64], queries: &Queries) -> Result<(), MetricsError> {
     if values.len() != queries.rows() {
-        return Err(EvaluationError::Lengths {
-            what: plural,
+        return Err(MetricsError::Lengths {
+            what,
             expected: queries.rows(),
             found: values.len(),
         });
     }
     match values.iter().position(|value| !value.is_finite()) {
-        Some(row) => Err(EvaluationError::NotFinite {
-            what: singular,
+        Some(row) => Err(MetricsError::NotFinite {
+            what,
             row,
             value: values[row],
         }),
         None => Ok(()),
     }
-}
-
-/// Each measure once, in the order first named.
-fn distinct(metrics: &[Metric]) -> Vec<Metric> {
-    let mut distinct = Vec::with_capacity(metrics.len());
-    for metric in metrics {
-        if !distinct.contains(metric) {
-            distinct.push(*metric);
-        }
-    }
-    distinct
 }
 
 /// The mean of a measure and its counts.
@@ -208,8 +193,8 @@ mod tests {
         let error = with(&[1.0, 2.0], &[1.0]);
         assert!(matches!(
             error,
-            EvaluationError::Lengths {
-                what: "scores",
+            MetricsError::Lengths {
+                what: "score",
                 expected: 2,
                 found: 1
             }
@@ -222,7 +207,7 @@ mod tests {
         let error = with(&[f64::INFINITY, 2.0], &[1.0, 1.0]);
         assert!(matches!(
             error,
-            EvaluationError::NotFinite {
+            MetricsError::NotFinite {
                 what: "label",
                 row: 0,
                 ..

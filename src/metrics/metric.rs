@@ -1,16 +1,18 @@
-//! The measures by name.
+//! The measures by name: one row of a table each.
 
 use std::fmt;
+use std::mem::discriminant;
 use std::num::NonZeroUsize;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use super::ranking::Ranking;
-use super::{
-    Context, Convention, MetricNameError, average_precision, concordance, expected_reciprocal_rank,
-    ndcg, precision, reciprocal_rank,
+use super::MetricsError;
+use super::concordance;
+use super::measures::{
+    average_precision, expected_reciprocal_rank, mean_ndcg, ndcg, precision, reciprocal_rank,
 };
+use super::ranking::{Context, Convention, Ranking};
 
 /// A ranking measure; all are better when larger. Its name, which
 /// [`Display`](fmt::Display) writes and [`FromStr`] reads, is its JSON key.
@@ -31,6 +33,50 @@ pub enum Metric {
     ReciprocalRank,
     /// `cindex`: share of correctly ordered pairs.
     Concordance,
+}
+
+/// A row of the table of measures.
+enum Row {
+    /// A measure of the whole ranking: its name, itself and its value.
+    Whole(&'static str, Metric, fn(&Ranking, Context) -> Option<f64>),
+    /// A measure of the first `K` documents, named with `@K`.
+    First(
+        &'static str,
+        fn(NonZeroUsize) -> Metric,
+        fn(&Ranking, NonZeroUsize) -> Option<f64>,
+    ),
+}
+
+/// All measures. A new one is a variant of [`Metric`], a row here and a function.
+const ROWS: [Row; 7] = [
+    Row::Whole("map", Metric::AveragePrecision, |ranking, _| {
+        average_precision(ranking)
+    }),
+    Row::First("p", Metric::Precision, precision),
+    Row::First("ndcg", Metric::Ndcg, ndcg),
+    Row::Whole("mean-ndcg", Metric::MeanNdcg, |ranking, _| {
+        mean_ndcg(ranking)
+    }),
+    Row::Whole(
+        "err",
+        Metric::ExpectedReciprocalRank,
+        expected_reciprocal_rank,
+    ),
+    Row::Whole("mrr", Metric::ReciprocalRank, |ranking, _| {
+        reciprocal_rank(ranking)
+    }),
+    Row::Whole("cindex", Metric::Concordance, |ranking, _| {
+        concordance::of_ranking(ranking)
+    }),
+];
+
+/// The names of all measures, as a list for people.
+pub(super) fn names() -> String {
+    let names = ROWS.map(|row| match row {
+        Row::Whole(name, ..) => name.to_owned(),
+        Row::First(name, ..) => format!("{name}@K"),
+    });
+    names.join(", ")
 }
 
 impl Metric {
@@ -54,57 +100,73 @@ impl Metric {
 
     /// The value for a sorted query.
     pub(super) fn of(self, ranking: &Ranking, context: Context) -> Option<f64> {
-        match self {
-            Self::AveragePrecision => average_precision::average_precision(ranking),
-            Self::Precision(k) => Some(precision::precision(ranking, k)),
-            Self::Ndcg(k) => ndcg::ndcg(ranking, k),
-            Self::MeanNdcg => ndcg::mean_ndcg(ranking),
-            Self::ExpectedReciprocalRank => {
-                Some(expected_reciprocal_rank::expected(ranking, context))
-            }
-            Self::ReciprocalRank => reciprocal_rank::reciprocal_rank(ranking),
-            Self::Concordance => concordance::of_ranking(ranking),
+        match self.row() {
+            Row::Whole(.., value) => value(ranking, context),
+            Row::First(.., value) => value(ranking, self.cut_off()),
         }
+    }
+
+    /// The `K` of a measure of the first `K` documents; 1 for others.
+    fn cut_off(self) -> NonZeroUsize {
+        match self {
+            Self::Precision(k) | Self::Ndcg(k) => k,
+            _ => NonZeroUsize::MIN,
+        }
+    }
+
+    fn row(self) -> &'static Row {
+        let own = |row: &&Row| {
+            let metric = match row {
+                Row::Whole(_, metric, _) => *metric,
+                Row::First(_, metric, _) => metric(NonZeroUsize::MIN),
+            };
+            discriminant(&metric) == discriminant(&self)
+        };
+        const { &ROWS }
+            .iter()
+            .find(own)
+            .expect("every measure has a row")
     }
 }
 
 impl fmt::Display for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::AveragePrecision => f.pad("map"),
-            Self::Precision(k) => f.pad(&format!("p@{k}")),
-            Self::Ndcg(k) => f.pad(&format!("ndcg@{k}")),
-            Self::MeanNdcg => f.pad("mean-ndcg"),
-            Self::ExpectedReciprocalRank => f.pad("err"),
-            Self::ReciprocalRank => f.pad("mrr"),
-            Self::Concordance => f.pad("cindex"),
+        match self.row() {
+            Row::Whole(name, ..) => f.pad(name),
+            Row::First(name, ..) => f.pad(&format!("{name}@{}", self.cut_off())),
         }
     }
 }
 
 impl FromStr for Metric {
-    type Err = MetricNameError;
+    type Err = MetricsError;
 
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        match name.split_once('@') {
-            Some(("p", k)) => cut_off(name, k).map(Self::Precision),
-            Some(("ndcg", k)) => cut_off(name, k).map(Self::Ndcg),
-            Some(_) => Err(MetricNameError::Metric(name.to_owned())),
-            None => match name {
-                "map" => Ok(Self::AveragePrecision),
-                "mean-ndcg" => Ok(Self::MeanNdcg),
-                "err" => Ok(Self::ExpectedReciprocalRank),
-                "mrr" => Ok(Self::ReciprocalRank),
-                "cindex" => Ok(Self::Concordance),
-                "p" | "ndcg" => Err(MetricNameError::CutOff(name.to_owned())),
-                _ => Err(MetricNameError::Metric(name.to_owned())),
-            },
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (name, digits) = match text.split_once('@') {
+            Some((name, digits)) => (name, Some(digits)),
+            None => (text, None),
+        };
+        for row in &ROWS {
+            match (row, digits) {
+                (Row::Whole(own, metric, _), None) if *own == name => return Ok(*metric),
+                (Row::First(own, metric, _), digits) if *own == name => {
+                    // As it is written: digits without sign or leading zeros.
+                    let digits = digits.unwrap_or_default();
+                    let k: Option<NonZeroUsize> = digits.parse().ok();
+                    let k = k.filter(|k| k.to_string() == digits);
+                    return k
+                        .map(metric)
+                        .ok_or_else(|| MetricsError::CutOff(text.to_owned()));
+                }
+                _ => {}
+            }
         }
+        Err(MetricsError::Metric(text.to_owned()))
     }
 }
 
 impl TryFrom<String> for Metric {
-    type Error = MetricNameError;
+    type Error = MetricsError;
 
     fn try_from(name: String) -> Result<Self, Self::Error> {
         name.parse()
@@ -117,53 +179,41 @@ impl From<Metric> for String {
     }
 }
 
-/// `K` as [`Metric`] writes it: digits without sign or leading zeros.
-fn cut_off(name: &str, digits: &str) -> Result<NonZeroUsize, MetricNameError> {
-    digits
-        .parse()
-        .ok()
-        .filter(|k: &NonZeroUsize| k.to_string() == digits)
-        .ok_or_else(|| MetricNameError::CutOff(name.to_owned()))
-}
-
 /// The measures of a comma-separated list such as `map, ndcg@10`, each once, in
 /// the order first named. Blanks around names are ignored.
 ///
 /// # Errors
-/// [`MetricNameError::EmptyItem`] for an empty list or item, and the errors of
+/// [`MetricsError::EmptyItem`] for an empty list or item, and the errors of
 /// [`Metric`]'s `FromStr`.
-pub fn parse_list(list: &str) -> Result<Vec<Metric>, MetricNameError> {
+pub fn parse_list(list: &str) -> Result<Vec<Metric>, MetricsError> {
     let mut metrics = Vec::new();
     for name in list.split(',').map(str::trim) {
         if name.is_empty() {
-            return Err(MetricNameError::EmptyItem(list.to_owned()));
+            return Err(MetricsError::EmptyItem(list.to_owned()));
         }
-        let metric = name.parse()?;
-        if !metrics.contains(&metric) {
-            metrics.push(metric);
+        metrics.push(name.parse()?);
+    }
+    Ok(distinct(&metrics))
+}
+
+/// Each measure once, in the order first named.
+pub(super) fn distinct(metrics: &[Metric]) -> Vec<Metric> {
+    let mut distinct = Vec::with_capacity(metrics.len());
+    for metric in metrics {
+        if !distinct.contains(metric) {
+            distinct.push(*metric);
         }
     }
-    Ok(metrics)
+    distinct
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const NAMES: [&str; 8] = [
-        "map",
-        "p@1",
-        "p@10",
-        "ndcg@5",
-        "mean-ndcg",
-        "err",
-        "mrr",
-        "cindex",
-    ];
-
     #[test]
     fn names_round_trip() {
-        for name in NAMES {
+        for name in "map p@1 p@10 ndcg@5 mean-ndcg err mrr cindex".split(' ') {
             let metric: Metric = name.parse().unwrap();
             assert_eq!(metric.to_string(), name);
             let json = serde_json::to_string(&metric).unwrap();
@@ -176,8 +226,9 @@ mod tests {
     fn unknown_names_list_the_valid_ones() {
         for name in ["", "MAP", "ndcg5", "map@3", "cindex ", "@3"] {
             let error = name.parse::<Metric>().unwrap_err();
-            assert_eq!(error, MetricNameError::Metric(name.to_owned()));
-            assert!(error.to_string().contains("mean-ndcg, err, mrr, cindex"));
+            assert_eq!(error, MetricsError::Metric(name.to_owned()));
+            let known = "map, p@K, ndcg@K, mean-ndcg, err, mrr, cindex, with K";
+            assert!(error.to_string().contains(known), "{error}");
         }
         assert!(serde_json::from_str::<Metric>("\"nope\"").is_err());
     }
@@ -186,23 +237,19 @@ mod tests {
     fn a_cut_off_is_a_plain_positive_number() {
         for name in ["p@0", "p@", "ndcg@-1", "ndcg@+1", "p@01", "p@1.5", "ndcg"] {
             let error = name.parse::<Metric>().unwrap_err();
-            assert_eq!(error, MetricNameError::CutOff(name.to_owned()));
+            assert_eq!(error, MetricsError::CutOff(name.to_owned()));
         }
     }
 
     #[test]
     fn lists_keep_order_and_drop_repeats() {
-        let names =
-            |list| parse_list(list).map(|metrics| metrics.iter().map(Metric::to_string).collect());
-        assert_eq!(
-            names("mrr, map,mrr ,p@3"),
-            Ok(vec!["mrr".to_owned(), "map".to_owned(), "p@3".to_owned()])
-        );
+        let names = |list| -> Result<Vec<String>, MetricsError> {
+            Ok(parse_list(list)?.iter().map(Metric::to_string).collect())
+        };
+        assert_eq!(names("mrr, map,mrr ,p@3").unwrap(), ["mrr", "map", "p@3"]);
         for list in ["", "map,", "map,,mrr", " "] {
-            assert_eq!(
-                parse_list(list),
-                Err(MetricNameError::EmptyItem(list.to_owned()))
-            );
+            let error = MetricsError::EmptyItem(list.to_owned());
+            assert_eq!(names(list), Err(error));
         }
     }
 }

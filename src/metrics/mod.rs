@@ -3,14 +3,8 @@
 //! A query has `n` documents with labels `y` and scores; documents are ranked
 //! by falling score. Every measure is at its best when it is largest.
 //!
-//! | name | measure | file |
-//! |---|---|---|
-//! | `map` | average precision, averaged over queries | `average_precision` |
-//! | `p@K` | precision at `K` | `precision` |
-//! | `ndcg@K`, `mean-ndcg` | normalised discounted cumulative gain | `ndcg` |
-//! | `err` | expected reciprocal rank | `expected_reciprocal_rank` |
-//! | `mrr` | reciprocal rank of the first relevant document | `reciprocal_rank` |
-//! | `cindex` | concordance index | [`concordance()`] |
+//! A measure is a row of the table in `metric.rs`, a variant of [`Metric`] and a function of a
+//! sorted query, in `measures.rs`.
 //!
 //! # Symbols
 //!
@@ -61,23 +55,59 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod average_precision;
 mod concordance;
-mod context;
-mod convention;
-mod error;
 mod evaluate;
-mod expected_reciprocal_rank;
+mod measures;
 mod metric;
-mod ndcg;
-mod precision;
 mod ranking;
-mod reciprocal_rank;
+
+use thiserror::Error;
 
 pub use concordance::concordance;
-pub use context::Context;
-pub use convention::Convention;
-pub use error::{EvaluationError, MetricNameError};
 pub(crate) use evaluate::per_query;
 pub use evaluate::{Evaluation, MetricValues, evaluate};
 pub use metric::{Metric, parse_list};
+pub use ranking::{Context, Convention};
+
+/// Why a measure or convention has no such name, or labels and scores cannot be evaluated.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum MetricsError {
+    /// No such measure.
+    #[error(
+        "unknown metric {0:?}: expected one of {names}, with K a number from 1 on such as ndcg@10",
+        names = metric::names()
+    )]
+    Metric(String),
+    /// `p@K` or `ndcg@K` with a `K` that is no plain positive number.
+    #[error("metric {0:?} has no valid cut-off: expected a whole number from 1 on after the @")]
+    CutOff(String),
+    /// A list with an empty item.
+    #[error(
+        "empty name in the list of metrics {0:?}: expected names separated by single commas, such as map,ndcg@10"
+    )]
+    EmptyItem(String),
+    /// No such convention.
+    #[error("unknown convention {0:?}: expected one of letor, standard")]
+    Convention(String),
+    /// Labels or scores are not one a row.
+    #[error("{what}s: expected {expected}, one a row of the queries, found {found}")]
+    Lengths {
+        /// What was counted: `label` or `score`.
+        what: &'static str,
+        /// Rows of the queries.
+        expected: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// A label or score that is nan or infinite.
+    #[error("the {what} of row {row} is {value}: {what}s must be finite")]
+    NotFinite {
+        /// What it is: `label` or `score`.
+        what: &'static str,
+        /// Its row, from 0.
+        row: usize,
+        /// Its value.
+        value: f64,
+    },
+}

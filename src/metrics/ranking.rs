@@ -1,6 +1,91 @@
-//! One query, sorted once for all measures.
+//! One query, sorted once for all measures, and the rules by which measures read it.
 
-use super::Convention;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::MetricsError;
+
+/// How ranks are discounted, ties broken and undefined queries treated; the
+/// [module](super) has the table. Written `letor` and `standard`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Convention {
+    /// The arithmetic of `Eval-Score-4.0.pl`, to compare with published LETOR figures.
+    Letor,
+    /// Textbook discounts, expectations over ties, undefined queries left out.
+    #[default]
+    Standard,
+}
+
+impl Convention {
+    /// Discount of the 1-based `rank`: 1 at rank 1 and not increasing.
+    pub(super) fn discount(self, rank: usize) -> f64 {
+        match self {
+            Self::Letor => 1.0 / (rank.max(2) as f64).log2(),
+            Self::Standard => 1.0 / (rank as f64 + 1.0).log2(),
+        }
+    }
+
+    /// The value of a query for which a measure is undefined.
+    pub(super) fn undefined(self) -> Option<f64> {
+        match self {
+            Self::Letor => Some(0.0),
+            Self::Standard => None,
+        }
+    }
+}
+
+impl fmt::Display for Convention {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Letor => "letor",
+            Self::Standard => "standard",
+        })
+    }
+}
+
+impl FromStr for Convention {
+    type Err = MetricsError;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        match name {
+            "letor" => Ok(Self::Letor),
+            "standard" => Ok(Self::Standard),
+            _ => Err(MetricsError::Convention(name.to_owned())),
+        }
+    }
+}
+
+/// The largest label of a data set, which scales ERR's stop probabilities.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Context {
+    max_label: f64,
+}
+
+impl Context {
+    /// The context of a data set with these `labels`.
+    pub fn of(labels: &[f64]) -> Self {
+        Self {
+            max_label: labels.iter().copied().fold(0.0, f64::max),
+        }
+    }
+
+    /// `Y`: the largest label, at least 0.
+    pub fn max_label(self) -> f64 {
+        self.max_label
+    }
+
+    /// `R = (2^label - 1) / 2^Y` in `[0, 1]`, 0 for labels below 0.
+    ///
+    /// Written `2^(label - Y) - 2^-Y`, which cannot overflow. A label above `Y`
+    /// (of another data set) is taken as `Y`.
+    pub(super) fn stop_probability(self, label: f64) -> f64 {
+        let label = label.clamp(0.0, self.max_label);
+        (label - self.max_label).exp2() - (-self.max_label).exp2()
+    }
+}
 
 /// The labels of a query in ranked order, cut into blocks whose inner order is
 /// random.
@@ -146,6 +231,36 @@ mod tests {
 
     const LABELS: [f64; 5] = [0.0, 1.0, 2.0, -0.0, 3.0];
     const SCORES: [f64; 5] = [0.0, -0.0, 5.0, 5.0, -1.0];
+
+    #[test]
+    fn conventions_have_names() {
+        for convention in [Convention::Letor, Convention::Standard] {
+            assert_eq!(convention.to_string().parse(), Ok(convention));
+            let json = serde_json::to_string(&convention).unwrap();
+            assert_eq!(json, format!("\"{convention}\""));
+        }
+        let error = "LETOR".parse::<Convention>().unwrap_err();
+        assert!(error.to_string().contains("letor, standard"), "{error}");
+    }
+
+    #[test]
+    fn discounts_of_the_first_ranks() {
+        let discounts = |convention: Convention| [1, 2, 3, 4].map(|rank| convention.discount(rank));
+        let log2_3 = 3.0_f64.log2();
+        assert_eq!(discounts(Convention::Letor), [1.0, 1.0, 1.0 / log2_3, 0.5]);
+        let standard = discounts(Convention::Standard);
+        assert_eq!(standard[..3], [1.0, 1.0 / log2_3, 0.5]);
+    }
+
+    #[test]
+    fn stop_probabilities_lie_between_0_and_1() {
+        let context = Context::of(&[0.0, 2.0, 1.0]);
+        let stops = [-1.0, 0.0, 1.0, 2.0].map(|label| context.stop_probability(label));
+        assert_eq!(stops, [0.0, 0.0, 0.25, 0.75]);
+        assert_eq!(Context::of(&[-3.0]).max_label(), 0.0);
+        assert_eq!(Context::of(&[-3.0]).stop_probability(-3.0), 0.0);
+        assert_eq!(Context::of(&[2000.0]).stop_probability(2000.0), 1.0);
+    }
 
     fn blocks(convention: Convention) -> Vec<Vec<f64>> {
         let ranking = Ranking::new(&LABELS, &SCORES, convention).unwrap();

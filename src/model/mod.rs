@@ -17,39 +17,29 @@
 //! can be checked and takes memory in proportion to the file, of at most 256 MiB; the file may
 //! be compressed.
 
-mod check;
-mod choice;
-mod document;
-mod error;
-mod given;
-mod lines;
+mod features;
+mod file;
+mod fitted;
+#[cfg(test)]
+mod tests;
 
-use std::io::{self, Write};
-use std::path::Path;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use thiserror::Error;
 
 use crate::columns::Summary;
-use crate::data::{DataHash, Dataset, DatasetError, IndexBase, Output};
-use crate::greedy::Criterion;
-use crate::greedy::Sampler;
-use crate::greedy::scores;
-use crate::greedy::{Selection, SelectionOptions, Step};
+use crate::data::read::ReadError;
+use crate::data::{DataHash, Dataset, DatasetError, IndexBase};
+use crate::greedy::{Criterion, Sampler, Selection, SelectionOptions, Step, StrategyKind, scores};
 use crate::ridge::Weights;
 use crate::{Lambda, QueryWeight};
-use document::Document;
-use lines::Lines;
-use rankrls_files::read_whole;
 
-pub use choice::FeatureChoice;
-pub use error::ModelError;
-pub use given::read_features;
-
-/// The schema of model files.
-pub const SCHEMA: &str = "rankrls.model/1";
-
-/// Most bytes of text that are taken for a model.
-const LARGEST: u64 = 256 << 20;
+pub use features::read_features;
+pub use file::SCHEMA;
+pub use fitted::{GreedyRankRls, GreedyRankRlsParams, RankRls, RankRlsParams};
 
 /// A linear model over features that were selected, over given ones, or over all.
 #[derive(Debug, Clone, PartialEq)]
@@ -88,7 +78,8 @@ pub struct PathStep {
 }
 
 /// The data that a model was trained on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct DataSummary {
     /// Examples.
     pub rows: usize,
@@ -302,118 +293,116 @@ impl Model {
     fn columns(&self) -> Vec<u32> {
         self.features.iter().map(|f| f.feature).collect()
     }
+}
 
-    /// Reads the model file at `path`, or standard input for `-`.
-    ///
-    /// # Errors
-    /// [`ModelError`] for a file that cannot be read or is no valid model.
-    pub fn read(path: &Path) -> Result<Self, ModelError> {
-        Self::parse(&read_whole(path, LARGEST)?, path)
+/// How the features of a model were chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FeatureChoice {
+    /// Selected by a strategy.
+    Strategy(StrategyKind),
+    /// All that vary within some query.
+    All,
+    /// Those of a list, or of another model.
+    Given,
+}
+
+impl FeatureChoice {
+    /// All choices: those of a strategy first.
+    fn every() -> impl Iterator<Item = Self> {
+        let strategies = StrategyKind::ALL.into_iter().map(Self::Strategy);
+        strategies.chain([Self::All, Self::Given])
     }
 
-    /// Reads the text of a model file, which messages call `path`.
-    ///
-    /// # Errors
-    /// [`ModelError`] for text that is no valid model.
-    pub fn parse(text: &[u8], path: &Path) -> Result<Self, ModelError> {
-        check_schema(text, path)?;
-        let document: Document =
-            serde_json::from_slice(text).map_err(|error| json_error(path, &error))?;
-        Self::try_from(document).map_err(|invalid| ModelError::Value {
-            path: path.to_owned(),
-            field: invalid.field,
-            expected: invalid.expected,
-            found: invalid.found,
+    /// The name: that of a strategy, `all` or `given`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Strategy(strategy) => strategy.name(),
+            Self::All => "all",
+            Self::Given => "given",
+        }
+    }
+
+    /// Whether features were added one at a time, so that there is a path.
+    pub fn is_selection(self) -> bool {
+        matches!(self, Self::Strategy(_))
+    }
+}
+
+impl fmt::Display for FeatureChoice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl Serialize for FeatureChoice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for FeatureChoice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        let found = Self::every().find(|choice| choice.name() == name);
+        found.ok_or_else(|| {
+            let names: Vec<String> = Self::every().map(|choice| format!("`{choice}`")).collect();
+            let expected = names.join(", ");
+            serde::de::Error::custom(format_args!(
+                "unknown variant `{name}`, expected one of {expected}"
+            ))
         })
     }
-
-    /// Writes the model to the file at `path`, which appears whole or not at all. It is
-    /// compressed if its name ends in `.gz` or `.zst`.
-    ///
-    /// # Errors
-    /// [`ModelError::Write`].
-    pub fn write(&self, path: &Path) -> Result<(), ModelError> {
-        let write = || {
-            let mut output = Output::create(path)?;
-            self.write_to(&mut output)?;
-            output.finish()
-        };
-        write().map_err(|source| ModelError::Write {
-            path: path.to_owned(),
-            source,
-        })
-    }
-
-    /// Writes the text of the model file.
-    ///
-    /// # Errors
-    /// Those of `writer`; [`io::ErrorKind::InvalidInput`] for numbers that are not finite, which
-    /// JSON does not have.
-    pub fn write_to(&self, mut writer: impl Write) -> io::Result<()> {
-        let weights = self
-            .features
-            .iter()
-            .all(|feature| feature.weight.is_finite());
-        if !weights || !self.path.iter().all(|step| step.lqo_error.is_finite()) {
-            let message = "weights or errors of the model are no finite numbers";
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
-        }
-        let document = Document::from(self);
-        if self.strategy.is_selection() {
-            serde_json::to_writer_pretty(&mut writer, &document)?;
-        } else {
-            // There may be a million features: a line each.
-            let lines = Lines::default();
-            let mut serializer = serde_json::Serializer::with_formatter(&mut writer, lines);
-            document.serialize(&mut serializer)?;
-        }
-        writer.write_all(b"\n")
-    }
 }
 
-/// Tells other documents and other versions from models that are damaged.
-fn check_schema(text: &[u8], path: &Path) -> Result<(), ModelError> {
-    #[derive(Deserialize)]
-    struct Header {
-        schema: Option<String>,
-    }
-    let header: Header = serde_json::from_slice(text).map_err(|error| json_error(path, &error))?;
-    if header.schema.as_deref() == Some(SCHEMA) {
-        return Ok(());
-    }
-    let version = |schema: &String| schema.starts_with("rankrls.model/");
-    let remedy = if header.schema.as_ref().is_some_and(version) {
-        " (the model was written by another version of rankrls)"
-    } else {
-        " (write models with `rankrls select -o` or `train -o`)"
-    };
-    Err(ModelError::Schema {
-        path: path.to_owned(),
-        expected: SCHEMA,
-        found: header.schema.map_or_else(
-            || "none".to_owned(),
-            |schema| format!("{:?}", short(&schema)),
-        ),
-        remedy,
-    })
+/// A model file that cannot be read or written.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// The file cannot be read or decompressed.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The text is not JSON, or the JSON has not the form of a model.
+    #[error("{path}:{line}:{column}: expected a model of rankrls in JSON, found: {message}", path = path.display())]
+    Json {
+        /// The file.
+        path: PathBuf,
+        /// Line, counted from 1.
+        line: usize,
+        /// Column, counted from 1.
+        column: usize,
+        /// What is wrong there.
+        message: String,
+    },
+    /// A document of another kind, or a model of another version.
+    #[error("{path}: expected schema {expected:?}, found {found}{remedy}", path = path.display())]
+    Schema {
+        /// The file.
+        path: PathBuf,
+        /// The schema that can be read.
+        expected: &'static str,
+        /// The schema found, in quotes, or `none`.
+        found: String,
+        /// What to do about it.
+        remedy: &'static str,
+    },
+    /// A value out of its range, or one that contradicts another.
+    #[error("{path}: {field}: expected {expected}, found {found}", path = path.display())]
+    Value {
+        /// The file.
+        path: PathBuf,
+        /// Where: `features[2].weight`.
+        field: String,
+        /// What would be legal there.
+        expected: String,
+        /// What is there.
+        found: String,
+    },
+    /// The file cannot be written.
+    #[error("{path}: cannot write the model", path = path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
 }
-
-/// The beginning of a text that may be of any length.
-fn short(text: &str) -> String {
-    text.chars().take(40).collect()
-}
-
-fn json_error(path: &Path, error: &serde_json::Error) -> ModelError {
-    let (line, column) = (error.line(), error.column());
-    let message = error.to_string();
-    let place = format!(" at line {line} column {column}");
-    ModelError::Json {
-        path: path.to_owned(),
-        line,
-        column,
-        message: message.strip_suffix(&place).unwrap_or(&message).to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -3,9 +3,13 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use super::file::Lines;
 use super::*;
 use crate::columns::ColumnClasses;
+use crate::data::Dataset;
 use crate::data::read::ReadOptions;
+use crate::greedy::StrategyKind;
+use crate::ridge::Weights;
 use crate::{SelectionOptions, select};
 
 const TEXT: &str = "\
@@ -117,6 +121,40 @@ fn refusal(change: impl FnOnce(&mut Value)) -> String {
     let error = parse(&value.to_string()).unwrap_err().to_string();
     assert!(error.starts_with("m.json:"), "{error}");
     error
+}
+
+#[test]
+fn every_choice_of_features_reads_back() {
+    let strategies = StrategyKind::ALL.map(FeatureChoice::Strategy);
+    for choice in strategies
+        .into_iter()
+        .chain([FeatureChoice::All, FeatureChoice::Given])
+    {
+        let json = serde_json::to_string(&choice).unwrap();
+        assert_eq!(json, format!("\"{choice}\""));
+        assert_eq!(
+            serde_json::from_str::<FeatureChoice>(&json).unwrap(),
+            choice
+        );
+    }
+    let error = serde_json::from_str::<FeatureChoice>("\"auto\"").unwrap_err();
+    assert!(
+        error.to_string().contains("`random`, `all`, `given`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn lines_are_broken_on_the_surface_only() {
+    let value = json!({"a": [{"b": [1, 2]}, {"b": []}], "c": {"d": {"e": 1}}});
+    let mut text = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut text, Lines::default());
+    value.serialize(&mut serializer).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert!(lines.contains(&"{\"b\": [1,2]},"), "{text}");
+    assert!(lines.contains(&"\"d\": {\"e\": 1}"), "{text}");
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
 }
 
 #[test]

@@ -7,15 +7,11 @@
 //! Every iteration multiplies with the entries of the column classes twice, on all threads, and
 //! sums are taken in one order, so that the bits do not depend on threads.
 
-use faer::linalg::triangular_solve::{
-    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
-};
-use faer::{MatMut, Par, Side};
 use rayon::prelude::*;
 
 use super::design::Design;
-use super::solver::LARGEST_BLOCK;
-use super::square::Square;
+use super::factor::Cholesky;
+use super::options::LARGEST_BLOCK;
 use crate::kernels::{add_scaled, dot};
 
 /// Norm of the residual to reach, as a share of that of the labels.
@@ -54,7 +50,7 @@ pub(super) struct Iterative<'a> {
 /// The part of the preconditioner that belongs to a query.
 #[derive(Debug)]
 enum Block {
-    Factor(Square),
+    Factor(Cholesky),
     Diagonal(Vec<f64>),
 }
 
@@ -194,9 +190,8 @@ impl Block {
         if size <= LARGEST_BLOCK {
             let mut square = design.query_kernel(query, shift);
             square.add_to_diagonal(lambda);
-            if let Ok(factor) = square.matrix().llt(Side::Lower) {
-                square.matrix_mut().copy_from(factor.L());
-                return Self::Factor(square);
+            if let Some(factor) = Cholesky::small(square) {
+                return Self::Factor(factor);
             }
         }
         let mut diagonal = design.query_diagonal(query);
@@ -213,13 +208,7 @@ impl Block {
                     *value /= diagonal;
                 }
             }
-            Self::Factor(lower) => {
-                let size = values.len();
-                let mut values = MatMut::from_column_major_slice_mut(values, size, 1);
-                let lower = lower.matrix();
-                solve_lower_triangular_in_place(lower, values.as_mut(), Par::Seq);
-                solve_upper_triangular_in_place(lower.transpose(), values, Par::Seq);
-            }
+            Self::Factor(factor) => factor.solve(values),
         }
     }
 }

@@ -12,7 +12,7 @@ use std::ops::Range;
 use faer::Mat;
 use rayon::prelude::*;
 
-use super::square::Square;
+use super::factor::Square;
 use crate::columns::ColumnClasses;
 use crate::columns::QueryWeight;
 use crate::data::Queries;

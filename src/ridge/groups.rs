@@ -3,7 +3,8 @@
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
-use thiserror::Error;
+
+use super::options::TrainError;
 
 /// A partition of queries into groups: each group is predicted by a model that was trained on
 /// the others.
@@ -15,55 +16,13 @@ use thiserror::Error;
 /// let sizes: Vec<usize> = groups.iter().map(<[usize]>::len).collect();
 /// assert_eq!(sizes, [4, 3, 3]);
 /// assert!(Groups::new(vec![vec![0, 1], vec![1]], 2).is_err());
-/// # Ok::<(), rankrls::ridge::GroupsError>(())
+/// # Ok::<(), rankrls::ridge::TrainError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Groups {
     /// Positions of queries, ascending in each group.
     groups: Vec<Vec<usize>>,
     queries: usize,
-}
-
-/// Groups that are no partition.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum GroupsError {
-    /// As many folds cannot be made.
-    #[error("{folds} folds of {queries} queries: expected from 2 to as many folds as queries")]
-    Folds {
-        /// Folds asked for.
-        folds: usize,
-        /// Queries there are.
-        queries: usize,
-    },
-    /// A query past the last one.
-    #[error("there is no query {query} among {queries}")]
-    Absent {
-        /// Position of the query.
-        query: usize,
-        /// Queries there are.
-        queries: usize,
-    },
-    /// A query that comes twice.
-    #[error("query {query} is in two groups, or twice in one")]
-    Repeated {
-        /// Position of the query.
-        query: usize,
-    },
-    /// A query in no group.
-    #[error("query {query} is in no group")]
-    Missing {
-        /// Position of the query.
-        query: usize,
-    },
-    /// Groups of other data.
-    #[error("the groups are of {found} queries: expected {expected}, those of the data")]
-    Queries {
-        /// Queries of the data.
-        expected: usize,
-        /// Queries in the groups.
-        found: usize,
-    },
 }
 
 impl Groups {
@@ -79,10 +38,10 @@ impl Groups {
     /// seeds give equal groups on every platform.
     ///
     /// # Errors
-    /// [`GroupsError::Folds`] for less than two folds or more than queries.
-    pub fn folds(queries: usize, folds: usize, seed: u64) -> Result<Self, GroupsError> {
+    /// [`TrainError::Folds`] for less than two folds or more than queries.
+    pub fn folds(queries: usize, folds: usize, seed: u64) -> Result<Self, TrainError> {
         if folds < 2 || folds > queries {
-            return Err(GroupsError::Folds { folds, queries });
+            return Err(TrainError::Folds { folds, queries });
         }
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         let order = index::sample(&mut generator, queries, queries).into_vec();
@@ -99,18 +58,18 @@ impl Groups {
     /// Groups of positions of `queries`, each in one group. Empty groups are left out.
     ///
     /// # Errors
-    /// [`GroupsError`] unless that is a partition.
-    pub fn new(mut groups: Vec<Vec<usize>>, queries: usize) -> Result<Self, GroupsError> {
+    /// [`TrainError`] unless that is a partition.
+    pub fn new(mut groups: Vec<Vec<usize>>, queries: usize) -> Result<Self, TrainError> {
         let mut seen = vec![false; queries];
         for &query in groups.iter().flatten() {
             match seen.get_mut(query) {
                 Some(seen) if !*seen => *seen = true,
-                Some(_) => return Err(GroupsError::Repeated { query }),
-                None => return Err(GroupsError::Absent { query, queries }),
+                Some(_) => return Err(TrainError::RepeatedQuery { query }),
+                None => return Err(TrainError::AbsentQuery { query, queries }),
             }
         }
         if let Some(query) = seen.iter().position(|seen| !seen) {
-            return Err(GroupsError::Missing { query });
+            return Err(TrainError::MissingQuery { query });
         }
         groups.retain(|group| !group.is_empty());
         for group in &mut groups {
@@ -135,11 +94,11 @@ impl Groups {
     }
 
     /// Refuses groups of another number of queries.
-    pub(super) fn check(&self, queries: usize) -> Result<(), GroupsError> {
+    pub(super) fn check(&self, queries: usize) -> Result<(), TrainError> {
         if self.queries == queries {
             return Ok(());
         }
-        Err(GroupsError::Queries {
+        Err(TrainError::OtherQueries {
             expected: queries,
             found: self.queries,
         })
@@ -164,16 +123,19 @@ mod tests {
     fn what_is_no_partition_is_refused() {
         for (folds, queries) in [(0, 5), (1, 5), (6, 5)] {
             let error = Groups::folds(queries, folds, 1).unwrap_err();
-            assert_eq!(error, GroupsError::Folds { folds, queries });
+            assert_eq!(error, TrainError::Folds { folds, queries });
         }
         let error = |groups: &[&[usize]]| {
             let groups = groups.iter().map(|group| group.to_vec()).collect();
             Groups::new(groups, 3).unwrap_err()
         };
         let (query, queries) = (3, 3);
-        assert_eq!(error(&[&[0], &[3]]), GroupsError::Absent { query, queries });
-        assert_eq!(error(&[&[0, 1, 0]]), GroupsError::Repeated { query: 0 });
-        assert_eq!(error(&[&[0], &[2]]), GroupsError::Missing { query: 1 });
+        assert_eq!(
+            error(&[&[0], &[3]]),
+            TrainError::AbsentQuery { query, queries }
+        );
+        assert_eq!(error(&[&[0, 1, 0]]), TrainError::RepeatedQuery { query: 0 });
+        assert_eq!(error(&[&[0], &[2]]), TrainError::MissingQuery { query: 1 });
         assert_eq!(
             Groups::new(vec![vec![2, 0], vec![], vec![1]], 3)
                 .unwrap()

@@ -1,6 +1,7 @@
-//! Predictions by models that have not seen a group of queries.
+//! Predictions by models that have not seen some of the examples.
 //!
-//! The residuals `p_T = y_T - X_T w_{-T}` of the rows `T` of a group follow from the whole model:
+//! The residuals `p_T = y_T - X_T w_{-T}` of the rows `T` of a group of queries follow from the
+//! whole model:
 //!
 //! ```text
 //! dual      p_T = (G_TT)^-1 a_T          G = (K + lambda I)^-1,  a = G y
@@ -10,21 +11,131 @@
 //! In the primal a group of more rows than half of the unknowns is instead taken off the system,
 //! which is then solved: `w_{-T} = (X'X - X_T'X_T + lambda I)^-1 (X'y - X_T'y_T)`. Conjugate
 //! gradients begin where the whole model ended, with the coefficients of the group at 0.
+//!
+//! # A scheme of one's own
+//!
+//! A hold-out scheme is a function from a [`Trained`] model to a [`Holdout`], in a file of its
+//! own, and a row of the table `SCHEMES` in this file. Schemes that hold out whole queries make
+//! [`Groups`] of them and call [`Trained::holdout`]; others start from the factors in
+//! [`Trained`], as the functions `dual` and `primal` do.
 
+use std::fmt;
 use std::ops::Range;
+use std::str::FromStr;
 
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-use super::cholesky::Cholesky;
 use super::conjugate::{Convergence, Iterative};
-use super::solver::BATCH;
-use super::square::Square;
-use super::system::{System, square_of};
-use super::trained::Solution;
-use super::{Groups, RankRls, TrainError, Trained};
+use super::factor::{Cholesky, Square, System, gram};
+use super::groups::Groups;
+use super::options::{BATCH, TrainError};
+use super::trained::{RidgeProblem, Solution, Trained};
 use crate::greedy::cindex;
+
+/// A row of the table of schemes.
+#[derive(Debug)]
+struct Row {
+    name: &'static str,
+    /// Whether a number follows the name, after a colon.
+    counts: bool,
+    holdout: fn(&Trained<'_>, &HoldoutScheme) -> Result<Holdout, TrainError>,
+}
+
+/// All schemes.
+const SCHEMES: &[Row] = &[
+    Row {
+        name: "lqo",
+        counts: false,
+        holdout: |trained, _| trained.leave_query_out(),
+    },
+    Row {
+        name: "folds",
+        counts: true,
+        holdout: |trained, scheme| {
+            let queries = trained.problem.design.queries().len();
+            trained.holdout(&Groups::folds(queries, scheme.count, scheme.seed)?)
+        },
+    },
+];
+
+/// What to hold out, by name: `lqo`, every query on its own, or `folds:5`, groups of queries drawn
+/// at random.
+///
+/// ```
+/// use rankrls::ridge::HoldoutScheme;
+///
+/// let scheme: HoldoutScheme = "folds:5".parse()?;
+/// assert_eq!(scheme.seed(7).to_string(), "folds:5");
+/// assert!("folds".parse::<HoldoutScheme>().is_err());
+/// # Ok::<(), rankrls::TrainError>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct HoldoutScheme {
+    row: &'static Row,
+    /// The number after the colon; 0 where there is none.
+    count: usize,
+    seed: u64,
+}
+
+impl HoldoutScheme {
+    /// The seed of random draws, 1 by default.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// The names of all schemes, as a list for people.
+    pub fn names() -> String {
+        let name = |row: &Row| format!("{}{}", row.name, if row.counts { ":N" } else { "" });
+        SCHEMES.iter().map(name).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl Default for HoldoutScheme {
+    /// Leave-query-out.
+    fn default() -> Self {
+        Self {
+            row: &SCHEMES[0],
+            count: 0,
+            seed: 1,
+        }
+    }
+}
+
+impl fmt::Display for HoldoutScheme {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.row.counts {
+            return formatter.pad(&format!("{}:{}", self.row.name, self.count));
+        }
+        formatter.pad(self.row.name)
+    }
+}
+
+impl FromStr for HoldoutScheme {
+    type Err = TrainError;
+
+    fn from_str(text: &str) -> Result<Self, TrainError> {
+        let (name, count) = match text.split_once(':') {
+            Some((name, count)) => (name, count.parse().ok()),
+            None => (text, Some(0)),
+        };
+        let fits = |row: &&Row| row.name == name && row.counts == text.contains(':');
+        let scheme = |row, count| Self {
+            row,
+            count,
+            ..Self::default()
+        };
+        let found = SCHEMES.iter().find(fits).zip(count);
+        found
+            .map(|(row, count)| scheme(row, count))
+            .ok_or_else(|| TrainError::UnknownScheme {
+                found: text.to_owned(),
+                expected: Self::names(),
+            })
+    }
+}
 
 /// Hold-out predictions and what they are worth.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,20 +158,48 @@ struct Batch {
     groups: Vec<Range<usize>>,
 }
 
-impl Holdout {
-    pub(super) fn new(trained: &Trained<'_>, groups: &Groups) -> Result<Self, TrainError> {
-        let problem = trained.problem;
+impl Trained<'_> {
+    /// Predictions by models that have not seen the examples that `scheme` holds out.
+    ///
+    /// # Errors
+    /// As [`holdout`](Self::holdout).
+    pub fn holdout_by(&self, scheme: &HoldoutScheme) -> Result<Holdout, TrainError> {
+        (scheme.row.holdout)(self, scheme)
+    }
+
+    /// [`holdout`](Self::holdout) of every query on its own.
+    ///
+    /// # Errors
+    /// As [`holdout`](Self::holdout).
+    pub fn leave_query_out(&self) -> Result<Holdout, TrainError> {
+        self.holdout(&Groups::queries(self.problem.design.queries().len()))
+    }
+
+    /// Predictions for every query by models that were trained without its group.
+    ///
+    /// `dual` and `primal` take them from the factors of the whole system, `cg` trains again for
+    /// every group.
+    ///
+    /// # Errors
+    /// [`TrainError::OtherQueries`] for groups of other data; [`TrainError::Singular`] and
+    /// [`TrainError::NotFinite`] where numbers fail.
+    pub fn holdout(&self, groups: &Groups) -> Result<Holdout, TrainError> {
+        let (trained, problem) = (self, self.problem);
         groups.check(problem.design.queries().len())?;
         let mut convergence = None;
         let parts = match &trained.solution {
             Solution::Dual(system, coefficients) => {
                 factored(trained, groups, |batch| dual(system, coefficients, batch))?
             }
-            Solution::Primal(system, covariance) => {
+            Solution::Primal {
+                system,
+                covariance,
+                moments,
+            } => {
                 let residuals = trained.residuals();
                 factored(trained, groups, |batch| {
                     if 2 * batch.rows.len() > covariance.size() {
-                        without(trained, covariance, batch)
+                        without(trained, covariance, moments, batch)
                     } else {
                         primal(trained, system, &residuals, batch)
                     }
@@ -78,11 +217,13 @@ impl Holdout {
                 residuals[row] = residual;
             }
         }
-        Self::from_residuals(problem, &residuals, convergence)
+        Holdout::from_residuals(problem, &residuals, convergence)
     }
+}
 
+impl Holdout {
     fn from_residuals(
-        problem: &RankRls<'_>,
+        problem: &RidgeProblem<'_>,
         residuals: &[f64],
         convergence: Option<Convergence>,
     ) -> Result<Self, TrainError> {
@@ -115,7 +256,7 @@ impl Holdout {
 /// Rows and their residuals.
 type Part = (Vec<usize>, Vec<f64>);
 
-fn rows_of(problem: &RankRls<'_>, group: &[usize]) -> Vec<usize> {
+fn rows_of(problem: &RidgeProblem<'_>, group: &[usize]) -> Vec<usize> {
     let queries = problem.design.queries();
     group
         .iter()
@@ -124,7 +265,7 @@ fn rows_of(problem: &RankRls<'_>, group: &[usize]) -> Vec<usize> {
 }
 
 /// Groups of a few rows are gathered, for products of larger matrices.
-fn batches(problem: &RankRls<'_>, groups: &Groups) -> Vec<Batch> {
+fn batches(problem: &RidgeProblem<'_>, groups: &Groups) -> Vec<Batch> {
     let mut batches: Vec<Batch> = Vec::new();
     for group in groups.iter() {
         let rows = rows_of(problem, group);
@@ -192,7 +333,7 @@ fn solve_groups(
 ) -> Option<Vec<f64>> {
     for group in &batch.groups {
         let columns = half.as_ref().subcols(group.start, group.len());
-        let square = form(square_of(columns));
+        let square = form(gram(columns));
         let own = &mut right[group.clone()];
         Cholesky::new(&square, 0.0)?.solve(own);
     }
@@ -200,7 +341,12 @@ fn solve_groups(
 }
 
 /// Trains on the system without the rows of each group.
-fn without(trained: &Trained<'_>, covariance: &Square, batch: &Batch) -> Option<Vec<f64>> {
+fn without(
+    trained: &Trained<'_>,
+    covariance: &Square,
+    moments: &[f64],
+    batch: &Batch,
+) -> Option<Vec<f64>> {
     let problem = trained.problem;
     let mut residuals = pick(&problem.labels, &batch.rows);
     for group in &batch.groups {
@@ -208,7 +354,7 @@ fn without(trained: &Trained<'_>, covariance: &Square, batch: &Batch) -> Option<
         let examples = problem.design.examples(rows, &mut problem.design.means());
         let mut rest = covariance.clone();
         rest.add_products(examples.as_ref(), -1.0);
-        let mut weights = problem.moments.clone();
+        let mut weights = moments.to_vec();
         let residuals = &mut residuals[group.clone()];
         add_product(&mut weights, examples.as_ref(), residuals);
         Cholesky::new(&rest, trained.lambda.value())?.solve(&mut weights);
@@ -256,4 +402,23 @@ fn iterated(
 
 fn pick(values: &[f64], rows: &[usize]) -> Vec<f64> {
     rows.iter().map(|&row| values[row]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn schemes_have_names() {
+        assert_eq!(HoldoutScheme::names(), "lqo, folds:N");
+        assert_eq!(HoldoutScheme::default().to_string(), "lqo");
+        for name in ["lqo", "folds:3"] {
+            let scheme: HoldoutScheme = name.parse().unwrap();
+            assert_eq!(scheme.to_string(), name);
+        }
+        for name in ["", "lqo:1", "folds", "folds:", "folds:x", "folds:-1"] {
+            let error = name.parse::<HoldoutScheme>().unwrap_err();
+            assert!(error.to_string().ends_with("expected one of lqo, folds:N"));
+        }
+    }
 }

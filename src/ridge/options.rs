@@ -1,13 +1,171 @@
-//! How to train.
+//! How to train: the solvers by name, what they need and what they cost, and the choice of one.
 
-use super::{Shape, Solver, TrainError};
-use crate::columns::QueryWeight;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::columns::{ColumnClasses, QueryWeight};
+use crate::memory::Bytes;
+
+/// The ways to solve for the weights, by the names that users give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Solver {
+    /// A system of one unknown for each example.
+    #[serde(rename = "dual")]
+    Dual,
+    /// A system of one unknown for each column class.
+    #[serde(rename = "primal")]
+    Primal,
+    /// No system at all: products with the sparse columns.
+    #[serde(rename = "cg")]
+    ConjugateGradients,
+}
+
+/// The size of a problem, as far as memory and time depend on it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shape {
+    /// Examples `m`.
+    pub rows: usize,
+    /// Examples of the largest query.
+    pub largest_query: usize,
+    /// Column classes.
+    pub classes: usize,
+    /// Entries of the column classes.
+    pub nonzeros: usize,
+    /// Sum over the column classes of their squared numbers of entries.
+    pub squares: f64,
+    /// Ridge parameters that are going to be asked for.
+    pub lambdas: usize,
+    /// Threads at work.
+    pub threads: usize,
+}
+
+impl Shape {
+    /// The shape of training on `candidates` with `lambdas` ridge parameters, on this thread pool.
+    pub fn new(candidates: &ColumnClasses, lambdas: usize) -> Self {
+        let entries = |class: usize| candidates.column(class).rows.len() as f64;
+        Self {
+            rows: candidates.queries().rows(),
+            largest_query: candidates.queries().largest(),
+            classes: candidates.len(),
+            nonzeros: candidates.summary().nonzeros,
+            squares: (0..candidates.len()).map(|c| entries(c) * entries(c)).sum(),
+            lambdas,
+            threads: rayon::current_num_threads(),
+        }
+    }
+
+    /// Whether one eigendecomposition is cheaper than a Cholesky factor for each ridge parameter.
+    pub fn decomposes(&self) -> bool {
+        self.lambdas >= EIGEN_FROM
+    }
+}
+
+/// Ridge parameters from which on an eigendecomposition pays.
+const EIGEN_FROM: usize = 32;
+
+/// Largest query whose block [`Solver::ConjugateGradients`] factors.
+pub(super) const LARGEST_BLOCK: usize = 256;
+
+impl Solver {
+    /// All solvers.
+    pub const ALL: [Self; 3] = [Self::Dual, Self::Primal, Self::ConjugateGradients];
+
+    /// Seconds by [`cost`](Self::cost) from which on `auto` takes conjugate gradients rather than
+    /// a solver that factors.
+    pub const PATIENCE: f64 = 20.0;
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dual => "dual",
+            Self::Primal => "primal",
+            Self::ConjugateGradients => "cg",
+        }
+    }
+
+    /// Whether hold-out predictions come from one factorisation. Conjugate gradients train again
+    /// for every group.
+    pub fn has_holdout(self) -> bool {
+        self != Self::ConjugateGradients
+    }
+
+    /// Bytes the solver will take on top of the data and the column classes.
+    pub fn memory(self, shape: &Shape) -> u64 {
+        let [rows, classes, nonzeros, largest, threads] = [
+            shape.rows,
+            shape.classes,
+            shape.nonzeros,
+            shape.largest_query,
+            shape.threads,
+        ]
+        .map(|size| size as u64);
+        let by_row = 12 * nonzeros + 8 * (rows + classes);
+        let squares = if shape.decomposes() { 3 } else { 2 };
+        by_row
+            + match self {
+                Self::Dual => 8 * rows * (squares * rows + threads * (largest + BATCH as u64)),
+                Self::Primal => {
+                    let kept = u64::from(shape.decomposes());
+                    let examples = largest + BATCH as u64 + 1;
+                    8 * classes * ((squares + kept) * classes + 2 * threads * examples)
+                }
+                Self::ConjugateGradients => {
+                    let blocks = rows * largest.min(LARGEST_BLOCK as u64);
+                    // Vectors while training, and again for each group that is held out.
+                    8 * (blocks + (8 * rows + 2 * classes) * (threads + 1))
+                }
+            }
+    }
+
+    /// Rough seconds on two of today's cores, leave-query-out predictions included where the
+    /// solver has them: to compare solvers, not to tell time. `docs/rankrls.md` has the figures.
+    pub fn cost(self, shape: &Shape) -> f64 {
+        let (rows, classes) = (shape.rows as f64, shape.classes as f64);
+        let lambdas = shape.lambdas as f64;
+        let factors = |size: f64| {
+            let cube = size * size * size;
+            if shape.decomposes() {
+                0.15e-9 * cube + lambdas * 0.2e-9 * size * size * shape.largest_query as f64
+            } else {
+                lambdas * 0.005e-9 * cube
+            }
+        };
+        match self {
+            Self::Dual => 0.5e-9 * shape.squares + factors(rows),
+            Self::Primal => 0.05e-9 * rows * classes * classes + factors(classes),
+            Self::ConjugateGradients => lambdas * 1e-6 * shape.nonzeros as f64,
+        }
+    }
+}
+
+/// Examples whose hold-out predictions are computed at once, at least.
+pub(super) const BATCH: usize = 128;
+
+impl fmt::Display for Solver {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl FromStr for Solver {
+    type Err = TrainError;
+
+    fn from_str(name: &str) -> Result<Self, TrainError> {
+        let mut solvers = Self::ALL.into_iter();
+        solvers
+            .find(|solver| solver.name() == name)
+            .ok_or_else(|| TrainError::UnknownSolver(name.to_owned()))
+    }
+}
 
 /// How to train.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TrainOptions {
     solver: Option<Solver>,
-    pub(super) weight: QueryWeight,
+    pub(super) query_weight: QueryWeight,
     pub(super) lambdas: usize,
     max_memory: Option<u64>,
 }
@@ -16,7 +174,7 @@ impl Default for TrainOptions {
     fn default() -> Self {
         Self {
             solver: None,
-            weight: QueryWeight::default(),
+            query_weight: QueryWeight::default(),
             lambdas: 1,
             max_memory: None,
         }
@@ -40,8 +198,8 @@ impl TrainOptions {
 
     /// What a query counts. The default is [`QueryWeight::Uniform`].
     #[must_use]
-    pub fn weight(mut self, weight: QueryWeight) -> Self {
-        self.weight = weight;
+    pub fn query_weight(mut self, weight: QueryWeight) -> Self {
+        self.query_weight = weight;
         self
     }
 
@@ -95,6 +253,110 @@ impl TrainOptions {
                 refusal(None, least.unwrap_or(0))
             })
     }
+}
+
+/// Why a model could not be trained or tested.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum TrainError {
+    /// No column is of any use.
+    #[error(
+        "nothing to train on: all {columns} columns are constant within every query, so no feature can tell the examples of a query apart"
+    )]
+    NoColumns {
+        /// Columns of the data.
+        columns: usize,
+    },
+    /// The memory limit is too low. Sizes in bytes.
+    #[error(
+        "{what} needs {needed} with the data, {limit} are allowed; {remedy}",
+        what = match solver { Some(solver) => format!("solver {solver}"), None => "every solver".to_owned() },
+        needed = Bytes(*needed).exact(),
+        limit = Bytes(*limit).exact(),
+        remedy = remedy(fitting)
+    )]
+    Memory {
+        /// The solver asked for; `None`: none fits.
+        solver: Option<Solver>,
+        /// What it would take in all.
+        needed: u64,
+        /// What is allowed.
+        limit: u64,
+        /// Solvers that fit.
+        fitting: Vec<Solver>,
+    },
+    /// The system has no solution in double precision.
+    #[error(
+        "lambda {lambda:e} is too small for these values: with it the system is singular to working precision; raise lambda or scale the data"
+    )]
+    Singular {
+        /// The ridge parameter.
+        lambda: f64,
+    },
+    /// Values so large that products are no finite numbers.
+    #[error(
+        "the values or labels are too large: their products are no finite numbers; scale the data"
+    )]
+    NotFinite,
+    /// A name that no solver has.
+    #[error("no solver is called {0:?}: expected one of {names}", names = names(&Solver::ALL))]
+    UnknownSolver(String),
+    /// A name that no hold-out scheme has.
+    #[error("no hold-out scheme is called {found:?}: expected one of {expected}")]
+    UnknownScheme {
+        /// The name.
+        found: String,
+        /// The schemes there are.
+        expected: String,
+    },
+    /// As many folds cannot be made.
+    #[error("{folds} folds of {queries} queries: expected from 2 to as many folds as queries")]
+    Folds {
+        /// Folds asked for.
+        folds: usize,
+        /// Queries there are.
+        queries: usize,
+    },
+    /// Groups that name a query past the last one.
+    #[error("there is no query {query} among {queries}")]
+    AbsentQuery {
+        /// Position of the query.
+        query: usize,
+        /// Queries there are.
+        queries: usize,
+    },
+    /// Groups that name a query twice.
+    #[error("query {query} is in two groups, or twice in one")]
+    RepeatedQuery {
+        /// Position of the query.
+        query: usize,
+    },
+    /// A query in no group.
+    #[error("query {query} is in no group")]
+    MissingQuery {
+        /// Position of the query.
+        query: usize,
+    },
+    /// Groups of other data.
+    #[error("the groups are of {found} queries: expected {expected}, those of the data")]
+    OtherQueries {
+        /// Queries of the data.
+        expected: usize,
+        /// Queries in the groups.
+        found: usize,
+    },
+}
+
+fn remedy(fitting: &[Solver]) -> String {
+    if fitting.is_empty() {
+        return "no solver fits: allow more memory".to_owned();
+    }
+    format!("these fit: {}", names(fitting))
+}
+
+fn names(solvers: &[Solver]) -> String {
+    let names: Vec<&str> = solvers.iter().map(|solver| solver.name()).collect();
+    names.join(", ")
 }
 
 #[cfg(test)]

@@ -1,19 +1,187 @@
-//! A model for one ridge parameter.
+//! A problem, prepared once, and the models that are trained from it.
+
+use std::borrow::Cow;
 
 use super::conjugate::{Convergence, Iterative};
-use super::holdout::Holdout;
-use super::square::Square;
-use super::system::System;
-use super::{Groups, RankRls, Solver, TrainError};
-use crate::Lambda;
+use super::design::Design;
+use super::factor::{Prepared, Square, System};
+use super::options::{Shape, Solver, TrainError, TrainOptions};
+use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::scores;
 use crate::kernels::add_scaled;
+use crate::{Lambda, QueryWeight};
+
+/// RankRLS on a data set, ready for ridge parameters.
+///
+/// Columns that are constant within every query have weight 0 whatever the labels, and are left
+/// out; columns that are equal up to a constant in each query and up to sign are one unknown.
+#[derive(Debug)]
+pub struct RidgeProblem<'a> {
+    pub(super) dataset: &'a Dataset<'a>,
+    pub(super) design: Design<'a>,
+    /// Centred, weighted labels, `m`.
+    pub(super) labels: Vec<f64>,
+    /// Mean of the diagonal of `X X'`.
+    mean_diagonal: f64,
+    engine: Engine,
+}
+
+/// What was made of the data.
+#[derive(Debug)]
+enum Engine {
+    /// `X X'`, made definite.
+    Dual(Prepared),
+    /// `X' X`, and `X' y`.
+    Primal(Prepared, Vec<f64>),
+    Iterative,
+}
+
+impl<'a> RidgeProblem<'a> {
+    /// Prepares `dataset`: finds the column classes and, for solvers that factor, forms the
+    /// system and decomposes it if that pays.
+    ///
+    /// # Errors
+    /// [`TrainError`] when no column varies within a query, when there is not the memory, or when
+    /// values are too large.
+    pub fn new(dataset: &'a Dataset<'a>, options: &TrainOptions) -> Result<Self, TrainError> {
+        let candidates = Cow::Owned(ColumnClasses::new(dataset));
+        Self::with(dataset, candidates, dataset.memory(), options)
+    }
+
+    /// The same with column classes that have been found in `dataset` before. `held` bytes are in
+    /// use besides them and count towards the limit.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    ///
+    /// # Panics
+    /// When the candidates are weighted: weights are those of the options.
+    pub fn among(
+        dataset: &'a Dataset<'a>,
+        candidates: &'a ColumnClasses,
+        held: u64,
+        options: &TrainOptions,
+    ) -> Result<Self, TrainError> {
+        let weight = candidates.query_weight();
+        assert!(
+            weight == QueryWeight::Uniform,
+            "candidates weighted by {weight}"
+        );
+        Self::with(dataset, Cow::Borrowed(candidates), held, options)
+    }
+
+    fn with(
+        dataset: &'a Dataset<'a>,
+        candidates: Cow<'a, ColumnClasses>,
+        held: u64,
+        options: &TrainOptions,
+    ) -> Result<Self, TrainError> {
+        if candidates.is_empty() {
+            return Err(TrainError::NoColumns {
+                columns: dataset.width(),
+            });
+        }
+        let shape = Shape::new(&candidates, options.lambdas);
+        let solver = options.choose(&shape, held.saturating_add(candidates.memory()))?;
+        tracing::info!(%solver, rows = shape.rows, classes = shape.classes, "training");
+        let design = Design::new(candidates, options.query_weight);
+        let mut labels = dataset.labels().to_vec();
+        design.centre(&mut labels);
+        design.weigh(&mut labels);
+        let mean_diagonal = design.mean_diagonal();
+        if !mean_diagonal.is_finite() {
+            return Err(TrainError::NotFinite);
+        }
+        let prepare = |matrix: Square, keep: bool| {
+            let prepared = Prepared::new(matrix, shape.decomposes(), keep);
+            prepared.ok_or(TrainError::NotFinite)
+        };
+        let engine = match solver {
+            Solver::Dual => Engine::Dual(prepare(design.kernel_matrix(mean_diagonal), false)?),
+            Solver::Primal => {
+                let covariance = prepare(design.covariance(), true)?;
+                Engine::Primal(covariance, design.moments(&labels))
+            }
+            Solver::ConjugateGradients => Engine::Iterative,
+        };
+        Ok(Self {
+            dataset,
+            design,
+            labels,
+            mean_diagonal,
+            engine,
+        })
+    }
+
+    /// The solver.
+    pub fn solver(&self) -> Solver {
+        match self.engine {
+            Engine::Dual(_) => Solver::Dual,
+            Engine::Primal(..) => Solver::Primal,
+            Engine::Iterative => Solver::ConjugateGradients,
+        }
+    }
+
+    /// Trains with the ridge parameter `lambda`.
+    ///
+    /// # Errors
+    /// [`TrainError::Singular`] when `lambda` is too small for the values,
+    /// [`TrainError::NotFinite`] when they are too large.
+    pub fn train(&'a self, lambda: Lambda) -> Result<Trained<'a>, TrainError> {
+        let ridge = lambda.value();
+        let singular = TrainError::Singular { lambda: ridge };
+        let (class_weights, solution) = match &self.engine {
+            Engine::Dual(prepared) => {
+                let system = prepared.system(ridge).ok_or(singular)?;
+                let mut coefficients = self.labels.clone();
+                system.solve(&mut coefficients);
+                // As they are but for rounding.
+                self.design.centre(&mut coefficients);
+                let weights = self.design.class_weights(&coefficients);
+                (weights, Solution::Dual(system, coefficients))
+            }
+            Engine::Primal(prepared, moments) => {
+                let system = prepared.system(ridge).ok_or(singular)?;
+                let mut unknowns = moments.clone();
+                system.solve(&mut unknowns);
+                let weights = self.design.unscaled(&unknowns);
+                let covariance = &prepared.matrix;
+                let solution = Solution::Primal {
+                    system,
+                    covariance,
+                    moments,
+                };
+                (weights, solution)
+            }
+            Engine::Iterative => {
+                let iterative = Iterative::new(&self.design, self.mean_diagonal, ridge);
+                let mut coefficients = vec![0.0; self.labels.len()];
+                let convergence = iterative.solve(&self.labels, None, &mut coefficients);
+                tracing::info!(?convergence, "trained");
+                let weights = self.design.class_weights(&coefficients);
+                (
+                    weights,
+                    Solution::Iterated(iterative, coefficients, convergence),
+                )
+            }
+        };
+        if !class_weights.iter().all(|weight| weight.is_finite()) {
+            return Err(TrainError::NotFinite);
+        }
+        Ok(Trained {
+            problem: self,
+            lambda,
+            class_weights,
+            solution,
+        })
+    }
+}
 
 /// RankRLS trained with one ridge parameter.
 #[derive(Debug)]
 pub struct Trained<'a> {
-    pub(super) problem: &'a RankRls<'a>,
+    pub(super) problem: &'a RidgeProblem<'a>,
     pub(super) lambda: Lambda,
     /// Weights of the column classes.
     pub(super) class_weights: Vec<f64>,
@@ -25,8 +193,12 @@ pub struct Trained<'a> {
 pub(super) enum Solution<'a> {
     /// The factors and the coefficients `a = (K + lambda I)^-1 y`, `m`.
     Dual(System<'a>, Vec<f64>),
-    /// The factors, and the matrix without its ridge parameter.
-    Primal(System<'a>, &'a Square),
+    /// The factors, and the system without its ridge parameter.
+    Primal {
+        system: System<'a>,
+        covariance: &'a Square,
+        moments: &'a [f64],
+    },
     /// The coefficients as above, and how they were found.
     Iterated(Iterative<'a>, Vec<f64>, Convergence),
 }
@@ -48,23 +220,6 @@ impl Weights {
 }
 
 impl<'a> Trained<'a> {
-    pub(super) fn new(
-        problem: &'a RankRls<'a>,
-        lambda: Lambda,
-        class_weights: Vec<f64>,
-        solution: Solution<'a>,
-    ) -> Result<Self, TrainError> {
-        if !class_weights.iter().all(|weight| weight.is_finite()) {
-            return Err(TrainError::NotFinite);
-        }
-        Ok(Self {
-            problem,
-            lambda,
-            class_weights,
-            solution,
-        })
-    }
-
     /// The ridge parameter.
     pub fn lambda(&self) -> Lambda {
         self.lambda
@@ -85,7 +240,7 @@ impl<'a> Trained<'a> {
     /// How conjugate gradients ended, if they were the solver.
     pub fn convergence(&self) -> Option<Convergence> {
         match &self.solution {
-            Solution::Dual(..) | Solution::Primal(..) => None,
+            Solution::Dual(..) | Solution::Primal { .. } => None,
             Solution::Iterated(_, _, convergence) => Some(*convergence),
         }
     }
@@ -110,26 +265,6 @@ impl<'a> Trained<'a> {
         weights.sort_unstable_by_key(|&(feature, _)| feature);
         let (features, values) = weights.into_iter().unzip();
         Weights { features, values }
-    }
-
-    /// Predictions for every query by models that were trained without its group.
-    ///
-    /// `dual` and `primal` take them from the factors of the whole system, `cg` trains again for
-    /// every group.
-    ///
-    /// # Errors
-    /// [`TrainError::Groups`] for groups of other data; [`TrainError::Singular`] and
-    /// [`TrainError::NotFinite`] where numbers fail.
-    pub fn holdout(&self, groups: &Groups) -> Result<Holdout, TrainError> {
-        Holdout::new(self, groups)
-    }
-
-    /// [`holdout`](Self::holdout) of every query on its own.
-    ///
-    /// # Errors
-    /// As [`holdout`](Self::holdout).
-    pub fn leave_query_out(&self) -> Result<Holdout, TrainError> {
-        self.holdout(&Groups::queries(self.problem.design.queries().len()))
     }
 
     /// What the model leaves of the centred, weighted labels.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::metrics::{Metric, MetricNameError};
+use crate::metrics::{Metric, MetricsError};
 
 /// Values that differ by no more than this share are equal: they are in exact arithmetic where
 /// rounding tells them apart.
@@ -27,7 +27,7 @@ pub enum Measure {
 /// A name that is no measure.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("expected squared or the name of a metric; {0}")]
-pub struct UnknownMeasure(MetricNameError);
+pub struct UnknownMeasure(MetricsError);
 
 impl Measure {
     /// Whether lower values are better.

@@ -1,6 +1,6 @@
-//! Real data against numbers from elsewhere. The corpora are other people's and
-//! live outside the repository: `RANKRLS_CORPORA` names their folder, and
-//! without it these tests say so and pass.
+//! Real and small data against numbers from elsewhere. The corpora are other people's and live
+//! outside the repository: `RANKRLS_CORPORA` names their folder, and without it the tests that
+//! need them say so and pass.
 
 #![allow(
     clippy::unreadable_literal,
@@ -10,9 +10,12 @@
 use std::path::PathBuf;
 
 use rankrls::data::read::{Format, ReadOptions};
-use rankrls::metrics::{Convention, Metric, evaluate};
-use rankrls::ridge::{RankRls, Solver, TrainOptions};
-use rankrls::{ColumnClasses, Dataset, Lambda, Selection, SelectionOptions, StrategyKind, select};
+use rankrls::greedy::scores;
+use rankrls::metrics::{Context, Convention, Metric, evaluate};
+use rankrls::ridge::{Groups, RidgeProblem, Solver, TrainOptions};
+use rankrls::{
+    ColumnClasses, Dataset, Lambda, Queries, Selection, SelectionOptions, StrategyKind, select,
+};
 
 fn corpus(path: &str) -> Option<PathBuf> {
     let Some(folder) = std::env::var_os("RANKRLS_CORPORA") else {
@@ -317,7 +320,7 @@ fn trains_on_all_features_as_the_authors_implementation() {
     ];
     for (solver, lambdas) in ways {
         let options = TrainOptions::new().solver(solver).lambdas(lambdas);
-        let rls = RankRls::new(&train, &options).unwrap();
+        let rls = RidgeProblem::new(&train, &options).unwrap();
         for golden in &TRAINED {
             let trained = rls.train(Lambda::new(golden.lambda).unwrap()).unwrap();
             let lqo = trained.leave_query_out().unwrap();
@@ -405,7 +408,7 @@ fn reproduces_the_papers_fold_of_letor() {
             .map(|feature| feature + 1)
             .collect();
         assert_eq!(written, LETOR_FEATURES, "{strategy}");
-        let scores = scores(&test, &selection);
+        let scores = scores(&features(&selection), &selection.weights, &test);
         for (name, expected) in LETOR_MEASURES {
             let metric: Metric = name.parse().unwrap();
             let result = evaluate(
@@ -424,14 +427,301 @@ fn reproduces_the_papers_fold_of_letor() {
     }
 }
 
-fn scores(data: &Dataset<'_>, selection: &Selection) -> Vec<f64> {
-    let mut scores = vec![0.0; data.rows()];
-    for (step, weight) in selection.steps.iter().zip(&selection.weights) {
-        if let Some(position) = data.position(step.feature) {
-            for (row, value) in data.column(position).iter() {
-                scores[row] += weight * value;
+/// Ten rows of three columns, made up.
+const ROWS: [[f64; 3]; 10] = [
+    [1.49, -0.71, -1.8],
+    [0.19, -0.45, -1.67],
+    [1.11, -2.23, -1.17],
+    [1.5, -0.42, 1.1],
+    [0.49, -1.12, 1.22],
+    [0.9, 1.26, 0.19],
+    [-0.7, -0.44, 0.6],
+    [-1.06, -0.28, -0.64],
+    [-0.26, -1.11, -0.2],
+    [-0.32, 0.34, 1.54],
+];
+const LABELS: [f64; 10] = [1.0, -0.3, 0.6, -0.5, 0.7, -1.5, -0.8, 0.6, 1.4, 0.7];
+
+/// These rows in queries of the given sizes.
+fn rows_in_queries(sizes: &[usize]) -> Dataset<'static> {
+    let values = (0..3).flat_map(|column| ROWS.map(|row| row[column]));
+    Dataset::from_csc(
+        vec![0, 10, 20, 30],
+        (0..3).flat_map(|_| 0..10).collect(),
+        values.collect(),
+        LABELS.to_vec(),
+        Queries::from_sizes(sizes).unwrap(),
+    )
+    .unwrap()
+}
+
+/// The solvers, and both ways to factor.
+const WAYS: [(Solver, usize); 5] = [
+    (Solver::Dual, 1),
+    (Solver::Dual, 100),
+    (Solver::Primal, 1),
+    (Solver::Primal, 100),
+    (Solver::ConjugateGradients, 1),
+];
+
+/// Weights of RLScore's `GlobalRankRLS` with regparam `lambda`, equal to those of a QR
+/// decomposition of all 45 pairs. Its objective sums over all pairs, so that it is RankRLS on one
+/// query with the ridge parameter `lambda / 10`.
+const GLOBAL: [(f64, [f64; 3]); 4] = [
+    (
+        0.03125,
+        [
+            -0.228747017239984,
+            -0.617012362543298,
+            -0.020634696215773744,
+        ],
+    ),
+    (
+        0.5,
+        [
+            -0.22682473112149998,
+            -0.6126528247559233,
+            -0.021380200286482402,
+        ],
+    ),
+    (
+        2.0,
+        [
+            -0.22086953083637575,
+            -0.599127937925176,
+            -0.02365300189524526,
+        ],
+    ),
+    (
+        32.0,
+        [
+            -0.14298140382632438,
+            -0.4181981495173888,
+            -0.046997566185248835,
+        ],
+    ),
+];
+
+#[test]
+fn one_query_is_the_global_ranking_of_the_authors_implementation() {
+    let data = rows_in_queries(&[10]);
+    for (solver, lambdas) in WAYS {
+        let options = TrainOptions::new().solver(solver).lambdas(lambdas);
+        let problem = RidgeProblem::new(&data, &options).unwrap();
+        for (lambda, expected) in GLOBAL {
+            let trained = problem.train(Lambda::new(lambda / 10.0).unwrap()).unwrap();
+            for (&weight, expected) in trained.weights().values.iter().zip(expected) {
+                assert_close(weight, expected, 1e-9);
             }
         }
     }
-    scores
+}
+
+/// Scores by models of RLScore's `QueryRankRLS` (regparam = `lambda`) that were retrained without
+/// the rows, in queries of 4, 3, 2 and 1 row; equal to retraining from explicit pairs by QR.
+struct HeldOut {
+    lambda: f64,
+    /// Every query on its own.
+    queries: [f64; 10],
+    /// The first and the third query together, and the other two.
+    folds: [f64; 10],
+}
+
+const HELD_OUT: [HeldOut; 3] = [
+    HeldOut {
+        lambda: 0.03125,
+        queries: [
+            -0.9384637223569497,
+            -1.3154498572549842,
+            0.3112589883190144,
+            1.6877765259740394,
+            0.06933592352440913,
+            0.4842067478363335,
+            -0.8513600906016222,
+            -0.1589086635932537,
+            0.7455543939127766,
+            -0.7791634249845832,
+        ],
+        folds: [
+            0.4257404206479858,
+            -0.3876502417860381,
+            1.7380391406082156,
+            1.660998902273174,
+            0.06933592352440913,
+            0.4842067478363335,
+            -0.8513600906016222,
+            -0.6520867231359205,
+            0.6356311262690917,
+            -1.1193258247465971,
+        ],
+    },
+    HeldOut {
+        lambda: 1.0,
+        queries: [
+            0.14151743110970824,
+            -0.24603827275839713,
+            1.1394553317983147,
+            0.9247168546537607,
+            0.09468923537099275,
+            0.051047666239050694,
+            -0.409375076432598,
+            -0.04321775657668307,
+            0.6208493962255459,
+            -0.5777130409780799,
+        ],
+        folds: [
+            0.139281562941774,
+            -0.24621070137077775,
+            1.1361965361181992,
+            0.9218468606386129,
+            0.09468923537099275,
+            0.051047666239050694,
+            -0.409375076432598,
+            -0.2754434665606336,
+            0.5162349667563902,
+            -0.7245230931789718,
+        ],
+    },
+    HeldOut {
+        lambda: 32.0,
+        queries: [
+            0.0005341813943880235,
+            -0.02603534808335177,
+            0.14001916583698099,
+            0.08712667853915647,
+            -0.0020868413407837297,
+            -0.030478920338986724,
+            -0.028955407183438264,
+            0.0226887205525445,
+            0.10266468663194343,
+            -0.06535280238917365,
+        ],
+        folds: [
+            -0.01045739550419392,
+            -0.02397511379205369,
+            0.11655667629576329,
+            0.06538107380469721,
+            -0.0020868413407837297,
+            -0.030478920338986724,
+            -0.028955407183438264,
+            -0.001409534298799358,
+            0.07088210137587173,
+            -0.08907833318880465,
+        ],
+    },
+];
+
+#[test]
+fn queries_are_held_out_as_by_the_authors_implementation() {
+    let data = rows_in_queries(&[4, 3, 2, 1]);
+    let folds = Groups::new(vec![vec![0, 2], vec![1, 3]], 4).unwrap();
+    for (solver, lambdas) in WAYS {
+        let options = TrainOptions::new().solver(solver).lambdas(lambdas);
+        let problem = RidgeProblem::new(&data, &options).unwrap();
+        for golden in &HELD_OUT {
+            let trained = problem.train(Lambda::new(golden.lambda).unwrap()).unwrap();
+            for (groups, scores) in [
+                (&Groups::queries(4), golden.queries),
+                (&folds, golden.folds),
+            ] {
+                let found = trained.holdout(groups).unwrap();
+                for range in data.queries().ranges() {
+                    let own = &scores[range.clone()];
+                    let mean = own.iter().sum::<f64>() / own.len() as f64;
+                    for (found, score) in found.predictions[range].iter().zip(own) {
+                        let expected = score - mean;
+                        assert!(
+                            (found - expected).abs() < 1e-8,
+                            "{solver}: {found} for {expected}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A query with grades up to 4, and its measures by brute force over all orders of tied scores.
+struct Graded {
+    grades: &'static [f64],
+    scores: &'static [f64],
+    err: f64,
+    err_in_input_order: f64,
+    ndcg_3: Option<f64>,
+    ndcg_10: Option<f64>,
+}
+
+const GRADED: [Graded; 6] = [
+    Graded {
+        grades: &[4.0, 0.0, 3.0, 1.0, 2.0],
+        scores: &[0.9, 0.8, 0.7, 0.6, 0.5],
+        err: 0.9483998616536459,
+        err_in_input_order: 0.9483998616536459,
+        ndcg_3: Some(0.8844688490435825),
+        ndcg_10: Some(0.9411655511901171),
+    },
+    Graded {
+        grades: &[0.0, 1.0, 2.0],
+        scores: &[0.9, 0.9, 0.1],
+        err: 0.10546875,
+        err_in_input_order: 0.08984375,
+        ndcg_3: Some(0.6377057761880933),
+        ndcg_10: Some(0.6377057761880933),
+    },
+    Graded {
+        grades: &[0.0, 0.0],
+        scores: &[1.0, 0.5],
+        err: 0.0,
+        err_in_input_order: 0.0,
+        ndcg_3: None,
+        ndcg_10: None,
+    },
+    Graded {
+        grades: &[2.0, 0.0, 1.0],
+        scores: &[0.9, 0.8, 0.7],
+        err: 0.20442708333333334,
+        err_in_input_order: 0.20442708333333334,
+        ndcg_3: Some(0.9639404333166532),
+        ndcg_10: Some(0.9639404333166532),
+    },
+    Graded {
+        grades: &[0.0, 4.0],
+        scores: &[1.0, 1.0],
+        err: 0.703125,
+        err_in_input_order: 0.46875,
+        ndcg_3: Some(0.8154648767857288),
+        ndcg_10: Some(0.8154648767857288),
+    },
+    Graded {
+        grades: &[4.0, 4.0, 4.0, 3.0, 3.0, 2.0, 2.0, 1.0, 1.0, 0.0, 0.0, 0.0],
+        scores: &[3.0, 12.0, 5.0, 5.0, 1.0, 9.0, 9.0, 9.0, 2.0, 4.0, 11.0, 5.0],
+        err: 0.9496306361326554,
+        err_in_input_order: 0.9506282535949802,
+        ndcg_3: Some(0.5057781824911936),
+        ndcg_10: Some(0.7376503041163129),
+    },
+];
+
+#[test]
+fn grades_up_to_4_are_measured_as_by_brute_force() {
+    let context = Context::of(&[4.0]);
+    for (number, query) in GRADED.iter().enumerate() {
+        for (name, convention, expected) in [
+            ("err", Convention::Standard, Some(query.err)),
+            ("err", Convention::Letor, Some(query.err_in_input_order)),
+            ("ndcg@3", Convention::Standard, query.ndcg_3),
+            ("ndcg@10", Convention::Standard, query.ndcg_10),
+        ] {
+            let metric: Metric = name.parse().unwrap();
+            let found = metric.query(query.grades, query.scores, convention, context);
+            let close = match (found, expected) {
+                (Some(found), Some(expected)) => (found - expected).abs() < 1e-14,
+                (found, expected) => found == expected,
+            };
+            assert!(
+                close,
+                "query {number}: {name} is {found:?}, not {expected:?}"
+            );
+        }
+    }
 }

@@ -1,9 +1,10 @@
-//! Features that somebody gives: those of another model, or a list.
+//! Features to which a training is restricted: those of another model, or a list.
 
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::{LARGEST, Model, ModelError};
+use super::file::{LARGEST, short};
+use super::{Model, ModelError};
 use crate::data::IndexBase;
 use rankrls_files::read_whole;
 
@@ -87,11 +88,6 @@ impl List<'_> {
             found,
         }
     }
-}
-
-/// The beginning of a line that may be of any length.
-fn short(item: &str) -> String {
-    item.chars().take(40).collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,325 @@
+//! The measures of one sorted query, all but the concordance index.
+//!
+//! Documents come in blocks ([`Block`]) of `g` documents in random order, `r` of them relevant,
+//! with `s` documents before the block. Every function returns the expectation over the orders of
+//! all blocks, in closed form (F. McSherry and M. Najork, ECIR 2008, section 3), in `O(n)` time
+//! after the sort and without allocations, unless it says otherwise.
+
+use std::num::NonZeroUsize;
+
+use super::ranking::{Block, Context, Convention, Ranking};
+
+/// Average precision: the mean, over the relevant documents of a query, of the precision at
+/// their ranks.
+///
+/// Rank `s + j` holds a relevant document with probability `r/g`, and then `(j-1)(r-1)/(g-1)`
+/// relevant ones are expected among the `j - 1` of the block before it. With `b` relevant ones
+/// before the block, it adds
+///
+/// `sum_{j=1..g} r/g (b + 1 + (j-1)(r-1)/(g-1)) / (s+j)`.
+///
+/// Undefined without a relevant document.
+pub(super) fn average_precision(ranking: &Ranking) -> Option<f64> {
+    let relevant = ranking.relevant();
+    if relevant == 0 {
+        return ranking.convention.undefined();
+    }
+    let (mut before, mut sum) = (0, 0.0);
+    for block in ranking.blocks() {
+        let (g, r) = (block.len(), block.relevant());
+        if r == 0 {
+            continue;
+        }
+        let share = if g == 1 {
+            0.0
+        } else {
+            (r - 1) as f64 / (g - 1) as f64
+        };
+        let first = before as f64 + 1.0;
+        let precisions = (0..g)
+            .map(|j| (first + j as f64 * share) / (block.before + j + 1) as f64)
+            .sum::<f64>();
+        sum += precisions * (r as f64 / g as f64);
+        before += r;
+    }
+    Some(sum / relevant as f64)
+}
+
+/// Precision at `k`: relevant documents among the first `k`, divided by `k` also for queries of
+/// fewer documents.
+///
+/// Of a block of which `c` documents fall before the cut, `c r/g` relevant ones are expected
+/// there. Defined for every query.
+pub(super) fn precision(ranking: &Ranking, k: NonZeroUsize) -> Option<f64> {
+    let k = k.get();
+    let expected: f64 = ranking
+        .blocks()
+        .take_while(|block| block.before < k)
+        .map(|block| {
+            let cut = block.len().min(k - block.before);
+            (cut as f64 * block.relevant() as f64) / block.len() as f64
+        })
+        .sum();
+    Some(expected / k as f64)
+}
+
+/// Reciprocal rank of the first relevant document. Undefined without one.
+///
+/// In the first block that has relevant documents, the first of them stands at place `j` with
+/// probability `p_j = C(g-j, r-1) / C(g, r)`: the expectation is `sum_{j=1..g-r+1} p_j / (s+j)`,
+/// by the recursion `p_1 = r/g`, `p_{j+1} = p_j (g-j-r+1)/(g-j)`, all of whose factors lie in
+/// `[0, 1]`.
+pub(super) fn reciprocal_rank(ranking: &Ranking) -> Option<f64> {
+    let Some(block) = ranking.blocks().find(|block| block.relevant() > 0) else {
+        return ranking.convention.undefined();
+    };
+    let (g, r) = (block.len(), block.relevant());
+    let mut probability = r as f64 / g as f64;
+    let mut sum = 0.0;
+    for j in 1..=g - r + 1 {
+        sum += probability / (block.before + j) as f64;
+        if j < g {
+            probability *= (g - j + 1 - r) as f64 / (g - j) as f64;
+        }
+    }
+    Some(sum)
+}
+
+/// Normalised discounted cumulative gain at `k`.
+///
+/// `DCG@K = sum_{i=1..min(K, n)} (2^{y_i} - 1) d(i)`, with `y_i` the label at rank `i` and `d`
+/// the discount of the [`Convention`]; `NDCG@K` divides it by the `DCG@K` of the documents in
+/// falling order of label (K. Järvelin and J. Kekäläinen, ACM TOIS 20(4), 2002; gain of C. Burges
+/// et al., ICML 2005). DCG is linear in the gains, and every rank of a block expects its mean gain.
+///
+/// With fewer than `k` documents: 0 under `letor`, of the whole query under `standard`. Undefined
+/// where the ideal DCG is not above 0. `None` where gains overflow.
+pub(super) fn ndcg(ranking: &Ranking, k: NonZeroUsize) -> Option<f64> {
+    if ranking.convention == Convention::Letor && ranking.len() < k.get() {
+        return Some(0.0);
+    }
+    let (found, ideal) = cumulative_gains(ranking).take(k.get()).last()?;
+    gain_ratio(found, ideal, ranking.convention)
+}
+
+/// The mean of NDCG@1, ..., NDCG@n; `None` where one of them is.
+pub(super) fn mean_ndcg(ranking: &Ranking) -> Option<f64> {
+    let mut sum = 0.0;
+    for (found, ideal) in cumulative_gains(ranking) {
+        sum += gain_ratio(found, ideal, ranking.convention)?;
+    }
+    Some(sum / ranking.len() as f64)
+}
+
+/// Expected and ideal DCG at 1, ..., n.
+fn cumulative_gains(ranking: &Ranking) -> impl Iterator<Item = (f64, f64)> {
+    let gain = |label: f64| label.exp2() - 1.0;
+    let expected = ranking
+        .blocks()
+        .flat_map(move |block| std::iter::repeat_n(block.mean(gain), block.len()));
+    let ideal = ranking.ideal().iter().map(move |&label| gain(label));
+    (1..)
+        .zip(expected.zip(ideal))
+        .scan((0.0, 0.0), |sums, (rank, (expected, ideal))| {
+            let discount = ranking.convention.discount(rank);
+            sums.0 += expected * discount;
+            sums.1 += ideal * discount;
+            Some(*sums)
+        })
+}
+
+fn gain_ratio(found: f64, ideal: f64, convention: Convention) -> Option<f64> {
+    if ideal <= 0.0 {
+        return convention.undefined();
+    }
+    Some(found / ideal).filter(|ratio| ideal.is_finite() && ratio.is_finite())
+}
+
+/// Expected reciprocal rank. Defined for every query: 0 where all stop probabilities are.
+///
+/// A reader goes down the ranking and stops at the document of rank `i` with probability `R_i`:
+/// `ERR = sum_i R_i / i prod_{l<i} (1 - R_l)` (O. Chapelle et al., CIKM 2009).
+/// `R_i = (2^{y_i} - 1) / 2^Y`, with `Y` the largest label of the data set.
+///
+/// For ties let `x = 1 - R` and let `E_j` be the mean of the product of `x` over all `j`-subsets
+/// of a block: the probability to pass `j` of its documents in random order. The block expects
+/// `sum_{j=0..g-1} (E_j - E_{j+1}) / (s+j+1)`, times the probability to pass all blocks before
+/// it. `O(n)` time where the stop probabilities within each block are equal; see [`survivals`].
+pub(super) fn expected_reciprocal_rank(ranking: &Ranking, context: Context) -> Option<f64> {
+    let pass = |&label: &f64| 1.0 - context.stop_probability(label);
+    let (mut reached, mut sum) = (1.0, 0.0);
+    for block in ranking.blocks() {
+        sum += reached * stop_in(block, pass);
+        reached *= block.labels.iter().map(pass).product::<f64>();
+    }
+    Some(sum)
+}
+
+/// Expected reciprocal rank of a stop within a block, given that it is reached.
+fn stop_in(block: Block<'_>, pass: impl Fn(&f64) -> f64) -> f64 {
+    let ranks = block.before + 1..=block.before + block.len();
+    let first = pass(&block.labels[0]);
+    let last = pass(&block.labels[block.len() - 1]);
+    if first.total_cmp(&last).is_eq() {
+        // All are equal: E_j = pass^j.
+        let stops = std::iter::successors(Some(1.0 - first), |stop| Some(stop * first));
+        return stops
+            .zip(ranks)
+            .map(|(stop, rank)| stop / rank as f64)
+            .sum();
+    }
+    let passes: Vec<f64> = block.labels.iter().map(pass).collect();
+    survivals(&passes, depth(&passes))
+        .windows(2)
+        .zip(ranks)
+        .map(|(pair, rank)| (pair[0] - pair[1]) / rank as f64)
+        .sum()
+}
+
+/// Documents of the block after which the reader has surely stopped: by Maclaurin's inequality
+/// `E_j <= E_1^j`, so that past the depth `J` where `E_1^J < 2^-64` a block adds nothing that a
+/// double could show.
+fn depth(passes: &[f64]) -> usize {
+    /// `ln 2^64`, rounded up.
+    const LN_NEGLIGIBLE: f64 = 44.5;
+    let g = passes.len();
+    let mean = passes.iter().sum::<f64>() / g as f64;
+    let depth = LN_NEGLIGIBLE / mean.ln().abs();
+    (1..g).find(|&j| j as f64 >= depth).unwrap_or(g)
+}
+
+/// `E_0, ..., E_depth`, which need no others. Adding a document to a block of `n` gives
+///
+/// `E_j(n+1) = (n+1-j)/(n+1) E_j(n) + j/(n+1) x E_{j-1}(n)`,
+///
+/// a convex combination, hence stable. `O(g J)` time, at worst `O(g^2)` where hardly any of many
+/// tied documents has gain, and `O(J)` memory.
+fn survivals(passes: &[f64], depth: usize) -> Vec<f64> {
+    let mut survivals = vec![0.0; depth + 1];
+    survivals[0] = 1.0;
+    for (n, pass) in (1usize..).zip(passes) {
+        for j in (1..=n.min(depth)).rev() {
+            let taken = j as f64 / n as f64;
+            let with = survivals[j - 1] * pass;
+            survivals[j] += taken * (with - survivals[j]);
+        }
+    }
+    survivals
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::Convention::{self, Letor, Standard};
+    use crate::metrics::Metric;
+
+    const FALLING: [f64; 3] = [3.0, 2.0, 1.0];
+    const TIED: [f64; 3] = [1.0, 1.0, 1.0];
+
+    /// The measure of a query in a data set whose largest label is 2.
+    fn of(name: &str, labels: &[f64], scores: &[f64], convention: Convention) -> Option<f64> {
+        let metric: Metric = name.parse().unwrap();
+        metric.query(labels, scores, convention, Context::of(&[0.0, 1.0, 2.0]))
+    }
+
+    #[test]
+    fn values_by_hand() {
+        let third = 1.0 / 3.0_f64.log2();
+        let err = 0.25 + 0.75 * 0.75 / 3.0;
+        let (letor_at_3, at_3) = ((1.0 + 3.0 * third) / 4.0, 2.5 / (3.0 + third));
+        let letor_mean = (1.0 / 3.0 + 0.25 + letor_at_3) / 3.0;
+        let mean = (1.0 / 3.0 + 1.0 / (3.0 + third) + at_3) / 3.0;
+        // Labels 1, 0, 2 in ranked order, gains 1, 0, 3.
+        for (name, letor, standard) in [
+            ("map", 5.0 / 6.0, 5.0 / 6.0),
+            ("p@1", 1.0, 1.0),
+            ("p@2", 0.5, 0.5),
+            ("p@3", 2.0 / 3.0, 2.0 / 3.0),
+            ("p@8", 0.25, 0.25),
+            ("mrr", 1.0, 1.0),
+            ("ndcg@1", 1.0 / 3.0, 1.0 / 3.0),
+            ("ndcg@2", 0.25, 1.0 / (3.0 + third)),
+            ("ndcg@3", letor_at_3, at_3),
+            ("ndcg@4", 0.0, at_3),
+            ("mean-ndcg", letor_mean, mean),
+            ("err", err, err),
+        ] {
+            for (convention, expected) in [(Letor, letor), (Standard, standard)] {
+                let found = of(name, &[1.0, 0.0, 2.0], &FALLING, convention).unwrap();
+                assert!(
+                    (found - expected).abs() < 1e-15,
+                    "{name} {convention}: {found}"
+                );
+            }
+        }
+        let second = of("mrr", &[0.0, 1.0, 1.0], &FALLING, Standard);
+        assert_eq!(second, Some(0.5));
+    }
+
+    #[test]
+    fn a_tie_is_averaged_or_keeps_input_order() {
+        let (low_high, high_low) = (0.25 + 0.75 * 0.75 / 2.0, 0.75 + 0.25 * 0.25 / 2.0);
+        for (name, labels, letor, standard) in [
+            ("map", &[0.0, 1.0][..], 0.5, 0.75),
+            ("mrr", &[0.0, 0.0, 1.0], 1.0 / 3.0, 11.0 / 18.0),
+            ("p@1", &[0.0, 2.0, -1.0], 0.0, 1.0 / 3.0),
+            ("p@2", &[0.0, 2.0, -1.0], 0.5, 1.0 / 3.0),
+            ("ndcg@1", &[0.0, 2.0], 0.0, 0.5),
+            (
+                "err",
+                &[1.0, 2.0],
+                low_high,
+                f64::midpoint(low_high, high_low),
+            ),
+        ] {
+            for (convention, expected) in [(Letor, letor), (Standard, standard)] {
+                let found = of(name, labels, &TIED[..labels.len()], convention).unwrap();
+                assert!(
+                    (found - expected).abs() < 1e-15,
+                    "{name} {convention}: {found}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn without_relevant_documents() {
+        for labels in [[0.0; 3], [-1.0, 0.0, -2.0]] {
+            for name in ["map", "mrr", "ndcg@2", "mean-ndcg"] {
+                assert_eq!(of(name, &labels, &FALLING, Letor), Some(0.0), "{name}");
+                assert_eq!(of(name, &labels, &FALLING, Standard), None, "{name}");
+            }
+            for name in ["p@2", "err"] {
+                assert_eq!(of(name, &labels, &TIED, Letor), Some(0.0), "{name}");
+                assert_eq!(of(name, &labels, &TIED, Standard), Some(0.0), "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn gains_that_overflow_are_none() {
+        for convention in [Letor, Standard] {
+            for (name, labels) in [
+                ("ndcg@3", [0.0, 2000.0, 1.0]),
+                ("ndcg@3", [1023.9, 1023.9, 1023.9]),
+                ("mean-ndcg", [2000.0, 0.0, 1.0]),
+            ] {
+                assert_eq!(of(name, &labels, &FALLING, convention), None);
+            }
+            let largest = of("ndcg@1", &[1023.0, 1.0, 0.0], &FALLING, convention);
+            assert_eq!(largest, Some(1.0));
+        }
+    }
+
+    #[test]
+    fn the_negligible_tail_is_negligible() {
+        let passes: Vec<f64> = (0..500u32)
+            .map(|i| if i % 3 == 0 { 0.25 } else { 1.0 })
+            .collect();
+        let depth = depth(&passes);
+        assert!(depth < passes.len(), "{depth}");
+        let all = survivals(&passes, passes.len());
+        assert_eq!(survivals(&passes, depth), all[..=depth]);
+        assert!(all[depth] < 2.0_f64.powi(-64));
+    }
+}

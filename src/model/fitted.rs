@@ -1,0 +1,387 @@
+//! The short way: parameters, which are checked, and models fitted to a data set.
+
+use ndarray::{Array1, ArrayView1};
+
+use super::{FeatureChoice, Model};
+use crate::columns::{ColumnClasses, QueryWeight};
+use crate::data::Dataset;
+use crate::greedy::{
+    Criterion, Observer, SelectError, Selection, SelectionOptions, Step, StrategyKind, select_among,
+};
+use crate::ridge::{
+    Convergence, Holdout, HoldoutScheme, RidgeProblem, Solver, TrainError, TrainOptions,
+};
+use crate::{InvalidLambda, Lambda};
+
+/// Greedy RankRLS fitted to a data set: a linear model over the features it selected.
+///
+/// ```
+/// use rankrls::corpus::sample;
+/// use rankrls::{GreedyRankRls, StrategyKind};
+///
+/// let params = GreedyRankRls::params(10).lambda(16.0)?;
+/// let model = params.strategy(StrategyKind::Bounded).fit(&sample::train())?;
+/// assert_eq!(model.features().len(), 10);
+/// assert!(model.path()[9].lqo_error < model.path()[0].lqo_error);
+/// let test = sample::test();
+/// assert_eq!(model.predict(&test).len(), test.rows());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct GreedyRankRls {
+    features: Vec<u32>,
+    weights: Array1<f64>,
+    selection: Selection,
+    model: Model,
+}
+
+impl GreedyRankRls {
+    /// Parameters of a selection of `k` features, by default with lambda 1 and the fastest exact
+    /// strategy that fits into memory.
+    pub fn params(k: usize) -> GreedyRankRlsParams {
+        GreedyRankRlsParams(SelectionOptions::new(k, Lambda::ONE))
+    }
+
+    /// The features, 0-based, in order of selection.
+    pub fn features(&self) -> &[u32] {
+        &self.features
+    }
+
+    /// A weight for each feature, in order of selection.
+    pub fn weights(&self) -> ArrayView1<'_, f64> {
+        self.weights.view()
+    }
+
+    /// The steps: the leave-query-out error and concordance index after each.
+    pub fn path(&self) -> &[Step] {
+        &self.selection.steps
+    }
+
+    /// Scores of the rows of `data`, in row order. Features that the data do not have count
+    /// nothing.
+    pub fn predict(&self, data: &Dataset<'_>) -> Array1<f64> {
+        self.model.scores(data).into()
+    }
+
+    /// Everything else that the selection found.
+    pub fn selection(&self) -> &Selection {
+        &self.selection
+    }
+
+    /// The model as a file has it, with the names of the features.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+}
+
+/// Parameters of [`GreedyRankRls`].
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GreedyRankRlsParams(SelectionOptions);
+
+impl GreedyRankRlsParams {
+    /// The ridge parameter, finite and above 0. The default is 1.
+    ///
+    /// # Errors
+    /// [`InvalidLambda`] for other numbers.
+    pub fn lambda(self, lambda: f64) -> Result<Self, InvalidLambda> {
+        let lambda = Lambda::new(lambda)?;
+        Ok(Self(self.0.with(self.0.features(), lambda)))
+    }
+
+    /// The strategy. The default is the fastest exact one that fits into memory.
+    #[must_use]
+    pub fn strategy(self, strategy: StrategyKind) -> Self {
+        Self(self.0.strategy(strategy))
+    }
+
+    /// What each step improves most. The default is [`Criterion::Squared`].
+    #[must_use]
+    pub fn criterion(self, criterion: Criterion) -> Self {
+        Self(self.0.criterion(criterion))
+    }
+
+    /// What a query counts. The default is [`QueryWeight::Uniform`].
+    #[must_use]
+    pub fn query_weight(self, weight: QueryWeight) -> Self {
+        Self(self.0.query_weight(weight))
+    }
+
+    /// Candidates drawn at random in each step, 1 or more. By default all are judged, and
+    /// [`StrategyKind::DEFAULT_SAMPLE`] by `sampled`.
+    #[must_use]
+    pub fn sample(self, size: usize) -> Self {
+        Self(self.0.sample(size))
+    }
+
+    /// The seed of random draws. The default is 1.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self(self.0.seed(seed))
+    }
+
+    /// Bytes that data, candidates and strategy may take together. No limit by default.
+    #[must_use]
+    pub fn max_memory(self, bytes: u64) -> Self {
+        Self(self.0.max_memory(bytes))
+    }
+
+    /// Selects features of `data` and fits their weights.
+    ///
+    /// # Errors
+    /// [`SelectError`] for parameters out of their range, for data without a column that varies
+    /// within a query, and where memory or numbers fail.
+    pub fn fit(&self, data: &Dataset<'_>) -> Result<GreedyRankRls, SelectError> {
+        self.fit_with(data, &mut ())
+    }
+
+    /// The same, watched by `observer`, which may stop the selection.
+    ///
+    /// # Errors
+    /// As [`fit`](Self::fit).
+    pub fn fit_with(
+        &self,
+        data: &Dataset<'_>,
+        observer: &mut dyn Observer,
+    ) -> Result<GreedyRankRls, SelectError> {
+        let classes = ColumnClasses::weighted(data, self.0.weight());
+        let selection = select_among(&classes, data.labels(), data.memory(), &self.0, observer)?;
+        Ok(GreedyRankRls {
+            features: selection.steps.iter().map(|step| step.feature).collect(),
+            weights: selection.weights.clone().into(),
+            model: Model::from_selection(&selection, data, &classes.summary()),
+            selection,
+        })
+    }
+}
+
+/// RankRLS fitted to a data set: a linear model over all features that vary within a query, with
+/// predictions for queries that it has not seen.
+///
+/// ```
+/// use rankrls::corpus::sample;
+/// use rankrls::RankRls;
+///
+/// let data = sample::train();
+/// let model = RankRls::params().lambda(16.0)?.fit(&data)?;
+/// let held_out = model.holdout().expect("every solver that factors leaves queries out");
+/// assert_eq!(held_out.predictions.len(), data.rows());
+/// assert!(held_out.cindex > Some(0.5));
+/// assert_eq!(model.weights().len(), model.features().len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct RankRls {
+    features: Vec<u32>,
+    weights: Array1<f64>,
+    holdout: Option<Holdout>,
+    solver: Solver,
+    condition: f64,
+    convergence: Option<Convergence>,
+    model: Model,
+}
+
+impl RankRls {
+    /// Parameters: by default lambda 1, the fastest solver that fits into memory, and
+    /// leave-query-out predictions where they come from the factors of that solver.
+    pub fn params() -> RankRlsParams {
+        RankRlsParams {
+            lambda: Lambda::ONE,
+            query_weight: QueryWeight::default(),
+            options: TrainOptions::new(),
+            holdout: None,
+        }
+    }
+
+    /// The features that vary within some query, 0-based, ascending. The weights of all others
+    /// are 0.
+    pub fn features(&self) -> &[u32] {
+        &self.features
+    }
+
+    /// A weight for each feature.
+    pub fn weights(&self) -> ArrayView1<'_, f64> {
+        self.weights.view()
+    }
+
+    /// Predictions for the training data by models that have not seen the query, or have not seen
+    /// the examples of the scheme that was asked for; `None` by default with solver `cg`, which
+    /// would have to train again for every query.
+    pub fn holdout(&self) -> Option<&Holdout> {
+        self.holdout.as_ref()
+    }
+
+    /// Scores of the rows of `data`, in row order. Features that the data do not have count
+    /// nothing.
+    pub fn predict(&self, data: &Dataset<'_>) -> Array1<f64> {
+        self.model.scores(data).into()
+    }
+
+    /// The solver.
+    pub fn solver(&self) -> Solver {
+        self.solver
+    }
+
+    /// At most so much is rounding amplified, from 1 on
+    /// ([`Trained::condition`](crate::ridge::Trained::condition)).
+    pub fn condition(&self) -> f64 {
+        self.condition
+    }
+
+    /// How conjugate gradients ended, if they were the solver.
+    pub fn convergence(&self) -> Option<Convergence> {
+        self.convergence
+    }
+
+    /// The model as a file has it, with the names of the features.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+}
+
+/// Parameters of [`RankRls`].
+#[derive(Debug, Clone, Copy)]
+pub struct RankRlsParams {
+    lambda: Lambda,
+    query_weight: QueryWeight,
+    options: TrainOptions,
+    holdout: Option<HoldoutScheme>,
+}
+
+impl RankRlsParams {
+    /// The ridge parameter, finite and above 0. The default is 1.
+    ///
+    /// # Errors
+    /// [`InvalidLambda`] for other numbers.
+    pub fn lambda(mut self, lambda: f64) -> Result<Self, InvalidLambda> {
+        self.lambda = Lambda::new(lambda)?;
+        Ok(self)
+    }
+
+    /// The solver. The default is the fastest that fits into memory
+    /// ([`TrainOptions::solver`]).
+    #[must_use]
+    pub fn solver(mut self, solver: Solver) -> Self {
+        self.options = self.options.solver(solver);
+        self
+    }
+
+    /// What a query counts. The default is [`QueryWeight::Uniform`].
+    #[must_use]
+    pub fn query_weight(mut self, weight: QueryWeight) -> Self {
+        (self.query_weight, self.options) = (weight, self.options.query_weight(weight));
+        self
+    }
+
+    /// The examples to hold out, with any solver. The default is leave-query-out, except with
+    /// solver `cg`.
+    #[must_use]
+    pub fn holdout(mut self, scheme: HoldoutScheme) -> Self {
+        self.holdout = Some(scheme);
+        self
+    }
+
+    /// Bytes that data, column classes and solver may take together. No limit by default.
+    #[must_use]
+    pub fn max_memory(mut self, bytes: u64) -> Self {
+        self.options = self.options.max_memory(bytes);
+        self
+    }
+
+    /// Fits weights to `data`.
+    ///
+    /// # Errors
+    /// [`TrainError`] for data without a column that varies within a query, for a hold-out scheme
+    /// that they do not allow, and where memory or numbers fail.
+    pub fn fit(&self, data: &Dataset<'_>) -> Result<RankRls, TrainError> {
+        let classes = ColumnClasses::new(data);
+        let problem = RidgeProblem::among(data, &classes, data.memory(), &self.options)?;
+        let solver = problem.solver();
+        let trained = problem.train(self.lambda)?;
+        let default = solver.has_holdout().then(HoldoutScheme::default);
+        let scheme = self.holdout.or(default);
+        let holdout = scheme
+            .map(|scheme| trained.holdout_by(&scheme))
+            .transpose()?;
+        let weights = trained.weights();
+        let choice = FeatureChoice::All;
+        let model = Model::from_weights(&weights, choice, self.lambda, data, &classes.summary())
+            .with_query_weight(self.query_weight);
+        Ok(RankRls {
+            features: weights.features,
+            weights: weights.values.into(),
+            holdout,
+            solver,
+            condition: trained.condition(),
+            convergence: trained.convergence(),
+            model,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::corpus::sample;
+    use crate::select;
+
+    #[test]
+    fn a_fitted_selection_is_that_of_select() {
+        let data = sample::train();
+        let params = GreedyRankRls::params(5).lambda(4.0).unwrap();
+        let params = params.strategy(StrategyKind::Sampled).sample(7).seed(3);
+        let params = params.query_weight(QueryWeight::Size);
+        let model = params.fit(&data).unwrap();
+        let options = SelectionOptions::new(5, Lambda::new(4.0).unwrap())
+            .strategy(StrategyKind::Sampled)
+            .sample(7)
+            .seed(3)
+            .query_weight(QueryWeight::Size);
+        let selection = select(&data, &options, &mut ()).unwrap();
+        assert_eq!(model.selection(), &selection);
+        assert_eq!(model.weights().to_vec(), selection.weights);
+        assert_eq!(model.predict(&data).to_vec(), model.model().scores(&data));
+    }
+
+    #[test]
+    fn a_fitted_ridge_holds_out_what_was_asked_for() {
+        let data = sample::train();
+        let params = RankRls::params().lambda(4.0).unwrap();
+        let model = params.fit(&data).unwrap();
+        let problem = RidgeProblem::new(&data, &TrainOptions::new()).unwrap();
+        let trained = problem.train(Lambda::new(4.0).unwrap()).unwrap();
+        assert_eq!(model.holdout(), Some(&trained.leave_query_out().unwrap()));
+        assert_eq!(model.weights().to_vec(), trained.weights().values);
+        let folds = "folds:3".parse().unwrap();
+        let model = params.holdout(folds).fit(&data).unwrap();
+        assert_eq!(model.holdout(), Some(&trained.holdout_by(&folds).unwrap()));
+        let iterated = params.solver(Solver::ConjugateGradients);
+        assert_eq!(iterated.fit(&data).unwrap().holdout(), None);
+    }
+
+    #[test]
+    fn parameters_out_of_range_are_refused_with_the_range() {
+        for lambda in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            let error = GreedyRankRls::params(5).lambda(lambda).unwrap_err();
+            assert!(
+                error
+                    .to_string()
+                    .contains("expected a finite number above 0")
+            );
+            assert!(RankRls::params().lambda(lambda).is_err());
+        }
+        let data = sample::train();
+        let error = GreedyRankRls::params(0).fit(&data).unwrap_err();
+        assert!(
+            error.to_string().contains("expected at least one"),
+            "{error}"
+        );
+        let error = GreedyRankRls::params(1).sample(0).fit(&data).unwrap_err();
+        assert!(
+            error.to_string().contains("expected at least one"),
+            "{error}"
+        );
+        let folds = "folds:1".parse().unwrap();
+        let error = RankRls::params().holdout(folds).fit(&data).unwrap_err();
+        assert!(error.to_string().contains("expected from 2"), "{error}");
+    }
+}

@@ -1,0 +1,409 @@
+//! Dense symmetric systems, factored: the same bits on any number of threads.
+//!
+//! A [`Square`] matrix is [`Prepared`] for ridge parameters: as it is, to be factored for each of
+//! them ([`Cholesky`]), or decomposed once for all of them ([`Eigen`]). Work is cut into column
+//! blocks of fixed width, each a task of its own; products inside of a task are those of `faer` on
+//! one thread.
+
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{
+    LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
+};
+use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{BlockStructure, matmul as triangular_matmul};
+use faer::linalg::solvers::SelfAdjointEigen;
+use faer::linalg::triangular_solve::{
+    solve_lower_triangular_in_place, solve_upper_triangular_in_place,
+};
+use faer::{Accum, Mat, MatMut, MatRef, Par, Side, Spec};
+use rayon::prelude::*;
+
+/// Columns of a block, which one task works on.
+pub(super) const BLOCK: usize = 128;
+
+/// A dense symmetric matrix, column by column, of which the lower triangle counts.
+#[derive(Debug, Clone)]
+pub(super) struct Square {
+    size: usize,
+    values: Vec<f64>,
+}
+
+impl Square {
+    pub(super) fn zeros(size: usize) -> Self {
+        Self {
+            size,
+            values: vec![0.0; size * size],
+        }
+    }
+
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
+    pub(super) fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    pub(super) fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.values
+    }
+
+    pub(super) fn matrix(&self) -> MatRef<'_, f64> {
+        MatRef::from_column_major_slice(&self.values, self.size, self.size)
+    }
+
+    /// Adds `factor * panel * panel'`, in blocks of columns of fixed width: the same bits on any
+    /// number of threads.
+    pub(super) fn add_products(&mut self, panel: MatRef<'_, f64>, factor: f64) {
+        let size = self.size;
+        let blocks = self.values.par_chunks_mut(size * BLOCK).enumerate();
+        blocks.for_each(|(number, block)| add_products(block, panel, number * BLOCK, factor));
+    }
+
+    pub(super) fn matrix_mut(&mut self) -> MatMut<'_, f64> {
+        MatMut::from_column_major_slice_mut(&mut self.values, self.size, self.size)
+    }
+
+    pub(super) fn add_to_diagonal(&mut self, shift: f64) {
+        let stride = self.size + 1;
+        for value in self.values.iter_mut().step_by(stride) {
+            *value += shift;
+        }
+    }
+}
+
+/// Adds `factor * panel * panel'` to the lower triangle of the columns from `first` on, which are
+/// a block. `panel` has as many rows as these columns.
+pub(super) fn add_products(block: &mut [f64], panel: MatRef<'_, f64>, first: usize, factor: f64) {
+    let size = panel.nrows();
+    let width = block.len() / size;
+    let block = MatMut::from_column_major_slice_mut(block, size, width);
+    let block = block.submatrix_mut(first, 0, size - first, width);
+    let (top, below) = block.split_at_row_mut(width);
+    let panel = panel.submatrix(first, 0, size - first, panel.ncols());
+    let (beside_top, beside_below) = panel.split_at_row(width);
+    let right = beside_top.transpose();
+    triangular_matmul(
+        top,
+        BlockStructure::TriangularLower,
+        Accum::Add,
+        beside_top,
+        BlockStructure::Rectangular,
+        right,
+        BlockStructure::Rectangular,
+        factor,
+        Par::Seq,
+    );
+    matmul(below, Accum::Add, beside_below, right, factor, Par::Seq);
+}
+
+/// `L` with `L L' = M` for a positive definite `M`, right-looking: a block of columns is factored,
+/// then every later block is updated by it.
+#[derive(Debug)]
+pub(super) struct Cholesky(Square);
+
+impl Cholesky {
+    /// Factors `gram + shift I`; `None` if that is not positive definite to working precision.
+    /// `O(n^3 / 3)` time, `8 n^2` bytes.
+    pub(super) fn new(gram: &Square, shift: f64) -> Option<Self> {
+        let mut lower = gram.clone();
+        lower.add_to_diagonal(shift);
+        let size = lower.size();
+        let mut rest = lower.values_mut();
+        for start in (0..size).step_by(BLOCK) {
+            let width = BLOCK.min(size - start);
+            let (panel, later) = rest.split_at_mut(size * width);
+            let mut panel = MatMut::from_column_major_slice_mut(panel, size, width);
+            factor_panel(panel.as_mut().submatrix_mut(start, 0, size - start, width))?;
+            let panel = panel.as_ref();
+            let blocks = later.par_chunks_mut(size * BLOCK).enumerate();
+            blocks.for_each(|(number, block)| {
+                let first = start + width + number * BLOCK;
+                add_products(block, panel, first, -1.0);
+            });
+            rest = later;
+        }
+        let finite = lower
+            .values()
+            .iter()
+            .step_by(size + 1)
+            .all(|v| v.is_finite());
+        finite.then_some(Self(lower))
+    }
+
+    /// Factors `matrix` on one thread: for many small matrices at once.
+    pub(super) fn small(mut matrix: Square) -> Option<Self> {
+        let factor = matrix.matrix().llt(Side::Lower).ok()?;
+        matrix.matrix_mut().copy_from(factor.L());
+        Some(Self(matrix))
+    }
+
+    /// Turns `b` into `M^-1 b`.
+    pub(super) fn solve(&self, b: &mut [f64]) {
+        let rows = b.len();
+        let mut b = MatMut::from_column_major_slice_mut(b, rows, 1);
+        let lower = self.0.matrix();
+        solve_lower_triangular_in_place(lower, b.as_mut(), Par::Seq);
+        solve_upper_triangular_in_place(lower.transpose(), b, Par::Seq);
+    }
+
+    /// Turns `b` into `Z = L^-1 b`, so that `Z' Z = b' M^-1 b`. The first `skip` rows of `b` are
+    /// known to be 0.
+    pub(super) fn half(&self, b: &mut Mat<f64>, skip: usize) {
+        let rest = b.nrows() - skip;
+        let lower = self.0.matrix().submatrix(skip, skip, rest, rest);
+        let columns = b.ncols();
+        let b = b.as_mut().submatrix_mut(skip, 0, rest, columns);
+        solve_lower_triangular_in_place(lower, b, Par::Seq);
+    }
+}
+
+/// Factors the square on top and solves the rows below it.
+fn factor_panel(panel: MatMut<'_, f64>) -> Option<()> {
+    let width = panel.ncols();
+    let (mut top, below) = panel.split_at_row_mut(width);
+    let scratch = cholesky_in_place_scratch::<f64>(width, Par::Seq, Spec::default());
+    cholesky_in_place(
+        top.as_mut(),
+        LltRegularization::default(),
+        Par::Seq,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        Spec::default(),
+    )
+    .ok()?;
+    solve_lower_triangular_in_place(top.as_ref(), below.transpose_mut(), Par::Seq);
+    Some(())
+}
+
+/// `M = U diag(s) U'` of a positive semidefinite `M`.
+#[derive(Debug)]
+pub(super) struct Eigen {
+    values: Vec<f64>,
+    vectors: Mat<f64>,
+}
+
+impl Eigen {
+    /// Decomposes `gram`; `None` if that does not converge, as with values that are no finite
+    /// numbers. `O(n^3)` time, `24 n^2` bytes on the way and `8 n^2` after. On one thread.
+    pub(super) fn new(gram: &Square) -> Option<Self> {
+        let eigen = SelfAdjointEigen::new(gram.matrix(), Side::Lower).ok()?;
+        let values = eigen.S().column_vector().iter();
+        // What is below 0 is rounding.
+        let values: Vec<f64> = values.map(|value| value.max(0.0)).collect();
+        let finite = values.iter().all(|value| value.is_finite());
+        finite.then(|| Self {
+            values,
+            vectors: eigen.U().to_owned(),
+        })
+    }
+
+    /// The decomposition of `M + shift I`.
+    pub(super) fn shifted(&self, shift: f64) -> Shifted<'_> {
+        let inverse = |value: &f64| 1.0 / (value + shift);
+        Shifted {
+            vectors: self.vectors.as_ref(),
+            inverses: self.values.iter().map(inverse).collect(),
+        }
+    }
+}
+
+/// `(M + shift I)^-1 = U diag(inverses) U'`.
+#[derive(Debug)]
+pub(super) struct Shifted<'a> {
+    vectors: MatRef<'a, f64>,
+    inverses: Vec<f64>,
+}
+
+impl Shifted<'_> {
+    /// Turns `b` into `(M + shift I)^-1 b`.
+    pub(super) fn solve(&self, b: &mut [f64]) {
+        let size = b.len();
+        let mut along = vec![0.0; size];
+        let projection = MatMut::from_column_major_slice_mut(&mut along, size, 1);
+        let right = MatRef::from_column_major_slice(b, size, 1);
+        let transposed = self.vectors.transpose();
+        matmul(projection, Accum::Replace, transposed, right, 1.0, Par::Seq);
+        for (along, inverse) in along.iter_mut().zip(&self.inverses) {
+            *along *= inverse;
+        }
+        let along = MatRef::from_column_major_slice(&along, size, 1);
+        let b = MatMut::from_column_major_slice_mut(b, size, 1);
+        matmul(b, Accum::Replace, self.vectors, along, 1.0, Par::Seq);
+    }
+
+    /// `Z` with `Z' Z = b' (M + shift I)^-1 b`.
+    pub(super) fn half(&self, b: &Mat<f64>) -> Mat<f64> {
+        let mut half = Mat::zeros(b.nrows(), b.ncols());
+        let transposed = self.vectors.transpose();
+        matmul(half.as_mut(), Accum::Replace, transposed, b, 1.0, Par::Seq);
+        self.scale(half)
+    }
+
+    /// The same for the unit vectors of `rows`.
+    pub(super) fn half_of_units(&self, rows: &[usize]) -> Mat<f64> {
+        let pick = |along: usize, column: usize| self.vectors[(rows[column], along)];
+        self.scale(Mat::from_fn(self.vectors.nrows(), rows.len(), pick))
+    }
+
+    fn scale(&self, mut half: Mat<f64>) -> Mat<f64> {
+        for column in half.col_iter_mut() {
+            for (z, inverse) in column.iter_mut().zip(&self.inverses) {
+                *z *= inverse.sqrt();
+            }
+        }
+        half
+    }
+}
+
+/// A symmetric positive semidefinite matrix, ready for any ridge parameter.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    /// The matrix; empty where the decomposition is all that is needed.
+    pub(super) matrix: Square,
+    eigen: Option<Eigen>,
+}
+
+impl Prepared {
+    /// Decomposes `matrix` if asked to, and keeps it as well if it has another use; `None` if it
+    /// cannot be decomposed.
+    pub(super) fn new(matrix: Square, decompose: bool, keep: bool) -> Option<Self> {
+        if !decompose {
+            return Some(Self {
+                matrix,
+                eigen: None,
+            });
+        }
+        let eigen = Some(Eigen::new(&matrix)?);
+        let matrix = if keep { matrix } else { Square::zeros(0) };
+        Some(Self { matrix, eigen })
+    }
+
+    /// The system with `lambda` added to the diagonal; `None` if rounding makes it indefinite.
+    pub(super) fn system(&self, lambda: f64) -> Option<System<'_>> {
+        match &self.eigen {
+            Some(eigen) => Some(System::Eigen(eigen.shifted(lambda))),
+            None => Cholesky::new(&self.matrix, lambda).map(System::Cholesky),
+        }
+    }
+}
+
+/// A factored `M`, symmetric and positive definite.
+#[derive(Debug)]
+pub(super) enum System<'a> {
+    Cholesky(Cholesky),
+    Eigen(Shifted<'a>),
+}
+
+impl System<'_> {
+    /// Turns `b` into `M^-1 b`.
+    pub(super) fn solve(&self, b: &mut [f64]) {
+        match self {
+            Self::Cholesky(factor) => factor.solve(b),
+            Self::Eigen(eigen) => eigen.solve(b),
+        }
+    }
+
+    /// `Z` with `Z' Z = b' M^-1 b`.
+    pub(super) fn half(&self, mut b: Mat<f64>) -> Mat<f64> {
+        match self {
+            Self::Cholesky(factor) => {
+                factor.half(&mut b, 0);
+                b
+            }
+            Self::Eigen(eigen) => eigen.half(&b),
+        }
+    }
+
+    /// The same for the unit vectors of `rows` among `size`.
+    pub(super) fn half_of_units(&self, rows: &[usize], size: usize) -> Mat<f64> {
+        match self {
+            Self::Cholesky(factor) => {
+                let mut units = Mat::zeros(size, rows.len());
+                for (column, &row) in rows.iter().enumerate() {
+                    units[(row, column)] = 1.0;
+                }
+                let skip = rows.iter().copied().min().unwrap_or(0);
+                factor.half(&mut units, skip);
+                units
+            }
+            Self::Eigen(eigen) => eigen.half_of_units(rows),
+        }
+    }
+}
+
+/// `Z' Z`, lower triangle.
+pub(super) fn gram(half: MatRef<'_, f64>) -> Square {
+    let mut square = Square::zeros(half.ncols());
+    triangular_matmul(
+        square.matrix_mut(),
+        BlockStructure::TriangularLower,
+        Accum::Replace,
+        half.transpose(),
+        BlockStructure::Rectangular,
+        half,
+        BlockStructure::Rectangular,
+        1.0,
+        Par::Seq,
+    );
+    square
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `A + size I` for a symmetric `A` of small numbers.
+    fn example(size: usize) -> Square {
+        let mut square = Square::zeros(size);
+        for column in 0..size {
+            for row in 0..size {
+                let (low, high) = (row.min(column), row.max(column));
+                let value = ((low * 31 + high * 17) % 23) as f64 / 23.0;
+                square.values_mut()[column * size + row] = value;
+            }
+        }
+        square
+    }
+
+    #[test]
+    fn factors_of_any_size_solve() {
+        for size in [1, 2, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 17] {
+            let gram = example(size);
+            let factor = Cholesky::new(&gram, size as f64).unwrap();
+            let solution: Vec<f64> = (0..size).map(|i| (i % 7) as f64 - 3.0).collect();
+            let mut b: Vec<f64> = (0..size)
+                .map(|row| {
+                    let line = gram.values().iter().skip(row).step_by(size);
+                    let product: f64 = line.zip(&solution).map(|(a, x)| a * x).sum();
+                    product + size as f64 * solution[row]
+                })
+                .collect();
+            factor.solve(&mut b);
+            for (found, expected) in b.iter().zip(&solution) {
+                assert!((found - expected).abs() < 1e-10, "{size}");
+            }
+        }
+    }
+
+    #[test]
+    fn halves_make_the_inverse() {
+        let (size, at) = (BLOCK + 5, BLOCK - 2);
+        let factor = Cholesky::new(&example(size), size as f64).unwrap();
+        let mut unit = vec![0.0; size];
+        unit[at] = 1.0;
+        factor.solve(&mut unit);
+        let mut half = Mat::zeros(size, 1);
+        half[(at, 0)] = 1.0;
+        factor.half(&mut half, at);
+        let square: f64 = half.col(0).iter().map(|z| z * z).sum();
+        assert!((square - unit[at]).abs() < 1e-13);
+    }
+
+    #[test]
+    fn what_is_not_positive_definite_has_no_factor() {
+        assert!(Cholesky::new(&example(2 * BLOCK), -1.0).is_none());
+        let mut nan = example(2);
+        nan.values_mut()[3] = f64::NAN;
+        assert!(Cholesky::new(&nan, 1.0).is_none());
+    }
+}
