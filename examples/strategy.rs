@@ -1,0 +1,63 @@
+//! A strategy of your own: it takes the column that is most aligned with the residuals, and does
+//! not look at leave-query-out predictions as the exact strategies do.
+//!
+//! ```text
+//! cargo run --release --example strategy
+//! ```
+
+use std::error::Error;
+
+use rankrls::corpus::sample;
+use rankrls::greedy::{Contest, Entrant, Greedy, Round, State, Strategy, Work};
+use rankrls::{ColumnClasses, GreedyRankRls, Lambda};
+
+/// Orthogonal matching pursuit: the gain of a column `v` is `(v . r)^2 / |v|^2`.
+struct Alignment {
+    evaluated: usize,
+}
+
+impl Strategy for Alignment {
+    fn propose(&mut self, round: &Round<'_>) -> Contest {
+        let residual = round.state.residual();
+        let error = residual.iter().map(|r| r * r).sum();
+        let eligible = round.eligible_candidates();
+        self.evaluated = eligible.len();
+        let mut contest = Contest::default();
+        for &candidate in eligible.iter() {
+            let candidate = candidate as usize;
+            let column = round.candidates.column(candidate).iter();
+            let along: f64 = column.map(|(row, value)| value * residual[row]).sum();
+            let gain = along * along / round.candidates.squared_norm(candidate);
+            let feature = round.candidates.feature(candidate);
+            contest.enter(Entrant::new(feature, error, gain));
+        }
+        contest
+    }
+
+    fn work(&self) -> Work {
+        Work {
+            evaluated: self.evaluated,
+            ..Work::default()
+        }
+    }
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    const K: usize = 10;
+    let data = sample::train();
+    let lambda = Lambda::new(16.0)?;
+    let exact = GreedyRankRls::params(K).lambda(16.0)?.fit(&data)?;
+
+    let classes = ColumnClasses::new(&data);
+    let state = State::new(data.labels(), data.queries(), lambda, K);
+    let strategy = Box::new(Alignment { evaluated: 0 });
+    let mut greedy = Greedy::with_strategy(&classes, state, strategy, None);
+    println!("LQO error of  exact  aligned");
+    for best in exact.path() {
+        let Some(step) = greedy.step(data.labels()) else {
+            break;
+        };
+        println!("{:20.5} {:8.5}", best.lqo_error, step.lqo_error);
+    }
+    Ok(())
+}

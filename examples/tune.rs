@@ -1,0 +1,36 @@
+//! Chooses lambda and the number of features together, from leave-query-out predictions, and
+//! writes the model to a file:
+//!
+//! ```text
+//! cargo run --release --example tune -- [MODEL]
+//! ```
+
+use std::error::Error;
+use std::path::Path;
+
+use rankrls::corpus::sample;
+use rankrls::tune::{Options, Rule, tune};
+use rankrls::{ColumnClasses, Lambda, Model};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let data = sample::train();
+    let lambdas = [1.0, 4.0, 16.0, 64.0].map(Lambda::new);
+    let lambdas = lambdas.into_iter().collect::<Result<Vec<_>, _>>()?;
+
+    // The smallest model within one standard error of the best.
+    let options = Options::new(15, &lambdas).rule(Rule::OneSe);
+    let tuned = tune(&data, &options, &mut ())?;
+    let chosen = tuned.selection();
+    println!("lambda {}, {} features", chosen.lambda, chosen.steps.len());
+
+    let classes = ColumnClasses::new(&data).summary();
+    let model = Model::from_selection(&chosen, &data, &classes);
+    for feature in model.features() {
+        let name = feature.name.as_deref().unwrap_or_default();
+        println!("{:9.5}  {name}", feature.weight);
+    }
+    if let Some(path) = std::env::args_os().nth(1) {
+        model.write(Path::new(&path))?;
+    }
+    Ok(())
+}
