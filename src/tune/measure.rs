@@ -25,7 +25,7 @@ pub enum Measure {
 }
 
 /// A name that is no measure.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Error)]
 #[error("expected squared or the name of a metric; {0}")]
 pub struct UnknownMeasure(MetricsError);
 

@@ -447,8 +447,8 @@ fn rows_in_queries(sizes: &[usize]) -> Dataset<'static> {
     let values = (0..3).flat_map(|column| ROWS.map(|row| row[column]));
     Dataset::from_csc(
         vec![0, 10, 20, 30],
-        (0..3).flat_map(|_| 0..10).collect(),
-        values.collect(),
+        (0..3).flat_map(|_| 0..10).collect::<Vec<u32>>(),
+        values.collect::<Vec<f64>>(),
         LABELS.to_vec(),
         Queries::from_sizes(sizes).unwrap(),
     )
