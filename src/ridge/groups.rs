@@ -60,16 +60,17 @@ impl Groups {
     /// # Errors
     /// [`TrainError`] unless that is a partition.
     pub fn new(mut groups: Vec<Vec<usize>>, queries: usize) -> Result<Self, TrainError> {
+        let refuse = |query, problem| Err(TrainError::Partition { query, problem });
         let mut seen = vec![false; queries];
         for &query in groups.iter().flatten() {
             match seen.get_mut(query) {
                 Some(seen) if !*seen => *seen = true,
-                Some(_) => return Err(TrainError::RepeatedQuery { query }),
-                None => return Err(TrainError::AbsentQuery { query, queries }),
+                Some(_) => return refuse(query, "is in two groups, or twice in one"),
+                None => return refuse(query, "does not exist"),
             }
         }
         if let Some(query) = seen.iter().position(|seen| !seen) {
-            return Err(TrainError::MissingQuery { query });
+            return refuse(query, "is in no group");
         }
         groups.retain(|group| !group.is_empty());
         for group in &mut groups {
@@ -125,23 +126,16 @@ mod tests {
             let error = Groups::folds(queries, folds, 1).unwrap_err();
             assert_eq!(error, TrainError::Folds { folds, queries });
         }
-        let error = |groups: &[&[usize]]| {
-            let groups = groups.iter().map(|group| group.to_vec()).collect();
-            Groups::new(groups, 3).unwrap_err()
-        };
-        let (query, queries) = (3, 3);
-        assert_eq!(
-            error(&[&[0], &[3]]),
-            TrainError::AbsentQuery { query, queries }
-        );
-        assert_eq!(error(&[&[0, 1, 0]]), TrainError::RepeatedQuery { query: 0 });
-        assert_eq!(error(&[&[0], &[2]]), TrainError::MissingQuery { query: 1 });
-        assert_eq!(
-            Groups::new(vec![vec![2, 0], vec![], vec![1]], 3)
-                .unwrap()
-                .len(),
-            2
-        );
+        for (groups, message) in [
+            (vec![vec![0], vec![3]], "query 3 does not exist"),
+            (vec![vec![0, 1, 0]], "query 0 is in two groups"),
+            (vec![vec![0], vec![2]], "query 1 is in no group"),
+        ] {
+            let error = Groups::new(groups, 3).unwrap_err().to_string();
+            assert!(error.starts_with(message), "{error}");
+        }
+        let groups = Groups::new(vec![vec![2, 0], vec![], vec![1]], 3).unwrap();
+        assert_eq!(groups.len(), 2);
         assert!(Groups::queries(3).check(4).is_err());
     }
 }

@@ -317,25 +317,13 @@ pub enum TrainError {
         /// Queries there are.
         queries: usize,
     },
-    /// Groups that name a query past the last one.
-    #[error("there is no query {query} among {queries}")]
-    AbsentQuery {
+    /// Groups that are no partition of the queries.
+    #[error("query {query} {problem}: expected every query of the data in one group")]
+    Partition {
         /// Position of the query.
         query: usize,
-        /// Queries there are.
-        queries: usize,
-    },
-    /// Groups that name a query twice.
-    #[error("query {query} is in two groups, or twice in one")]
-    RepeatedQuery {
-        /// Position of the query.
-        query: usize,
-    },
-    /// A query in no group.
-    #[error("query {query} is in no group")]
-    MissingQuery {
-        /// Position of the query.
-        query: usize,
+        /// What is wrong with it.
+        problem: &'static str,
     },
     /// Groups of other data.
     #[error("the groups are of {found} queries: expected {expected}, those of the data")]
