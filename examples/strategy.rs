@@ -8,8 +8,8 @@
 use std::error::Error;
 
 use rankrls::corpus::sample;
-use rankrls::greedy::{Contest, Entrant, Greedy, Round, State, Strategy, Work};
-use rankrls::{ColumnClasses, GreedyRankRls, Lambda};
+use rankrls::greedy::{Contest, Entrant, Greedy, Round, Strategy, Work, plan};
+use rankrls::{ColumnClasses, GreedyRankRls, Lambda, SelectionOptions};
 
 /// Orthogonal matching pursuit: the gain of a column `v` is `(v . r)^2 / |v|^2`.
 struct Alignment {
@@ -43,21 +43,20 @@ impl Strategy for Alignment {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    const K: usize = 10;
     let data = sample::train();
-    let lambda = Lambda::new(16.0)?;
-    let exact = GreedyRankRls::params(K).lambda(16.0)?.fit(&data)?;
+    let exact = GreedyRankRls::params(10).lambda(16.0)?.fit(&data)?;
 
     let classes = ColumnClasses::new(&data);
-    let state = State::new(data.labels(), data.queries(), lambda, K);
-    let strategy = Box::new(Alignment { evaluated: 0 });
-    let mut greedy = Greedy::with_strategy(&classes, state, strategy, None);
+    let options = SelectionOptions::new(10, Lambda::new(16.0)?);
+    let plan = plan(&classes, data.memory(), &options)?;
+    let greedy = Greedy::new(&classes, data.labels(), &plan, &options, &[])?;
+    let mut greedy = greedy.with_strategy(Box::new(Alignment { evaluated: 0 }));
     println!("LQO error of  exact  aligned");
     for best in exact.path() {
-        let Some(step) = greedy.step(data.labels()) else {
+        let Some(next) = greedy.advance()? else {
             break;
         };
-        println!("{:20.5} {:8.5}", best.lqo_error, step.lqo_error);
+        println!("{:20.5} {:8.5}", best.lqo_error, next.step.lqo_error);
     }
     Ok(())
 }

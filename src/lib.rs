@@ -7,7 +7,7 @@
 //! let (train, test) = (sample::train(), sample::test());
 //! let model = GreedyRankRls::params(10).lambda(16.0)?.fit(&train)?;
 //! println!("features {:?}, weights {}", model.features(), model.weights());
-//! let scores = model.predict(&test);
+//! let scores = model.predict(&test)?;
 //! assert_eq!(scores.len(), test.rows());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

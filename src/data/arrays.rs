@@ -153,6 +153,17 @@ impl<'a, N: Value, S: Data<Elem = N>> IntoColumns<'a> for &ArrayBase<S, Ix2> {
     }
 }
 
+/// Its columns are borrowed.
+impl<'a> IntoColumns<'a> for &'a Dataset<'_> {
+    fn into_columns(self) -> Result<Columns<'a>, DatasetError> {
+        Ok(Columns {
+            features: self.features.clone(),
+            width: self.width,
+            ..self.x().into_columns()?
+        })
+    }
+}
+
 fn columns_of_array<N: Value>(x: &ArrayView2<'_, N>) -> Result<Columns<'static>, DatasetError> {
     if u32::try_from(x.nrows()).is_err() {
         return Err(DatasetError::TooManyRows { rows: x.nrows() });
@@ -384,6 +395,16 @@ impl<'a> Dataset<'a> {
         columns.check_lengths(&labels, &queries)?;
         let moved = order.iter().map(|&row| labels[row as usize]).collect();
         Self::assemble(columns.reordered(&order)?, moved, queries)?.with_input_rows(order)
+    }
+
+    /// Examples whose labels and queries nobody knows, to be scored: labels of 0, in one query.
+    ///
+    /// # Errors
+    /// [`DatasetError`] for a matrix without rows, or with values that are not finite.
+    pub fn unlabelled(x: impl IntoColumns<'a>) -> Result<Self, DatasetError> {
+        let columns = x.into_columns()?;
+        let rows = columns.stored.rows();
+        Self::assemble(columns, vec![0.0; rows].into(), Queries::single(rows)?)
     }
 
     /// The stored columns as a matrix of [`rows`](Self::rows) by

@@ -4,7 +4,7 @@ use ndarray::{Array1, ArrayView1};
 
 use super::{FeatureChoice, Model};
 use crate::columns::{ColumnClasses, QueryWeight};
-use crate::data::Dataset;
+use crate::data::{Dataset, DatasetError, IntoColumns};
 use crate::greedy::{
     Criterion, Observer, SelectError, Selection, SelectionOptions, Step, StrategyKind, select_among,
 };
@@ -24,7 +24,7 @@ use crate::{InvalidLambda, Lambda};
 /// assert_eq!(model.features().len(), 10);
 /// assert!(model.path()[9].lqo_error < model.path()[0].lqo_error);
 /// let test = sample::test();
-/// assert_eq!(model.predict(&test).len(), test.rows());
+/// assert_eq!(model.predict(&test)?.len(), test.rows());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -57,10 +57,13 @@ impl GreedyRankRls {
         &self.selection.steps
     }
 
-    /// Scores of the rows of `data`, in row order. Features that the data do not have count
-    /// nothing.
-    pub fn predict(&self, data: &Dataset<'_>) -> Array1<f64> {
-        self.model.scores(data).into()
+    /// Scores of the rows of `x`, in row order: of a [`Dataset`], or of a matrix of `sprs` or
+    /// `ndarray` ([`IntoColumns`]). Features that `x` does not have count nothing.
+    ///
+    /// # Errors
+    /// [`DatasetError`] for a matrix without rows, or with values that are not finite.
+    pub fn predict<'a>(&self, x: impl IntoColumns<'a>) -> Result<Array1<f64>, DatasetError> {
+        Ok(self.model.scores(&Dataset::unlabelled(x)?).into())
     }
 
     /// Everything else that the selection found.
@@ -83,46 +86,52 @@ impl GreedyRankRlsParams {
     ///
     /// # Errors
     /// [`InvalidLambda`] for other numbers.
-    pub fn lambda(self, lambda: f64) -> Result<Self, InvalidLambda> {
-        let lambda = Lambda::new(lambda)?;
-        Ok(Self(self.0.with(self.0.features(), lambda)))
+    pub fn lambda(mut self, lambda: f64) -> Result<Self, InvalidLambda> {
+        self.0.lambda = Lambda::new(lambda)?;
+        Ok(self)
     }
 
     /// The strategy. The default is the fastest exact one that fits into memory.
     #[must_use]
-    pub fn strategy(self, strategy: StrategyKind) -> Self {
-        Self(self.0.strategy(strategy))
+    pub fn strategy(mut self, strategy: StrategyKind) -> Self {
+        self.0.strategy = Some(strategy);
+        self
     }
 
     /// What each step improves most. The default is [`Criterion::Squared`].
     #[must_use]
-    pub fn criterion(self, criterion: Criterion) -> Self {
-        Self(self.0.criterion(criterion))
+    pub fn criterion(mut self, criterion: Criterion) -> Self {
+        self.0.criterion = criterion;
+        self
     }
 
     /// What a query counts. The default is [`QueryWeight::Uniform`].
     #[must_use]
-    pub fn query_weight(self, weight: QueryWeight) -> Self {
-        Self(self.0.query_weight(weight))
+    pub fn query_weight(mut self, weight: QueryWeight) -> Self {
+        self.0.query_weight = weight;
+        self
     }
 
     /// Candidates drawn at random in each step, 1 or more. By default all are judged, and
     /// [`StrategyKind::DEFAULT_SAMPLE`] by `sampled`.
     #[must_use]
-    pub fn sample(self, size: usize) -> Self {
-        Self(self.0.sample(size))
+    pub fn sample(mut self, size: usize) -> Self {
+        self.0.sample = Some(size);
+        self
     }
 
     /// The seed of random draws. The default is 1.
     #[must_use]
-    pub fn seed(self, seed: u64) -> Self {
-        Self(self.0.seed(seed))
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.0.seed = seed;
+        self
     }
 
     /// Bytes that data, candidates and strategy may take together. No limit by default.
     #[must_use]
-    pub fn max_memory(self, bytes: u64) -> Self {
-        Self(self.0.max_memory(bytes))
+    pub fn max_memory(mut self, bytes: u64) -> Self {
+        self.0.max_memory = Some(bytes);
+        self
     }
 
     /// Selects features of `data` and fits their weights.
@@ -143,7 +152,7 @@ impl GreedyRankRlsParams {
         data: &Dataset<'_>,
         observer: &mut dyn Observer,
     ) -> Result<GreedyRankRls, SelectError> {
-        let classes = ColumnClasses::weighted(data, self.0.weight());
+        let classes = ColumnClasses::weighted(data, self.0.query_weight);
         let selection = select_among(&classes, data.labels(), data.memory(), &self.0, observer)?;
         Ok(GreedyRankRls {
             features: selection.steps.iter().map(|step| step.feature).collect(),
@@ -210,10 +219,13 @@ impl RankRls {
         self.holdout.as_ref()
     }
 
-    /// Scores of the rows of `data`, in row order. Features that the data do not have count
-    /// nothing.
-    pub fn predict(&self, data: &Dataset<'_>) -> Array1<f64> {
-        self.model.scores(data).into()
+    /// Scores of the rows of `x`, in row order: of a [`Dataset`], or of a matrix of `sprs` or
+    /// `ndarray` ([`IntoColumns`]). Features that `x` does not have count nothing.
+    ///
+    /// # Errors
+    /// [`DatasetError`] for a matrix without rows, or with values that are not finite.
+    pub fn predict<'a>(&self, x: impl IntoColumns<'a>) -> Result<Array1<f64>, DatasetError> {
+        Ok(self.model.scores(&Dataset::unlabelled(x)?).into())
     }
 
     /// The solver.
@@ -320,6 +332,8 @@ impl RankRlsParams {
 
 #[cfg(test)]
 mod tests {
+    use ndarray::Array2;
+
     use super::*;
     use crate::corpus::sample;
     use crate::select;
@@ -331,15 +345,29 @@ mod tests {
         let params = params.strategy(StrategyKind::Sampled).sample(7).seed(3);
         let params = params.query_weight(QueryWeight::Size);
         let model = params.fit(&data).unwrap();
-        let options = SelectionOptions::new(5, Lambda::new(4.0).unwrap())
-            .strategy(StrategyKind::Sampled)
-            .sample(7)
-            .seed(3)
-            .query_weight(QueryWeight::Size);
+        let options = SelectionOptions {
+            strategy: Some(StrategyKind::Sampled),
+            sample: Some(7),
+            seed: 3,
+            query_weight: QueryWeight::Size,
+            ..SelectionOptions::new(5, Lambda::new(4.0).unwrap())
+        };
         let selection = select(&data, &options, &mut ()).unwrap();
         assert_eq!(model.selection(), &selection);
         assert_eq!(model.weights().to_vec(), selection.weights);
-        assert_eq!(model.predict(&data).to_vec(), model.model().scores(&data));
+        let scores = model.model().scores(&data);
+        assert_eq!(model.predict(&data).unwrap().to_vec(), scores);
+        assert_eq!(model.predict(dense(&data)).unwrap().to_vec(), scores);
+    }
+
+    fn dense(data: &Dataset<'_>) -> Array2<f64> {
+        let mut x = Array2::zeros((data.rows(), data.width()));
+        for position in 0..data.stored_columns() {
+            for (row, value) in data.column(position).iter() {
+                x[(row, data.feature(position) as usize)] = value;
+            }
+        }
+        x
     }
 
     #[test]
