@@ -9,8 +9,8 @@ use std::error::Error;
 use std::path::Path;
 use std::time::Instant;
 
-use rankrls::corpus::sample;
 use rankrls::data::read::ReadOptions;
+use rankrls::data::sample;
 use rankrls::{GreedyRankRls, memory};
 
 fn main() -> Result<(), Box<dyn Error>> {

@@ -7,7 +7,7 @@
 
 use std::error::Error;
 
-use rankrls::corpus::sample;
+use rankrls::data::sample;
 use rankrls::greedy::{Contest, Entrant, Greedy, Round, Strategy, Work, plan};
 use rankrls::{ColumnClasses, GreedyRankRls, Lambda, SelectionOptions};
 

@@ -8,7 +8,7 @@
 use std::error::Error;
 use std::ops::ControlFlow;
 
-use rankrls::corpus::sample;
+use rankrls::data::sample;
 use rankrls::greedy::{Observer, State, Step, TestPath};
 use rankrls::{Convention, GreedyRankRls, Metric};
 

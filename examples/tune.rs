@@ -8,7 +8,7 @@
 use std::error::Error;
 use std::path::Path;
 
-use rankrls::corpus::sample;
+use rankrls::data::sample;
 use rankrls::tune::{Options, Rule, tune};
 use rankrls::{ColumnClasses, Lambda, Model};
 

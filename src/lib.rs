@@ -1,7 +1,7 @@
 //! Greedy RankRLS: leave-query-out selection of sparse features for learning to rank.
 //!
 //! ```
-//! use rankrls::corpus::sample;
+//! use rankrls::data::sample;
 //! use rankrls::GreedyRankRls;
 //!
 //! let (train, test) = (sample::train(), sample::test());
@@ -18,7 +18,8 @@
 //!
 //! # Modules, lowest first
 //!
-//! - [`data`]: sparse columns with labels, queries and names; [`data::read`] and writers.
+//! - [`data`]: sparse columns with labels, queries and names; [`data::read`], writers and a small
+//!   corpus, [`data::sample`].
 //! - [`metrics`]: measures of rankings, in two conventions.
 //! - [`columns`]: classes of equal columns, of which one each is a candidate.
 //! - [`greedy`]: the selection, its strategies, observers and the state they share.
@@ -29,9 +30,6 @@
 //! - [`checkpoint`]: going on after a process has ended.
 //! - [`compare`]: strategies beside each other.
 //! - `plot` (with the feature of that name): diagrams as SVG, PNG and HTML.
-//! - [`corpus`]: synthetic corpora of parses, and [a small one](corpus::sample) in the crate.
-//! - [`treebank`]: sentences with dependencies, in CoNLL-U and Penn brackets.
-//! - [`linkgrammar`]: parses by the Link Grammar parser.
 //! - [`memory`]: how much the machine has left.
 //!
 //! The library prints nothing and ends no process; it works on the threads of the current rayon

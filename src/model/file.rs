@@ -8,11 +8,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::ser::Formatter;
 
 use super::{DataSummary, FeatureChoice, Model, ModelError, PathStep, SelectedFeature};
-use crate::data::read::read_whole;
-use crate::data::{IndexBase, Output};
+use crate::data::IndexBase;
 use crate::greedy::{Criterion, Sampler};
 use crate::metrics::{Convention, Metric};
 use crate::{Lambda, QueryWeight};
+use rankrls_files::{Output, read_whole};
 
 /// The schema of model files.
 pub const SCHEMA: &str = "rankrls.model/1";

@@ -16,7 +16,7 @@ use crate::{InvalidLambda, Lambda};
 /// Greedy RankRLS fitted to a data set: a linear model over the features it selected.
 ///
 /// ```
-/// use rankrls::corpus::sample;
+/// use rankrls::data::sample;
 /// use rankrls::{GreedyRankRls, StrategyKind};
 ///
 /// let params = GreedyRankRls::params(10).lambda(16.0)?;
@@ -167,7 +167,7 @@ impl GreedyRankRlsParams {
 /// predictions for queries that it has not seen.
 ///
 /// ```
-/// use rankrls::corpus::sample;
+/// use rankrls::data::sample;
 /// use rankrls::RankRls;
 ///
 /// let data = sample::train();
@@ -335,7 +335,7 @@ mod tests {
     use ndarray::Array2;
 
     use super::*;
-    use crate::corpus::sample;
+    use crate::data::sample;
     use crate::select;
 
     #[test]

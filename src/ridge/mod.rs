@@ -8,7 +8,7 @@
 //! way to one model.
 //!
 //! ```
-//! use rankrls::corpus::sample;
+//! use rankrls::data::sample;
 //! use rankrls::ridge::{RidgeProblem, TrainOptions};
 //! use rankrls::Lambda;
 //!
