@@ -7,8 +7,8 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use rankrls::checkpoint::{Checkpointer, Record};
 
+use super::args::usage;
 use super::console::Console;
-use super::usage;
 
 /// Where and when checkpoints are written.
 #[derive(Debug, Args)]

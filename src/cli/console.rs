@@ -1,10 +1,16 @@
-//! What is shown on standard error: warnings, errors, logs and progress.
+//! Standard error and signals: warnings, errors, logs, progress, and requests to end.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
+use anyhow::{Context, Result};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
 use tracing::Level;
 
 /// How often a spinner turns.
@@ -102,5 +108,81 @@ impl Console {
         }
         bar.enable_steady_tick(TICK);
         bar
+    }
+}
+
+/// What a condition number is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Condition {
+    /// Of a selection: it tells what is lost, give or take three digits.
+    Estimate,
+    /// Of all features: mostly far above what is lost.
+    Bound,
+}
+
+impl Condition {
+    /// Up to here nothing is said: half of the digits are left, or three quarters lost at most.
+    fn silent(self) -> f64 {
+        match self {
+            Self::Estimate => 1e8,
+            Self::Bound => 1e12,
+        }
+    }
+}
+
+/// Warns if rounding is amplified too much.
+pub(crate) fn warn_of_lost_digits(condition: f64, worth: Condition, console: Console) {
+    if condition <= worth.silent() {
+        return;
+    }
+    let (about, most) = match worth {
+        Condition::Estimate => ("about", ""),
+        Condition::Bound => ("up to", " at most"),
+    };
+    let what = if condition.is_finite() && condition < 1e15 {
+        let digits = condition.log10();
+        format!("{about} {digits:.0} of 16 digits of errors and weights are lost")
+    } else {
+        "errors and weights may have no digit that is right".to_owned()
+    };
+    console.warn(format_args!(
+        "{what}: the condition number is {condition:.0e}{most}, as lambda is small beside the values or \
+         columns are nearly the same; raise lambda or scale the data"
+    ));
+}
+
+/// Signals ask to finish the step and save what there is; the second one ends the process. So
+/// does the first as long as there is nothing to save.
+#[derive(Debug)]
+pub(crate) struct Interrupt {
+    /// Whether the next signal ends the process.
+    armed: Arc<AtomicBool>,
+    /// Exit code for the signal that came, or 0.
+    code: Arc<AtomicUsize>,
+}
+
+impl Interrupt {
+    pub(crate) fn install() -> Result<Self> {
+        let armed = Arc::new(AtomicBool::new(true));
+        let code = Arc::new(AtomicUsize::new(0));
+        for (signal, exit) in [(SIGINT, 130_u8), (SIGTERM, 143)] {
+            // In this order: the signal that arms does not yet end the process.
+            flag::register_conditional_shutdown(signal, exit.into(), Arc::clone(&armed))
+                .and_then(|_| flag::register(signal, Arc::clone(&armed)))
+                .and_then(|_| flag::register_usize(signal, Arc::clone(&code), exit.into()))
+                .context("cannot handle signals")?;
+        }
+        Ok(Self { armed, code })
+    }
+
+    /// From now on there is something to save.
+    pub(crate) fn disarm(&self) {
+        self.armed.store(false, Ordering::SeqCst);
+    }
+
+    /// The exit code, if a signal came.
+    pub(crate) fn code(&self) -> Option<ExitCode> {
+        let code = u8::try_from(self.code.load(Ordering::SeqCst)).ok()?;
+        (code > 0).then(|| ExitCode::from(code))
     }
 }

@@ -1,16 +1,20 @@
-//! Data files on the command line.
+//! The data that users name: how they are read, and how large they are.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
+use rankrls::columns::Summary;
 use rankrls::data::read::{Format, Loaded, ReadOptions};
 use rankrls::data::sample;
+use rankrls::metrics::Convention;
 use rankrls::{Dataset, FeatureNames, IndexBase, Model, memory};
+use serde::Serialize;
 
+use super::args::usage;
 use super::console::Console;
-use super::numbers::counted;
-use super::usage;
+use super::output::counted;
 use rankrls::memory::Bytes;
 
 /// How data is to be read.
@@ -47,17 +51,6 @@ impl From<FormatName> for Format {
             FormatName::Npz => Self::Npz,
         }
     }
-}
-
-/// What the columns of training data are called.
-#[derive(Debug, Args)]
-pub(crate) struct ColumnArgs {
-    /// Indices of svmlight files count from 0, not 1
-    #[arg(long)]
-    pub(crate) zero_based: bool,
-    /// Names of the features: the first line names the first column
-    #[arg(long, value_name = "FILE")]
-    pub(crate) names: Option<PathBuf>,
 }
 
 impl DataArgs {
@@ -104,26 +97,57 @@ impl DataArgs {
     }
 }
 
-/// The training data that comes with the program.
-const TRAIN: &str = "@parses";
+/// Training data, and how all data of the command are read.
+#[derive(Debug, Args)]
+pub(crate) struct TrainingData {
+    /// Training data, plain or compressed by gzip or zstd; - is standard input, and @parses a
+    /// small corpus that comes with the program
+    #[arg(value_name = "DATA")]
+    pub(crate) path: PathBuf,
+    #[command(flatten)]
+    pub(crate) read: DataArgs,
+    /// Indices of svmlight files count from 0, not 1
+    #[arg(long)]
+    zero_based: bool,
+    /// Names of the features: the first line names the first column
+    #[arg(long, value_name = "FILE")]
+    pub(crate) names: Option<PathBuf>,
+}
 
-/// The test data to it.
-const TEST: &str = "@parses-test";
+impl TrainingData {
+    /// The data, and the seconds that reading them took.
+    pub(crate) fn train(&self, console: Console) -> Result<(Dataset<'static>, f64)> {
+        let begin = Instant::now();
+        let options = self.read.options(0).zero_based(self.zero_based);
+        let train = read_named(options, self.names.as_ref(), &self.path, console)?;
+        Ok((train, begin.elapsed().as_secs_f64()))
+    }
 
+    /// Other data with the columns of `train`; `held` bytes are taken already.
+    pub(crate) fn other(
+        &self,
+        path: &Path,
+        train: &Dataset<'_>,
+        held: u64,
+        console: Console,
+    ) -> Result<Loaded> {
+        let options = self.read.options(held).zero_based(self.zero_based);
+        let loaded = read(&options.width(train.width()), path, console)?;
+        warn_dropped(&loaded, "the training data", console);
+        Ok(loaded)
+    }
+}
+
+/// Data that come with the program.
 fn embedded(path: &Path) -> Option<&'static [u8]> {
     match path.to_str() {
-        Some(TRAIN) => Some(sample::TRAIN),
-        Some(TEST) => Some(sample::TEST),
+        Some("@parses") => Some(sample::TRAIN),
+        Some("@parses-test") => Some(sample::TEST),
         _ => None,
     }
 }
 
-/// The names of the columns of `path`, where they come with the program.
-pub(crate) fn embedded_names(path: &Path) -> Option<FeatureNames> {
-    embedded(path).map(|_| sample::names())
-}
-
-/// Reads a file, or what comes with the program, under a spinner.
+/// Reads a file, or data that come with the program, under a spinner.
 pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Result<Loaded> {
     let spinner = console.spinner(format!("reading {}", path.display()));
     tracing::info!(file = %path.display(), "reading");
@@ -139,7 +163,30 @@ pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Resu
     Ok(loaded)
 }
 
-/// Says what of the data is unknown to what it is read for.
+/// Reads data with names: those of the file `names`, or those that come with the data.
+pub(crate) fn read_named(
+    options: ReadOptions,
+    names: Option<&PathBuf>,
+    path: &Path,
+    console: Console,
+) -> Result<Dataset<'static>> {
+    let mut dataset = read(&options.names(names.cloned()), path, console)?.dataset;
+    if names.is_none() && embedded(path).is_some() {
+        dataset = dataset.with_names(sample::names())?;
+    }
+    let (names, columns) = (
+        dataset.names().map_or(0, FeatureNames::len),
+        dataset.width(),
+    );
+    if names > columns {
+        console.warn(format_args!(
+            "there are {names} names for {columns} columns: those after the last are ignored"
+        ));
+    }
+    Ok(dataset)
+}
+
+/// Warns of columns that are unknown to `to`, such as a model.
 pub(crate) fn warn_dropped(loaded: &Loaded, to: &str, console: Console) {
     if loaded.dropped_columns > 0 {
         let entries = counted(loaded.dropped_entries, "non-zero");
@@ -177,4 +224,77 @@ pub(crate) fn in_row_order(dataset: &Dataset<'_>, values: Vec<f64>) -> Vec<f64> 
         return values;
     };
     input_rows.iter().map(|&row| values[row as usize]).collect()
+}
+
+/// Sizes of the data.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct Sizes {
+    pub(crate) rows: usize,
+    pub(crate) queries: usize,
+    pub(crate) columns: usize,
+    pub(crate) nonzeros: usize,
+    pub(crate) empty_columns: usize,
+    pub(crate) constant_columns: usize,
+    pub(crate) column_classes: usize,
+}
+
+impl Sizes {
+    pub(crate) fn new(dataset: &Dataset<'_>, summary: &Summary) -> Self {
+        Self {
+            rows: dataset.rows(),
+            queries: dataset.queries().len(),
+            columns: dataset.width(),
+            nonzeros: dataset.nonzeros(),
+            empty_columns: summary.empty_columns,
+            constant_columns: summary.constant_columns,
+            column_classes: summary.column_classes,
+        }
+    }
+
+    /// Sizes and times, in lines that fit a narrow terminal: what was read in `load` seconds,
+    /// and `done` in `seconds`.
+    pub(crate) fn heading(&self, load: f64, done: &str, seconds: f64, peak: Option<u64>) -> String {
+        let peak = peak.map_or_else(String::new, |peak| format!(", peak memory {}", Bytes(peak)));
+        let lines = self.lines();
+        format!("{lines}read in {load:.2} s, {done} in {seconds:.2} s{peak}\n")
+    }
+
+    /// Two lines that fit a narrow terminal.
+    pub(crate) fn lines(&self) -> String {
+        let Self {
+            rows,
+            queries,
+            columns,
+            nonzeros,
+            constant_columns,
+            column_classes,
+            ..
+        } = self;
+        format!(
+            "data: {rows} rows, {queries} queries, {columns} columns, {nonzeros} non-zeros\n      \
+             {constant_columns} columns constant in every query, {column_classes} column classes\n"
+        )
+    }
+}
+
+/// Test data along the path.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct TestSizes {
+    pub(crate) convention: Convention,
+    pub(crate) rows: usize,
+    pub(crate) queries: usize,
+    pub(crate) dropped_entries: u64,
+    pub(crate) dropped_columns: u64,
+}
+
+impl TestSizes {
+    pub(crate) fn new(loaded: &Loaded, convention: Convention) -> Self {
+        Self {
+            convention,
+            rows: loaded.dataset.rows(),
+            queries: loaded.dataset.queries().len(),
+            dropped_entries: loaded.dropped_entries,
+            dropped_columns: loaded.dropped_columns,
+        }
+    }
 }

@@ -1,18 +1,19 @@
 //! `rankrls evaluate`.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::Args;
+use rankrls::Model;
 use rankrls::data::read::{Loaded, read_scores};
-use rankrls::metrics::{self, Convention};
-use rankrls::{Dataset, Model};
+use rankrls::metrics::{self, Convention, Evaluation, MetricValues};
+use serde::Serialize;
 
+use super::args::{self, Measures};
 use super::console::Console;
 use super::data::{self, DataArgs, check_one_stdin, in_row_order};
-use super::evaluation::EvaluationReport;
-use super::measures::{self, Measures};
-use super::output::{print, print_json};
+use super::output::{Object, lines, measure, print_report, printable, table};
 
 /// Measure how a model or a file of scores ranks data
 ///
@@ -35,11 +36,11 @@ pub(crate) struct EvaluateArgs {
     /// Rank by these scores, one a line in the order of the rows in DATA
     #[arg(long, value_name = "FILE", conflicts_with = "model")]
     scores: Option<PathBuf>,
-    #[arg(long, value_name = "LIST", default_value = measures::DEFAULT, help = measures::HELP)]
+    #[arg(long, value_name = "LIST", default_value = args::DEFAULT_MEASURES, help = args::MEASURES_HELP)]
     metrics: Measures,
     /// Convention of the measures
     #[arg(long, value_name = "NAME", default_value = "standard")]
-    #[arg(value_parser = measures::convention())]
+    #[arg(value_parser = args::convention())]
     convention: Convention,
     /// Print the values of every query, too
     #[arg(long)]
@@ -64,16 +65,8 @@ pub(crate) fn run(args: &EvaluateArgs, console: Console) -> Result<()> {
     let data = &loaded.dataset;
     let (labels, queries) = (data.labels(), data.queries());
     let evaluation = metrics::evaluate(&args.metrics.0, labels, &scores, queries, args.convention)?;
-    let report = EvaluationReport {
-        evaluation: &evaluation,
-        loaded: &loaded,
-        per_query: args.per_query,
-    };
-    if args.json {
-        print_json(&report.document())
-    } else {
-        print(|output| output.write_all(report.text().as_bytes()))
-    }
+    let report = Report::new(&evaluation, &loaded, args.per_query);
+    print_report(args.json, &report, || report.text())
 }
 
 impl EvaluateArgs {
@@ -88,17 +81,98 @@ impl EvaluateArgs {
         let options = self.data.options(0).zero_based(self.zero_based);
         let loaded = data::read(&options, &self.path, console)?;
         let scores = read_scores(path, self.data.budget())?;
-        self.check_count(path, &loaded.dataset, &scores)?;
-        let scores = in_row_order(&loaded.dataset, scores);
-        Ok((loaded, scores))
-    }
-
-    fn check_count(&self, path: &Path, dataset: &Dataset<'_>, scores: &[f64]) -> Result<()> {
-        let (rows, found) = (dataset.rows(), scores.len());
+        let (rows, found) = (loaded.dataset.rows(), scores.len());
         if rows != found {
             let (scores, data) = (path.display(), self.path.display());
             bail!("{scores}: expected {rows} scores, one for each row of {data}, found {found}");
         }
-        Ok(())
+        let scores = in_row_order(&loaded.dataset, scores);
+        Ok((loaded, scores))
     }
+}
+
+/// An evaluation, in the schema `rankrls.evaluation/1`.
+#[derive(Debug, Serialize)]
+struct Report<'a> {
+    schema: &'static str,
+    convention: Convention,
+    metrics: Object<Option<f64>>,
+    rows: usize,
+    queries: usize,
+    /// Queries without a value, by measure.
+    left_out: Object<usize>,
+    dropped_entries: u64,
+    dropped_columns: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    per_query: Option<Vec<QueryRow<'a>>>,
+    #[serde(skip)]
+    evaluation: &'a Evaluation,
+}
+
+#[derive(Debug, Serialize)]
+struct QueryRow<'a> {
+    /// The identifier, or the number from 1 if the queries have none.
+    query: Cow<'a, str>,
+    #[serde(flatten)]
+    values: Object<Option<f64>>,
+}
+
+impl<'a> Report<'a> {
+    fn new(evaluation: &'a Evaluation, loaded: &'a Loaded, per_query: bool) -> Self {
+        let (metrics, queries) = (&evaluation.metrics, loaded.dataset.queries());
+        let row = |query: usize| QueryRow {
+            query: match queries.id(query) {
+                Some(id) => id.into(),
+                None => (query + 1).to_string().into(),
+            },
+            values: by_metric(metrics, |values| values.per_query[query]),
+        };
+        Self {
+            schema: "rankrls.evaluation/1",
+            convention: evaluation.convention,
+            metrics: by_metric(metrics, |values| values.mean),
+            rows: loaded.dataset.rows(),
+            queries: queries.len(),
+            left_out: by_metric(metrics, |values| values.left_out),
+            dropped_entries: loaded.dropped_entries,
+            dropped_columns: loaded.dropped_columns,
+            per_query: per_query.then(|| (0..queries.len()).map(row).collect()),
+            evaluation,
+        }
+    }
+
+    /// The same for people.
+    fn text(&self) -> String {
+        let (rows, queries, convention) = (self.rows, self.queries, self.convention);
+        let mut means = table(&["measure", "mean", "queries", "left out"]);
+        for values in &self.evaluation.metrics {
+            means.add_row([
+                values.metric.to_string(),
+                measure(values.mean),
+                values.queries.to_string(),
+                values.left_out.to_string(),
+            ]);
+        }
+        let means = lines(means);
+        let mut text =
+            format!("{rows} rows, {queries} queries, convention {convention}\n\n{means}\n");
+        if let Some(rows) = &self.per_query {
+            let mut header = vec!["query"];
+            header.extend(self.metrics.0.iter().map(|(name, _)| name.as_str()));
+            let mut table = table(&header);
+            for row in rows {
+                let values = row.values.0.iter().map(|&(_, value)| measure(value));
+                table.add_row(std::iter::once(printable(&row.query)).chain(values));
+            }
+            text = format!("{text}\n{}\n", lines(table));
+        }
+        text
+    }
+}
+
+fn by_metric<V>(metrics: &[MetricValues], value: impl Fn(&MetricValues) -> V) -> Object<V> {
+    let named = metrics
+        .iter()
+        .map(|values| (values.metric.to_string(), value(values)));
+    Object(named.collect())
 }

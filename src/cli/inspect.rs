@@ -7,11 +7,8 @@ use anyhow::{Result, bail};
 use clap::Args;
 use rankrls::{Model, plot};
 
-use super::numbers::{given, number, printable};
-use super::output::print;
-use super::path_table::{PathRow, path_table};
-use super::plot::PlotArgs;
-use super::table::{lines, table};
+use super::output::{PlotArgs, format_exact, lines, number, print, printable, table};
+use super::report::{PathRow, path_table};
 
 /// Most weights that are drawn.
 const DRAWN: usize = 100;
@@ -75,7 +72,7 @@ fn heading(model: &Model) -> String {
     let mut text = format!(
         "strategy {}, lambda {}",
         model.strategy(),
-        given(model.lambda().value())
+        format_exact(model.lambda().value())
     );
     if let Some(sampler) = model.sampler() {
         let _ = write!(
@@ -105,10 +102,12 @@ fn largest(model: &Model, top: usize) -> String {
     let mut features: Vec<_> = model.features().iter().collect();
     features.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()));
     let named = features.iter().any(|feature| feature.name.is_some());
-    let mut header = vec!["feature", "name", "weight"];
-    header.retain(|title| named || *title != "name");
-    let header: Vec<String> = header.into_iter().map(str::to_owned).collect();
-    let mut table = table(&header);
+    let header: &[&str] = if named {
+        &["feature", "name", "weight"]
+    } else {
+        &["feature", "weight"]
+    };
+    let mut table = table(header);
     for feature in features.iter().take(top) {
         let mut cells = vec![model.index_base().written(feature.feature).to_string()];
         if named {
@@ -125,23 +124,19 @@ fn largest(model: &Model, top: usize) -> String {
 }
 
 fn path(model: &Model, top: Option<usize>) -> String {
-    let named = model
-        .features()
-        .iter()
-        .any(|feature| feature.name.is_some());
-    let rows = model.features().iter().zip(model.path());
-    path_table(
-        rows.take(top.unwrap_or(usize::MAX))
-            .map(|(feature, step)| PathRow {
-                feature: model.index_base().written(feature.feature),
-                name: named.then(|| feature.name.as_deref().unwrap_or_default()),
-                weight: feature.weight,
-                lqo_error: step.lqo_error,
-                lqo_cindex: step.lqo_cindex,
-                criterion: None,
-                identical: feature.identical.len(),
-            }),
-    )
+    let rows = model.features().iter().zip(model.path()).zip(1..);
+    let rows = rows.map(|((feature, step), number)| PathRow {
+        step: number,
+        feature: model.index_base().written(feature.feature),
+        name: feature.name.as_deref(),
+        weight: feature.weight,
+        lqo_error: step.lqo_error,
+        lqo_cindex: step.lqo_cindex,
+        identical_columns: feature.identical.len(),
+        ..PathRow::default()
+    });
+    let rows: Vec<_> = rows.take(top.unwrap_or(usize::MAX)).collect();
+    path_table(&rows, "squared")
 }
 
 fn members(model: &Model) -> String {

@@ -1,44 +1,35 @@
 //! The command line: one file a command.
 
+mod args;
 mod checkpoint;
 mod compare;
-mod completions;
 mod console;
 mod corpus;
 mod data;
-mod digits;
 mod evaluate;
-mod evaluation;
-mod input;
 mod inspect;
-mod interrupt;
-mod lambdas;
 mod letor;
-mod man;
-mod measures;
-mod numbers;
 mod output;
-mod path_table;
 mod plan;
-mod plot;
 mod predict;
 mod report;
 mod resume;
 mod select;
-mod selection;
-mod sizes;
-mod table;
 mod train;
-mod training;
 mod tune;
-mod watch;
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap_complete::Shell;
 
+use args::UsageError;
 use console::Console;
+use output::print;
 
 /// Greedy RankRLS: exact leave-query-out selection of sparse features for learning to rank.
 #[derive(Debug, Parser)]
@@ -92,24 +83,59 @@ enum Command {
     Inspect(inspect::InspectArgs),
     Letor(letor::LetorArgs),
     Corpus(corpus::CorpusArgs),
-    Completions(completions::CompletionsArgs),
-    Man(man::ManArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
+}
+
+/// Print completions for a shell
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  rankrls completions bash > ~/.local/share/bash-completion/completions/rankrls")]
+struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+/// Print the man page, or write the pages of all commands into a folder
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  rankrls man | man -l -
+  rankrls man ~/.local/share/man/man1")]
+struct ManArgs {
+    /// Folder for the pages; it is made if it is not there
+    #[arg(value_name = "DIR")]
+    folder: Option<PathBuf>,
 }
 
 /// Parses, runs, and prints what went wrong.
 pub(crate) fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let matches = Cli::command().get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let console = Console::new(cli.common.quiet, cli.common.verbose);
-    match run(&cli, console) {
-        Ok(code) => code,
-        Err(error) => match error.downcast::<clap::Error>() {
-            Ok(usage) => usage.exit(),
-            Err(error) => {
-                console.error(&error);
-                ExitCode::FAILURE
-            }
-        },
+    run(&cli, console).unwrap_or_else(|error| {
+        if let Some(mistake) = error.downcast_ref::<UsageError>() {
+            refuse(&matches, mistake);
+        }
+        console.error(&error);
+        ExitCode::FAILURE
+    })
+}
+
+/// Ends with the mistake and the usage of the command that was asked for.
+fn refuse(mut matches: &ArgMatches, mistake: &UsageError) -> ! {
+    let mut program = Cli::command();
+    program.build();
+    let mut command = &mut program;
+    while let Some((name, inner)) = matches.subcommand() {
+        command = command
+            .find_subcommand_mut(name)
+            .expect("the name of a command that was parsed");
+        matches = inner;
     }
+    command.error(ErrorKind::ArgumentConflict, mistake).exit()
 }
 
 fn run(cli: &Cli, console: Console) -> Result<ExitCode> {
@@ -129,16 +155,29 @@ fn run(cli: &Cli, console: Console) -> Result<ExitCode> {
         Command::Inspect(args) => inspect::run(args),
         Command::Letor(args) => return letor::run(args, console),
         Command::Corpus(args) => return corpus::run(args, console),
-        Command::Completions(args) => completions::run(args),
-        Command::Man(args) => man::run(args),
+        Command::Completions(args) => completions(args),
+        Command::Man(args) => man(args),
     }?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// A mistake in the arguments that the parser cannot see: exit code 2.
-fn usage(message: impl std::fmt::Display) -> anyhow::Error {
-    let kind = clap::error::ErrorKind::ArgumentConflict;
-    Cli::command().error(kind, message).into()
+fn completions(args: &CompletionsArgs) -> Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "rankrls", &mut script);
+    print(|output| output.write_all(&script))
+}
+
+fn man(args: &ManArgs) -> Result<()> {
+    let Some(folder) = &args.folder else {
+        let page = clap_mangen::Man::new(Cli::command());
+        return print(|mut output| page.render(&mut output));
+    };
+    let write = |folder: &Path| -> Result<()> {
+        fs::create_dir_all(folder)?;
+        clap_mangen::generate_to(Cli::command(), folder)?;
+        Ok(())
+    };
+    write(folder).with_context(|| format!("cannot write man pages to {}", folder.display()))
 }
 
 #[cfg(test)]

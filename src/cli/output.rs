@@ -1,16 +1,22 @@
-//! Where results go: standard output and files.
+//! Where results go, standard output and files, and how they look there: JSON, tables, numbers
+//! and diagrams.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use clap::Args;
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
+use rankrls::Metric;
 use rankrls::data::{CompleteOutput, Output};
-use serde::Serialize;
+use rankrls::plot::{Figure, PlotFormat};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
-use super::usage;
+use super::args::usage;
 
-/// Writes to standard output. A reader that has seen enough, such as `head`, is no failure.
+/// Writes to standard output. A closed pipe, such as that of `head`, is not an error.
 pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
     let mut output = BufWriter::new(io::stdout().lock());
     let written = write(&mut output).and_then(|()| output.flush());
@@ -30,6 +36,18 @@ pub(crate) fn print_json(document: &impl Serialize) -> Result<()> {
         serde_json::to_writer_pretty(&mut *output, document)?;
         writeln!(output)
     })
+}
+
+/// Prints a report: one JSON document, or `text` for people.
+pub(crate) fn print_report(
+    json: bool,
+    document: &impl Serialize,
+    text: impl FnOnce() -> String,
+) -> Result<()> {
+    if json {
+        return print_json(document);
+    }
+    print(|output| output.write_all(text().as_bytes()))
 }
 
 /// A file that was found writable before the work began.
@@ -94,4 +112,235 @@ impl CompleteFile {
 
 fn refusal(path: &Path) -> String {
     format!("cannot write to {}", path.display())
+}
+
+/// Where to draw.
+#[derive(Debug, Args)]
+pub(crate) struct PlotArgs {
+    /// Draw it too: FILE.svg, FILE.png or FILE.html
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+}
+
+impl PlotArgs {
+    /// Refuses a name that says no format, and the name of another output.
+    pub(crate) fn check(&self, output: Option<&Path>) -> Result<()> {
+        let Some(path) = &self.plot else {
+            return Ok(());
+        };
+        PlotFormat::of(path).map_err(usage)?;
+        if output == Some(path) {
+            return Err(usage("--plot and --output name the same file"));
+        }
+        Ok(())
+    }
+
+    /// The file, found writable before the work begins.
+    pub(crate) fn create(&self) -> Result<Option<PlotFile>> {
+        self.plot.as_deref().map(PlotFile::create).transpose()
+    }
+}
+
+/// A diagram to be written.
+#[derive(Debug)]
+pub(crate) struct PlotFile {
+    format: PlotFormat,
+    output: OutputFile,
+}
+
+impl PlotFile {
+    /// Refuses a name that says no format, and a file that cannot be written.
+    pub(crate) fn create(path: &Path) -> Result<Self> {
+        let format = PlotFormat::of(path).map_err(usage)?;
+        let output = OutputFile::create(path)?;
+        Ok(Self { format, output })
+    }
+
+    /// Draws `figure`.
+    pub(crate) fn write(self, figure: &Figure) -> Result<()> {
+        let bytes = figure.to_bytes(self.format)?;
+        self.output.write(|writer| writer.write_all(&bytes))
+    }
+}
+
+/// Pairs that become a JSON object, in their order.
+#[derive(Debug)]
+pub(crate) struct Object<V>(pub(crate) Vec<(String, V)>);
+
+impl<V: Serialize> Serialize for Object<V> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (key, value) in &self.0 {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
+    }
+}
+
+/// Values of measures by their names.
+pub(crate) fn by_name<V: Copy>(metrics: &[Metric], values: &[V]) -> Object<V> {
+    let names = metrics.iter().map(Metric::to_string);
+    Object(names.zip(values.iter().copied()).collect())
+}
+
+/// A table without lines, numbers to the right. Columns of names and lists hold text, and
+/// are wrapped where a terminal is too narrow.
+pub(crate) fn table<S: ToString>(header: &[S]) -> Table {
+    let header: Vec<String> = header.iter().map(S::to_string).collect();
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_header(&header);
+    for (column, title) in table.column_iter_mut().zip(&header) {
+        column.set_padding((0, 2));
+        if !is_text(title) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table
+}
+
+/// Whether the text of a column may be long. Words such as strategies stay whole.
+fn wraps(title: &str) -> bool {
+    is_text(title) && !matches!(title, "strategy" | "measure" | "role")
+}
+
+fn is_text(title: &str) -> bool {
+    matches!(
+        title,
+        "name"
+            | "query"
+            | "strategy"
+            | "measure"
+            | "fold"
+            | "features"
+            | "role"
+            | "file"
+            | "verdict"
+    )
+}
+
+/// The lines of a table, wrapped to the width of the terminal if standard output is one.
+pub(crate) fn lines(table: Table) -> String {
+    let width = table.width();
+    lines_within(table, width)
+}
+
+fn lines_within(mut table: Table, width: Option<u16>) -> String {
+    if let Some(width) = width {
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        table.set_width(width);
+        let header: Vec<String> = table
+            .header()
+            .map(|header| header.cell_iter().map(comfy_table::Cell::content).collect())
+            .unwrap_or_default();
+        for (column, title) in table.column_iter_mut().zip(&header) {
+            if !wraps(title) {
+                column.set_constraint(ColumnConstraint::ContentWidth);
+            }
+        }
+    } else {
+        table.set_content_arrangement(ContentArrangement::Disabled);
+    }
+    table.trim_fmt()
+}
+
+/// Six significant digits: fixed where that is readable, else with an exponent.
+pub(crate) fn number(value: f64) -> String {
+    let magnitude = value.abs();
+    if magnitude == 0.0 {
+        return "0".to_owned();
+    }
+    if !(1e-4..1e7).contains(&magnitude) {
+        return format!("{value:.5e}");
+    }
+    let decimals = [1e5, 1e4, 1e3, 1e2, 1e1, 1e0, 1e-1, 1e-2, 1e-3];
+    let decimals = decimals
+        .iter()
+        .take_while(|&&power| magnitude < power)
+        .count();
+    format!("{value:.decimals$}")
+}
+
+/// A number in full, as it was given, but not in hundreds of zeros.
+pub(crate) fn format_exact(value: f64) -> String {
+    if (1e-6..1e15).contains(&value.abs()) {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
+}
+
+/// A measure, or `-` where it is undefined.
+pub(crate) fn measure(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"))
+}
+
+/// `1 column`, `2 columns`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
+/// A name on one line: control characters, which could move the cursor, are escaped.
+pub(crate) fn printable(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    for char in name.chars() {
+        if char.is_control() {
+            text.extend(char.escape_default());
+        } else {
+            text.push(char);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_six_digits() {
+        for (value, text) in [
+            (0.0, "0"),
+            (1.0, "1.00000"),
+            (-12.345_678_9, "-12.3457"),
+            (123_456.7, "123457"),
+            (1_234_567.8, "1234568"),
+            (0.051_234_567, "0.0512346"),
+            (0.000_123_456_7, "0.000123457"),
+            (1.5e-7, "1.50000e-7"),
+            (-2e30, "-2.00000e30"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn exact_numbers_are_short() {
+        assert_eq!(
+            [16.0, 0.5, 1e-300].map(format_exact),
+            ["16", "0.5", "1e-300"]
+        );
+    }
+
+    #[test]
+    fn control_characters_are_escaped() {
+        assert_eq!(printable("a\x1b[31m\tü"), "a\\u{1b}[31m\\tü");
+    }
+
+    fn names() -> Table {
+        let mut table = table(&["step", "name", "weight"]);
+        table.add_row(["1", "a", "0.5"]);
+        table.add_row(["10", &"long ".repeat(30), "-0.25"]);
+        table
+    }
+
+    #[test]
+    fn names_are_wrapped_on_terminals_only() {
+        let wrapped = lines_within(names(), Some(80));
+        assert!(wrapped.lines().count() > 3);
+        assert!(wrapped.lines().all(|line| line.len() <= 80), "{wrapped}");
+        let whole = lines_within(names(), None);
+        assert_eq!(whole.lines().count(), 3, "{whole}");
+    }
 }

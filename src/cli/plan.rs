@@ -7,8 +7,8 @@ use rankrls::greedy::{SelectError, SelectionOptions, plan};
 use rankrls::{ColumnClasses, Dataset, Estimate, StrategyKind, estimates, memory};
 use serde::Serialize;
 
-use super::sizes::Sizes;
-use super::table::{lines, table};
+use super::data::Sizes;
+use super::output::{lines, table};
 use rankrls::memory::Bytes;
 
 #[derive(Debug, Serialize)]
@@ -145,7 +145,7 @@ impl Costs {
 
     fn table(&self) -> String {
         let header = ["strategy", "takes", "with data", "process", "exact", "fits"];
-        let mut table = table(&header.map(str::to_owned));
+        let mut table = table(&header);
         for row in &self.strategies {
             let fits = match (row.able, row.fits) {
                 (false, _) if self.sampling => "cannot sample",

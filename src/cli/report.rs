@@ -1,38 +1,21 @@
-//! What `select` prints.
+//! What `select` prints: one document, in JSON or as tables. `tune` reports its choice by it, and
+//! `inspect` shows models by the same table.
 
 use std::fmt::Write as _;
 
-use rankrls::greedy::Criterion;
-use rankrls::greedy::{Ending, Selection, Step};
-use rankrls::metrics::{Convention, Metric};
-use rankrls::{Dataset, QueryWeight, TestPath};
+use rankrls::greedy::{Criterion, Ending, Selection};
+use rankrls::metrics::Convention;
+use rankrls::{Dataset, QueryWeight, StrategyKind, TestPath};
 use serde::Serialize;
 
-use super::measures::{Object, by_name};
-use super::numbers::{given, measure};
-use super::path_table::{PathRow, path_table};
-use super::sizes::{Sizes, TestSizes};
-use super::table::{lines, table};
-use rankrls::memory::Bytes;
+use super::data::{Sizes, TestSizes};
+use super::output::{Object, by_name, format_exact, lines, measure, number, printable, table};
 
-/// A selection to be printed.
-#[derive(Debug)]
-pub(crate) struct Report<'a> {
-    pub(crate) selection: &'a Selection,
-    pub(crate) dataset: &'a Dataset<'a>,
-    pub(crate) sizes: Sizes,
-    pub(crate) test: Option<(TestSizes, &'a TestPath<'a>)>,
-    pub(crate) load_seconds: f64,
-    pub(crate) select_seconds: f64,
-    /// Of these, for measuring test data.
-    pub(crate) test_seconds: Option<f64>,
-    pub(crate) peak_rss_bytes: Option<u64>,
-}
-
+/// A selection, in the schema `rankrls.selection/1`.
 #[derive(Debug, Serialize)]
-struct Document<'a> {
+pub(crate) struct SelectionReport<'a> {
     schema: &'static str,
-    strategy: &'static str,
+    strategy: StrategyKind,
     lambda: f64,
     criterion: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,46 +24,75 @@ struct Document<'a> {
     candidates: Option<usize>,
     seed: Option<u64>,
     data: Sizes,
-    steps: Vec<StepEntry<'a>>,
+    steps: Vec<PathRow<'a>>,
     weights: &'a [f64],
     /// Null if it is beyond all numbers.
     condition: f64,
     ending: Ending,
     #[serde(skip_serializing_if = "Option::is_none")]
-    test: Option<&'a TestSizes>,
+    test: Option<TestSizes>,
     load_seconds: f64,
     select_seconds: f64,
+    /// Of these, for measuring test data.
     #[serde(skip_serializing_if = "Option::is_none")]
-    test_seconds: Option<f64>,
-    peak_rss_bytes: Option<u64>,
+    pub(crate) test_seconds: Option<f64>,
+    pub(crate) peak_rss_bytes: Option<u64>,
 }
 
-#[derive(Debug, Serialize)]
-struct StepEntry<'a> {
-    step: usize,
-    feature: u64,
-    name: Option<&'a str>,
-    lqo_error: f64,
-    lqo_cindex: Option<f64>,
+/// A selected feature.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct PathRow<'a> {
+    pub(crate) step: usize,
+    /// As the data file counts.
+    pub(crate) feature: u64,
+    pub(crate) name: Option<&'a str>,
+    /// That of the last model.
+    #[serde(skip)]
+    pub(crate) weight: f64,
+    pub(crate) lqo_error: f64,
+    pub(crate) lqo_cindex: Option<f64>,
     /// The measure that was the criterion.
     #[serde(skip_serializing_if = "Option::is_none")]
-    criterion: Option<f64>,
-    identical_columns: usize,
-    evaluated: usize,
-    /// ColumnClasses that could still win after each level of `bounded`'s bounds.
+    pub(crate) criterion: Option<f64>,
+    pub(crate) identical_columns: usize,
+    pub(crate) evaluated: usize,
+    /// Column classes that could still win after each level of `bounded`'s bounds.
     #[serde(skip_serializing_if = "<[usize]>::is_empty")]
-    alive: &'a [usize],
+    pub(crate) alive: &'a [usize],
     #[serde(skip_serializing_if = "Option::is_none")]
-    test: Option<Object<Option<f64>>>,
+    pub(crate) test: Option<Object<Option<f64>>>,
 }
 
-impl<'a> Report<'a> {
-    /// The JSON document of the schema `rankrls.selection/1`.
-    pub(crate) fn document(&self) -> impl Serialize {
-        let selection = self.selection;
-        Document {
+impl<'a> SelectionReport<'a> {
+    pub(crate) fn new(
+        selection: &'a Selection,
+        dataset: &'a Dataset<'_>,
+        data: Sizes,
+        test: Option<(TestSizes, &TestPath<'_>)>,
+        load_seconds: f64,
+        select_seconds: f64,
+    ) -> Self {
+        let (test, path) = test.unzip();
+        let row = |(number, (step, &weight)): (usize, (&'a rankrls::Step, &f64))| PathRow {
+            step: number + 1,
+            feature: dataset.index_base().written(step.feature),
+            name: dataset.names().and_then(|names| names.of(step.feature)),
+            weight,
+            lqo_error: step.lqo_error,
+            lqo_cindex: step.lqo_cindex,
+            criterion: step.criterion,
+            identical_columns: step.identical_columns,
+            evaluated: step.evaluated,
+            alive: &step.alive,
+            test: path.and_then(|path| {
+                let values = path.steps().get(number)?;
+                Some(by_name(path.metrics(), values))
+            }),
+        };
+        let steps = selection.steps.iter().zip(&selection.weights);
+        Self {
             schema: "rankrls.selection/1",
-            strategy: selection.strategy.name(),
+            strategy: selection.strategy,
             lambda: selection.lambda.value(),
             criterion: selection.criterion.to_string(),
             convention: match selection.criterion {
@@ -90,134 +102,91 @@ impl<'a> Report<'a> {
             query_weight: selection.query_weight,
             candidates: selection.sampler.map(|sampler| sampler.size),
             seed: selection.sampler.map(|sampler| sampler.seed),
-            data: self.sizes,
-            steps: (0..selection.steps.len())
-                .map(|step| self.entry(step))
-                .collect(),
+            data,
+            steps: steps.enumerate().map(row).collect(),
             weights: &selection.weights,
             condition: selection.condition,
             ending: selection.ending,
-            test: self.test.as_ref().map(|(sizes, _)| sizes),
-            load_seconds: self.load_seconds,
-            select_seconds: self.select_seconds,
-            test_seconds: self.test_seconds,
-            peak_rss_bytes: self.peak_rss_bytes,
-        }
-    }
-
-    fn entry(&self, number: usize) -> StepEntry<'a> {
-        let step = &self.selection.steps[number];
-        let measured = self.test.as_ref().and_then(|(_, path)| {
-            let values = path.steps().get(number)?;
-            Some(by_name(path.metrics(), values))
-        });
-        StepEntry {
-            step: number + 1,
-            feature: self.dataset.index_base().written(step.feature),
-            name: self
-                .dataset
-                .names()
-                .and_then(|names| names.of(step.feature)),
-            lqo_error: step.lqo_error,
-            lqo_cindex: step.lqo_cindex,
-            criterion: step.criterion,
-            identical_columns: step.identical_columns,
-            evaluated: step.evaluated,
-            alive: &step.alive,
-            test: measured,
+            test,
+            load_seconds,
+            select_seconds,
+            test_seconds: None,
+            peak_rss_bytes: None,
         }
     }
 
     /// The same for people.
     pub(crate) fn text(&self) -> String {
-        self.heading() + &self.body()
+        let lambda = format_exact(self.lambda);
+        let mut text = format!("strategy {}, lambda {lambda}", self.strategy);
+        if let Some(convention) = self.convention {
+            let _ = write!(text, ", criterion {} ({convention})", self.criterion);
+        }
+        if self.query_weight != QueryWeight::Uniform {
+            let _ = write!(text, ", query weight {}", self.query_weight);
+        }
+        if let (Some(size), Some(seed)) = (self.candidates, self.seed) {
+            let _ = write!(text, ", {size} candidates a step, seed {seed}");
+        }
+        let (load, select) = (self.load_seconds, self.select_seconds);
+        let heading = self
+            .data
+            .heading(load, "selected", select, self.peak_rss_bytes);
+        format!("{text}\n{heading}{}", self.body())
     }
 
     /// The steps, and the measures of test data.
     pub(crate) fn body(&self) -> String {
-        let mut text = format!("\n{}\n", self.steps());
-        if let Some((sizes, path)) = &self.test {
+        let mut text = format!("\n{}\n", path_table(&self.steps, &self.criterion));
+        if let Some(sizes) = &self.test {
             let _ = writeln!(
                 text,
                 "\ntest data: {} rows, {} queries, convention {}\n\n{}",
                 sizes.rows,
                 sizes.queries,
                 sizes.convention,
-                test_steps(path)
+                self.test_table()
             );
         }
         text
     }
 
-    fn heading(&self) -> String {
-        let selection = self.selection;
-        let mut text = format!(
-            "strategy {}, lambda {}",
-            selection.strategy,
-            given(selection.lambda.value())
-        );
-        if let Criterion::Ranking { metric, convention } = selection.criterion {
-            let _ = write!(text, ", criterion {metric} ({convention})");
+    fn test_table(&self) -> String {
+        let measured = self.steps.iter();
+        let measured = measured.filter_map(|row| Some((row.step, &row.test.as_ref()?.0)));
+        let names = measured.clone().take(1).flat_map(|(_, values)| values);
+        let mut header = vec!["step"];
+        header.extend(names.map(|(name, _)| name.as_str()));
+        let mut table = table(&header);
+        for (step, values) in measured {
+            let values = values.iter().map(|&(_, value)| measure(value));
+            table.add_row(std::iter::once(step.to_string()).chain(values));
         }
-        if selection.query_weight != QueryWeight::Uniform {
-            let _ = write!(text, ", query weight {}", selection.query_weight);
-        }
-        if let Some(sampler) = selection.sampler {
-            let _ = write!(
-                text,
-                ", {} candidates a step, seed {}",
-                sampler.size, sampler.seed
-            );
-        }
-        let _ = write!(
-            text,
-            "\n{}read in {:.2} s, selected in {:.2} s",
-            self.sizes.lines(),
-            self.load_seconds,
-            self.select_seconds
-        );
-        if let Some(peak) = self.peak_rss_bytes {
-            let _ = write!(text, ", peak memory {}", Bytes(peak));
-        }
-        text.push('\n');
-        text
-    }
-
-    /// The criterion after a step, unless the table has it anyhow.
-    fn criterion(&self, step: &Step) -> Option<(Metric, f64)> {
-        match self.selection.criterion {
-            Criterion::Ranking { metric, .. } if metric != Metric::Concordance => {
-                Some((metric, step.criterion?))
-            }
-            _ => None,
-        }
-    }
-
-    fn steps(&self) -> String {
-        let rows = self.selection.steps.iter().zip(&self.selection.weights);
-        let rows = rows.map(|(step, &weight)| PathRow {
-            feature: self.dataset.index_base().written(step.feature),
-            name: self
-                .dataset
-                .names()
-                .map(|names| names.of(step.feature).unwrap_or_default()),
-            weight,
-            lqo_error: step.lqo_error,
-            lqo_cindex: step.lqo_cindex,
-            criterion: self.criterion(step),
-            identical: step.identical_columns,
-        });
-        path_table(rows)
+        lines(table)
     }
 }
 
-fn test_steps(path: &TestPath<'_>) -> String {
-    let names = path.metrics().iter().map(ToString::to_string);
-    let header: Vec<String> = std::iter::once("step".to_owned()).chain(names).collect();
+/// Selected features, one a line, with a column of names if there are any, and one of the
+/// `criterion` if it is a measure that the table does not have anyhow.
+pub(crate) fn path_table(rows: &[PathRow<'_>], criterion: &str) -> String {
+    let named = rows.iter().any(|row| row.name.is_some());
+    let ranked = criterion != "cindex" && rows.iter().any(|row| row.criterion.is_some());
+    let criterion = format!("LQO {criterion}");
+    let mut header = vec!["step", "feature"];
+    header.extend(named.then_some("name"));
+    header.extend(["weight", "LQO error", "LQO cindex"]);
+    header.extend(ranked.then_some(criterion.as_str()));
+    header.push("identical");
     let mut table = table(&header);
-    for (number, values) in path.steps().iter().enumerate() {
-        let values = values.iter().map(|&value| measure(value));
-        table.add_row(std::iter::once((number + 1).to_string()).chain(values));
+    for row in rows {
+        let mut cells = vec![row.step.to_string(), row.feature.to_string()];
+        cells.extend(named.then(|| printable(row.name.unwrap_or_default())));
+        cells.push(number(row.weight));
+        cells.push(number(row.lqo_error));
+        cells.push(measure(row.lqo_cindex));
+        cells.extend(ranked.then(|| measure(row.criterion)));
+        cells.push(row.identical_columns.to_string());
+        table.add_row(cells);
     }
     lines(table)
 }

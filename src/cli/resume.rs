@@ -1,13 +1,13 @@
 //! What a selection goes on from: nothing, a model, or a checkpoint.
 
 use anyhow::{Result, bail};
+use rankrls::Dataset;
 use rankrls::checkpoint::{Checkpointer, Progress};
 use rankrls::data::DataHash;
 use rankrls::greedy::{SelectionOptions, Step};
 
 use super::checkpoint::CheckpointArgs;
-use super::select::Extended;
-use super::selection::Job;
+use super::console::Console;
 
 /// What was found before the process started, and what is looked for.
 pub(super) struct Earlier {
@@ -17,35 +17,50 @@ pub(super) struct Earlier {
     progress: Option<Progress>,
 }
 
+/// The path of a model to go on from.
+pub(super) struct Extended {
+    /// Hash of the data that it is of.
+    pub(super) data: DataHash,
+    pub(super) options: SelectionOptions,
+    pub(super) steps: Vec<Step>,
+}
+
 impl Earlier {
-    /// Reads and checks what there is.
-    pub(super) fn find(job: &Job<'_>) -> Result<Self> {
+    /// Reads and checks what there is for a selection by `options` from `train`.
+    pub(super) fn find(
+        options: SelectionOptions,
+        extended: Option<Extended>,
+        checkpoint: &CheckpointArgs,
+        train: &Dataset<'_>,
+    ) -> Result<Self> {
         let mut earlier = Self {
             steps: Vec::new(),
-            options: job.args.options(),
+            options,
             progress: None,
         };
-        let checkpoint = &job.args.checkpoint;
-        if checkpoint.path().is_none() && job.extended.is_none() {
+        if checkpoint.path().is_none() && extended.is_none() {
             return Ok(earlier);
         }
-        let data = DataHash::of(&job.input.train);
-        if let Some(extended) = job.extended {
+        let data = DataHash::of(train);
+        if let Some(extended) = extended {
             earlier.extend(extended, data)?;
         }
         if checkpoint.path().is_some() {
             earlier.resume(checkpoint, data)?;
         }
-        if !earlier.steps.is_empty() {
-            let (taken, asked) = (earlier.steps.len(), job.args.k);
-            tracing::info!(steps = taken, "going on");
-            job.console
-                .tell(format_args!("going on after {taken} of {asked} features\n"));
-        }
         Ok(earlier)
     }
 
-    fn extend(&mut self, extended: &Extended, data: DataHash) -> Result<()> {
+    /// Says how far on the way to `asked` features the selection is.
+    pub(super) fn tell(&self, asked: usize, console: Console) {
+        let taken = self.steps.len();
+        if taken > 0 {
+            tracing::info!(steps = taken, "going on");
+            console.tell(format_args!("going on after {taken} of {asked} features\n"));
+        }
+    }
+
+    fn extend(&mut self, extended: Extended, data: DataHash) -> Result<()> {
         if extended.data != data {
             bail!(
                 "the model was trained on other data: expected data with the hash {}, found {data}",
@@ -53,7 +68,7 @@ impl Earlier {
             );
         }
         self.options = extended.options;
-        self.steps.clone_from(&extended.steps);
+        self.steps = extended.steps;
         Ok(())
     }
 

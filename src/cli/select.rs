@@ -1,27 +1,30 @@
 //! `rankrls select`.
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use rankrls::data::DataHash;
-use rankrls::greedy::{Criterion, SelectionOptions, Step};
+use indicatif::ProgressBar;
+use rankrls::checkpoint::Checkpointer;
+use rankrls::data::read::Loaded;
+use rankrls::greedy::{
+    Criterion, Ending, Observer, Plan, Selection, SelectionOptions, State, Step, resume_among,
+};
 use rankrls::metrics::Convention;
-use rankrls::{ColumnClasses, Lambda, Model, StrategyKind};
+use rankrls::plot::{self, Figure, LinePlot, Series};
+use rankrls::{ColumnClasses, Dataset, Lambda, Model, TestPath, memory};
 
-use super::checkpoint::CheckpointArgs;
-use super::console::Console;
-use super::data::{self, ColumnArgs, DataArgs};
-use super::input::Input;
-use super::interrupt::Interrupt;
-use super::measures::{self, Measures};
-use super::output::{OutputFile, print, print_json};
+use super::args::{self, Measures, at_least_one, usage};
+use super::checkpoint::{self, CheckpointArgs};
+use super::console::{Condition, Console, Interrupt, warn_of_lost_digits};
+use super::data::{Sizes, TestSizes, TrainingData, check_one_stdin};
+use super::output::{OutputFile, PlotArgs, PlotFile, format_exact, print_report};
 use super::plan::PlanReport;
-use super::plot::PlotArgs;
-use super::selection::Job;
-use super::usage;
+use super::report::SelectionReport;
+use super::resume::{Earlier, Extended};
 
 /// Select features by leave-query-out error
 ///
@@ -42,13 +45,9 @@ Examples:
   rankrls select train.svm -k 50 --lambda 16 --plot path.svg
   rankrls select train.svm -k 50 --lambda 16 --dry-run")]
 pub(crate) struct SelectArgs {
-    /// Training data, plain or compressed by gzip or zstd; - is standard input, and @parses a
-    /// small corpus that comes with the program
-    #[arg(value_name = "DATA")]
-    pub(super) path: PathBuf,
     /// Features to select
     #[arg(short, value_name = "K", value_parser = at_least_one)]
-    pub(super) k: usize,
+    k: usize,
     /// Ridge parameter, above 0
     #[arg(
         long,
@@ -61,24 +60,22 @@ pub(crate) struct SelectArgs {
     #[arg(conflicts_with_all = [
         "lambda", "strategy", "criterion", "query_weight", "sample", "seed", "dry_run",
     ])]
-    pub(super) extend: Option<PathBuf>,
+    extend: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) selection: SelectionOptions,
+    selection: SelectionOptions,
     #[command(flatten)]
-    pub(super) data: DataArgs,
-    #[command(flatten)]
-    pub(super) columns: ColumnArgs,
+    data: TrainingData,
     /// Measure this data after every step; @parses-test goes with @parses
     #[arg(long, value_name = "DATA")]
-    pub(super) test: Option<PathBuf>,
-    #[arg(long, value_name = "LIST", requires = "test", default_value = measures::DEFAULT)]
-    #[arg(help = measures::HELP)]
-    pub(super) metrics: Measures,
+    test: Option<PathBuf>,
+    #[arg(long, value_name = "LIST", requires = "test", default_value = args::DEFAULT_MEASURES)]
+    #[arg(help = args::MEASURES_HELP)]
+    metrics: Measures,
     /// Convention of the measures [default: standard]
-    #[arg(long, value_name = "NAME", value_parser = measures::convention())]
+    #[arg(long, value_name = "NAME", value_parser = args::convention())]
     convention: Option<Convention>,
     #[command(flatten)]
-    pub(super) checkpoint: CheckpointArgs,
+    checkpoint: CheckpointArgs,
     /// Read the data, tell what each strategy would take, and stop
     #[arg(long)]
     dry_run: bool,
@@ -89,80 +86,37 @@ pub(crate) struct SelectArgs {
     plot: PlotArgs,
     /// Print one JSON document
     #[arg(long)]
-    pub(super) json: bool,
-}
-
-/// A strategy by name, or none for `auto`.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Strategy(pub(super) Option<StrategyKind>);
-
-pub(super) fn strategy() -> impl TypedValueParser<Value = Strategy> {
-    let names = StrategyKind::ALL.into_iter().map(StrategyKind::name);
-    PossibleValuesParser::new(std::iter::once("auto").chain(names))
-        .map(|name| Strategy(name.parse().ok()))
-}
-
-pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(number) if number > 0 => Ok(number),
-        _ => Err("expected a whole number from 1 on".to_owned()),
-    }
+    json: bool,
 }
 
 pub(crate) fn run(args: &SelectArgs, console: Console) -> Result<ExitCode> {
     args.check()?;
     if args.dry_run {
-        let input = Input::read(args, console)?;
-        return plan(args, &input);
+        return args.plan(&Input::read(args, console)?);
     }
     args.checkpoint.check()?;
     let extended = args.extended()?;
     let output = args.output.as_deref().map(OutputFile::create).transpose()?;
     let plot = args.plot.create()?;
     let interrupt = Interrupt::install()?;
-    let input = Input::read(args, console)?;
     let job = Job {
         args,
         console,
-        input: &input,
-        interrupt: &interrupt,
-        extended: extended.as_ref(),
+        input: Input::read(args, console)?,
+        interrupt,
     };
-    job.run(output, plot)
-}
-
-/// A selection to go on with.
-pub(super) struct Extended {
-    /// Hash of the data that it is of.
-    pub(super) data: DataHash,
-    pub(super) options: SelectionOptions,
-    pub(super) steps: Vec<Step>,
-}
-
-fn plan(args: &SelectArgs, input: &Input) -> Result<ExitCode> {
-    let options = SelectionOptions {
-        strategy: None,
-        ..args.options()
-    };
-    let candidates = ColumnClasses::weighted(&input.train, options.query_weight);
-    let plan = PlanReport::new(&input.train, &candidates, input.memory(), &options)?;
-    if args.json {
-        print_json(&plan)?;
-    } else {
-        print(|output| output.write_all(plan.text().as_bytes()))?;
-    }
-    Ok(ExitCode::SUCCESS)
+    job.run(extended, output, plot)
 }
 
 impl SelectArgs {
     /// Refuses what the parser cannot see.
     fn check(&self) -> Result<()> {
         let inputs = [
-            Some(&self.path),
-            self.columns.names.as_ref(),
+            Some(&self.data.path),
+            self.data.names.as_ref(),
             self.test.as_ref(),
         ];
-        data::check_one_stdin(&inputs)?;
+        check_one_stdin(&inputs)?;
         let ranks = self.selection.criterion != Criterion::Squared;
         if self.convention.is_some() && self.test.is_none() && !ranks {
             return Err(usage(
@@ -175,11 +129,22 @@ impl SelectArgs {
     }
 
     /// The convention of all measures.
-    pub(super) fn convention(&self) -> Convention {
+    fn convention(&self) -> Convention {
         self.convention.unwrap_or(Convention::Standard)
     }
 
-    /// The end of the model to go on from, if there is one.
+    /// What to select, and how; the ridge parameter of a model to go on from is in the model.
+    fn options(&self) -> SelectionOptions {
+        SelectionOptions {
+            k: self.k,
+            lambda: self.lambda.unwrap_or(Lambda::ONE),
+            criterion: self.selection.criterion.under(self.convention()),
+            max_memory: self.data.read.budget(),
+            ..self.selection
+        }
+    }
+
+    /// The path of the model to go on from, if there is one.
     fn extended(&self) -> Result<Option<Extended>> {
         let Some(path) = &self.extend else {
             return Ok(None);
@@ -193,29 +158,249 @@ impl SelectArgs {
                 self.k
             );
         }
-        let Some((mut options, earlier)) = model.selection(self.k) else {
+        let Some((mut options, steps)) = model.selection(self.k) else {
             bail!(
                 "{}: the features were not selected but {}: there is no path to go on from",
                 path.display(),
                 model.strategy()
             );
         };
-        options.max_memory = self.data.budget();
+        options.max_memory = self.data.read.budget();
         Ok(Some(Extended {
             data: model.data().hash,
             options,
-            steps: earlier,
+            steps,
         }))
     }
 
-    /// What to select, and how; the ridge parameter of a model to go on from is in the model.
-    pub(super) fn options(&self) -> SelectionOptions {
-        SelectionOptions {
-            k: self.k,
-            lambda: self.lambda.unwrap_or(Lambda::ONE),
-            criterion: self.selection.criterion.under(self.convention()),
-            max_memory: self.data.budget(),
-            ..self.selection
+    /// Prints what every strategy would take.
+    fn plan(&self, input: &Input) -> Result<ExitCode> {
+        let options = SelectionOptions {
+            strategy: None,
+            ..self.options()
+        };
+        let candidates = ColumnClasses::weighted(&input.train, options.query_weight);
+        let plan = PlanReport::new(&input.train, &candidates, input.memory(), &options)?;
+        print_report(self.json, &plan, || plan.text())?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The data that were read.
+struct Input {
+    train: Dataset<'static>,
+    test: Option<Loaded>,
+    /// Time that reading the training data took.
+    seconds: f64,
+}
+
+impl Input {
+    fn read(args: &SelectArgs, console: Console) -> Result<Self> {
+        let (train, seconds) = args.data.train(console)?;
+        let test = args.test.as_deref();
+        let test = test.map(|path| args.data.other(path, &train, train.memory(), console));
+        Ok(Self {
+            test: test.transpose()?,
+            train,
+            seconds,
+        })
+    }
+
+    /// Bytes held.
+    fn memory(&self) -> u64 {
+        let test = self.test.as_ref();
+        self.train.memory() + test.map_or(0, |test| test.dataset.memory())
+    }
+}
+
+/// A selection about to be made.
+struct Job<'a> {
+    args: &'a SelectArgs,
+    console: Console,
+    input: Input,
+    interrupt: Interrupt,
+}
+
+impl Job<'_> {
+    /// Selects, writes the model and the diagram and prints the report, also when interrupted on
+    /// the way.
+    fn run(
+        &self,
+        extended: Option<Extended>,
+        output: Option<OutputFile>,
+        plot: Option<PlotFile>,
+    ) -> Result<ExitCode> {
+        let begin = Instant::now();
+        let (args, input) = (self.args, &self.input);
+        let earlier = Earlier::find(args.options(), extended, &args.checkpoint, &input.train)?;
+        earlier.tell(args.k, self.console);
+        let candidates = ColumnClasses::weighted(&input.train, earlier.options.query_weight);
+        let mut watch = self.watch(earlier.checkpointer(&args.checkpoint)?);
+        let selection = self.select(&candidates, &earlier, &mut watch)?;
+        let select_seconds = begin.elapsed().as_secs_f64();
+        let summary = candidates.summary();
+        let saved = output.map_or(Ok(()), |output| {
+            let model = Model::from_selection(&selection, &input.train, &summary);
+            output.write(|writer| model.write_to(writer))
+        });
+        let drawn = plot.map_or(Ok(()), |plot| plot.write(&figure(&selection, &watch)));
+        self.warn(&selection, summary.column_classes);
+        let sizes = Sizes::new(&input.train, &summary);
+        let test = input.test.as_ref();
+        let test = test.map(|test| TestSizes::new(test, args.convention()));
+        let test = test.zip(watch.test.as_ref());
+        let (train, seconds) = (&input.train, input.seconds);
+        let mut report =
+            SelectionReport::new(&selection, train, sizes, test, seconds, select_seconds);
+        report.test_seconds = watch.test.as_ref().map(|_| watch.test_seconds);
+        report.peak_rss_bytes = memory::peak();
+        print_report(args.json, &report, || report.text())?;
+        // What was found is printed even if it could not be saved.
+        saved?;
+        drawn?;
+        Ok(self.interrupt.code().unwrap_or(ExitCode::SUCCESS))
+    }
+
+    fn watch(&self, checkpointer: Option<Checkpointer>) -> Watch<'_> {
+        let test = self.input.test.as_ref().map(|test| {
+            let metrics = &self.args.metrics.0;
+            TestPath::new(&test.dataset, metrics, self.args.convention())
+        });
+        Watch {
+            console: self.console,
+            interrupt: &self.interrupt,
+            test,
+            test_seconds: 0.0,
+            checkpointer,
+            bar: None,
         }
     }
+
+    fn select(
+        &self,
+        candidates: &ColumnClasses,
+        earlier: &Earlier,
+        watch: &mut Watch<'_>,
+    ) -> Result<Selection> {
+        let (labels, held) = (self.input.train.labels(), self.input.memory());
+        let (steps, options) = (&earlier.steps, &earlier.options);
+        let selection = resume_among(candidates, labels, held, options, steps, watch);
+        watch.clear();
+        match watch.test.as_ref().and_then(TestPath::error) {
+            None => Ok(selection?),
+            Some(error) => Err(error.clone()).context("cannot measure the test data"),
+        }
+    }
+
+    fn warn(&self, selection: &Selection, classes: usize) {
+        warn_of_lost_digits(selection.condition, Condition::Estimate, self.console);
+        let (taken, asked) = (selection.steps.len(), self.args.k);
+        match selection.ending {
+            Ending::Complete => {}
+            Ending::Exhausted => self.console.warn(format_args!(
+                "selected {taken} features, not {asked}: the data has {classes} column classes \
+                 to select from"
+            )),
+            Ending::Interrupted => self.console.warn(format_args!(
+                "interrupted after {taken} of {asked} features"
+            )),
+        }
+        let labels = self.input.train.labels();
+        let mut queries = self.input.train.queries().ranges();
+        if queries.all(|range| {
+            labels[range.clone()]
+                .windows(2)
+                .all(|pair| pair[0] == pair[1])
+        }) {
+            self.console.warn(
+                "the labels are constant within every query: there is nothing to learn, and every \
+                 weight is 0",
+            );
+        }
+        if self.args.selection.seed != 1 && selection.sampler.is_none() {
+            let strategy = selection.strategy;
+            self.console.warn(format_args!(
+                "--seed has no effect: {strategy} draws nothing at random without --candidates"
+            ));
+        }
+    }
+}
+
+const STYLE: &str = "{bar:24} {pos}/{len} features, {msg}{eta} left";
+
+/// Watches a selection: progress, measures on test data, signals.
+struct Watch<'a> {
+    console: Console,
+    interrupt: &'a Interrupt,
+    test: Option<TestPath<'a>>,
+    /// Time that measuring test data took.
+    test_seconds: f64,
+    checkpointer: Option<Checkpointer>,
+    bar: Option<ProgressBar>,
+}
+
+impl Watch<'_> {
+    /// Takes the progress bar away, and writes what is not yet in the checkpoint.
+    fn clear(&mut self) {
+        checkpoint::finish(self.checkpointer.as_mut(), "features", self.console);
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn see(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
+        if let Some(bar) = &self.bar {
+            bar.set_message(format!("LQO error {:.6}, ", step.lqo_error));
+            bar.set_position(number as u64);
+        }
+        if let Some(test) = &mut self.test {
+            let begin = Instant::now();
+            test.stepped(number, step, state)?;
+            self.test_seconds += begin.elapsed().as_secs_f64();
+        }
+        match self.interrupt.code() {
+            None => ControlFlow::Continue(()),
+            Some(_) => ControlFlow::Break(()),
+        }
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn started(&mut self, plan: &Plan) {
+        self.interrupt.disarm();
+        self.bar = Some(self.console.bar(plan.steps, STYLE));
+        if let Some(checkpointer) = &mut self.checkpointer {
+            checkpointer.started(plan);
+        }
+    }
+
+    fn replayed(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
+        self.see(number, step, state)
+    }
+
+    fn stepped(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
+        if let Some(checkpointer) = &mut self.checkpointer {
+            checkpointer.stepped(number, step, state)?;
+        }
+        self.see(number, step, state)
+    }
+}
+
+/// The path of a selection: leave-query-out measures, and those of the test data if there are.
+fn figure(selection: &Selection, watch: &Watch<'_>) -> Figure {
+    let (strategy, lambda) = (selection.strategy, format_exact(selection.lambda.value()));
+    let title = format!("Selection by {strategy} at lambda {lambda}");
+    let path = plot::Path::new("", &selection.steps);
+    let figure = plot::paths(title, &[path], None, None);
+    let Some(test) = &watch.test else {
+        return figure;
+    };
+    let label = format!("test data, convention {}", test.convention());
+    let mut panel = LinePlot::new("features", label);
+    for (metric, index) in test.metrics().iter().zip(0_usize..) {
+        let values = (1..).zip(test.steps());
+        let points = values.map(|(features, values)| (f64::from(features), values[index]));
+        panel = panel.series(Series::new(metric.to_string(), points));
+    }
+    figure.lines(panel)
 }

@@ -11,9 +11,9 @@ use super::runner::{Ended, Runner};
 use super::text::text;
 use super::{CompareArgs, page, path_file};
 use crate::cli::console::Console;
-use crate::cli::interrupt::Interrupt;
-use crate::cli::numbers::{counted, printable};
+use crate::cli::console::Interrupt;
 use crate::cli::output::{OutputFile, print, print_json};
+use crate::cli::output::{counted, printable};
 
 const STYLE: &str = "{bar:24} {pos}/{len} runs, {msg} {elapsed}";
 

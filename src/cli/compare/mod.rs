@@ -17,12 +17,12 @@ use rankrls::compare::{Contestant, ContestantError, contestants};
 use rankrls::metrics::Convention;
 use rankrls::{Lambda, QueryWeight};
 
+use super::args::at_least_one;
+use super::args::usage;
+use super::args::{self, Measures};
 use super::console::Console;
 use super::data::DataArgs;
-use super::measures::{self, Measures};
 use super::output::OutputFile;
-use super::select::at_least_one;
-use super::usage;
 use job::Job;
 
 /// Compare strategies: time, memory, errors, and what is lost against the exact ones
@@ -56,7 +56,7 @@ pub(crate) struct CompareArgs {
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
     #[arg(long, value_name = "NAME", default_value = "uniform")]
-    #[arg(value_parser = measures::query_weight(), help = measures::QUERY_WEIGHT_HELP)]
+    #[arg(value_parser = args::query_weight(), help = args::QUERY_WEIGHT_HELP)]
     query_weight: QueryWeight,
     #[command(flatten)]
     data: DataArgs,
@@ -75,10 +75,10 @@ pub(crate) struct CompareArgs {
         requires = "test",
         default_value = "cindex,ndcg@10"
     )]
-    #[arg(help = measures::HELP)]
+    #[arg(help = args::MEASURES_HELP)]
     metrics: Measures,
     /// Convention of the measures [default: standard]
-    #[arg(long, value_name = "NAME", value_parser = measures::convention(), requires = "test")]
+    #[arg(long, value_name = "NAME", value_parser = args::convention(), requires = "test")]
     convention: Option<Convention>,
     /// Write a report with diagrams, one file for any browser
     #[arg(long, value_name = "FILE")]

@@ -7,7 +7,7 @@ use rankrls::plot::{Figure, escaped};
 
 use super::rows::{Rows, costs, findings, measures};
 use super::summary::{answers, failure};
-use crate::cli::numbers::given;
+use crate::cli::output::format_exact;
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--paper:#ffffff;--ink:#1b1f24;--soft:#57606a;--line:#d5dae0;\
@@ -75,7 +75,7 @@ fn what(comparison: &Comparison) -> String {
             data.column_classes,
             data.nonzeros,
             task.k,
-            given(task.lambda)
+            format_exact(task.lambda)
         );
     }
     if let (Some(file), Some(test)) = (&task.test_file, &comparison.test) {

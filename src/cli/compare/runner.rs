@@ -12,7 +12,7 @@ use rankrls::compare::{Contestant, Outcome, Selected};
 use serde::Deserialize;
 
 use super::CompareArgs;
-use crate::cli::interrupt::Interrupt;
+use crate::cli::console::Interrupt;
 
 /// How often it is looked whether a process has ended, and whether it should.
 const POLL: Duration = Duration::from_millis(10);

@@ -6,8 +6,8 @@ use rankrls::compare::Comparison;
 
 use super::rows::{Rows, costs, findings, measures};
 use super::summary::{answers, failure};
-use crate::cli::numbers::{given, printable};
-use crate::cli::table::{lines, table};
+use crate::cli::output::{format_exact, printable};
+use crate::cli::output::{lines, table};
 
 /// Tables, and what they come to.
 pub(super) fn text(comparison: &Comparison) -> String {
@@ -29,7 +29,7 @@ pub(super) fn text(comparison: &Comparison) -> String {
 
 fn heading(comparison: &Comparison) -> String {
     let task = &comparison.task;
-    let (k, lambda) = (task.k, given(task.lambda));
+    let (k, lambda) = (task.k, format_exact(task.lambda));
     let mut text = format!("{}: {k} features, lambda {lambda}\n", printable(&task.file));
     if let Some(data) = comparison.data {
         let _ = writeln!(

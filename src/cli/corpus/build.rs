@@ -14,11 +14,11 @@ use rankrls_parses::linkgrammar;
 
 use super::progress::Progress;
 use super::summary::summary;
+use crate::cli::args::usage;
 use crate::cli::console::Console;
+use crate::cli::console::Interrupt;
 use crate::cli::data::check_one_stdin;
-use crate::cli::interrupt::Interrupt;
 use crate::cli::output::print_json;
-use crate::cli::usage;
 
 /// Sentences that are named in warnings; the manifest names all.
 const NAMED: usize = 10;

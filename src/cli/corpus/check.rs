@@ -8,8 +8,8 @@ use clap::Args;
 use rankrls_parses::corpus::{Checked, Listing, Verdict};
 use serde::Serialize;
 
+use crate::cli::output::{lines, table};
 use crate::cli::output::{print, print_json};
-use crate::cli::table::{lines, table};
 
 /// Check that the files of a corpus are those that `corpus build` wrote
 ///

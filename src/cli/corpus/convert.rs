@@ -7,8 +7,8 @@ use clap::Args;
 
 use super::target::TargetArgs;
 use crate::cli::console::Console;
+use crate::cli::data::read_named;
 use crate::cli::data::{DataArgs, check_one_stdin};
-use crate::cli::input::read_named;
 
 /// Convert data to another format
 ///

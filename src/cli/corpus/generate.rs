@@ -11,9 +11,9 @@ use rankrls::{Dataset, Queries};
 use rankrls_parses::language::{self, Corpus, CorpusError, CorpusOptions, Split};
 
 use super::document::Document;
+use crate::cli::args::usage;
 use crate::cli::console::Console;
 use crate::cli::output::{OutputFile, print, print_json};
-use crate::cli::usage;
 
 const STYLE: &str = "{bar:24} {pos}/{len} rows, {eta} left";
 

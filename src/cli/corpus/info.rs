@@ -10,15 +10,15 @@ use rankrls::greedy::SelectionOptions;
 use rankrls::{ColumnClasses, Dataset, Lambda};
 use serde::Serialize;
 
+use crate::cli::args::at_least_one;
 use crate::cli::console::Console;
+use crate::cli::data::Sizes;
+use crate::cli::data::read_named;
 use crate::cli::data::{DataArgs, check_one_stdin};
-use crate::cli::input::read_named;
-use crate::cli::numbers::{counted, given, number, printable};
+use crate::cli::output::{counted, format_exact, number, printable};
+use crate::cli::output::{lines, table};
 use crate::cli::output::{print, print_json};
 use crate::cli::plan::Costs;
-use crate::cli::select::at_least_one;
-use crate::cli::sizes::Sizes;
-use crate::cli::table::{lines, table};
 
 /// Describe data: sizes, labels, columns, and the memory that each strategy would take
 #[derive(Debug, Args)]
@@ -164,7 +164,7 @@ impl<'a> InfoReport<'a> {
             text,
             "to select {} features with lambda {}:",
             memory.k,
-            given(memory.lambda)
+            format_exact(memory.lambda)
         );
         text + &memory.costs.text()
     }

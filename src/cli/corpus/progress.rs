@@ -6,7 +6,7 @@ use indicatif::ProgressBar;
 use rankrls_parses::corpus::BuildObserver;
 
 use crate::cli::console::Console;
-use crate::cli::interrupt::Interrupt;
+use crate::cli::console::Interrupt;
 
 const PARSING: &str = "{bar:24} {pos}/{len} sentences parsed, {eta} left";
 const WRITING: &str = "{bar:24} {pos}/{len} sentences written, {eta} left";

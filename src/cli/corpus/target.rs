@@ -9,9 +9,9 @@ use rankrls::data::read::Format;
 use rankrls::data::{DataFiles, MatrixLayout, Part};
 use rankrls::{Dataset, IndexBase};
 
+use crate::cli::args::usage;
 use crate::cli::data::FormatName;
 use crate::cli::output::{CompleteFile, OutputFile, print};
-use crate::cli::usage;
 
 /// How data is to be written.
 #[derive(Debug, Args)]

@@ -8,7 +8,7 @@ use rankrls::letor::{self, Curves, FoldFiles, Outcome};
 use rankrls::plot::{Figure, PlotFormat};
 
 use super::report::FoldReport;
-use crate::cli::plot::PlotFile;
+use crate::cli::output::PlotFile;
 
 /// Where curves go, found writable before the work began.
 #[derive(Debug)]

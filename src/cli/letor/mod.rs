@@ -15,13 +15,13 @@ use rankrls::data::read::{Format, Loaded, ReadOptions};
 use rankrls::letor::{self, Curve, Fold, FoldFiles, LetorError, Observer, Options};
 use rankrls::memory;
 
+use super::args;
+use super::args::Lambdas;
+use super::args::{Strategy, at_least_one, strategy};
 use super::console::Console;
+use super::console::Interrupt;
 use super::data::warn_dropped;
-use super::interrupt::Interrupt;
-use super::lambdas::{self, Lambdas};
-use super::measures;
 use super::output::{print, print_json};
-use super::select::{Strategy, at_least_one, strategy};
 use curves::CurveFiles;
 use rankrls::memory::Bytes;
 use report::{FoldReport, Report};
@@ -50,7 +50,7 @@ pub(crate) struct LetorArgs {
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
-    #[arg(default_value = "2^-10..2^10", help = lambdas::HELP)]
+    #[arg(default_value = "2^-10..2^10", help = args::LAMBDAS_HELP)]
     lambdas: Lambdas,
     /// Most features to select [default: all]
     #[arg(short, value_name = "K", value_parser = at_least_one)]
@@ -59,7 +59,7 @@ pub(crate) struct LetorArgs {
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategy())]
     strategy: Strategy,
     #[arg(long, value_name = "NAME", default_value = "uniform")]
-    #[arg(value_parser = measures::query_weight(), help = measures::QUERY_WEIGHT_HELP)]
+    #[arg(value_parser = args::query_weight(), help = args::QUERY_WEIGHT_HELP)]
     query_weight: QueryWeight,
     /// Draw the validation measures against the number of features: all folds into one
     /// FILE.svg, FILE.png or FILE.html, or else an SVG a fold and measure into this folder

@@ -7,9 +7,9 @@ use rankrls::letor::{Curve, Fold, MEASURES, Measures, Options, Outcome, mean};
 use rankrls::{Dataset, IndexBase, Lambda, QueryWeight};
 use serde::Serialize;
 
-use crate::cli::measures::{Object, by_name};
-use crate::cli::numbers::{counted, given, measure, printable};
-use crate::cli::table::{lines, table};
+use crate::cli::output::{Object, by_name};
+use crate::cli::output::{counted, format_exact, measure, printable};
+use crate::cli::output::{lines, table};
 
 /// Names of [`MEASURES`] in the tables.
 const TITLES: [&str; 4] = ["MAP", "P@10", "mean NDCG", "NDCG@10"];
@@ -254,7 +254,7 @@ impl Report<'_> {
         let directory = printable(&self.directory.to_string_lossy());
         let grid = self.options.grid();
         let ends = [grid.first(), grid.last()].into_iter().flatten();
-        let ends: Vec<String> = ends.map(|lambda| given(lambda.value())).collect();
+        let ends: Vec<String> = ends.map(|lambda| format_exact(lambda.value())).collect();
         let mut text = format!(
             "{directory}: {folds}, query weight {}\n{} from {}\n",
             self.query_weight,
@@ -296,9 +296,9 @@ impl Report<'_> {
                 .map(|feature| feature.to_string());
             table.add_row([
                 printable(&fold.outcome.fold),
-                given(selection.lambda.value()),
+                format_exact(selection.lambda.value()),
                 selection.steps.len().to_string(),
-                given(fold.outcome.all_features.lambda.value()),
+                format_exact(fold.outcome.all_features.lambda.value()),
                 features.collect::<Vec<String>>().join(" "),
             ]);
         }

@@ -10,14 +10,10 @@ use rankrls::tune::{Evidence, Measure, Options, Rule};
 use rankrls::{Dataset, Metric};
 
 use super::table_file;
+use crate::cli::args::{self, Lambdas, Measures, at_least_one, usage};
 use crate::cli::checkpoint::CheckpointArgs;
-use crate::cli::data::{self, ColumnArgs, DataArgs};
-use crate::cli::input::Source;
-use crate::cli::lambdas::{self, Lambdas};
-use crate::cli::measures::{self, Measures};
-use crate::cli::plot::PlotArgs;
-use crate::cli::select::at_least_one;
-use crate::cli::usage;
+use crate::cli::data::{self, TrainingData};
+use crate::cli::output::PlotArgs;
 
 /// Folds where none are asked for.
 const FOLDS: usize = 5;
@@ -43,15 +39,11 @@ Examples:
   rankrls tune train.svm -k 200 --folds 3 --checkpoint tune.checkpoint --resume
   rankrls tune train.svm -k 50 --min-improvement 0.01 --patience 3 --json")]
 pub(crate) struct TuneArgs {
-    /// Training data, plain or compressed by gzip or zstd; - is standard input, and @parses a
-    /// small corpus that comes with the program
-    #[arg(value_name = "DATA")]
-    pub(super) path: PathBuf,
     /// Most features to select
     #[arg(short, value_name = "K", value_parser = at_least_one)]
     pub(super) k: usize,
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
-    #[arg(default_value = "2^-4..2^10", help = lambdas::HELP)]
+    #[arg(default_value = "2^-4..2^10", help = args::LAMBDAS_HELP)]
     lambdas: Lambdas,
     #[command(flatten)]
     pub(super) selection: SelectionOptions,
@@ -76,7 +68,7 @@ pub(crate) struct TuneArgs {
     metrics: Option<Measures>,
     /// Convention of all measures
     #[arg(long, value_name = "NAME", default_value = "standard")]
-    #[arg(value_parser = measures::convention())]
+    #[arg(value_parser = args::convention())]
     pub(super) convention: Convention,
     /// best: the best value; one-se: the fewest features within one standard error of it;
     /// min-improvement: the best of paths that end where they improve no more [default: best]
@@ -90,9 +82,7 @@ pub(crate) struct TuneArgs {
     #[arg(long, value_name = "P", value_parser = at_least_one)]
     patience: Option<usize>,
     #[command(flatten)]
-    data: DataArgs,
-    #[command(flatten)]
-    columns: ColumnArgs,
+    pub(super) data: TrainingData,
     /// Measure the chosen path on this data; has no part in the choice
     #[arg(long, value_name = "DATA")]
     pub(super) test: Option<PathBuf>,
@@ -129,8 +119,8 @@ impl TuneArgs {
     /// Refuses what the parser cannot see.
     pub(super) fn check(&self) -> Result<()> {
         let inputs = [
-            Some(&self.path),
-            self.columns.names.as_ref(),
+            Some(&self.data.path),
+            self.data.names.as_ref(),
             self.validation.as_ref(),
             self.test.as_ref(),
         ];
@@ -202,19 +192,11 @@ impl TuneArgs {
         self.validation.as_ref()
     }
 
-    pub(super) fn source(&self) -> Source<'_> {
-        Source {
-            path: &self.path,
-            data: &self.data,
-            columns: &self.columns,
-        }
-    }
-
     /// Measures of test data.
     pub(super) fn test_metrics(&self) -> Result<Vec<Metric>> {
         match &self.metrics {
             Some(Measures(metrics)) => Ok(metrics.clone()),
-            None => Ok(parse_list(measures::DEFAULT)?),
+            None => Ok(parse_list(args::DEFAULT_MEASURES)?),
         }
     }
 
@@ -245,7 +227,7 @@ impl TuneArgs {
         if let Some(size) = self.selection.sample {
             options = options.sample(size);
         }
-        if let Some(bytes) = self.data.budget() {
+        if let Some(bytes) = self.data.read.budget() {
             options = options.max_memory(bytes);
         }
         Ok(options)

@@ -20,12 +20,12 @@ use rankrls::{ColumnClasses, Dataset, Model, TestPath, memory};
 pub(crate) use args::TuneArgs;
 
 use super::console::Console;
-use super::digits::{Condition, warn_of_lost_digits};
-use super::interrupt::Interrupt;
-use super::numbers::given;
+use super::console::Interrupt;
+use super::console::{Condition, warn_of_lost_digits};
+use super::data::{Sizes, TestSizes};
+use super::output::PlotFile;
+use super::output::format_exact;
 use super::output::{OutputFile, print, print_json};
-use super::plot::PlotFile;
-use super::sizes::{Sizes, TestSizes};
 use report::Report;
 use table_file::TableFile;
 use watch::Watch;
@@ -67,11 +67,10 @@ pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
 
 impl Input {
     fn read(args: &TuneArgs, console: Console) -> Result<Self> {
-        let source = args.source();
-        let (train, seconds) = source.train(console)?;
+        let (train, seconds) = args.data.train(console)?;
         let mut held = train.memory();
         let mut other = |path: &std::path::PathBuf| -> Result<Loaded> {
-            let loaded = source.other(path, &train, held, console)?;
+            let loaded = args.data.other(path, &train, held, console)?;
             held += loaded.dataset.memory();
             Ok(loaded)
         };
@@ -138,7 +137,7 @@ impl Job<'_> {
         };
         let saved = self.save(outputs, &report, &options, &candidates);
         if self.args.json {
-            print_json(&report.document(&report.selected()))?;
+            print_json(&report.document())?;
         } else {
             print(|output| output.write_all(report.text().as_bytes()))?;
         }
@@ -246,7 +245,7 @@ impl Job<'_> {
     /// A choice at the edge of what was tried says little about what lies beyond.
     fn warn_of_edges(&self, tuned: &Tuned, options: &Options<'_>) {
         let position = tuned.choice.position;
-        let lambda = given(tuned.chosen().lambda.value());
+        let lambda = format_exact(tuned.chosen().lambda.value());
         let last = options.lambdas().len() - 1;
         if last > 0 && (position == 0 || position == last) {
             let (which, other) = if position == 0 {

@@ -9,10 +9,10 @@ use rankrls::{Dataset, TestPath};
 use serde::Serialize;
 
 use super::rows::{Row, ending, trouble};
-use crate::cli::numbers::{given, number};
-use crate::cli::report::Report as SelectionReport;
-use crate::cli::sizes::{Sizes, TestSizes};
-use crate::cli::table::{lines, table};
+use crate::cli::data::{Sizes, TestSizes};
+use crate::cli::output::{format_exact, number};
+use crate::cli::output::{lines, table};
+use crate::cli::report::SelectionReport;
 use rankrls::memory::Bytes;
 
 /// A tuned selection to be printed.
@@ -35,7 +35,7 @@ pub(super) struct Report<'a> {
 }
 
 #[derive(Debug, Serialize)]
-struct Document<'a, S> {
+struct Document<'a> {
     schema: &'static str,
     k: usize,
     measure: Measure,
@@ -48,7 +48,7 @@ struct Document<'a, S> {
     paths: Vec<PathEntry<'a>>,
     table: Vec<Row<'a>>,
     /// What `select` with the chosen lambda and k prints.
-    selection: S,
+    selection: SelectionReport<'a>,
     load_seconds: f64,
     tune_seconds: f64,
     peak_rss_bytes: Option<u64>,
@@ -76,8 +76,8 @@ struct PathEntry<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// The JSON document of the schema `rankrls.tuning/1`, around that of what was `selected`.
-    pub(super) fn document(&self, selected: &SelectionReport<'_>) -> impl Serialize {
+    /// The JSON document of the schema `rankrls.tuning/1`, around that of what was selected.
+    pub(super) fn document(&self) -> impl Serialize {
         let Choice { k, .. } = self.tuned.choice;
         Document {
             schema: "rankrls.tuning/1",
@@ -98,7 +98,7 @@ impl<'a> Report<'a> {
             chosen: Row::new(self, self.tuned.chosen(), k),
             paths: self.paths(),
             table: self.table(),
-            selection: selected.document(),
+            selection: self.selected(),
             load_seconds: self.load_seconds,
             tune_seconds: self.tune_seconds,
             peak_rss_bytes: self.peak_rss_bytes,
@@ -143,17 +143,13 @@ impl<'a> Report<'a> {
     }
 
     /// The chosen model as `select` reports it.
-    pub(super) fn selected(&self) -> SelectionReport<'a> {
-        SelectionReport {
-            selection: self.selection,
-            dataset: self.dataset,
-            sizes: self.sizes,
-            test: self.test.clone(),
-            load_seconds: self.load_seconds,
-            select_seconds: self.tune_seconds,
-            test_seconds: None,
-            peak_rss_bytes: self.peak_rss_bytes,
-        }
+    fn selected(&self) -> SelectionReport<'a> {
+        let (load, tune) = (self.load_seconds, self.tune_seconds);
+        let (selection, test) = (self.selection, self.test.clone());
+        let mut report =
+            SelectionReport::new(selection, self.dataset, self.sizes, test, load, tune);
+        report.peak_rss_bytes = self.peak_rss_bytes;
+        report
     }
 
     /// The same for people.
@@ -162,7 +158,7 @@ impl<'a> Report<'a> {
         let _ = writeln!(text, "\n{}", self.path_table());
         for outcome in &self.tuned.outcomes {
             if let Some(trouble) = trouble(&outcome.ending) {
-                let lambda = given(outcome.lambda.value());
+                let lambda = format_exact(outcome.lambda.value());
                 let _ = writeln!(text, "lambda {lambda}: {trouble}");
             }
         }
@@ -208,7 +204,7 @@ impl<'a> Report<'a> {
             let value = best.and_then(|row| row.value);
             let standard_error = best.and_then(|row| row.standard_error);
             table.add_row([
-                given(path.lambda),
+                format_exact(path.lambda),
                 path.strategy.map_or_else(dash, str::to_owned),
                 path.steps.to_string(),
                 best.map_or_else(dash, |row| row.k.to_string()),
@@ -225,7 +221,7 @@ impl<'a> Report<'a> {
         let point = self.tuned.point();
         let mut text = format!(
             "chosen: lambda {}, {} features\n        {} {}",
-            given(self.selection.lambda.value()),
+            format_exact(self.selection.lambda.value()),
             self.tuned.choice.k,
             self.measure,
             point.score.mean.map_or_else(String::new, number),

@@ -5,7 +5,7 @@ use rankrls::tune::{Ending, Outcome};
 use serde::Serialize;
 
 use super::report::Report;
-use crate::cli::measures::{Object, by_name};
+use crate::cli::output::{Object, by_name};
 
 /// A model.
 #[derive(Debug, Serialize)]

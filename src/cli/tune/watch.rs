@@ -9,8 +9,8 @@ use rankrls::{Lambda, StrategyKind};
 
 use crate::cli::checkpoint;
 use crate::cli::console::Console;
-use crate::cli::interrupt::Interrupt;
-use crate::cli::numbers::given;
+use crate::cli::console::Interrupt;
+use crate::cli::output::format_exact;
 
 const STYLE: &str = "{bar:24} {pos}/{len} steps, {msg}{eta} left";
 
@@ -62,7 +62,7 @@ impl Observer for Watch<'_> {
             checkpointer.stepped(step)?;
         }
         if let Some(bar) = &self.bar {
-            let lambda = given(step.lambda.value());
+            let lambda = format_exact(step.lambda.value());
             bar.set_message(format!("lambda {lambda} at {}, ", step.number));
             bar.inc(1);
         }

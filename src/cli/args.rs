@@ -1,12 +1,83 @@
-//! Grids of lambdas on the command line.
+//! Arguments that several commands take, and how their values are read.
 
+use std::fmt;
 use std::str::FromStr;
 
-use rankrls::Lambda;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use rankrls::metrics::{Convention, Metric, MetricsError, parse_list};
+use rankrls::{Lambda, QueryWeight, StrategyKind};
 
-/// Help for a grid.
-pub(crate) const HELP: &str = "Ridge parameters to try, separated by commas: numbers such as \
-    0.25, powers such as 2^-3, and ranges of powers such as 2^-4..2^10, or 2^-4..2^10:2 with \
+/// A mistake in the arguments that the parser of the command line cannot see: exit code 2.
+#[derive(Debug)]
+pub(crate) struct UsageError(String);
+
+impl fmt::Display for UsageError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+/// A mistake in the arguments; the program adds the usage of the command.
+pub(crate) fn usage(message: impl fmt::Display) -> anyhow::Error {
+    UsageError(message.to_string()).into()
+}
+
+pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => Err("expected a whole number from 1 on".to_owned()),
+    }
+}
+
+/// A strategy by name, or none for `auto`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Strategy(pub(crate) Option<StrategyKind>);
+
+pub(crate) fn strategy() -> impl TypedValueParser<Value = Strategy> {
+    let names = StrategyKind::ALL.into_iter().map(StrategyKind::name);
+    PossibleValuesParser::new(std::iter::once("auto").chain(names))
+        .map(|name| Strategy(name.parse().ok()))
+}
+
+/// Measures where none are asked for.
+pub(crate) const DEFAULT_MEASURES: &str = "map,ndcg@10,mean-ndcg,p@10,err,mrr,cindex";
+
+pub(crate) const MEASURES_HELP: &str =
+    "Measures, separated by commas: map, p@K, ndcg@K, mean-ndcg, err, mrr, cindex";
+
+/// A list of measures.
+#[derive(Debug, Clone)]
+pub(crate) struct Measures(pub(crate) Vec<Metric>);
+
+impl FromStr for Measures {
+    type Err = MetricsError;
+
+    fn from_str(list: &str) -> Result<Self, MetricsError> {
+        parse_list(list).map(Self)
+    }
+}
+
+/// Parses the name of a convention.
+pub(crate) fn convention() -> impl TypedValueParser<Value = Convention> {
+    PossibleValuesParser::new(["letor", "standard"]).map(|name| match name.as_str() {
+        "letor" => Convention::Letor,
+        _ => Convention::Standard,
+    })
+}
+
+pub(crate) const QUERY_WEIGHT_HELP: &str = "What a query of n examples counts: uniform 1, so \
+    that examples count alike; pairs n, so that pairs do; size 1/n, so that queries do";
+
+/// Parses the name of a query weight.
+pub(crate) fn query_weight() -> impl TypedValueParser<Value = QueryWeight> {
+    PossibleValuesParser::new(QueryWeight::ALL.map(QueryWeight::name))
+        .map(|name| name.parse().unwrap_or_default())
+}
+
+pub(crate) const LAMBDAS_HELP: &str = "Ridge parameters to try, separated by commas: numbers such \
+    as 0.25, powers such as 2^-3, and ranges of powers such as 2^-4..2^10, or 2^-4..2^10:2 with \
     steps of 2 in the exponent";
 
 /// Most lambdas in a grid.
