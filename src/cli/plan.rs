@@ -15,7 +15,7 @@ use rankrls::memory::Bytes;
 pub(crate) struct PlanReport {
     schema: &'static str,
     k: usize,
-    /// ColumnClasses to draw each step, if not all are judged.
+    /// Candidates to draw each step, if not all are judged.
     candidates: Option<usize>,
     data: Sizes,
     #[serde(flatten)]
@@ -31,7 +31,7 @@ pub(crate) struct Costs {
     candidate_bytes: u64,
     limit_bytes: Option<u64>,
     /// The strategy that `auto` takes, if one fits.
-    auto: Option<&'static str>,
+    auto: Option<StrategyKind>,
     strategies: Vec<Row>,
     /// Whether there is nothing to select from.
     #[serde(skip)]
@@ -43,11 +43,11 @@ pub(crate) struct Costs {
 
 #[derive(Debug, Serialize)]
 struct Row {
-    strategy: &'static str,
+    strategy: StrategyKind,
     bytes: u64,
     total_bytes: u64,
-    /// The most that the whole process will have taken, where the system tells: what reading
-    /// took at its peak, or what there is now and the strategy's own.
+    /// The most that the whole process will have taken, where the system tells: the peak of
+    /// reading, or the memory of now and that of the strategy.
     peak_bytes: Option<u64>,
     exact: bool,
     fits: bool,
@@ -56,15 +56,14 @@ struct Row {
     able: bool,
 }
 
-impl From<Estimate> for Row {
-    fn from(estimate: Estimate) -> Self {
+impl Row {
+    fn new(estimate: &Estimate) -> Self {
+        let process = memory::peak().zip(memory::current());
         Self {
-            strategy: estimate.strategy.name(),
+            strategy: estimate.strategy,
             bytes: estimate.memory,
             total_bytes: estimate.total,
-            peak_bytes: memory::peak()
-                .zip(memory::current())
-                .map(|(peak, now)| peak.max(now.saturating_add(estimate.memory))),
+            peak_bytes: process.map(|(peak, now)| peak.max(now.saturating_add(estimate.memory))),
             exact: estimate.exact,
             fits: estimate.fits,
             able: estimate.able,
@@ -107,15 +106,20 @@ impl Costs {
         held: u64,
         options: &SelectionOptions,
     ) -> Result<Self> {
+        let auto = match plan(candidates, held, options) {
+            Ok(plan) => Some(plan.strategy),
+            Err(SelectError::Memory { .. } | SelectError::NoCandidates { .. }) => None,
+            Err(error) => return Err(error.into()),
+        };
         Ok(Self {
             data_bytes: held,
             reading_bytes: train.reading_memory(),
             candidate_bytes: candidates.memory(),
             limit_bytes: options.max_memory,
-            auto: automatic(candidates, held, options)?.map(StrategyKind::name),
+            auto,
             strategies: estimates(candidates, held, options)
-                .into_iter()
-                .map(Row::from)
+                .iter()
+                .map(Row::new)
                 .collect(),
             idle: candidates.is_empty(),
             sampling: options.sample.is_some(),
@@ -147,35 +151,22 @@ impl Costs {
         let header = ["strategy", "takes", "with data", "process", "exact", "fits"];
         let mut table = table(&header);
         for row in &self.strategies {
+            let yes_or_no = |yes| if yes { "yes" } else { "no" }.to_owned();
+            let peak = row.peak_bytes.map(|peak| Bytes(peak).to_string());
             let fits = match (row.able, row.fits) {
-                (false, _) if self.sampling => "cannot sample",
-                (false, _) => "cannot rank",
-                (true, true) => "yes",
-                (true, false) => "no",
+                (false, _) if self.sampling => "cannot sample".to_owned(),
+                (false, _) => "cannot rank".to_owned(),
+                (true, fits) => yes_or_no(fits),
             };
             table.add_row([
-                row.strategy.to_owned(),
+                row.strategy.to_string(),
                 Bytes(row.bytes).to_string(),
                 Bytes(row.total_bytes).to_string(),
-                row.peak_bytes
-                    .map_or_else(|| "-".to_owned(), |peak| Bytes(peak).to_string()),
-                if row.exact { "yes" } else { "no" }.to_owned(),
-                fits.to_owned(),
+                peak.unwrap_or_else(|| "-".to_owned()),
+                yes_or_no(row.exact),
+                fits,
             ]);
         }
         lines(table)
-    }
-}
-
-/// What `auto` takes.
-fn automatic(
-    candidates: &ColumnClasses,
-    held: u64,
-    options: &SelectionOptions,
-) -> Result<Option<StrategyKind>> {
-    match plan(candidates, held, options) {
-        Ok(plan) => Ok(Some(plan.strategy)),
-        Err(SelectError::Memory { .. } | SelectError::NoCandidates { .. }) => Ok(None),
-        Err(error) => Err(error.into()),
     }
 }

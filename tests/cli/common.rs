@@ -107,7 +107,7 @@ fn completions_and_man_pages_are_made() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_is_no_failure() {
+fn a_closed_pipe_is_not_an_error() {
     let folder = Folder::new();
     folder.stdout("select train.svm -k 2 --lambda 1 -o model.json");
     for arguments in [
@@ -158,5 +158,27 @@ fn no_colour_means_none() {
         assert
             .stdout(escape.clone().not())
             .stderr(escape.clone().not());
+    }
+}
+
+#[test]
+fn a_mistake_comes_with_the_usage_of_its_command() {
+    let folder = Folder::new();
+    for (arguments, usage) in [
+        (
+            "select - -k 1 --lambda 1 --test -",
+            "rankrls select [OPTIONS]",
+        ),
+        (
+            "train train.svm --lambda 1 --folds 1",
+            "rankrls train [OPTIONS]",
+        ),
+        (
+            "corpus convert - - --names -",
+            "rankrls corpus convert [OPTIONS]",
+        ),
+    ] {
+        let error = folder.fails(arguments, 2);
+        assert!(error.contains(&format!("Usage: {usage}")), "{error}");
     }
 }
