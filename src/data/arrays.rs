@@ -113,17 +113,26 @@ where
         if by_column {
             return Columns::new(shape, bounds, indices, values);
         }
-        let (rows, width) = shape;
-        if u32::try_from(rows).is_err() {
-            return Err(DatasetError::TooManyRows { rows });
-        }
-        let rows_of_matrix = Rows {
-            ends: bounds.get(1..).unwrap_or_default(),
-            indices: &indices,
-            values: &values,
-        };
-        transpose(&[rows_of_matrix], None).into_columns(rows, width)
+        columns_of_rows(shape, &bounds, &indices, &values)
     }
+}
+
+/// The columns of a checked matrix in compressed rows.
+pub(super) fn columns_of_rows(
+    (rows, width): (usize, usize),
+    bounds: &[usize],
+    indices: &[u32],
+    values: &[f64],
+) -> Result<Columns<'static>, DatasetError> {
+    if u32::try_from(rows).is_err() {
+        return Err(DatasetError::TooManyRows { rows });
+    }
+    let block = Rows {
+        ends: bounds.get(1..).unwrap_or_default(),
+        indices,
+        values,
+    };
+    transpose(&[block], None).into_columns(rows, width)
 }
 
 impl<'a, N, I, P, Bounds, Indices, Values> IntoColumns<'a>
@@ -191,12 +200,24 @@ impl<'a> Columns<'a> {
         rows: impl Into<Cow<'a, [u32]>>,
         values: impl Into<Cow<'a, [f64]>>,
     ) -> Result<Self, DatasetError> {
-        let stored = CsMatBase::try_new_csc(shape, bounds.into(), rows.into(), values.into());
+        let bounds = bounds.into();
+        Self::check_bounds(&bounds)?;
+        let stored = CsMatBase::try_new_csc(shape, bounds, rows.into(), values.into());
         Ok(Self {
             stored: stored.map_err(|(.., error)| DatasetError::Structure(error.to_string()))?,
             features: None,
             width: shape.1,
         })
+    }
+
+    /// `sprs` takes bounds that begin elsewhere for those of a part of a matrix.
+    pub(super) fn check_bounds(bounds: &[usize]) -> Result<(), DatasetError> {
+        match bounds.first() {
+            Some(&first) if first > 0 => Err(DatasetError::Structure(format!(
+                "expected bounds that begin with 0, found {first}"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// The same columns with the rows in another `order`: the present position of each row.
@@ -596,5 +617,50 @@ mod tests {
         let bad = [0.0, f64::NAN, 0.0, 0.0];
         let message = "the label of row 1 is NaN: labels must be finite";
         assert_eq!(error(x, &bad, &qid), message);
+    }
+
+    #[test]
+    fn a_far_column_costs_no_more_than_a_near_one() {
+        let (indptr, columns, values) = ([0, 1, 2], [4_000_000_000, 3], [1.0, 2.0]);
+        let x = CsMatViewI::<f64, u32, usize>::new((2, 4_000_000_001), &indptr, &columns, &values);
+        let data = Dataset::new(x, &[1.0, 0.0], &["a", "a"]).unwrap();
+        assert_eq!(data.width(), 4_000_000_001);
+        assert_eq!(data.stored_columns(), 2);
+        assert_eq!(data.feature(1), 4_000_000_000);
+        assert_eq!(data.column(1).rows, [0]);
+    }
+
+    #[test]
+    fn compressed_arrays_are_checked() {
+        let by_row = |indptr: &[usize], columns: &[u32], values: &[f64]| {
+            let queries = Queries::single(2).unwrap();
+            Dataset::from_csr(indptr, columns, values, 5, vec![0.0, 1.0], queries)
+        };
+        let by_column = |indptr: Vec<usize>, rows: Vec<u32>, values: Vec<f64>| {
+            let queries = Queries::single(5).unwrap();
+            Dataset::from_csc(indptr, rows, values, vec![0.0; 5], queries)
+        };
+        let cases: [(&[usize], &[u32], &[f64]); 8] = [
+            (&[0, 2, 2], &[3, 1], &[1.0, 1.0]),
+            (&[0, 2, 2], &[3, 3], &[1.0, 1.0]),
+            (&[0, 1, 2], &[3, 5], &[1.0, 1.0]),
+            (&[0, 2, 1], &[3, 4], &[1.0, 1.0]),
+            (&[1, 1, 3], &[3], &[1.0]),
+            (&[0, 1, 3], &[3, 4], &[1.0, 1.0]),
+            (&[], &[], &[]),
+            (&[0, 1, 1], &[3], &[]),
+        ];
+        for (indptr, indices, values) in cases {
+            let errors = [
+                by_row(indptr, indices, values),
+                by_column(indptr.to_vec(), indices.to_vec(), values.to_vec()),
+            ];
+            for error in errors.map(Result::unwrap_err) {
+                assert!(matches!(error, DatasetError::Structure(_)), "{error}");
+            }
+        }
+        assert!(by_row(&[0, 1], &[3], &[1.0]).is_err());
+        assert!(by_column(vec![1, 1, 2], vec![3], vec![1.0]).is_err());
+        assert!(by_row(&[0, 1, 2], &[3, 1], &[1.0, 0.0]).is_ok());
     }
 }

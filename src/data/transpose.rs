@@ -17,7 +17,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::{Columns, Dataset, DatasetError, Queries};
+use super::{Columns, DatasetError};
 
 /// Consecutive rows of a sparse matrix: indices ascend within a row.
 #[derive(Debug, Default)]
@@ -253,90 +253,6 @@ fn fill(
     }
 }
 
-impl Dataset<'static> {
-    /// A data set from compressed rows: row `i` has the columns
-    /// `columns[indptr[i]..indptr[i + 1]]`, strictly ascending and below `width`, and the values
-    /// at the same places. Only the columns with an entry are stored; a value of zero is an
-    /// entry.
-    ///
-    /// The rows are only read; the result takes 12 bytes an entry and 12 an occupied column.
-    ///
-    /// # Errors
-    /// [`DatasetError`] when the arrays are no sparse matrix of as many rows as `queries` has,
-    /// `width` is over 2^32 - 1, or a value or label is not finite.
-    pub fn from_csr(
-        indptr: &[usize],
-        columns: &[u32],
-        values: &[f64],
-        width: usize,
-        labels: Vec<f64>,
-        queries: Queries,
-    ) -> Result<Self, DatasetError> {
-        let rows = check_rows(indptr, columns, values, &queries)?;
-        if u32::try_from(width).is_err() {
-            return Err(DatasetError::TooManyColumns { columns: width });
-        }
-        (0..rows.ends.len()).try_for_each(|row| check_row(row, rows.row(row), width))?;
-        let columns = transpose(&[rows], None).into_columns(queries.rows(), width)?;
-        Self::assemble(columns, labels.into(), queries)
-    }
-}
-
-fn check_rows<'a>(
-    indptr: &'a [usize],
-    columns: &'a [u32],
-    values: &'a [f64],
-    queries: &Queries,
-) -> Result<Rows<'a>, DatasetError> {
-    let lengths = [
-        ("row bounds", queries.rows() + 1, indptr.len()),
-        ("values", columns.len(), values.len()),
-    ];
-    for (what, expected, found) in lengths {
-        if expected != found {
-            return Err(DatasetError::Lengths {
-                what,
-                expected,
-                found,
-            });
-        }
-    }
-    let ascending = indptr.windows(2).all(|pair| pair[0] <= pair[1]);
-    if !ascending || indptr.first() != Some(&0) || indptr.last() != Some(&columns.len()) {
-        return Err(DatasetError::Structure(format!(
-            "expected row bounds that ascend from 0 to {}",
-            columns.len()
-        )));
-    }
-    Ok(Rows {
-        ends: &indptr[1..],
-        indices: columns,
-        values,
-    })
-}
-
-fn check_row(
-    number: usize,
-    (columns, values): (&[u32], &[f64]),
-    width: usize,
-) -> Result<(), DatasetError> {
-    let ascending = columns.windows(2).all(|pair| pair[0] < pair[1]);
-    if !ascending || columns.last().is_some_and(|&i| i as usize >= width) {
-        return Err(DatasetError::Structure(format!(
-            "expected strictly ascending columns below {width} in row {number}"
-        )));
-    }
-    let mut entries = columns.iter().zip(values);
-    match entries.find(|(_, value)| !value.is_finite()) {
-        None => Ok(()),
-        Some((&column, &value)) => Err(DatasetError::Value {
-            row: number,
-            column: column as usize,
-            value,
-        }),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
@@ -446,64 +362,5 @@ mod tests {
         }
         check(&blocks, None, 8, &rows);
         assert_eq!(count_and_fill(&blocks, None, 699, 8), naive(&rows));
-    }
-
-    #[test]
-    fn a_far_column_costs_no_more_than_a_near_one() {
-        let dataset = Dataset::from_csr(
-            &[0, 1, 2],
-            &[4_000_000_000, 3],
-            &[1.0, 2.0],
-            4_000_000_001,
-            vec![1.0, 0.0],
-            Queries::single(2).unwrap(),
-        )
-        .unwrap();
-        assert_eq!(dataset.width(), 4_000_000_001);
-        assert_eq!(dataset.stored_columns(), 2);
-        assert_eq!(dataset.feature(1), 4_000_000_000);
-        assert_eq!(dataset.column(1).rows, [0]);
-    }
-
-    fn from_csr(
-        indptr: &[usize],
-        columns: &[u32],
-        values: &[f64],
-    ) -> Result<Dataset<'static>, DatasetError> {
-        let queries = Queries::single(2).unwrap();
-        Dataset::from_csr(indptr, columns, values, 5, vec![0.0, 1.0], queries)
-    }
-
-    #[test]
-    fn compressed_rows_are_checked() {
-        use DatasetError::{Lengths, Structure, Value};
-        let checks: [(&[usize], &[u32], &[f64]); 5] = [
-            (&[0, 2, 2], &[3, 1], &[1.0, 1.0]),
-            (&[0, 2, 2], &[3, 3], &[1.0, 1.0]),
-            (&[0, 1, 2], &[3, 5], &[1.0, 1.0]),
-            (&[0, 2, 1], &[3, 4], &[1.0, 1.0]),
-            (&[1, 1, 2], &[3, 4], &[1.0, 1.0]),
-        ];
-        for (indptr, columns, values) in checks {
-            let error = from_csr(indptr, columns, values).unwrap_err();
-            assert!(matches!(error, Structure(_)), "{error}");
-        }
-        let error = from_csr(&[0, 1], &[3], &[1.0]).unwrap_err();
-        assert!(matches!(error, Lengths { expected: 3, .. }), "{error}");
-        let error = from_csr(&[0, 1, 1], &[3], &[]).unwrap_err();
-        assert!(matches!(error, Lengths { expected: 1, .. }), "{error}");
-        let error = from_csr(&[0, 0, 1], &[3], &[f64::NAN]).unwrap_err();
-        assert!(
-            matches!(
-                error,
-                Value {
-                    row: 1,
-                    column: 3,
-                    ..
-                }
-            ),
-            "{error}"
-        );
-        assert!(from_csr(&[0, 1, 2], &[3, 1], &[1.0, 0.0]).is_ok());
     }
 }
