@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use rankrls::{Model, plot};
+use rankrls::Model;
+use rankrls::model::SelectedFeature;
+use rankrls::plot::{self, Figure};
 
 use super::output::{PlotArgs, format_exact, lines, number, print, printable, table};
 use super::report::{PathRow, path_table};
@@ -41,11 +43,30 @@ pub(crate) struct InspectArgs {
     json: bool,
 }
 
+/// The largest weights of a model by name or number.
+fn weights(model: &Model) -> Figure {
+    let selected = model.strategy().is_selection();
+    let origin = if selected {
+        format!("selected by {}", model.strategy())
+    } else {
+        "trained without selection".to_owned()
+    };
+    let weight = |feature: &SelectedFeature| {
+        let number = model.index_base().written(feature.feature);
+        let name = feature.name.clone().filter(|name| !name.is_empty());
+        let name = name.unwrap_or_else(|| format!("feature {number}"));
+        (name, feature.weight)
+    };
+    let weights = model.features().iter().map(weight).collect();
+    let origin = format!("at lambda {}, {origin}", model.lambda());
+    plot::weights(&origin, weights, selected, DRAWN)
+}
+
 pub(crate) fn run(args: &InspectArgs) -> Result<()> {
     let plot = args.plot.create()?;
     let model = Model::read(&args.model)?;
     if let Some(plot) = plot {
-        plot.write(&plot::weights(&model, DRAWN))?;
+        plot.write(&weights(&model))?;
     }
     if args.json {
         return print(|output| model.write_to(output));

@@ -16,7 +16,7 @@ use crate::greedy::{StrategyKind, UnknownStrategy};
 pub struct Contestant {
     /// The strategy.
     pub strategy: StrategyKind,
-    /// ColumnClasses to draw each step; `None`: as many as the strategy does by itself.
+    /// Candidates to draw each step; `None`: as many as the strategy does by itself.
     pub candidates: Option<usize>,
 }
 
@@ -28,7 +28,7 @@ pub enum ContestantError {
     Unknown(#[from] UnknownStrategy),
     /// What follows the colon is no number of candidates.
     #[error("expected a number of candidates from 1 on after the colon, found {0:?}")]
-    ColumnClasses(String),
+    NotANumber(String),
     /// The strategy judges all candidates, or exactly one.
     #[error(transparent)]
     CanNotSample(Box<SelectError>),
@@ -90,7 +90,7 @@ impl FromStr for Contestant {
                 strategy,
                 candidates: Some(candidates),
             }),
-            _ => Err(ContestantError::ColumnClasses(number.to_owned())),
+            _ => Err(ContestantError::NotANumber(number.to_owned())),
         }
     }
 }

@@ -46,7 +46,7 @@ pub struct Entry {
     pub seconds_per_feature: Option<Spread>,
     /// Most memory of the process.
     pub peak_rss_bytes: Option<Spread>,
-    /// ColumnClasses evaluated exactly, over all steps.
+    /// Candidates evaluated exactly, over all steps.
     pub evaluated: Option<Spread>,
     /// Overlap of each run with the reference; empty without one.
     pub overlaps: Vec<Overlap>,
@@ -65,7 +65,7 @@ pub struct StepEntry {
     pub lqo_error: Spread,
     /// Concordance index of the leave-query-out predictions.
     pub lqo_cindex: Option<Spread>,
-    /// ColumnClasses evaluated exactly.
+    /// Candidates evaluated exactly.
     pub evaluated: Spread,
     /// Share of the features that the reference has as well.
     pub overlap: Option<Spread>,

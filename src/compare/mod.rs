@@ -31,28 +31,22 @@
 //! ```
 
 mod contestant;
-mod duration;
 mod entry;
 #[cfg(feature = "plot")]
 mod figure;
 mod findings;
-mod overlap;
 mod selected;
-mod spread;
 #[cfg(test)]
 mod tests;
 
 use serde::Serialize;
 
 pub use contestant::{Contestant, ContestantError, contestants};
-pub use duration::duration;
 pub use entry::{Entry, Outcome, RunEntry, StepEntry};
 #[cfg(feature = "plot")]
 pub use figure::{costs, errors, overlaps, tests as test_measures};
 pub use findings::{Agreement, Findings, Loss};
-pub use overlap::Overlap;
-pub use selected::{DataSizes, Selected, SelectedStep, TestData};
-pub use spread::Spread;
+pub use selected::{DataSizes, Overlap, Selected, SelectedStep, Spread, TestData, duration};
 
 /// What all contestants were asked for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]

@@ -146,11 +146,6 @@ impl Axis {
             Scale::Log => self.from,
         }
     }
-
-    /// The same number of digits as the ticks have, and two more.
-    pub(super) fn show(value: f64) -> String {
-        number(value, 5)
-    }
 }
 
 /// Ticks at multiples of 1, 2 or 5 times a power of ten.

@@ -1,7 +1,7 @@
 //! Diagrams: lines against the number of features, bars of weights, as SVG, PNG and HTML.
 //!
 //! A [`Figure`] is panels under a title. [`paths()`] draws how leave-query-out measures went along
-//! selections, [`weights()`] what a model weighs; other diagrams are put together from [`LinePlot`]
+//! selections, [`weights()`] the weights of a model; other diagrams are put together from [`LinePlot`]
 //! and [`BarPlot`].
 //!
 //! ```
@@ -31,34 +31,21 @@
 //! sheet can follow, and has no tooltips. `kuva` writes SVG without a `viewBox`, which cannot
 //! shrink to a phone, `NaN` into paths where there is no value, and black ticks onto dark pages.
 //! What is needed of either is a few hundred lines. The PNG is the same SVG, drawn by `resvg`
-//! with `DejaVu` Sans from the crate `dejavu`, on machines without fonts too; characters that font
-//! lacks (Chinese, Japanese and Korean, emoji) are boxes there.
+//! with the Latin, Greek, Cyrillic and mathematical characters of `DejaVu` Sans, on machines without
+//! fonts too; other characters (Arabic, Chinese, emoji) are boxes there.
 
 mod axis;
-mod bars;
-mod canvas;
-mod colour;
-mod error;
 mod figure;
-mod format;
-mod html;
-mod labels;
-mod lines;
-mod path;
+mod figures;
+mod panels;
+#[cfg(feature = "png")]
 mod png;
-mod power;
-mod spec;
+mod svg;
 #[cfg(test)]
 mod tests;
 mod text;
-mod weights;
 
 pub use axis::Scale;
-pub use canvas::escaped;
-pub use error::PlotError;
-pub use figure::{Figure, Panel};
-pub use format::PlotFormat;
-pub use path::{Path, panel, paths};
-pub(crate) use power::power;
-pub use spec::{Bar, BarPlot, LinePlot, Mark, Series};
-pub use weights::weights;
+pub use figure::{Bar, BarPlot, Figure, LinePlot, Mark, Panel, PlotError, PlotFormat, Series};
+pub use figures::{Path, panel, paths, power, weights};
+pub use svg::escaped;

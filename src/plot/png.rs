@@ -47,7 +47,7 @@ fn fonts() -> Arc<fontdb::Database> {
     static FONTS: OnceLock<Arc<fontdb::Database>> = OnceLock::new();
     let load = || {
         let mut fonts = fontdb::Database::new();
-        fonts.load_font_source(fontdb::Source::Binary(Arc::new(dejavu::sans::regular())));
+        fonts.load_font_data(include_bytes!("font/DejaVuSans.ttf").to_vec());
         fonts.set_sans_serif_family(FAMILY);
         Arc::new(fonts)
     };

@@ -159,7 +159,7 @@ fn nothing_lies_outside() {
             _ => number("x").unwrap(),
         };
         let panel = node.parent_element().unwrap().tag_name().name() == "g";
-        let right = if panel { canvas::WIDTH } else { 880.0 };
+        let right = if panel { svg::WIDTH } else { 880.0 };
         assert!(
             left >= -1.0 && left + width <= right + 1.0,
             "{left} {width} {shown}"

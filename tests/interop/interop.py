@@ -1,4 +1,4 @@
-"""Checks of rankrls against other software: run.sh says how to start it.
+"""Checks of rankrls against other software: `cargo xtask interop` starts it.
 
 Every function whose name begins with check_ is one check; it gets a Cli and an empty folder.
 """

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use rankrls::compare::{self, Comparison};
 use rankrls::plot::{Figure, escaped};
 
-use super::rows::{Rows, costs, findings, measures};
+use super::tables::{Rows, costs, findings, measures};
 use super::summary::{answers, failure};
 use crate::cli::output::format_exact;
 

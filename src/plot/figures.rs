@@ -1,6 +1,7 @@
-//! Leave-query-out measures along selections.
+//! Figures of selections and models, from names and numbers.
 
-use super::{Figure, LinePlot, Series};
+use super::{Bar, BarPlot, Figure, LinePlot, Series};
+use crate::Lambda;
 use crate::greedy::Step;
 
 /// The measures of a selection after each of its steps, under a name.
@@ -80,5 +81,68 @@ pub fn panel(
         }
         (Some((x, y, _)), None) => plot.mark(x, y, features.to_string()),
         (None, _) => plot,
+    }
+}
+
+/// Bars of weights by name: in the order in which they come, or the largest first; only the
+/// `most` largest in magnitude, if there are more. `origin` stands after `Weights` in the title.
+pub fn weights(origin: &str, weights: Vec<(String, f64)>, in_order: bool, most: usize) -> Figure {
+    let count = weights.len();
+    let mut kept: Vec<_> = weights.into_iter().enumerate().collect();
+    kept.sort_by(|(_, a), (_, b)| b.1.abs().total_cmp(&a.1.abs()));
+    kept.truncate(most);
+    let order = if in_order {
+        kept.sort_unstable_by_key(|(index, _)| *index);
+        "in order of selection"
+    } else {
+        "the largest first"
+    };
+    let part = if kept.len() < count {
+        format!("The {} largest of {count} weights", kept.len())
+    } else {
+        "All weights".to_owned()
+    };
+    let bars = kept
+        .into_iter()
+        .map(|(_, (name, weight))| Bar::new(name, Some(weight)));
+    Figure::new(format!("Weights {origin}"))
+        .note(format!("{part}, {order}."))
+        .bars(bars.fold(BarPlot::new("weight"), BarPlot::bar))
+}
+
+/// A ridge parameter: powers of two as such.
+#[expect(clippy::cast_possible_truncation, reason = "exponents of floats")]
+pub fn power(lambda: Lambda) -> String {
+    let exponent = lambda.value().log2();
+    if exponent.fract() != 0.0 || exponent == 0.0 {
+        return lambda.to_string();
+    }
+    let digit = |char: char| match char {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        '0' | '4'..='9' => char::from_u32(0x2070 + (char as u32 - '0' as u32)).unwrap_or(char),
+        char => char,
+    };
+    let exponent = (exponent as i32).to_string();
+    format!("2{}", exponent.chars().map(digit).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn powers_of_two_are_named_as_such() {
+        for (value, text) in [
+            (1.0, "1"),
+            (0.000_976_562_5, "2⁻¹⁰"),
+            (8.0, "2³"),
+            (2_f64.powi(45), "2⁴⁵"),
+            (3.0, "3"),
+        ] {
+            assert_eq!(power(Lambda::new(value).unwrap()), text);
+        }
     }
 }

@@ -1,11 +1,9 @@
-//! A panel of lines.
+//! Panels of lines, and panels of bars.
 
 use super::axis::{Axis, Range, Scale};
-use super::canvas::{Canvas, Tint, Titled, WIDTH};
-use super::colour::{self, Colour};
-use super::labels::spread;
-use super::text::{cut, width, wrapped};
-use super::{LinePlot, Series};
+use super::svg::{self, Canvas, Colour, Tint, WIDTH, distinct};
+use super::text::{cut, number, spread, width, wrapped};
+use super::{BarPlot, LinePlot, Series};
 
 /// Size of text at the axes.
 const SMALL: f64 = 13.0;
@@ -37,19 +35,16 @@ enum Legend {
     Below,
 }
 
-pub(super) fn draw(plot: &LinePlot) -> Canvas {
+pub(super) fn draw_lines(plot: &LinePlot) -> Canvas {
     let mut canvas = Canvas::new(WIDTH);
     let legend = Legend::of(plot);
-    for line in wrapped(&plot.title, TITLE, WIDTH - 2.0 * MARGIN) {
-        canvas.height += 22.0;
-        canvas.heading(MARGIN, canvas.height, TITLE, &line);
-    }
+    heading(&mut canvas, &plot.title);
     if legend == Legend::Strip {
         strip(&mut canvas, plot);
     }
     let label = cut(&plot.y_label, SMALL, WIDTH - 2.0 * MARGIN);
     canvas.height += 21.0;
-    canvas.text(MARGIN, canvas.height, SMALL, "start", Tint::Soft, &label);
+    canvas.text((MARGIN, canvas.height), SMALL, "start", Tint::SOFT, &label);
     let area = Area::of(plot, legend, canvas.height + 12.0);
     area.grid(&mut canvas, plot);
     let lines: Vec<Line<'_>> = (0..plot.series.len())
@@ -71,6 +66,13 @@ pub(super) fn draw(plot: &LinePlot) -> Canvas {
     canvas
 }
 
+fn heading(canvas: &mut Canvas, title: &str) {
+    for line in wrapped(title, TITLE, WIDTH - 2.0 * MARGIN) {
+        canvas.height += 22.0;
+        canvas.heading((MARGIN, canvas.height), TITLE, &line);
+    }
+}
+
 impl Legend {
     fn of(plot: &LinePlot) -> Self {
         let named = plot.series.iter().filter(|series| !series.name.is_empty());
@@ -86,9 +88,9 @@ impl Legend {
 /// The colour of series `index`.
 fn colour_of(plot: &LinePlot, index: usize) -> Colour {
     if plot.parameter.is_some() {
-        colour::ordered(index, plot.series.len())
+        svg::ordered(index, plot.series.len())
     } else {
-        colour::distinct(index)
+        distinct(index)
     }
 }
 
@@ -132,25 +134,25 @@ impl Area {
             let y = self.y.place(tick.value);
             canvas.rule((left, y), (right, y));
             let (x, y) = (left - 6.0, y + 4.5);
-            canvas.text(x, y, SMALL, "end", Tint::Soft, &tick.label);
+            canvas.text((x, y), SMALL, "end", Tint::SOFT, &tick.label);
         }
         for tick in &self.x.ticks {
             let x = self.x.place(tick.value);
             canvas.rule((x, top), (x, bottom));
             let y = bottom + 18.0;
-            canvas.text(x, y, SMALL, "middle", Tint::Soft, &tick.label);
+            canvas.text((x, y), SMALL, "middle", Tint::SOFT, &tick.label);
         }
         let label = cut(&plot.x_label, SMALL, right - left);
         let middle = f64::midpoint(left, right);
         let y = bottom + 37.0;
-        canvas.text(middle, y, SMALL, "middle", Tint::Soft, &label);
+        canvas.text((middle, y), SMALL, "middle", Tint::SOFT, &label);
         if plot
             .series
             .iter()
             .all(|series| runs(plot, series).is_empty())
         {
             let y = f64::midpoint(top, bottom);
-            canvas.text(middle, y, SMALL, "middle", Tint::Soft, "no values");
+            canvas.text((middle, y), SMALL, "middle", Tint::SOFT, "no values");
         }
         canvas.height = y + 4.0;
     }
@@ -169,7 +171,7 @@ impl Area {
             canvas.ring((x, y), &mark.label);
             let label = cut(&mark.label, SMALL, (self.x.to - self.x.from) * 0.9);
             let (x, y) = self.room((x, y), width(&label, SMALL) / 2.0, lines);
-            canvas.text_over(x, y, SMALL, "middle", &label);
+            canvas.text_over((x, y), SMALL, "middle", &label);
         }
     }
 
@@ -231,7 +233,7 @@ fn placeable(plot: &LinePlot, (x, y): (f64, Option<f64>)) -> Option<(f64, f64)> 
 
 /// Where the colours come round again, lines are dashed.
 fn dash(index: usize) -> &'static str {
-    match colour::round(index) {
+    match svg::round(index) {
         0 => "",
         1 => "7 5",
         _ => "2 5",
@@ -297,7 +299,8 @@ impl<'a> Line<'a> {
             }
             if places.len() == 1 || points <= DOTTED {
                 for point in run {
-                    let (x, y) = (Axis::show(point.value.0), Axis::show(point.value.1));
+                    // The same number of digits as the ticks have, and two more.
+                    let (x, y) = (number(point.value.0, 5), number(point.value.1, 5));
                     let values = format!("{}: {x}\n{}: {y}", plot.x_label, plot.y_label);
                     let title = format!("{name}\n{values}");
                     canvas.dot(point.at, width + 0.8, &self.colour, title.trim());
@@ -341,11 +344,7 @@ fn name_ends(canvas: &mut Canvas, area: &Area, lines: &[Line<'_>]) {
         }
         let name = &line.series.name;
         let shown = cut(name, SMALL, NAME);
-        let text = Titled {
-            shown: &shown,
-            whole: name,
-        };
-        canvas.label(start, place + 4.5, SMALL, &line.colour, &text);
+        canvas.label((start, place + 4.5), SMALL, &line.colour, &shown, name);
     }
 }
 
@@ -354,7 +353,7 @@ fn strip(canvas: &mut Canvas, plot: &LinePlot) {
     let parameter = plot.parameter.as_deref().unwrap_or_default();
     let parameter = cut(parameter, SMALL, 100.0);
     let top = canvas.height + 9.0;
-    canvas.text(MARGIN, top + 9.5, SMALL, "start", Tint::Soft, &parameter);
+    canvas.text((MARGIN, top + 9.5), SMALL, "start", Tint::SOFT, &parameter);
     let (left, right) = (MARGIN + width(&parameter, SMALL) + 10.0, WIDTH - MARGIN);
     let cell = (right - left) / plot.series.len() as f64;
     for (index, series) in plot.series.iter().enumerate() {
@@ -365,7 +364,7 @@ fn strip(canvas: &mut Canvas, plot: &LinePlot) {
     }
     for key in keys(plot, left, right) {
         let y = top + 26.0;
-        canvas.text(key.middle, y, SMALL, "middle", Tint::Soft, &key.name);
+        canvas.text((key.middle, y), SMALL, "middle", Tint::SOFT, &key.name);
     }
     canvas.height = top + 30.0;
 }
@@ -421,11 +420,114 @@ fn list(canvas: &mut Canvas, lines: &[Line<'_>]) {
         let y = canvas.height;
         let dash = dash(line.index);
         canvas.sample((x, y - 4.5), (x + 18.0, y - 4.5), dash, &line.colour);
-        let text = Titled {
-            shown: &shown,
-            whole: name,
-        };
-        canvas.label(x + 24.0, y, SMALL, &line.colour, &text);
+        canvas.label((x + 24.0, y), SMALL, &line.colour, &shown, name);
         x += extent + 14.0;
+    }
+}
+
+/// Widest name that has its place left of its bar; wider ones have it above.
+const BESIDE: f64 = 130.0;
+
+/// Where the bars are.
+struct BarArea {
+    x: Axis,
+    /// From one bar to the next.
+    pitch: f64,
+    /// Whether names stand above their bars.
+    above: bool,
+}
+
+pub(super) fn draw_bars(plot: &BarPlot) -> Canvas {
+    let mut canvas = Canvas::new(WIDTH);
+    heading(&mut canvas, &plot.title);
+    let area = BarArea::of(plot);
+    let top = canvas.height + 10.0;
+    let bottom = top + area.pitch * plot.bars.len().max(1) as f64;
+    area.grid(&mut canvas, plot, top, bottom);
+    for (index, _) in plot.bars.iter().enumerate() {
+        area.bar(&mut canvas, plot, index, top + area.pitch * index as f64);
+    }
+    canvas.height += 8.0;
+    canvas
+}
+
+fn lengths(plot: &BarPlot) -> impl Iterator<Item = f64> {
+    let values = plot.bars.iter().filter_map(|bar| bar.value);
+    values.filter_map(|value| plot.scale.placeable(value))
+}
+
+/// What stands beside bar `index`.
+fn note_of(plot: &BarPlot, index: usize) -> String {
+    let bar = &plot.bars[index];
+    let value = bar.value.filter(|value| value.is_finite());
+    let shown = || value.map_or_else(|| "\u{2013}".to_owned(), |value| number(value, 4));
+    cut(&bar.note.clone().unwrap_or_else(shown), SMALL, 110.0)
+}
+
+impl BarArea {
+    fn of(plot: &BarPlot) -> Self {
+        let widest = |widths: &mut dyn Iterator<Item = f64>| widths.fold(0.0, f64::max);
+        let names = widest(&mut plot.bars.iter().map(|bar| width(&bar.name, SMALL)));
+        let notes = (0..plot.bars.len()).map(|index| width(&note_of(plot, index), SMALL));
+        let notes = widest(&mut { notes });
+        let above = names > BESIDE;
+        let left = MARGIN + if above { 0.0 } else { names + 8.0 };
+        let right = WIDTH - MARGIN - notes - 10.0;
+        let x = Axis::of_bars(plot.scale, Range::of(lengths(plot)), 5);
+        Self {
+            x: x.placed(left, right),
+            pitch: if above { 37.0 } else { 24.0 },
+            above,
+        }
+    }
+
+    fn grid(&self, canvas: &mut Canvas, plot: &BarPlot, top: f64, bottom: f64) {
+        let mut free = f64::NEG_INFINITY;
+        for tick in &self.x.ticks {
+            let x = self.x.place(tick.value);
+            canvas.rule((x, top), (x, bottom));
+            let half = width(&tick.label, SMALL) / 2.0;
+            let middle = x.max(half + 2.0);
+            if middle - half >= free {
+                let y = bottom + 17.0;
+                canvas.text((middle, y), SMALL, "middle", Tint::SOFT, &tick.label);
+                free = middle + half + 6.0;
+            }
+        }
+        let label = cut(&plot.x_label, SMALL, WIDTH - 2.0 * MARGIN);
+        let half = width(&label, SMALL) / 2.0;
+        let middle = f64::midpoint(self.x.from, self.x.to);
+        let middle = middle.max(MARGIN + half).min(WIDTH - MARGIN - half);
+        canvas.text((middle, bottom + 36.0), SMALL, "middle", Tint::SOFT, &label);
+        if plot.bars.is_empty() {
+            let y = f64::midpoint(top, bottom) + 4.0;
+            canvas.text((middle, y), SMALL, "middle", Tint::SOFT, "no values");
+        }
+        canvas.height = bottom + 40.0;
+    }
+
+    fn bar(&self, canvas: &mut Canvas, plot: &BarPlot, index: usize, top: f64) {
+        let bar = &plot.bars[index];
+        let note = note_of(plot, index);
+        canvas.begin("rk-bar", &format!("{}\n{note}", bar.name));
+        let top = if self.above {
+            let name = cut(&bar.name, SMALL, WIDTH - 2.0 * MARGIN);
+            canvas.text_over((MARGIN, top + 14.0), SMALL, "start", &name);
+            top + 19.0
+        } else {
+            let (x, y) = (self.x.from - 8.0, top + 16.5);
+            canvas.text((x, y), SMALL, "end", Tint::INK, &bar.name);
+            top + 5.0
+        };
+        let value = bar.value.and_then(|value| plot.scale.placeable(value));
+        if let Some(value) = value {
+            let (origin, end) = (self.x.origin(), self.x.place(value));
+            let colour = distinct(usize::from(end < origin));
+            let extent = (end - origin).abs().max(1.0);
+            canvas.bar((origin.min(end), top), (extent, 14.0), &colour);
+        }
+        let (x, y) = (WIDTH - MARGIN, top + 11.5);
+        canvas.text((x, y), SMALL, "end", Tint::INK, &note);
+        canvas.end();
     }
 }

@@ -1,0 +1,302 @@
+//! The checks of continuous integration, and the parts of it that can be run alone.
+
+use std::env;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Result, bail, ensure};
+use serde_json::Value;
+
+use crate::commands::{
+    cargo, command, corpora as corpora_folder, find, output, program, python, root, run, target,
+};
+
+const DENY: &str = "cargo-deny@0.20.2";
+
+/// Everything, in the order in which it fails soonest.
+pub(crate) fn run_all() -> Result<()> {
+    match corpora_folder() {
+        Some(folder) => println!("RANKRLS_CORPORA: {}", folder.display()),
+        None => println!("RANKRLS_CORPORA: not set, tests on real data are skipped"),
+    }
+    step("format");
+    run(&mut cargo(&["fmt", "--all", "--check"]))?;
+    step("lints");
+    run(&mut cargo(&[
+        "clippy",
+        "--locked",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ]))?;
+    run(&mut cargo(&[
+        "clippy",
+        "--locked",
+        "--lib",
+        "--no-default-features",
+        "--",
+        "-D",
+        "warnings",
+    ]))?;
+    step("no dependency needs a newer Rust than we declare");
+    rust_versions()?;
+    step("licences, sources and advisories of dependencies");
+    deny()?;
+    step("tests");
+    // These build the program, too.
+    run(&mut cargo(&[
+        "test",
+        "--locked",
+        "--workspace",
+        "--exclude",
+        "rankrls-benches",
+    ]))?;
+    step("files against scikit-learn, SciPy and LightGBM");
+    interop(&program("debug"))?;
+    step("reports in Chromium");
+    report(&program("debug"))?;
+    step("documentation");
+    let doc = [
+        "doc",
+        "--locked",
+        "--workspace",
+        "--no-deps",
+        "--document-private-items",
+    ];
+    run(cargo(&doc).env("RUSTDOCFLAGS", "-D warnings"))?;
+    step("fuzz targets compile");
+    let fuzz = [
+        "clippy",
+        "--locked",
+        "--manifest-path",
+        "tests/fuzz/Cargo.toml",
+        "--",
+        "-D",
+        "warnings",
+    ];
+    run(cargo(&fuzz).env("CARGO_TARGET_DIR", target().join("fuzz")))?;
+    step("the corpus is what its command makes");
+    corpora(&program("debug"), true)
+}
+
+fn step(name: &str) {
+    println!("\n== {name}");
+}
+
+/// Fails when a locked dependency declares a newer Rust than this package does.
+fn rust_versions() -> Result<()> {
+    let metadata = output(&mut cargo(&[
+        "metadata",
+        "--locked",
+        "--format-version",
+        "1",
+    ]))?;
+    let metadata: Value = serde_json::from_str(&metadata)?;
+    let version = |package: &Value| -> Option<(u32, u32)> {
+        let mut parts = package["rust_version"]
+            .as_str()?
+            .split('.')
+            .map_while(|part| part.parse().ok());
+        Some((parts.next()?, parts.next().unwrap_or(0)))
+    };
+    let packages = metadata["packages"]
+        .as_array()
+        .map_or(&[][..], Vec::as_slice);
+    let ours = packages
+        .iter()
+        .find(|package| package["name"] == "rankrls")
+        .and_then(version);
+    ensure!(
+        ours.is_some(),
+        "expected the package rankrls with a rust-version"
+    );
+    let newer = packages.iter().filter(|package| version(package) > ours);
+    let newer: Vec<String> = newer
+        .map(|package| {
+            format!(
+                "{} {} needs Rust {}",
+                package["name"], package["version"], package["rust_version"]
+            )
+        })
+        .collect();
+    ensure!(newer.is_empty(), "{}", newer.join("\n"));
+    println!(
+        "all of {} packages build with the Rust that rankrls declares",
+        packages.len()
+    );
+    Ok(())
+}
+
+/// Checks dependencies by cargo-deny, which is built into the target folder unless it is installed.
+fn deny() -> Result<()> {
+    let tools = target().join("tools");
+    let mut deny = find("cargo-deny").unwrap_or_else(|| tools.join("bin/cargo-deny"));
+    if !deny.is_file() {
+        let install = ["install", "--quiet", "--locked", "--debug", DENY, "--root"];
+        run(cargo(&install).arg(&tools))?;
+        deny = tools.join("bin/cargo-deny");
+    }
+    run(&mut command(
+        &deny,
+        &["--offline", "check", "bans", "licenses", "sources"],
+    ))?;
+    if command(&deny, &["fetch", "db"]).output()?.status.success() {
+        return run(&mut command(&deny, &["check", "advisories"]));
+    }
+    println!("NOT CHECKED: advisories, whose database could not be fetched");
+    Ok(())
+}
+
+/// Opens the report of `rankrls compare` in headless Chromium: on a phone and on a desk, light and
+/// dark. Without Chromium nothing is tested, which is a failure where `RANKRLS_CHROMIUM` is 1.
+pub(crate) fn report(program: &Path) -> Result<()> {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    let Some(chromium) = names.into_iter().find_map(find) else {
+        ensure!(
+            env::var("RANKRLS_CHROMIUM").as_deref() != Ok("1"),
+            "Chromium is not installed"
+        );
+        println!("Chromium is not installed: the report is not opened in it");
+        return Ok(());
+    };
+    let folder = root().join("tests/report");
+    let python = python("report", &folder.join("requirements.txt"))?;
+    run(command(python, &[])
+        .arg(folder.join("report.py"))
+        .arg(fs::canonicalize(program)?)
+        .arg(chromium))
+}
+
+/// Holds the files of rankrls against those of scikit-learn, SciPy and LightGBM.
+pub(crate) fn interop(program: &Path) -> Result<()> {
+    let folder = root().join("tests/interop");
+    let python = python("interop", &folder.join("requirements.txt"))?;
+    run(command(python, &[])
+        .arg(folder.join("interop.py"))
+        .arg(fs::canonicalize(program)?))
+}
+
+/// Times other selectors beside rankrls.
+pub(crate) fn peers(train: &str, test: &str, rest: &[&str]) -> Result<()> {
+    run(&mut cargo(&[
+        "build",
+        "--release",
+        "--quiet",
+        "--locked",
+        "--bin",
+        "rankrls",
+    ]))?;
+    let folder = root().join("benches/peers");
+    let python = python("peers", &folder.join("requirements.txt"))?;
+    let (train, test) = (fs::canonicalize(train)?, fs::canonicalize(test)?);
+    let mut compare = command(python, &[]);
+    compare
+        .arg(folder.join("compare.py"))
+        .arg(program("release"))
+        .arg(train)
+        .arg(test);
+    run(compare.args(rest))
+}
+
+const GENERATED: [&str; 4] = [
+    "parses.svm.zst",
+    "parses.names.txt.zst",
+    "parses-test.svm.zst",
+    "sentences.conllu.zst",
+];
+const PARSED: [&str; 4] = [
+    "link-parses.svm.zst",
+    "link-parses-test.svm.zst",
+    "link-parses-names.txt.zst",
+    "link-parses-manifest.json",
+];
+
+/// Makes the files of `corpora/` again, or only compares them, byte for byte, with new ones. The
+/// parses of Link Grammar need its parser: they are compared where its version made them.
+pub(crate) fn corpora(program: &Path, check: bool) -> Result<()> {
+    let kept = root().join("corpora");
+    let temporary = tempfile::tempdir()?;
+    let made = temporary.path();
+    let rankrls = |arguments: &[&str], files: &[(&str, &str)]| {
+        let mut command = command(program, &["corpus"]);
+        command.args(arguments);
+        for (option, file) in files {
+            command.arg(option).arg(made.join(file));
+        }
+        run(&mut command)
+    };
+    let generate = "generate --rows 1000 --vocabulary 100 --max-length 12 --max-parses 12 --attraction 100 \
+                    --test-rows 1000";
+    let [rows, names, test_rows, sentences] = GENERATED;
+    rankrls(
+        &generate.split_whitespace().collect::<Vec<_>>(),
+        &[
+            ("-o", rows),
+            ("--names", names),
+            ("--test-output", test_rows),
+        ],
+    )?;
+    let treebank = [
+        "treebank",
+        "--sentences",
+        "256",
+        "--min-length",
+        "19",
+        "--max-length",
+        "28",
+    ];
+    rankrls(&treebank, &[("-o", sentences)])?;
+    let mut files = GENERATED.to_vec();
+    match (installed_parser(), parser_of(&kept.join(PARSED[3]))) {
+        (None, _) => println!("link-parser is not installed, so its parses are left as they are"),
+        (Some(installed), made_by) if check && made_by.as_ref() != Some(&installed) => {
+            let made_by = made_by.unwrap_or_else(|| "another version".to_owned());
+            println!("the parses are by {made_by} and not compared with those of {installed}");
+        }
+        _ => {
+            let source = made.join(sentences);
+            let source = source.to_string_lossy();
+            let build = [
+                "build",
+                &source,
+                "--link-grammar",
+                "--linkages",
+                "18",
+                "--time-limit",
+                "60",
+            ];
+            rankrls(&build, &[("-o", "link-parses")])?;
+            files.extend(PARSED);
+        }
+    }
+    for file in &files {
+        let (new, old) = (fs::read(made.join(file))?, fs::read(kept.join(file)).ok());
+        if !check {
+            fs::write(kept.join(file), new)?;
+        } else if old.as_ref() != Some(&new) {
+            bail!("corpora/{file} is not what the commands make: run cargo xtask corpora");
+        }
+    }
+    println!(
+        "corpora: all {} files are what the commands make",
+        files.len()
+    );
+    Ok(())
+}
+
+fn installed_parser() -> Option<String> {
+    let text = output(&mut command(find("link-parser")?, &["--version"])).ok()?;
+    text.lines()
+        .find_map(|line| line.strip_prefix("Version: ").map(str::to_owned))
+}
+
+/// The version of the parser that a manifest names.
+fn parser_of(manifest: &Path) -> Option<String> {
+    let text = fs::read_to_string(manifest).ok()?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("      \"version\": \""))?;
+    line.strip_suffix("\",").map(str::to_owned)
+}

@@ -1,0 +1,89 @@
+//! What developers run: all checks, and all that the documentation measures and draws.
+
+mod ci;
+mod commands;
+mod measure;
+mod page;
+mod scaling;
+mod strategies;
+mod when;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const USAGE: &str = "\
+usage: cargo xtask TASK
+
+  ci                       all checks of continuous integration
+  corpora [--check]        make the files of corpora/ again, or compare them with new ones
+  figures                  draw docs/when and docs/scaling, and fill in their tables, from the CSV
+  tables [when|scaling|strategies [NAME...]]
+                           measure again what those pages say, then draw; some minutes each.
+                           RANKRLS_CORPORA names the folder of corpora
+  peers TRAIN TEST [ARGUMENT...]
+                           time other selectors beside rankrls, as docs/peers.md says
+  report [PROGRAM]         open the report of `rankrls compare` in Chromium
+  interop [PROGRAM]        hold files against scikit-learn, SciPy and LightGBM
+  scaling FILE K LAMBDA STRATEGY...
+                           measure one data file as docs/scaling.md does";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[&str]) -> Result<()> {
+    match arguments {
+        ["ci"] => ci::run_all(),
+        ["corpora"] => ci::corpora(&built()?, false),
+        ["corpora", "--check"] => ci::corpora(&built()?, true),
+        ["figures"] => figures(),
+        ["tables"] => {
+            when::measure_again()?;
+            scaling::measure_again()?;
+            strategies::measure_again(&[])?;
+            figures()
+        }
+        ["tables", "when"] => when::measure_again().and_then(|()| figures()),
+        ["tables", "scaling"] => scaling::measure_again().and_then(|()| figures()),
+        ["tables", "strategies", names @ ..] => strategies::measure_again(names),
+        ["peers", train, test, rest @ ..] => ci::peers(train, test, rest),
+        ["report"] => ci::report(&built()?),
+        ["report", program] => ci::report(program.as_ref()),
+        ["interop"] => ci::interop(&built()?),
+        ["interop", program] => ci::interop(program.as_ref()),
+        ["scaling", file, k, lambda, strategies @ ..] if !strategies.is_empty() => {
+            commands::in_release(&[&["measure-file", *file, *k, *lambda], strategies].concat())
+        }
+        // Started by the tasks above, in the release profile.
+        ["measure-when"] => when::measure(),
+        ["measure-scaling"] => scaling::measure(),
+        ["measure-job", number] => scaling::measure_job(number.parse()?),
+        ["measure-file", file, k, lambda, strategies @ ..] => {
+            scaling::measure_file(file.as_ref(), k, lambda, strategies)
+        }
+        _ => bail!("no such task\n\n{USAGE}"),
+    }
+}
+
+fn figures() -> Result<()> {
+    when::draw()?;
+    scaling::draw()
+}
+
+/// The program, built in the profile for development.
+fn built() -> Result<PathBuf> {
+    commands::run(&mut commands::cargo(&[
+        "build", "--quiet", "--locked", "--bin", "rankrls",
+    ]))?;
+    Ok(commands::program("debug"))
+}

@@ -1,0 +1,499 @@
+//! How the cost of `bounded` grows: generated corpora at fixed seeds, and `ewt-parse`.
+//!
+//! Corpora are generated, and files read, before anything is timed. `classes_seconds` is for
+//! finding the column classes, `select_seconds` for all `k` steps after that, `pass_seconds`
+//! for one sparse dot product of every stored column with a dense vector, on as many threads:
+//! the least that looking at all data once could take. `peak_bytes` is the most memory that the
+//! process had while it selected, with the data, and `planned_bytes` is the amount that
+//! `--dry-run` says. Every data set has a process of its own, so that it finds no memory that
+//! others left behind.
+
+use std::env;
+use std::fs;
+use std::hint::black_box;
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result, ensure};
+use rankrls::data::read::ReadOptions;
+use rankrls::greedy::{Plan, SelectError, SelectionOptions, plan, select_among};
+use rankrls::plot::{Figure, LinePlot, Scale, Series};
+use rankrls::{ColumnClasses, Dataset, Lambda, Queries, StrategyKind, memory};
+use rankrls_parses::language::{CorpusOptions, generate};
+use rayon::prelude::*;
+use serde::Deserialize;
+
+use crate::commands::{corpora, printed_in_release, root, run};
+use crate::measure::seconds_of;
+use crate::page::{fill, grouped, row};
+
+const K: usize = 20;
+const LAMBDA: f64 = 16.0;
+
+/// Most rows at which `dense`, too, is a matter of seconds.
+const DENSE_ROWS: usize = 4000;
+
+/// Columns of a task of the pass over the non-zeros.
+const COLUMNS: usize = 4096;
+
+const CSV: &str = "docs/scaling/scaling.csv";
+const PAGE: &str = "docs/strategies.md";
+
+const HEADER: &str = "study,data,rows,queries,columns,nonzeros,classes,class_nonzeros,strategy,k,lambda,\
+                      classes_seconds,select_seconds,pass_seconds,planned_bytes,peak_bytes,evaluated,lqo_error";
+
+/// A data set and the selections to measure on it.
+struct Job {
+    study: &'static str,
+    source: Source,
+    trials: Vec<Trial>,
+}
+
+enum Source {
+    Generated(CorpusOptions),
+    EwtParse(&'static str),
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Trial {
+    strategy: StrategyKind,
+    k: usize,
+    lambda: Lambda,
+}
+
+impl Trial {
+    fn new(strategy: StrategyKind, k: usize, lambda: f64) -> Self {
+        let lambda = Lambda::new(lambda).expect("lambdas above 0");
+        Self {
+            strategy,
+            k,
+            lambda,
+        }
+    }
+}
+
+fn bounded(settings: &[(usize, f64)]) -> Vec<Trial> {
+    let trial = |&(k, lambda): &(usize, f64)| Trial::new(StrategyKind::Bounded, k, lambda);
+    settings.iter().map(trial).collect()
+}
+
+/// Everything there is to measure, in order.
+fn jobs() -> Vec<Job> {
+    let at = |rows: usize| CorpusOptions {
+        rows,
+        ..CorpusOptions::default()
+    };
+    let generated = |study, options, trials| Job {
+        study,
+        source: Source::Generated(options),
+        trials,
+    };
+    // `bounded` on a generated corpus, and `dense` beside it where it is small.
+    let beside_dense = |study, options: CorpusOptions| {
+        let mut trials = bounded(&[(K, LAMBDA)]);
+        if options.rows <= DENSE_ROWS {
+            trials.push(Trial::new(StrategyKind::Dense, K, LAMBDA));
+        }
+        generated(study, options, trials)
+    };
+    let mut jobs = Vec::new();
+    // More sentences of one language: columns and non-zeros grow along.
+    let sizes = [1000, 2000, 4000, 8000, 16_000, 32_000, 64_000];
+    jobs.extend(sizes.map(|rows| beside_dense("rows", at(rows))));
+    // More columns, and fewer entries in each.
+    jobs.extend([250, 1000, 4000, 16_000, 64_000].map(|vocabulary| {
+        beside_dense(
+            "columns",
+            CorpusOptions {
+                vocabulary,
+                ..at(4000)
+            },
+        )
+    }));
+    // More non-zeros a row.
+    jobs.extend([16, 23, 32, 45, 60].map(|length| {
+        let options = CorpusOptions {
+            min_length: length - 2,
+            max_length: length,
+            ..at(4000)
+        };
+        beside_dense("non-zeros", options)
+    }));
+    // Fewer and larger queries.
+    jobs.extend([4, 10, 25, 100, 400].map(|max_parses| {
+        let options = CorpusOptions {
+            max_parses,
+            min_length: 24,
+            max_length: 32,
+            ..at(4000)
+        };
+        beside_dense("queries", options)
+    }));
+    let steps = [5, 10, 20, 40, 80, 160].map(|k| (k, LAMBDA));
+    let lambdas =
+        [1024.0, 256.0, 64.0, 16.0, 4.0, 1.0, 0.25, 0.01, 0.0001].map(|lambda| (2 * K, lambda));
+    jobs.push(generated("k", at(8000), bounded(&steps)));
+    jobs.push(generated("lambda", at(8000), bounded(&lambdas)));
+    let real = |file, trials| Job {
+        study: "real",
+        source: Source::EwtParse(file),
+        trials,
+    };
+    let mut small = bounded(&[(K, LAMBDA)]);
+    small.push(Trial::new(StrategyKind::Dense, K, LAMBDA));
+    let steps = [10, 20, 50, 100, 200].map(|k| (k, LAMBDA));
+    let lambdas = [64.0, 4.0, 1.0, 0.25].map(|lambda| (50, lambda));
+    jobs.push(real("train_2000.svm.zst", small));
+    jobs.push(real(
+        "train_20000.svm.zst",
+        bounded(&[&steps[..], &lambdas].concat()),
+    ));
+    // As much as goes into some gigabytes: two million columns, fifty million non-zeros.
+    let options = CorpusOptions {
+        columns: Some(2_000_000),
+        min_length: 6,
+        max_length: 20,
+        ..at(200_000)
+    };
+    jobs.push(generated(
+        "largest",
+        options,
+        bounded(&[(K, LAMBDA), (50, LAMBDA), (50, 1.0)]),
+    ));
+    jobs
+}
+
+/// Measures all jobs in processes of their own, and prints the file of figures.
+pub(crate) fn measure() -> Result<()> {
+    println!("{HEADER}");
+    for number in 0..jobs().len() {
+        run(Command::new(env::current_exe()?)
+            .arg("measure-job")
+            .arg(number.to_string()))?;
+    }
+    Ok(())
+}
+
+/// Measures one job.
+pub(crate) fn measure_job(number: usize) -> Result<()> {
+    let jobs = jobs();
+    let job = jobs.get(number).context("no such job")?;
+    match &job.source {
+        Source::Generated(options) => {
+            let corpus = generate(options, &|_| ())?;
+            let queries = Queries::from_sizes(&corpus.sizes)?;
+            let (indptr, rows, values) = (corpus.indptr, corpus.rows, corpus.values);
+            let data = Dataset::from_csc(indptr, rows, values, corpus.labels, queries)?;
+            measure_trials(job.study, "generated", &data, &job.trials)
+        }
+        Source::EwtParse(name) => {
+            let Some(folder) = corpora() else {
+                eprintln!("NOT MEASURED on {name}: RANKRLS_CORPORA names no folder of corpora");
+                return Ok(());
+            };
+            of_file(job.study, &folder.join("ewt-parse").join(name), &job.trials)
+        }
+    }
+}
+
+/// Measures a data file, and prints its figures.
+pub(crate) fn measure_file(file: &Path, k: &str, lambda: &str, strategies: &[&str]) -> Result<()> {
+    ensure!(!strategies.is_empty(), "expected the name of a strategy");
+    let k = k.parse()?;
+    let lambda = lambda.parse().map_err(anyhow::Error::msg)?;
+    let trial = |strategy: &&str| {
+        Ok(Trial {
+            strategy: strategy.parse()?,
+            k,
+            lambda,
+        })
+    };
+    let trials = strategies.iter().map(trial).collect::<Result<Vec<_>>>()?;
+    println!("{HEADER}");
+    of_file("file", file, &trials)
+}
+
+fn of_file(study: &str, file: &Path, trials: &[Trial]) -> Result<()> {
+    let data = ReadOptions::new().read(file)?.dataset;
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.split('.').next().unwrap_or_default();
+    measure_trials(study, name, &data, trials)
+}
+
+/// Prints a line for each trial that fits into memory.
+fn measure_trials(study: &str, name: &str, data: &Dataset<'_>, trials: &[Trial]) -> Result<()> {
+    let (classes_seconds, candidates) = seconds_of(|| ColumnClasses::new(data));
+    let pass_seconds = pass_seconds(data);
+    let held = data.memory() + candidates.memory();
+    for trial in trials {
+        let mut options = SelectionOptions {
+            strategy: Some(trial.strategy),
+            ..SelectionOptions::new(trial.k, trial.lambda)
+        };
+        if let Some(budget) = memory::budget() {
+            // The data are in memory already, and not counted as free.
+            options.max_memory = Some(budget + held);
+        }
+        let plan: Plan = match plan(&candidates, data.memory(), &options) {
+            Ok(plan) => plan,
+            Err(SelectError::Memory { needed, .. }) => {
+                eprintln!(
+                    "{name}, {}: left out, {needed} bytes needed",
+                    trial.strategy
+                );
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        start_peak();
+        let select = || select_among(&candidates, data.labels(), data.memory(), &options, &mut ());
+        let (seconds, selection) = seconds_of(select);
+        let (selection, peak) = (selection?, memory::peak());
+        let summary = candidates.summary();
+        let evaluated: usize = selection.steps.iter().map(|step| step.evaluated).sum();
+        let last = selection.steps.last().map(|step| step.lqo_error);
+        println!(
+            "{study},{name},{},{},{},{},{},{},{},{},{},{classes_seconds:.6},{seconds:.6},{pass_seconds:.6},\
+             {},{},{evaluated},{}",
+            data.rows(),
+            data.queries().len(),
+            data.width(),
+            data.nonzeros(),
+            summary.column_classes,
+            summary.nonzeros,
+            trial.strategy,
+            selection.steps.len(),
+            trial.lambda.value(),
+            held + plan.memory,
+            peak.map_or_else(String::new, |bytes| bytes.to_string()),
+            last.map_or_else(String::new, |error| error.to_string()),
+        );
+    }
+    Ok(())
+}
+
+/// Seconds of a sparse dot product of every stored column with a dense vector.
+fn pass_seconds(data: &Dataset<'_>) -> f64 {
+    let dense: Vec<f64> = (0..data.rows()).map(|row| 1.0 / (row + 1) as f64).collect();
+    let columns: Vec<usize> = (0..data.stored_columns()).collect();
+    let dot = |&column: &usize| -> f64 {
+        let entries = data.column(column).iter();
+        entries.map(|(row, value)| value * dense[row]).sum()
+    };
+    let largest = |chunk: &[usize]| chunk.iter().map(dot).fold(0.0, f64::max);
+    seconds_of(|| {
+        black_box(
+            columns
+                .par_chunks(COLUMNS)
+                .map(largest)
+                .max_by(f64::total_cmp),
+        )
+    })
+    .0
+}
+
+/// Makes the peak start from the memory of now. Where the system has no such thing the peak is
+/// that of reading or generating, and says so by not changing.
+fn start_peak() {
+    let _ = fs::write("/proc/self/clear_refs", "5");
+}
+
+/// Measures, and keeps the figures.
+pub(crate) fn measure_again() -> Result<()> {
+    let measured = printed_in_release("measure-scaling")?;
+    fs::write(root().join(CSV), measured).with_context(|| format!("cannot write {CSV}"))
+}
+
+/// A line of the file of figures.
+#[derive(Debug, Clone, Deserialize)]
+struct Line {
+    study: String,
+    data: String,
+    rows: f64,
+    queries: f64,
+    columns: f64,
+    nonzeros: f64,
+    strategy: String,
+    k: f64,
+    lambda: f64,
+    select_seconds: f64,
+    peak_bytes: Option<f64>,
+}
+
+type Field = fn(&Line) -> Option<f64>;
+
+const SECONDS: Field = |line| Some(line.select_seconds);
+const BYTES: Field = |line| line.peak_bytes;
+
+/// A diagram: what one of the studies says about time or memory.
+struct Panel {
+    title: &'static str,
+    study: &'static str,
+    against: &'static str,
+    x: Field,
+    label: &'static str,
+    y: Field,
+}
+
+fn panels() -> [Panel; 9] {
+    let time = |title, study, against, x| Panel {
+        title,
+        study,
+        against,
+        x,
+        label: "seconds",
+        y: SECONDS,
+    };
+    let nonzeros: Field = |line| Some(line.nonzeros);
+    let k: Field = |line| Some(line.k);
+    let lambda: Field = |line| Some(line.lambda);
+    [
+        time("more sentences", "rows", "rows", |line| Some(line.rows)),
+        time("a larger vocabulary", "columns", "columns", |line| {
+            Some(line.columns)
+        }),
+        time("longer sentences", "non-zeros", "non-zeros", nonzeros),
+        time("more parses a sentence", "queries", "queries", |line| {
+            Some(line.queries)
+        }),
+        time("more features", "k", "k", k),
+        time("less regularisation", "lambda", "lambda", lambda),
+        Panel {
+            label: "bytes",
+            y: BYTES,
+            ..time("memory of the process", "rows", "non-zeros", nonzeros)
+        },
+        time("more features, train_20000", "real-k", "k", k),
+        time(
+            "less regularisation, train_20000",
+            "real-lambda",
+            "lambda",
+            lambda,
+        ),
+    ]
+}
+
+const STRATEGIES: [&str; 2] = ["bounded", "dense"];
+
+/// All lines, and again those of the largest real data as two series: in k, and in lambda.
+fn lines() -> Result<Vec<Line>> {
+    let mut reader =
+        csv::Reader::from_path(root().join(CSV)).with_context(|| format!("cannot read {CSV}"))?;
+    let mut lines: Vec<Line> = reader
+        .deserialize()
+        .collect::<Result<_, _>>()
+        .with_context(|| format!("cannot read {CSV}"))?;
+    let real = lines
+        .iter()
+        .filter(|line| line.data == "train_20000" && line.strategy == "bounded");
+    let real: Vec<Line> = real.cloned().collect();
+    let of = |study: &str, line: &Line| Line {
+        study: study.to_owned(),
+        ..line.clone()
+    };
+    lines.extend(
+        real.iter()
+            .filter(|line| line.lambda == LAMBDA)
+            .map(|line| of("real-k", line)),
+    );
+    lines.extend(
+        real.iter()
+            .filter(|line| line.k == 50.0)
+            .map(|line| of("real-lambda", line)),
+    );
+    Ok(lines)
+}
+
+/// Draws the studies, and fills in the tables.
+pub(crate) fn draw() -> Result<()> {
+    let lines = lines()?;
+    let figure = Figure::new("How time and memory grow").columns(3);
+    let figure = panels().iter().fold(figure, |figure, panel| {
+        let plot = LinePlot::new(panel.against, panel.label).title(panel.title);
+        let plot = plot.scales(Scale::Log, Scale::Log);
+        figure.lines(STRATEGIES.into_iter().fold(plot, |plot, strategy| {
+            let points = points(&lines, panel, strategy, panel.y);
+            if points.is_empty() {
+                return plot;
+            }
+            plot.series(Series::new(
+                strategy,
+                points.into_iter().map(|(x, y)| (x, Some(y))),
+            ))
+        }))
+    });
+    figure.write(&root().join("docs/scaling/scaling.svg"))?;
+    fill(
+        PAGE,
+        "<!-- begin fits -->",
+        "<!-- end fits -->",
+        &fits(&lines),
+    )
+}
+
+fn points(lines: &[Line], panel: &Panel, strategy: &str, y: Field) -> Vec<(f64, f64)> {
+    let own = lines
+        .iter()
+        .filter(|line| line.study == panel.study && line.strategy == strategy);
+    let mut points: Vec<_> = own
+        .filter_map(|line| Some(((panel.x)(line)?, y(line)?)))
+        .collect();
+    points.retain(|&(x, y)| x > 0.0 && y > 0.0);
+    points.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    points
+}
+
+/// How time and memory grow along each study.
+fn fits(lines: &[Line]) -> Vec<String> {
+    let mut rows = vec![
+        "| study | against | strategy | range | time ~ | time, last three ~ | memory ~ |"
+            .to_owned(),
+        "|---|---|---|---:|---:|---:|---:|".to_owned(),
+    ];
+    for panel in panels() {
+        // Of the panel of memory, time against non-zeros.
+        let title = if panel.label == "seconds" {
+            panel.title
+        } else {
+            "more sentences"
+        };
+        for strategy in STRATEGIES {
+            let times = points(lines, &panel, strategy, SECONDS);
+            let [.., third, _, _] = &times[..] else {
+                continue;
+            };
+            let last = times.iter().position(|point| point == third).unwrap_or(0);
+            let memory = points(lines, &panel, strategy, BYTES);
+            let ends = [times[0].0, times[times.len() - 1].0].map(|x| grouped(x, 10));
+            let power = |points: &[(f64, f64)]| power(panel.against, points);
+            rows.push(row(&[
+                title.to_owned(),
+                panel.against.to_owned(),
+                strategy.to_owned(),
+                ends.join(" to "),
+                power(&times),
+                power(&times[last..]),
+                power(&memory),
+            ]));
+        }
+    }
+    rows
+}
+
+/// The exponent, if the points are far enough apart to tell one.
+fn power(unit: &str, points: &[(f64, f64)]) -> String {
+    match points {
+        [first, _, .., last] if last.0 >= 3.0 * first.0 => format!("{unit}^{:.2}", slope(points)),
+        _ => "-".to_owned(),
+    }
+}
+
+/// Least-squares exponent b of y = a x^b.
+fn slope(points: &[(f64, f64)]) -> f64 {
+    let logs: Vec<_> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
+    let count = logs.len() as f64;
+    let mean_x = logs.iter().map(|(x, _)| x).sum::<f64>() / count;
+    let mean_y = logs.iter().map(|(_, y)| y).sum::<f64>() / count;
+    let products: f64 = logs.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
+    products / logs.iter().map(|(x, _)| (x - mean_x).powi(2)).sum::<f64>()
+}
