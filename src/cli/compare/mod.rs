@@ -12,7 +12,8 @@ use anyhow::{Result, bail};
 use clap::Args;
 use indicatif::ProgressBar;
 use rankrls::compare::{
-    Comparison, Contestant, ContestantError, Findings, Outcome, Selected, Task, contestants, duration,
+    Comparison, Contestant, ContestantError, Findings, Outcome, Selected, Task, contestants,
+    duration,
 };
 use rankrls::metrics::Convention;
 use rankrls::{Lambda, QueryWeight};
@@ -158,11 +159,7 @@ struct Document<'a> {
 
 impl Job<'_> {
     /// Runs all, writes and prints; when interrupted, what there is.
-    fn run(
-        &self,
-        page: Option<OutputFile>,
-        paths: Option<OutputFile>,
-    ) -> Result<ExitCode> {
+    fn run(&self, page: Option<OutputFile>, paths: Option<OutputFile>) -> Result<ExitCode> {
         let interrupt = Interrupt::install()?;
         interrupt.disarm();
         let Runs {

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use rankrls::compare::{self, Comparison};
 use rankrls::plot::{Figure, escaped};
 
-use super::tables::{Rows, costs, findings, measures};
 use super::summary::{answers, failure};
+use super::tables::{Rows, costs, findings, measures};
 use crate::cli::output::format_exact;
 
 const STYLE: &str = "\
