@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankrls::metrics::{Convention, Metric, MetricsError, parse_list};
-use rankrls::{Lambda, QueryWeight, StrategyKind};
+use rankrls::{Lambda, QueryWeight};
 
 /// A mistake in the arguments that the parser of the command line cannot see: exit code 2.
 #[derive(Debug)]
@@ -31,14 +31,12 @@ pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
-/// A strategy by name, or none for `auto`.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Strategy(pub(crate) Option<StrategyKind>);
-
-pub(crate) fn strategy() -> impl TypedValueParser<Value = Strategy> {
-    let names = StrategyKind::ALL.into_iter().map(StrategyKind::name);
-    PossibleValuesParser::new(std::iter::once("auto").chain(names))
-        .map(|name| Strategy(name.parse().ok()))
+/// Parses `auto`, which is `None`, or one of `names`. The type of the field has to be written as
+/// `std::option::Option`: clap takes a plain `Option` for an argument that may be missing.
+pub(crate) fn auto_or<T: FromStr + Clone + Send + Sync + 'static>(
+    names: impl IntoIterator<Item = &'static str>,
+) -> impl TypedValueParser<Value = Option<T>> {
+    PossibleValuesParser::new(std::iter::once("auto").chain(names)).map(|name| name.parse().ok())
 }
 
 /// Measures where none are asked for.

@@ -51,7 +51,7 @@ impl Console {
         let _ = tracing::subscriber::set_global_default(subscriber);
     }
 
-    /// Says what was done, where no results are.
+    /// Tells of the work, where there are no results to print.
     pub(crate) fn tell(self, text: impl Display) {
         if !self.quiet {
             let _ = write!(io::stderr(), "{text}");
@@ -64,7 +64,7 @@ impl Console {
         }
     }
 
-    /// The error and what caused it, a line each; a cause that only repeats is left out.
+    /// The error and its causes, a line each; a cause that only repeats is left out.
     pub(crate) fn error(self, error: &anyhow::Error) {
         let mut last = error.to_string();
         self.line("error", "31", &last);
@@ -114,9 +114,9 @@ impl Console {
 /// What a condition number is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Condition {
-    /// Of a selection: it tells what is lost, give or take three digits.
+    /// Of a selection: it tells the lost digits, give or take three.
     Estimate,
-    /// Of all features: mostly far above what is lost.
+    /// Of all features: mostly far above the loss.
     Bound,
 }
 

@@ -54,7 +54,7 @@ impl From<FormatName> for Format {
 }
 
 impl DataArgs {
-    /// Bytes that may be taken, where the machine says what it has.
+    /// Bytes that may be taken, where the machine tells its memory.
     pub(crate) fn budget(&self) -> Option<u64> {
         let asked = self.max_memory.map(|Bytes(bytes)| bytes);
         asked.or_else(memory::budget)
@@ -251,8 +251,8 @@ impl Sizes {
         }
     }
 
-    /// Sizes and times, in lines that fit a narrow terminal: what was read in `load` seconds,
-    /// and `done` in `seconds`.
+    /// Sizes of data that were read in `load` seconds, and the `seconds` of the work that is
+    /// `done`, in lines that fit a narrow terminal.
     pub(crate) fn heading(&self, load: f64, done: &str, seconds: f64, peak: Option<u64>) -> String {
         let peak = peak.map_or_else(String::new, |peak| format!(", peak memory {}", Bytes(peak)));
         let lines = self.lines();

@@ -110,7 +110,7 @@ struct ManArgs {
     folder: Option<PathBuf>,
 }
 
-/// Parses, runs, and prints what went wrong.
+/// Parses, runs, and prints errors.
 pub(crate) fn main() -> ExitCode {
     let matches = Cli::command().get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());

@@ -183,64 +183,33 @@ pub(crate) fn by_name<V: Copy>(metrics: &[Metric], values: &[V]) -> Object<V> {
     Object(names.zip(values.iter().copied()).collect())
 }
 
-/// A table without lines, numbers to the right. Columns of names and lists hold text, and
-/// are wrapped where a terminal is too narrow.
+/// A table without lines, numbers to the right. It is wrapped to the width of the terminal if
+/// standard output is one, in columns of names and lists: words such as strategies stay whole.
 pub(crate) fn table<S: ToString>(header: &[S]) -> Table {
     let header: Vec<String> = header.iter().map(S::to_string).collect();
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
     table.set_header(&header);
     for (column, title) in table.column_iter_mut().zip(&header) {
         column.set_padding((0, 2));
-        if !is_text(title) {
+        let (is_text, wraps) = match title.as_str() {
+            "strategy" | "measure" | "role" => (true, false),
+            "name" | "query" | "fold" | "features" | "file" | "verdict" => (true, true),
+            _ => (false, false),
+        };
+        if !is_text {
             column.set_cell_alignment(CellAlignment::Right);
+        }
+        if !wraps {
+            column.set_constraint(ColumnConstraint::ContentWidth);
         }
     }
     table
 }
 
-/// Whether the text of a column may be long. Words such as strategies stay whole.
-fn wraps(title: &str) -> bool {
-    is_text(title) && !matches!(title, "strategy" | "measure" | "role")
-}
-
-fn is_text(title: &str) -> bool {
-    matches!(
-        title,
-        "name"
-            | "query"
-            | "strategy"
-            | "measure"
-            | "fold"
-            | "features"
-            | "role"
-            | "file"
-            | "verdict"
-    )
-}
-
-/// The lines of a table, wrapped to the width of the terminal if standard output is one.
+/// The lines of a table.
 pub(crate) fn lines(table: Table) -> String {
-    let width = table.width();
-    lines_within(table, width)
-}
-
-fn lines_within(mut table: Table, width: Option<u16>) -> String {
-    if let Some(width) = width {
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_width(width);
-        let header: Vec<String> = table
-            .header()
-            .map(|header| header.cell_iter().map(comfy_table::Cell::content).collect())
-            .unwrap_or_default();
-        for (column, title) in table.column_iter_mut().zip(&header) {
-            if !wraps(title) {
-                column.set_constraint(ColumnConstraint::ContentWidth);
-            }
-        }
-    } else {
-        table.set_content_arrangement(ContentArrangement::Disabled);
-    }
     table.trim_fmt()
 }
 
@@ -337,10 +306,14 @@ mod tests {
 
     #[test]
     fn names_are_wrapped_on_terminals_only() {
-        let wrapped = lines_within(names(), Some(80));
+        let mut narrow = names();
+        narrow.set_width(80);
+        let wrapped = lines(narrow);
         assert!(wrapped.lines().count() > 3);
         assert!(wrapped.lines().all(|line| line.len() <= 80), "{wrapped}");
-        let whole = lines_within(names(), None);
+        let mut wide = names();
+        wide.force_no_tty();
+        let whole = lines(wide);
         assert_eq!(whole.lines().count(), 3, "{whole}");
     }
 }

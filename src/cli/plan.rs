@@ -1,4 +1,4 @@
-//! `select --dry-run`: what every strategy would take.
+//! `select --dry-run`: the memory that every strategy would take.
 
 use std::fmt::Write as _;
 

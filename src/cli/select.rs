@@ -109,7 +109,7 @@ pub(crate) fn run(args: &SelectArgs, console: Console) -> Result<ExitCode> {
 }
 
 impl SelectArgs {
-    /// Refuses what the parser cannot see.
+    /// Refuses mistakes that the parser cannot see.
     fn check(&self) -> Result<()> {
         let inputs = [
             Some(&self.data.path),
@@ -173,7 +173,7 @@ impl SelectArgs {
         }))
     }
 
-    /// Prints what every strategy would take.
+    /// Prints the memory that every strategy would take.
     fn plan(&self, input: &Input) -> Result<ExitCode> {
         let options = SelectionOptions {
             strategy: None,
@@ -255,7 +255,7 @@ impl Job<'_> {
         report.test_seconds = watch.test.as_ref().map(|_| watch.test_seconds);
         report.peak_rss_bytes = memory::peak();
         print_report(args.json, &report, || report.text())?;
-        // What was found is printed even if it could not be saved.
+        // Results are printed even if they could not be saved.
         saved?;
         drawn?;
         Ok(self.interrupt.code().unwrap_or(ExitCode::SUCCESS))

@@ -7,13 +7,12 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankrls::model::{FeatureChoice, read_features};
 use rankrls::ridge::{Groups, Holdout, RidgeProblem, TOLERANCE, TrainOptions, Trained};
 use rankrls::{ColumnClasses, Dataset, Lambda, Model, QueryWeight, Solver, memory};
 use serde::Serialize;
 
-use super::args::{self, Lambdas, usage};
+use super::args::{self, Lambdas, auto_or, usage};
 use super::console::{Condition, Console, Interrupt, warn_of_lost_digits};
 use super::data::{Sizes, TrainingData, check_one_stdin};
 use super::output::{OutputFile, format_exact, lines, measure, number, print_report, table};
@@ -48,8 +47,9 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "FILE")]
     features: Option<PathBuf>,
     /// Solver
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = solver())]
-    solver: Choice,
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    #[arg(value_parser = auto_or::<Solver>(Solver::ALL.map(Solver::name)))]
+    solver: std::option::Option<Solver>,
     #[arg(long, value_name = "NAME", default_value = "uniform")]
     #[arg(value_parser = args::query_weight(), help = args::QUERY_WEIGHT_HELP)]
     query_weight: QueryWeight,
@@ -70,16 +70,6 @@ pub(crate) struct TrainArgs {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
-}
-
-/// A solver by name, or none for `auto`.
-#[derive(Debug, Clone, Copy)]
-struct Choice(Option<Solver>);
-
-fn solver() -> impl TypedValueParser<Value = Choice> {
-    let names = Solver::ALL.into_iter().map(Solver::name);
-    PossibleValuesParser::new(std::iter::once("auto").chain(names))
-        .map(|name| Choice(name.parse().ok()))
 }
 
 pub(crate) fn run(args: &TrainArgs, console: Console) -> Result<ExitCode> {
@@ -116,7 +106,7 @@ pub(crate) fn run(args: &TrainArgs, console: Console) -> Result<ExitCode> {
     };
     report.warn(args.lqo, console);
     print_report(args.json, &report, || report.text())?;
-    // What was found is printed even if it could not be saved.
+    // Results are printed even if they could not be saved.
     saved?;
     Ok(ExitCode::SUCCESS)
 }
@@ -178,7 +168,7 @@ struct Best {
 }
 
 impl TrainArgs {
-    /// Refuses what the parser cannot see.
+    /// Refuses mistakes that the parser cannot see.
     fn check(&self) -> Result<()> {
         check_one_stdin(&[
             Some(&self.data.path),
@@ -201,7 +191,7 @@ impl TrainArgs {
         let mut options = TrainOptions::new()
             .query_weight(self.query_weight)
             .lambdas(self.lambdas().count());
-        if let Some(solver) = self.solver.0 {
+        if let Some(solver) = self.solver {
             options = options.solver(solver);
         }
         if let Some(bytes) = self.data.read.budget() {

@@ -10,14 +10,14 @@ use std::time::Instant;
 use anyhow::Result;
 use clap::Args;
 use indicatif::ProgressBar;
-use rankrls::QueryWeight;
 use rankrls::data::read::{Format, Loaded, ReadOptions};
 use rankrls::letor::{self, Curve, Fold, FoldFiles, LetorError, Observer, Options};
 use rankrls::memory;
+use rankrls::{QueryWeight, StrategyKind};
 
 use super::args;
 use super::args::Lambdas;
-use super::args::{Strategy, at_least_one, strategy};
+use super::args::{at_least_one, auto_or};
 use super::console::Console;
 use super::console::Interrupt;
 use super::data::warn_dropped;
@@ -56,8 +56,9 @@ pub(crate) struct LetorArgs {
     #[arg(short, value_name = "K", value_parser = at_least_one)]
     k: Option<usize>,
     /// Strategy: auto is the fastest exact one that fits into memory
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategy())]
-    strategy: Strategy,
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    #[arg(value_parser = auto_or::<StrategyKind>(StrategyKind::ALL.map(StrategyKind::name)))]
+    strategy: std::option::Option<StrategyKind>,
     #[arg(long, value_name = "NAME", default_value = "uniform")]
     #[arg(value_parser = args::query_weight(), help = args::QUERY_WEIGHT_HELP)]
     query_weight: QueryWeight,
@@ -147,7 +148,7 @@ impl LetorArgs {
         if let Some(k) = self.k {
             options = options.features(k);
         }
-        if let Some(strategy) = self.strategy.0 {
+        if let Some(strategy) = self.strategy {
             options = options.strategy(strategy);
         }
         if let Some(bytes) = self.budget() {
