@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::commands::{cargo, command, corpora, program, root, run};
+use crate::commands::{cargo, command, corpora, program, run};
 use crate::measure::selections;
 use crate::page::{fill, row};
 
@@ -52,7 +52,7 @@ const LARGE: Table = Table {
 
 const FAST: &[&str] = &["bounded", "sampled", "backfit"];
 
-const TABLES: [Table; 7] = [
+const TABLES: [Table; 5] = [
     SMALL,
     Table {
         name: "small-lambda",
@@ -62,12 +62,6 @@ const TABLES: [Table; 7] = [
         ..SMALL
     },
     LARGE,
-    Table {
-        name: "large-lambda",
-        lambda: "1",
-        strategies: FAST,
-        ..LARGE
-    },
     Table {
         name: "large-k",
         k: 200,
@@ -80,13 +74,6 @@ const TABLES: [Table; 7] = [
         data: "letor-mq2008-fold3/train.txt.zst",
         test: Some("letor-mq2008-fold3/test.txt.zst"),
         strategies: &["dense", "lowmem", "bounded", "backfit"],
-        ..SMALL
-    },
-    Table {
-        name: "generated",
-        data: "parses.svm.zst",
-        test: Some("parses-test.svm.zst"),
-        strategies: ALL,
         ..SMALL
     },
 ];
@@ -185,7 +172,7 @@ impl Table {
             "--json",
         ];
         let mut command = command(program, &arguments);
-        command.arg(folder(self.data)?.join(self.data));
+        command.arg(folder()?.join(self.data));
         if !candidates.is_empty() {
             command.args(["--candidates", candidates]);
         }
@@ -200,7 +187,7 @@ impl Table {
         let mut command = self.command(program, strategy)?;
         command
             .arg("--test")
-            .arg(folder(test)?.join(test))
+            .arg(folder()?.join(test))
             .args(["--metrics", "cindex"]);
         let measured = selections(&mut command, 1)?.map_err(anyhow::Error::msg)?;
         let last = measured.last.steps.last().context("expected a step")?;
@@ -209,11 +196,7 @@ impl Table {
     }
 }
 
-/// Where a file is: a name without a folder is in the repository.
-fn folder(file: &str) -> Result<std::path::PathBuf> {
-    if file.contains('/') {
-        corpora().context("RANKRLS_CORPORA has to name the folder of corpora")
-    } else {
-        Ok(root().join("corpora"))
-    }
+/// The folder of corpora.
+fn folder() -> Result<std::path::PathBuf> {
+    corpora().context("RANKRLS_CORPORA has to name the folder of corpora")
 }
