@@ -1,0 +1,248 @@
+//! Files with an item a line: names of features, and scores.
+
+use std::io::Read;
+use std::path::Path;
+
+use crate::data::{Dataset, FeatureNames, Strings};
+
+use super::error::{Fault, ReadError, ReadErrorKind};
+use super::input::Source;
+use super::text::{CHUNK, Chunks};
+use super::token::{self, BadNumber};
+
+/// Reads names of features, one a line: the first line names the first column, which is 1 in
+/// svmlight files and 0 in RLScore's. The file may be compressed and have CRLF line ends; an
+/// empty line is an empty name.
+///
+/// # Errors
+/// [`ReadError`] when the file cannot be read, is not UTF-8, or takes more than `max_memory`
+/// bytes.
+pub fn read_names(path: &Path, max_memory: Option<u64>) -> Result<FeatureNames, ReadError> {
+    names_of(Source::open(path, max_memory)?, max_memory, 0)
+}
+
+/// The same from a stream that messages call `name`.
+///
+/// # Errors
+/// As [`read_names`].
+pub fn read_names_from(
+    reader: impl Read + Send,
+    name: &str,
+    max_memory: Option<u64>,
+) -> Result<FeatureNames, ReadError> {
+    names_of(Source::new(reader, name, max_memory)?, max_memory, 0)
+}
+
+/// Names the columns of `dataset`, for which `held` bytes are taken already.
+pub(super) fn attach(
+    dataset: Dataset<'static>,
+    path: &Path,
+    limit: Option<u64>,
+    held: u64,
+) -> Result<Dataset<'static>, ReadError> {
+    let names = names_of(Source::open(path, limit)?, limit, held)?;
+    let name = path.display().to_string();
+    if names.len() < dataset.width() {
+        let expected = format!("at least {} names, one a column", dataset.width());
+        let found = names.len().to_string();
+        return Err(Fault::new(ReadErrorKind::NameCount, expected, found).of(&name));
+    }
+    dataset
+        .with_names(names)
+        .map_err(|error| ReadError::data(&name, &error))
+}
+
+/// Reads scores, a finite decimal number a line, one for each row of a data set in the order of
+/// its file. The file may be compressed and have CRLF line ends; `-` is standard input.
+///
+/// # Errors
+/// [`ReadError`] when the file cannot be read, a line is no number, or it takes more than
+/// `max_memory` bytes.
+pub fn read_scores(path: &Path, max_memory: Option<u64>) -> Result<Vec<f64>, ReadError> {
+    scores_of(Source::open(path, max_memory)?, max_memory)
+}
+
+/// The same from a stream that messages call `name`.
+///
+/// # Errors
+/// As [`read_scores`].
+pub fn read_scores_from(
+    reader: impl Read + Send,
+    name: &str,
+    max_memory: Option<u64>,
+) -> Result<Vec<f64>, ReadError> {
+    scores_of(Source::new(reader, name, max_memory)?, max_memory)
+}
+
+fn names_of(source: Source<'_>, limit: Option<u64>, held: u64) -> Result<FeatureNames, ReadError> {
+    let mut names = Strings::default();
+    each_line(source, limit, |line| {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let name = std::str::from_utf8(line).map_err(|error| {
+            let at = error.valid_up_to();
+            let expected = "a feature name in UTF-8";
+            Fault::token(ReadErrorKind::NameEncoding, expected, at, &line[at..])
+        })?;
+        names.push(name);
+        Ok(held + names.memory() as u64)
+    })?;
+    Ok(FeatureNames::new(names))
+}
+
+fn scores_of(source: Source<'_>, limit: Option<u64>) -> Result<Vec<f64>, ReadError> {
+    let mut scores = Vec::new();
+    each_line(source, limit, |line| {
+        scores.push(score(token::trim_end(line))?);
+        Ok((scores.capacity() * size_of::<f64>()) as u64)
+    })?;
+    Ok(scores)
+}
+
+/// Takes every line with `take`, which says how many bytes are held then; `limit` is checked once a
+/// chunk of text.
+fn each_line(
+    source: Source<'_>,
+    limit: Option<u64>,
+    mut take: impl FnMut(&[u8]) -> Result<u64, Fault>,
+) -> Result<(), ReadError> {
+    let name = source.name.clone();
+    let mut chunks = Chunks::new(source, CHUNK, limit);
+    let (mut number, mut held) = (1, 0);
+    loop {
+        let text = match chunks.next() {
+            Ok(Some(text)) => text,
+            Ok(None) => return Ok(()),
+            Err(failure) => return Err(failure.fault.at(&failure.name, number)),
+        };
+        for line in text
+            .strip_suffix(b"\n")
+            .unwrap_or(&text)
+            .split(|&byte| byte == b'\n')
+        {
+            held = take(line).map_err(|fault| fault.at(&name, number))?;
+            number += 1;
+        }
+        if let Some(limit) = limit.filter(|&limit| held > limit) {
+            let found = format!("{held} or more");
+            return Err(Fault::too_large(limit, &found).at(&name, number));
+        }
+    }
+}
+
+fn score(line: &[u8]) -> Result<f64, Fault> {
+    let at = token::start(line, 0);
+    let end = token::end(line, at);
+    let bad = |bad| {
+        let (kind, expected) = match bad {
+            BadNumber::Syntax => (ReadErrorKind::Score, "a score, a decimal number"),
+            BadNumber::NotFinite => (ReadErrorKind::NotFinite, "a finite score"),
+        };
+        Fault::token(kind, expected, at, &line[at..end])
+    };
+    let score = token::number(&line[at..end]).map_err(bad)?;
+    if end < line.len() {
+        let at = token::start(line, end);
+        let expected = "one score a line";
+        return Err(Fault::token(
+            ReadErrorKind::Score,
+            expected,
+            at,
+            &line[at..],
+        ));
+    }
+    Ok(score)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::compressed::{gz, zst};
+    use super::super::{Place, ReadOptions};
+    use super::*;
+
+    /// Names from a file of these bytes.
+    fn names(bytes: &[u8]) -> Result<Vec<String>, ReadError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("names.txt");
+        fs::write(&path, bytes).unwrap();
+        let names = read_names(&path, Some(1 << 20))?;
+        Ok(names.iter().map(str::to_owned).collect())
+    }
+
+    #[test]
+    fn one_name_a_line() {
+        assert_eq!(names("a b\r\n\nü\n".as_bytes()).unwrap(), ["a b", "", "ü"]);
+        assert_eq!(names(b"a\nb").unwrap(), ["a", "b"]);
+        assert_eq!(names(&gz(b"a\nb\n")).unwrap(), ["a", "b"]);
+        assert_eq!(names(&zst(b"a\nb\n")).unwrap(), ["a", "b"]);
+        assert!(names(b"").unwrap().is_empty());
+    }
+
+    #[test]
+    fn bad_names_have_a_place() {
+        let error = names(b"a\nb\xff\nc\n").unwrap_err();
+        assert_eq!(error.kind(), ReadErrorKind::NameEncoding);
+        assert_eq!(error.place(), Some(Place { line: 2, column: 2 }));
+        let whole = gz(b"a\nb\n");
+        let error = names(&whole[..whole.len() - 2]).unwrap_err();
+        assert_eq!(error.kind(), ReadErrorKind::Truncated);
+        let error = names(&zst(&vec![b'\n'; 2_000_000])).unwrap_err();
+        assert_eq!(error.kind(), ReadErrorKind::TooLarge);
+    }
+
+    #[test]
+    fn every_column_needs_a_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("names.txt");
+        let read = |text: &str| {
+            fs::write(&path, text).unwrap();
+            let options = ReadOptions::new().names(path.clone());
+            options.read_from(&b"1 1:1 3:1\n"[..], "f")
+        };
+        let data = read("a\nb\nc\nmore\n").unwrap().dataset;
+        assert_eq!(data.names().unwrap().of(2), Some("c"));
+        let error = read("a\nb\n").unwrap_err();
+        assert_eq!(error.kind(), ReadErrorKind::NameCount);
+        let text = error.to_string();
+        assert!(text.ends_with("names.txt: expected at least 3 names, one a column, found 2"));
+    }
+
+    fn with<T>(bytes: &[u8], read: impl FnOnce(&Path) -> T) -> T {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("scores.txt");
+        fs::write(&path, bytes).unwrap();
+        read(&path)
+    }
+
+    fn scores(bytes: &[u8]) -> Result<Vec<f64>, ReadError> {
+        with(bytes, |path| read_scores(path, Some(1 << 16)))
+    }
+
+    #[test]
+    fn one_score_a_line() {
+        let expected = [0.5, -1e-3, 2.0];
+        let text = b" 0.5\r\n-1e-3 \n2";
+        assert_eq!(scores(text).unwrap(), expected);
+        assert_eq!(scores(&gz(text)).unwrap(), expected);
+        assert_eq!(scores(&zst(text)).unwrap(), expected);
+        assert!(scores(b"").unwrap().is_empty());
+    }
+
+    #[test]
+    fn bad_lines_have_a_place() {
+        for (text, kind, line, column) in [
+            (&b"1\nx\n"[..], ReadErrorKind::Score, 2, 1),
+            (b"1\n\n2\n", ReadErrorKind::Score, 2, 1),
+            (b"1\n 2 3\n", ReadErrorKind::Score, 2, 4),
+            (b"nan\n", ReadErrorKind::NotFinite, 1, 1),
+            (b"1e999\n", ReadErrorKind::NotFinite, 1, 1),
+        ] {
+            let error = scores(text).unwrap_err();
+            assert_eq!(error.kind(), kind, "{error}");
+            assert_eq!(error.place(), Some(Place { line, column }), "{error}");
+        }
+        let error = scores(&zst(&b"1\n".repeat(100_000))).unwrap_err();
+        assert_eq!(error.kind(), ReadErrorKind::TooLarge);
+    }
+}
