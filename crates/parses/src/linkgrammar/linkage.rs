@@ -141,18 +141,39 @@ impl Link {
 impl Linkage {
     /// Where the words that are no walls stand among the letters of the sentence (its text
     /// without white space), in bytes; `None` when they are not those of the sentence. The
-    /// parser writes the first word of a sentence, and others, in lower case.
+    /// parser writes the first word of a sentence, and others, in lower case, and leaves out
+    /// characters that nobody sees: they go with the word before.
     pub fn places(&self, letters: &str) -> Option<Vec<Range<usize>>> {
         let mut at = 0;
-        let mut places = Vec::with_capacity(self.words.len());
+        let mut places: Vec<Range<usize>> = Vec::with_capacity(self.words.len());
         for word in self.words.iter().filter(|word| !word.is_wall()) {
-            let lengths = word.forms().filter_map(|form| found(&letters[at..], form));
-            let end = at + lengths.max()?;
-            places.push(at..end);
-            at = end;
+            let length = |at: usize| {
+                let lengths = word.forms().filter_map(|form| found(&letters[at..], form));
+                lengths.max()
+            };
+            let length = length(at).or_else(|| {
+                at += unseen(&letters[at..]);
+                length(at)
+            })?;
+            if let Some(before) = places.last_mut() {
+                before.end = at;
+            }
+            places.push(at..at + length);
+            at += length;
         }
+        at += unseen(&letters[at..]);
+        places.last_mut()?.end = at;
         (at == letters.len()).then_some(places)
     }
+}
+
+/// How many bytes of `letters` nobody sees: controls, joiners and blanks without width.
+fn unseen(letters: &str) -> usize {
+    let unseen = |char: &char| {
+        char.is_control() || matches!(char, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}')
+    };
+    let chars = letters.chars().take_while(unseen);
+    chars.map(char::len_utf8).sum()
 }
 
 /// How many bytes of `letters` are `form`, whatever the case.
@@ -265,5 +286,9 @@ mod tests {
         assert_eq!(places(&["dog.n"], "dogs"), None);
         assert_eq!(places(&["dog.n", "cat.n"], "dog"), None);
         assert_eq!(places(&["[]"], ""), None);
+        assert_eq!(places(&["LEFT-WALL", "RIGHT-WALL"], ""), None);
+        let unseen = "\u{1}a\u{200d}b\u{200b}";
+        assert_eq!(places(&["a", "b"], unseen), Some(vec![1..5, 5..9]));
+        assert_eq!(places(&["a", "b"], "a\u{ad}b"), None);
     }
 }
