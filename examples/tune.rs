@@ -9,8 +9,8 @@ use std::error::Error;
 use std::path::Path;
 
 use rankrls::data::sample;
-use rankrls::tune::{Options, Rule, tune};
-use rankrls::{ColumnClasses, Lambda, Model};
+use rankrls::tune::{Rule, TuneOptions, tune};
+use rankrls::{ColumnClasses, Lambda, Model, SelectionOptions};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let data = sample::train();
@@ -18,7 +18,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     let lambdas = lambdas.into_iter().collect::<Result<Vec<_>, _>>()?;
 
     // The smallest model within one standard error of the best.
-    let options = Options::new(15, &lambdas).rule(Rule::OneSe);
+    let options = TuneOptions {
+        rule: Rule::OneSe,
+        ..TuneOptions::new(SelectionOptions::new(15, Lambda::ONE), &lambdas)
+    };
     let tuned = tune(&data, &options, &mut ())?;
     let chosen = tuned.selection();
     println!("lambda {}, {} features", chosen.lambda, chosen.steps.len());

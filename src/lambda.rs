@@ -40,7 +40,7 @@ impl Lambda {
     }
 
     /// Each of `lambdas` once, ascending: a grid to search.
-    pub(crate) fn grid(lambdas: &[Self]) -> Vec<Self> {
+    pub fn grid(lambdas: &[Self]) -> Vec<Self> {
         let mut grid = lambdas.to_vec();
         grid.sort_by(|a, b| a.0.total_cmp(&b.0));
         grid.dedup();

@@ -16,24 +16,20 @@
 //! [`save`] and [`load`] are the file; [`Checkpointer`] writes one while a run goes on: the
 //! [`Progress`] of a selection or a [`Tuning`].
 
-mod checkpointer;
-mod error;
-mod progress;
-mod tuning;
+mod record;
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use thiserror::Error;
 
 use crate::data::Output;
+use crate::data::read::ReadError;
 use rankrls_files::read_whole;
 
-pub use checkpointer::{Checkpointer, Record};
-pub use error::CheckpointError;
-pub use progress::{Difference, Progress};
-pub use tuning::{EvidenceSettings, Tuning, TuningSettings};
+pub use record::{Checkpointer, EvidenceSettings, Progress, Record, Tuning, TuningSettings};
 
 /// The schema of checkpoint files.
 pub const SCHEMA: &str = "rankrls.checkpoint/1";
@@ -43,6 +39,47 @@ const LARGEST: u64 = 1 << 30;
 
 /// Most bytes of the first line.
 const LONGEST_HEADER: usize = 256;
+
+/// A checkpoint that cannot be gone on from.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum CheckpointError {
+    /// The file cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The file is something else.
+    #[error("{path} is no checkpoint of rankrls: its first line should be `rankrls.checkpoint/1 ...`", path = path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A checkpoint of another kind or version.
+    #[error("{path}: expected {expected}, found {found}", path = path.display())]
+    Other {
+        /// The file.
+        path: PathBuf,
+        /// What can be gone on from.
+        expected: String,
+        /// What it is.
+        found: String,
+    },
+    /// The file was cut off or changed.
+    #[error("{path} is damaged: found {what}; remove it to start anew", path = path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// How it shows.
+        what: String,
+    },
+    /// A checkpoint of other data or with other options.
+    #[error("{path} is of another run: {differences}", path = path.display(), differences = differences.join("; "))]
+    OtherRun {
+        /// The file.
+        path: PathBuf,
+        /// What differs.
+        differences: Vec<String>,
+    },
+}
 
 /// Writes `content` as a checkpoint of a run of this `kind` (one word). What was at `path`
 /// stays until all is written and has reached the disk.

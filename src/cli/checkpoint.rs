@@ -1,11 +1,14 @@
-//! Checkpoints on the command line.
+//! Checkpoints on the command line, and what a selection goes on from.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rankrls::checkpoint::{Checkpointer, Record};
+use rankrls::Dataset;
+use rankrls::checkpoint::{Checkpointer, Progress, Record};
+use rankrls::data::DataHash;
+use rankrls::greedy::{SelectionOptions, Step};
 
 use super::args::usage;
 use super::console::Console;
@@ -38,25 +41,9 @@ fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 impl CheckpointArgs {
-    /// Where to write, if at all.
-    pub(crate) fn path(&self) -> Option<&Path> {
-        self.checkpoint.as_deref()
-    }
-
-    /// How long to wait between two checkpoints.
-    fn every(&self) -> Duration {
-        self.checkpoint_every
-    }
-
-    /// The checkpoint to go on from.
-    pub(crate) fn resumed(&self) -> Option<&Path> {
-        let path = self.path()?;
-        (self.resume && path.exists()).then_some(path)
-    }
-
     /// Refuses to write over the checkpoint of another run.
     pub(crate) fn check(&self) -> Result<()> {
-        let Some(path) = self.path() else {
+        let Some(path) = &self.checkpoint else {
             return Ok(());
         };
         if path.as_os_str() == "-" {
@@ -71,15 +58,32 @@ impl CheckpointArgs {
         Ok(())
     }
 
+    /// What an earlier run on `train` has found, or nothing yet; none if no checkpoint is asked for.
+    pub(crate) fn record<R: Record>(
+        &self,
+        train: &Dataset<'_>,
+        settings: impl FnOnce() -> R::Settings,
+    ) -> Result<Option<R>> {
+        let Some(path) = &self.checkpoint else {
+            return Ok(None);
+        };
+        let (data, settings) = (DataHash::of(train), settings());
+        Ok(Some(if self.resume && path.exists() {
+            R::load(path, data, &settings)?
+        } else {
+            R::new(data, settings)
+        }))
+    }
+
     /// Writes what is found from `record` on, if that is wanted.
     pub(crate) fn checkpointer<R: Record>(
         &self,
         record: Option<R>,
     ) -> Result<Option<Checkpointer<R>>> {
-        let (Some(path), Some(record)) = (self.path(), record) else {
+        let (Some(path), Some(record)) = (&self.checkpoint, record) else {
             return Ok(None);
         };
-        let checkpointer = Checkpointer::new(path, self.every(), record);
+        let checkpointer = Checkpointer::new(path, self.checkpoint_every, record);
         let refusal = || format!("cannot write the checkpoint {}", path.display());
         checkpointer.map(Some).with_context(refusal)
     }
@@ -101,5 +105,67 @@ pub(crate) fn finish<R: Record>(
         console.warn(format_args!(
             "cannot write the checkpoint: {error}; the last one has {saved} {what}"
         ));
+    }
+}
+
+/// The path of a model to go on from.
+pub(crate) struct Extended {
+    /// Hash of the data that it is of.
+    pub(crate) data: DataHash,
+    pub(crate) options: SelectionOptions,
+    pub(crate) steps: Vec<Step>,
+}
+
+/// Where a selection starts: at nothing, at the end of a model, or where an earlier run ended.
+pub(crate) struct Start {
+    pub(crate) steps: Vec<Step>,
+    pub(crate) options: SelectionOptions,
+    /// Where checkpoints go on from, if they are written.
+    pub(crate) progress: Option<Progress>,
+}
+
+impl Start {
+    /// Reads and checks what there is for a selection by `options` from `train`.
+    pub(crate) fn find(
+        options: SelectionOptions,
+        extended: Option<Extended>,
+        checkpoint: &CheckpointArgs,
+        train: &Dataset<'_>,
+    ) -> Result<Self> {
+        let (mut options, mut steps) = (options, Vec::new());
+        if let Some(extended) = extended {
+            let (expected, found) = (extended.data, DataHash::of(train));
+            if expected != found {
+                bail!(
+                    "the model was trained on other data: expected data with the hash {expected}, \
+                     found {found}"
+                );
+            }
+            (options, steps) = (extended.options, extended.steps);
+        }
+        let mut progress: Option<Progress> = checkpoint.record(train, || options)?;
+        if let Some(progress) = &mut progress {
+            if progress.steps.is_empty() {
+                progress.steps.clone_from(&steps);
+            } else {
+                steps.clone_from(&progress.steps);
+            }
+            // What auto took then, whatever it would take now.
+            options.strategy = progress.strategy.or(options.strategy);
+        }
+        Ok(Self {
+            steps,
+            options,
+            progress,
+        })
+    }
+
+    /// Says how far on the way to `asked` features the selection is.
+    pub(crate) fn tell(&self, asked: usize, console: Console) {
+        let taken = self.steps.len();
+        if taken > 0 {
+            tracing::info!(steps = taken, "going on");
+            console.tell(format_args!("going on after {taken} of {asked} features\n"));
+        }
     }
 }

@@ -13,7 +13,6 @@ mod output;
 mod plan;
 mod predict;
 mod report;
-mod resume;
 mod select;
 mod train;
 mod tune;

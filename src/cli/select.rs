@@ -18,13 +18,12 @@ use rankrls::plot::{self, Figure, LinePlot, Series};
 use rankrls::{ColumnClasses, Dataset, Lambda, Model, TestPath, memory};
 
 use super::args::{self, Measures, at_least_one, usage};
-use super::checkpoint::{self, CheckpointArgs};
+use super::checkpoint::{self, CheckpointArgs, Extended, Start};
 use super::console::{Condition, Console, Interrupt, warn_of_lost_digits};
 use super::data::{Sizes, TestSizes, TrainingData, check_one_stdin};
 use super::output::{OutputFile, PlotArgs, PlotFile, format_exact, print_report};
 use super::plan::PlanReport;
 use super::report::SelectionReport;
-use super::resume::{Earlier, Extended};
 
 /// Select features by leave-query-out error
 ///
@@ -232,10 +231,10 @@ impl Job<'_> {
     ) -> Result<ExitCode> {
         let begin = Instant::now();
         let (args, input) = (self.args, &self.input);
-        let earlier = Earlier::find(args.options(), extended, &args.checkpoint, &input.train)?;
+        let earlier = Start::find(args.options(), extended, &args.checkpoint, &input.train)?;
         earlier.tell(args.k, self.console);
         let candidates = ColumnClasses::weighted(&input.train, earlier.options.query_weight);
-        let mut watch = self.watch(earlier.checkpointer(&args.checkpoint)?);
+        let mut watch = self.watch(args.checkpoint.checkpointer(earlier.progress.clone())?);
         let selection = self.select(&candidates, &earlier, &mut watch)?;
         let select_seconds = begin.elapsed().as_secs_f64();
         let summary = candidates.summary();
@@ -279,7 +278,7 @@ impl Job<'_> {
     fn select(
         &self,
         candidates: &ColumnClasses,
-        earlier: &Earlier,
+        earlier: &Start,
         watch: &mut Watch<'_>,
     ) -> Result<Selection> {
         let (labels, held) = (self.input.train.labels(), self.input.memory());

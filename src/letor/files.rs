@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::LetorError;
 use crate::data::Dataset;
 use crate::data::read::{Loaded, ReadOptions};
+use crate::tune::TuneError;
 
 /// Names of the files of a fold, without their endings: training, validation and test data.
 pub const PARTS: [&str; 3] = ["train", "vali", "test"];
@@ -43,15 +43,15 @@ pub struct Fold {
 /// on, by number.
 ///
 /// # Errors
-/// [`LetorError::NoFolds`], [`LetorError::Missing`] for a fold without one of its files, and
-/// [`LetorError::Directory`].
-pub fn find(directory: &Path) -> Result<Vec<FoldFiles>, LetorError> {
+/// [`TuneError::NoFolds`], [`TuneError::Missing`] for a fold without one of its files, and
+/// [`TuneError::Directory`].
+pub fn find(directory: &Path) -> Result<Vec<FoldFiles>, TuneError> {
     let folders = folders(directory)?;
     if PARTS.iter().any(|part| file(directory, part).is_ok()) {
         return Ok(vec![FoldFiles::of(directory)?]);
     }
     if folders.is_empty() {
-        return Err(LetorError::NoFolds {
+        return Err(TuneError::NoFolds {
             directory: directory.to_owned(),
         });
     }
@@ -59,8 +59,8 @@ pub fn find(directory: &Path) -> Result<Vec<FoldFiles>, LetorError> {
 }
 
 /// The folders of folds in `directory`, by number.
-fn folders(directory: &Path) -> Result<Vec<PathBuf>, LetorError> {
-    let unlisted = |source| LetorError::Directory {
+fn folders(directory: &Path) -> Result<Vec<PathBuf>, TuneError> {
+    let unlisted = |source| TuneError::Directory {
         directory: directory.to_owned(),
         source,
     };
@@ -86,19 +86,19 @@ fn number(name: &str) -> Option<u32> {
     }
 }
 
-fn file(directory: &Path, part: &'static str) -> Result<PathBuf, LetorError> {
+fn file(directory: &Path, part: &'static str) -> Result<PathBuf, TuneError> {
     let files = ENDINGS.map(|ending| directory.join(format!("{part}.{ending}")));
     let mut files = files.into_iter();
     files
         .find(|file| file.exists())
-        .ok_or_else(|| LetorError::Missing {
+        .ok_or_else(|| TuneError::Missing {
             directory: directory.to_owned(),
             part,
         })
 }
 
 impl FoldFiles {
-    fn of(directory: &Path) -> Result<Self, LetorError> {
+    fn of(directory: &Path) -> Result<Self, TuneError> {
         let [train, validation, test] = PARTS;
         let named = directory.file_name().map(ToOwned::to_owned);
         // What ends in . or .. has its name elsewhere.
@@ -120,8 +120,8 @@ impl FoldFiles {
     /// Reads the fold. The width in `options` is that of the training data.
     ///
     /// # Errors
-    /// [`LetorError::Read`] names the place in the file and what is wrong there.
-    pub fn read(&self, options: &ReadOptions) -> Result<Fold, LetorError> {
+    /// [`TuneError::Read`] names the place in the file and what is wrong there.
+    pub fn read(&self, options: &ReadOptions) -> Result<Fold, TuneError> {
         let train = options.read(&self.train)?.dataset;
         let options = options.clone().width(train.width());
         Ok(Fold {

@@ -1,13 +1,10 @@
 //! The protocol on small folds.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::ops::ControlFlow;
 
 use super::*;
-use crate::Lambda;
-use crate::columns::QueryWeight;
 use crate::data::read::ReadOptions;
-use crate::ridge::{RidgeProblem, TrainOptions};
+use crate::tune::GridStep;
 
 /// Rows in queries of different sizes; `seed` makes others.
 fn text(seed: u64, queries: u64) -> String {
@@ -47,40 +44,37 @@ fn fold() -> Fold {
     }
 }
 
-fn options(lambdas: &[f64]) -> Options {
+fn grid(lambdas: &[f64]) -> Vec<Lambda> {
     let lambdas = lambdas.iter().map(|&lambda| Lambda::new(lambda).unwrap());
-    Options::new().lambdas(&lambdas.collect::<Vec<_>>())
+    lambdas.collect()
+}
+
+/// The outcome for all features.
+fn found(fold: &Fold, lambdas: &[f64]) -> FoldOutcome {
+    run(fold, &options(), &grid(lambdas), &mut ()).unwrap()
 }
 
 #[test]
 fn the_chosen_model_is_what_select_finds() {
     let fold = fold();
-    let outcome = run(&fold, &options(&[0.5, 4.0, 32.0]), &()).unwrap();
-    assert_eq!(outcome.curves.len(), 3);
-    let best = outcome.curves.iter().flat_map(|curve| curve.of(0));
-    let best = best.flatten().fold(0.0, f64::max);
-    assert_eq!(outcome.greedy.validation[0], Some(best));
+    let outcome = found(&fold, &[0.5, 4.0, 32.0]);
+    assert_eq!(outcome.paths.len(), 3);
+    let points = outcome.paths.iter().flat_map(|path| &path.points);
+    let best = points.filter_map(|point| validation(point)[0]);
+    assert_eq!(outcome.greedy.validation[0], best.max_by(f64::total_cmp));
     let chosen = &outcome.greedy.selection;
-    let options = crate::SelectionOptions::new(chosen.steps.len(), chosen.lambda);
-    let options = crate::SelectionOptions {
+    let options = SelectionOptions {
         strategy: Some(chosen.strategy),
-        ..options
+        ..SelectionOptions::new(chosen.steps.len(), chosen.lambda)
     };
     let selected = crate::select(&fold.train, &options, &mut ()).unwrap();
     assert_eq!(&selected, chosen);
     let features: Vec<u32> = chosen.steps.iter().map(|step| step.feature).collect();
-    let curve = outcome
-        .curves
-        .iter()
-        .find(|curve| curve.lambda == chosen.lambda);
-    let curve = curve.unwrap();
-    assert_eq!(curve.features[..features.len()], features);
-    assert_eq!(curve.strategy, chosen.strategy);
     for (data, measures) in [
         (&fold.validation.dataset, outcome.greedy.validation),
         (&fold.test.dataset, outcome.greedy.test),
     ] {
-        let scores = crate::greedy::scores(&features, &chosen.weights, data);
+        let scores = scores(&features, &chosen.weights, data);
         assert_eq!(measure(data, &scores).unwrap(), measures);
     }
 }
@@ -88,10 +82,10 @@ fn the_chosen_model_is_what_select_finds() {
 /// With every feature selected, both models are the same.
 #[test]
 fn all_features_are_the_end_of_the_path() {
-    let outcome = run(&fold(), &options(&[0.5, 4.0, 32.0]), &()).unwrap();
-    for (curve, all) in outcome.curves.iter().zip(&outcome.all_features.grid) {
-        assert_eq!(curve.features.len(), 6);
-        assert_eq!(curve.validation.last(), all.as_ref());
+    let outcome = found(&fold(), &[0.5, 4.0, 32.0]);
+    for (path, all) in outcome.paths.iter().zip(&outcome.all_features.grid) {
+        assert_eq!(path.points.len(), 6);
+        assert_eq!(path.points.last().map(validation), *all);
     }
     let best = outcome.all_features.grid.iter();
     let best = best.flatten().filter_map(|measures| measures[0]);
@@ -104,91 +98,142 @@ fn all_features_are_the_end_of_the_path() {
 #[test]
 fn queries_weigh_as_they_do_in_training() {
     let fold = fold();
+    let lambdas = grid(&[4.0]);
+    let outcome = |query_weight| {
+        let options = SelectionOptions {
+            query_weight,
+            ..options()
+        };
+        run(&fold, &options, &lambdas, &mut ()).unwrap()
+    };
     for weight in QueryWeight::ALL {
-        let lambda = Lambda::new(4.0).unwrap();
-        let options = options(&[4.0]).query_weight(weight);
-        let outcome = run(&fold, &options, &()).unwrap();
         let options = TrainOptions::new().query_weight(weight);
         let problem = RidgeProblem::new(&fold.train, &options).unwrap();
-        let scores = problem.train(lambda).unwrap().weights();
+        let scores = problem.train(lambdas[0]).unwrap().weights();
         let scores = scores.scores(&fold.test.dataset);
         let test = measure(&fold.test.dataset, &scores).unwrap();
-        assert_eq!(outcome.all_features.test, test, "{weight}");
+        assert_eq!(outcome(weight).all_features.test, test, "{weight}");
     }
-    let error = |weight| {
-        let options = options(&[4.0]).query_weight(weight);
-        let outcome = run(&fold, &options, &()).unwrap();
-        outcome.greedy.selection.steps[0].lqo_error
-    };
+    let error = |weight| outcome(weight).greedy.selection.steps[0].lqo_error;
     assert_ne!(error(QueryWeight::Uniform), error(QueryWeight::Pairs));
 }
 
 #[test]
 fn threads_and_memory_change_nothing() {
     let fold = fold();
-    let outcome = |threads: usize, options: &Options| {
+    let lambdas = grid(&[0.25, 0.5, 1.0, 2.0, 4.0, 8.0]);
+    let outcome = |threads: usize, options: &SelectionOptions| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.unwrap().install(|| run(&fold, options, &())).unwrap()
+        let run = || run(&fold, options, &lambdas, &mut ());
+        pool.unwrap().install(run).unwrap()
     };
-    let options = options(&[0.25, 0.5, 1.0, 2.0, 4.0, 8.0]);
-    let one = outcome(1, &options);
-    assert_eq!(outcome(2, &options), one);
-    assert_eq!(outcome(4, &options.clone().max_memory(200_000)), one);
-    let error = run(&fold, &options.max_memory(100), &()).unwrap_err();
+    let one = outcome(1, &options());
+    assert_eq!(outcome(2, &options()), one);
+    let within = |bytes| SelectionOptions {
+        max_memory: Some(bytes),
+        ..options()
+    };
+    assert_eq!(outcome(4, &within(200_000)), one);
+    let error = run(&fold, &within(100), &lambdas, &mut ()).unwrap_err();
     assert!(error.to_string().starts_with("Fold1: "), "{error}");
 }
 
 /// Notes what is followed, and ends it after so many questions.
 #[derive(Default)]
 struct Watch {
-    followed: Mutex<Vec<f64>>,
-    asked: AtomicUsize,
+    followed: Vec<f64>,
+    asked: usize,
     last: Option<usize>,
 }
 
 impl Observer for Watch {
-    fn followed(&self, curve: &Curve) {
-        self.followed.lock().unwrap().push(curve.lambda.value());
+    fn stepped(&mut self, _: &GridStep<'_>) -> ControlFlow<()> {
+        if self.interrupted() {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
     }
 
-    fn interrupted(&self) -> bool {
-        let asked = self.asked.fetch_add(1, Ordering::Relaxed);
-        self.last.is_some_and(|last| asked >= last)
+    fn finished(&mut self, path: &Outcome) {
+        self.followed.push(path.lambda.value());
+    }
+
+    fn interrupted(&mut self) -> bool {
+        self.asked += 1;
+        self.last.is_some_and(|last| self.asked > last)
     }
 }
 
 #[test]
 fn an_interrupt_leaves_no_outcome() {
-    let (fold, options) = (fold(), options(&[1.0, 2.0, 8.0]));
-    let whole = Watch::default();
-    run(&fold, &options, &whole).unwrap();
+    let (fold, lambdas) = (fold(), grid(&[1.0, 2.0, 8.0]));
+    let mut whole = Watch::default();
+    run(&fold, &options(), &lambdas, &mut whole).unwrap();
     // Three lambdas of six features, and every one once more for all features.
-    let asked = whole.asked.into_inner();
-    assert!(asked >= 3 * 6 + 3, "{asked}");
-    for last in 0..asked {
-        let watch = Watch {
+    assert!(whole.asked >= 3 * 6 + 3, "{}", whole.asked);
+    for last in 0..whole.asked {
+        let mut watch = Watch {
             last: Some(last),
             ..Watch::default()
         };
-        let error = run(&fold, &options, &watch).unwrap_err();
-        assert!(matches!(error, LetorError::Interrupted { .. }), "{error}");
+        let error = run(&fold, &options(), &lambdas, &mut watch).unwrap_err();
+        assert!(matches!(error, TuneError::Interrupted), "{error}");
     }
 }
 
 #[test]
 fn every_lambda_is_followed_once() {
-    let watch = Watch::default();
-    let options = options(&[8.0, 1.0, 2.0, 1.0]).features(2);
-    let outcome = run(&fold(), &options, &watch);
-    let mut followed = watch.followed.into_inner().unwrap();
-    followed.sort_by(f64::total_cmp);
-    assert_eq!(followed, [1.0, 2.0, 8.0]);
-    let outcome = outcome.unwrap();
-    assert!(outcome.curves.iter().all(|curve| curve.features.len() == 2));
-    assert!(matches!(
-        run(&fold(), &Options::new().lambdas(&[]), &()),
-        Err(LetorError::NoLambdas)
-    ));
+    let (fold, two) = (fold(), SelectionOptions::new(2, Lambda::ONE));
+    let mut watch = Watch::default();
+    let outcome = run(&fold, &two, &grid(&[8.0, 1.0, 2.0, 1.0]), &mut watch);
+    watch.followed.sort_by(f64::total_cmp);
+    assert_eq!(watch.followed, [1.0, 2.0, 8.0]);
+    assert!(
+        outcome
+            .unwrap()
+            .paths
+            .iter()
+            .all(|path| path.points.len() == 2)
+    );
+    let error = run(&fold, &two, &[], &mut ()).unwrap_err();
+    assert!(error.to_string().contains("no lambda"), "{error}");
+}
+
+#[test]
+fn ties_go_to_fewer_features_then_to_the_lambda_nearest_1_then_to_the_larger() {
+    // Lambdas, their values, and the position and number of features of the choice.
+    type Case<'a> = (&'a [f64], &'a [&'a [f64]], Option<(usize, usize)>);
+    let nan = f64::NAN;
+    let cases: [Case<'_>; 8] = [
+        (
+            &[0.5, 1.0, 2.0],
+            &[&[0.1, 0.2], &[0.3, 0.1, 0.4], &[0.39]],
+            Some((1, 3)),
+        ),
+        (
+            &[1024.0, 1.0],
+            &[&[0.1, 0.4, 0.4], &[0.1, 0.2, 0.4]],
+            Some((0, 2)),
+        ),
+        (&[0.25, 2.0, 8.0], &[&[0.4], &[0.4], &[0.4]], Some((1, 1))),
+        (&[0.001, 0.6, 1.5], &[&[0.4], &[0.4], &[0.4]], Some((2, 1))),
+        (&[0.25, 4.0, 8.0], &[&[0.4], &[0.4], &[0.4]], Some((1, 1))),
+        // Not a number stands for no value.
+        (
+            &[1.0, 2.0, 4.0],
+            &[&[nan, nan], &[nan, 0.0], &[]],
+            Some((1, 2)),
+        ),
+        (&[1.0], &[&[nan]], None),
+        (&[], &[], None),
+    ];
+    for (lambdas, values, expected) in cases {
+        let value = |&value: &f64| (!value.is_nan()).then_some(value);
+        let values = values.iter().map(|row| row.iter().map(value).collect());
+        let values: Vec<Vec<Option<f64>>> = values.collect();
+        let choice = choose(&grid(lambdas), &values);
+        assert_eq!(choice.map(|choice| (choice.position, choice.k)), expected);
+    }
 }
 
 #[test]

@@ -11,12 +11,16 @@
 //! and a [`Rule`] chooses one of them. `docs/tuning.md` has the formulas.
 //!
 //! ```
-//! use rankrls::Lambda;
 //! use rankrls::data::sample;
-//! use rankrls::tune::{Options, Rule, tune};
+//! use rankrls::tune::{Rule, TuneOptions, tune};
+//! use rankrls::{Lambda, SelectionOptions};
 //!
 //! let lambdas = [1.0, 4.0, 16.0, 64.0].map(|lambda| Lambda::new(lambda).expect("above 0"));
-//! let options = Options::new(20, &lambdas).rule(Rule::OneSe);
+//! let selection = SelectionOptions::new(20, Lambda::ONE);
+//! let options = TuneOptions {
+//!     rule: Rule::OneSe,
+//!     ..TuneOptions::new(selection, &lambdas)
+//! };
 //! let tuned = tune(&sample::train(), &options, &mut ())?;
 //! let chosen = tuned.selection();
 //! println!("lambda {}, {} features", chosen.lambda, chosen.steps.len());
@@ -37,46 +41,24 @@
 //! many there are.
 
 mod error;
-mod evidence;
-#[cfg(feature = "plot")]
-mod figure;
-mod fold;
-mod measure;
-mod meter;
-mod observer;
 mod options;
 mod outcome;
 mod path;
-mod plan;
-mod recorded;
 mod rule;
 mod run;
 mod score;
 
 pub use error::TuneError;
-pub use evidence::Evidence;
-#[cfg(feature = "plot")]
-pub use figure::figure;
-pub use fold::fold_queries;
-pub use measure::{Measure, UnknownMeasure};
-pub use observer::{Grid, GridStep, Observer};
-pub use options::Options;
-pub use outcome::{Ending, Outcome, Point};
-pub use recorded::RecordedPath;
+pub use options::{Evidence, TuneOptions};
+pub use outcome::{Ending, Grid, GridStep, Observer, Outcome, Point, RecordedPath};
+pub use path::fold_queries;
 pub use rule::{Choice, Curve, Rule};
-pub use score::Score;
-
-use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, OnceLock};
+pub(crate) use run::outcomes;
+pub use score::{Measure, Score, UnknownMeasure};
 
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::Selection;
-use crate::metrics::Context;
-use fold::Fold;
-use meter::Meter;
-use plan::{Job, Planner, results_memory};
-use run::Run;
 
 /// The models of a grid of lambdas, and the chosen one.
 #[derive(Debug, Clone, PartialEq)]
@@ -123,7 +105,7 @@ impl Tuned {
 /// memory or overflows is no error: its [`Ending`] says so.
 pub fn tune(
     dataset: &Dataset<'_>,
-    options: &Options<'_>,
+    options: &TuneOptions<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Tuned, TuneError> {
     let held = match options.evidence {
@@ -134,7 +116,7 @@ pub fn tune(
     tune_among(&candidates, dataset, held, options, observer)
 }
 
-/// The same among candidates that [`Options::candidates`] found before. `held` bytes are in use
+/// The same among candidates that [`TuneOptions::candidates`] found before. `held` bytes are in use
 /// besides the candidates and count towards the limit.
 ///
 /// # Errors
@@ -143,13 +125,13 @@ pub fn tune_among(
     candidates: &ColumnClasses,
     dataset: &Dataset<'_>,
     held: u64,
-    options: &Options<'_>,
+    options: &TuneOptions<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Tuned, TuneError> {
     resume_among(candidates, dataset, held, options, &[], observer)
 }
 
-/// Goes on where an earlier run ended that has `taken` these steps: takes them again without a
+/// Goes on where an earlier run ended that has `recorded` these steps: takes them again without a
 /// search, and finds the rest. Ends, to the last bit, as a run that was never interrupted.
 ///
 /// # Errors
@@ -158,94 +140,15 @@ pub fn resume_among(
     candidates: &ColumnClasses,
     dataset: &Dataset<'_>,
     held: u64,
-    options: &Options<'_>,
-    taken: &[RecordedPath],
+    options: &TuneOptions<'_>,
+    recorded: &[RecordedPath],
     observer: &mut dyn Observer,
 ) -> Result<Tuned, TuneError> {
-    options.check()?;
-    let folds = folds(dataset, options)?;
-    let judged = match options.evidence {
-        Evidence::Validation(validation) => validation,
-        _ => dataset,
-    };
-    let context = Context::of(judged.labels());
-    let meter = |data| Meter::of(data, context, options);
-    let meters: Vec<Meter<'_>> = match &folds[..] {
-        [] => vec![meter(judged)],
-        folds => folds.iter().map(|fold| meter(&fold.test)).collect(),
-    };
-    let side_by_side = options.rule.settling(options.measure).is_some();
-    let steps = options.features().min(candidates.len());
-    let queries = judged.queries().len();
-    let results = results_memory(steps, queries, options, !folds.is_empty());
-    let results = results.saturating_mul(options.lambdas().len() as u64);
-    let planner = Planner {
-        candidates,
-        labels: dataset.labels(),
-        folds: &folds,
-        options,
-        taken,
-        side_by_side,
-        held: folds
-            .iter()
-            .map(Fold::memory)
-            .fold(held + candidates.memory(), u64::saturating_add)
-            .saturating_add(results),
-    };
-    let (jobs, refused) = planner.jobs()?;
-    let concurrent = planner.concurrent(&jobs);
-    for job in &jobs {
-        observer.planned(job.options.lambda, job.plan.strategy);
-    }
-    observer.started(&grid(&jobs, concurrent));
-    let run = Run {
-        candidates,
-        labels: dataset.labels(),
-        options,
-        folds: &folds,
-        meters: &meters,
-        taken,
-        side_by_side,
-        queries,
-        observer: Mutex::new(observer),
-        stopped: AtomicBool::new(false),
-        failure: OnceLock::new(),
-    };
-    let mut outcomes = run.all(&jobs, concurrent);
-    if let Some(error) = run.failure.into_inner() {
-        return Err(error);
-    }
-    outcomes.extend(refused);
-    outcomes.sort_by(|a, b| a.lambda.value().total_cmp(&b.lambda.value()));
+    let outcomes = outcomes(candidates, dataset, held, options, recorded, observer)?;
     choose(outcomes, options)
 }
 
-fn folds(dataset: &Dataset<'_>, options: &Options<'_>) -> Result<Vec<Fold>, TuneError> {
-    let Evidence::Folds { count, seed } = options.evidence else {
-        return Ok(Vec::new());
-    };
-    let parts = fold_queries(dataset.queries().len(), count, seed)?;
-    let fold = |queries| Fold::new(dataset, queries, options);
-    parts.into_iter().map(fold).collect()
-}
-
-fn grid(jobs: &[Job], concurrent: usize) -> Grid {
-    let steps = |job: &Job| {
-        let folds = job
-            .folds
-            .iter()
-            .flatten()
-            .map(|plan| plan.steps.min(job.plan.steps));
-        job.plan.steps + folds.sum::<usize>()
-    };
-    Grid {
-        lambdas: jobs.len(),
-        steps: jobs.iter().map(steps).sum(),
-        concurrent,
-    }
-}
-
-fn choose(outcomes: Vec<Outcome>, options: &Options<'_>) -> Result<Tuned, TuneError> {
+fn choose(outcomes: Vec<Outcome>, options: &TuneOptions<'_>) -> Result<Tuned, TuneError> {
     let curves: Vec<Curve> = outcomes.iter().map(Outcome::curve).collect();
     let interrupted = outcomes
         .iter()
@@ -260,7 +163,7 @@ fn choose(outcomes: Vec<Outcome>, options: &Options<'_>) -> Result<Tuned, TuneEr
     })
 }
 
-fn nothing_chosen(outcomes: &[Outcome], interrupted: bool, options: &Options<'_>) -> TuneError {
+fn nothing_chosen(outcomes: &[Outcome], interrupted: bool, options: &TuneOptions<'_>) -> TuneError {
     if outcomes.iter().any(|outcome| !outcome.points.is_empty()) {
         let measure = options.measure;
         return TuneError::Undefined { measure };

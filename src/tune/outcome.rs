@@ -1,11 +1,11 @@
-//! What became of one lambda.
+//! What became of each path of a grid, and watching it.
+
+use std::ops::ControlFlow;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Curve, Score};
-use crate::greedy::Sampler;
-use crate::greedy::{self, Selection, Step};
-use crate::greedy::{Criterion, StrategyKind};
+use crate::greedy::{self, Criterion, Sampler, Selection, SelectionOptions, Step, StrategyKind};
 use crate::{Lambda, QueryWeight};
 
 /// What became of one lambda: a plain value, which may be stored and read back.
@@ -15,7 +15,7 @@ pub struct Outcome {
     pub lambda: Lambda,
     /// The strategy; `None` where no selection started.
     pub strategy: Option<StrategyKind>,
-    /// ColumnClasses drawn each step, if not all were judged, and the seed.
+    /// Candidates drawn each step, if not all were judged, and the seed.
     pub sampler: Option<Sampler>,
     /// What each step improved most.
     pub criterion: Criterion,
@@ -72,7 +72,7 @@ pub enum Ending {
 
 impl Outcome {
     /// Before the first step of a selection by `options`.
-    pub(super) fn without_points(options: &greedy::SelectionOptions, ending: Ending) -> Self {
+    pub(super) fn without_points(options: &SelectionOptions, ending: Ending) -> Self {
         Self {
             lambda: options.lambda,
             strategy: None,
@@ -93,7 +93,7 @@ impl Outcome {
     }
 
     /// The first `k` steps as a selection of `k` features: to the last bit what
-    /// [`select`](select::select()) finds with this lambda, `k` and strategy. `None` unless
+    /// [`select`](greedy::select()) finds with this lambda, `k` and strategy. `None` unless
     /// there are as many.
     pub fn selection(&self, k: usize) -> Option<Selection> {
         let points = self.points.get(..k)?;
@@ -111,3 +111,110 @@ impl Outcome {
         })
     }
 }
+
+/// The steps that an earlier run has taken with one lambda, to be taken again without a search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedPath {
+    /// The ridge parameter.
+    pub lambda: Lambda,
+    /// The strategy, which goes on whatever would be chosen now.
+    pub strategy: StrategyKind,
+    /// Those of the selection from all training data.
+    pub steps: Vec<Step>,
+    /// Those of the selections without a fold, by fold; folds at the end may be missing.
+    pub folds: Vec<Vec<Step>>,
+}
+
+impl RecordedPath {
+    /// The steps of the selection without `fold`, or of that from all data.
+    pub fn of(&self, fold: Option<usize>) -> &[Step] {
+        match fold {
+            None => &self.steps,
+            Some(fold) => self.folds.get(fold).map_or(&[], Vec::as_slice),
+        }
+    }
+
+    /// The same to add to.
+    pub(crate) fn of_mut(&mut self, fold: Option<usize>) -> &mut Vec<Step> {
+        let Some(fold) = fold else {
+            return &mut self.steps;
+        };
+        let folds = self.folds.len().max(fold + 1);
+        self.folds.resize_with(folds, Vec::new);
+        &mut self.folds[fold]
+    }
+
+    /// Steps of all selections.
+    pub fn count(&self) -> usize {
+        self.steps.len() + self.folds.iter().map(Vec::len).sum::<usize>()
+    }
+
+    /// That of the selection by `options`, which may leave the strategy open.
+    pub(super) fn find<'a>(paths: &'a [Self], options: &SelectionOptions) -> Option<&'a Self> {
+        let asked = |path: &Self| options.strategy.is_none_or(|asked| asked == path.strategy);
+        let mut paths = paths.iter();
+        paths.find(|path| path.lambda == options.lambda && asked(path))
+    }
+}
+
+/// What is about to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grid {
+    /// Lambdas to try.
+    pub lambdas: usize,
+    /// Steps of all selections together, at most.
+    pub steps: usize,
+    /// Lambdas at work at once.
+    pub concurrent: usize,
+}
+
+/// A step of one of the selections.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct GridStep<'a> {
+    /// Its ridge parameter.
+    pub lambda: Lambda,
+    /// The fold that it does without, from 0; `None`: all training data.
+    pub fold: Option<usize>,
+    /// Steps of this selection so far.
+    pub number: usize,
+    /// What was found.
+    pub step: &'a Step,
+    /// Whether an earlier run had taken it.
+    pub replayed: bool,
+}
+
+/// Watches the grid; one call at a time, in an order that depends on timing. Everything defaults
+/// to doing nothing.
+pub trait Observer: Send {
+    /// A lambda is going to be tried, by this strategy. All of them are told before the start.
+    fn planned(&mut self, lambda: Lambda, strategy: StrategyKind) {
+        let _ = (lambda, strategy);
+    }
+
+    /// The selections are about to start.
+    fn started(&mut self, grid: &Grid) {
+        let _ = grid;
+    }
+
+    /// A step is done; breaking ends all selections after the steps they are at, and the choice
+    /// is made among what there is.
+    fn stepped(&mut self, step: &GridStep<'_>) -> ControlFlow<()> {
+        let _ = step;
+        ControlFlow::Continue(())
+    }
+
+    /// A lambda is done.
+    fn finished(&mut self, outcome: &Outcome) {
+        let _ = outcome;
+    }
+
+    /// Whether to end where no step is taken: before each model of RankRLS on all features, in
+    /// the protocol of [`letor`](crate::letor). Once it is so it stays so.
+    fn interrupted(&mut self) -> bool {
+        false
+    }
+}
+
+/// Watches nothing.
+impl Observer for () {}

@@ -1,75 +1,174 @@
-//! A selection in single steps.
+//! Predictions along selections, and cross-validation over queries.
 
-use super::meter::{Meter, Overflow, Values};
-use super::run::PathEnd;
+use super::score::{Meter, Values};
+use super::{TuneError, TuneOptions};
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
-use crate::greedy::State;
-use crate::greedy::scores;
-use crate::greedy::{self, Advance, Greedy, Plan, SelectError, Step, tied_predictions};
+use crate::greedy::{Advance, Greedy, Plan, SelectError, SelectionOptions, Step};
+use crate::greedy::{scores, tied_predictions};
+use crate::ridge::Groups;
 
-/// A selection in single steps, no more than planned.
-pub(super) struct SelectionPath<'a> {
-    candidates: &'a ColumnClasses,
-    greedy: Greedy<'a>,
-    replayed: bool,
+/// Why a path ends before its time.
+#[derive(Debug)]
+pub(super) enum PathEnd {
+    /// The observer stopped it.
+    Stopped,
+    /// An error, a weight or a prediction is no finite number.
+    Overflow,
+    /// It cannot start, or steps of an earlier run cannot be taken again.
+    Select(SelectError),
 }
 
-impl<'a> SelectionPath<'a> {
-    pub(super) fn new(
-        candidates: &'a ColumnClasses,
-        labels: &'a [f64],
-        plan: &'a Plan,
-        options: &'a greedy::SelectionOptions,
-        earlier: &'a [Step],
-    ) -> Result<Self, SelectError> {
-        Ok(Self {
-            candidates,
-            greedy: Greedy::new(candidates, labels, plan, options, earlier)?,
-            replayed: false,
-        })
-    }
-
-    /// Takes the next step, if there is one.
-    pub(super) fn step(&mut self) -> Result<Option<Step>, PathEnd> {
-        match self.greedy.advance() {
-            Ok(Some(Advance { step, replayed })) => {
-                self.replayed = replayed;
-                Ok(Some(step))
-            }
-            Ok(None) => Ok(None),
-            Err(SelectError::NotFinite { .. }) => Err(PathEnd::Overflow),
-            Err(error) => Err(PathEnd::Replay(error)),
+impl From<SelectError> for PathEnd {
+    fn from(error: SelectError) -> Self {
+        match error {
+            SelectError::NotFinite { .. } => Self::Overflow,
+            error => Self::Select(error),
         }
     }
+}
 
-    /// Whether the last step was taken again.
-    pub(super) fn replayed(&self) -> bool {
-        self.replayed
-    }
+/// Measures of the leave-query-out predictions after the last step.
+pub(super) fn left_out(greedy: &Greedy<'_>, meter: &Meter<'_>) -> Result<Values, PathEnd> {
+    let state = greedy.state();
+    let values = meter.values(&state.predictions(), &tied_predictions(state));
+    values.ok_or(PathEnd::Overflow)
+}
 
-    pub(super) fn state(&self) -> &State {
-        self.greedy.state()
-    }
+/// Measures of the predictions for the data of `meter` after the last step.
+pub(super) fn predicted(greedy: &Greedy<'_>, meter: &Meter<'_>) -> Result<Values, PathEnd> {
+    let scores = scores(greedy.features(), &greedy.state().weights(), meter.data);
+    meter.values(&scores, &scores).ok_or(PathEnd::Overflow)
+}
 
-    /// The class of the feature taken last.
-    pub(super) fn class(&self) -> Vec<u32> {
-        let last = self.greedy.features().last();
-        let position = last.and_then(|&feature| self.candidates.represented_by(feature));
-        position.map_or_else(Vec::new, |position| {
-            self.candidates.class(position).to_vec()
+/// The queries of each of `count` folds, ascending: a random partition whose parts differ by
+/// one query at most; that of [`Groups::folds`].
+///
+/// # Errors
+/// [`TuneError::Folds`] unless there are 2 folds or more, and a query for each.
+pub fn fold_queries(queries: usize, count: usize, seed: u64) -> Result<Vec<Vec<usize>>, TuneError> {
+    let groups = Groups::folds(queries, count, seed);
+    let groups = groups.map_err(|_| TuneError::Folds { count, queries })?;
+    Ok(groups.iter().map(<[usize]>::to_vec).collect())
+}
+
+/// A fold: what is selected from, and what is left out.
+#[derive(Debug)]
+pub(super) struct Fold {
+    /// Positions of its queries in the whole data.
+    pub(super) queries: Vec<usize>,
+    pub(super) candidates: ColumnClasses,
+    pub(super) labels: Vec<f64>,
+    pub(super) test: Dataset<'static>,
+}
+
+impl Fold {
+    pub(super) fn new(
+        dataset: &Dataset<'_>,
+        queries: Vec<usize>,
+        options: &TuneOptions<'_>,
+    ) -> Result<Self, TuneError> {
+        let others: Vec<usize> = (0..dataset.queries().len())
+            .filter(|query| queries.binary_search(query).is_err())
+            .collect();
+        let train = dataset.queries_subset(&others)?;
+        Ok(Self {
+            candidates: options.candidates(&train),
+            labels: train.labels().to_vec(),
+            test: dataset.queries_subset(&queries)?,
+            queries,
         })
     }
 
-    /// Measures of the leave-query-out predictions.
-    pub(super) fn left_out(&self, meter: &Meter<'_>) -> Result<Values, Overflow> {
-        let state = self.state();
-        meter.values(&state.predictions(), &tied_predictions(state))
+    /// Bytes held.
+    pub(super) fn memory(&self) -> u64 {
+        let numbers = size_of_val(&self.labels[..]) + size_of_val(&self.queries[..]);
+        self.candidates.memory() + self.test.memory() + numbers as u64
+    }
+}
+
+/// A selection without a fold, and how it does on the fold.
+pub(super) struct FoldPath<'a> {
+    fold: &'a Fold,
+    meter: &'a Meter<'a>,
+    /// `None` where nothing can be selected from: every model predicts 0.
+    greedy: Option<Greedy<'a>>,
+    /// Values after the last step.
+    values: Values,
+}
+
+impl<'a> FoldPath<'a> {
+    /// Before the first step.
+    pub(super) fn new(
+        fold: &'a Fold,
+        meter: &'a Meter<'a>,
+        plan: Option<&Plan>,
+        options: &SelectionOptions,
+        recorded: &'a [Step],
+    ) -> Result<Self, PathEnd> {
+        let zeros = vec![0.0; fold.test.rows()];
+        let (candidates, labels) = (&fold.candidates, &fold.labels);
+        let greedy = |plan| Greedy::new(candidates, labels, plan, options, recorded);
+        Ok(Self {
+            fold,
+            meter,
+            greedy: plan.map(greedy).transpose()?,
+            values: meter.values(&zeros, &zeros).ok_or(PathEnd::Overflow)?,
+        })
     }
 
-    /// Measures of the predictions for `dataset`.
-    pub(super) fn on(&self, dataset: &Dataset<'_>, meter: &Meter<'_>) -> Result<Values, Overflow> {
-        let scores = scores(self.greedy.features(), &self.state().weights(), dataset);
-        meter.values(&scores, &scores)
+    /// Takes a step and measures the fold; `None` if there was none to take.
+    pub(super) fn advance(&mut self) -> Result<Option<Advance>, PathEnd> {
+        let Some(greedy) = &mut self.greedy else {
+            return Ok(None);
+        };
+        let Some(advance) = greedy.advance()? else {
+            return Ok(None);
+        };
+        self.values = predicted(greedy, self.meter)?;
+        Ok(Some(advance))
+    }
+
+    /// Puts the fold's values where its queries are in the whole data.
+    pub(super) fn spread(&self, all: &mut Values) {
+        for (all, own) in all.iter_mut().zip(&self.values) {
+            for (&query, value) in self.fold.queries.iter().zip(own) {
+                all[query] = *value;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folds_are_a_partition_of_equal_parts() {
+        let folds = fold_queries(11, 3, 1).unwrap();
+        let sizes: Vec<usize> = folds.iter().map(Vec::len).collect();
+        assert_eq!(sizes, [4, 4, 3]);
+        let mut all = folds.concat();
+        all.sort_unstable();
+        assert_eq!(all, (0..11).collect::<Vec<_>>());
+        assert_ne!(folds, fold_queries(11, 3, 2).unwrap());
+    }
+
+    #[test]
+    fn a_seed_makes_the_same_folds_from_release_to_release() {
+        assert_eq!(fold_queries(6, 3, 1).unwrap(), [[0, 4], [1, 5], [2, 3]]);
+    }
+
+    #[test]
+    fn folds_need_queries() {
+        for (queries, count) in [(5, 0), (5, 1), (5, 6)] {
+            let error = fold_queries(queries, count, 1).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                format!(
+                    "{count} folds of {queries} queries: expected from 2 folds up to one a query"
+                )
+            );
+        }
     }
 }

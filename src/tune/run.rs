@@ -1,98 +1,280 @@
-//! Follows the paths of all lambdas.
+//! Follows the paths of a grid: what each takes, how many fit side by side, and the queue.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use rayon::prelude::*;
 
-use super::fold::{Fold, FoldPath};
-use super::meter::{Meter, Overflow, Values, summarise};
-use super::path::SelectionPath;
-use super::plan::Job;
+use super::path::{Fold, FoldPath, PathEnd, fold_queries, left_out, predicted};
+use super::score::{Meter, Values, summarise};
 use super::{
-    Ending, Evidence, GridStep, Observer, Options, Outcome, Point, RecordedPath, Score, TuneError,
+    Ending, Evidence, Grid, GridStep, Observer, Outcome, Point, RecordedPath, Score, TuneError,
+    TuneOptions,
 };
 use crate::columns::ColumnClasses;
-use crate::greedy::{SelectError, Step};
+use crate::data::Dataset;
+use crate::greedy::{Advance, Greedy, Plan, SelectError, SelectionOptions, Step, plan};
+use crate::metrics::Context;
+
+/// The outcome of every path of the grid, in its order. `held` bytes are in use besides the
+/// candidates; the steps in `recorded` are taken again without a search.
+pub(crate) fn outcomes(
+    candidates: &ColumnClasses,
+    dataset: &Dataset<'_>,
+    held: u64,
+    options: &TuneOptions<'_>,
+    recorded: &[RecordedPath],
+    observer: &mut dyn Observer,
+) -> Result<Vec<Outcome>, TuneError> {
+    options.check()?;
+    let folds = folds(dataset, options)?;
+    let judged = match options.evidence {
+        Evidence::Validation(validation) => validation,
+        _ => dataset,
+    };
+    let context = Context::of(judged.labels());
+    let (measure, convention) = (options.measure, options.convention);
+    let meter = |data| Meter::new(data, context, measure, &options.metrics, convention);
+    let meters: Vec<Meter<'_>> = match &folds[..] {
+        [] => vec![meter(judged)],
+        folds => folds.iter().map(|fold| meter(&fold.test)).collect(),
+    };
+    let grid = options.grid();
+    let steps = options.selection.k.min(candidates.len());
+    let queries = judged.queries().len();
+    let results = results_memory(steps, queries, options).saturating_mul(grid.len() as u64);
+    let run = Run {
+        candidates,
+        labels: dataset.labels(),
+        options,
+        folds: &folds,
+        meters: &meters,
+        recorded,
+        side_by_side: options.rule.settling(options.measure).is_some(),
+        queries,
+        held: folds
+            .iter()
+            .map(Fold::memory)
+            .fold(held + candidates.memory(), u64::saturating_add)
+            .saturating_add(results),
+        observer: Mutex::new(observer),
+        stopped: AtomicBool::new(false),
+        failure: OnceLock::new(),
+    };
+    let outcomes = run.grid(&grid)?;
+    match run.failure.into_inner() {
+        Some(error) => Err(error),
+        None => Ok(outcomes),
+    }
+}
+
+fn folds(dataset: &Dataset<'_>, options: &TuneOptions<'_>) -> Result<Vec<Fold>, TuneError> {
+    let Evidence::Folds { count, seed } = options.evidence else {
+        return Ok(Vec::new());
+    };
+    let parts = fold_queries(dataset.queries().len(), count, seed)?;
+    let fold = |queries| Fold::new(dataset, queries, options);
+    parts.into_iter().map(fold).collect()
+}
+
+/// Bytes that the results of one path take.
+fn results_memory(steps: usize, queries: usize, options: &TuneOptions<'_>) -> u64 {
+    let steps = steps as u64;
+    let weights = steps.saturating_mul(steps + 1) / 2 * size_of::<f64>() as u64;
+    let columns = 1 + options.metrics.len();
+    let values = match options.evidence {
+        Evidence::Folds { .. } => columns * queries * size_of::<Option<f64>>(),
+        _ => 0,
+    };
+    let point = size_of::<Step>() + columns * size_of::<Score>() + values;
+    weights.saturating_add(steps.saturating_mul(point as u64))
+}
 
 /// All that the paths share.
-pub(super) struct Run<'a> {
-    pub(super) candidates: &'a ColumnClasses,
-    pub(super) labels: &'a [f64],
-    pub(super) options: &'a Options<'a>,
-    pub(super) folds: &'a [Fold],
+struct Run<'a> {
+    candidates: &'a ColumnClasses,
+    labels: &'a [f64],
+    options: &'a TuneOptions<'a>,
+    folds: &'a [Fold],
     /// One a fold, or the only one.
-    pub(super) meters: &'a [Meter<'a>],
+    meters: &'a [Meter<'a>],
     /// What an earlier run has found.
-    pub(super) taken: &'a [RecordedPath],
-    /// Whether the folds of a lambda take their steps together.
-    pub(super) side_by_side: bool,
+    recorded: &'a [RecordedPath],
+    /// Whether the folds of a path take their steps together.
+    side_by_side: bool,
     /// Queries that values are of.
-    pub(super) queries: usize,
-    pub(super) observer: Mutex<&'a mut dyn Observer>,
-    pub(super) stopped: AtomicBool,
+    queries: usize,
+    /// Bytes held all the time, candidates and results included.
+    held: u64,
+    observer: Mutex<&'a mut dyn Observer>,
+    stopped: AtomicBool,
     /// Why there is no outcome at all.
-    pub(super) failure: OnceLock<TuneError>,
+    failure: OnceLock<TuneError>,
+}
+
+/// A path that can be followed.
+#[derive(Debug)]
+struct Job {
+    /// Its place in the grid.
+    place: usize,
+    options: SelectionOptions,
+    plan: Plan,
+    /// One a fold; `None` for a fold that has nothing to select from.
+    folds: Vec<Option<Plan>>,
+    /// Bytes it takes while it is at work.
+    memory: u64,
 }
 
 /// What a model is judged by, and the folds that had no step for it.
+#[derive(Default)]
 struct Judgement {
     values: Values,
     short_folds: usize,
 }
 
-/// Why a path ends before its time.
-#[derive(Debug)]
-pub(super) enum PathEnd {
-    Stopped,
-    Overflow,
-    Refused(SelectError),
-    /// Steps of an earlier run that cannot be taken again: ends all.
-    Replay(SelectError),
-}
-
-impl From<SelectError> for PathEnd {
-    fn from(error: SelectError) -> Self {
-        Self::Refused(error)
-    }
-}
-
-impl From<Overflow> for PathEnd {
-    fn from(_: Overflow) -> Self {
-        Self::Overflow
-    }
-}
-
-impl From<PathEnd> for Ending {
-    fn from(halt: PathEnd) -> Self {
-        match halt {
-            PathEnd::Stopped | PathEnd::Replay(_) => Self::Interrupted,
-            PathEnd::Overflow => Self::Overflow,
-            PathEnd::Refused(error) => Self::Refused {
-                reason: error.to_string(),
-            },
+/// What each path takes, and how many fit side by side.
+impl Run<'_> {
+    /// The job of `options`, or what says that there is not the memory for it.
+    fn job(
+        &self,
+        place: usize,
+        mut options: SelectionOptions,
+    ) -> Result<Result<Job, Outcome>, TuneError> {
+        if let Some(recorded) = RecordedPath::find(self.recorded, &options) {
+            options.strategy = Some(recorded.strategy);
+        }
+        let refused = |reason| {
+            Ok(Err(Outcome::without_points(
+                &options,
+                Ending::Refused { reason },
+            )))
+        };
+        match self.plan(place, options) {
+            Ok(job) if self.held.saturating_add(job.memory) > self.limit() => {
+                refused(self.refusal(&job))
+            }
+            Ok(job) => Ok(Ok(job)),
+            Err(error @ SelectError::Memory { .. }) => refused(error.to_string()),
+            Err(error) => Err(error.into()),
         }
     }
+
+    fn plan(&self, place: usize, options: SelectionOptions) -> Result<Job, SelectError> {
+        let whole = self.plan_among(self.candidates, self.labels, &options)?;
+        let options = SelectionOptions {
+            strategy: Some(whole.strategy),
+            ..options
+        };
+        let fold = |fold: &Fold| match self.plan_among(&fold.candidates, &fold.labels, &options) {
+            Ok(plan) => Ok(Some(plan)),
+            Err(SelectError::NoCandidates { .. } | SelectError::Undefined { .. }) => Ok(None),
+            Err(error) => Err(error),
+        };
+        let folds: Vec<Option<Plan>> = self.folds.iter().map(fold).collect::<Result<_, _>>()?;
+        let takes = folds.iter().flatten().map(|plan| plan.memory);
+        let memory = if self.side_by_side {
+            takes.fold(whole.memory, u64::saturating_add)
+        } else {
+            takes.fold(whole.memory, u64::max)
+        };
+        Ok(Job {
+            place,
+            options,
+            plan: whole,
+            folds,
+            memory,
+        })
+    }
+
+    fn plan_among(
+        &self,
+        candidates: &ColumnClasses,
+        labels: &[f64],
+        options: &SelectionOptions,
+    ) -> Result<Plan, SelectError> {
+        options.ranking(labels, candidates.queries())?;
+        // Candidates are counted once more there.
+        let others = self.held.saturating_sub(candidates.memory());
+        plan(candidates, others, options)
+    }
+
+    fn limit(&self) -> u64 {
+        self.options.selection.max_memory.unwrap_or(u64::MAX)
+    }
+
+    fn refusal(&self, job: &Job) -> String {
+        let needed = self.held.saturating_add(job.memory);
+        format!(
+            "{} selections by {} side by side need {needed} bytes with the data, {} are allowed; \
+             allow more memory, or take a rule for which folds come one after the other: best or one-se",
+            1 + job.folds.len(),
+            job.plan.strategy,
+            self.limit()
+        )
+    }
+
+    /// How many of `jobs` may be at work at once, whichever they are; each fits alone.
+    fn concurrent(&self, jobs: &[Job]) -> usize {
+        let mut sizes: Vec<u64> = jobs.iter().map(|job| job.memory).collect();
+        sizes.sort_unstable_by(|a, b| b.cmp(a));
+        let mut total = self.held;
+        let fits = |size: &&u64| {
+            total = total.saturating_add(**size);
+            total <= self.limit()
+        };
+        let fitting = sizes.iter().take_while(fits).count();
+        let most = self.options.concurrent;
+        fitting
+            .min(most.unwrap_or_else(rayon::current_num_threads))
+            .max(1)
+    }
+
+    /// Steps of all selections of `job`, at most.
+    fn steps(job: &Job) -> usize {
+        let folds = job.folds.iter().flatten();
+        let folds = folds.map(|plan| plan.steps.min(job.plan.steps));
+        job.plan.steps + folds.sum::<usize>()
+    }
 }
 
+/// The work.
 impl Run<'_> {
-    /// Outcomes of `jobs`, in their order, `concurrent` at work at once.
+    /// Outcomes of the selections of `grid`, in their order.
     ///
-    /// As many tasks as that take one job after the other; all of them, and the parallel parts
-    /// of every step, share the threads of the pool.
-    pub(super) fn all(&self, jobs: &[Job], concurrent: usize) -> Vec<Outcome> {
+    /// As many tasks as fit into memory take one job after the other; all of them, and the
+    /// parallel parts of every step, share the threads of the pool. A thread that waits within a
+    /// selection may begin another one only by beginning another task, so that no more are at work.
+    fn grid(&self, grid: &[SelectionOptions]) -> Result<Vec<Outcome>, TuneError> {
+        let (mut jobs, mut outcomes) = (Vec::new(), Vec::new());
+        for (place, options) in grid.iter().enumerate() {
+            match self.job(place, *options)? {
+                Ok(job) => jobs.push(job),
+                Err(refused) => outcomes.push((place, refused)),
+            }
+        }
+        let concurrent = self.concurrent(&jobs);
+        self.tell(|observer| {
+            for job in &jobs {
+                observer.planned(job.options.lambda, job.plan.strategy);
+            }
+            observer.started(&Grid {
+                lambdas: jobs.len(),
+                steps: jobs.iter().map(Self::steps).sum(),
+                concurrent,
+            });
+        });
         let next = AtomicUsize::new(0);
         let work = |_: usize| {
             let mut done = Vec::new();
             while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                done.push(self.outcome(job));
+                done.push((job.place, self.outcome(job)));
             }
             done
         };
         let workers = (0..concurrent).into_par_iter().with_max_len(1);
-        let mut outcomes: Vec<Outcome> = workers.flat_map_iter(work).collect();
-        outcomes.sort_by(|a, b| a.lambda.value().total_cmp(&b.lambda.value()));
-        outcomes
+        outcomes.par_extend(workers.flat_map_iter(work));
+        outcomes.sort_by_key(|(place, _)| *place);
+        Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
     }
 
     fn outcome(&self, job: &Job) -> Outcome {
@@ -101,19 +283,24 @@ impl Run<'_> {
             sampler: job.options.sampler(job.plan.strategy),
             ..Outcome::without_points(&job.options, Ending::Complete)
         };
-        let halted = match (self.folds, self.side_by_side) {
+        let ended = match (self.folds, self.side_by_side) {
             _ if self.stopped.load(Ordering::Relaxed) => Err(PathEnd::Stopped),
             ([], _) => self.alone(job, &mut outcome.points),
             (_, true) => self.side_by_side(job, &mut outcome.points),
             (_, false) => self.one_by_one(job, &mut outcome.points),
         };
-        if let Err(PathEnd::Replay(source)) = &halted {
-            self.fail(job, source);
-        }
-        outcome.ending = match halted {
-            Err(halt) => halt.into(),
+        outcome.ending = match ended {
+            Err(PathEnd::Stopped) => Ending::Interrupted,
+            Err(PathEnd::Overflow) => Ending::Overflow,
+            Err(PathEnd::Select(error @ SelectError::Replay { .. })) => {
+                self.fail(job, error);
+                Ending::Interrupted
+            }
+            Err(PathEnd::Select(error)) => Ending::Refused {
+                reason: error.to_string(),
+            },
             Ok(()) if outcome.points.len() < job.plan.steps => Ending::Settled,
-            Ok(()) if job.plan.steps < self.options.features() => Ending::Exhausted,
+            Ok(()) if job.plan.steps < self.options.selection.k => Ending::Exhausted,
             Ok(()) => Ending::Complete,
         };
         self.tell(|observer| observer.finished(&outcome));
@@ -121,21 +308,18 @@ impl Run<'_> {
     }
 
     /// Ends all selections without an outcome.
-    fn fail(&self, job: &Job, source: &SelectError) {
-        let error = TuneError::Replay {
-            lambda: job.options.lambda,
-            source: source.clone(),
-        };
+    fn fail(&self, job: &Job, source: SelectError) {
+        let lambda = job.options.lambda;
         // One of several is enough.
-        let _ = self.failure.set(error);
+        let _ = self.failure.set(TuneError::Replay { lambda, source });
         self.stopped.store(true, Ordering::Relaxed);
     }
 
     fn alone(&self, job: &Job, points: &mut Vec<Point>) -> Result<(), PathEnd> {
-        self.follow(job, points, |walk| {
+        self.follow(job, points, |greedy| {
             let values = match self.options.evidence {
-                Evidence::Validation(dataset) => walk.on(dataset, &self.meters[0])?,
-                _ => walk.left_out(&self.meters[0])?,
+                Evidence::Validation(_) => predicted(greedy, &self.meters[0])?,
+                _ => left_out(greedy, &self.meters[0])?,
             };
             Ok(Judgement {
                 values,
@@ -146,15 +330,15 @@ impl Run<'_> {
 
     /// The selection and those without a fold, step by step together.
     fn side_by_side(&self, job: &Job, points: &mut Vec<Point>) -> Result<(), PathEnd> {
-        let folds = (0..self.folds.len()).map(|fold| self.fold_walk(job, fold));
+        let folds = (0..self.folds.len()).map(|fold| self.fold_path(job, fold));
         let mut folds: Vec<FoldPath<'_>> = folds.collect::<Result<_, _>>()?;
         let mut values = self.no_values();
-        self.follow(job, points, |walk| {
+        self.follow(job, points, |greedy| {
             let mut short_folds = 0;
             for (number, fold) in folds.iter_mut().enumerate() {
-                match fold.step()? {
+                match fold.advance()? {
                     Some(step) => {
-                        self.stepped(job, Some(number), walk.state().steps(), (&step.0, step.1));
+                        self.stepped(job, Some(number), greedy.features().len(), &step);
                     }
                     None => short_folds += 1,
                 }
@@ -169,26 +353,21 @@ impl Run<'_> {
 
     /// The selection, then those without a fold one after the other.
     fn one_by_one(&self, job: &Job, points: &mut Vec<Point>) -> Result<(), PathEnd> {
-        let mut judgements = Vec::new();
-        let mut halted = self.follow(job, points, |_| {
-            judgements.push(Judgement {
-                values: self.no_values(),
-                short_folds: 0,
-            });
-            Ok(Judgement {
-                values: Vec::new(),
-                short_folds: 0,
-            })
-        });
+        let mut ended = self.follow(job, points, |_| Ok(Judgement::default()));
+        let judgement = || Judgement {
+            values: self.no_values(),
+            short_folds: 0,
+        };
+        let mut judgements: Vec<Judgement> = points.iter().map(|_| judgement()).collect();
         // The models before an overflow can be judged, but not those before an interruption.
-        if !matches!(halted, Err(PathEnd::Stopped)) {
+        if !matches!(ended, Err(PathEnd::Stopped)) {
             for fold in 0..self.folds.len() {
-                if let Err(halt) = self.judge_fold(job, fold, &mut judgements) {
-                    halted = Err(halt);
+                if let Err(end) = self.judge_fold(job, fold, &mut judgements) {
+                    ended = Err(end);
                 }
             }
         }
-        if matches!(halted, Err(PathEnd::Stopped)) {
+        if matches!(ended, Err(PathEnd::Stopped)) {
             judgements.clear();
         }
         points.truncate(judgements.len());
@@ -196,7 +375,7 @@ impl Run<'_> {
             (point.score, point.metrics) = summarise(&judgement.values);
             point.short_folds = judgement.short_folds;
         }
-        halted
+        ended
     }
 
     /// Adds what a fold says of each model; cuts off those that it cannot judge.
@@ -206,35 +385,35 @@ impl Run<'_> {
         fold: usize,
         judgements: &mut Vec<Judgement>,
     ) -> Result<(), PathEnd> {
-        let mut walk = self
-            .fold_walk(job, fold)
-            .inspect_err(|_| judgements.clear())?;
+        let path = self.fold_path(job, fold);
+        let mut path = path.inspect_err(|_| judgements.clear())?;
         for number in 0..judgements.len() {
             if self.stopped.load(Ordering::Relaxed) {
                 return Err(PathEnd::Stopped);
             }
-            match walk.step() {
-                Ok(Some(step)) => self.stepped(job, Some(fold), number + 1, (&step.0, step.1)),
+            match path.advance() {
+                Ok(Some(step)) => self.stepped(job, Some(fold), number + 1, &step),
                 Ok(None) => judgements[number].short_folds += 1,
-                Err(halt) => {
+                Err(end) => {
                     judgements.truncate(number);
-                    return Err(halt);
+                    return Err(end);
                 }
             }
-            walk.spread(&mut judgements[number].values);
+            path.spread(&mut judgements[number].values);
         }
         Ok(())
     }
 
     /// The steps that an earlier run has taken.
-    fn earlier(&self, job: &Job, fold: Option<usize>) -> &[Step] {
-        RecordedPath::with(job.options.lambda, self.taken).map_or(&[], |taken| taken.of(fold))
+    fn recorded(&self, job: &Job, fold: Option<usize>) -> &[Step] {
+        let recorded = RecordedPath::find(self.recorded, &job.options);
+        recorded.map_or(&[], |recorded| recorded.of(fold))
     }
 
-    fn fold_walk<'b>(&'b self, job: &'b Job, fold: usize) -> Result<FoldPath<'b>, PathEnd> {
+    fn fold_path<'b>(&'b self, job: &'b Job, fold: usize) -> Result<FoldPath<'b>, PathEnd> {
         let (parts, meter) = (&self.folds[fold], &self.meters[fold]);
-        let (plan, earlier) = (job.folds[fold].as_ref(), self.earlier(job, Some(fold)));
-        FoldPath::new(parts, meter, plan, &job.options, earlier)
+        let (plan, recorded) = (job.folds[fold].as_ref(), self.recorded(job, Some(fold)));
+        FoldPath::new(parts, meter, plan, &job.options, recorded)
     }
 
     /// Takes the steps of the selection from all data, each judged by `judge`, until the rule
@@ -243,31 +422,42 @@ impl Run<'_> {
         &'b self,
         job: &'b Job,
         points: &mut Vec<Point>,
-        mut judge: impl FnMut(&SelectionPath<'b>) -> Result<Judgement, PathEnd>,
+        mut judge: impl FnMut(&Greedy<'b>) -> Result<Judgement, PathEnd>,
     ) -> Result<(), PathEnd> {
-        let (plan, options) = (&job.plan, &job.options);
-        let earlier = self.earlier(job, None);
-        let mut walk = SelectionPath::new(self.candidates, self.labels, plan, options, earlier)?;
+        let (candidates, recorded) = (self.candidates, self.recorded(job, None));
+        let mut greedy = Greedy::new(candidates, self.labels, &job.plan, &job.options, recorded)?;
         let mut settling = self.options.rule.settling(self.options.measure);
         loop {
             if self.stopped.load(Ordering::Relaxed) && points.len() < job.plan.steps {
                 return Err(PathEnd::Stopped);
             }
-            let Some(step) = walk.step()? else {
+            let Some(advance) = greedy.advance()? else {
                 return Ok(());
             };
-            let judgement = judge(&walk)?;
-            let point = point(&walk, step, &judgement);
+            let point = self.point(&greedy, &advance.step, &judge(&greedy)?);
             log(job, points.len() + 1, &point);
             let settled = settling
                 .as_mut()
                 .is_some_and(|path| path.push(&point.score));
             points.push(point);
-            let step = &points[points.len() - 1].step;
-            self.stepped(job, None, points.len(), (step, walk.replayed()));
+            self.stepped(job, None, points.len(), &advance);
             if settled {
                 return Ok(());
             }
+        }
+    }
+
+    fn point(&self, greedy: &Greedy<'_>, step: &Step, judgement: &Judgement) -> Point {
+        let (score, metrics) = summarise(&judgement.values);
+        let class = self.candidates.represented_by(step.feature);
+        Point {
+            step: step.clone(),
+            weights: greedy.state().weights(),
+            condition: greedy.state().condition(),
+            class: class.map_or_else(Vec::new, |class| self.candidates.class(class).to_vec()),
+            score,
+            metrics,
+            short_folds: judgement.short_folds,
         }
     }
 
@@ -276,19 +466,13 @@ impl Run<'_> {
     }
 
     /// Tells of a step, which may have been taken again.
-    fn stepped(
-        &self,
-        job: &Job,
-        fold: Option<usize>,
-        number: usize,
-        (step, replayed): (&Step, bool),
-    ) {
+    fn stepped(&self, job: &Job, fold: Option<usize>, number: usize, advance: &Advance) {
         let step = GridStep {
             lambda: job.options.lambda,
             fold,
             number,
-            step,
-            replayed,
+            step: &advance.step,
+            replayed: advance.replayed,
         };
         self.tell(|observer| {
             if observer.stepped(&step).is_break() {
@@ -303,19 +487,6 @@ impl Run<'_> {
         if let Ok(mut observer) = self.observer.lock() {
             what(&mut **observer);
         }
-    }
-}
-
-fn point(walk: &SelectionPath<'_>, step: Step, judgement: &Judgement) -> Point {
-    let (score, metrics): (Score, Vec<Score>) = summarise(&judgement.values);
-    Point {
-        step,
-        weights: walk.state().weights(),
-        condition: walk.state().condition(),
-        class: walk.class(),
-        score,
-        metrics,
-        short_folds: judgement.short_folds,
     }
 }
 

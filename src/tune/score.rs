@@ -1,6 +1,105 @@
-//! A measure of one model over queries.
+//! What models are judged by, and the values that their predictions have.
+
+use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::data::Dataset;
+use crate::greedy::{centre, centred};
+use crate::metrics::{Context, Convention, Metric, MetricsError, per_query};
+
+/// Values that differ by no more than this share are equal: they are in exact arithmetic where
+/// rounding tells them apart.
+const TIE: f64 = 1e-10;
+
+/// What models are judged by: a mean over queries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Measure {
+    /// `squared`: squares of the centred residuals, summed over the examples of a query. Lower
+    /// is better. On leave-query-out predictions its mean is the leave-query-out error divided
+    /// by the number of queries.
+    SquaredError,
+    /// A ranking measure. Higher is better.
+    Metric(Metric),
+}
+
+/// A name that is no measure.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[error("expected squared or the name of a metric; {0}")]
+pub struct UnknownMeasure(MetricsError);
+
+impl Measure {
+    /// Whether lower values are better.
+    pub fn lower_is_better(self) -> bool {
+        self == Self::SquaredError
+    }
+
+    /// Whether `value` is better than `other`, and not equal to it but for rounding.
+    pub fn better(self, value: f64, other: f64) -> bool {
+        let ahead = if self.lower_is_better() {
+            other - value
+        } else {
+            value - other
+        };
+        ahead > TIE * other.abs()
+    }
+
+    /// Whether `value` is better than `other` by at least `least`: a share of `other` for the
+    /// squared error, a difference for metrics.
+    pub fn improves(self, value: f64, other: f64, least: f64) -> bool {
+        let enough = match self {
+            Self::SquaredError => value <= other * (1.0 - least),
+            Self::Metric(_) => value >= other + least,
+        };
+        enough && self.better(value, other)
+    }
+
+    /// `value` made worse by `by`.
+    pub(super) fn worsened(self, value: f64, by: f64) -> f64 {
+        if self.lower_is_better() {
+            value + by
+        } else {
+            value - by
+        }
+    }
+}
+
+impl fmt::Display for Measure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SquaredError => formatter.pad("squared"),
+            Self::Metric(metric) => metric.fmt(formatter),
+        }
+    }
+}
+
+impl FromStr for Measure {
+    type Err = UnknownMeasure;
+
+    fn from_str(name: &str) -> Result<Self, UnknownMeasure> {
+        if name == "squared" {
+            return Ok(Self::SquaredError);
+        }
+        name.parse().map(Self::Metric).map_err(UnknownMeasure)
+    }
+}
+
+impl TryFrom<String> for Measure {
+    type Error = UnknownMeasure;
+
+    fn try_from(name: String) -> Result<Self, UnknownMeasure> {
+        name.parse()
+    }
+}
+
+impl From<Measure> for String {
+    fn from(measure: Measure) -> Self {
+        measure.to_string()
+    }
+}
 
 /// A measure of one model: its mean over the queries where it is defined.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -33,9 +132,134 @@ impl Score {
     }
 }
 
+/// Values of every query: those of the measure, then those of each metric.
+pub(super) type Values = Vec<Vec<Option<f64>>>;
+
+/// Takes the measures of predictions for one data set.
+#[derive(Debug)]
+pub(super) struct Meter<'a> {
+    /// What is predicted.
+    pub(super) data: &'a Dataset<'a>,
+    centred: Vec<f64>,
+    /// All metrics to compute.
+    metrics: Vec<Metric>,
+    /// Where the measure is among them; `None` for the squared error.
+    measure: Option<usize>,
+    /// How many metrics were asked for besides the measure.
+    asked: usize,
+    convention: Convention,
+    context: Context,
+}
+
+impl<'a> Meter<'a> {
+    /// For `data`, which may be a part of the data that `context` is of: takes `measure` and
+    /// `metrics`, all by `convention`.
+    pub(super) fn new(
+        data: &'a Dataset<'_>,
+        context: Context,
+        measure: Measure,
+        metrics: &[Metric],
+        convention: Convention,
+    ) -> Self {
+        let mut metrics = metrics.to_vec();
+        let asked = metrics.len();
+        let measure = match measure {
+            Measure::SquaredError => None,
+            Measure::Metric(metric) => {
+                let place = metrics.iter().position(|other| *other == metric);
+                Some(place.unwrap_or_else(|| {
+                    metrics.push(metric);
+                    asked
+                }))
+            }
+        };
+        Self {
+            data,
+            centred: centred(data.labels(), data.queries()),
+            metrics,
+            measure,
+            asked,
+            convention,
+            context,
+        }
+    }
+
+    /// Values of each query for its `scores`; none if a score or a square is no finite number.
+    /// Metrics are taken of `ranked`, the same with what ought to be equal made equal.
+    pub(super) fn values(&self, scores: &[f64], ranked: &[f64]) -> Option<Values> {
+        if !scores.iter().all(|score| score.is_finite()) {
+            return None;
+        }
+        let (labels, queries) = (self.data.labels(), self.data.queries());
+        let rule = (self.convention, self.context);
+        let found = per_query(&self.metrics, labels, ranked, queries, rule);
+        let column = |metric: usize| found.iter().map(|query| query[metric]).collect();
+        let measure = match self.measure {
+            None => self.squares(scores)?,
+            Some(metric) => column(metric),
+        };
+        let metrics = (0..self.asked).map(column);
+        Some(std::iter::once(measure).chain(metrics).collect())
+    }
+
+    /// Squared centred residuals, summed over each query.
+    fn squares(&self, scores: &[f64]) -> Option<Vec<Option<f64>>> {
+        let pairs = self.centred.iter().zip(scores);
+        let mut residual: Vec<f64> = pairs.map(|(label, score)| label - score).collect();
+        let square = |part: &mut [f64]| {
+            centre(part);
+            let sum: f64 = part.iter().map(|residual| residual * residual).sum();
+            sum.is_finite().then_some(Some(sum))
+        };
+        let queries = self.data.queries();
+        queries.split_mut(&mut residual).map(square).collect()
+    }
+}
+
+/// Means and standard errors of the values of all queries.
+pub(super) fn summarise(values: &[Vec<Option<f64>>]) -> (Score, Vec<Score>) {
+    let mut scores = values.iter().map(|values| Score::of(values));
+    let measure = scores.next().unwrap_or_else(|| Score::of(&[]));
+    (measure, scores.collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_round_trip() {
+        for name in ["squared", "cindex", "ndcg@10"] {
+            let measure: Measure = name.parse().unwrap();
+            assert_eq!(measure.to_string(), name);
+            let json = serde_json::to_string(&measure).unwrap();
+            assert_eq!(serde_json::from_str::<Measure>(&json).unwrap(), measure);
+        }
+        let error = "mse".parse::<Measure>().unwrap_err().to_string();
+        assert!(
+            error.contains("squared") && error.contains("ndcg"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn lower_errors_and_higher_metrics_are_better() {
+        let (squared, cindex) = (Measure::SquaredError, Measure::Metric(Metric::Concordance));
+        assert!(squared.better(1.0, 2.0) && !squared.better(2.0, 1.0));
+        assert!(cindex.better(0.6, 0.5) && !cindex.better(0.5, 0.6));
+        for measure in [squared, cindex] {
+            assert!(!measure.better(1.0, 1.0));
+            assert!(!measure.better(1.0, 1.0 + 1e-12) && !measure.better(1.0 + 1e-12, 1.0));
+        }
+    }
+
+    #[test]
+    fn improvements_are_shares_of_errors_and_differences_of_metrics() {
+        let (squared, cindex) = (Measure::SquaredError, Measure::Metric(Metric::Concordance));
+        assert!(squared.improves(7.5, 10.0, 0.25) && !squared.improves(7.6, 10.0, 0.25));
+        assert!(cindex.improves(0.75, 0.5, 0.25) && !cindex.improves(0.74, 0.5, 0.25));
+        assert!(!squared.improves(1.0, 1.0, 0.0) && !cindex.improves(1.0, 1.0, 0.0));
+    }
 
     #[test]
     fn queries_without_a_value_are_left_out() {

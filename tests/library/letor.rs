@@ -4,18 +4,19 @@
 
 use std::path::Path;
 
-use rankrls::QueryWeight;
 use rankrls::data::read::ReadOptions;
-use rankrls::letor::{self, Measures, Options, Outcome};
+use rankrls::letor::{self, FoldOutcome, Measures, validation};
+use rankrls::{QueryWeight, SelectionOptions};
 
-fn fold_3(options: &Options) -> Option<Outcome> {
+fn fold_3(options: &SelectionOptions) -> Option<FoldOutcome> {
     let Some(corpora) = std::env::var_os("RANKRLS_CORPORA") else {
         eprintln!("SKIPPED: set RANKRLS_CORPORA to the folder of corpora to test LETOR");
         return None;
     };
     let files = letor::find(&Path::new(&corpora).join("letor-mq2008-fold3")).unwrap();
     let fold = files[0].read(&ReadOptions::new()).unwrap();
-    Some(letor::run(&fold, options, &()).unwrap())
+    let lambdas = letor::lambdas();
+    Some(letor::run(&fold, options, &lambdas, &mut ()).unwrap())
 }
 
 /// To the four decimals that the paper prints.
@@ -27,7 +28,7 @@ fn printed(measures: &Measures) -> [String; 4] {
 /// too. Features count from 1, as in the files.
 #[test]
 fn fold_3_of_mq2008_is_that_of_the_paper() {
-    let Some(outcome) = fold_3(&Options::new()) else {
+    let Some(outcome) = fold_3(&letor::options()) else {
         return;
     };
     let selection = &outcome.greedy.selection;
@@ -48,17 +49,21 @@ fn fold_3_of_mq2008_is_that_of_the_paper() {
 /// all features: two ways to the same weights, whose rankings differ in ties at most.
 #[test]
 fn paths_end_with_all_features() {
-    for weight in [QueryWeight::Uniform, QueryWeight::Pairs] {
-        let Some(outcome) = fold_3(&Options::new().query_weight(weight)) else {
+    for query_weight in [QueryWeight::Uniform, QueryWeight::Pairs] {
+        let options = SelectionOptions {
+            query_weight,
+            ..letor::options()
+        };
+        let Some(outcome) = fold_3(&options) else {
             return;
         };
-        assert_eq!(outcome.curves.len(), 21);
-        for (curve, all) in outcome.curves.iter().zip(&outcome.all_features.grid) {
-            assert_eq!(curve.features.len(), outcome.summary.column_classes);
-            let last = curve.validation.last().unwrap();
+        assert_eq!(outcome.paths.len(), 21);
+        for (path, all) in outcome.paths.iter().zip(&outcome.all_features.grid) {
+            assert_eq!(path.points.len(), outcome.summary.column_classes);
+            let last = validation(path.points.last().unwrap());
             for (found, expected) in last.iter().zip(&all.unwrap()) {
                 let difference = (found.unwrap() - expected.unwrap()).abs();
-                assert!(difference < 1e-3, "{}: {difference}", curve.lambda);
+                assert!(difference < 1e-3, "{}: {difference}", path.lambda);
             }
         }
     }

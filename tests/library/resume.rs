@@ -280,13 +280,13 @@ impl tune::Observer for TuneCut {
     }
 }
 
-fn tune_options() -> tune::Options<'static> {
+fn tune_options() -> tune::TuneOptions<'static> {
     let lambdas = [0.25, 1.0, 4.0].map(|lambda| Lambda::new(lambda).unwrap());
-    tune::Options::new(6, &lambdas)
+    tune::TuneOptions::new(SelectionOptions::new(6, Lambda::ONE), &lambdas)
 }
 
 /// Cuts a tuning every `left` steps, and holds its end to that of an unbroken one.
-fn check_tuning(data: &Dataset<'_>, options: &tune::Options<'_>, left: usize) {
+fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions<'_>, left: usize) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.checkpoint");
     let candidates = options.candidates(data);
@@ -342,26 +342,41 @@ fn tunings_go_on_from_anywhere() {
         least: 0.05,
         patience: 2,
     };
+    let mut bounded = tune_options();
+    bounded.selection.strategy = Some(StrategyKind::Bounded);
+    let folded = tune::TuneOptions {
+        evidence: folds,
+        ..tune_options()
+    };
+    let settling = tune::TuneOptions {
+        rule: settling,
+        ..folded.clone()
+    };
+    let mut sampled = tune::TuneOptions {
+        measure: Measure::Metric(Metric::Concordance),
+        ..folded.clone()
+    };
+    sampled.selection = SelectionOptions {
+        strategy: Some(StrategyKind::Sampled),
+        sample: Some(20),
+        seed: 3,
+        query_weight: QueryWeight::Size,
+        ..sampled.selection
+    };
     for (options, left) in [
         (tune_options(), 4),
-        (tune_options().strategy(StrategyKind::Bounded), 5),
-        (tune_options().evidence(folds), 7),
-        (tune_options().evidence(folds).rule(settling), 5),
-        (
-            tune_options()
-                .strategy(StrategyKind::Sampled)
-                .sample(20)
-                .seed(3)
-                .evidence(folds)
-                .measure(Measure::Metric(Metric::Concordance))
-                .query_weight(QueryWeight::Size),
-            9,
-        ),
+        (bounded, 5),
+        (folded, 7),
+        (settling, 5),
+        (sampled, 9),
     ] {
         check_tuning(&data, &options, left);
     }
     let validation = rows(200..300, data.width());
-    let options = tune_options().evidence(Evidence::Validation(&validation));
+    let options = tune::TuneOptions {
+        evidence: Evidence::Validation(&validation),
+        ..tune_options()
+    };
     check_tuning(&data, &options, 4);
 }
 
@@ -374,13 +389,16 @@ fn steps_of_another_tuning_are_refused() {
         &candidates,
         data.labels(),
         0,
-        &options.selection(options.lambdas()[1], 1),
+        &SelectionOptions {
+            k: 1,
+            ..options.grid()[1]
+        },
         &mut (),
     );
     let mut step = step.unwrap().steps.remove(0);
     step.lqo_error *= 2.0;
     let taken = tune::RecordedPath {
-        lambda: options.lambdas()[1],
+        lambda: options.lambdas[1],
         strategy: StrategyKind::Dense,
         steps: vec![step],
         folds: Vec::new(),
@@ -408,23 +426,28 @@ fn a_checkpoint_of_another_tuning_is_refused_with_what_differs() {
     let mut tuning = Tuning::new(hash, settings.clone());
     tuning.save(&path).unwrap();
     assert_eq!(Tuning::load(&path, hash, &settings).unwrap(), tuning);
-    let refusal = |hash, options: &tune::Options<'_>| {
+    let refusal = |hash, options: &tune::TuneOptions<'_>| {
         let error = Tuning::load(&path, hash, &TuningSettings::from(options)).unwrap_err();
         assert!(matches!(error, CheckpointError::OtherRun { .. }), "{error}");
         error.to_string()
     };
-    let other = tune::Options::new(7, &[Lambda::ONE, Lambda::new(2.0).unwrap()])
-        .evidence(Evidence::Folds { count: 3, seed: 2 })
-        .measure(Measure::Metric(Metric::Concordance))
-        .convention(Convention::Letor)
-        .rule(Rule::MinImprovement {
+    let selection = SelectionOptions {
+        strategy: Some(StrategyKind::Sampled),
+        sample: Some(5),
+        seed: 4,
+        query_weight: QueryWeight::Pairs,
+        ..SelectionOptions::new(7, Lambda::ONE)
+    };
+    let other = tune::TuneOptions {
+        evidence: Evidence::Folds { count: 3, seed: 2 },
+        measure: Measure::Metric(Metric::Concordance),
+        convention: Convention::Letor,
+        rule: Rule::MinImprovement {
             least: 0.5,
             patience: 3,
-        })
-        .strategy(StrategyKind::Sampled)
-        .sample(5)
-        .seed(4)
-        .query_weight(QueryWeight::Pairs);
+        },
+        ..tune::TuneOptions::new(selection, &[Lambda::ONE, Lambda::new(2.0).unwrap()])
+    };
     let text = refusal(hash, &other);
     for difference in [
         "the grid of lambdas was 0.25,1,4 and is 1,2 now",
@@ -442,7 +465,10 @@ fn a_checkpoint_of_another_tuning_is_refused_with_what_differs() {
     }
     let test = sample::test();
     assert!(refusal(DataHash::of(&test), &tune_options()).contains("hash of the data was"));
-    let validated = tune_options().evidence(Evidence::Validation(&test));
+    let validated = tune::TuneOptions {
+        evidence: Evidence::Validation(&test),
+        ..tune_options()
+    };
     assert!(refusal(hash, &validated).contains("is validation data with the hash "));
     // What was hashed right but cannot be.
     tuning.taken.push(tune::RecordedPath {

@@ -8,10 +8,10 @@ use rankrls::greedy::Criterion;
 use rankrls::greedy::scores;
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::tune::{
-    Ending, Evidence, Grid, GridStep, Measure, Observer, Options, Outcome, Rule, TuneError, Tuned,
-    fold_queries, tune,
+    Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Rule, TuneError, TuneOptions,
+    Tuned, fold_queries, tune,
 };
-use rankrls::{Dataset, Lambda, QueryWeight, StrategyKind, select};
+use rankrls::{Dataset, Lambda, QueryWeight, SelectionOptions, StrategyKind, select};
 
 /// Columns of small half-integers, some of them constant, in queries of one row and more.
 fn problems(least_queries: usize) -> impl Strategy<Value = Problem> {
@@ -64,6 +64,16 @@ fn grid(values: &[f64]) -> Vec<Lambda> {
 }
 
 const LAMBDAS: [f64; 4] = [0.125, 1.0, 4.0, 64.0];
+
+fn options(k: usize, lambdas: &[f64]) -> TuneOptions<'static> {
+    TuneOptions::new(SelectionOptions::new(k, Lambda::ONE), &grid(lambdas))
+}
+
+fn by(strategy: StrategyKind, k: usize, lambdas: &[f64]) -> TuneOptions<'static> {
+    let mut options = options(k, lambdas);
+    options.selection.strategy = Some(strategy);
+    options
+}
 
 fn cindex() -> Measure {
     Measure::Metric(Metric::Concordance)
@@ -121,12 +131,14 @@ proptest! {
     #[test]
     fn leave_query_out_evidence_is_retraining_without_each_query(problem in problems(1)) {
         let data = problem.dataset();
-        let options = Options::new(problem.x.len(), &grid(&LAMBDAS)).metrics(&[Metric::Concordance]);
+        let mut options = options(problem.x.len(), &LAMBDAS);
+        options.metrics = vec![Metric::Concordance];
         let Ok(tuned) = tune(&data, &options, &mut ()) else {
             prop_assert!(problem.representatives().is_empty());
             return Ok(());
         };
-        let by_cindex = tune(&data, &options.measure(cindex()), &mut ());
+        options.measure = cindex();
+        let by_cindex = tune(&data, &options, &mut ());
         prop_assert_eq!(tuned.outcomes.len(), LAMBDAS.len());
         let queries = problem.queries();
         let start: f64 = problem.error(&[], 1.0);
@@ -168,7 +180,8 @@ proptest! {
                     }
                 }
             }
-            Err(error) => prop_assert_eq!(error, TuneError::Undefined { measure: cindex() }),
+            Err(TuneError::Undefined { measure }) => prop_assert_eq!(measure, cindex()),
+            Err(error) => panic!("{error}"),
         }
     }
 
@@ -178,10 +191,11 @@ proptest! {
         let queries = data.queries().len();
         let count = if many { queries } else { 2 };
         let metrics: Vec<Metric> = ["cindex", "err"].map(|name| name.parse().unwrap()).into();
-        let options = Options::new(4, &grid(&[0.5, 8.0]))
-            .strategy(StrategyKind::LowMem)
-            .metrics(&metrics)
-            .evidence(Evidence::Folds { count, seed });
+        let mut options = TuneOptions {
+            metrics: metrics.clone(),
+            evidence: Evidence::Folds { count, seed },
+            ..by(StrategyKind::LowMem, 4, &[0.5, 8.0])
+        };
         let Ok(tuned) = tune(&data, &options, &mut ()) else {
             prop_assert!(problem.representatives().is_empty());
             return Ok(());
@@ -204,8 +218,8 @@ proptest! {
             }
         }
         // The paths of several folds side by side are the same.
-        let patient = Rule::MinImprovement { least: 0.0, patience: 100 };
-        let together = tune(&data, &options.rule(patient), &mut ()).unwrap();
+        options.rule = Rule::MinImprovement { least: 0.0, patience: 100 };
+        let together = tune(&data, &options, &mut ()).unwrap();
         prop_assert_eq!(together.outcomes, tuned.outcomes);
     }
 }
@@ -223,9 +237,9 @@ fn out_of_fold(
     for fold in folds {
         let others = (0..data.queries().len()).filter(|query| !fold.contains(query));
         let train = data.queries_subset(&others.collect::<Vec<_>>()).unwrap();
-        let options = rankrls::SelectionOptions {
+        let options = SelectionOptions {
             strategy: Some(StrategyKind::LowMem),
-            ..rankrls::SelectionOptions::new(k, lambda)
+            ..SelectionOptions::new(k, lambda)
         };
         let Ok(selection) = select(&train, &options, &mut ()) else {
             short += 1;
@@ -254,14 +268,13 @@ fn the_chosen_selection_is_what_select_finds() {
                 patience: 2,
             },
         ] {
-            let options = Options::new(15, &grid(&LAMBDAS))
-                .strategy(strategy)
-                .seed(3)
-                .rule(rule);
+            let mut options = by(strategy, 15, &LAMBDAS);
+            options.selection.seed = 3;
+            options.rule = rule;
             let tuned = tune(&data, &options, &mut ()).unwrap();
             let selection = tuned.selection();
-            let options = rankrls::SelectionOptions::new(tuned.choice.k, tuned.chosen().lambda);
-            let options = rankrls::SelectionOptions {
+            let options = SelectionOptions::new(tuned.choice.k, tuned.chosen().lambda);
+            let options = SelectionOptions {
                 strategy: Some(strategy),
                 seed: 3,
                 ..options
@@ -283,14 +296,15 @@ fn query_weights_and_criteria_are_those_of_select() {
     };
     for weight in [QueryWeight::Size, QueryWeight::Pairs] {
         for criterion in [Criterion::Squared, criterion] {
-            let options = Options::new(8, &grid(&LAMBDAS)).strategy(StrategyKind::LowMem);
-            let options = options.query_weight(weight).criterion(criterion);
+            let mut options = by(StrategyKind::LowMem, 8, &LAMBDAS);
+            options.selection.query_weight = weight;
+            options.selection.criterion = criterion;
             let tuned = tune(&data, &options, &mut ()).unwrap();
-            let single = rankrls::SelectionOptions {
+            let single = SelectionOptions {
                 strategy: Some(StrategyKind::LowMem),
                 query_weight: weight,
                 criterion,
-                ..rankrls::SelectionOptions::new(tuned.choice.k, tuned.chosen().lambda)
+                ..SelectionOptions::new(tuned.choice.k, tuned.chosen().lambda)
             };
             let alone = select(&data, &single, &mut ()).unwrap();
             assert_eq!(tuned.selection(), alone);
@@ -308,8 +322,8 @@ fn query_weights_and_criteria_are_those_of_select() {
                 1e-3
             ));
             // A fold without labels to rank has nothing to select from.
-            let folds = options.evidence(Evidence::Folds { count: 3, seed: 1 });
-            assert!(tune(&data, &folds, &mut ()).is_ok());
+            options.evidence = Evidence::Folds { count: 3, seed: 1 };
+            assert!(tune(&data, &options, &mut ()).is_ok());
         }
     }
 }
@@ -358,12 +372,13 @@ fn any_number_of_selections_and_threads_gives_the_same_bits() {
             },
         ] {
             let run = |threads: usize, concurrent: usize| {
-                let options = Options::new(12, &grid(&LAMBDAS))
-                    .evidence(evidence)
-                    .rule(rule);
-                let options = options
-                    .concurrent(concurrent)
-                    .metrics(&[Metric::AveragePrecision]);
+                let options = TuneOptions {
+                    evidence,
+                    rule,
+                    concurrent: Some(concurrent),
+                    metrics: vec![Metric::AveragePrecision],
+                    ..options(12, &LAMBDAS)
+                };
                 let pool = rayon::ThreadPoolBuilder::new()
                     .num_threads(threads)
                     .build()
@@ -382,19 +397,17 @@ fn any_number_of_selections_and_threads_gives_the_same_bits() {
 fn validation_evidence_is_what_the_models_predict() {
     let (data, other) = (problem(9).dataset(), problem(4).dataset());
     let metrics = [Metric::Concordance, Metric::MeanNdcg];
-    let options = Options::new(6, &grid(&[1.0, 16.0]))
-        .evidence(Evidence::Validation(&other))
-        .measure(Measure::Metric(Metric::MeanNdcg))
-        .metrics(&metrics);
+    let options = TuneOptions {
+        evidence: Evidence::Validation(&other),
+        measure: Measure::Metric(Metric::MeanNdcg),
+        metrics: metrics.to_vec(),
+        ..options(6, &[1.0, 16.0])
+    };
     let tuned = tune(&data, &options, &mut ()).unwrap();
     for outcome in &tuned.outcomes {
         for (k, point) in (1..).zip(&outcome.points) {
-            let selection = select(
-                &data,
-                &rankrls::SelectionOptions::new(k, outcome.lambda),
-                &mut (),
-            )
-            .unwrap();
+            let selection =
+                select(&data, &SelectionOptions::new(k, outcome.lambda), &mut ()).unwrap();
             let scores = scores(&features(outcome, k), &selection.weights, &other);
             let found = evaluate(
                 &metrics,
@@ -451,14 +464,16 @@ fn paths_that_improve_no_more_are_left() {
     let data = problem(9).dataset();
     let folds = Evidence::Folds { count: 3, seed: 5 };
     for evidence in [Evidence::Lqo, folds] {
-        let options = Options::new(20, &grid(&LAMBDAS)).evidence(evidence);
+        let mut options = options(20, &LAMBDAS);
+        options.evidence = evidence;
+        let whole = tune(&data, &options, &mut ()).unwrap();
         let rule = Rule::MinImprovement {
             least: 0.05,
             patience: 2,
         };
         let mut counter = Counter::default();
-        let tuned = tune(&data, &options.clone().rule(rule), &mut counter).unwrap();
-        let whole = tune(&data, &options, &mut ()).unwrap();
+        options.rule = rule;
+        let tuned = tune(&data, &options, &mut counter).unwrap();
         let mut taken = 0;
         for (short, long) in tuned.outcomes.iter().zip(&whole.outcomes) {
             assert_eq!(short.ending, Ending::Settled);
@@ -488,9 +503,11 @@ fn paths_that_improve_no_more_are_left() {
 fn an_observer_can_stop_and_the_choice_is_among_what_there_is() {
     let data = problem(9).dataset();
     let stopped = |evidence, last| {
-        let options = Options::new(20, &grid(&LAMBDAS))
-            .evidence(evidence)
-            .concurrent(1);
+        let options = TuneOptions {
+            evidence,
+            concurrent: Some(1),
+            ..options(20, &LAMBDAS)
+        };
         let mut counter = Counter {
             last,
             ..Counter::default()
@@ -512,12 +529,13 @@ fn an_observer_can_stop_and_the_choice_is_among_what_there_is() {
             .all(|outcome| outcome.ending == Ending::Interrupted)
     );
     let folds = Evidence::Folds { count: 2, seed: 1 };
-    assert_eq!(stopped(folds, 30).unwrap_err(), TuneError::Interrupted);
+    let error = stopped(folds, 30).unwrap_err();
+    assert!(matches!(error, TuneError::Interrupted), "{error}");
     let tuned = stopped(folds, 90).unwrap();
     assert_eq!(tuned.outcomes[0].points.len(), 20);
     assert!(tuned.outcomes[1].points.is_empty());
     // After the last step there is nothing left to stop.
-    let options = Options::new(3, &grid(&[1.0]));
+    let options = options(3, &[1.0]);
     let tuned = tune(
         &data,
         &options,
@@ -535,8 +553,9 @@ fn a_lambda_that_does_not_fit_does_not_end_the_others() {
     let data = problem(9).dataset();
     // Below |v|^2 / 10^4 a factor a query is counted in.
     let options = |limit| {
-        let options = Options::new(20, &grid(&[1e-6, 1.0])).strategy(StrategyKind::LowMem);
-        options.max_memory(limit)
+        let mut options = by(StrategyKind::LowMem, 20, &[1e-6, 1.0]);
+        options.selection.max_memory = Some(limit);
+        options
     };
     let needed = (1..1 << 20)
         .map(|kib| kib << 10)
@@ -559,11 +578,11 @@ fn a_lambda_that_does_not_fit_does_not_end_the_others() {
 fn fewer_selections_are_at_work_where_memory_is_short() {
     let data = problem(9).dataset();
     let concurrent = |limit: u64| {
-        let options = Options::new(20, &grid(&LAMBDAS))
-            .strategy(StrategyKind::Dense)
-            .concurrent(4);
+        let mut options = by(StrategyKind::Dense, 20, &LAMBDAS);
+        options.concurrent = Some(4);
+        options.selection.max_memory = Some(limit);
         let mut counter = Counter::default();
-        let found = tune(&data, &options.max_memory(limit), &mut counter);
+        let found = tune(&data, &options, &mut counter);
         found.is_ok().then(|| counter.grid.unwrap().concurrent)
     };
     let found: Vec<_> = (0..600).map(|kib| concurrent(kib << 10)).collect();
@@ -583,11 +602,7 @@ fn a_lambda_that_is_too_small_is_refused_alone() {
         labels: vec![1e150, -1e150, 1e150, -1e150, 1e150, 0.0, 1e150, 1e149],
         sizes: vec![2, 2, 2, 2],
     };
-    let tuned = tune(
-        &problem.dataset(),
-        &Options::new(2, &grid(&[1e-300, 1.0])),
-        &mut (),
-    );
+    let tuned = tune(&problem.dataset(), &options(2, &[1e-300, 1.0]), &mut ());
     let tuned = tuned.unwrap();
     assert!(matches!(tuned.outcomes[0].ending, Ending::Refused { .. }));
     assert_eq!(tuned.outcomes[1].ending, Ending::Complete);
@@ -598,7 +613,7 @@ fn a_lambda_that_is_too_small_is_refused_alone() {
 #[test]
 fn outcomes_can_be_stored() {
     let data = problem(6).dataset();
-    let options = Options::new(5, &grid(&LAMBDAS)).strategy(StrategyKind::Sampled);
+    let options = by(StrategyKind::Sampled, 5, &LAMBDAS);
     let tuned = tune(&data, &options, &mut ()).unwrap();
     let text = serde_json::to_string(&tuned.outcomes).unwrap();
     assert_eq!(
@@ -610,14 +625,23 @@ fn outcomes_can_be_stored() {
 #[test]
 fn what_cannot_be_tuned_is_refused() {
     let data = problem(3).dataset();
-    let refused = |options: &Options<'_>| tune(&data, options, &mut ()).unwrap_err().to_string();
-    assert!(refused(&Options::new(3, &[])).contains("no lambda"));
-    assert!(refused(&Options::new(0, &grid(&[1.0]))).contains("k is 0"));
-    let folds = Options::new(3, &grid(&[1.0])).evidence(Evidence::Folds { count: 4, seed: 1 });
-    assert!(refused(&folds).contains("4 folds of 3 queries"));
-    let rule = Rule::MinImprovement {
-        least: -1.0,
-        patience: 1,
+    let refused = |options: TuneOptions<'_>| {
+        let found = tune(&data, &options, &mut ());
+        found.unwrap_err().to_string()
     };
-    assert!(refused(&Options::new(3, &grid(&[1.0])).rule(rule)).contains("from 0 on"));
+    assert!(refused(options(3, &[])).contains("no lambda"));
+    assert!(refused(options(0, &[1.0])).contains("k is 0"));
+    let folds = TuneOptions {
+        evidence: Evidence::Folds { count: 4, seed: 1 },
+        ..options(3, &[1.0])
+    };
+    assert!(refused(folds).contains("4 folds of 3 queries"));
+    let rule = TuneOptions {
+        rule: Rule::MinImprovement {
+            least: -1.0,
+            patience: 1,
+        },
+        ..options(3, &[1.0])
+    };
+    assert!(refused(rule).contains("from 0 on"));
 }

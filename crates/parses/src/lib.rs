@@ -9,6 +9,7 @@
 
 mod bag;
 pub mod corpus;
+mod interner;
 pub mod language;
 pub mod linkgrammar;
 mod random;

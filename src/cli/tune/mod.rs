@@ -1,40 +1,252 @@
 //! `rankrls tune`.
 
-mod args;
 mod report;
-mod rows;
-mod table_file;
-mod watch;
 
+use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use rankrls::checkpoint::{Record, Tuning, TuningSettings};
-use rankrls::data::DataHash;
+use clap::{Args, ValueEnum};
+use indicatif::ProgressBar;
+use rankrls::checkpoint::{Checkpointer, Record, Tuning, TuningSettings};
 use rankrls::data::read::Loaded;
-use rankrls::greedy::Selection;
-use rankrls::tune::{Ending, Evidence, Options, TuneError, Tuned, figure, resume_among};
-use rankrls::{ColumnClasses, Dataset, Model, TestPath, memory};
+use rankrls::greedy::{Selection, SelectionOptions};
+use rankrls::metrics::{Convention, parse_list};
+use rankrls::plot::{self, Figure, Panel, Path, power};
+use rankrls::tune::{
+    Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Rule, TuneError, TuneOptions,
+    Tuned, resume_among,
+};
+use rankrls::{Dataset, Lambda, Metric, Model, StrategyKind, TestPath, memory};
 
-pub(crate) use args::TuneArgs;
+use super::args::{self, Lambdas, Measures, at_least_one, usage};
+use super::checkpoint::{self, CheckpointArgs};
+use super::console::{Condition, Console, Interrupt, warn_of_lost_digits};
+use super::data::{self, Sizes, TestSizes, TrainingData};
+use super::output::{OutputFile, PlotArgs, format_exact, print_report};
+use report::{Report, TableFile};
 
-use super::console::Console;
-use super::console::Interrupt;
-use super::console::{Condition, warn_of_lost_digits};
-use super::data::{Sizes, TestSizes};
-use super::output::PlotFile;
-use super::output::format_exact;
-use super::output::{OutputFile, print, print_json};
-use report::Report;
-use table_file::TableFile;
-use watch::Watch;
+const STYLE: &str = "{bar:24} {pos}/{len} steps, {msg}{eta} left";
 
-/// Files that were found writable before the work began.
-struct Outputs {
-    model: Option<OutputFile>,
-    table: Option<TableFile>,
-    plot: Option<PlotFile>,
+/// Folds where none are asked for.
+const FOLDS: usize = 5;
+
+/// Least improvement and patience where none are asked for.
+const LEAST: f64 = 0.001;
+const PATIENCE: usize = 5;
+
+/// Choose lambda and the number of features together
+///
+/// Selects features with every lambda of a grid. The model after each step is judged by its
+/// leave-query-out predictions, which cost nothing more, by its predictions for validation data,
+/// or by cross-validation over queries; a rule chooses one of all models.
+#[derive(Debug, Args)]
+#[command(mut_arg("seed", |seed| seed.help("Seed of the random draws, of candidates and of folds")))]
+#[command(after_help = "\
+Examples:
+  rankrls tune @parses -k 20
+  rankrls tune train.svm -k 50 --lambdas 2^-2..2^8:2 --rule one-se -o model.json
+  rankrls tune train.svm -k 50 --validation test.svm --measure ndcg@10 --metrics map,cindex
+  rankrls tune train.svm -k 20 --lambdas 0.5,4,32 --folds 3 --table models.csv
+  rankrls tune train.svm -k 50 --rule one-se --plot paths.svg
+  rankrls tune train.svm -k 200 --folds 3 --checkpoint tune.checkpoint --resume
+  rankrls tune train.svm -k 50 --min-improvement 0.01 --patience 3 --json")]
+pub(crate) struct TuneArgs {
+    /// Most features to select
+    #[arg(short, value_name = "K", value_parser = at_least_one)]
+    k: usize,
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    #[arg(default_value = "2^-4..2^10", help = args::LAMBDAS_HELP)]
+    lambdas: Lambdas,
+    #[command(flatten)]
+    selection: SelectionOptions,
+    /// Predictions to judge by: lqo, for the training data by models that leave out the query;
+    /// validation, for the data of --validation; folds, for the queries of each fold by features
+    /// selected without them [default: lqo, or what --validation or --folds ask for]
+    #[arg(long, value_enum, value_name = "NAME")]
+    evidence: Option<EvidenceName>,
+    /// Validation data
+    #[arg(long, value_name = "DATA")]
+    validation: Option<PathBuf>,
+    /// Number of folds, from 2 to the number of queries [default: 5]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    folds: Option<usize>,
+    /// What models are judged by: squared, the mean over queries of the squared centred error, or
+    /// a measure
+    #[arg(long, value_name = "NAME", default_value = "squared")]
+    measure: Measure,
+    /// Measures to print besides, separated by commas; those of --test are all where none are
+    /// named
+    #[arg(long, value_name = "LIST")]
+    metrics: Option<Measures>,
+    /// Convention of all measures
+    #[arg(long, value_name = "NAME", default_value = "standard")]
+    #[arg(value_parser = args::convention())]
+    convention: Convention,
+    /// best: the best value; one-se: the fewest features within one standard error of it;
+    /// min-improvement: the best of paths that end where they improve no more [default: best]
+    #[arg(long, value_enum, value_name = "NAME")]
+    rule: Option<RuleName>,
+    /// The improvement that a path has to make, as a share of the squared error or a difference
+    /// of a measure [default: 0.001]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    min_improvement: Option<f64>,
+    /// The steps in which it has to make it [default: 5]
+    #[arg(long, value_name = "P", value_parser = at_least_one)]
+    patience: Option<usize>,
+    #[command(flatten)]
+    data: TrainingData,
+    /// Measure the chosen path on this data; has no part in the choice
+    #[arg(long, value_name = "DATA")]
+    test: Option<PathBuf>,
+    /// Write what was found of all models to this file, as .csv or .json
+    #[arg(long, value_name = "FILE", value_parser = report::table_name)]
+    table: Option<PathBuf>,
+    /// Write the chosen model to this file
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    #[command(flatten)]
+    plot: PlotArgs,
+    #[command(flatten)]
+    checkpoint: CheckpointArgs,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum EvidenceName {
+    Lqo,
+    Validation,
+    Folds,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RuleName {
+    Best,
+    OneSe,
+    MinImprovement,
+}
+
+impl TuneArgs {
+    /// Refuses what the parser cannot see.
+    fn check(&self) -> Result<()> {
+        let inputs = [
+            Some(&self.data.path),
+            self.data.names.as_ref(),
+            self.validation.as_ref(),
+            self.test.as_ref(),
+        ];
+        data::check_one_stdin(&inputs)?;
+        self.plot.check(self.output.as_deref())?;
+        self.check_evidence()?;
+        self.rule()?;
+        self.selection.check_strategy().map_err(usage)
+    }
+
+    fn check_evidence(&self) -> Result<()> {
+        let (validation, folds) = (self.validation.is_some(), self.folds.is_some());
+        let message = match self.evidence() {
+            _ if validation && folds => "--validation and --folds are two kinds of evidence",
+            EvidenceName::Validation if !validation => {
+                "--evidence validation takes its data from --validation"
+            }
+            EvidenceName::Lqo | EvidenceName::Folds if validation => {
+                "--validation goes with --evidence validation"
+            }
+            EvidenceName::Lqo | EvidenceName::Validation if folds => {
+                "--folds goes with --evidence folds"
+            }
+            EvidenceName::Folds if self.folds == Some(1) => {
+                "--folds: expected at least 2, one to predict and one to select from"
+            }
+            _ => return Ok(()),
+        };
+        Err(usage(message))
+    }
+
+    fn evidence(&self) -> EvidenceName {
+        match self.evidence {
+            Some(name) => name,
+            None if self.validation.is_some() => EvidenceName::Validation,
+            None if self.folds.is_some() => EvidenceName::Folds,
+            None => EvidenceName::Lqo,
+        }
+    }
+
+    fn rule(&self) -> Result<Rule> {
+        let asked = self.min_improvement.is_some() || self.patience.is_some();
+        match self.rule {
+            Some(RuleName::Best | RuleName::OneSe) if asked => Err(usage(
+                "--min-improvement and --patience go with --rule min-improvement",
+            )),
+            None if !asked => Ok(Rule::Best),
+            Some(RuleName::Best) => Ok(Rule::Best),
+            Some(RuleName::OneSe) => Ok(Rule::OneSe),
+            None | Some(RuleName::MinImprovement) => self.min_improvement(),
+        }
+    }
+
+    fn min_improvement(&self) -> Result<Rule> {
+        let least = self.min_improvement.unwrap_or(LEAST);
+        if !(least.is_finite() && least >= 0.0) {
+            return Err(usage(format_args!(
+                "--min-improvement: expected a number from 0 on, found {least}"
+            )));
+        }
+        let patience = self.patience.unwrap_or(PATIENCE);
+        Ok(Rule::MinImprovement { least, patience })
+    }
+
+    /// Measures the models on the path to the chosen one.
+    fn test_path<'a>(
+        &self,
+        tuned: &Tuned,
+        test: Option<&'a Loaded>,
+    ) -> Result<Option<TestPath<'a>>> {
+        let Some(test) = test else {
+            return Ok(None);
+        };
+        let metrics: Vec<Metric> = match &self.metrics {
+            Some(Measures(metrics)) => metrics.clone(),
+            None => parse_list(args::DEFAULT_MEASURES)?,
+        };
+        let mut path = TestPath::new(&test.dataset, &metrics, self.convention);
+        for point in &tuned.chosen().points[..tuned.choice.k] {
+            path.push(point.step.feature, &point.weights)
+                .context("cannot measure the test data")?;
+        }
+        Ok(Some(path))
+    }
+
+    /// What to try, with the validation data if they are the evidence.
+    fn options<'a>(&self, validation: Option<&'a Dataset<'a>>) -> Result<TuneOptions<'a>> {
+        let evidence = match (self.evidence(), validation) {
+            (EvidenceName::Folds, _) => Evidence::Folds {
+                count: self.folds.unwrap_or(FOLDS),
+                seed: self.selection.seed,
+            },
+            (EvidenceName::Validation, Some(dataset)) => Evidence::Validation(dataset),
+            _ => Evidence::Lqo,
+        };
+        let selection = SelectionOptions {
+            k: self.k,
+            criterion: self.selection.criterion.under(self.convention),
+            max_memory: self.data.read.budget(),
+            ..self.selection
+        };
+        let metrics = self.metrics.as_ref();
+        Ok(TuneOptions {
+            evidence,
+            measure: self.measure,
+            metrics: metrics.map_or_else(Vec::new, |Measures(metrics)| metrics.clone()),
+            convention: self.convention,
+            rule: self.rule()?,
+            ..TuneOptions::new(selection, &self.lambdas.0)
+        })
+    }
 }
 
 /// The data that were read.
@@ -46,36 +258,17 @@ struct Input {
     seconds: f64,
 }
 
-pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
-    args.check()?;
-    args.checkpoint.check()?;
-    let outputs = Outputs {
-        model: args.output.as_deref().map(OutputFile::create).transpose()?,
-        table: args.table.as_deref().map(TableFile::create).transpose()?,
-        plot: args.plot.create()?,
-    };
-    let interrupt = Interrupt::install()?;
-    let input = Input::read(args, console)?;
-    let job = Job {
-        args,
-        console,
-        input: &input,
-        interrupt: &interrupt,
-    };
-    job.run(outputs)
-}
-
 impl Input {
     fn read(args: &TuneArgs, console: Console) -> Result<Self> {
         let (train, seconds) = args.data.train(console)?;
         let mut held = train.memory();
-        let mut other = |path: &std::path::PathBuf| -> Result<Loaded> {
+        let mut other = |path: &PathBuf| -> Result<Loaded> {
             let loaded = args.data.other(path, &train, held, console)?;
             held += loaded.dataset.memory();
             Ok(loaded)
         };
         Ok(Self {
-            validation: args.validation().map(&mut other).transpose()?,
+            validation: args.validation.as_ref().map(&mut other).transpose()?,
             test: args.test.as_ref().map(&mut other).transpose()?,
             train,
             seconds,
@@ -90,179 +283,207 @@ impl Input {
     }
 }
 
-/// A grid about to be followed.
-struct Job<'a> {
-    args: &'a TuneArgs,
-    console: Console,
-    input: &'a Input,
-    interrupt: &'a Interrupt,
+/// Tunes, writes files and prints the report, also when interrupted on the way.
+pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
+    args.check()?;
+    args.checkpoint.check()?;
+    // Files are found writable before the work begins.
+    let model_file = args.output.as_deref().map(OutputFile::create).transpose()?;
+    let table_file = args.table.as_deref().map(TableFile::create).transpose()?;
+    let plot_file = args.plot.create()?;
+    let interrupt = Interrupt::install()?;
+    let input = Input::read(args, console)?;
+
+    let begin = Instant::now();
+    let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
+    let options = args.options(validation)?;
+    let candidates = options.candidates(&input.train);
+    let record: Option<Tuning> = args
+        .checkpoint
+        .record(&input.train, || TuningSettings::from(&options))?;
+    let steps = record.as_ref().map_or(0, Record::steps);
+    if steps > 0 {
+        tracing::info!(steps, "going on");
+        console.tell(format_args!("going on after {steps} steps\n"));
+    }
+    let recorded = record
+        .as_ref()
+        .map_or_else(Vec::new, |record| record.taken.clone());
+    let mut watch = Watch {
+        console,
+        interrupt: &interrupt,
+        checkpointer: args.checkpoint.checkpointer(record)?,
+        bar: None,
+    };
+    let (train, held) = (&input.train, input.memory());
+    let tuned = resume_among(&candidates, train, held, &options, &recorded, &mut watch);
+    watch.clear();
+    let tuned = match tuned {
+        Err(TuneError::Interrupted) => {
+            console.warn(TuneError::Interrupted);
+            return Ok(interrupt.code().unwrap_or(ExitCode::FAILURE));
+        }
+        tuned => tuned?,
+    };
+    let tune_seconds = begin.elapsed().as_secs_f64();
+    let (selection, summary) = (tuned.selection(), candidates.summary());
+    let test_path = args.test_path(&tuned, input.test.as_ref())?;
+    let test_sizes = input.test.as_ref();
+    let test_sizes = test_sizes.map(|test| TestSizes::new(test, args.convention));
+    warn(&tuned, &selection, &options, console);
+    let report = Report {
+        tuned: &tuned,
+        selection: &selection,
+        options: &options,
+        dataset: train,
+        sizes: Sizes::new(train, &summary),
+        test: test_sizes.zip(test_path.as_ref()),
+        load_seconds: input.seconds,
+        tune_seconds,
+        peak_rss_bytes: memory::peak(),
+    };
+    let save = || {
+        if let Some(file) = table_file {
+            file.write(&report)?;
+        }
+        if let Some(file) = plot_file {
+            file.write(&figure(&tuned, &options))?;
+        }
+        if let Some(file) = model_file {
+            let model = Model::from_selection(&selection, train, &summary);
+            file.write(|writer| model.write_to(writer))?;
+        }
+        Ok(())
+    };
+    let saved: Result<()> = save();
+    print_report(args.json, &report.document(), || report.text())?;
+    // What was found is printed even if it could not be saved.
+    saved?;
+    Ok(interrupt.code().unwrap_or(ExitCode::SUCCESS))
 }
 
-impl Job<'_> {
-    /// Tunes, writes files and prints the report, also when interrupted on the way.
-    fn run(&self, outputs: Outputs) -> Result<ExitCode> {
-        let begin = Instant::now();
-        let validation = self.input.validation.as_ref();
-        let options = self
-            .args
-            .options(validation.map(|loaded| &loaded.dataset))?;
-        let candidates = options.candidates(&self.input.train);
-        let earlier = self.earlier(&options)?;
-        let tuned = match self.tune(&candidates, &options, earlier)? {
-            Err(TuneError::Interrupted) => {
-                self.console.warn(TuneError::Interrupted);
-                return Ok(self.interrupt.code().unwrap_or(ExitCode::FAILURE));
-            }
-            tuned => tuned?,
-        };
-        let tune_seconds = begin.elapsed().as_secs_f64();
-        let selection = tuned.selection();
-        let test = self.test_path(&tuned)?;
-        self.warn(&tuned, &selection, &options);
-        let report = Report {
-            tuned: &tuned,
-            selection: &selection,
-            dataset: &self.input.train,
-            sizes: Sizes::new(&self.input.train, &candidates.summary()),
-            k: self.args.k,
-            evidence: options.source(),
-            measure: options.judge(),
-            metrics: options.columns(),
-            convention: self.args.convention,
-            rule: options.chooser(),
-            test: self.test_sizes().zip(test.as_ref()),
-            load_seconds: self.input.seconds,
-            tune_seconds,
-            peak_rss_bytes: memory::peak(),
-        };
-        let saved = self.save(outputs, &report, &options, &candidates);
-        if self.args.json {
-            print_json(&report.document())?;
-        } else {
-            print(|output| output.write_all(report.text().as_bytes()))?;
+fn warn(tuned: &Tuned, selection: &Selection, options: &TuneOptions<'_>, console: Console) {
+    if tuned.interrupted {
+        let models = tuned.outcomes.iter().map(|outcome| outcome.points.len());
+        let models: usize = models.sum();
+        console.warn(format_args!(
+            "interrupted: the choice is among {models} models"
+        ));
+    }
+    let folds = matches!(options.evidence, Evidence::Folds { .. });
+    if options.selection.seed != 1 && selection.sampler.is_none() && !folds {
+        let strategy = selection.strategy;
+        console.warn(format_args!(
+            "--seed has no effect: {strategy} draws nothing at random without --candidates"
+        ));
+    }
+    warn_of_lost_digits(selection.condition, Condition::Estimate, console);
+    // A choice at the edge of what was tried says little about what lies beyond.
+    let lambda = format_exact(selection.lambda.value());
+    let edge = match tuned.choice.position {
+        _ if options.lambdas.len() == 1 => None,
+        0 => Some(("smallest", "smaller")),
+        position if position + 1 == options.lambdas.len() => Some(("largest", "larger")),
+        _ => None,
+    };
+    if let Some((which, other)) = edge {
+        console.warn(format_args!(
+            "the chosen lambda {lambda} is the {which} of the grid: a {other} one may do better"
+        ));
+    }
+    let (path, k) = (tuned.chosen(), tuned.choice.k);
+    if path.ending == Ending::Complete && k == path.points.len() && k > 1 {
+        console.warn(format_args!(
+            "the chosen model has all {k} features: more may do better"
+        ));
+    }
+}
+
+/// Watches the grid: progress, checkpoints and signals.
+struct Watch<'a> {
+    console: Console,
+    interrupt: &'a Interrupt,
+    checkpointer: Option<Checkpointer<Tuning>>,
+    bar: Option<ProgressBar>,
+}
+
+impl Watch<'_> {
+    /// Takes the progress bar away, and writes what is not yet in the checkpoint.
+    fn clear(&mut self) {
+        checkpoint::finish(self.checkpointer.as_mut(), "steps", self.console);
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
         }
-        // What was found is printed even if it could not be saved.
-        saved?;
-        Ok(self.interrupt.code().unwrap_or(ExitCode::SUCCESS))
+    }
+}
+
+impl Observer for Watch<'_> {
+    fn planned(&mut self, lambda: Lambda, strategy: StrategyKind) {
+        if let Some(checkpointer) = &mut self.checkpointer {
+            checkpointer.planned(lambda, strategy);
+        }
     }
 
-    /// What was found before the process started, if checkpoints are written.
-    fn earlier(&self, options: &Options<'_>) -> Result<Option<Tuning>> {
-        let checkpoint = &self.args.checkpoint;
-        if checkpoint.path().is_none() {
-            return Ok(None);
-        }
-        let data = DataHash::of(&self.input.train);
-        let settings = TuningSettings::from(options);
-        let Some(path) = checkpoint.resumed() else {
-            return Ok(Some(Tuning::new(data, settings)));
-        };
-        let tuning = Tuning::load(path, data, &settings)?;
-        let steps = tuning.steps();
-        if steps > 0 {
-            tracing::info!(steps, "going on");
-            self.console
-                .tell(format_args!("going on after {steps} steps\n"));
-        }
-        Ok(Some(tuning))
+    fn started(&mut self, grid: &Grid) {
+        let Grid {
+            lambdas,
+            concurrent,
+            ..
+        } = grid;
+        tracing::info!(lambdas, concurrent, "tuning");
+        self.interrupt.disarm();
+        self.bar = Some(self.console.bar(grid.steps, STYLE));
     }
 
-    fn tune(
-        &self,
-        candidates: &ColumnClasses,
-        options: &Options<'_>,
-        earlier: Option<Tuning>,
-    ) -> Result<Result<Tuned, TuneError>> {
-        let (train, held) = (&self.input.train, self.input.memory());
-        let taken = earlier.as_ref().map(|earlier| earlier.taken.clone());
-        let taken = taken.unwrap_or_default();
-        let mut watch = Watch::new(self.console, self.interrupt);
-        watch.checkpointer = self.args.checkpoint.checkpointer(earlier)?;
-        let tuned = resume_among(candidates, train, held, options, &taken, &mut watch);
-        watch.clear();
-        Ok(tuned)
+    fn stepped(&mut self, step: &GridStep<'_>) -> ControlFlow<()> {
+        if let Some(checkpointer) = &mut self.checkpointer {
+            checkpointer.stepped(step)?;
+        }
+        if let Some(bar) = &self.bar {
+            let lambda = format_exact(step.lambda.value());
+            bar.set_message(format!("lambda {lambda} at {}, ", step.number));
+            bar.inc(1);
+        }
+        match self.interrupt.code() {
+            None => ControlFlow::Continue(()),
+            Some(_) => ControlFlow::Break(()),
+        }
     }
 
-    /// Measures the models on the path to the chosen one.
-    fn test_path(&self, tuned: &Tuned) -> Result<Option<TestPath<'_>>> {
-        let Some(test) = &self.input.test else {
-            return Ok(None);
-        };
-        let metrics = self.args.test_metrics()?;
-        let mut path = TestPath::new(&test.dataset, &metrics, self.args.convention);
-        for point in &tuned.chosen().points[..tuned.choice.k] {
-            path.push(point.step.feature, &point.weights)
-                .context("cannot measure the test data")?;
-        }
-        Ok(Some(path))
+    fn finished(&mut self, outcome: &Outcome) {
+        let (lambda, steps) = (outcome.lambda.value(), outcome.points.len());
+        tracing::info!(lambda, steps, ending = ?outcome.ending, "path done");
     }
+}
 
-    fn test_sizes(&self) -> Option<TestSizes> {
-        let test = self.input.test.as_ref()?;
-        Some(TestSizes::new(test, self.args.convention))
-    }
-
-    fn save(
-        &self,
-        outputs: Outputs,
-        report: &Report<'_>,
-        options: &Options<'_>,
-        candidates: &ColumnClasses,
-    ) -> Result<()> {
-        if let Some(file) = outputs.table {
-            file.write(report)?;
-        }
-        if let Some(file) = outputs.plot {
-            file.write(&figure(report.tuned, options))?;
-        }
-        let Some(file) = outputs.model else {
-            return Ok(());
-        };
-        let summary = candidates.summary();
-        let model = Model::from_selection(report.selection, &self.input.train, &summary);
-        file.write(|writer| model.write_to(writer))
-    }
-
-    fn warn(&self, tuned: &Tuned, selection: &Selection, options: &Options<'_>) {
-        if tuned.interrupted {
-            let models = tuned.outcomes.iter().map(|outcome| outcome.points.len());
-            self.console.warn(format_args!(
-                "interrupted: the choice is among {} models",
-                models.sum::<usize>()
-            ));
-        }
-        let folds = matches!(options.source(), Evidence::Folds { .. });
-        if self.args.selection.seed != 1 && selection.sampler.is_none() && !folds {
-            let strategy = selection.strategy;
-            self.console.warn(format_args!(
-                "--seed has no effect: {strategy} draws nothing at random without --candidates"
-            ));
-        }
-        warn_of_lost_digits(selection.condition, Condition::Estimate, self.console);
-        self.warn_of_edges(tuned, options);
-    }
-
-    /// A choice at the edge of what was tried says little about what lies beyond.
-    fn warn_of_edges(&self, tuned: &Tuned, options: &Options<'_>) {
-        let position = tuned.choice.position;
-        let lambda = format_exact(tuned.chosen().lambda.value());
-        let last = options.lambdas().len() - 1;
-        if last > 0 && (position == 0 || position == last) {
-            let (which, other) = if position == 0 {
-                ("smallest", "smaller")
-            } else {
-                ("largest", "larger")
-            };
-            self.console.warn(format_args!(
-                "the chosen lambda {lambda} is the {which} of the grid: a {other} one may do better"
-            ));
-        }
-        let complete = tuned.chosen().ending == Ending::Complete;
-        if complete && tuned.choice.k == tuned.chosen().points.len() && tuned.choice.k > 1 {
-            self.console.warn(format_args!(
-                "the chosen model has all {} features: more may do better",
-                tuned.choice.k
-            ));
-        }
-    }
+/// Three panels of values against the number of features, one line a lambda, the chosen model
+/// marked: the measure that models were judged by, and error and concordance index of the
+/// leave-query-out predictions.
+fn figure(tuned: &Tuned, options: &TuneOptions<'_>) -> Figure {
+    let parameter = Some("lambda");
+    let chosen = Some((tuned.choice.position, tuned.choice.k));
+    let path = |outcome: &Outcome| {
+        let steps = outcome.points.iter().map(|point| point.step.clone());
+        Path::new(power(outcome.lambda), &steps.collect::<Vec<_>>())
+    };
+    let means = |outcome: &Outcome| {
+        let means = outcome.points.iter().map(|point| point.score.mean);
+        (power(outcome.lambda), means.collect())
+    };
+    let measure = match options.measure {
+        Measure::SquaredError => "squared error a query".to_owned(),
+        Measure::Metric(metric) => metric.to_string(),
+    };
+    let label = match options.evidence {
+        Evidence::Lqo => format!("leave-query-out {measure}"),
+        Evidence::Validation(_) => format!("{measure}, validation data"),
+        Evidence::Folds { count, .. } => format!("{measure}, {count} folds"),
+    };
+    let curves = tuned.outcomes.iter().map(means).collect();
+    let judged = plot::panel(label, curves, parameter, chosen);
+    let paths: Vec<Path> = tuned.outcomes.iter().map(path).collect();
+    let title = format!("Choice of lambda and k by the rule {}", options.rule.name());
+    let mut figure = plot::paths(title, &paths, parameter, chosen);
+    figure.panels.insert(0, Panel::Lines(judged));
+    figure
 }

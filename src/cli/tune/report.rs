@@ -1,33 +1,30 @@
-//! What `tune` prints.
+//! What `tune` prints and writes of the models: a document, tables for people, and a table file.
+//!
+//! A column of the table is a field of [`Row`] and a line in [`COLUMNS`].
 
 use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
+use anyhow::Result;
 use rankrls::greedy::Selection;
-use rankrls::metrics::{Convention, Metric};
-use rankrls::tune::{Choice, Curve, Evidence, Measure, Outcome, Rule, Tuned};
-use rankrls::{Dataset, TestPath};
+use rankrls::metrics::Convention;
+use rankrls::tune::{Ending, Evidence, Measure, Outcome, Rule, TuneOptions, Tuned};
+use rankrls::{Dataset, Metric, TestPath};
 use serde::Serialize;
 
-use super::rows::{Row, ending, trouble};
 use crate::cli::data::{Sizes, TestSizes};
-use crate::cli::output::{format_exact, number};
-use crate::cli::output::{lines, table};
+use crate::cli::output::{Object, OutputFile, by_name, format_exact, lines, number, table};
 use crate::cli::report::SelectionReport;
-use rankrls::memory::Bytes;
 
 /// A tuned selection to be printed.
 #[derive(Debug)]
 pub(super) struct Report<'a> {
     pub(super) tuned: &'a Tuned,
     pub(super) selection: &'a Selection,
+    pub(super) options: &'a TuneOptions<'a>,
     pub(super) dataset: &'a Dataset<'a>,
     pub(super) sizes: Sizes,
-    pub(super) k: usize,
-    pub(super) evidence: Evidence<'a>,
-    pub(super) measure: Measure,
-    pub(super) metrics: &'a [Metric],
-    pub(super) convention: Convention,
-    pub(super) rule: Rule,
     pub(super) test: Option<(TestSizes, &'a TestPath<'a>)>,
     pub(super) load_seconds: f64,
     pub(super) tune_seconds: f64,
@@ -75,17 +72,55 @@ struct PathEntry<'a> {
     one_se: Option<Row<'a>>,
 }
 
+/// A model of the grid.
+#[derive(Debug, Serialize)]
+struct Row<'a> {
+    lambda: f64,
+    k: usize,
+    /// The feature that was added, as the data file counts.
+    feature: u64,
+    name: Option<&'a str>,
+    lqo_error: f64,
+    lqo_cindex: Option<f64>,
+    /// Mean of the measure over `queries`.
+    value: Option<f64>,
+    standard_error: Option<f64>,
+    queries: usize,
+    metrics: Object<Option<f64>>,
+    /// Folds that had no candidates left.
+    short_folds: usize,
+}
+
+type Cell = fn(&Row<'_>) -> String;
+
+/// Titles and cells of a table file, before those of the metrics.
+const COLUMNS: [(&str, Cell); 9] = [
+    ("lambda", |row| row.lambda.to_string()),
+    ("k", |row| row.k.to_string()),
+    ("feature", |row| row.feature.to_string()),
+    ("name", |row| row.name.unwrap_or_default().to_owned()),
+    ("lqo_error", |row| row.lqo_error.to_string()),
+    ("lqo_cindex", |row| or_blank(row.lqo_cindex)),
+    ("value", |row| or_blank(row.value)),
+    ("standard_error", |row| or_blank(row.standard_error)),
+    ("queries", |row| row.queries.to_string()),
+];
+
+fn or_blank(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
 impl<'a> Report<'a> {
-    /// The JSON document of the schema `rankrls.tuning/1`, around that of what was selected.
+    /// The JSON document of the schema `rankrls.tuning/1`.
     pub(super) fn document(&self) -> impl Serialize {
-        let Choice { k, .. } = self.tuned.choice;
+        let options = self.options;
         Document {
             schema: "rankrls.tuning/1",
-            k: self.k,
-            measure: self.measure,
+            k: options.selection.k,
+            measure: options.measure,
             better: self.better(),
-            convention: self.convention,
-            evidence: match self.evidence {
+            convention: options.convention,
+            evidence: match options.evidence {
                 Evidence::Lqo => EvidenceEntry::Lqo,
                 Evidence::Validation(dataset) => EvidenceEntry::Validation {
                     rows: dataset.rows(),
@@ -93,9 +128,9 @@ impl<'a> Report<'a> {
                 },
                 Evidence::Folds { count, seed } => EvidenceEntry::Folds { count, seed },
             },
-            rule: self.rule,
+            rule: options.rule,
             interrupted: self.tuned.interrupted,
-            chosen: Row::new(self, self.tuned.chosen(), k),
+            chosen: self.row(self.tuned.chosen(), self.tuned.choice.k),
             paths: self.paths(),
             table: self.table(),
             selection: self.selected(),
@@ -105,12 +140,36 @@ impl<'a> Report<'a> {
         }
     }
 
+    /// The model of `k` features, if the path of `outcome` got there.
+    fn row(&self, outcome: &'a Outcome, k: usize) -> Option<Row<'a>> {
+        let point = outcome.points.get(k.checked_sub(1)?)?;
+        let (step, score) = (&point.step, point.score);
+        let names = self.dataset.names();
+        let means: Vec<Option<f64>> = point.metrics.iter().map(|score| score.mean).collect();
+        Some(Row {
+            lambda: outcome.lambda.value(),
+            k,
+            feature: self.dataset.index_base().written(step.feature),
+            name: names.and_then(|names| names.of(step.feature)),
+            lqo_error: step.lqo_error,
+            lqo_cindex: step.lqo_cindex,
+            value: score.mean,
+            standard_error: score.standard_error,
+            queries: score.queries,
+            metrics: by_name(&self.options.metrics, &means),
+            short_folds: point.short_folds,
+        })
+    }
+
+    /// The models of one lambda.
+    fn rows(&self, outcome: &'a Outcome) -> impl Iterator<Item = Row<'a>> {
+        (1..=outcome.points.len()).filter_map(|k| self.row(outcome, k))
+    }
+
     /// All models.
-    pub(super) fn table(&self) -> Vec<Row<'a>> {
+    fn table(&self) -> Vec<Row<'a>> {
         let outcomes = self.tuned.outcomes.iter();
-        outcomes
-            .flat_map(|outcome| Row::all(self, outcome))
-            .collect()
+        outcomes.flat_map(|outcome| self.rows(outcome)).collect()
     }
 
     fn paths(&self) -> Vec<PathEntry<'a>> {
@@ -129,13 +188,12 @@ impl<'a> Report<'a> {
 
     /// The model that a rule chooses on one path.
     fn by(&self, rule: Rule, outcome: &'a Outcome) -> Option<Row<'a>> {
-        let curves: [Curve; 1] = [outcome.curve()];
-        let choice = rule.choose(self.measure, &curves)?;
-        Row::new(self, outcome, choice.k)
+        let choice = rule.choose(self.options.measure, &[outcome.curve()])?;
+        self.row(outcome, choice.k)
     }
 
     fn better(&self) -> &'static str {
-        if self.measure.lower_is_better() {
+        if self.options.measure.lower_is_better() {
             "lower"
         } else {
             "higher"
@@ -144,8 +202,8 @@ impl<'a> Report<'a> {
 
     /// The chosen model as `select` reports it.
     fn selected(&self) -> SelectionReport<'a> {
-        let (load, tune) = (self.load_seconds, self.tune_seconds);
         let (selection, test) = (self.selection, self.test.clone());
+        let (load, tune) = (self.load_seconds, self.tune_seconds);
         let mut report =
             SelectionReport::new(selection, self.dataset, self.sizes, test, load, tune);
         report.peak_rss_bytes = self.peak_rss_bytes;
@@ -167,7 +225,7 @@ impl<'a> Report<'a> {
     }
 
     fn heading(&self) -> String {
-        let evidence = match self.evidence {
+        let evidence = match self.options.evidence {
             Evidence::Lqo => "leave-query-out predictions".to_owned(),
             Evidence::Validation(dataset) => format!(
                 "validation data of {} rows in {} queries",
@@ -176,20 +234,14 @@ impl<'a> Report<'a> {
             ),
             Evidence::Folds { count, seed } => format!("{count} folds, seed {seed}"),
         };
-        let mut text = format!(
-            "measure {}, {} is better; rule {}\nevidence: {evidence}\n{}read in {:.2} s, tuned in {:.2} s",
-            self.measure,
+        let (load, tune) = (self.load_seconds, self.tune_seconds);
+        let sizes = self.sizes.heading(load, "tuned", tune, self.peak_rss_bytes);
+        format!(
+            "measure {}, {} is better; rule {}\nevidence: {evidence}\n{sizes}",
+            self.options.measure,
             self.better(),
-            self.rule.name(),
-            self.sizes.lines(),
-            self.load_seconds,
-            self.tune_seconds
-        );
-        if let Some(peak) = self.peak_rss_bytes {
-            let _ = write!(text, ", peak memory {}", Bytes(peak));
-        }
-        text.push('\n');
-        text
+            self.options.rule.name(),
+        )
     }
 
     /// A line a lambda.
@@ -197,7 +249,7 @@ impl<'a> Report<'a> {
         let header = [
             "lambda", "strategy", "steps", "best k", "value", "s.e.", "one-se k", "ends",
         ];
-        let mut table = table(&header.map(str::to_owned));
+        let mut table = table(&header);
         let dash = || "-".to_owned();
         for path in self.paths() {
             let best = path.best.as_ref();
@@ -223,17 +275,140 @@ impl<'a> Report<'a> {
             "chosen: lambda {}, {} features\n        {} {}",
             format_exact(self.selection.lambda.value()),
             self.tuned.choice.k,
-            self.measure,
+            self.options.measure,
             point.score.mean.map_or_else(String::new, number),
         );
         if let Some(error) = point.score.standard_error {
             let _ = write!(text, ", standard error {}", number(error));
         }
         let _ = writeln!(text, ", {} queries", point.score.queries);
-        for (metric, score) in self.metrics.iter().zip(&point.metrics) {
+        for (metric, score) in self.options.metrics.iter().zip(&point.metrics) {
             let mean = score.mean.map_or_else(|| "-".to_owned(), number);
             let _ = writeln!(text, "        {metric} {mean}, {} queries", score.queries);
         }
         text
+    }
+
+    /// A line a model. How a path ended stands in the last of its lines, which is the only one and
+    /// has no `k` where there is no model.
+    fn csv(&self, writer: &mut dyn Write) -> io::Result<()> {
+        let mut writer = csv::Writer::from_writer(writer);
+        let metrics = self.options.metrics.iter().map(Metric::to_string);
+        let mut titles: Vec<String> = COLUMNS
+            .iter()
+            .map(|(title, _)| (*title).to_owned())
+            .collect();
+        titles.extend(metrics.chain(["short_folds", "note"].map(str::to_owned)));
+        writer.write_record(&titles)?;
+        for outcome in &self.tuned.outcomes {
+            if outcome.points.is_empty() {
+                let mut cells = vec![String::new(); titles.len()];
+                cells[0] = outcome.lambda.to_string();
+                cells[titles.len() - 1] = note(outcome);
+                writer.write_record(cells)?;
+            }
+            for row in self.rows(outcome) {
+                let last = row.k == outcome.points.len();
+                let mut cells: Vec<String> = COLUMNS.iter().map(|(_, cell)| cell(&row)).collect();
+                cells.extend(row.metrics.0.iter().map(|&(_, value)| or_blank(value)));
+                cells.push(row.short_folds.to_string());
+                cells.push(if last { note(outcome) } else { String::new() });
+                writer.write_record(cells)?;
+            }
+        }
+        writer.flush()
+    }
+}
+
+/// How a path ended, in a word.
+fn ending(ending: &Ending) -> &'static str {
+    match ending {
+        Ending::Complete => "complete",
+        Ending::Exhausted => "exhausted",
+        Ending::Settled => "settled",
+        Ending::Interrupted => "interrupted",
+        Ending::Overflow => "overflow",
+        Ending::Refused { .. } => "refused",
+    }
+}
+
+/// What there is to say of a path that is shorter than was asked for through no choice.
+fn trouble(ending: &Ending) -> Option<String> {
+    match ending {
+        Ending::Refused { reason } => Some(reason.clone()),
+        Ending::Overflow => Some(
+            "the errors of the next step are no finite numbers: lambda is too small for these \
+             values"
+                .to_owned(),
+        ),
+        _ => None,
+    }
+}
+
+fn note(outcome: &Outcome) -> String {
+    match (&outcome.ending, trouble(&outcome.ending)) {
+        (Ending::Complete, _) => String::new(),
+        (kind, Some(trouble)) => format!("{}: {trouble}", ending(kind)),
+        (kind, None) => ending(kind).to_owned(),
+    }
+}
+
+/// A file for the table of all models: CSV or JSON.
+#[derive(Debug)]
+pub(super) struct TableFile {
+    file: OutputFile,
+    is_csv: bool,
+}
+
+/// Checks the name of a table, which says the format; `.gz` or `.zst` may follow.
+pub(super) fn table_name(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match extension(&path).as_deref() {
+        Some("csv" | "json") => Ok(path),
+        _ => Err("expected a name that ends in .csv or .json".to_owned()),
+    }
+}
+
+/// The extension before `.gz` and `.zst`, in lower case.
+fn extension(path: &Path) -> Option<String> {
+    let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+    match extension.as_str() {
+        "gz" | "zst" => self::extension(&path.with_extension("")),
+        _ => Some(extension),
+    }
+}
+
+impl TableFile {
+    /// Finds out whether the file can be written.
+    pub(super) fn create(path: &Path) -> Result<Self> {
+        Ok(Self {
+            file: OutputFile::create(path)?,
+            is_csv: extension(path).as_deref() == Some("csv"),
+        })
+    }
+
+    pub(super) fn write(self, report: &Report<'_>) -> Result<()> {
+        self.file.write(|writer| {
+            if self.is_csv {
+                return report.csv(writer);
+            }
+            serde_json::to_writer_pretty(&mut *writer, &report.table())?;
+            writeln!(writer)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_say_the_format() {
+        for name in ["a.csv", "a.CSV", "a.csv.gz", "b/a.json", "a.json.zst"] {
+            assert_eq!(table_name(name), Ok(PathBuf::from(name)));
+        }
+        for name in ["a", "a.txt", "csv", "a.gz", "a.csv.txt", ""] {
+            assert!(table_name(name).is_err(), "{name}");
+        }
     }
 }

@@ -1,0 +1,314 @@
+//! Treebanks of English sentences with known dependencies, to be parsed by a real parser.
+//!
+//! Sentences are drawn from the grammar of [`generate`](super::generate) with a lexicon of real
+//! words, so that prepositional phrases, coordinations and relative clauses attach in several ways,
+//! and so that words tell which is right: words have favourites, which other sentences share. Sense
+//! they need not make.
+//!
+//! Dependencies follow surface-syntactic Universal Dependencies where function words are
+//! concerned: a preposition governs its noun and depends on what the phrase modifies. That is also
+//! what links of Link Grammar join, so their arcs can be compared.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+
+use super::CorpusError;
+use super::drawing::{Drawn, draw};
+use super::grammar::{Affinity, Grammar, Production};
+use super::lexicon::Lexicon;
+use super::options::within;
+use super::symbol::Symbol;
+use crate::random::Draws;
+use crate::treebank::{Sentence, Token, Word};
+
+mod words;
+
+/// Sentences drawn in vain before the options are given up.
+const PATIENCE: u64 = 200_000;
+
+/// What treebank to draw.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TreebankOptions {
+    /// Sentences, all different. Default 240; from 1 to 1,000,000.
+    pub sentences: usize,
+    /// Seed of preferences and sentences. Default 1.
+    pub seed: u64,
+    /// Fewest words a sentence, the full stop not counted. Default 10; at least 1.
+    pub min_length: usize,
+    /// Most words a sentence. Default 18; from 6 to 60, and not below `min_length`.
+    pub max_length: usize,
+    /// How many of a hundred words follow the preferences of the words that govern them. Default
+    /// 95; from 0 to 100.
+    pub attraction: u32,
+}
+
+impl Default for TreebankOptions {
+    fn default() -> Self {
+        Self {
+            sentences: 240,
+            seed: 1,
+            min_length: 10,
+            max_length: 18,
+            attraction: 95,
+        }
+    }
+}
+
+impl TreebankOptions {
+    /// Refuses options outside their ranges.
+    ///
+    /// # Errors
+    /// [`CorpusError::Option`] with the name of the option.
+    pub fn validate(&self) -> Result<(), CorpusError> {
+        within("sentences", self.sentences, 1, 1_000_000)?;
+        within("max_length", self.max_length, 6, 60)?;
+        within("min_length", self.min_length, 1, self.max_length)?;
+        within("attraction", self.attraction as usize, 0, 100)
+    }
+}
+
+/// Draws a treebank; the same options give the same sentences on every platform.
+///
+/// # Errors
+/// [`CorpusError`] for options out of range, and for lengths so rare that sentences run out.
+///
+/// ```
+/// use rankrls_parses::language::english::{TreebankOptions, treebank};
+///
+/// let options = TreebankOptions { sentences: 3, ..TreebankOptions::default() };
+/// for sentence in treebank(&options)? {
+///     println!("{}", sentence.text());
+/// }
+/// # Ok::<(), rankrls_parses::language::CorpusError>(())
+/// ```
+pub fn treebank(options: &TreebankOptions) -> Result<Vec<Sentence>, CorpusError> {
+    options.validate()?;
+    let lexicon = Lexicon::of_words(
+        options.seed,
+        &words::OPEN,
+        words::CONJUNCTIONS,
+        options.attraction,
+    );
+    let mut sentences = Vec::with_capacity(options.sentences);
+    let mut seen = HashSet::new();
+    let (mut number, mut last) = (0, 0);
+    while sentences.len() < options.sentences {
+        number += 1;
+        if number - last > PATIENCE {
+            return Err(CorpusError::Exhausted {
+                sentences: PATIENCE,
+            });
+        }
+        let mut draws = Draws::new(options.seed, number);
+        let Some(drawn) = draw(&lexicon, options.max_length, &mut draws) else {
+            continue;
+        };
+        if drawn.words.len() < options.min_length || !seen.insert(drawn.words.clone()) {
+            continue;
+        }
+        last = number;
+        let id = format!("s{}", sentences.len() + 1);
+        sentences.push(sentence(&lexicon, &drawn).with_id(id));
+    }
+    Ok(sentences)
+}
+
+/// The sentence with its dependencies, a capital at its beginning and a full stop at its end.
+fn sentence(lexicon: &Lexicon, drawn: &Drawn) -> Sentence {
+    let dependencies = dependencies(drawn);
+    let count = drawn.words.len();
+    let mut tokens: Vec<Token> = Vec::with_capacity(count + 1);
+    for (position, dependency) in dependencies.iter().enumerate() {
+        let tag = drawn.tree.tags()[position];
+        tokens.push(Token {
+            surface: form(lexicon, drawn, position),
+            space_after: position + 1 < count,
+            words: vec![word(part_of_speech(tag), dependency.head, dependency.label)],
+        });
+    }
+    let root = dependencies
+        .iter()
+        .position(|dependency| dependency.head == 0);
+    let root = root.map_or(0, |root| {
+        u32::try_from(root + 1).expect("sentences are short")
+    });
+    tokens.push(Token {
+        surface: ".".to_owned(),
+        space_after: true,
+        words: vec![word("PUNCT", root, "punct")],
+    });
+    for token in &mut tokens {
+        token.words[0].form.clone_from(&token.surface);
+    }
+    Sentence::new(tokens)
+}
+
+fn word(tag: &str, head: u32, label: &str) -> Word {
+    Word {
+        form: String::new(),
+        tag: Some(tag.to_owned()),
+        head,
+        label: label.to_owned(),
+        letters: 0..0,
+    }
+}
+
+/// The form of a word where it stands.
+fn form(lexicon: &Lexicon, drawn: &Drawn, position: usize) -> String {
+    let form = |position: usize| lexicon.form(drawn.words[position]);
+    let vowel = |form: &str| form.starts_with(['a', 'e', 'i', 'o', 'u', 'A', 'E', 'I', 'O', 'U']);
+    let mut written = form(position).to_owned();
+    let silent = |form: &str| form.starts_with("honest");
+    if written == "a" && position + 1 < drawn.words.len() {
+        let next = form(position + 1);
+        if vowel(next) || silent(next) {
+            written.push('n');
+        }
+    }
+    if position == 0 {
+        written[..1].make_ascii_uppercase();
+    }
+    written
+}
+
+/// A word's head, from 1, and its relation.
+#[derive(Debug, Clone, Copy)]
+struct Dependency {
+    head: u32,
+    label: &'static str,
+}
+
+fn dependencies(drawn: &Drawn) -> Vec<Dependency> {
+    let root = Dependency {
+        head: 0,
+        label: "root",
+    };
+    let mut dependencies = vec![root; drawn.words.len()];
+    for (phrase, number) in drawn.tree.phrases() {
+        let production = Grammar::shared().production(number);
+        let head_child = production.head();
+        for (place, &child) in phrase.children().iter().enumerate() {
+            if place == head_child {
+                continue;
+            }
+            let word = drawn.tree.node(child).head;
+            // A conjunction belongs to what it joins to the first.
+            let head = if production.children[place].0 == Symbol::Conjunction {
+                drawn.tree.node(phrase.children()[place + 1]).head
+            } else {
+                phrase.head
+            };
+            dependencies[usize::from(word)] = Dependency {
+                head: u32::from(head) + 1,
+                label: relation(production, place),
+            };
+        }
+    }
+    dependencies
+}
+
+/// The relation of the child at `place` to the head.
+fn relation(production: &Production, place: usize) -> &'static str {
+    use Symbol::{
+        Adjective, Adverb, Complementiser, Conjunction, Determiner, Ditransitive, NounPhrase,
+        PrepositionalPhrase, RelativeClause, Relativiser, Sentence,
+    };
+    let (child, affinity) = production.children[place];
+    let (head, _) = production.children[production.head()];
+    let object_clause = production
+        .children
+        .iter()
+        .any(|c| c.1 == Affinity::HeadLackingObject);
+    let coordination = production.children.iter().any(|c| c.0 == Conjunction);
+    match child {
+        Conjunction => "cc",
+        _ if coordination => "conj",
+        Determiner => "det",
+        Complementiser => "mark",
+        Relativiser if object_clause => "comp:obj",
+        Relativiser => "subj",
+        Adjective | Adverb => "mod",
+        PrepositionalPhrase => "udep",
+        RelativeClause => "mod:relcl",
+        NounPhrase if production.left == Sentence || object_clause => "subj",
+        NounPhrase if head == Ditransitive && affinity == Affinity::Subject => "comp:obl",
+        // Objects of verbs and prepositions, and clauses that are one.
+        _ => "comp:obj",
+    }
+}
+
+/// The part of speech as Universal Dependencies have it.
+fn part_of_speech(symbol: Symbol) -> &'static str {
+    match symbol {
+        Symbol::Noun => "NOUN",
+        Symbol::ProperNoun => "PROPN",
+        Symbol::Adjective => "ADJ",
+        Symbol::Adverb => "ADV",
+        Symbol::Determiner => "DET",
+        Symbol::Preposition => "ADP",
+        Symbol::Conjunction => "CCONJ",
+        Symbol::Relativiser => "PRON",
+        Symbol::Complementiser => "SCONJ",
+        _ => "VERB",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::treebank::conllu;
+
+    #[test]
+    fn sentences_are_trees_that_are_read_back() {
+        let options = TreebankOptions {
+            sentences: 200,
+            ..TreebankOptions::default()
+        };
+        let sentences = treebank(&options).unwrap();
+        let mut text = Vec::new();
+        conllu::write(&sentences, &mut text).unwrap();
+        let read: Vec<_> = conllu::sentences(&text, "f").collect();
+        assert_eq!(read.len(), 200);
+        for (read, written) in read.into_iter().zip(&sentences) {
+            let read = read.unwrap();
+            assert_eq!(read.words(), written.words());
+            assert!((11..=19).contains(&read.words().len()));
+            let roots = read.words().iter().filter(|word| word.head == 0);
+            assert_eq!(roots.count(), 1);
+        }
+    }
+
+    #[test]
+    fn words_are_distinct_and_take_the_right_article() {
+        let mut seen = HashSet::new();
+        for (_, words) in words::OPEN {
+            for word in words.split_whitespace() {
+                assert!(seen.insert(word), "{word} is there twice");
+                assert!(word.is_ascii(), "{word}");
+            }
+        }
+        assert!(seen.len() > 600, "{}", seen.len());
+        let sentences = treebank(&TreebankOptions::default()).unwrap();
+        for sentence in sentences {
+            let text = sentence.text();
+            assert!(
+                text.starts_with(char::is_uppercase) && text.ends_with('.'),
+                "{text}"
+            );
+            assert!(
+                !text.contains(" a a") && !text.contains(" a honest"),
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn options_out_of_range_are_named() {
+        let options = TreebankOptions {
+            sentences: 0,
+            ..TreebankOptions::default()
+        };
+        assert!(treebank(&options).is_err());
+    }
+}

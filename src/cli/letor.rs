@@ -1,0 +1,536 @@
+//! `rankrls letor`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use indicatif::ProgressBar;
+use rankrls::data::read::{Format, Loaded, ReadOptions};
+use rankrls::letor::{
+    self, Fold, FoldFiles, FoldOutcome, GreedyModel, MEASURES, Measures, validation,
+};
+use rankrls::memory::{self, Bytes};
+use rankrls::plot::{Figure, LinePlot, PlotFormat, Series, power};
+use rankrls::tune::{GridStep, Observer, Outcome, Point, TuneError};
+use rankrls::{Dataset, Lambda, QueryWeight, SelectionOptions, StrategyKind};
+use serde::Serialize;
+
+use super::args::{self, Lambdas, at_least_one, auto_or};
+use super::console::{Console, Interrupt};
+use super::data::warn_dropped;
+use super::output::{
+    Object, PlotFile, by_name, counted, format_exact, lines, measure, print_report, printable,
+    table,
+};
+
+const STYLE: &str = "{bar:24} {pos}/{len} selections, {msg}{eta} left";
+
+/// Run the experiment of the LETOR collections: train, choose on validation data, test
+///
+/// On every fold, Greedy RankRLS selects features with each lambda, lambda and the number of
+/// features are chosen together by mean average precision on the validation data (ties to fewer
+/// features, then to the lambda nearest 1), and the chosen model is measured on the test data;
+/// beside it RankRLS on all features, its lambda chosen likewise. All measures follow the
+/// convention letor.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  rankrls letor MQ2008
+  rankrls letor MQ2008/Fold3 --curves fold3.svg
+  rankrls letor MQ2008 --curves figures --json > mq2008.json
+  rankrls letor MQ2008 --lambdas 2^-4..2^8:2 -k 20 --query-weight pairs
+
+DIR has train.txt, vali.txt and test.txt, or folders Fold1, Fold2 and so on that do.
+Files may be compressed: train.txt.gz, train.txt.zst.")]
+pub(crate) struct LetorArgs {
+    /// Folder of a fold or of folds
+    #[arg(value_name = "DIR")]
+    directory: PathBuf,
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    #[arg(default_value = "2^-10..2^10", help = args::LAMBDAS_HELP)]
+    lambdas: Lambdas,
+    /// Most features to select [default: all]
+    #[arg(short, value_name = "K", value_parser = at_least_one)]
+    k: Option<usize>,
+    /// Strategy: auto is the fastest exact one that fits into memory
+    #[arg(long, value_name = "NAME", default_value = "auto")]
+    #[arg(value_parser = auto_or::<StrategyKind>(StrategyKind::ALL.map(StrategyKind::name)))]
+    strategy: std::option::Option<StrategyKind>,
+    #[arg(long, value_name = "NAME", default_value = "uniform")]
+    #[arg(value_parser = args::query_weight(), help = args::QUERY_WEIGHT_HELP)]
+    query_weight: QueryWeight,
+    /// Draw the validation measures against the number of features: all folds into one
+    /// FILE.svg, FILE.png or FILE.html, or else an SVG a fold and measure into this folder
+    #[arg(long, value_name = "PATH")]
+    curves: Option<PathBuf>,
+    /// Memory that may be taken, such as 8GiB [default: what is free less a twentieth, at least
+    /// 256 MiB]
+    #[arg(long, value_name = "SIZE")]
+    max_memory: Option<Bytes>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &LetorArgs, console: Console) -> Result<ExitCode> {
+    let files = letor::find(&args.directory)?;
+    let curves = CurveFiles::create(args.curves.as_deref(), &files)?;
+    let lambdas = Lambda::grid(&args.lambdas.0);
+    let interrupt = Interrupt::install()?;
+    // A signal ends with a message, and the report of the folds that are done.
+    interrupt.disarm();
+    let bar = console.bar(files.len() * lambdas.len(), STYLE);
+    let mut folds = Vec::with_capacity(files.len());
+    for files in &files {
+        let mut watch = Watch {
+            fold: &files.name,
+            interrupt: &interrupt,
+            bar: &bar,
+        };
+        match args.fold(files, &lambdas, console, &mut watch) {
+            Err(TuneError::Interrupted) => break,
+            fold => folds.push(fold),
+        }
+    }
+    bar.finish_and_clear();
+    let folds: Vec<FoldReport> = folds.into_iter().collect::<Result<_, _>>()?;
+    if folds.len() < files.len() {
+        let (done, all) = (folds.len(), files.len());
+        console.warn(format_args!("interrupted: {done} of {all} folds are done"));
+        if folds.is_empty() {
+            return Ok(interrupt.code().unwrap_or(ExitCode::FAILURE));
+        }
+    }
+    let drawn = curves.write(&folds);
+    let report = Report {
+        args,
+        lambdas: &lambdas,
+        folds: &folds,
+    };
+    print_report(args.json, &report.document(), || report.text())?;
+    // What was found is printed even if it could not be drawn.
+    drawn?;
+    Ok(interrupt.code().unwrap_or(ExitCode::SUCCESS))
+}
+
+/// Progress and signals.
+struct Watch<'a> {
+    fold: &'a str,
+    interrupt: &'a Interrupt,
+    bar: &'a ProgressBar,
+}
+
+impl Observer for Watch<'_> {
+    fn stepped(&mut self, _: &GridStep<'_>) -> ControlFlow<()> {
+        match self.interrupt.code() {
+            None => ControlFlow::Continue(()),
+            Some(_) => ControlFlow::Break(()),
+        }
+    }
+
+    fn finished(&mut self, path: &Outcome) {
+        tracing::info!(fold = self.fold, lambda = path.lambda.value(), "selected");
+        self.bar.inc(1);
+    }
+
+    fn interrupted(&mut self) -> bool {
+        self.interrupt.code().is_some()
+    }
+}
+
+impl LetorArgs {
+    fn fold(
+        &self,
+        files: &FoldFiles,
+        lambdas: &[Lambda],
+        console: Console,
+        watch: &mut Watch<'_>,
+    ) -> Result<FoldReport, TuneError> {
+        let begin = Instant::now();
+        watch.bar.set_message(format!("{}, ", files.name));
+        tracing::info!(fold = %files.name, "reading");
+        let asked = self.max_memory.map(|Bytes(bytes)| bytes);
+        let max_memory = asked.or_else(memory::budget);
+        let reading = ReadOptions::new()
+            .format(Format::Svmlight)
+            .max_memory(max_memory);
+        let fold = files.read(&reading)?;
+        watch.bar.suspend(|| warn(&fold, console));
+        let options = SelectionOptions {
+            strategy: self.strategy,
+            query_weight: self.query_weight,
+            max_memory,
+            ..SelectionOptions::new(self.k.unwrap_or(usize::MAX), Lambda::ONE)
+        };
+        let outcome = letor::run(&fold, &options, lambdas, watch)?;
+        let seconds = begin.elapsed().as_secs_f64();
+        let entry = FoldEntry::new(&fold, &outcome, seconds);
+        Ok(FoldReport { outcome, entry })
+    }
+}
+
+fn warn(fold: &Fold, console: Console) {
+    let of = |loaded: &Loaded, what: &str| {
+        let to = format!("the training data of {}, in its {what} data", fold.name);
+        warn_dropped(loaded, &to, console);
+    };
+    of(&fold.validation, "validation");
+    of(&fold.test, "test");
+}
+
+/// A fold that is done with.
+#[derive(Debug)]
+struct FoldReport {
+    outcome: FoldOutcome,
+    entry: FoldEntry,
+}
+
+#[derive(Debug, Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    directory: String,
+    query_weight: QueryWeight,
+    k: Option<usize>,
+    lambdas: &'a [Lambda],
+    folds: Vec<&'a FoldEntry>,
+    mean: MeanEntry,
+}
+
+#[derive(Debug, Serialize)]
+struct MeanEntry {
+    greedy: TestEntry,
+    all_features: TestEntry,
+}
+
+#[derive(Debug, Serialize)]
+struct TestEntry {
+    test: Values,
+}
+
+#[derive(Debug, Serialize)]
+struct FoldEntry {
+    fold: String,
+    train: Size,
+    validation: Size,
+    test: Size,
+    constant_columns: usize,
+    column_classes: usize,
+    greedy: GreedyEntry,
+    all_features: AllEntry,
+    curves: Vec<CurveEntry>,
+    seconds: f64,
+}
+
+#[derive(Debug, Serialize)]
+struct Size {
+    rows: usize,
+    queries: usize,
+    columns: usize,
+    nonzeros: usize,
+}
+
+type Values = Object<Option<f64>>;
+
+#[derive(Debug, Serialize)]
+struct GreedyEntry {
+    strategy: &'static str,
+    lambda: Lambda,
+    k: usize,
+    /// As the files write them.
+    features: Vec<u64>,
+    weights: Vec<f64>,
+    validation: Values,
+    test: Values,
+}
+
+#[derive(Debug, Serialize)]
+struct AllEntry {
+    solver: &'static str,
+    lambda: Lambda,
+    features: usize,
+    validation: Values,
+    test: Values,
+    grid: Vec<GridEntry>,
+}
+
+#[derive(Debug, Serialize)]
+struct GridEntry {
+    lambda: Lambda,
+    validation: Option<Values>,
+}
+
+#[derive(Debug, Serialize)]
+struct CurveEntry {
+    lambda: Lambda,
+    features: Vec<u64>,
+    validation: Object<Vec<Option<f64>>>,
+}
+
+fn values(measures: &Measures) -> Values {
+    by_name(&MEASURES, measures)
+}
+
+impl Size {
+    fn of(dataset: &Dataset<'_>) -> Self {
+        Self {
+            rows: dataset.rows(),
+            queries: dataset.queries().len(),
+            columns: dataset.width(),
+            nonzeros: dataset.nonzeros(),
+        }
+    }
+}
+
+impl FoldEntry {
+    fn new(fold: &Fold, outcome: &FoldOutcome, seconds: f64) -> Self {
+        let (summary, all) = (&outcome.summary, &outcome.all_features);
+        let GreedyModel {
+            selection,
+            validation,
+            test,
+        } = &outcome.greedy;
+        let written = |feature| fold.train.index_base().written(feature);
+        let curve = |path: &Outcome| {
+            let features = path.points.iter().map(|point| point.step.feature);
+            let names = MEASURES.iter().map(ToString::to_string);
+            CurveEntry {
+                lambda: path.lambda,
+                features: features.map(written).collect(),
+                validation: Object(names.zip((0..).map(|index| of(path, index))).collect()),
+            }
+        };
+        let lambdas = outcome.paths.iter().map(|path| path.lambda);
+        let grid = lambdas.zip(&all.grid).map(|(lambda, measures)| GridEntry {
+            lambda,
+            validation: measures.as_ref().map(values),
+        });
+        Self {
+            fold: fold.name.clone(),
+            train: Size::of(&fold.train),
+            validation: Size::of(&fold.validation.dataset),
+            test: Size::of(&fold.test.dataset),
+            constant_columns: summary.constant_columns,
+            column_classes: summary.column_classes,
+            greedy: GreedyEntry {
+                strategy: selection.strategy.name(),
+                lambda: selection.lambda,
+                k: selection.steps.len(),
+                features: selection
+                    .steps
+                    .iter()
+                    .map(|step| written(step.feature))
+                    .collect(),
+                weights: selection.weights.clone(),
+                validation: values(validation),
+                test: values(test),
+            },
+            all_features: AllEntry {
+                solver: all.solver.name(),
+                lambda: all.lambda,
+                features: all.features,
+                validation: values(&all.validation),
+                test: values(&all.test),
+                grid: grid.collect(),
+            },
+            curves: outcome.paths.iter().map(curve).collect(),
+            seconds,
+        }
+    }
+}
+
+/// All folds.
+struct Report<'a> {
+    args: &'a LetorArgs,
+    lambdas: &'a [Lambda],
+    folds: &'a [FoldReport],
+}
+
+impl Report<'_> {
+    /// The JSON document of the schema `rankrls.letor/1`.
+    fn document(&self) -> impl Serialize {
+        let [greedy, all_features] = self.means().map(|means| TestEntry {
+            test: values(&means),
+        });
+        Document {
+            schema: "rankrls.letor/1",
+            directory: self.args.directory.to_string_lossy().into_owned(),
+            query_weight: self.args.query_weight,
+            k: self.args.k,
+            lambdas: self.lambdas,
+            folds: self.folds.iter().map(|fold| &fold.entry).collect(),
+            mean: MeanEntry {
+                greedy,
+                all_features,
+            },
+        }
+    }
+
+    /// Means of the test measures over the folds, of the greedy models and of those on all
+    /// features.
+    fn means(&self) -> [Measures; 2] {
+        let outcomes = || self.folds.iter().map(|fold| &fold.outcome);
+        [
+            letor::mean(outcomes().map(|outcome| &outcome.greedy.test)),
+            letor::mean(outcomes().map(|outcome| &outcome.all_features.test)),
+        ]
+    }
+
+    /// The same for people, in the tables of the paper.
+    fn text(&self) -> String {
+        let mut text = self.heading();
+        let _ = writeln!(text, "\nchosen on validation data\n{}", self.choices());
+        let titles = ["MAP", "P@10", "mean NDCG", "NDCG@10"];
+        for (index, title) in titles.iter().enumerate() {
+            let _ = writeln!(text, "\n{title} on test data\n{}", self.measured(index));
+        }
+        text
+    }
+
+    fn heading(&self) -> String {
+        let folds = counted(self.folds.len() as u64, "fold");
+        let directory = printable(&self.args.directory.to_string_lossy());
+        let ends = [self.lambdas.first(), self.lambdas.last()];
+        let ends = ends.into_iter().flatten();
+        let ends: Vec<String> = ends.map(|lambda| format_exact(lambda.value())).collect();
+        let mut text = format!(
+            "{directory}: {folds}, query weight {}\n{} from {}\n",
+            self.args.query_weight,
+            counted(self.lambdas.len() as u64, "lambda"),
+            ends.join(" to ")
+        );
+        for FoldReport { entry, .. } in self.folds {
+            let size = |size: &Size| format!("{} rows in {} queries", size.rows, size.queries);
+            let rest = |size: &Size| format!("{} in {}", size.rows, size.queries);
+            let _ = writeln!(
+                text,
+                "{}: {} to train, {} to validate, {} to test, {} columns",
+                printable(&entry.fold),
+                size(&entry.train),
+                rest(&entry.validation),
+                rest(&entry.test),
+                entry.train.columns,
+            );
+        }
+        text
+    }
+
+    fn choices(&self) -> String {
+        let header = ["fold", "lambda", "k", "lambda, all", "features"];
+        let mut table = table(&header);
+        for FoldReport { entry, .. } in self.folds {
+            let features = entry.greedy.features.iter().map(u64::to_string);
+            table.add_row([
+                printable(&entry.fold),
+                format_exact(entry.greedy.lambda.value()),
+                entry.greedy.k.to_string(),
+                format_exact(entry.all_features.lambda.value()),
+                features.collect::<Vec<String>>().join(" "),
+            ]);
+        }
+        lines(table)
+    }
+
+    fn measured(&self, index: usize) -> String {
+        let mut table = table(&["fold", "greedy", "all features"]);
+        for FoldReport { outcome, .. } in self.folds {
+            let models = [&outcome.greedy.test, &outcome.all_features.test];
+            let cells = models.map(|measures| measure(measures[index]));
+            table.add_row(std::iter::once(printable(&outcome.fold)).chain(cells));
+        }
+        if self.folds.len() > 1 {
+            let cells = self.means().map(|measures| measure(measures[index]));
+            table.add_row(std::iter::once("average".to_owned()).chain(cells));
+        }
+        lines(table)
+    }
+}
+
+/// Values of one of [`MEASURES`] for validation data, after 1, 2, ... features.
+fn of(path: &Outcome, index: usize) -> Vec<Option<f64>> {
+    let value = |point: &Point| validation(point)[index];
+    path.points.iter().map(value).collect()
+}
+
+/// Measures that there are curves of: their places in [`MEASURES`], and labels.
+const CURVES: [(usize, &str); 2] = [(0, "validation MAP"), (2, "validation mean NDCG")];
+
+/// Where curves go, found writable before the work began.
+enum CurveFiles {
+    None,
+    /// All in one.
+    One(Box<PlotFile>),
+    /// A file a fold and measure.
+    Each(Vec<[PlotFile; 2]>),
+}
+
+impl CurveFiles {
+    /// One file if the extension of `path` names a format, else a folder, which is made if need
+    /// be.
+    fn create(path: Option<&Path>, folds: &[FoldFiles]) -> Result<Self> {
+        let Some(path) = path else {
+            return Ok(Self::None);
+        };
+        if PlotFormat::of(path).is_ok() && !path.is_dir() {
+            return PlotFile::create(path).map(|file| Self::One(Box::new(file)));
+        }
+        fs::create_dir_all(path)
+            .with_context(|| format!("cannot make the folder {}", path.display()))?;
+        let files = folds.iter().map(|fold| {
+            let [map, mean_ndcg] = CURVES.map(|(index, _)| {
+                let name = format!("{}-{}.svg", fold.name, MEASURES[index]);
+                PlotFile::create(&path.join(name))
+            });
+            Ok([map?, mean_ndcg?])
+        });
+        files.collect::<Result<_>>().map(Self::Each)
+    }
+
+    /// Draws.
+    fn write(self, folds: &[FoldReport]) -> Result<()> {
+        match self {
+            Self::None => {}
+            Self::One(file) => {
+                let figure = Figure::new("Validation measures of Greedy RankRLS")
+                    .columns(2)
+                    .note("Thick line and ring: chosen by validation MAP.");
+                let panels = folds.iter().flat_map(|fold| curves(&fold.outcome));
+                file.write(&panels.fold(figure, Figure::lines))?;
+            }
+            Self::Each(files) => {
+                for (files, fold) in files.into_iter().zip(folds) {
+                    for (file, panel) in files.into_iter().zip(curves(&fold.outcome)) {
+                        file.write(&Figure::new("").lines(panel))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The curves of a fold by each of [`CURVES`], one line a lambda, the chosen model marked.
+fn curves(outcome: &FoldOutcome) -> [LinePlot; 2] {
+    let chosen = &outcome.greedy.selection;
+    CURVES.map(|(index, label)| {
+        let mut plot = LinePlot::new("features", label)
+            .title(&outcome.fold)
+            .ordered("lambda");
+        for path in &outcome.paths {
+            let points = (1..).zip(of(path, index));
+            let points = points.map(|(features, value)| (f64::from(features), value));
+            let mut series = Series::new(power(path.lambda), points);
+            series.emphasis = path.lambda == chosen.lambda;
+            plot.series.push(series);
+        }
+        let Some(value) = outcome.greedy.validation[index] else {
+            return plot;
+        };
+        let (features, lambda) = (chosen.steps.len(), power(chosen.lambda));
+        plot.mark(features as f64, value, format!("{features} at {lambda}"))
+    })
+}
