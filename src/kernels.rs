@@ -7,6 +7,13 @@
 //! multiversioned function that calls them; dispatch happens once a column,
 //! query or block, never once an element.
 
+/// Candidates that are judged side by side, one to a vector lane. Lanes never meet: a candidate's
+/// sums have one order, whichever lane it is in and whoever its neighbours are.
+pub(crate) const LANES: usize = 8;
+
+/// A number for each candidate of a block.
+pub(crate) type Lanes = [f64; LANES];
+
 /// Independent sums of a dot product.
 const SUMS: usize = 8;
 

@@ -1,9 +1,26 @@
-//! Grouping of columns whose centred forms agree up to sign.
+//! Columns whose query-centred forms agree up to sign: the canonical form that tells, and the
+//! classes.
+//!
+//! The canonical form is equal for two columns exactly when their centred forms agree up to sign.
+//! Centring maps `x` to `x - mean_Q(x)` in every query, so two columns centre
+//! to the same thing when they differ by a constant in every query. Comparing
+//! centred floating-point values would compare roundings; instead a *reference
+//! value* that moves along with any such constant is subtracted:
+//!
+//! * the value that more than half of the query's rows share, if there is one
+//!   (zero, for most columns of sparse data: nothing has to be done then);
+//! * else the value at the query's first row. At least half of the rows have an
+//!   entry in that case, so the form is at most twice as long as the column.
+//!
+//! The difference of two doubles is kept exactly, as the rounded difference
+//! and its rounding error (Knuth's `TwoSum`); a pair determines the real
+//! number and the other way round. The sign is that of the first entry.
+
+use std::hash::{BuildHasher, Hasher};
 
 use rayon::prelude::*;
 
-use super::canonical::{Canonicaliser, Entry, hash};
-use crate::data::{Column, Dataset};
+use crate::data::{Column, Dataset, Queries};
 
 /// Columns hashed by one task; a task allocates its scratch once.
 const CHUNK: usize = 4096;
@@ -31,7 +48,7 @@ struct Digest {
     length: u32,
 }
 
-/// Groups the stored columns of `dataset` into classes (algorithms, section 6).
+/// Groups the stored columns of `dataset` into classes (`docs/derivation.md`, section 8).
 ///
 /// Hashes every canonical form, sorts, and compares the forms of equal hash
 /// entry by entry. O(nnz + n log n) time, O(n) memory.
@@ -171,5 +188,191 @@ impl Known {
     fn repeats(&self, dataset: &Dataset<'_>, column: Column<'_>) -> bool {
         let first = dataset.column(self.group.first.column as usize);
         first.rows == column.rows && first.values == column.values
+    }
+}
+
+/// One entry of a canonical column: `value + rounding` is the exact difference
+/// from the reference value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Entry {
+    pub(super) row: u32,
+    pub(super) value: f64,
+    rounding: f64,
+}
+
+/// Turns columns into their canonical forms, with room it reuses.
+#[derive(Debug)]
+pub(super) struct Canonicaliser<'q> {
+    queries: &'q Queries,
+    query_of_row: &'q [u32],
+    segment: Vec<f64>,
+}
+
+impl<'q> Canonicaliser<'q> {
+    pub(super) fn new(queries: &'q Queries, query_of_row: &'q [u32]) -> Self {
+        Self {
+            queries,
+            query_of_row,
+            segment: Vec::new(),
+        }
+    }
+
+    /// Puts the canonical form of `column` into `form`; it is empty when the
+    /// column is constant within every query.
+    ///
+    /// Returns the sign: the form is `sign` times the column, up to constants.
+    /// O(non-zeros) time; allocates only while `form` and the scratch grow.
+    pub(super) fn canonicalise(&mut self, column: Column<'_>, form: &mut Vec<Entry>) -> i8 {
+        form.clear();
+        let mut start = 0;
+        while start < column.rows.len() {
+            let query = self.query_of_row[column.rows[start] as usize] as usize;
+            let past = self.queries.offsets()[query + 1];
+            let length = column.rows[start..]
+                .iter()
+                .take_while(|&&row| row < past)
+                .count();
+            let segment = Column {
+                rows: &column.rows[start..start + length],
+                values: &column.values[start..start + length],
+            };
+            self.canonicalise_query(query, segment, form);
+            start += length;
+        }
+        if form.first().is_none_or(|first| first.value > 0.0) {
+            return 1;
+        }
+        for entry in form {
+            entry.value = -entry.value;
+            entry.rounding = -entry.rounding;
+        }
+        -1
+    }
+
+    fn canonicalise_query(&mut self, query: usize, column: Column<'_>, form: &mut Vec<Entry>) {
+        let range = self.queries.range(query);
+        let [first, rest @ ..] = column.values else {
+            return;
+        };
+        if column.rows.len() == range.len() && rest.iter().all(|value| value == first) {
+            return;
+        }
+        let entries = column.values.iter().filter(|&&value| value != 0.0).count();
+        if 2 * entries < range.len() {
+            let stored = column.rows.iter().zip(column.values);
+            let nonzero = stored.filter(|&(_, &value)| value != 0.0);
+            form.extend(nonzero.map(|(&row, &value)| Entry {
+                row,
+                value,
+                rounding: 0.0,
+            }));
+            return;
+        }
+        self.segment.clear();
+        self.segment.resize(range.len(), 0.0);
+        for (row, value) in column.iter() {
+            self.segment[row - range.start] = value;
+        }
+        let reference = majority(&self.segment).unwrap_or(self.segment[0]);
+        for (row, &value) in (self.queries.offsets()[query]..).zip(&self.segment) {
+            if value != reference {
+                let (value, rounding) = exact_difference(value, reference);
+                form.push(Entry {
+                    row,
+                    value,
+                    rounding,
+                });
+            }
+        }
+    }
+}
+
+/// The value that more than half of `values` share (Boyer and Moore's vote).
+fn majority(values: &[f64]) -> Option<f64> {
+    let mut favourite = values[0];
+    let mut votes = 0usize;
+    for &value in values {
+        if votes == 0 {
+            favourite = value;
+        }
+        if value == favourite {
+            votes += 1;
+        } else {
+            votes -= 1;
+        }
+    }
+    let count = values.iter().filter(|&&value| value == favourite).count();
+    (2 * count > values.len()).then_some(favourite)
+}
+
+/// `a - b` as the nearest double and what rounding took away (Knuth, TAOCP
+/// volume 2, theorem B of section 4.2.2). Exact unless the difference overflows.
+fn exact_difference(a: f64, b: f64) -> (f64, f64) {
+    let difference = a - b;
+    let b_part = a - difference;
+    let a_part = difference + b_part;
+    (difference, (a - a_part) + (b_part - b))
+}
+
+/// A hash of the canonical form: equal forms hash alike.
+fn hash(form: &[Entry], hasher: &foldhash::quality::FixedState) -> u64 {
+    let mut state = hasher.build_hasher();
+    for entry in form {
+        state.write_u32(entry.row);
+        // Adding zero makes -0.0 and 0.0 hash alike, as they compare alike.
+        state.write_u64((entry.value + 0.0).to_bits());
+        state.write_u64((entry.rounding + 0.0).to_bits());
+    }
+    state.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(sizes: &[usize], dense: &[f64]) -> Vec<Entry> {
+        let queries = Queries::from_sizes(sizes).unwrap();
+        let of_rows = queries.of_rows();
+        let (rows, values): (Vec<u32>, Vec<f64>) = (0u32..)
+            .zip(dense.iter().copied())
+            .filter(|pair| pair.1 != 0.0)
+            .unzip();
+        let mut form = Vec::new();
+        let column = Column {
+            rows: &rows,
+            values: &values,
+        };
+        Canonicaliser::new(&queries, &of_rows).canonicalise(column, &mut form);
+        form
+    }
+
+    #[test]
+    fn constants_within_queries_vanish() {
+        assert!(form(&[2, 3], &[1.0, 1.0, 7.0, 7.0, 7.0]).is_empty());
+        assert!(form(&[1, 1], &[3.0, 4.0]).is_empty());
+    }
+
+    #[test]
+    fn shifted_and_mirrored_columns_agree() {
+        let plain = form(&[4, 3], &[0.0, 1.0, 0.0, 0.0, 2.0, 0.0, 5.0]);
+        assert_eq!(plain, form(&[4, 3], &[3.0, 4.0, 3.0, 3.0, 2.0, 0.0, 5.0]));
+        assert_eq!(plain, form(&[4, 3], &[0.0, -1.0, 0.0, 0.0, 3.0, 5.0, 0.0]));
+        assert_ne!(plain, form(&[4, 3], &[0.0, -1.0, 0.0, 0.0, 5.0, 3.0, 0.0]));
+    }
+
+    #[test]
+    fn half_and_half_agrees_with_its_complement() {
+        assert_eq!(
+            form(&[4], &[1.0, 0.0, 1.0, 0.0]),
+            form(&[4], &[0.0, 1.0, 0.0, 1.0])
+        );
+    }
+
+    #[test]
+    fn rounding_does_not_make_columns_equal() {
+        // 0.3 - 0.1 is not 0.2 in doubles, nor is the real difference of those doubles.
+        assert_ne!(form(&[2], &[0.1, 0.3]), form(&[2], &[0.0, 0.2]));
+        // 1e16 + 1 does not exist: both real differences round to 1e16.
+        assert_ne!(form(&[3], &[1.0, 1e16, 1.5]), form(&[3], &[0.0, 1e16, 0.5]));
     }
 }

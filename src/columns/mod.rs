@@ -1,5 +1,5 @@
 //! What a greedy step can choose from: one column for every distinct centred
-//! form (algorithms, section 6).
+//! form (`docs/derivation.md`, section 8).
 //!
 //! Adding a feature changes the leave-query-out error through its query-centred
 //! column only, and not through that column's sign. So a column that is constant
@@ -7,20 +7,18 @@
 //! up to sign are one candidate, named by the lowest of them. On parse data this
 //! leaves an eighth of the columns.
 //!
-//! ColumnClasses are stored in canonical form, which differs from the original by a
-//! constant in each query and possibly in sign; no formula of section 3 can tell.
+//! Candidates are stored in canonical form, which differs from the original by a
+//! constant in each query and possibly in sign; no formula of the selection can tell.
 //! It has fewer entries where a feature is nearly constant, and no large common
 //! offset that would cost digits.
 
-mod canonical;
 mod classes;
 mod query_weight;
 
 use rayon::prelude::*;
 
 use crate::data::{Column, Dataset, Queries};
-use canonical::Canonicaliser;
-use classes::Classes;
+use classes::{Canonicaliser, Classes};
 pub use query_weight::{QueryWeight, UnknownQueryWeight};
 
 /// The sign by which a candidate's stored column differs from its feature's.
@@ -62,7 +60,7 @@ pub struct Summary {
     pub empty_columns: usize,
     /// Distinct centred forms up to sign: the candidates.
     pub column_classes: usize,
-    /// ColumnClasses whose entries all lie in one query.
+    /// Candidates whose entries all lie in one query.
     pub single_query_classes: usize,
     /// Entries of the candidates.
     pub nonzeros: usize,

@@ -1,4 +1,4 @@
-//! Who wins a step: the tie rule of section 7 as one associative reduction.
+//! Who wins a step: the tie rule of `docs/derivation.md`, section 9, as one associative reduction.
 
 /// Errors within this share of the least are equal: symmetric columns tie in
 /// exact arithmetic, and rounding must not decide between them.
@@ -106,7 +106,7 @@ mod tests {
         contest
     }
 
-    /// The tie rule as section 7 words it.
+    /// The tie rule as the derivation words it.
     fn winner_by_definition(entrants: &[(f64, u32)]) -> Option<u32> {
         let least = entrants
             .iter()

@@ -1,15 +1,15 @@
 //! What makes a candidate the best one: the squared error of its leave-query-out predictions,
-//! or how they rank.
+//! or how they rank; and their concordance.
 
 use std::fmt;
 use std::str::FromStr;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::State;
-use super::lanes::{BlockTerms, LANES, Lanes, QuerySums};
 use crate::data::Queries;
-use crate::metrics::{Context, Convention, Metric};
+use crate::metrics::{self, Context, Convention, Metric};
 
 /// What a greedy step improves most.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,7 +68,7 @@ impl FromStr for Criterion {
 
 /// Predictions of one query closer than this share of the largest centred label are tied: equal
 /// predictions differ in their last bits once they have been computed in different ways.
-pub(crate) const PREDICTION_TIE: f64 = 1e-12;
+const PREDICTION_TIE: f64 = 1e-12;
 
 /// A ranking measure of predictions for the examples of a training set.
 #[derive(Debug, Clone)]
@@ -109,7 +109,7 @@ impl RankingCriterion {
     }
 
     /// The measure of one query's predictions, which are changed where they are tied.
-    fn of_query(&self, query: usize, predictions: &mut [f64]) -> Option<f64> {
+    pub(super) fn of_query(&self, query: usize, predictions: &mut [f64]) -> Option<f64> {
         tie(predictions, self.tolerance);
         let labels = &self.labels[self.queries.range(query)];
         self.metric
@@ -128,7 +128,7 @@ impl RankingCriterion {
 }
 
 /// Makes scores equal that are no further than `tolerance` from the next one.
-pub(crate) fn tie(scores: &mut [f64], tolerance: f64) {
+fn tie(scores: &mut [f64], tolerance: f64) {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_unstable_by(|&a, &b| scores[a].total_cmp(&scores[b]));
     for pair in 1..order.len() {
@@ -141,77 +141,74 @@ pub(crate) fn tie(scores: &mut [f64], tolerance: f64) {
 
 /// A mean over queries in their order.
 #[derive(Debug, Clone, Copy, Default)]
-struct Mean {
+pub(super) struct Mean {
     sum: f64,
     count: usize,
 }
 
 impl Mean {
-    fn add(&mut self, value: Option<f64>) {
+    pub(super) fn add(&mut self, value: Option<f64>) {
         if let Some(value) = value {
             self.sum += value;
             self.count += 1;
         }
     }
 
-    fn value(&self) -> Option<f64> {
+    pub(super) fn value(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum / self.count as f64)
     }
 }
 
-/// Ranks the examples by each candidate of a block, query by query.
-pub(super) struct BlockRanking<'a> {
-    criterion: &'a RankingCriterion,
-    state: &'a State,
-    means: [Mean; LANES],
-    /// One candidate's predictions for the query at hand.
-    predictions: Vec<f64>,
+/// Queries whose concordance one task computes.
+const QUERIES: usize = 16;
+
+/// Concordance index of the leave-query-out predictions, averaged over the queries that
+/// have a pair of different labels; `None` when none has. Labels as given, not centred.
+pub fn lqo_cindex(state: &State, labels: &[f64]) -> Option<f64> {
+    let centred = state.centred_labels();
+    cindex(state.predictions(), labels, &centred, state.queries())
 }
 
-impl<'a> BlockRanking<'a> {
-    pub(super) fn new(criterion: &'a RankingCriterion, state: &'a State) -> Self {
-        Self {
-            criterion,
-            state,
-            means: [Mean::default(); LANES],
-            predictions: Vec::new(),
-        }
-    }
+/// Concordance index of `predictions` for `labels`; `centred` labels tell what is close.
+pub(crate) fn cindex(
+    predictions: Vec<f64>,
+    labels: &[f64],
+    centred: &[f64],
+    queries: &Queries,
+) -> Option<f64> {
+    let predictions = tied(predictions, centred, queries);
+    let indices: Vec<Option<f64>> = (0..queries.len())
+        .into_par_iter()
+        .with_min_len(QUERIES)
+        .map(|query| {
+            let range = queries.range(query);
+            metrics::concordance(&labels[range.clone()], &predictions[range])
+        })
+        .collect();
+    let defined: Vec<f64> = indices.into_iter().flatten().collect();
+    (!defined.is_empty()).then(|| defined.iter().sum::<f64>() / defined.len() as f64)
+}
 
-    /// Ranks a query whose leave-query-out residual becomes `p_Q - beta_Q T_Q u_Q`. A weight of
-    /// the query scales all its predictions, which changes no order.
-    pub(super) fn add(&mut self, query: usize, beta: &Lanes, tu: &[Lanes]) {
-        let range = self.state.queries().range(query);
-        let scale = self.state.scale(query);
-        let labels = &self.state.labels()[range.clone()];
-        let holdout = &self.state.holdout()[range];
-        for (lane, mean) in self.means.iter_mut().enumerate() {
-            let predictions = labels.iter().zip(holdout).zip(tu);
-            let predictions = predictions.map(|((label, residual), tu)| {
-                (label - (residual - beta[lane] * tu[lane])) / scale
-            });
-            self.predictions.clear();
-            self.predictions.extend(predictions);
-            mean.add(self.criterion.of_query(query, &mut self.predictions));
-        }
-    }
+/// Leave-query-out predictions, those of a query that differ by rounding made equal.
+pub(crate) fn tied_predictions(state: &State) -> Vec<f64> {
+    tied(
+        state.predictions(),
+        &state.centred_labels(),
+        state.queries(),
+    )
+}
 
-    /// The same for a query with given `u_Q`, `T_Q u_Q` and the terms of the block.
-    pub(super) fn judge(&mut self, query: u32, terms: &BlockTerms, u: &[Lanes], tu: &[Lanes]) {
-        let mut sums = QuerySums::default();
-        let range = self.state.queries().range(query as usize);
-        for ((u, tu), &p) in u.iter().zip(tu).zip(&self.state.holdout()[range]) {
-            sums.add(u, tu, p);
-        }
-        self.add(query as usize, &terms.betas(query, &sums), tu);
-    }
-
-    /// What is missing to a perfect ranking, by candidate; nan where nothing is defined, which
-    /// never wins.
-    pub(super) fn losses(&self) -> Lanes {
-        self.means
-            .map(|mean| 1.0 - mean.value().unwrap_or(f64::NAN))
-    }
+/// Predictions, those of a query that differ by rounding made equal: `centred` labels tell what
+/// is close.
+fn tied(mut predictions: Vec<f64>, centred: &[f64], queries: &Queries) -> Vec<f64> {
+    let largest = |most: f64, label: &f64| most.max(label.abs());
+    let tolerance = centred.iter().fold(0.0, largest) * PREDICTION_TIE;
+    let parts: Vec<_> = queries.split_mut(&mut predictions).collect();
+    parts
+        .into_par_iter()
+        .with_min_len(QUERIES)
+        .for_each(|part| tie(part, tolerance));
+    predictions
 }
 
 #[cfg(test)]

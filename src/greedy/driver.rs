@@ -1,8 +1,10 @@
 //! The driver of a selection: takes its steps one by one, those of an earlier run first.
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     Addition, Contest, Plan, RankingCriterion, Round, Sampler, SelectError, SelectionOptions,
-    State, Step, Strategy, Work, lqo_cindex,
+    State, Strategy, Work, lqo_cindex,
 };
 use crate::Lambda;
 use crate::columns::ColumnClasses;
@@ -24,6 +26,29 @@ pub struct Greedy<'a> {
     /// Steps to take again before there is anything to search for.
     recorded: &'a [Step],
     features: Vec<u32>,
+}
+
+/// One step of a selection.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    /// 0-based feature that was added.
+    pub feature: u32,
+    /// Leave-query-out error after the step: sum over queries of the squared centred residuals.
+    pub lqo_error: f64,
+    /// Concordance index of the leave-query-out predictions; `None` when no query has
+    /// examples of different labels.
+    pub lqo_cindex: Option<f64>,
+    /// The ranking measure that candidates were judged by, of the leave-query-out predictions
+    /// after the step; `None` where they were judged by the squared error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub criterion: Option<f64>,
+    /// Other columns that centre to the same column up to sign.
+    pub identical_columns: usize,
+    /// Candidates that were evaluated exactly.
+    pub evaluated: usize,
+    /// For `bounded`, candidates that could still win after each level of bounds
+    /// ([`Work::alive`](Work::alive)); empty for others.
+    pub alive: Vec<usize>,
 }
 
 /// A step that was just taken.
@@ -215,6 +240,30 @@ impl<'a> Greedy<'a> {
     /// The ranking measure that candidates are judged by, of the state's predictions.
     fn criterion(&self) -> Option<f64> {
         self.ranking.as_ref()?.mean(&self.state.predictions())
+    }
+}
+
+impl Step {
+    pub(super) fn log(&self, number: usize) {
+        let Self {
+            feature: column,
+            lqo_error,
+            evaluated,
+            alive,
+            ..
+        } = self;
+        if alive.is_empty() {
+            tracing::info!(step = number, column, lqo_error, evaluated, "selected");
+        } else {
+            tracing::info!(
+                step = number,
+                column,
+                lqo_error,
+                ?alive,
+                evaluated,
+                "selected"
+            );
+        }
     }
 }
 

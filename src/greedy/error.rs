@@ -27,7 +27,7 @@ pub enum SelectError {
     /// The strategy judges all candidates or none.
     #[error(
         "strategy {strategy} can not judge a random subset of the candidates; use {}",
-        any_of(StrategyKind::can_sample)
+        StrategyKind::names_of(StrategyKind::can_sample)
     )]
     CanNotSample {
         /// The strategy.
@@ -36,7 +36,7 @@ pub enum SelectError {
     /// The strategy has no leave-query-out predictions for every candidate.
     #[error(
         "strategy {strategy} can not judge by {criterion}: it does not compute every candidate's leave-query-out predictions; use {}",
-        any_of(StrategyKind::can_rank)
+        StrategyKind::names_of(StrategyKind::can_rank)
     )]
     CanNotRank {
         /// The strategy.
@@ -120,17 +120,6 @@ pub enum SelectError {
         /// Strategies that fit.
         fitting: Vec<StrategyKind>,
     },
-}
-
-/// Names of the strategies that can do something, baselines aside.
-pub(super) fn any_of(can: impl Fn(StrategyKind) -> bool) -> String {
-    let kinds = StrategyKind::ALL.into_iter();
-    let names = kinds.filter(|&kind| !kind.is_baseline() && can(kind));
-    let names: Vec<&str> = names.map(StrategyKind::name).collect();
-    match names.split_last() {
-        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
-        _ => names.concat(),
-    }
 }
 
 fn remedy(fitting: &[StrategyKind]) -> String {

@@ -28,9 +28,8 @@
 use rayon::prelude::*;
 
 use super::condition::Condition;
-use super::lanes::{LANES, Lanes};
 use crate::data::{Column, Queries};
-use crate::kernels;
+use crate::kernels::{self, LANES, Lanes};
 
 /// The models without each query, `t` of at most `capacity` steps.
 #[derive(Debug, Clone)]

@@ -148,7 +148,6 @@ mod args {
 
     use crate::QueryWeight;
     use crate::greedy::StrategyKind;
-    use crate::greedy::error::any_of;
 
     pub(super) fn strategy() -> impl TypedValueParser<Value = Option<StrategyKind>> {
         let names = StrategyKind::ALL.into_iter().map(StrategyKind::name);
@@ -166,7 +165,7 @@ mod args {
             "What each step improves most: squared, the squared leave-query-out error, or a \
              measure of the leave-query-out predictions: cindex, ndcg@K, map, mean-ndcg, p@K, err, \
              mrr; measures take {}",
-            any_of(StrategyKind::can_rank)
+            StrategyKind::names_of(StrategyKind::can_rank)
         )
     }
 

@@ -1,10 +1,95 @@
-//! The whole job of a selection.
+//! The whole job of a selection: what watches it, and what it finds.
+
+use std::ops::ControlFlow;
+
+use ndarray::{Array1, ArrayView1};
+use serde::{Deserialize, Serialize};
 
 use super::{
-    Advance, Ending, Greedy, Observer, Plan, SelectError, Selection, SelectionOptions, Step, plan,
+    Advance, Criterion, Greedy, Plan, Sampler, SelectError, SelectionOptions, State, Step,
+    StrategyKind, plan,
 };
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
+use crate::{Lambda, QueryWeight};
+
+/// Watches a selection. Everything defaults to doing nothing.
+pub trait Observer: Send {
+    /// The strategy has been chosen and is about to start.
+    fn started(&mut self, plan: &Plan) {
+        let _ = plan;
+    }
+
+    /// A step was taken again that an earlier run had found; as [`stepped`](Self::stepped)
+    /// unless said otherwise.
+    fn replayed(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
+        self.stepped(number, step, state)
+    }
+
+    /// A step is done; breaking ends the selection with what there is.
+    fn stepped(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
+        let _ = (number, step, state);
+        ControlFlow::Continue(())
+    }
+}
+
+/// Watches nothing.
+impl Observer for () {}
+
+/// How a selection ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Ending {
+    /// With as many features as asked for.
+    Complete,
+    /// With all the candidates there are.
+    Exhausted,
+    /// The observer stopped it.
+    Interrupted,
+}
+
+/// A finished selection.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Selection {
+    /// The strategy used.
+    pub strategy: StrategyKind,
+    /// The ridge parameter.
+    pub lambda: Lambda,
+    /// Candidates drawn each step, if not all were judged, and the seed.
+    pub sampler: Option<Sampler>,
+    /// What each step improved most.
+    pub criterion: Criterion,
+    /// What the queries counted.
+    pub query_weight: QueryWeight,
+    /// What happened, step by step.
+    pub steps: Vec<Step>,
+    /// Weights of the selected features in order of selection.
+    pub weights: Vec<f64>,
+    /// By how much rounding may be amplified in errors and weights
+    /// ([`State::condition`](State::condition)).
+    pub condition: f64,
+    /// 0-based features of each selected class, ascending; its first is the step's feature.
+    pub classes: Vec<Vec<u32>>,
+    /// How it ended.
+    pub ending: Ending,
+}
+
+impl Selection {
+    /// 0-based features in order of selection.
+    pub fn features(&self) -> Vec<u32> {
+        self.steps.iter().map(|step| step.feature).collect()
+    }
+
+    /// Weights of the selected features in order of selection, `k`.
+    pub fn weights(&self) -> ArrayView1<'_, f64> {
+        ArrayView1::from(&self.weights)
+    }
+
+    /// Leave-query-out error after each step, `k`.
+    pub fn errors(&self) -> Array1<f64> {
+        self.steps.iter().map(|step| step.lqo_error).collect()
+    }
+}
 
 /// Selects features of `dataset`.
 ///

@@ -1,8 +1,8 @@
 //! The state of greedy leave-query-out selection: two `m x k` matrices
-//! (algorithms, section 3, in the form derived in `docs/derivation.md`).
+//! (`docs/derivation.md`, section 5).
 //!
 //! With `Phi` (`k x m`) the whitened selected features and, for every query
-//! `Q`, `T_Q = (I - Phi_Q' Phi_Q)^-1`, section 3 keeps `Psi` with
+//! `Q`, `T_Q = (I - Phi_Q' Phi_Q)^-1`, the paper keeps `Psi` with
 //! `T_Q = I + Psi_Q' Psi_Q`. This module keeps
 //!
 //! ```text

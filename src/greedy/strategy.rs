@@ -1,6 +1,7 @@
-//! The trait of strategies: ways to find the candidate that the criterion likes best.
+//! What a strategy is: the trait, what it judges by in a step, and the facts about it.
 
 use super::{Contest, RankingCriterion, State};
+use crate::Lambda;
 use crate::columns::ColumnClasses;
 
 /// A way to find the best candidate of a step.
@@ -21,11 +22,21 @@ pub trait Strategy: Send {
 /// What a proposal took: how exactness was had.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Work {
-    /// ColumnClasses whose criterion was evaluated exactly.
+    /// Candidates whose criterion was evaluated exactly.
     pub evaluated: usize,
     /// For `bounded`, candidates that could still win after each level of bounds, those
     /// evaluated on the way included.
     pub alive: Vec<usize>,
+}
+
+impl Work {
+    /// So many exact evaluations.
+    pub fn evaluated(evaluated: usize) -> Self {
+        Self {
+            evaluated,
+            alive: Vec::new(),
+        }
+    }
 }
 
 /// What a strategy judges by in one step.
@@ -35,12 +46,12 @@ pub struct Round<'a> {
     pub candidates: &'a ColumnClasses,
     /// The state that one of them will be added to.
     pub state: &'a State,
-    /// ColumnClasses that are out, by position: selected ones and their equals.
+    /// Candidates that are out, by position: selected ones and their equals.
     pub retired: &'a [bool],
-    /// ColumnClasses drawn for this step, ascending and not retired; `None`: all.
+    /// Candidates drawn for this step, ascending and not retired; `None`: all.
     pub sample: Option<&'a [u32]>,
-    /// The measure to judge by; `None`: the squared error. Only met by strategies for which
-    /// [`StrategyKind::can_rank`] holds.
+    /// The measure to judge by; `None`: the squared error. Only met by strategies that can
+    /// ([`StrategyKind::can_rank`](super::StrategyKind::can_rank)).
     pub ranking: Option<&'a RankingCriterion>,
 }
 
@@ -76,5 +87,109 @@ impl Round<'_> {
                 .collect::<Vec<_>>()
                 .into(),
         }
+    }
+}
+
+/// What there is to know of a strategy besides its arithmetic. Each has it in its own file.
+pub(super) struct Facts {
+    /// The name that users give.
+    pub(super) name: &'static str,
+    /// What it does, in a line.
+    pub(super) summary: &'static str,
+    /// Whether every step takes the candidate with the least leave-query-out error of all.
+    pub(super) exact: bool,
+    /// Whether it can judge a random subset of the candidates.
+    pub(super) samples: bool,
+    /// Whether it has every candidate's leave-query-out predictions, and so can judge by a
+    /// ranking measure of them.
+    pub(super) ranks: bool,
+    /// Whether it is there to be compared with, because it does without what the others are
+    /// for: leave-query-out errors of sets of features.
+    pub(super) baseline: bool,
+    /// Candidates drawn each step when nothing else is asked for; `None`: all are judged.
+    pub(super) sample: Option<usize>,
+    /// Bytes it takes besides the state.
+    pub(super) memory: fn(&Shape) -> u64,
+    /// Rough seconds of a step besides those of the state, on two of today's cores: to compare
+    /// strategies, not to tell time. The figures are those of `docs/strategies.md`.
+    pub(super) cost: fn(&Shape) -> f64,
+    /// The strategy, ready for the first step.
+    pub(super) build: fn(&ColumnClasses, &State) -> Box<dyn Strategy>,
+}
+
+/// The size of a selection, as far as memory and time depend on it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shape {
+    /// Examples `m`.
+    pub rows: usize,
+    /// Queries `q`.
+    pub queries: usize,
+    /// Examples of the largest query.
+    pub largest_query: usize,
+    /// Candidates: column classes.
+    pub candidates: usize,
+    /// Pairs of a candidate and a query it touches, of candidates that touch several.
+    pub pieces: usize,
+    /// Entries of the candidates.
+    pub nonzeros: usize,
+    /// Largest `|v|^2 / lambda` of a candidate.
+    pub stiffness: f64,
+    /// Candidates drawn at random each step, if not all are judged.
+    pub sample: Option<usize>,
+    /// Features to select.
+    pub k: usize,
+    /// Threads at work.
+    pub threads: usize,
+}
+
+/// `|v|^2 / lambda` from which on the memory of one factor a query is counted in.
+const STIFF: f64 = 1e4;
+
+impl Shape {
+    /// The shape of selecting `k` of `candidates`, `sample` at a time, on this thread pool.
+    pub fn new(
+        candidates: &ColumnClasses,
+        k: usize,
+        lambda: Lambda,
+        sample: Option<usize>,
+    ) -> Self {
+        let queries = candidates.queries();
+        Self {
+            rows: queries.rows(),
+            queries: queries.len(),
+            largest_query: queries.largest(),
+            candidates: candidates.len(),
+            pieces: candidates.summary().pieces,
+            nonzeros: candidates.summary().nonzeros,
+            stiffness: candidates.largest_squared_norm() / lambda.value(),
+            sample,
+            k: k.min(candidates.len()),
+            threads: rayon::current_num_threads(),
+        }
+    }
+
+    /// Candidates that are judged in a step.
+    pub(super) fn judged(&self) -> usize {
+        self.sample.unwrap_or(self.candidates).min(self.candidates)
+    }
+
+    /// Seconds of a pass over the entries of all candidates.
+    pub(super) fn pass(&self) -> f64 {
+        4e-9 * self.nonzeros as f64
+    }
+
+    /// Examples times candidates.
+    pub(super) fn cells(&self) -> f64 {
+        self.rows as f64 * self.candidates as f64
+    }
+
+    /// Bytes that every strategy takes: the state, and who is out.
+    pub(super) fn base_memory(&self) -> u64 {
+        let folds = if self.stiffness > STIFF {
+            State::folds_memory(self.rows, self.queries, self.k)
+        } else {
+            0
+        };
+        State::memory(self.rows, self.k) + self.candidates as u64 + folds
     }
 }

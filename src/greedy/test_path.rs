@@ -1,7 +1,9 @@
-//! Measures of a test data set along a selection: after every step, with the weights of that
-//! step.
+//! The path of a selection: weights after every step, and scores and measures of test data with
+//! the weights of that step.
 
 use std::ops::ControlFlow;
+
+use ndarray::{Array2, ArrayView1};
 
 use crate::data::Dataset;
 use crate::greedy::State;
@@ -26,6 +28,41 @@ pub fn scores(features: &[u32], weights: &[f64], dataset: &Dataset<'_>) -> Vec<f
         }
     }
     scores
+}
+
+/// Keeps the weights after each step of a selection that it observes.
+#[derive(Debug, Clone, Default)]
+pub struct WeightsPath {
+    features: Vec<u32>,
+    steps: Vec<Vec<f64>>,
+}
+
+impl WeightsPath {
+    /// Weights after each step, `k x k` and lower triangular: row `t` has those of the first
+    /// `t + 1` features, in order of selection.
+    pub fn weights(&self) -> Array2<f64> {
+        let weight = |(step, feature): (usize, usize)| self.steps[step].get(feature);
+        let shape = (self.steps.len(), self.steps.len());
+        Array2::from_shape_fn(shape, |place| weight(place).copied().unwrap_or(0.0))
+    }
+
+    /// Scores of the rows of `dataset` after each step, `m x k`: see [`scores`].
+    pub fn scores(&self, dataset: &Dataset<'_>) -> Array2<f64> {
+        let mut all = Array2::zeros((dataset.rows(), self.steps.len()));
+        for (mut column, weights) in all.columns_mut().into_iter().zip(&self.steps) {
+            let scores = scores(&self.features[..weights.len()], weights, dataset);
+            column.assign(&ArrayView1::from(&scores));
+        }
+        all
+    }
+}
+
+impl Observer for WeightsPath {
+    fn stepped(&mut self, _: usize, step: &Step, state: &State) -> ControlFlow<()> {
+        self.features.push(step.feature);
+        self.steps.push(state.weights());
+        ControlFlow::Continue(())
+    }
 }
 
 /// Measures a test data set after each step of a selection that it observes.
@@ -148,6 +185,26 @@ mod tests {
         );
         let last: Vec<_> = last.unwrap().metrics.iter().map(|m| m.mean).collect();
         assert_eq!(path.steps().last(), Some(&last));
+    }
+
+    #[test]
+    fn a_path_is_that_of_shorter_selections() {
+        let train = data("2 qid:1 1:1 2:1\n1 qid:1 2:1\n0 qid:1 3:1\n1 qid:2 1:1\n0 qid:2 3:2\n");
+        let options = |k| SelectionOptions::new(k, Lambda::new(1.0).unwrap());
+        let mut path = WeightsPath::default();
+        let whole = select(&train, &options(3), &mut path).unwrap();
+        let (weights, all) = (path.weights(), path.scores(&train));
+        assert_eq!((weights.dim(), all.dim()), ((3, 3), (5, 3)));
+        assert_eq!(weights.row(2), whole.weights());
+        for k in 1..=3 {
+            let short = select(&train, &options(k), &mut ()).unwrap();
+            assert_eq!(short.errors()[k - 1], whole.errors()[k - 1]);
+            let row = weights.row(k - 1);
+            assert_eq!(row.to_vec()[..k], short.weights);
+            assert!(row.iter().skip(k).all(|&weight| weight == 0.0));
+            let found = scores(&short.features(), &short.weights, &train);
+            assert_eq!(all.column(k - 1).to_vec(), found);
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Sparse back-fitting under leave-query-out (algorithms, section 4):
+//! Sparse back-fitting under leave-query-out (`docs/derivation.md`, section 7):
 //! O(k m-) time a candidate and step, m- the non-zeros of a column.
 //!
 //! A candidate is judged with all other weights held: every model that was
@@ -17,29 +17,33 @@
 
 use rayon::prelude::*;
 
+use crate::greedy::strategy::{Facts, Shape};
 use crate::greedy::{Contest, Entrant, Round, State, Strategy, Work};
 use crate::kernels;
 
-/// ColumnClasses judged by one task.
+/// Candidates judged by one task.
 const CHUNK: usize = 512;
+
+pub(super) const FACTS: Facts = Facts {
+    name: "backfit",
+    summary: "Back-fitting, another criterion: O(k^2 m- n), m- the non-zeros of a column",
+    exact: false,
+    samples: true,
+    ranks: false,
+    baseline: false,
+    sample: None,
+    // f_Q for every query, z for each thread, and the list of candidates judged.
+    memory: |shape| {
+        8 * ((shape.queries + shape.threads) * shape.k) as u64 + 4 * shape.judged() as u64
+    },
+    cost: Shape::pass,
+    build: |_, _| Box::new(Backfit::default()),
+};
 
 /// Judges candidates with all other weights held.
 #[derive(Debug, Default)]
-pub struct Backfit {
+struct Backfit {
     evaluated: usize,
-}
-
-impl Backfit {
-    /// Nothing to prepare.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Bytes taken besides the state: `f_Q` for every query, the list of candidates judged,
-    /// and `z` for each of `threads`.
-    pub fn memory(judged: usize, queries: usize, k: usize, threads: usize) -> u64 {
-        8 * (queries * k + threads * k) as u64 + 4 * judged as u64
-    }
 }
 
 impl Strategy for Backfit {
@@ -66,10 +70,7 @@ impl Strategy for Backfit {
     }
 
     fn work(&self) -> Work {
-        Work {
-            evaluated: self.evaluated,
-            ..Work::default()
-        }
+        Work::evaluated(self.evaluated)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Algorithm 1 of the paper: O(k m n) time, O(m n) memory.
 //!
 //! The paper caches `C = G X^'` and `U = Q G X^'` (`m x n`). In the terms of
-//! section 3, `lambda C_i = v_i - Phi' Phi v_i = u_i` and `U_i = T u_i`, query by
+//! `docs/derivation.md`, section 3, `lambda C_i = v_i - Phi' Phi v_i = u_i` and `U_i = T u_i`, query by
 //! query; this strategy keeps `u` and `T u`. When a feature is added,
 //!
 //! ```text
@@ -17,15 +17,31 @@ use rayon::prelude::*;
 
 use super::lowmem;
 use crate::columns::ColumnClasses;
+use crate::greedy::block::{BlockRanking, BlockTerms, QuerySums};
 use crate::greedy::contest::error_left;
-use crate::greedy::criterion::BlockRanking;
-use crate::greedy::lanes::{BlockTerms, LANES, Lanes, QuerySums};
+use crate::greedy::strategy::Facts;
 use crate::greedy::{Contest, Entrant, LastStep, RankingCriterion, Round, State, Strategy, Work};
-use crate::kernels;
+use crate::kernels::{self, LANES, Lanes};
+
+pub(super) const FACTS: Facts = Facts {
+    name: "dense",
+    summary: "Algorithm 1 with dense caches: exact, O(k m n) time, O(m n) memory",
+    exact: true,
+    samples: false,
+    ranks: true,
+    baseline: false,
+    sample: None,
+    memory: |shape| {
+        let lanes = shape.candidates.next_multiple_of(LANES) as u64;
+        16 * shape.rows as u64 * lanes + lanes / LANES as u64 * size_of::<Block>() as u64
+    },
+    cost: |shape| 0.9e-9 * shape.cells(),
+    build: |candidates, state| Box::new(Dense::new(candidates, state)),
+};
 
 /// Algorithm 1 with caches of `u` and `T u` for every candidate.
 #[derive(Debug)]
-pub struct Dense {
+struct Dense {
     blocks: Vec<Block>,
     /// The step that the caches do not know of yet.
     pending: LastStep,
@@ -44,8 +60,8 @@ struct Block {
 }
 
 impl Dense {
-    /// Scratch for the caches of all candidates; they are filled in the first step.
-    pub fn new(candidates: &ColumnClasses, state: &State) -> Self {
+    /// Room for the caches of all candidates; they are filled in the first step.
+    fn new(candidates: &ColumnClasses, state: &State) -> Self {
         let firsts = (0..candidates.len()).step_by(LANES);
         let lambda = state.lambda().value();
         Self {
@@ -55,12 +71,6 @@ impl Dense {
             pending: LastStep::none(candidates.queries()),
             evaluated: 0,
         }
-    }
-
-    /// Bytes the caches take for `rows` examples and `candidates`.
-    pub fn memory(rows: usize, candidates: usize) -> u64 {
-        let lanes = candidates.next_multiple_of(LANES) as u64;
-        16 * rows as u64 * lanes + lanes / LANES as u64 * size_of::<Block>() as u64
     }
 
     fn apply_pending(&mut self, candidates: &ColumnClasses, state: &State) {
@@ -116,10 +126,7 @@ impl Strategy for Dense {
     }
 
     fn work(&self) -> Work {
-        Work {
-            evaluated: self.evaluated,
-            ..Work::default()
-        }
+        Work::evaluated(self.evaluated)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Equation (*) of section 3 for every candidate, nothing kept between steps:
+//! Equation (*) of `docs/derivation.md`, section 4, for every candidate, nothing kept between steps:
 //! O(k m) time a candidate and step, O(nnz + m k) memory.
 //!
 //! Eight candidates make a block; for each query
@@ -16,12 +16,12 @@ use rayon::prelude::*;
 
 use crate::columns::{ColumnClasses, Segment};
 use crate::data::Column;
-use crate::greedy::criterion::BlockRanking;
+use crate::greedy::block::{BlockRanking, BlockTerms, QuerySums};
 use crate::greedy::folds::{Folds, SumsWithout};
-use crate::greedy::lanes::{BlockTerms, LANES, Lanes, QuerySums};
 use crate::greedy::state::QueryMatrices;
+use crate::greedy::strategy::{Facts, Shape};
 use crate::greedy::{Contest, Entrant, RankingCriterion, Round, State, Strategy, Work};
-use crate::kernels;
+use crate::kernels::{self, LANES, Lanes};
 
 /// Examples computed together.
 const TILE: usize = 4;
@@ -29,24 +29,29 @@ const TILE: usize = 4;
 /// Blocks judged by one task.
 const BLOCKS: usize = 8;
 
-/// Evaluates (*) afresh for every eligible candidate.
-#[derive(Debug, Default)]
-pub struct LowMemory {
-    evaluated: usize,
+pub(super) const FACTS: Facts = Facts {
+    name: "lowmem",
+    summary: "Nothing kept for a candidate: exact, O(k^2 m n) time, O(m k) memory",
+    exact: true,
+    samples: true,
+    ranks: true,
+    baseline: false,
+    sample: None,
+    memory: |shape| 4 * shape.judged() as u64 + scratch_memory(shape, shape.k),
+    cost: |shape| (0.5e-9 + 0.05e-9 * shape.k as f64) * shape.cells(),
+    build: |_, _| Box::new(LowMemory::default()),
+};
+
+/// Bytes of room for a block on every thread, after `k` steps.
+pub(super) fn scratch_memory(shape: &Shape, k: usize) -> u64 {
+    let block = size_of::<Lanes>() * (2 * k + 3 * shape.largest_query) + 8 * k;
+    (shape.threads * block) as u64
 }
 
-impl LowMemory {
-    /// Nothing to prepare.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Bytes taken besides the state: the list of candidates judged, and room for a block
-    /// for each of `threads`.
-    pub fn memory(judged: usize, largest_query: usize, k: usize, threads: usize) -> u64 {
-        let block = size_of::<Lanes>() * (2 * k + 3 * largest_query) + 8 * k;
-        4 * judged as u64 + (threads * block) as u64
-    }
+/// Evaluates (*) afresh for every eligible candidate.
+#[derive(Debug, Default)]
+struct LowMemory {
+    evaluated: usize,
 }
 
 impl Strategy for LowMemory {
@@ -57,10 +62,7 @@ impl Strategy for LowMemory {
     }
 
     fn work(&self) -> Work {
-        Work {
-            evaluated: self.evaluated,
-            ..Work::default()
-        }
+        Work::evaluated(self.evaluated)
     }
 }
 

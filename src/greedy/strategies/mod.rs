@@ -1,17 +1,173 @@
-//! The strategies, one file each.
+//! The strategies: one file each, which has all there is to know of it, and a line in the list
+//! below.
 
 mod backfit;
 mod bounded;
 mod dense;
-pub(super) mod lowmem;
+mod lowmem;
 mod random;
 mod residual;
+mod sampled;
 mod univariate;
 
-pub use backfit::Backfit;
-pub use bounded::Bounded;
-pub use dense::Dense;
-pub use lowmem::LowMemory;
-pub use random::Random;
-pub use residual::Residual;
-pub use univariate::Univariate;
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use super::State;
+use super::strategy::{Facts, Shape, Strategy};
+use crate::columns::ColumnClasses;
+
+pub use sampled::Sampler;
+
+/// Makes the enum of all strategies from their files.
+macro_rules! strategies {
+    ($($kind:ident => $file:ident),* $(,)?) => {
+        /// The strategies, by the names that users give.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "&'static str")]
+        pub enum StrategyKind {
+            $(
+                #[doc = concat!("`", stringify!($file), "`: [`summary`](Self::summary) says what it does.")]
+                $kind,
+            )*
+        }
+
+        impl StrategyKind {
+            /// All strategies: exact ones, others, and baselines.
+            pub const ALL: [Self; [$(Self::$kind),*].len()] = [$(Self::$kind),*];
+
+            fn facts(self) -> &'static Facts {
+                match self {
+                    $(Self::$kind => &$file::FACTS,)*
+                }
+            }
+        }
+    };
+}
+
+strategies! {
+    Dense => dense,
+    LowMem => lowmem,
+    Bounded => bounded,
+    Sampled => sampled,
+    Backfit => backfit,
+    Univariate => univariate,
+    Residual => residual,
+    Random => random,
+}
+
+impl StrategyKind {
+    /// Candidates that `sampled` draws when nothing else is asked for.
+    pub const DEFAULT_SAMPLE: usize = sampled::DEFAULT_SAMPLE;
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        self.facts().name
+    }
+
+    /// What it does, in a line.
+    pub fn summary(self) -> &'static str {
+        self.facts().summary
+    }
+
+    /// Whether every step takes the candidate with the least leave-query-out error of all.
+    pub fn is_exact(self) -> bool {
+        self.facts().exact
+    }
+
+    /// Whether the strategy can judge a random subset of the candidates.
+    pub fn can_sample(self) -> bool {
+        self.facts().samples
+    }
+
+    /// Whether the strategy has every candidate's leave-query-out predictions, and so can judge
+    /// by a ranking measure of them.
+    pub fn can_rank(self) -> bool {
+        self.facts().ranks
+    }
+
+    /// Whether the strategy is there to be compared with, because it does without what the
+    /// others are for: leave-query-out errors of sets of features.
+    pub fn is_baseline(self) -> bool {
+        self.facts().baseline
+    }
+
+    /// Candidates drawn each step when nothing else is asked for; `None`: all are judged.
+    pub(crate) fn default_sample(self) -> Option<usize> {
+        self.facts().sample
+    }
+
+    /// Bytes the strategy will take on top of the data and the candidates. It is what is
+    /// allocated, not what is in use at once. Where `lambda` is tiny against the norms of the
+    /// columns, one factor a query is counted in, whether or not the data turn out to need it.
+    pub fn memory(self, shape: &Shape) -> u64 {
+        let sample = shape.sample.or(self.default_sample());
+        let shape = Shape { sample, ..*shape };
+        shape.base_memory() + (self.facts().memory)(&shape)
+    }
+
+    /// Rough seconds for all `k` steps on two of today's cores: to compare strategies, not to
+    /// tell time.
+    pub fn cost(self, shape: &Shape) -> f64 {
+        let (k, rows) = (shape.k as f64, shape.rows as f64);
+        k * ((self.facts().cost)(shape) + 2e-9 * rows * k)
+    }
+
+    /// A strategy ready for the first step.
+    pub fn build(self, candidates: &ColumnClasses, state: &State) -> Box<dyn Strategy> {
+        (self.facts().build)(candidates, state)
+    }
+
+    /// Names of the strategies with a property, baselines aside: advice.
+    pub(crate) fn names_of(property: impl Fn(Self) -> bool) -> String {
+        let kinds = Self::ALL.into_iter();
+        let names = kinds.filter(|&kind| !kind.is_baseline() && property(kind));
+        let names: Vec<&str> = names.map(Self::name).collect();
+        match names.split_last() {
+            Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+            _ => names.concat(),
+        }
+    }
+}
+
+/// A name that no strategy has.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "no strategy is called {0:?}: expected one of {names}",
+    names = StrategyKind::ALL.map(StrategyKind::name).join(", ")
+)]
+pub struct UnknownStrategy(pub String);
+
+impl fmt::Display for StrategyKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl FromStr for StrategyKind {
+    type Err = UnknownStrategy;
+
+    fn from_str(name: &str) -> Result<Self, UnknownStrategy> {
+        let mut kinds = Self::ALL.into_iter();
+        kinds
+            .find(|kind| kind.name() == name)
+            .ok_or_else(|| UnknownStrategy(name.to_owned()))
+    }
+}
+
+impl TryFrom<String> for StrategyKind {
+    type Error = UnknownStrategy;
+
+    fn try_from(name: String) -> Result<Self, UnknownStrategy> {
+        name.parse()
+    }
+}
+
+impl From<StrategyKind> for &'static str {
+    fn from(kind: StrategyKind) -> Self {
+        kind.name()
+    }
+}

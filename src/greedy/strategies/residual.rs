@@ -14,32 +14,36 @@
 use rayon::prelude::*;
 
 use crate::columns::ColumnClasses;
+use crate::greedy::strategy::{Facts, Shape};
 use crate::greedy::{Contest, Entrant, Round, State, Strategy, Work};
 use crate::kernels;
 
-/// ColumnClasses judged by one task.
+/// Candidates judged by one task.
 const CHUNK: usize = 512;
+
+pub(super) const FACTS: Facts = Facts {
+    name: "residual",
+    summary: "Baseline: the least regularised training error, O(nnz) a step",
+    exact: false,
+    samples: true,
+    ranks: false,
+    baseline: true,
+    sample: None,
+    // |z|^2 and a place in the list of those judged for each candidate, and z for each thread.
+    memory: |shape| 12 * shape.candidates as u64 + 8 * (shape.threads * shape.k) as u64,
+    cost: Shape::pass,
+    build: |_, _| Box::new(Residual::default()),
+};
 
 /// Judges candidates by the regularised training error.
 #[derive(Debug, Default)]
-pub struct Residual {
+struct Residual {
     /// `|z|^2` of every candidate; empty until the first proposal.
     explained: Vec<f64>,
     evaluated: usize,
 }
 
 impl Residual {
-    /// Nothing to prepare.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Bytes taken besides the state: `|z|^2` and a place in the list of those judged for each
-    /// candidate, and `z` for each of `threads`.
-    pub fn memory(candidates: usize, k: usize, threads: usize) -> u64 {
-        12 * candidates as u64 + 8 * (threads * k) as u64
-    }
-
     /// `|z|^2` of all candidates for a state that may have features already.
     fn start(&mut self, round: &Round<'_>) {
         let state = round.state;
@@ -103,9 +107,6 @@ impl Strategy for Residual {
     }
 
     fn work(&self) -> Work {
-        Work {
-            evaluated: self.evaluated,
-            ..Work::default()
-        }
+        Work::evaluated(self.evaluated)
     }
 }

@@ -1,31 +1,32 @@
 //! The filter: every feature judged alone, by the leave-query-out error of the model that has
 //! it and nothing else. A baseline: it does not see that features repeat each other.
 //!
-//! All candidates are judged once, in the first step, by equation (*) of section 3 with no
+//! All candidates are judged once, in the first step, by equation (*) of `docs/derivation.md`, section 4, with no
 //! feature selected: O(nnz + m n). Later steps take the next best.
 
 use super::lowmem;
+use crate::greedy::strategy::{Facts, Shape};
 use crate::greedy::{Contest, Entrant, Round, Strategy, Work};
+
+pub(super) const FACTS: Facts = Facts {
+    name: "univariate",
+    summary: "Baseline: each feature by its own leave-query-out error, O(nnz + m n)",
+    exact: false,
+    samples: true,
+    ranks: true,
+    baseline: true,
+    sample: None,
+    memory: |shape| 12 * shape.candidates as u64 + lowmem::scratch_memory(shape, 0),
+    cost: Shape::pass,
+    build: |_, _| Box::new(Univariate::default()),
+};
 
 /// Ranks the candidates once, each by its own leave-query-out error.
 #[derive(Debug, Default)]
-pub struct Univariate {
+struct Univariate {
     /// The criterion of each candidate alone; empty until the first proposal.
     alone: Vec<f64>,
     evaluated: usize,
-}
-
-impl Univariate {
-    /// Nothing to prepare.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Bytes taken besides the state: the criterion of each candidate, and what judging takes
-    /// of `lowmem` without features.
-    pub fn memory(candidates: usize, largest_query: usize, threads: usize) -> u64 {
-        12 * candidates as u64 + lowmem::LowMemory::memory(0, largest_query, 0, threads)
-    }
 }
 
 impl Strategy for Univariate {
@@ -52,9 +53,6 @@ impl Strategy for Univariate {
     }
 
     fn work(&self) -> Work {
-        Work {
-            evaluated: self.evaluated,
-            ..Work::default()
-        }
+        Work::evaluated(self.evaluated)
     }
 }

@@ -23,10 +23,9 @@
 //! number a candidate that a pass over its entries gives; touched queries take
 //! their share of it back.
 
-use super::forms::Forms;
-use super::terms::{ExampleTerms, OWN_F, OWN_G, P, QueryTerms, R, StepTerms};
+use super::step::{ExampleTerms, Forms, OWN_F, OWN_G, P, QueryTerms, R, StepTerms};
 use crate::data::Column;
-use crate::greedy::lanes::{LANES, Lanes};
+use crate::kernels::{LANES, Lanes};
 
 /// What a bound knows of a candidate in a query it touches.
 #[derive(Debug, Clone, Copy)]
@@ -100,15 +99,15 @@ impl Whole {
 #[inline(always)]
 pub(super) fn touched_by_norms(
     whole: &Whole,
-    touches: &[QueryPart],
+    parts: &[QueryPart],
     step: &StepTerms,
     lengths: (f64, f64),
 ) -> f64 {
     let mut sums = [0.0; LANES];
-    for block in touches.chunks(LANES) {
+    for block in parts.chunks(LANES) {
         let mut ranges = Ranges::default();
-        for (lane, touch) in block.iter().enumerate() {
-            ranges.load(lane, whole, touch, &step.queries[touch.query], lengths.0);
+        for (lane, part) in block.iter().enumerate() {
+            ranges.load(lane, whole, part, &step.queries[part.query], lengths.0);
         }
         let bounds = ranges.bounds(whole.squared_norm, lengths.1, step.lambda);
         // What a lane without a query gets is not added.
@@ -136,14 +135,14 @@ struct Ranges {
 
 impl Ranges {
     #[inline(always)]
-    fn load(&mut self, lane: usize, whole: &Whole, touch: &QueryPart, terms: &QueryTerms, z: f64) {
-        self.squared_norm[lane] = touch.squared_norm;
-        self.z_without[lane] = touch.z_without;
+    fn load(&mut self, lane: usize, whole: &Whole, part: &QueryPart, terms: &QueryTerms, z: f64) {
+        self.squared_norm[lane] = part.squared_norm;
+        self.z_without[lane] = part.z_without;
         self.h[lane] = terms.h;
         self.held[lane] = terms.held;
-        self.n[lane] = touch.n(whole);
+        self.n[lane] = part.n(whole);
         self.n_off[lane] = z * terms.f;
-        self.c[lane] = touch.c();
+        self.c[lane] = part.c();
         self.c_off[lane] = z * terms.g;
     }
 
@@ -289,14 +288,14 @@ pub(super) fn single_by_norms(squared_norm: f64, terms: &QueryTerms, step: &Step
 #[inline(always)]
 pub(super) fn touched_by_projection(
     whole: &Whole,
-    touch: &QueryPart,
+    part: &QueryPart,
     terms: &QueryTerms,
     (n, c): (f64, f64),
     lambda: f64,
 ) -> f64 {
-    let outside = larger(whole.squared_norm - touch.squared_norm, 0.0);
-    let (least, most) = pivot_without(outside, touch.z_without, terms.h, lambda);
-    let d = longer_than(touch.squared_norm, touch.z_without, terms.held);
+    let outside = larger(whole.squared_norm - part.squared_norm, 0.0);
+    let (least, most) = pivot_without(outside, part.z_without, terms.h, lambda);
+    let d = longer_than(part.squared_norm, part.z_without, terms.held);
     let d = d_no_less(d, c, terms.p_squared);
     let (low, high) = weights((n, n), least, most);
     parabola(c, d, low, high)

@@ -30,17 +30,17 @@ impl Piece {
     }
 }
 
-/// ColumnClasses sorted out by where they occur.
+/// Candidates sorted out by where they occur.
 #[derive(Debug)]
 pub(super) struct Layout {
-    /// ColumnClasses that touch two queries or more, ascending.
+    /// Candidates that touch two queries or more, ascending.
     pub(super) several: Vec<u32>,
     /// Pieces of `several[i]` are `pieces[ends[i - 1]..ends[i]]`.
     ends: Vec<usize>,
     pieces: Vec<Piece>,
-    /// ColumnClasses of one query, by query, the longest columns first.
+    /// Candidates of one query, by query, the longest columns first.
     single: Vec<u32>,
-    /// ColumnClasses of query `q` are `single[starts[q]..starts[q + 1]]`.
+    /// Candidates of query `q` are `single[starts[q]..starts[q + 1]]`.
     starts: Vec<usize>,
 }
 
@@ -95,7 +95,7 @@ impl Layout {
         &self.pieces[self.span(position)]
     }
 
-    /// ColumnClasses seen in `query` alone, the longest columns first.
+    /// Candidates seen in `query` alone, the longest columns first.
     pub(super) fn only_in(&self, query: usize) -> &[u32] {
         &self.single[self.starts[query]..self.starts[query + 1]]
     }

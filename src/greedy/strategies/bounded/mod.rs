@@ -1,4 +1,4 @@
-//! Exact selection at sparse cost (algorithms, section 5): the result of
+//! Exact selection at sparse cost (`docs/bounds.md`): the result of
 //! `dense`, from bounds.
 //!
 //! A candidate touches few queries. What it gains there and in all others is
@@ -24,11 +24,9 @@
 //! times `k`.
 
 mod bounds;
-mod candidate;
-mod forms;
 mod layout;
 mod search;
-mod terms;
+mod step;
 #[cfg(test)]
 mod tests;
 
@@ -37,32 +35,60 @@ use rayon::prelude::*;
 use super::lowmem;
 use crate::columns::ColumnClasses;
 use crate::data::Column;
-use crate::greedy::lanes::Lanes;
+use crate::greedy::strategy::Facts;
 use crate::greedy::{Contest, Round, Shape, Strategy, Work};
+use crate::kernels::Lanes;
 use bounds::{QueryPart, Whole};
-use candidate::{BoundedCandidate, Scratch};
-use forms::Forms;
 use layout::{Layout, Piece};
-use search::{AWAKE_BYTES, Kept, ProjectionCache, PruningSearch};
-use terms::{ALL_G, ExampleTerms, OWN_G, PHI, R, StepTerms};
+use search::{BoundedCandidate, CACHE_BYTES, Kept, ProjectionCache, PruningSearch, Scratch};
+use step::{ALL_G, ExampleTerms, Forms, OWN_G, PHI, R, StepTerms};
 
-/// ColumnClasses whose level-0 bound one task computes.
+/// Candidates whose level-0 bound one task computes.
 const CHUNK: usize = 1024;
 
 /// Where rounding may take this share of a step's error, bounds are not used.
 const COARSE: f64 = 1e-4;
 
+pub(super) const FACTS: Facts = Facts {
+    name: "bounded",
+    summary: "Bounds first: exact, at a cost that grows with the non-zeros, O(nnz + m k) memory",
+    exact: true,
+    samples: true,
+    ranks: false,
+    baseline: false,
+    sample: None,
+    memory,
+    cost: |shape| 4e-9 * shape.nonzeros as f64 + 8e-9 * shape.pieces as f64,
+    build: |candidates, _| Box::new(Bounded::new(candidates)),
+};
+
+fn memory(shape: &Shape) -> u64 {
+    let Shape {
+        candidates,
+        pieces,
+        k,
+        ..
+    } = *shape;
+    let block = size_of::<Lanes>() * (4 * k + shape.largest_query);
+    let cache = CACHE_BYTES.min(candidates.saturating_mul(8 * k));
+    let contenders = candidates * (size_of::<f64>() + size_of::<BoundedCandidate>());
+    Layout::memory(candidates, shape.queries, pieces)
+        + StepTerms::memory(shape.rows, shape.queries, k)
+        + Forms::memory(k)
+        + (size_of::<f64>() * pieces + cache + contenders + shape.threads * block) as u64
+}
+
 /// Exact selection from bounds.
 #[derive(Debug)]
-pub struct Bounded {
+struct Bounded {
     layout: Layout,
     /// `|z|^2` of `layout.several`, as of `synced` steps.
     z_squared: Vec<f64>,
     /// `|z_-|^2` of all pieces, likewise.
     z_without: Vec<f64>,
     synced: usize,
-    /// `z` of candidates that were awake in the last step.
-    awake: ProjectionCache,
+    /// `z` of candidates that reached level 1 in the last step.
+    cache: ProjectionCache,
     /// `max |v|^2`
     longest: f64,
     /// The best candidates of the last step, by error.
@@ -72,39 +98,18 @@ pub struct Bounded {
 
 impl Bounded {
     /// Sorts the candidates by where they occur.
-    pub fn new(candidates: &ColumnClasses) -> Self {
+    fn new(candidates: &ColumnClasses) -> Self {
         let layout = Layout::new(candidates);
         Self {
             z_squared: vec![0.0; layout.several.len()],
             z_without: vec![0.0; layout.piece_count()],
-            awake: ProjectionCache::default(),
+            cache: ProjectionCache::default(),
             layout,
             synced: 0,
             longest: candidates.largest_squared_norm(),
             leaders: Vec::new(),
             work: Work::default(),
         }
-    }
-
-    /// Bytes taken besides the state.
-    pub fn memory(shape: &Shape) -> u64 {
-        let Shape {
-            rows,
-            queries,
-            largest_query,
-            candidates,
-            pieces,
-            k,
-            threads,
-            ..
-        } = *shape;
-        let block = size_of::<Lanes>() * (4 * k + largest_query);
-        let awake = AWAKE_BYTES.min(candidates.saturating_mul(8 * k));
-        let suspects = candidates * (size_of::<f64>() + size_of::<BoundedCandidate>());
-        Layout::memory(candidates, queries, pieces)
-            + StepTerms::memory(rows, queries, k)
-            + Forms::memory(k)
-            + (size_of::<f64>() * pieces + awake + suspects + threads * block) as u64
     }
 }
 
@@ -122,26 +127,26 @@ impl Strategy for Bounded {
         let step = StepTerms::new(round.state, self.longest);
         if step.steps.wrapping_sub(self.synced) > 1 {
             // Not the steps that came after what is kept.
-            self.awake.clear();
+            self.cache.clear();
         }
-        let mut hunt = PruningSearch::new(round, &step, std::mem::take(&mut self.awake));
-        hunt.evaluate(&self.open(round));
-        let suspects = match round.sample {
+        let mut search = PruningSearch::new(round, &step, std::mem::take(&mut self.cache));
+        search.evaluate(&self.open(round));
+        let contenders = match round.sample {
             Some(sample) => PruningSearch::unbounded(sample),
-            None => self.by_norms(&hunt),
+            None => self.by_norms(&search),
         };
-        hunt.kept = Some(Kept {
+        search.kept = Some(Kept {
             layout: &self.layout,
             z_without: &self.z_without,
         });
-        let alive = hunt.finish(suspects);
+        let alive = search.finish(contenders);
         self.work = Work {
-            evaluated: hunt.evaluated(),
+            evaluated: search.evaluated(),
             alive,
         };
-        self.leaders = hunt.leaders();
-        let (contest, awake) = hunt.end();
-        self.awake = awake;
+        self.leaders = search.leaders();
+        let (contest, cache) = search.end();
+        self.cache = cache;
         contest
     }
 
@@ -151,7 +156,7 @@ impl Strategy for Bounded {
 }
 
 impl Bounded {
-    /// ColumnClasses to open a step with: the last step's best that may still be chosen.
+    /// Candidates to open a step with: the last step's best that may still be chosen.
     fn open(&self, round: &Round<'_>) -> Vec<u32> {
         let leaders = self.leaders.iter().copied();
         leaders
@@ -160,25 +165,25 @@ impl Bounded {
     }
 
     /// Level 0: candidates whose bound from norms passes the threshold.
-    fn by_norms(&mut self, hunt: &PruningSearch<'_>) -> Vec<BoundedCandidate> {
-        let mut suspects = self.several_by_norms(hunt);
-        let single = hunt.step.queries.par_iter().enumerate();
+    fn by_norms(&mut self, search: &PruningSearch<'_>) -> Vec<BoundedCandidate> {
+        let mut contenders = self.several_by_norms(search);
+        let single = search.step.queries.par_iter().enumerate();
         let found: Vec<Vec<BoundedCandidate>> = single
-            .map(|(query, _)| self.single_by_norms(hunt, query))
+            .map(|(query, _)| self.single_by_norms(search, query))
             .collect();
-        suspects.extend(found.into_iter().flatten());
-        suspects
+        contenders.extend(found.into_iter().flatten());
+        contenders
     }
 
-    /// ColumnClasses of one query. The bound for all of them comes first: it grows with the
+    /// Candidates of one query. The bound for all of them comes first: it grows with the
     /// norm, and the longest columns are first.
-    fn single_by_norms(&self, hunt: &PruningSearch<'_>, query: usize) -> Vec<BoundedCandidate> {
-        let (step, candidates) = (hunt.step, hunt.round.candidates);
+    fn single_by_norms(&self, search: &PruningSearch<'_>, query: usize) -> Vec<BoundedCandidate> {
+        let (step, candidates) = (search.step, search.round.candidates);
         let terms = &step.queries[query];
-        let mut suspects = Vec::new();
+        let mut contenders = Vec::new();
         for &candidate in self.layout.only_in(query) {
             let squared_norm = candidates.squared_norm(candidate as usize);
-            if !hunt.passes(bounds::single_by_norms(squared_norm, terms, step)) {
+            if !search.passes(bounds::single_by_norms(squared_norm, terms, step)) {
                 break;
             }
             let (mut rho, mut along) = (0.0, 0.0);
@@ -195,31 +200,32 @@ impl Bounded {
             };
             // The true s is no less, so |beta_0| is no larger.
             let beta_0 = rho.abs() / whole.pivot(step.lambda);
-            let suspect = BoundedCandidate::new(candidate, 2.0 * beta_0 * along.abs(), whole, step);
-            if hunt.passes(suspect.bound) && !hunt.round.retired[candidate as usize] {
-                suspects.push(suspect);
+            let contender =
+                BoundedCandidate::new(candidate, 2.0 * beta_0 * along.abs(), whole, step);
+            if search.passes(contender.bound) && !search.round.retired[candidate as usize] {
+                contenders.push(contender);
             }
         }
-        suspects
+        contenders
     }
 
-    fn several_by_norms(&mut self, hunt: &PruningSearch<'_>) -> Vec<BoundedCandidate> {
+    fn several_by_norms(&mut self, search: &PruningSearch<'_>) -> Vec<BoundedCandidate> {
         // A state that is younger than what is kept is another one: all is found anew.
-        let missing = hunt
+        let missing = search
             .step
             .steps
             .checked_sub(self.synced)
             .unwrap_or(usize::MAX);
-        self.synced = hunt.step.steps;
+        self.synced = search.step.steps;
         let found: Vec<Vec<BoundedCandidate>> = self
             .chunks()
             .into_par_iter()
-            .map(|mut chunk| chunk.bound(hunt, missing))
+            .map(|mut chunk| chunk.bound(search, missing))
             .collect();
         found.concat()
     }
 
-    /// ColumnClasses of several queries in chunks, with what is kept of them.
+    /// Candidates of several queries in chunks, with what is kept of them.
     fn chunks(&mut self) -> Vec<Chunk<'_>> {
         let layout = &self.layout;
         let mut without = &mut self.z_without[..];
@@ -251,65 +257,65 @@ struct Chunk<'a> {
 
 impl Chunk<'_> {
     /// Level 0, once `missing` steps have been caught up with.
-    fn bound(&mut self, hunt: &PruningSearch<'_>, missing: usize) -> Vec<BoundedCandidate> {
-        let mut touches = Vec::new();
-        let mut suspects = Vec::new();
-        let mut room = Scratch::new(hunt.step.steps);
+    fn bound(&mut self, search: &PruningSearch<'_>, missing: usize) -> Vec<BoundedCandidate> {
+        let mut parts = Vec::new();
+        let mut contenders = Vec::new();
+        let mut scratch = Scratch::new(search.step.steps);
         let mut rest = &mut *self.z_without;
         for (place, z_squared) in self.z_squared.iter_mut().enumerate() {
             let position = self.first + place;
             let candidate = self.layout.several[position];
             let pieces = self.layout.pieces(position);
             let z_without = rest.split_off_mut(..pieces.len()).unwrap_or_default();
-            let column = hunt.round.candidates.column(candidate as usize);
-            let (tau, along_g) = walk(column, pieces, &hunt.step.examples, &mut touches);
+            let column = search.round.candidates.column(candidate as usize);
+            let (tau, along_g) = pass_over(column, pieces, &search.step.examples, &mut parts);
             if missing == 1 {
                 *z_squared += tau * tau;
-                for (z_without, touch) in z_without.iter_mut().zip(&touches) {
-                    let new = tau - touch.sums[PHI];
+                for (z_without, part) in z_without.iter_mut().zip(&parts) {
+                    let new = tau - part.sums[PHI];
                     *z_without += new * new;
                 }
             } else if missing > 1 {
-                *z_squared = hunt.catch_up(candidate, &mut room, z_without);
+                *z_squared = search.catch_up(candidate, &mut scratch, z_without);
             }
-            for (touch, &z_without) in touches.iter_mut().zip(&*z_without) {
-                touch.z_without = z_without;
+            for (part, &z_without) in parts.iter_mut().zip(&*z_without) {
+                part.z_without = z_without;
             }
-            if hunt.round.retired[candidate as usize] {
+            if search.round.retired[candidate as usize] {
                 continue;
             }
             let known = (*z_squared, along_g);
             let kept = u32::try_from(position).ok().map(|position| (position, tau));
-            let suspect = BoundedCandidate {
+            let contender = BoundedCandidate {
                 kept,
-                ..several_by_norms(hunt, candidate, known, &touches)
+                ..several_by_norms(search, candidate, known, &parts)
             };
-            if hunt.passes(suspect.bound) {
-                suspects.push(suspect);
+            if search.passes(contender.bound) {
+                contenders.push(contender);
             }
         }
-        suspects
+        contenders
     }
 }
 
-/// Passes over a column once: what the bounds need of every piece into `touches`; returns
+/// Passes over a column once: what the bounds need of every piece into `parts`; returns
 /// `tau = phi . v` and `z . G`.
 #[multiversion::multiversion(targets = "simd")]
-fn walk(
+fn pass_over(
     column: Column<'_>,
     pieces: &[Piece],
     examples: &[ExampleTerms],
-    touches: &mut Vec<QueryPart>,
+    parts: &mut Vec<QueryPart>,
 ) -> (f64, f64) {
     let mut rest = column;
     let (mut tau, mut along_g) = (0.0, 0.0);
-    touches.clear();
+    parts.clear();
     for piece in pieces {
         let entries = rest.take_entries(piece.length as usize);
-        let touch = QueryPart::new(piece.place(), entries, examples);
-        tau += touch.sums[PHI];
-        along_g += touch.sums[ALL_G];
-        touches.push(touch);
+        let part = QueryPart::new(piece.place(), entries, examples);
+        tau += part.sums[PHI];
+        along_g += part.sums[ALL_G];
+        parts.push(part);
     }
     (tau, along_g)
 }
@@ -317,21 +323,21 @@ fn walk(
 /// Level 0 for a candidate that touches two queries or more.
 #[multiversion::multiversion(targets = "simd")]
 fn several_by_norms(
-    hunt: &PruningSearch<'_>,
+    search: &PruningSearch<'_>,
     candidate: u32,
     (z_squared, along_g): (f64, f64),
-    touches: &[QueryPart],
+    parts: &[QueryPart],
 ) -> BoundedCandidate {
-    let step = hunt.step;
-    let squared_norm = hunt.round.candidates.squared_norm(candidate as usize);
-    let rho = touches.iter().map(|touch| touch.sums[R]).sum();
+    let step = search.step;
+    let squared_norm = search.round.candidates.squared_norm(candidate as usize);
+    let rho = parts.iter().map(|part| part.sums[R]).sum();
     let whole = Whole {
         squared_norm,
         z_squared,
         rho,
     };
     let beta_0 = rho / whole.pivot(step.lambda);
-    let touched = bounds::touched_by_norms(&whole, touches, step, (z_squared.sqrt(), beta_0));
+    let touched = bounds::touched_by_norms(&whole, parts, step, (z_squared.sqrt(), beta_0));
     let first_order = touched - 2.0 * beta_0 * along_g;
     BoundedCandidate::new(candidate, first_order, whole, step)
 }

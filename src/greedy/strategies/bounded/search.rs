@@ -1,27 +1,178 @@
-//! The search of one step: suspects climb from level to level.
+//! The search of one step: candidates that may still win climb from level to level.
 
 use std::collections::{HashMap, HashSet};
 
 use rayon::prelude::*;
 
 use super::bounds::{self, QueryPart, Whole};
-use super::candidate::{BoundedCandidate, Projected, Scratch, combine, without};
-use super::forms::Forms;
 use super::layout::Layout;
-use super::terms::{R, StepTerms};
-use crate::greedy::lanes::{LANES, Lanes};
+use super::step::{Forms, R, StepTerms};
 use crate::greedy::strategies::lowmem;
 use crate::greedy::{Contest, Entrant, Round};
-use crate::kernels;
+use crate::kernels::{self, LANES, Lanes};
 
-/// Suspects that one task takes through levels 1 and 2.
+/// Contenders that one task takes through levels 1 and 2.
 const CHUNK: usize = 64;
 
-/// ColumnClasses evaluated exactly in a round, before the threshold is looked at again.
+/// Candidates evaluated exactly in a round, before the threshold is looked at again.
 const ROUND: usize = 64;
 
 /// Best candidates of a step that open the next one.
 const LEADERS: usize = 8;
+
+/// A candidate with an upper bound on its gain.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct BoundedCandidate {
+    pub(super) candidate: u32,
+    /// No less than its gain.
+    pub(super) bound: f64,
+    /// The bound without [`bounds::remainder`].
+    pub(super) first_order: f64,
+    pub(super) whole: Whole,
+    pub(super) beta_0: f64,
+    /// For a candidate of several queries whose pieces are up to date: which of them it is, and
+    /// the last component of its `z`.
+    pub(super) kept: Option<(u32, f64)>,
+}
+
+impl BoundedCandidate {
+    /// Level 0: `first_order` is the bound but for what untouched queries add to it.
+    #[inline(always)]
+    pub(super) fn new(candidate: u32, first_order: f64, whole: Whole, step: &StepTerms) -> Self {
+        let beta_0 = whole.rho / whole.pivot(step.lambda);
+        let bound = first_order + bounds::remainder(&whole, step, beta_0);
+        Self {
+            candidate,
+            bound,
+            first_order,
+            whole,
+            beta_0,
+            kept: None,
+        }
+    }
+
+    /// Level 0 again, once the forms are known.
+    pub(super) fn bound_by_spectrum(&self, step: &StepTerms, forms: &Forms) -> f64 {
+        let rest = bounds::remainder_by_spectrum(&self.whole, step, forms, self.beta_0);
+        self.bound.min(self.first_order + rest)
+    }
+}
+
+/// Scratch for one task.
+#[derive(Debug)]
+pub(super) struct Scratch {
+    pub(super) z: Vec<f64>,
+    /// `z_Q` of every touched query.
+    pub(super) own_z: Vec<f64>,
+    pub(super) parts: Vec<QueryPart>,
+    /// `z` of contenders that passed, one after the other.
+    pub(super) kept_z: Vec<f64>,
+    pub(super) z_lanes: Vec<Lanes>,
+}
+
+impl Scratch {
+    pub(super) fn new(steps: usize) -> Self {
+        Self {
+            z: vec![0.0; steps],
+            own_z: Vec::new(),
+            parts: Vec::new(),
+            kept_z: Vec::new(),
+            z_lanes: vec![[0.0; LANES]; steps],
+        }
+    }
+
+    /// Puts `count` kept `z` from `first` on side by side.
+    pub(super) fn load_kept(&mut self, first: usize, count: usize) {
+        self.z_lanes.fill([0.0; LANES]);
+        let steps = self.z.len();
+        for lane in 0..count {
+            let z = &self.kept_z[(first + lane) * steps..][..steps];
+            for (lanes, &z) in self.z_lanes.iter_mut().zip(z) {
+                lanes[lane] = z;
+            }
+        }
+    }
+}
+
+/// What a candidate's `z` tells.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Projected {
+    pub(super) whole: Whole,
+    /// Bound on what is gained in touched queries.
+    pub(super) touched: f64,
+    /// `- 2 beta_0 z . G`, touched queries left out.
+    pub(super) linear: f64,
+    pub(super) beta_0: f64,
+    /// `sum (z . f_Q) (z . g_Q)` over touched queries.
+    pub(super) touched_form: f64,
+}
+
+impl Projected {
+    /// Level 1.
+    pub(super) fn bound(&self, step: &StepTerms, forms: Option<&Forms>) -> f64 {
+        let rest = bounds::remainder(&self.whole, step, self.beta_0);
+        let rest = forms.map_or(rest, |forms| {
+            rest.min(bounds::remainder_by_spectrum(
+                &self.whole,
+                step,
+                forms,
+                self.beta_0,
+            ))
+        });
+        self.touched + self.linear + rest
+    }
+
+    /// Level 2, from `z' M z`, `z' C z` and `z' D z`.
+    pub(super) fn bound_by_forms(&self, step: &StepTerms, forms: [f64; 3]) -> f64 {
+        let touched = self.touched_form;
+        let rest = bounds::remainder_by_forms(&self.whole, step, forms, touched, self.beta_0);
+        self.touched + self.linear + rest
+    }
+}
+
+/// Level 1 from `z` and its parts.
+#[multiversion::multiversion(targets = "simd")]
+pub(super) fn combine(
+    step: &StepTerms,
+    whole: &Whole,
+    alone: bool,
+    scratch: &mut Scratch,
+) -> Projected {
+    let Scratch { z, parts, .. } = scratch;
+    let (mut touched, mut touched_form) = (0.0, 0.0);
+    let mut along_g = kernels::dot(z, &step.g);
+    for part in parts.iter() {
+        let (f, g) = (step.f(part.query), step.g(part.query));
+        let (zf, zg) = (kernels::dot(z, f), kernels::dot(z, g));
+        along_g -= zg;
+        touched_form += zf * zg;
+        if alone {
+            // Without its only query the feature has no weight.
+            continue;
+        }
+        let n = part.n(whole) + zf;
+        let c = part.c() - zg;
+        let terms = &step.queries[part.query];
+        touched += bounds::touched_by_projection(whole, part, terms, (n, c), step.lambda);
+    }
+    let beta_0 = whole.rho / whole.pivot(step.lambda);
+    Projected {
+        whole: *whole,
+        touched,
+        linear: -2.0 * beta_0 * along_g,
+        beta_0,
+        touched_form,
+    }
+}
+
+/// `|z - z_Q|^2`
+#[inline(always)]
+pub(super) fn without(z: &[f64], own: &[f64]) -> f64 {
+    z.iter()
+        .zip(own)
+        .map(|(z, own)| (z - own) * (z - own))
+        .sum()
+}
 
 /// What is kept of candidates of several queries.
 #[derive(Debug, Clone, Copy)]
@@ -36,7 +187,7 @@ pub(super) struct Kept<'a> {
 pub(super) type ProjectionCache = HashMap<u32, Vec<f64>>;
 
 /// Bytes that [`ProjectionCache`] may take: candidates that do not fit are projected anew.
-pub(super) const AWAKE_BYTES: usize = 32 << 20;
+pub(super) const CACHE_BYTES: usize = 32 << 20;
 
 /// Entries from which on a column's `z` is worth keeping.
 const WORTH_KEEPING: usize = 64;
@@ -49,36 +200,36 @@ pub(super) struct PruningSearch<'a> {
     /// Errors of what has been evaluated exactly.
     judged: Vec<(f64, u32)>,
     /// From the last step, then for the next.
-    awake: ProjectionCache,
+    cache: ProjectionCache,
     /// There once level 0 is done.
     pub(super) kept: Option<Kept<'a>>,
 }
 
-/// Suspects of one task after levels 1 and 2.
+/// Contenders of one task after levels 1 and 2.
 struct Climbed {
     after_projection: usize,
     left: Vec<BoundedCandidate>,
-    awake: Vec<(u32, Vec<f64>)>,
+    cache: Vec<(u32, Vec<f64>)>,
 }
 
 impl<'a> PruningSearch<'a> {
-    pub(super) fn new(round: &'a Round<'a>, step: &'a StepTerms, awake: ProjectionCache) -> Self {
+    pub(super) fn new(round: &'a Round<'a>, step: &'a StepTerms, cache: ProjectionCache) -> Self {
         Self {
             round,
             step,
             contest: Contest::default(),
             judged: Vec::new(),
-            awake,
+            cache,
             kept: None,
         }
     }
 
-    /// The outcome, and who was awake.
+    /// The outcome, and who was cache.
     pub(super) fn end(self) -> (Contest, ProjectionCache) {
-        (self.contest, self.awake)
+        (self.contest, self.cache)
     }
 
-    /// ColumnClasses evaluated exactly so far.
+    /// Candidates evaluated exactly so far.
     pub(super) fn evaluated(&self) -> usize {
         self.judged.len()
     }
@@ -99,7 +250,7 @@ impl<'a> PruningSearch<'a> {
         }
     }
 
-    /// ColumnClasses that no bound has been computed for.
+    /// Candidates that no bound has been computed for.
     pub(super) fn unbounded(sample: &[u32]) -> Vec<BoundedCandidate> {
         let whole = Whole {
             squared_norm: 0.0,
@@ -107,8 +258,8 @@ impl<'a> PruningSearch<'a> {
             rho: 0.0,
         };
         let (bound, first_order) = (f64::INFINITY, f64::INFINITY);
-        let suspects = sample.iter();
-        suspects
+        let contenders = sample.iter();
+        contenders
             .map(|&candidate| BoundedCandidate {
                 candidate,
                 bound,
@@ -136,80 +287,81 @@ impl<'a> PruningSearch<'a> {
     pub(super) fn catch_up(
         &self,
         candidate: u32,
-        room: &mut Scratch,
+        scratch: &mut Scratch,
         z_without: &mut [f64],
     ) -> f64 {
-        self.project_pieces(candidate as usize, room);
-        for (z_without, touch) in z_without.iter_mut().zip(&room.touches) {
-            *z_without = touch.z_without;
+        self.project_pieces(candidate as usize, scratch);
+        for (z_without, part) in z_without.iter_mut().zip(&scratch.parts) {
+            *z_without = part.z_without;
         }
-        kernels::dot(&room.z, &room.z)
+        kernels::dot(&scratch.z, &scratch.z)
     }
 
     /// Levels 1 to 4; returns how many candidates were alive after levels 0 to 3.
-    pub(super) fn finish(&mut self, mut suspects: Vec<BoundedCandidate>) -> Vec<usize> {
+    pub(super) fn finish(&mut self, mut contenders: Vec<BoundedCandidate>) -> Vec<usize> {
         let opened: HashSet<u32> = self
             .judged
             .iter()
             .map(|&(_, candidate)| candidate)
             .collect();
-        suspects.retain(|suspect| !opened.contains(&suspect.candidate));
-        let mut alive = vec![opened.len() + suspects.len()];
+        contenders.retain(|contender| !opened.contains(&contender.candidate));
+        let mut alive = vec![opened.len() + contenders.len()];
         if opened.is_empty() {
             // Nothing to open with: the best bounds give the threshold.
-            self.lead(&mut suspects, ROUND);
+            self.lead(&mut contenders, ROUND);
         }
         let before = self.judged.len();
-        alive.push(before + self.climb(&mut suspects));
-        alive.push(before + suspects.len());
-        self.lead(&mut suspects, LANES);
-        self.by_queries(&mut suspects);
-        alive.push(self.judged.len() + suspects.len());
-        while !suspects.is_empty() {
-            self.lead(&mut suspects, ROUND);
+        alive.push(before + self.climb(&mut contenders));
+        alive.push(before + contenders.len());
+        self.lead(&mut contenders, LANES);
+        self.by_queries(&mut contenders);
+        alive.push(self.judged.len() + contenders.len());
+        while !contenders.is_empty() {
+            self.lead(&mut contenders, ROUND);
         }
         alive
     }
 
-    /// Evaluates the `count` suspects of the largest bounds and drops those that are out.
-    fn lead(&mut self, suspects: &mut Vec<BoundedCandidate>, count: usize) {
-        suspects.sort_unstable_by(|a, b| {
+    /// Evaluates the `count` contenders of the largest bounds and drops those that are out.
+    fn lead(&mut self, contenders: &mut Vec<BoundedCandidate>, count: usize) {
+        contenders.sort_unstable_by(|a, b| {
             b.bound
                 .total_cmp(&a.bound)
                 .then(a.candidate.cmp(&b.candidate))
         });
-        let first = suspects.drain(..count.min(suspects.len()));
-        let first: Vec<u32> = first.map(|suspect| suspect.candidate).collect();
+        let first = contenders.drain(..count.min(contenders.len()));
+        let first: Vec<u32> = first.map(|contender| contender.candidate).collect();
         self.evaluate(&first);
-        suspects.retain(|suspect| self.passes(suspect.bound));
+        contenders.retain(|contender| self.passes(contender.bound));
     }
 
     /// Levels 1 and 2; returns how many were left after level 1.
-    fn climb(&mut self, suspects: &mut Vec<BoundedCandidate>) -> usize {
-        // The forms cost q t^2 and save q t for each suspect they rule out.
-        let worthwhile = self.step.steps > 0 && suspects.len() > self.step.steps;
+    fn climb(&mut self, contenders: &mut Vec<BoundedCandidate>) -> usize {
+        // The forms cost q t^2 and save q t for each contender they rule out.
+        let worthwhile = self.step.steps > 0 && contenders.len() > self.step.steps;
         let forms = worthwhile.then(|| Forms::new(self.step));
         if let Some(forms) = &forms {
-            suspects.retain(|suspect| self.passes(suspect.bound_by_spectrum(self.step, forms)));
+            contenders
+                .retain(|contender| self.passes(contender.bound_by_spectrum(self.step, forms)));
         }
-        let climbed: Vec<Climbed> = suspects
+        let climbed: Vec<Climbed> = contenders
             .par_chunks(CHUNK)
             .map_init(
                 || Scratch::new(self.step.steps),
-                |room, chunk| self.climb_chunk(chunk, forms.as_ref(), room),
+                |scratch, chunk| self.climb_chunk(chunk, forms.as_ref(), scratch),
             )
             .collect();
-        suspects.clear();
+        contenders.clear();
         let mut after_projection = 0;
-        self.awake.clear();
-        let room = AWAKE_BYTES / (size_of::<f64>() * self.step.steps.max(1));
+        self.cache.clear();
+        let most = CACHE_BYTES / (size_of::<f64>() * self.step.steps.max(1));
         for part in climbed {
             after_projection += part.after_projection;
-            suspects.extend(part.left);
-            self.awake.extend(
-                part.awake
+            contenders.extend(part.left);
+            self.cache.extend(
+                part.cache
                     .into_iter()
-                    .take(room - self.awake.len().min(room)),
+                    .take(most - self.cache.len().min(most)),
             );
         }
         after_projection
@@ -219,165 +371,181 @@ impl<'a> PruningSearch<'a> {
         &self,
         chunk: &[BoundedCandidate],
         forms: Option<&Forms>,
-        room: &mut Scratch,
+        scratch: &mut Scratch,
     ) -> Climbed {
         let mut kept: Vec<(BoundedCandidate, Projected)> = Vec::new();
-        room.kept_z.clear();
-        let mut awake = Vec::new();
-        for suspect in chunk {
-            let projected = self.project(suspect, room);
+        scratch.kept_z.clear();
+        let mut cache = Vec::new();
+        for contender in chunk {
+            let projected = self.project(contender, scratch);
             // Only what is kept up to date is recalled.
-            let column = self.round.candidates.column(suspect.candidate as usize);
-            if suspect.kept.is_some() && column.rows.len() >= WORTH_KEEPING {
-                awake.push((suspect.candidate, room.z.clone()));
+            let column = self.round.candidates.column(contender.candidate as usize);
+            if contender.kept.is_some() && column.rows.len() >= WORTH_KEEPING {
+                cache.push((contender.candidate, scratch.z.clone()));
             }
-            let bound = suspect.bound.min(projected.bound(self.step, forms));
+            let bound = contender.bound.min(projected.bound(self.step, forms));
             if self.passes(bound) {
-                kept.push((BoundedCandidate { bound, ..*suspect }, projected));
-                room.kept_z.extend_from_slice(&room.z);
+                kept.push((
+                    BoundedCandidate {
+                        bound,
+                        ..*contender
+                    },
+                    projected,
+                ));
+                scratch.kept_z.extend_from_slice(&scratch.z);
             }
         }
         let mut climbed = Climbed {
             after_projection: kept.len(),
             left: Vec::new(),
-            awake,
+            cache,
         };
         for (number, block) in kept.chunks(LANES).enumerate() {
             let Some(forms) = forms else {
                 climbed
                     .left
-                    .extend(block.iter().map(|(suspect, _)| *suspect));
+                    .extend(block.iter().map(|(contender, _)| *contender));
                 continue;
             };
-            room.load_kept(number * LANES, block.len());
-            let values = forms.values(&room.z_lanes);
-            for (lane, (suspect, projected)) in block.iter().enumerate() {
+            scratch.load_kept(number * LANES, block.len());
+            let values = forms.values(&scratch.z_lanes);
+            for (lane, (contender, projected)) in block.iter().enumerate() {
                 let forms = [values.m[lane], values.c[lane], values.d[lane]];
-                let bound = suspect
+                let bound = contender
                     .bound
                     .min(projected.bound_by_forms(self.step, forms));
                 if self.passes(bound) {
-                    climbed.left.push(BoundedCandidate { bound, ..*suspect });
+                    climbed.left.push(BoundedCandidate {
+                        bound,
+                        ..*contender
+                    });
                 }
             }
         }
         climbed
     }
 
-    /// A candidate's `z`, left in `room`, and what follows from it.
-    pub(super) fn project(&self, suspect: &BoundedCandidate, room: &mut Scratch) -> Projected {
+    /// A candidate's `z`, left in `scratch`, and what follows from it.
+    pub(super) fn project(&self, contender: &BoundedCandidate, scratch: &mut Scratch) -> Projected {
         let (candidates, step) = (self.round.candidates, self.step);
-        let candidate = suspect.candidate as usize;
-        match (self.kept, suspect.kept) {
+        let candidate = contender.candidate as usize;
+        match (self.kept, contender.kept) {
             (Some(kept), Some((position, tau))) => {
-                self.recall(candidate, tau, room);
-                self.recall_pieces(candidate, kept, position as usize, room);
+                self.recall(candidate, tau, scratch);
+                self.recall_pieces(candidate, kept, position as usize, scratch);
             }
-            _ => self.project_pieces(candidate, room),
+            _ => self.project_pieces(candidate, scratch),
         }
         let whole = Whole {
             squared_norm: candidates.squared_norm(candidate),
-            z_squared: kernels::dot(&room.z, &room.z),
-            rho: room.touches.iter().map(|touch| touch.sums[R]).sum(),
+            z_squared: kernels::dot(&scratch.z, &scratch.z),
+            rho: scratch.parts.iter().map(|part| part.sums[R]).sum(),
         };
         combine(
             step,
             &whole,
             candidates.sole_query(candidate).is_some(),
-            room,
+            scratch,
         )
     }
 
-    /// `z`, from what was awake if the candidate was.
-    fn recall(&self, candidate: usize, tau: f64, room: &mut Scratch) {
+    /// `z`, from what was cache if the candidate was.
+    fn recall(&self, candidate: usize, tau: f64, scratch: &mut Scratch) {
         // ColumnClasses count in 32 bits.
         let known = u32::try_from(candidate)
             .ok()
-            .and_then(|candidate| self.awake.get(&candidate));
+            .and_then(|candidate| self.cache.get(&candidate));
         let t = self.step.steps;
         match known {
-            Some(z) if z.len() == t => room.z.copy_from_slice(z),
+            Some(z) if z.len() == t => scratch.z.copy_from_slice(z),
             Some(z) if z.len() + 1 == t => {
-                room.z[..t - 1].copy_from_slice(z);
-                room.z[t - 1] = tau;
+                scratch.z[..t - 1].copy_from_slice(z);
+                scratch.z[t - 1] = tau;
             }
             _ => self
                 .round
                 .state
-                .project(self.round.candidates.column(candidate), &mut room.z),
+                .project(self.round.candidates.column(candidate), &mut scratch.z),
         }
     }
 
     /// What is known of every piece, without projecting it.
-    fn recall_pieces(&self, candidate: usize, kept: Kept<'_>, position: usize, room: &mut Scratch) {
+    fn recall_pieces(
+        &self,
+        candidate: usize,
+        kept: Kept<'_>,
+        position: usize,
+        scratch: &mut Scratch,
+    ) {
         let mut rest = self.round.candidates.column(candidate);
-        room.touches.clear();
+        scratch.parts.clear();
         let z_without = &kept.z_without[kept.layout.span(position)];
         for (piece, &z_without) in kept.layout.pieces(position).iter().zip(z_without) {
             let entries = rest.take_entries(piece.length as usize);
-            let mut touch = QueryPart::new(piece.place(), entries, &self.step.examples);
-            touch.z_without = z_without;
-            room.touches.push(touch);
+            let mut part = QueryPart::new(piece.place(), entries, &self.step.examples);
+            part.z_without = z_without;
+            scratch.parts.push(part);
         }
     }
 
     /// `z` from scratch, and what is known of every piece.
-    fn project_pieces(&self, candidate: usize, room: &mut Scratch) {
+    fn project_pieces(&self, candidate: usize, scratch: &mut Scratch) {
         let t = self.step.steps;
-        room.parts.clear();
-        room.touches.clear();
-        room.z.fill(0.0);
+        scratch.own_z.clear();
+        scratch.parts.clear();
+        scratch.z.fill(0.0);
         for segment in self.round.candidates.segments(candidate) {
-            let start = room.parts.len();
-            room.parts.resize(start + t, 0.0);
+            let start = scratch.own_z.len();
+            scratch.own_z.resize(start + t, 0.0);
             self.round
                 .state
-                .project(segment.column, &mut room.parts[start..]);
-            kernels::add_scaled(&mut room.z, 1.0, &room.parts[start..]);
+                .project(segment.column, &mut scratch.own_z[start..]);
+            kernels::add_scaled(&mut scratch.z, 1.0, &scratch.own_z[start..]);
             let place = (segment.query, segment.squared_norm);
-            room.touches
+            scratch
+                .parts
                 .push(QueryPart::new(place, segment.column, &self.step.examples));
         }
-        for (place, touch) in room.touches.iter_mut().enumerate() {
-            touch.z_without = without(&room.z, &room.parts[place * t..][..t]);
+        for (place, part) in scratch.parts.iter_mut().enumerate() {
+            part.z_without = without(&scratch.z, &scratch.own_z[place * t..][..t]);
         }
     }
 
     /// Level 3.
-    fn by_queries(&self, suspects: &mut Vec<BoundedCandidate>) {
-        let refined: Vec<Vec<f64>> = suspects
+    fn by_queries(&self, contenders: &mut Vec<BoundedCandidate>) {
+        let refined: Vec<Vec<f64>> = contenders
             .par_chunks(LANES)
             .map_init(
                 || Scratch::new(self.step.steps),
-                |room, block| self.bound_by_queries(block, room),
+                |scratch, block| self.bound_by_queries(block, scratch),
             )
             .collect();
-        for (suspect, bound) in suspects.iter_mut().zip(refined.concat()) {
-            suspect.bound = suspect.bound.min(bound);
+        for (contender, bound) in contenders.iter_mut().zip(refined.concat()) {
+            contender.bound = contender.bound.min(bound);
         }
-        suspects.retain(|suspect| self.passes(suspect.bound));
+        contenders.retain(|contender| self.passes(contender.bound));
     }
 
     pub(super) fn bound_by_queries(
         &self,
         block: &[BoundedCandidate],
-        room: &mut Scratch,
+        scratch: &mut Scratch,
     ) -> Vec<f64> {
         let mut projected = Vec::with_capacity(block.len());
         let mut touched: Vec<Vec<usize>> = Vec::with_capacity(block.len());
-        room.kept_z.clear();
-        for suspect in block {
-            projected.push(self.project(suspect, room));
-            touched.push(room.touches.iter().map(|touch| touch.query).collect());
-            room.kept_z.extend_from_slice(&room.z);
+        scratch.kept_z.clear();
+        for contender in block {
+            projected.push(self.project(contender, scratch));
+            touched.push(scratch.parts.iter().map(|part| part.query).collect());
+            scratch.kept_z.extend_from_slice(&scratch.z);
         }
-        room.load_kept(0, block.len());
+        scratch.load_kept(0, block.len());
         let mut bounds: Vec<f64> = projected
             .iter()
             .map(|projected| projected.touched)
             .collect();
         for (query, terms) in self.step.queries.iter().enumerate() {
-            let (zf, zg) = along_both(self.step.f(query), self.step.g(query), &room.z_lanes);
+            let (zf, zg) = along_both(self.step.f(query), self.step.g(query), &scratch.z_lanes);
             for (lane, bound) in bounds.iter_mut().enumerate() {
                 if touched[lane].binary_search(&query).is_err() {
                     let along = (zf[lane], zg[lane]);

@@ -4,12 +4,12 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::terms::{OWN_F, P};
+use super::step::{OWN_F, P};
 use super::*;
 use crate::Lambda;
 use crate::data::{Dataset, Queries};
-use crate::greedy::lanes::LANES;
 use crate::greedy::{Addition, State};
+use crate::kernels::LANES;
 
 /// The bounds in [`Checked`], in their order.
 const NAMES: [&str; 7] = [
@@ -131,44 +131,51 @@ struct Checked {
     bounds: [f64; NAMES.len()],
 }
 
-/// Bounds of every candidate that may be chosen; puts their `z` into `awake`.
+/// Bounds of every candidate that may be chosen; puts their `z` into `cache`.
 fn check(
     bounded: &mut Bounded,
     round: &Round<'_>,
     step: &StepTerms,
-    awake: &mut ProjectionCache,
+    cache: &mut ProjectionCache,
 ) -> Vec<Checked> {
-    let mut hunt = PruningSearch::new(round, step, std::mem::take(awake));
-    let suspects = bounded.by_norms(&hunt);
-    assert_eq!(suspects.len(), round.eligible_count(), "nothing to fail at");
-    hunt.kept = Some(Kept {
+    let mut search = PruningSearch::new(round, step, std::mem::take(cache));
+    let contenders = bounded.by_norms(&search);
+    assert_eq!(
+        contenders.len(),
+        round.eligible_count(),
+        "nothing to fail at"
+    );
+    search.kept = Some(Kept {
         layout: &bounded.layout,
         z_without: &bounded.z_without,
     });
     let forms = (step.steps > 0).then(|| Forms::new(step));
-    let candidates: Vec<u32> = suspects.iter().map(|suspect| suspect.candidate).collect();
+    let candidates: Vec<u32> = contenders
+        .iter()
+        .map(|contender| contender.candidate)
+        .collect();
     let errors = lowmem::errors(round, &candidates);
-    let mut room = Scratch::new(step.steps);
+    let mut scratch = Scratch::new(step.steps);
     let mut checked = Vec::new();
-    for (suspect, error) in suspects.iter().zip(errors) {
+    for (contender, error) in contenders.iter().zip(errors) {
         let mut bounds = [f64::INFINITY; NAMES.len()];
-        if let Some(query) = round.candidates.sole_query(suspect.candidate as usize) {
-            let norm = round.candidates.squared_norm(suspect.candidate as usize);
+        if let Some(query) = round.candidates.sole_query(contender.candidate as usize) {
+            let norm = round.candidates.squared_norm(contender.candidate as usize);
             bounds[0] = bounds::single_by_norms(norm, &step.queries[query as usize], step);
         }
-        bounds[1] = suspect.bound;
-        let projected = hunt.project(suspect, &mut room);
-        awake.insert(suspect.candidate, room.z.clone());
+        bounds[1] = contender.bound;
+        let projected = search.project(contender, &mut scratch);
+        cache.insert(contender.candidate, scratch.z.clone());
         bounds[3] = projected.bound(step, None);
         if let Some(forms) = &forms {
-            bounds[2] = suspect.bound_by_spectrum(step, forms);
+            bounds[2] = contender.bound_by_spectrum(step, forms);
             bounds[4] = projected.bound(step, Some(forms));
-            let z: Vec<Lanes> = room.z.iter().map(|&z| [z; _]).collect();
+            let z: Vec<Lanes> = scratch.z.iter().map(|&z| [z; _]).collect();
             let values = forms.values(&z);
             let values = [values.m[0], values.c[0], values.d[0]];
             bounds[5] = projected.bound_by_forms(step, values);
         }
-        bounds[6] = hunt.bound_by_queries(&[*suspect], &mut room)[0];
+        bounds[6] = search.bound_by_queries(&[*contender], &mut scratch)[0];
         checked.push(Checked {
             gain: step.error - error,
             bounds,
@@ -206,7 +213,7 @@ impl Record {
         );
         if checked.bounds[1..].iter().all(|bound| bound.is_finite()) && step.error > 0.0 {
             let mut bounds = checked.bounds;
-            // A level's own bound may be the looser one; suspects keep the least.
+            // A level's own bound may be the looser one; contenders keep the least.
             bounds[5] = bounds[5].min(bounds[4]);
             for (excess, bound) in self.excess.iter_mut().zip(bounds) {
                 *excess += ((bound - checked.gain) / step.error).min(1e3);
@@ -243,7 +250,7 @@ fn check_problem(mut problem: Problem, steps: usize, record: &mut Record, what: 
     let mut state = State::new(labels, candidates.queries(), lambda, steps);
     let mut retired = vec![false; candidates.len()];
     let mut bounded = Bounded::new(&candidates);
-    let mut awake = ProjectionCache::default();
+    let mut cache = ProjectionCache::default();
     while state.steps() < steps && state.folds().is_none() {
         let round = Round {
             candidates: &candidates,
@@ -253,7 +260,7 @@ fn check_problem(mut problem: Problem, steps: usize, record: &mut Record, what: 
             sample: None,
         };
         let step = StepTerms::new(&state, bounded.longest);
-        for checked in check(&mut bounded, &round, &step, &mut awake) {
+        for checked in check(&mut bounded, &round, &step, &mut cache) {
             let what = format!("{what}, lambda {lambda}, {} steps", state.steps());
             record.add(&checked, &step, &what);
         }
@@ -387,7 +394,7 @@ fn draw_step(random: &mut ChaCha8Rng) -> StepTerms {
     StepTerms {
         steps,
         lambda: 1.0,
-        queries: vec![terms::QueryTerms::default(); queries],
+        queries: vec![step::QueryTerms::default(); queries],
         examples: Vec::new(),
         g: Vec::new(),
         hg: pairs().zip(&h).map(|((_, g), h)| h * length(g)).sum(),
@@ -449,12 +456,12 @@ fn a_touched_query_is_bounded_whatever_its_projection() {
     let mut step = draw_step(&mut random);
     for case in 0..100_000 {
         let mut any = |most: f64| most * random.random_range(-1.0..1.0);
-        let terms = terms::QueryTerms {
+        let terms = step::QueryTerms {
             f: any(1.0).abs(),
             g: any(1.0).abs(),
             h: any(2.0).abs(),
             held: any(1.0).abs(),
-            ..terms::QueryTerms::default()
+            ..step::QueryTerms::default()
         };
         let z_squared = any(1.0).abs();
         let mut sums = [0.0; LANES];
@@ -462,27 +469,27 @@ fn a_touched_query_is_bounded_whatever_its_projection() {
             sums[term] = any(1.0);
         }
         let (squared_norm, z_without) = (any(1.0).abs(), any(1.0).abs());
-        let touch = QueryPart {
+        let part = QueryPart {
             query: 0,
             squared_norm,
             z_without,
             sums,
         };
         let whole = Whole {
-            squared_norm: touch.squared_norm + any(2.0).abs(),
+            squared_norm: part.squared_norm + any(2.0).abs(),
             z_squared,
             rho: any(2.0),
         };
         let (z, beta_0, lambda) = (z_squared.sqrt(), any(2.0), 0.1);
         let (zf, x) = (z * terms.f * any(1.0), z * terms.g * any(1.0).signum());
-        let folded = (1.0 + terms.h * any(1.0).abs()) * touch.z_without;
-        let pivot = lambda + (whole.squared_norm - touch.squared_norm - folded).max(0.0);
-        let length = touch.squared_norm.sqrt() - terms.held * touch.z_without.sqrt();
+        let folded = (1.0 + terms.h * any(1.0).abs()) * part.z_without;
+        let pivot = lambda + (whole.squared_norm - part.squared_norm - folded).max(0.0);
+        let length = part.squared_norm.sqrt() - terms.held * part.z_without.sqrt();
         let beta = (whole.rho - sums[R] - sums[OWN_F] + zf) / pivot;
         let c = sums[P] + sums[OWN_G] - x;
         let gained = beta * (2.0 * c - beta * length.max(0.0).powi(2)) + 2.0 * beta_0 * x;
         (step.queries, step.lambda) = (vec![terms], lambda);
-        let bound = bounds::touched_by_norms(&whole, &[touch], &step, (z, beta_0));
+        let bound = bounds::touched_by_norms(&whole, &[part], &step, (z, beta_0));
         assert!(
             gained <= bound + 1e-12 * (1.0 + beta * beta),
             "case {case}: {gained}, {bound}"

@@ -1,9 +1,27 @@
-//! Random candidate subsets (Smola and Bartlett, 2001).
+//! `lowmem` on a fresh random subset of the candidates each step (Smola and Bartlett, 2001):
+//! O(k^2 m kappa) time for `kappa` candidates. Other strategies judge random subsets, too, when
+//! they are asked to.
 
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
+
+use super::lowmem;
+use crate::greedy::strategy::{Facts, Shape};
+
+/// Candidates drawn when nothing else is asked for: one of them is among the best 5% with
+/// probability 0.95.
+pub(super) const DEFAULT_SAMPLE: usize = 59;
+
+pub(super) const FACTS: Facts = Facts {
+    name: "sampled",
+    summary: "lowmem on a fresh random subset each step: O(k^2 m kappa)",
+    exact: false,
+    sample: Some(DEFAULT_SAMPLE),
+    cost: Shape::pass,
+    ..lowmem::FACTS
+};
 
 /// Draws a fresh subset of the candidates for every step.
 ///
@@ -12,7 +30,7 @@ use serde::{Deserialize, Serialize};
 /// the same numbers on every platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sampler {
-    /// ColumnClasses a step, `kappa`.
+    /// Candidates a step, `kappa`.
     pub size: usize,
     /// Seed of the draws.
     pub seed: u64,
