@@ -132,38 +132,28 @@ impl ColumnClasses {
     /// Fills in what follows from the columns.
     fn describe(&mut self) {
         let positions: Vec<usize> = (0..self.len()).collect();
-        let measures: Vec<(f64, usize)> = positions
+        let measures: Vec<(f64, usize, u32)> = positions
             .par_iter()
             .map(|&candidate| self.measure(candidate))
             .collect();
-        self.sole_queries = positions
-            .par_iter()
-            .map(|&candidate| self.only_query(candidate))
-            .collect();
-        self.squared_norms = measures.iter().map(|measure| measure.0).collect();
         let touched = measures.iter().map(|measure| measure.1);
-        self.summary.pieces = touched.filter(|&touched| touched > 1).sum();
+        self.summary.pieces = touched.clone().filter(|&touched| touched > 1).sum();
+        self.summary.single_query_classes = touched.filter(|&touched| touched == 1).count();
         self.summary.nonzeros = self.rows.len();
-        let sole = &self.sole_queries;
-        self.summary.single_query_classes = sole.iter().filter(|&&q| q != u32::MAX).count();
+        self.squared_norms = measures.iter().map(|measure| measure.0).collect();
+        self.sole_queries = measures.iter().map(|measure| measure.2).collect();
     }
 
-    /// Squared norm of the centred column, and how many queries it touches.
-    fn measure(&self, candidate: usize) -> (f64, usize) {
-        let norms = self
-            .segments(candidate)
-            .map(|segment| (segment.squared_norm, 1));
-        norms.fold((0.0, 0), |(sum, count), (norm, one)| {
-            (sum + norm, count + one)
-        })
-    }
-
-    fn only_query(&self, candidate: usize) -> u32 {
-        let column = self.column(candidate);
-        // A candidate has entries, or it would be constant.
-        let first = self.query_of_row[column.rows[0] as usize];
-        let last = self.query_of_row[column.rows[column.rows.len() - 1] as usize];
-        if first == last { first } else { u32::MAX }
+    /// Squared norm of the centred column, how many queries it touches, and the query if it is
+    /// one.
+    fn measure(&self, candidate: usize) -> (f64, usize, u32) {
+        // Queries count in 32 bits, and a candidate has entries, or it would be constant.
+        let first = self.query_of_row[self.column(candidate).rows[0] as usize];
+        let segments = self.segments(candidate);
+        let (norm, touched) = segments.fold((0.0, 0), |(sum, count), segment| {
+            (sum + segment.squared_norm, count + 1)
+        });
+        (norm, touched, if touched == 1 { first } else { u32::MAX })
     }
 
     /// Number of candidates.

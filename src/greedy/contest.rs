@@ -15,14 +15,6 @@ pub struct Entrant {
 }
 
 impl Entrant {
-    /// A candidate that takes `gain` off `error`.
-    pub fn new(feature: u32, error: f64, gain: f64) -> Self {
-        Self {
-            error: error_left(error, gain),
-            feature,
-        }
-    }
-
     /// Whether `self` is no worse than `other` in error and in feature.
     fn beats(&self, other: &Self) -> bool {
         self.error <= other.error && self.feature <= other.feature

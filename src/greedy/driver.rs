@@ -138,8 +138,9 @@ impl<'a> Greedy<'a> {
         }))
     }
 
-    /// Judges the candidates for the next step. The contest is empty when none is left.
-    pub fn propose(&mut self) -> Contest {
+    /// Judges the candidates for the next step, and says what that took. The contest is empty when
+    /// none is left.
+    pub fn propose(&mut self) -> (Contest, Work) {
         let round = Round {
             candidates: self.candidates,
             state: &self.state,
@@ -222,8 +223,8 @@ impl<'a> Greedy<'a> {
 
     /// Takes the best step; `None` when no candidate is left.
     fn search(&mut self) -> Option<Step> {
-        let winner = self.propose().winner()?;
-        let Work { evaluated, alive } = self.strategy.work();
+        let (contest, Work { evaluated, alive }) = self.propose();
+        let winner = contest.winner()?;
         self.adopt(self.addition(winner.feature)?);
         let class = self.candidates.represented_by(winner.feature);
         Some(Step {

@@ -27,7 +27,6 @@
 //! H_Q <- [H_Q + kappa_Q psi_Q (Phi_Q psi_Q)',  kappa_Q psi_Q]
 //! ```
 
-use ndarray::Array2;
 use rayon::prelude::*;
 
 use super::addition::{Addition, LastStep, Part, centre, centred, subtract_products_in_parallel};
@@ -108,10 +107,20 @@ impl State {
         for (label, scale) in labels.iter_mut().zip(scales.iter().flatten()) {
             *label *= scale;
         }
+        Self::empty(labels, queries.clone(), scales, lambda, capacity)
+    }
+
+    /// Before the first step, for `labels` that are centred and scaled.
+    fn empty(
+        labels: Vec<f64>,
+        queries: Queries,
+        scales: Option<Vec<f64>>,
+        lambda: Lambda,
+        capacity: usize,
+    ) -> Self {
         let cells = labels.len() * capacity;
         Self {
             lambda,
-            queries: queries.clone(),
             scales,
             residual: labels.clone(),
             holdout: labels.clone(),
@@ -128,6 +137,7 @@ impl State {
             largest_pivot: 0.0,
             selected: Vec::new(),
             folds: None,
+            queries,
         }
     }
 
@@ -148,26 +158,8 @@ impl State {
 
     /// The state of the same data before the first step, without room for one.
     pub(super) fn without_features(&self) -> Self {
-        Self {
-            lambda: self.lambda,
-            queries: self.queries.clone(),
-            scales: self.scales.clone(),
-            labels: self.labels.clone(),
-            residual: self.labels.clone(),
-            holdout: self.labels.clone(),
-            phi: Vec::new(),
-            held: Vec::new(),
-            capacity: 0,
-            eta: Vec::new(),
-            factor: Vec::new(),
-            condition: Condition::default(),
-            signs: Vec::new(),
-            last: None,
-            traces: vec![0.0; self.queries.len()],
-            largest_pivot: 0.0,
-            selected: Vec::new(),
-            folds: None,
-        }
+        let (labels, scales) = (self.labels.clone(), self.scales.clone());
+        Self::empty(labels, self.queries.clone(), scales, self.lambda, 0)
     }
 
     /// The ridge parameter.
@@ -251,18 +243,6 @@ impl State {
     pub fn held(&self, example: usize) -> &[f64] {
         let start = example * self.capacity;
         &self.held[start..start + self.steps()]
-    }
-
-    /// A copy of `Phi'`, `m x t`: the selected features, whitened, by example.
-    pub fn whitened(&self) -> Array2<f64> {
-        let shape = (self.labels.len(), self.steps());
-        Array2::from_shape_fn(shape, |(example, step)| self.phi(example)[step])
-    }
-
-    /// A copy of `H`, `m x t`: the same with each query's own part taken out.
-    pub fn whitened_without_query(&self) -> Array2<f64> {
-        let shape = (self.labels.len(), self.steps());
-        Array2::from_shape_fn(shape, |(example, step)| self.held(example)[step])
     }
 
     /// The rows of `query` in `Phi'`, `H` and `p`.
@@ -467,7 +447,7 @@ impl State {
 
 #[cfg(test)]
 mod tests {
-    use ndarray::Axis;
+    use ndarray::{Array2, Axis};
 
     use super::*;
     use crate::columns::ColumnClasses;
@@ -504,7 +484,9 @@ mod tests {
     fn h_is_phi_without_the_query() {
         // T_Q = (I - Phi_Q' Phi_Q)^-1 and H_Q = T_Q Phi_Q', so (I - Phi_Q' Phi_Q) H_Q = Phi_Q'.
         let state = state(0.5);
-        let (phi, held) = (state.whitened(), state.whitened_without_query());
+        let shape = (state.labels.len(), state.steps());
+        let phi = Array2::from_shape_fn(shape, |(example, step)| state.phi(example)[step]);
+        let held = Array2::from_shape_fn(shape, |(example, step)| state.held(example)[step]);
         for range in state.queries().ranges() {
             let phi = phi.slice_axis(Axis(0), range.clone().into());
             let held = held.slice_axis(Axis(0), range.into());

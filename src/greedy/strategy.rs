@@ -1,22 +1,21 @@
 //! What a strategy is: the trait, what it judges by in a step, and the facts about it.
 
-use super::{Contest, RankingCriterion, State};
+use rayon::prelude::*;
+
+use super::{Contest, Entrant, RankingCriterion, State};
 use crate::Lambda;
 use crate::columns::ColumnClasses;
 
 /// A way to find the best candidate of a step.
 pub trait Strategy: Send {
-    /// Judges the eligible candidates of a round.
-    fn propose(&mut self, round: &Round<'_>) -> Contest;
+    /// Judges the eligible candidates of a round, and says what that took.
+    fn propose(&mut self, round: &Round<'_>) -> (Contest, Work);
 
     /// Takes note of the feature that was just added: [`State::last`] says what it changed.
     /// Called once an addition, also when features are added that nobody proposed.
     fn adopt(&mut self, candidates: &ColumnClasses, state: &State) {
         let _ = (candidates, state);
     }
-
-    /// What the last proposal took.
-    fn work(&self) -> Work;
 }
 
 /// What a proposal took: how exactness was had.
@@ -69,14 +68,6 @@ impl Round<'_> {
         }
     }
 
-    /// How many candidates may be chosen.
-    pub fn eligible_count(&self) -> usize {
-        match self.sample {
-            None => self.retired.iter().filter(|&&retired| !retired).count(),
-            Some(sample) => sample.len(),
-        }
-    }
-
     /// Positions of the candidates that may be chosen, ascending.
     pub fn eligible_candidates(&self) -> std::borrow::Cow<'_, [u32]> {
         match self.sample {
@@ -87,6 +78,27 @@ impl Round<'_> {
                 .collect::<Vec<_>>()
                 .into(),
         }
+    }
+
+    /// Judges candidates in parallel, `chunk` by one task; each task has a scratch of its own.
+    pub(super) fn judge<S>(
+        &self,
+        candidates: &[u32],
+        chunk: usize,
+        scratch: impl Fn() -> S + Sync + Send,
+        judge: impl Fn(&mut S, usize) -> f64 + Sync + Send,
+    ) -> Contest {
+        let judge_chunk = |scratch: &mut S, chunk: &[u32]| {
+            let mut contest = Contest::default();
+            for &candidate in chunk {
+                let error = judge(scratch, candidate as usize);
+                let feature = self.candidates.feature(candidate as usize);
+                contest.enter(Entrant { error, feature });
+            }
+            contest
+        };
+        let chunks = candidates.par_chunks(chunk).map_init(scratch, judge_chunk);
+        chunks.reduce(Contest::default, Contest::merge)
     }
 }
 

@@ -85,7 +85,7 @@ fn partitioned_columns_make_the_same_selection() {
         };
         let mut processes: Vec<Greedy<'_>> = candidates.iter().map(start).collect();
         for step in &whole.steps {
-            let contests = processes.iter_mut().map(Greedy::propose);
+            let contests = processes.iter_mut().map(|process| process.propose().0);
             let winner = contests
                 .fold(Contest::default(), Contest::merge)
                 .winner()

@@ -15,10 +15,9 @@
 //! than leave-query-out pre-fitting, not an approximation of its arithmetic: it
 //! may choose other features.
 
-use rayon::prelude::*;
-
+use crate::greedy::contest::error_left;
 use crate::greedy::strategy::{Facts, Shape};
-use crate::greedy::{Contest, Entrant, Round, State, Strategy, Work};
+use crate::greedy::{Contest, Round, State, Strategy, Work};
 use crate::kernels;
 
 /// Candidates judged by one task.
@@ -37,40 +36,22 @@ pub(super) const FACTS: Facts = Facts {
         8 * ((shape.queries + shape.threads) * shape.k) as u64 + 4 * shape.judged() as u64
     },
     cost: Shape::pass,
-    build: |_, _| Box::new(Backfit::default()),
+    build: |_, _| Box::new(Backfit),
 };
 
 /// Judges candidates with all other weights held.
-#[derive(Debug, Default)]
-struct Backfit {
-    evaluated: usize,
-}
+struct Backfit;
 
 impl Strategy for Backfit {
-    fn propose(&mut self, round: &Round<'_>) -> Contest {
+    fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
         let eligible = round.eligible_candidates();
-        self.evaluated = eligible.len();
         let error = round.state.error();
-        let projected = round.state.projected_holdout();
-        eligible
-            .par_chunks(CHUNK)
-            .map_init(
-                || vec![0.0; round.state.steps()],
-                |z, chunk| {
-                    let mut contest = Contest::default();
-                    for &candidate in chunk {
-                        let gain = gain(round, candidate as usize, &projected, z);
-                        let feature = round.candidates.feature(candidate as usize);
-                        contest.enter(Entrant::new(feature, error, gain));
-                    }
-                    contest
-                },
-            )
-            .reduce(Contest::default, Contest::merge)
-    }
-
-    fn work(&self) -> Work {
-        Work::evaluated(self.evaluated)
+        let projected = projected_holdout(round.state);
+        let z = || vec![0.0; round.state.steps()];
+        let contest = round.judge(&eligible, CHUNK, z, |z, candidate| {
+            error_left(error, gain(round, candidate, &projected, z))
+        });
+        (contest, Work::evaluated(eligible.len()))
     }
 }
 
@@ -100,22 +81,15 @@ fn gain(round: &Round<'_>, candidate: usize, projected: &[f64], z: &mut [f64]) -
         .sum()
 }
 
-impl State {
-    /// `f_Q = Phi_Q p_Q` for every query: `q` rows of `t`.
-    pub(super) fn projected_holdout(&self) -> Vec<f64> {
-        let steps = self.steps();
-        let mut projected = vec![0.0; steps * self.queries().len()];
-        if steps > 0 {
-            for (range, f) in self
-                .queries()
-                .ranges()
-                .zip(projected.chunks_exact_mut(steps))
-            {
-                for example in range {
-                    kernels::add_scaled(f, self.holdout()[example], self.phi(example));
-                }
-            }
+/// `f_Q = Phi_Q p_Q` for every query: `q` rows of `t`.
+fn projected_holdout(state: &State) -> Vec<f64> {
+    let steps = state.steps();
+    let mut projected = vec![0.0; steps * state.queries().len()];
+    let rows = projected.chunks_exact_mut(steps.max(1));
+    for (range, f) in state.queries().ranges().zip(rows) {
+        for example in range {
+            kernels::add_scaled(f, state.holdout()[example], state.phi(example));
         }
-        projected
     }
+    projected
 }

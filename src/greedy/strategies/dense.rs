@@ -45,7 +45,6 @@ struct Dense {
     blocks: Vec<Block>,
     /// The step that the caches do not know of yet.
     pending: LastStep,
-    evaluated: usize,
 }
 
 /// Eight candidates.
@@ -69,7 +68,6 @@ impl Dense {
                 .map(|first| Block::new(candidates, first, lambda))
                 .collect(),
             pending: LastStep::none(candidates.queries()),
-            evaluated: 0,
         }
     }
 
@@ -82,11 +80,12 @@ impl Dense {
 }
 
 impl Strategy for Dense {
-    fn propose(&mut self, round: &Round<'_>) -> Contest {
-        self.evaluated = round.eligible_count();
+    fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
+        let eligible = round.eligible_candidates();
+        let work = Work::evaluated(eligible.len());
         if round.state.folds().is_some() {
             // The caches would lose too many digits.
-            return lowmem::judge(round, &round.eligible_candidates());
+            return (lowmem::judge(round, &eligible), work);
         }
         let (candidates, state, pending) = (round.candidates, round.state, &self.pending);
         let error = state.error();
@@ -110,7 +109,7 @@ impl Strategy for Dense {
             })
             .reduce(Contest::default, Contest::merge);
         self.pending = LastStep::none(candidates.queries());
-        contest
+        (contest, work)
     }
 
     fn adopt(&mut self, candidates: &ColumnClasses, state: &State) {
@@ -123,10 +122,6 @@ impl Strategy for Dense {
             self.apply_pending(candidates, state);
         }
         self.pending.clone_from(last);
-    }
-
-    fn work(&self) -> Work {
-        Work::evaluated(self.evaluated)
     }
 }
 

@@ -39,7 +39,7 @@ pub(super) const FACTS: Facts = Facts {
     sample: None,
     memory: |shape| 4 * shape.judged() as u64 + scratch_memory(shape, shape.k),
     cost: |shape| (0.5e-9 + 0.05e-9 * shape.k as f64) * shape.cells(),
-    build: |_, _| Box::new(LowMemory::default()),
+    build: |_, _| Box::new(LowMemory),
 };
 
 /// Bytes of room for a block on every thread, after `k` steps.
@@ -49,20 +49,12 @@ pub(super) fn scratch_memory(shape: &Shape, k: usize) -> u64 {
 }
 
 /// Evaluates (*) afresh for every eligible candidate.
-#[derive(Debug, Default)]
-struct LowMemory {
-    evaluated: usize,
-}
+struct LowMemory;
 
 impl Strategy for LowMemory {
-    fn propose(&mut self, round: &Round<'_>) -> Contest {
+    fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
         let eligible = round.eligible_candidates();
-        self.evaluated = eligible.len();
-        judge(round, &eligible)
-    }
-
-    fn work(&self) -> Work {
-        Work::evaluated(self.evaluated)
+        (judge(round, &eligible), Work::evaluated(eligible.len()))
     }
 }
 

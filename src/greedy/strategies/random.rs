@@ -21,7 +21,7 @@ pub(super) const FACTS: Facts = Facts {
 struct Random;
 
 impl Strategy for Random {
-    fn propose(&mut self, round: &Round<'_>) -> Contest {
+    fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
         let mut contest = Contest::default();
         if let Some(&candidate) = round.eligible_candidates().first() {
             contest.enter(Entrant {
@@ -29,10 +29,6 @@ impl Strategy for Random {
                 feature: round.candidates.feature(candidate as usize),
             });
         }
-        contest
-    }
-
-    fn work(&self) -> Work {
-        Work::default()
+        (contest, Work::default())
     }
 }

@@ -14,8 +14,9 @@
 use rayon::prelude::*;
 
 use crate::columns::ColumnClasses;
+use crate::greedy::contest::error_left;
 use crate::greedy::strategy::{Facts, Shape};
-use crate::greedy::{Contest, Entrant, Round, State, Strategy, Work};
+use crate::greedy::{Contest, Round, State, Strategy, Work};
 use crate::kernels;
 
 /// Candidates judged by one task.
@@ -40,7 +41,6 @@ pub(super) const FACTS: Facts = Facts {
 struct Residual {
     /// `|z|^2` of every candidate; empty until the first proposal.
     explained: Vec<f64>,
-    evaluated: usize,
 }
 
 impl Residual {
@@ -62,34 +62,23 @@ impl Residual {
 }
 
 impl Strategy for Residual {
-    fn propose(&mut self, round: &Round<'_>) -> Contest {
+    fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
         if self.explained.is_empty() {
             self.start(round);
         }
         let (candidates, state) = (round.candidates, round.state);
-        let eligible = round.eligible_candidates();
-        self.evaluated = eligible.len();
         let error = kernels::dot(state.labels(), state.residual());
         let lambda = state.lambda().value();
-        let judge = |&candidate: &u32| {
-            let candidate = candidate as usize;
+        let judge = |candidate: usize| {
             let column = candidates.column(candidate);
             let rho = kernels::sparse_dot(column.rows, column.values, state.residual());
             // |v|^2 - |z|^2 is not negative, but for rounding.
             let unexplained = candidates.squared_norm(candidate) - self.explained[candidate];
-            let gain = rho * rho / (lambda + unexplained.max(0.0));
-            Entrant::new(candidates.feature(candidate), error, gain)
+            error_left(error, rho * rho / (lambda + unexplained.max(0.0)))
         };
-        eligible
-            .par_chunks(CHUNK)
-            .map(|chunk| {
-                let mut contest = Contest::default();
-                for candidate in chunk {
-                    contest.enter(judge(candidate));
-                }
-                contest
-            })
-            .reduce(Contest::default, Contest::merge)
+        let eligible = round.eligible_candidates();
+        let contest = round.judge(&eligible, CHUNK, || (), |(), candidate| judge(candidate));
+        (contest, Work::evaluated(eligible.len()))
     }
 
     fn adopt(&mut self, candidates: &ColumnClasses, state: &State) {
@@ -104,9 +93,5 @@ impl Strategy for Residual {
             let tau = kernels::sparse_dot(column.rows, column.values, &last.phi);
             *explained += tau * tau;
         });
-    }
-
-    fn work(&self) -> Work {
-        Work::evaluated(self.evaluated)
     }
 }

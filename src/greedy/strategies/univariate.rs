@@ -26,12 +26,11 @@ pub(super) const FACTS: Facts = Facts {
 struct Univariate {
     /// The criterion of each candidate alone; empty until the first proposal.
     alone: Vec<f64>,
-    evaluated: usize,
 }
 
 impl Strategy for Univariate {
-    fn propose(&mut self, round: &Round<'_>) -> Contest {
-        self.evaluated = 0;
+    fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
+        let mut work = Work::default();
         if self.alone.is_empty() {
             let all: Vec<u32> = (0u32..).take(round.candidates.len()).collect();
             let empty = round.state.without_features();
@@ -40,7 +39,7 @@ impl Strategy for Univariate {
                 ..*round
             };
             self.alone = lowmem::errors(&alone, &all);
-            self.evaluated = all.len();
+            work = Work::evaluated(all.len());
         }
         let mut contest = Contest::default();
         for &candidate in round.eligible_candidates().iter() {
@@ -49,10 +48,6 @@ impl Strategy for Univariate {
                 feature: round.candidates.feature(candidate as usize),
             });
         }
-        contest
-    }
-
-    fn work(&self) -> Work {
-        Work::evaluated(self.evaluated)
+        (contest, work)
     }
 }

@@ -93,7 +93,6 @@ struct Bounded {
     longest: f64,
     /// The best candidates of the last step, by error.
     leaders: Vec<u32>,
-    work: Work,
 }
 
 impl Bounded {
@@ -108,21 +107,20 @@ impl Bounded {
             synced: 0,
             longest: candidates.largest_squared_norm(),
             leaders: Vec::new(),
-            work: Work::default(),
         }
     }
 }
 
 impl Strategy for Bounded {
-    fn propose(&mut self, round: &Round<'_>) -> Contest {
+    fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
         if round.state.folds().is_some() || round.state.rounding(self.longest) > COARSE {
             // The quantities that the bounds are made of have lost too many digits.
             let all = round.eligible_candidates();
-            self.work = Work {
+            let work = Work {
                 evaluated: all.len(),
                 alive: vec![all.len(); 4],
             };
-            return lowmem::judge(round, &all);
+            return (lowmem::judge(round, &all), work);
         }
         let step = StepTerms::new(round.state, self.longest);
         if step.steps.wrapping_sub(self.synced) > 1 {
@@ -140,18 +138,14 @@ impl Strategy for Bounded {
             z_without: &self.z_without,
         });
         let alive = search.finish(contenders);
-        self.work = Work {
+        let work = Work {
             evaluated: search.evaluated(),
             alive,
         };
         self.leaders = search.leaders();
         let (contest, cache) = search.end();
         self.cache = cache;
-        contest
-    }
-
-    fn work(&self) -> Work {
-        self.work.clone()
+        (contest, work)
     }
 }
 

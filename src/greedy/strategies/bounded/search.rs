@@ -410,7 +410,7 @@ impl<'a> PruningSearch<'a> {
             scratch.load_kept(number * LANES, block.len());
             let values = forms.values(&scratch.z_lanes);
             for (lane, (contender, projected)) in block.iter().enumerate() {
-                let forms = [values.m[lane], values.c[lane], values.d[lane]];
+                let forms = values.map(|value| value[lane]);
                 let bound = contender
                     .bound
                     .min(projected.bound_by_forms(self.step, forms));

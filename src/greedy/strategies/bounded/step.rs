@@ -235,16 +235,8 @@ pub(super) struct Forms {
     roundings: [f64; 2],
 }
 
-/// The forms of eight candidates.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct FormValues {
-    /// `z' M z`
-    pub(super) m: Lanes,
-    /// `z' C z`
-    pub(super) c: Lanes,
-    /// `z' D z`
-    pub(super) d: Lanes,
-}
+/// `z' M z`, `z' C z` and `z' D z` of eight candidates.
+type FormValues = [Lanes; 3];
 
 impl Forms {
     /// O(q t^2 + t^3), in parallel over rows.
@@ -280,8 +272,8 @@ impl Forms {
         evaluate([&self.m, &self.c, &self.d], z, &mut values);
         for lane in 0..LANES {
             let z_squared: f64 = z.iter().map(|z| z[lane] * z[lane]).sum();
-            values.c[lane] += self.roundings[0] * z_squared;
-            values.d[lane] += self.roundings[1] * z_squared;
+            values[1][lane] += self.roundings[0] * z_squared;
+            values[2][lane] += self.roundings[1] * z_squared;
         }
         values
     }
@@ -325,9 +317,9 @@ fn evaluate(forms: [&[f64]; 3], z: &[Lanes], values: &mut FormValues) {
             }
         }
         for lane in 0..LANES {
-            values.m[lane] += along[0][lane] * here[lane];
-            values.c[lane] += along[1][lane] * here[lane];
-            values.d[lane] += along[2][lane] * here[lane];
+            values[0][lane] += along[0][lane] * here[lane];
+            values[1][lane] += along[1][lane] * here[lane];
+            values[2][lane] += along[2][lane] * here[lane];
         }
     }
 }
