@@ -8,37 +8,24 @@
 use std::error::Error;
 
 use rankrls::data::sample;
-use rankrls::greedy::{Contest, Entrant, Greedy, Round, Strategy, Work, plan};
+use rankrls::greedy::{Contest, Greedy, Round, Strategy, Work, plan};
 use rankrls::{ColumnClasses, GreedyRankRls, Lambda, SelectionOptions};
 
 /// Orthogonal matching pursuit: the gain of a column `v` is `(v . r)^2 / |v|^2`.
-struct Alignment {
-    evaluated: usize,
-}
+struct Alignment;
 
 impl Strategy for Alignment {
-    fn propose(&mut self, round: &Round<'_>) -> Contest {
+    fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
         let residual = round.state.residual();
-        let error = residual.iter().map(|r| r * r).sum();
-        let eligible = round.eligible_candidates();
-        self.evaluated = eligible.len();
-        let mut contest = Contest::default();
-        for &candidate in eligible.iter() {
-            let candidate = candidate as usize;
+        let error: f64 = residual.iter().map(|r| r * r).sum();
+        let judge = |candidate: usize| {
             let column = round.candidates.column(candidate).iter();
             let along: f64 = column.map(|(row, value)| value * residual[row]).sum();
-            let gain = along * along / round.candidates.squared_norm(candidate);
-            let feature = round.candidates.feature(candidate);
-            contest.enter(Entrant::new(feature, error, gain));
-        }
-        contest
-    }
-
-    fn work(&self) -> Work {
-        Work {
-            evaluated: self.evaluated,
-            ..Work::default()
-        }
+            error - along * along / round.candidates.squared_norm(candidate)
+        };
+        let eligible = round.eligible_candidates();
+        let contest = round.judge(&eligible, 512, || (), |(), candidate| judge(candidate));
+        (contest, Work::evaluated(eligible.len()))
     }
 }
 
@@ -50,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = SelectionOptions::new(10, Lambda::new(16.0)?);
     let plan = plan(&classes, data.memory(), &options)?;
     let greedy = Greedy::new(&classes, data.labels(), &plan, &options, &[])?;
-    let mut greedy = greedy.with_strategy(Box::new(Alignment { evaluated: 0 }));
+    let mut greedy = greedy.with_strategy(Box::new(Alignment));
     println!("LQO error of  exact  aligned");
     for best in exact.path() {
         let Some(next) = greedy.advance()? else {

@@ -245,7 +245,7 @@ impl<'a> Greedy<'a> {
 }
 
 impl Step {
-    pub(super) fn log(&self, number: usize) {
+    pub(crate) fn log(&self, number: usize) {
         let Self {
             feature: column,
             lqo_error,

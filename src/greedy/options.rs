@@ -49,9 +49,10 @@ pub struct SelectionOptions {
     #[cfg_attr(feature = "cli", arg(long = "candidates", value_name = "N"))]
     #[cfg_attr(feature = "cli", arg(value_parser = args::at_least_one))]
     pub sample: Option<usize>,
-    /// Seed of the random draws
+    /// Seed of the random draws [default: 1]
     // Equal seeds give equal features on every platform and at any number of threads.
     #[cfg_attr(feature = "cli", arg(long, value_name = "SEED", default_value_t = 1))]
+    #[cfg_attr(feature = "cli", arg(hide_default_value = true))]
     pub seed: u64,
     /// The ridge parameter.
     #[cfg_attr(feature = "cli", arg(skip = Lambda::ONE))]

@@ -16,6 +16,13 @@ pub struct Plan {
     pub memory: u64,
 }
 
+impl Plan {
+    pub(crate) fn log(&self) {
+        let (strategy, steps, bytes) = (self.strategy, self.steps, self.memory);
+        tracing::info!(%strategy, steps, bytes, "selecting");
+    }
+}
+
 /// What a strategy would take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Estimate {

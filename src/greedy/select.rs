@@ -137,7 +137,7 @@ pub fn resume_among(
     observer: &mut dyn Observer,
 ) -> Result<Selection, SelectError> {
     let plan = plan(candidates, held, options)?;
-    tracing::info!(strategy = %plan.strategy, steps = plan.steps, bytes = plan.memory, "selecting");
+    plan.log();
     // On a thread of the pool: a step has many short parallel parts, and each would otherwise
     // wake another thread to start and this one when it ends.
     rayon::scope(|_| {

@@ -80,8 +80,9 @@ impl Round<'_> {
         }
     }
 
-    /// Judges candidates in parallel, `chunk` by one task; each task has a scratch of its own.
-    pub(super) fn judge<S>(
+    /// Judges candidates in parallel by an error that is least for the best one; a task judges
+    /// `chunk` of them, with a scratch of its own.
+    pub fn judge<S>(
         &self,
         candidates: &[u32],
         chunk: usize,
