@@ -37,13 +37,15 @@ const FOLDS: usize = 5;
 const LEAST: f64 = 0.001;
 const PATIENCE: usize = 5;
 
+const SEED_HELP: &str = "Seed of the random draws, of candidates and of folds [default: 1]";
+
 /// Choose lambda and the number of features together
 ///
 /// Selects features with every lambda of a grid. The model after each step is judged by its
 /// leave-query-out predictions, which cost nothing more, by its predictions for validation data,
 /// or by cross-validation over queries; a rule chooses one of all models.
 #[derive(Debug, Args)]
-#[command(mut_arg("seed", |seed| seed.help("Seed of the random draws, of candidates and of folds")))]
+#[command(mut_arg("seed", |seed| seed.help(SEED_HELP)))]
 #[command(after_help = "\
 Examples:
   rankrls tune @parses -k 20
