@@ -136,11 +136,16 @@ impl Area {
             let (x, y) = (left - 6.0, y + 4.5);
             canvas.text((x, y), SMALL, "end", Tint::SOFT, &tick.label);
         }
+        let mut free = f64::NEG_INFINITY;
         for tick in &self.x.ticks {
             let x = self.x.place(tick.value);
             canvas.rule((x, top), (x, bottom));
-            let y = bottom + 18.0;
-            canvas.text((x, y), SMALL, "middle", Tint::SOFT, &tick.label);
+            let half = width(&tick.label, SMALL) / 2.0;
+            if x - half >= free {
+                let y = bottom + 18.0;
+                canvas.text((x, y), SMALL, "middle", Tint::SOFT, &tick.label);
+                free = x + half + 4.0;
+            }
         }
         let label = cut(&plot.x_label, SMALL, right - left);
         let middle = f64::midpoint(left, right);
