@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::args::{self, Measures};
 use super::console::Console;
 use super::data::{self, DataArgs, check_one_stdin, in_row_order};
-use super::output::{Object, lines, measure, print_report, printable, table};
+use super::output::{Object, measure, print_report, printable, table};
 
 /// Measure how a model or a file of scores ranks data
 ///
@@ -153,7 +153,7 @@ impl<'a> Report<'a> {
                 values.left_out.to_string(),
             ]);
         }
-        let means = lines(means);
+        let means = means.trim_fmt();
         let mut text =
             format!("{rows} rows, {queries} queries, convention {convention}\n\n{means}\n");
         if let Some(rows) = &self.per_query {
@@ -164,7 +164,7 @@ impl<'a> Report<'a> {
                 let values = row.values.0.iter().map(|&(_, value)| measure(value));
                 table.add_row(std::iter::once(printable(&row.query)).chain(values));
             }
-            text = format!("{text}\n{}\n", lines(table));
+            text = format!("{text}\n{}\n", table.trim_fmt());
         }
         text
     }

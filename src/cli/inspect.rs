@@ -9,7 +9,7 @@ use rankrls::Model;
 use rankrls::model::SelectedFeature;
 use rankrls::plot::{self, Figure};
 
-use super::output::{PlotArgs, format_exact, lines, number, print, printable, table};
+use super::output::{PlotArgs, format_exact, number, print, printable, table};
 use super::report::{PathRow, path_table};
 
 /// Most weights that are drawn.
@@ -140,7 +140,7 @@ fn largest(model: &Model, top: usize) -> String {
     let (all, shown) = (features.len(), features.len().min(top));
     format!(
         "\n{}\n\n{shown} of {all} features, largest weights first\n",
-        lines(table)
+        table.trim_fmt()
     )
 }
 

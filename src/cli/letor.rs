@@ -24,8 +24,7 @@ use super::args::{self, Lambdas, at_least_one, auto_or};
 use super::console::{Console, Interrupt};
 use super::data::warn_dropped;
 use super::output::{
-    Object, PlotFile, by_name, counted, format_exact, lines, measure, print_report, printable,
-    table,
+    Object, PlotFile, by_name, counted, format_exact, measure, print_report, printable, table,
 };
 
 const STYLE: &str = "{bar:24} {pos}/{len} selections, {msg}{eta} left";
@@ -432,7 +431,7 @@ impl Report<'_> {
                 features.collect::<Vec<String>>().join(" "),
             ]);
         }
-        lines(table)
+        table.trim_fmt()
     }
 
     fn measured(&self, index: usize) -> String {
@@ -446,7 +445,7 @@ impl Report<'_> {
             let cells = self.means().map(|measures| measure(measures[index]));
             table.add_row(std::iter::once("average".to_owned()).chain(cells));
         }
-        lines(table)
+        table.trim_fmt()
     }
 }
 

@@ -208,11 +208,6 @@ pub(crate) fn table<S: ToString>(header: &[S]) -> Table {
     table
 }
 
-/// The lines of a table.
-pub(crate) fn lines(table: Table) -> String {
-    table.trim_fmt()
-}
-
 /// Six significant digits: fixed where that is readable, else with an exponent.
 pub(crate) fn number(value: f64) -> String {
     let magnitude = value.abs();
@@ -308,12 +303,12 @@ mod tests {
     fn names_are_wrapped_on_terminals_only() {
         let mut narrow = names();
         narrow.set_width(80);
-        let wrapped = lines(narrow);
+        let wrapped = narrow.trim_fmt();
         assert!(wrapped.lines().count() > 3);
         assert!(wrapped.lines().all(|line| line.len() <= 80), "{wrapped}");
         let mut wide = names();
         wide.force_no_tty();
-        let whole = lines(wide);
+        let whole = wide.trim_fmt();
         assert_eq!(whole.lines().count(), 3, "{whole}");
     }
 }

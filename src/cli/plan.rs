@@ -8,7 +8,7 @@ use rankrls::{ColumnClasses, Dataset, Estimate, StrategyKind, estimates, memory}
 use serde::Serialize;
 
 use super::data::Sizes;
-use super::output::{lines, table};
+use super::output::table;
 use rankrls::memory::Bytes;
 
 #[derive(Debug, Serialize)]
@@ -167,6 +167,6 @@ impl Costs {
                 fits,
             ]);
         }
-        lines(table)
+        table.trim_fmt()
     }
 }

@@ -9,7 +9,7 @@ use rankrls::{Dataset, QueryWeight, StrategyKind, TestPath};
 use serde::Serialize;
 
 use super::data::{Sizes, TestSizes};
-use super::output::{Object, by_name, format_exact, lines, measure, number, printable, table};
+use super::output::{Object, by_name, format_exact, measure, number, printable, table};
 
 /// A selection, in the schema `rankrls.selection/1`.
 #[derive(Debug, Serialize)]
@@ -162,7 +162,7 @@ impl<'a> SelectionReport<'a> {
             let values = values.iter().map(|&(_, value)| measure(value));
             table.add_row(std::iter::once(step.to_string()).chain(values));
         }
-        lines(table)
+        table.trim_fmt()
     }
 }
 
@@ -188,5 +188,5 @@ pub(crate) fn path_table(rows: &[PathRow<'_>], criterion: &str) -> String {
         cells.push(row.identical_columns.to_string());
         table.add_row(cells);
     }
-    lines(table)
+    table.trim_fmt()
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::args::{self, Lambdas, auto_or, usage};
 use super::console::{Condition, Console, Interrupt, warn_of_lost_digits};
 use super::data::{Sizes, TrainingData, check_one_stdin};
-use super::output::{OutputFile, format_exact, lines, measure, number, print_report, table};
+use super::output::{OutputFile, format_exact, measure, number, print_report, table};
 
 /// Train RankRLS on all features, or on given ones, without selection
 ///
@@ -406,6 +406,6 @@ impl Report {
             }
             table.add_row(cells);
         }
-        lines(table)
+        table.trim_fmt()
     }
 }

@@ -7,7 +7,7 @@ use rankrls::compare::{Comparison, Entry, RunEntry, SelectedStep, Spread, durati
 use rankrls::memory::Bytes;
 
 use super::summary::{answers, failure, percent, spread};
-use crate::cli::output::{format_exact, lines, printable, table};
+use crate::cli::output::{format_exact, printable, table};
 
 /// Tables, and what they come to.
 pub(super) fn text(comparison: &Comparison) -> String {
@@ -63,7 +63,7 @@ fn grid(rows: Rows) -> String {
     for row in rows.rows {
         table.add_row(row);
     }
-    lines(table)
+    table.trim_fmt()
 }
 
 /// Rows under titles.

@@ -8,7 +8,7 @@ use clap::Args;
 use rankrls_parses::corpus::{Checked, Listing, Verdict};
 use serde::Serialize;
 
-use crate::cli::output::{lines, table};
+use crate::cli::output::table;
 use crate::cli::output::{print, print_json};
 
 /// Check that the files of a corpus are those that `corpus build` wrote
@@ -55,7 +55,7 @@ impl Document<'_> {
         for file in &self.files {
             table.add_row(file.row());
         }
-        lines(table) + "\n"
+        table.trim_fmt() + "\n"
     }
 }
 

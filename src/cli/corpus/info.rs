@@ -15,8 +15,8 @@ use crate::cli::console::Console;
 use crate::cli::data::Sizes;
 use crate::cli::data::read_named;
 use crate::cli::data::{DataArgs, check_one_stdin};
+use crate::cli::output::table;
 use crate::cli::output::{counted, format_exact, number, printable};
-use crate::cli::output::{lines, table};
 use crate::cli::output::{print, print_json};
 use crate::cli::plan::Costs;
 
@@ -193,7 +193,7 @@ impl<'a> InfoReport<'a> {
         for (what, [least, median, mean, largest]) in rows {
             table.add_row([what.to_owned(), least, median, mean, largest]);
         }
-        lines(table)
+        table.trim_fmt()
     }
 
     fn longest(&self) -> String {
@@ -206,7 +206,7 @@ impl<'a> InfoReport<'a> {
             cells.extend(named.then(|| printable(column.name.unwrap_or_default())));
             table.add_row(cells);
         }
-        lines(table)
+        table.trim_fmt()
     }
 }
 

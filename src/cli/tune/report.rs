@@ -14,7 +14,7 @@ use rankrls::{Dataset, Metric, TestPath};
 use serde::Serialize;
 
 use crate::cli::data::{Sizes, TestSizes};
-use crate::cli::output::{Object, OutputFile, by_name, format_exact, lines, number, table};
+use crate::cli::output::{Object, OutputFile, by_name, format_exact, number, table};
 use crate::cli::report::SelectionReport;
 
 /// A tuned selection to be printed.
@@ -266,7 +266,7 @@ impl<'a> Report<'a> {
                 path.ending.to_owned(),
             ]);
         }
-        lines(table)
+        table.trim_fmt()
     }
 
     fn chosen(&self) -> String {
