@@ -8,13 +8,13 @@ use thiserror::Error;
 
 use crate::data::Queries;
 
-/// How much a query counts, by the number of its examples `|Q|`: the factor `c_Q` in the
-/// objective `sum_Q c_Q |L_Q (y_Q - f_Q)|^2 + lambda |w|^2` and in the leave-query-out error.
+/// How much a query counts, by the number of its examples `|Q|`: the factor `omega_Q` in the
+/// objective `sum_Q omega_Q |L_Q (y_Q - f_Q)|^2 + lambda |w|^2` and in the leave-query-out error.
 ///
 /// For residuals `r`, `|L_Q r_Q|^2 = 1/(2|Q|) sum_ij (r_i - r_j)^2` over all pairs of examples
 /// of `Q`. The three weights keep that normaliser, drop it, and complete it to a mean:
 ///
-/// | weight | `c_Q` | objective of a query |
+/// | weight | `omega_Q` | objective of a query |
 /// |---|---|---|
 /// | `uniform` | `1` | `1/(2|Q|) sum_ij (r_i - r_j)^2`: an example counts the same wherever it is |
 /// | `pairs` | `|Q|` | `1/2 sum_ij (r_i - r_j)^2`: every pair counts the same |
@@ -25,12 +25,12 @@ use crate::data::Queries;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum QueryWeight {
-    /// `c_Q = 1`.
+    /// `omega_Q = 1`.
     #[default]
     Uniform,
-    /// `c_Q = |Q|`.
+    /// `omega_Q = |Q|`.
     Pairs,
-    /// `c_Q = 1 / |Q|`.
+    /// `omega_Q = 1 / |Q|`.
     Size,
 }
 
@@ -52,7 +52,7 @@ impl QueryWeight {
         }
     }
 
-    /// `c_Q` of a query of `examples`.
+    /// `omega_Q` of a query of `examples`.
     pub fn of(self, examples: usize) -> f64 {
         match self {
             Self::Uniform => 1.0,
@@ -61,7 +61,7 @@ impl QueryWeight {
         }
     }
 
-    /// `sqrt(c_Q)` for every query: what its centred rows are scaled by. `None` where that
+    /// `sqrt(omega_Q)` for every query: what its centred rows are scaled by. `None` where that
     /// changes nothing.
     pub fn scales(self, queries: &Queries) -> Option<Vec<f64>> {
         let scale = |range: std::ops::Range<usize>| self.of(range.len()).sqrt();

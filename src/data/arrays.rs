@@ -476,6 +476,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::cast_possible_truncation, reason = "the values fit")]
     fn the_same_data_through_every_door_is_the_same_data_set() {
         let qid = ["3", "7", "7", "7"];
         let queries = Queries::from_row_ids(&qid).unwrap();

@@ -176,7 +176,7 @@ pub struct Dataset<'a> {
     input_rows: Option<Vec<u32>>,
 }
 
-impl<'a> Columns<'a> {
+impl Columns<'_> {
     /// Whether there are as many labels and rows as the queries have.
     fn check_lengths(&self, labels: &[f64], queries: &Queries) -> Result<(), DatasetError> {
         let expected = queries.rows();

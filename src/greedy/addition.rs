@@ -26,8 +26,8 @@ pub struct LastStep {
     pub psi: Vec<f64>,
     /// `B_Q = phi_Q . psi_Q`, `q`.
     pub leverage: Vec<f64>,
-    /// `kappa_Q = 1 / (1 - B_Q)`, `q`.
-    pub kappa: Vec<f64>,
+    /// `nu_Q = 1 / (1 - B_Q)`, `q`.
+    pub nu: Vec<f64>,
     /// `phi . y^`.
     pub eta: f64,
     /// `lambda / s`: no `1 - B_Q` is less.
@@ -44,7 +44,7 @@ impl LastStep {
             phi: vec![0.0; rows],
             psi: vec![0.0; rows],
             leverage: vec![0.0; queries],
-            kappa: vec![0.0; queries],
+            nu: vec![0.0; queries],
             eta: 0.0,
             least_slack: 1.0,
             sole_query: None,
@@ -53,7 +53,7 @@ impl LastStep {
 
     /// Whether this is the step that changed nothing.
     pub(super) fn is_none(&self) -> bool {
-        self.kappa[0] == 0.0
+        self.nu[0] == 0.0
     }
 }
 
@@ -72,7 +72,7 @@ pub(super) struct Part<'a> {
     /// `v` on entry, `psi` when done.
     pub(super) psi: &'a mut [f64],
     pub(super) leverage: &'a mut f64,
-    pub(super) kappa: &'a mut f64,
+    pub(super) nu: &'a mut f64,
     pub(super) least_slack: f64,
     pub(super) trace: &'a mut f64,
     /// Whether `p` is looked after elsewhere.
@@ -82,15 +82,15 @@ pub(super) struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// `kappa_Q`, and the multiple of `psi` that leaves `p`.
+    /// `nu_Q`, and the multiple of `psi` that leaves `p`.
     fn reaction(&self, eta: f64) -> (f64, f64) {
         if self.unseen_elsewhere {
             return (1.0 / self.least_slack, 0.0);
         }
         // s - b_Q >= lambda, so this is the bound that rounding must not cross.
-        let kappa = 1.0 / (1.0 - *self.leverage).max(self.least_slack);
-        let surprise = kappa * (eta - kernels::dot(self.new_phi, self.holdout));
-        (kappa, surprise)
+        let nu = 1.0 / (1.0 - *self.leverage).max(self.least_slack);
+        let surprise = nu * (eta - kernels::dot(self.new_phi, self.holdout));
+        (nu, surprise)
     }
 
     /// Appends `phi = u / root` to `Phi`, updates `r`, and `H` and `p` unless the factors of `Folds` have
@@ -119,15 +119,15 @@ impl Part<'_> {
         }
         subtract_products(self.psi, self.held, self.capacity, &projection);
         *self.leverage = kernels::dot(self.new_phi, self.psi);
-        let (kappa, surprise) = self.reaction(eta);
-        *self.kappa = kappa;
-        *self.trace += kappa * kernels::dot(self.psi, self.psi);
+        let (nu, surprise) = self.reaction(eta);
+        *self.nu = nu;
+        *self.trace += nu * kernels::dot(self.psi, self.psi);
         projection.fill(0.0);
         gather_products(&mut projection, self.phi, self.capacity, self.psi);
         let rows = self.held.chunks_exact_mut(self.capacity).zip(self.holdout);
         for ((row, holdout), &psi) in rows.zip(&*self.psi) {
-            kernels::add_scaled(&mut row[..t], kappa * psi, &projection);
-            row[t] = kappa * psi;
+            kernels::add_scaled(&mut row[..t], nu * psi, &projection);
+            row[t] = nu * psi;
             *holdout -= surprise * psi;
         }
     }

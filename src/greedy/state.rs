@@ -21,10 +21,10 @@
 //! three, a query that the candidate does not touch needs no case of its own,
 //! and one that holds the candidate alone gets `T_Q u_Q = v_Q` exactly.
 //! Adding a feature with whitened row `phi`, `psi_Q = T_Q phi_Q` and
-//! `kappa_Q = 1 / (1 - phi_Q . psi_Q)` changes `H_Q` by
+//! `nu_Q = 1 / (1 - phi_Q . psi_Q)` changes `H_Q` by
 //!
 //! ```text
-//! H_Q <- [H_Q + kappa_Q psi_Q (Phi_Q psi_Q)',  kappa_Q psi_Q]
+//! H_Q <- [H_Q + nu_Q psi_Q (Phi_Q psi_Q)',  nu_Q psi_Q]
 //! ```
 
 use rayon::prelude::*;
@@ -396,12 +396,12 @@ impl State {
         let scalars = last
             .leverage
             .iter_mut()
-            .zip(&mut last.kappa)
+            .zip(&mut last.nu)
             .zip(&mut self.traces);
         let examples = matrices.zip(vectors).zip(news);
         let parts = queries.ranges().enumerate().zip(examples).zip(scalars);
         parts
-            .map(|(((query, range), examples), ((leverage, kappa), trace))| {
+            .map(|(((query, range), examples), ((leverage, nu), trace))| {
                 let (((phi, held), (residual, holdout)), (new_phi, psi)) = examples;
                 Part {
                     first_row: range.start,
@@ -414,7 +414,7 @@ impl State {
                     new_phi,
                     psi,
                     leverage,
-                    kappa,
+                    nu,
                     least_slack,
                     trace,
                     folded,

@@ -104,6 +104,7 @@ impl Round<'_> {
 }
 
 /// What there is to know of a strategy besides its arithmetic. Each has it in its own file.
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Facts {
     /// The name that users give.
     pub(super) name: &'static str,

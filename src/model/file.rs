@@ -161,6 +161,7 @@ enum CriterionName {
 /// A name or a list that is `None` is left out, not null.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::option_option, reason = "null is refused, absence is not")]
 struct FeatureEntry {
     index: u64,
     #[serde(default, deserialize_with = "present")]
@@ -269,7 +270,7 @@ impl Document {
         self.check_path()?;
         let criterion = self.criterion()?;
         let sampler = self.candidates.zip(self.seed);
-        // Below 2^32, as the indices have been checked.
+        #[expect(clippy::cast_possible_truncation, reason = "indices were checked")]
         let column = |index: u64| (index - u64::from(base.first())) as u32;
         let feature = |entry: FeatureEntry| SelectedFeature {
             feature: column(entry.index),

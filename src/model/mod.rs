@@ -193,7 +193,7 @@ impl Model {
         self.lambda
     }
 
-    /// ColumnClasses drawn each step, if not all were judged, and the seed.
+    /// Candidates drawn each step, if not all were judged, and the seed.
     pub fn sampler(&self) -> Option<Sampler> {
         self.sampler
     }

@@ -109,7 +109,7 @@ impl<'a> Design<'a> {
         self.candidates.queries()
     }
 
-    /// `sqrt(c_Q)` for the query of `row`.
+    /// `sqrt(omega_Q)` for the query of `row`.
     pub(super) fn scale(&self, row: usize) -> f64 {
         self.scales.as_ref().map_or(1.0, |scales| scales[row])
     }

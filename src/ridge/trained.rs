@@ -219,7 +219,7 @@ impl Weights {
     }
 }
 
-impl<'a> Trained<'a> {
+impl Trained<'_> {
     /// The ridge parameter.
     pub fn lambda(&self) -> Lambda {
         self.lambda

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! u_i   <- u_i - tau_i phi                  tau_i = phi . v_i
-//! T u_i <- T u_i + psi_Q (kappa_Q (u_iQ . psi_Q - tau_i B_Q) - tau_i)
+//! T u_i <- T u_i + psi_Q (nu_Q (u_iQ . psi_Q - tau_i B_Q) - tau_i)
 //! ```
 //!
 //! which is applied when the candidate is next judged, so that a step reads and
@@ -214,14 +214,14 @@ fn update_and_judge(
             &update.last.phi[rows.clone()],
             &update.last.psi[rows.clone()],
         );
-        let (leverage, kappa) = (
+        let (leverage, nu) = (
             update.last.leverage[query as usize],
-            update.last.kappa[query as usize],
+            update.last.nu[query as usize],
         );
         let sums = update_query(
             (&mut u[rows.clone()], &mut tu[rows.clone()]),
             rows_of_step,
-            (update.tau, leverage, kappa),
+            (update.tau, leverage, nu),
             &update.holdout[rows],
         );
         terms.add_gain(query, &sums, &mut gains);
@@ -233,7 +233,7 @@ fn update_and_judge(
 fn update_query(
     (u, tu): (&mut [Lanes], &mut [Lanes]),
     (phi, psi): (&[f64], &[f64]),
-    (tau, leverage, kappa): (&Lanes, f64, f64),
+    (tau, leverage, nu): (&Lanes, f64, f64),
     holdout: &[f64],
 ) -> QuerySums {
     let mut along_psi = [0.0; LANES];
@@ -244,7 +244,7 @@ fn update_query(
     }
     let mut change = [0.0; LANES];
     for lane in 0..LANES {
-        change[lane] = kappa * (along_psi[lane] - tau[lane] * leverage) - tau[lane];
+        change[lane] = nu * (along_psi[lane] - tau[lane] * leverage) - tau[lane];
     }
     let mut sums = QuerySums::default();
     let examples = u.iter_mut().zip(tu).zip(phi.iter().zip(psi)).zip(holdout);

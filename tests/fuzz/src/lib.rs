@@ -166,7 +166,7 @@ fn judged(read: Result<Loaded, ReadError>, input: &[u8]) -> Option<Dataset<'stat
     }
 }
 
-/// SelectionOptions by the bits of a byte.
+/// Options by the bits of a byte.
 fn options(flags: u8) -> ReadOptions {
     ReadOptions::new()
         .zero_based(flags & 1 != 0)

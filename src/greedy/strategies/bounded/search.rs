@@ -451,7 +451,7 @@ impl<'a> PruningSearch<'a> {
 
     /// `z`, from what was cache if the candidate was.
     fn recall(&self, candidate: usize, tau: f64, scratch: &mut Scratch) {
-        // ColumnClasses count in 32 bits.
+        // Candidates count in 32 bits.
         let known = u32::try_from(candidate)
             .ok()
             .and_then(|candidate| self.cache.get(&candidate));
