@@ -80,10 +80,18 @@ fn figures() -> Result<()> {
     scaling::draw()
 }
 
-/// The program, built in the profile for development.
+/// The program, built in the profile for development, with the same features of dependencies as
+/// this one, so that they are not built again.
 fn built() -> Result<PathBuf> {
-    commands::run(&mut commands::cargo(&[
-        "build", "--quiet", "--locked", "--bin", "rankrls",
-    ]))?;
+    let build = [
+        "build",
+        "--quiet",
+        "--locked",
+        "--package",
+        "rankrls",
+        "--package",
+        "xtask",
+    ];
+    commands::run(commands::cargo(&build).args(["--bin", "rankrls"]))?;
     Ok(commands::program("debug"))
 }
