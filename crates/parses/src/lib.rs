@@ -9,7 +9,6 @@
 
 mod bag;
 pub mod corpus;
-mod interner;
 pub mod language;
 pub mod linkgrammar;
 mod random;

@@ -1,22 +1,22 @@
 //! `rankrls corpus build`.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use indicatif::ProgressBar;
 use rankrls_parses::corpus::{
-    BuildError, BuildOptions, CandidateFormat, Candidates, Compression, Labels, Malformed,
-    Manifest, Punctuation, Share, TABLE, Templates, Values,
+    BuildError, BuildObserver, BuildOptions, CandidateFormat, Candidates, Compression, Labels,
+    Malformed, Manifest, Part, Punctuation, Share, TABLE, Templates, Values,
 };
 use rankrls_parses::linkgrammar;
 
-use super::progress::Progress;
-use super::summary::summary;
 use crate::cli::args::usage;
-use crate::cli::console::Console;
-use crate::cli::console::Interrupt;
+use crate::cli::console::{Console, Interrupt};
 use crate::cli::data::check_one_stdin;
 use crate::cli::output::print_json;
 
@@ -311,4 +311,114 @@ fn warn_skipped(manifest: &Manifest, console: Console) {
         let more = manifest.skipped.len() - NAMED;
         console.warn(format_args!("{more} more are named in the manifest"));
     }
+}
+
+const PARSING: &str = "{bar:24} {pos}/{len} sentences parsed, {eta} left";
+const WRITING: &str = "{bar:24} {pos}/{len} sentences written, {eta} left";
+
+/// Draws bars; heeds signals from when there is a journal to go on from.
+struct Progress<'a> {
+    console: Console,
+    interrupt: &'a Interrupt,
+    parsing: OnceLock<ProgressBar>,
+    writing: OnceLock<ProgressBar>,
+}
+
+impl<'a> Progress<'a> {
+    fn new(console: Console, interrupt: &'a Interrupt) -> Self {
+        Self {
+            console,
+            interrupt,
+            parsing: OnceLock::new(),
+            writing: OnceLock::new(),
+        }
+    }
+
+    fn clear(&self) {
+        for bar in [&self.parsing, &self.writing]
+            .into_iter()
+            .filter_map(OnceLock::get)
+        {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl BuildObserver for Progress<'_> {
+    fn parsed(&self, done: usize, of: usize) {
+        self.interrupt.disarm();
+        let bar = self.parsing.get_or_init(|| self.console.bar(of, PARSING));
+        bar.set_position(done as u64);
+        if done == of {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn written(&self, done: usize, of: usize) {
+        let bar = self.writing.get_or_init(|| self.console.bar(of, WRITING));
+        bar.set_position(done as u64);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupt.code().is_some()
+    }
+}
+
+/// The manifest for people.
+fn summary(manifest: &Manifest) -> String {
+    let sentences = &manifest.sentences;
+    let mut text = format!(
+        "sentences: {} read, {} to train on, {} {}",
+        sentences.read,
+        sentences.train,
+        sentences.test,
+        if manifest.train.is_some() {
+            "held out"
+        } else {
+            "to rank"
+        }
+    );
+    for (count, reason) in sentences.left_out() {
+        let _ = write!(text, ", {count} {}", reason.text());
+    }
+    text.push('\n');
+    let files = &manifest.files;
+    for (file, rows) in [
+        (&files.train, &manifest.train),
+        (&files.test, &manifest.test),
+    ] {
+        if let Some((file, rows)) = file.as_ref().zip(rows.as_ref()) {
+            part(&mut text, &file.file, rows);
+        }
+    }
+    for (file, what) in [
+        (&files.names, "names of the columns"),
+        (&files.arcs, "arcs"),
+    ] {
+        if let Some(file) = file {
+            let _ = writeln!(text, "{}: {what}", file.file);
+        }
+    }
+    text
+}
+
+fn part(text: &mut String, file: &str, part: &Part) {
+    let labels = &part.labels;
+    let _ = writeln!(
+        text,
+        "{file}: {} rows, {} queries, {} columns, {} non-zeros",
+        part.rows, part.queries, part.columns, part.nonzeros
+    );
+    if part.unseen_features > 0 {
+        let _ = writeln!(
+            text,
+            "  left out {} non-zeros of {} features without a column",
+            part.unseen_entries, part.unseen_features
+        );
+    }
+    let _ = writeln!(
+        text,
+        "  labels {:.4} to {:.4}, mean {:.4}; first candidates {:.4}, best {:.4}",
+        labels.least, labels.largest, labels.mean, labels.mean_first, labels.mean_best
+    );
 }

@@ -3,13 +3,9 @@
 mod build;
 mod check;
 mod convert;
-mod document;
 mod generate;
 mod info;
-mod progress;
 mod project;
-mod summary;
-mod target;
 mod treebank;
 
 use std::process::ExitCode;

@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::Args;
 use rankrls::Model;
 
-use super::target::TargetArgs;
+use super::convert::TargetArgs;
 use crate::cli::console::Console;
 use crate::cli::data::{DataArgs, check_one_stdin};
 

@@ -1,18 +1,19 @@
 //! From sentences and candidates to labels, and to what is written.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::columns::{Columns, Counts};
-use super::error::BuildError;
-use super::files::{FileNames, write_manifest};
-use super::options::{BuildOptions, Values};
-use super::report::{Manifest, Options as ManifestOptions, Reason, Sentences, Skipped, Sources};
+use super::manifest::{
+    Manifest, Options as ManifestOptions, Reason, Sentences, Skipped, Sources, file_name,
+};
+use super::options::{BuildError, BuildOptions, Share, Values};
 use super::source::{Found, Pool, Treebank};
-use super::written::Writing;
-use super::{BuildObserver, label, report, split, templates};
+use super::writing::{Columns, Counts, FileNames, Writing, write_manifest};
+use super::{BuildObserver, label, templates};
 use crate::bag::{Bag, ONE};
+use crate::random::Draws;
 
 /// Sentences described at a time; nothing depends on it.
 const BATCH: usize = 64;
@@ -62,7 +63,7 @@ impl<'o> Building<'o> {
         let sentence = &self.gold.sentences[number];
         let unused = |reason, place: Option<(String, u64)>, detail| {
             let (file, line) = place.unwrap_or_else(|| {
-                let name = report::file_name(Path::new(&self.gold.name));
+                let name = file_name(Path::new(&self.gold.name));
                 (name, sentence.line())
             });
             Ok(Judged::Unused(Skipped {
@@ -110,7 +111,7 @@ impl<'o> Building<'o> {
             })
             .collect();
         let texts: Vec<&str> = used.iter().map(|(_, text)| *text).collect();
-        let held_out = split::held_out(&texts, self.options.test_share, self.options.seed);
+        let held_out = held_out(&texts, self.options.test_share, self.options.seed);
         for ((test, _), held_out) in used.iter_mut().zip(held_out) {
             **test = held_out;
         }
@@ -251,4 +252,52 @@ fn unused_text(sentences: &Sentences) -> String {
         .map(|(count, reason)| format!("{count} {}", reason.text()))
         .collect();
     format!("of {} sentences, {}", sentences.read, counts.join(", "))
+}
+
+// Which sentences are trained on, and which are held out.
+
+/// Which of the sentences with these texts are held out: their share, drawn by the seed. Sentences
+/// with one text stay together, lest what is tested on be trained on.
+pub(super) fn held_out(texts: &[&str], share: Share, seed: u64) -> Vec<bool> {
+    let mut members: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (number, text) in texts.iter().enumerate() {
+        members.entry(text).or_default().push(number);
+    }
+    // The order of the texts is that of their first sentences.
+    let mut groups: Vec<Vec<usize>> = members.into_values().collect();
+    groups.sort_unstable();
+    let mut draws = Draws::new(seed, 0);
+    for last in (1..groups.len()).rev() {
+        let other = draws.below(last as u64 + 1);
+        groups.swap(last, usize::try_from(other).expect("a position in memory"));
+    }
+    let mut left = share.of(texts.len());
+    let mut held_out = vec![false; texts.len()];
+    for group in groups {
+        if group.len() <= left {
+            left -= group.len();
+            for member in group {
+                held_out[member] = true;
+            }
+        }
+    }
+    held_out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_share_is_held_out_and_equal_texts_stay_together() {
+        let texts: Vec<String> = (0..100).map(|n| format!("sentence {}", n / 2)).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let half = held_out(&texts, "0.5".parse().unwrap(), 1);
+        assert_eq!(half.iter().filter(|&&test| test).count(), 50);
+        assert!(half.chunks(2).all(|pair| pair[0] == pair[1]));
+        assert_eq!(half, held_out(&texts, "0.5".parse().unwrap(), 1));
+        assert_ne!(half, held_out(&texts, "0.5".parse().unwrap(), 2));
+        let none = held_out(&texts, "0".parse().unwrap(), 1);
+        assert!(none.iter().all(|&test| !test));
+    }
 }

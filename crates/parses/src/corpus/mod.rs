@@ -25,35 +25,27 @@ use std::path::{Path, PathBuf};
 use crate::linkgrammar::{self, LinkParser};
 
 mod building;
-mod check;
-mod columns;
-mod error;
-mod files;
 mod journal;
 pub mod label;
+mod manifest;
 mod options;
 mod parse;
-mod parsing;
-mod report;
 mod source;
-mod split;
 mod templates;
 mod writing;
-mod written;
 
 use building::Building;
-use files::FileNames;
 use journal::{Journal, Key};
 use source::{FileCandidates, Pool, Treebank};
+use writing::FileNames;
 
-pub use check::{Checked, Listing, ManifestError, Verdict};
-pub use error::BuildError;
-pub use options::{
-    BuildOptions, Compression, InvalidShare, Labels, Malformed, Punctuation, Share, Values,
+pub use manifest::{
+    CandidateFile, Checked, FileHash, Files, Listing, Manifest, ManifestError,
+    Options as ManifestOptions, Parser, Part, Reason, Sentences, Skipped, Sources, Spread, Verdict,
 };
-pub use report::{
-    CandidateFile, FileHash, Files, Manifest, Options as ManifestOptions, Parser, Part, Reason,
-    Sentences, Skipped, Sources, Spread,
+pub use options::{
+    BuildError, BuildOptions, Compression, InvalidShare, Labels, Malformed, Punctuation, Share,
+    Values,
 };
 pub use source::CandidateFormat;
 pub use templates::{TABLE, Template, Templates, UnknownTemplate};
@@ -149,7 +141,7 @@ fn pool(
 ) -> Result<(Pool, Sources, bool), BuildError> {
     let mut sources = Sources {
         treebank: FileHash {
-            file: report::file_name(treebank),
+            file: manifest::file_name(treebank),
             blake3: gold.hash.clone(),
         },
         candidates: None,
@@ -161,7 +153,7 @@ fn pool(
             let file = FileCandidates::read(path, *format, gold, options.malformed)?;
             sources.candidates = Some(CandidateFile {
                 hash: FileHash {
-                    file: report::file_name(path),
+                    file: manifest::file_name(path),
                     blake3: file.hash.clone(),
                 },
                 format: format.name(),
@@ -192,7 +184,7 @@ fn pool(
             } else {
                 Journal::create(&names.journal, &key)?
             };
-            parsing::parse(&gold.sentences, parser, &how, &mut journal, observer)?;
+            journal::parse(&gold.sentences, parser, &how, &mut journal, observer)?;
             Ok((Pool::Journal(journal), sources, *keep_journal))
         }
     }

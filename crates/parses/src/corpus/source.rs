@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::error::BuildError;
 use super::journal::{Journal, Outcome};
+use super::manifest::{Reason, Skipped, file_name};
+use super::options::BuildError;
 use super::options::Malformed;
 use super::parse::Parse;
-use super::report::{Reason, Skipped, file_name};
 use crate::treebank::{self, NBest, Sentence, TreebankError, brackets, conllu};
 
 /// How candidates are written.

@@ -1,13 +1,20 @@
 //! Rows as text, hashed on the way to their file.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::error::BuildError;
-use super::report::{FileHash, Part, file_name};
-use crate::bag::real;
-use rankrls_files::Output;
-use rankrls_files::{push_integer, push_number};
+use rankrls_files::error::Fault;
+use rankrls_files::{
+    Output, ReadError, ReadErrorKind, Strings, push_integer, push_number, read_whole,
+};
+
+use super::BuildObserver;
+use super::building::{Building, Judged};
+use super::manifest::{FileHash, Files, Manifest, Part, Sources, file_name};
+use super::options::{BuildError, Compression};
+use super::source::Found;
+use crate::bag::{Bag, Interner, real};
 
 /// A file that is hashed while it is written.
 #[derive(Debug)]
@@ -154,12 +161,12 @@ impl Sums {
         self.bests += i64::from(best);
     }
 
-    fn spread(&self, rows: usize, queries: usize) -> super::report::Spread {
+    fn spread(&self, rows: usize, queries: usize) -> super::manifest::Spread {
         let mean = |sum: i64, count: usize| {
             let mean = sum as f64 / 10_000.0 / count.max(1) as f64;
             (mean * 1e6).round() / 1e6
         };
-        super::report::Spread {
+        super::manifest::Spread {
             least: real(self.least.unwrap_or(0)),
             mean: mean(self.sum, rows),
             largest: real(self.largest),
@@ -167,5 +174,310 @@ impl Sums {
             mean_first: mean(self.firsts, queries),
             mean_best: mean(self.bests, queries),
         }
+    }
+}
+
+// What is written of a corpus.
+
+/// Bytes of text that a file of names may have.
+const LARGEST: u64 = 4 << 30;
+
+/// The files while they are written.
+pub(super) struct Writing<'b> {
+    pub(super) building: &'b Building<'b>,
+    pub(super) names: &'b FileNames,
+    pub(super) observer: &'b dyn BuildObserver,
+    /// Sentences to write.
+    pub(super) of: usize,
+}
+
+/// The files, what to train on, and what is held out.
+pub(super) type Written = (Files, Option<Part>, Option<Part>);
+
+impl Writing<'_> {
+    /// A corpus to train on and one that is held out.
+    pub(super) fn split(&self, train: &[usize], test: &[usize]) -> Result<Written, BuildError> {
+        let mut columns = self.building.columns(train)?;
+        let (train_hash, train_part) =
+            self.part(train, &self.names.train, ("sentences", 0), &mut columns)?;
+        columns.close();
+        let held_out = if test.is_empty() {
+            None
+        } else {
+            let what = ("other sentences", train.len());
+            Some(self.part(test, &self.names.test, what, &mut columns)?)
+        };
+        let (test_hash, test_part) = held_out.unzip();
+        let files = Files {
+            train: Some(train_hash),
+            test: test_hash,
+            names: Some(write_names(&self.names.names, &columns)?),
+            arcs: None,
+        };
+        Ok((files, Some(train_part), test_part))
+    }
+
+    /// Rows over the columns of another corpus.
+    pub(super) fn over(
+        &self,
+        numbers: &[usize],
+        path: &Path,
+        sources: &mut Sources,
+    ) -> Result<Written, BuildError> {
+        let names = read_names(path)?;
+        let mut columns = Columns::fixed(names.iter()).map_err(|name| {
+            let file = path.display().to_string();
+            BuildError::RepeatedName { file, name }
+        })?;
+        let mut hasher = blake3::Hasher::new();
+        for name in names.iter() {
+            hasher.update(name.as_bytes());
+            hasher.update(b"\n");
+        }
+        sources.columns = Some(FileHash {
+            file: file_name(path),
+            blake3: hasher.finalize().to_hex().to_string(),
+        });
+        let what = ("new sentences", 0);
+        let (hash, part) = self.part(numbers, &self.names.train, what, &mut columns)?;
+        let files = Files {
+            train: None,
+            test: Some(hash),
+            names: None,
+            arcs: self.arcs(numbers)?,
+        };
+        Ok((files, None, Some(part)))
+    }
+
+    /// Writes rows; `what` they are, and how many sentences were written before.
+    fn part(
+        &self,
+        numbers: &[usize],
+        path: &Path,
+        what: (&str, usize),
+        columns: &mut Columns,
+    ) -> Result<(FileHash, Part), BuildError> {
+        let (what, mut done) = what;
+        let version = env!("CARGO_PKG_VERSION");
+        let heading = format!("{what} of rankrls {version} corpus build");
+        let mut rows = Rows::create(path, &heading)?;
+        self.building.describe(numbers, |number, bag| {
+            let Judged::Used { labels, .. } = &self.building.judged[number] else {
+                return Ok(());
+            };
+            let numbered = columns.of(bag);
+            let entries = (0..labels.len()).map(|row| bag.row(row));
+            let id = &self.building.gold.ids[number];
+            rows.query(id, labels, entries, &numbered)?;
+            done += 1;
+            self.observer.written(done, self.of);
+            if self.observer.interrupted() {
+                return Err(BuildError::Interrupted);
+            }
+            Ok(())
+        })?;
+        rows.finish(columns.len(), columns.unseen())
+    }
+
+    /// Writes the arcs of every candidate on a line, if they are asked for.
+    fn arcs(&self, numbers: &[usize]) -> Result<Option<FileHash>, BuildError> {
+        if !self.building.options.arcs {
+            return Ok(None);
+        }
+        let mut file = HashedFile::create(&self.names.arcs)?;
+        for &number in numbers {
+            let Found::Parses(parses) = self.building.found(number)? else {
+                continue;
+            };
+            for parse in &parses {
+                file.write(format!("{parse}\n").as_bytes())?;
+            }
+        }
+        file.finish().map(Some)
+    }
+}
+
+/// Names of columns, one a line.
+fn read_names(path: &Path) -> Result<Strings, ReadError> {
+    let text = read_whole(path, LARGEST)?;
+    let mut names = Strings::default();
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let name = std::str::from_utf8(line).map_err(|error| {
+            let (at, expected) = (error.valid_up_to(), "a feature name in UTF-8");
+            Fault::token(ReadErrorKind::NameEncoding, expected, at, &line[at..])
+                .at(&path.display().to_string(), names.len() as u64 + 1)
+        })?;
+        names.push(name);
+    }
+    Ok(names)
+}
+
+// The files of a corpus.
+
+/// The files of a corpus.
+#[derive(Debug)]
+pub(super) struct FileNames {
+    pub(super) train: PathBuf,
+    pub(super) test: PathBuf,
+    pub(super) names: PathBuf,
+    pub(super) arcs: PathBuf,
+    pub(super) manifest: PathBuf,
+    pub(super) journal: PathBuf,
+}
+
+impl FileNames {
+    pub(super) fn new(prefix: &Path, compression: Compression) -> Self {
+        let compressed = match compression {
+            Compression::Zstd => ".zst",
+            Compression::None => "",
+        };
+        let with = |ending: &str, compressed: &str| {
+            let mut name: OsString = prefix.as_os_str().to_owned();
+            name.push(ending);
+            name.push(compressed);
+            PathBuf::from(name)
+        };
+        Self {
+            train: with(".svm", compressed),
+            test: with("-test.svm", compressed),
+            names: with("-names.txt", compressed),
+            arcs: with("-arcs.txt", compressed),
+            manifest: with("-manifest.json", ""),
+            journal: with(".journal", ""),
+        }
+    }
+}
+
+/// Writes the names of the columns, one a line.
+pub(super) fn write_names(path: &Path, columns: &Columns) -> Result<FileHash, BuildError> {
+    let mut file = HashedFile::create(path)?;
+    let mut text = Vec::new();
+    for name in columns.names().iter() {
+        text.extend_from_slice(name.as_bytes());
+        text.push(b'\n');
+        if text.len() > 1 << 16 {
+            file.write(&text)?;
+            text.clear();
+        }
+    }
+    file.write(&text)?;
+    file.finish()
+}
+
+/// Writes the manifest.
+pub(super) fn write_manifest(path: &Path, manifest: &Manifest) -> Result<(), BuildError> {
+    let text = serde_json::to_vec_pretty(manifest);
+    let mut text = text
+        .map_err(std::io::Error::other)
+        .map_err(BuildError::write(path))?;
+    text.push(b'\n');
+    let mut file = HashedFile::create(path)?;
+    file.write(&text)?;
+    file.finish().map(drop)
+}
+
+// Numbers for features.
+
+/// The columns of a corpus.
+#[derive(Debug, Default)]
+pub(super) struct Columns {
+    names: Interner,
+    /// Whether names that come are new columns.
+    open: bool,
+    /// Names that have no column.
+    unseen: Interner,
+}
+
+impl Columns {
+    /// Numbers features as they come.
+    pub(super) fn open() -> Self {
+        Self {
+            open: true,
+            ..Self::default()
+        }
+    }
+
+    /// The columns with these names; unless one comes twice, which is returned.
+    pub(super) fn fixed<'n>(names: impl Iterator<Item = &'n str>) -> Result<Self, String> {
+        let mut columns = Self::default();
+        for (number, name) in names.enumerate() {
+            columns.names.number(name);
+            if columns.len() == number {
+                return Err(name.to_owned());
+            }
+        }
+        Ok(columns)
+    }
+
+    /// From now on there are no more columns, and features without one are counted anew.
+    pub(super) fn close(&mut self) {
+        self.open = false;
+        self.unseen = Interner::default();
+    }
+
+    /// The column of each feature of a sentence, if it has one.
+    pub(super) fn of(&mut self, bag: &Bag) -> Vec<Option<u32>> {
+        let Self {
+            names,
+            open,
+            unseen,
+        } = self;
+        let column = |name: &str| {
+            if *open {
+                return Some(names.number(name));
+            }
+            let column = names.find(name);
+            if column.is_none() {
+                unseen.number(name);
+            }
+            column
+        };
+        bag.names().map(column).collect()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.names.len()
+    }
+
+    /// Features that came and have no column.
+    pub(super) fn unseen(&self) -> usize {
+        self.unseen.len()
+    }
+
+    pub(super) fn names(&self) -> &rankrls_files::Strings {
+        self.names.strings()
+    }
+}
+
+/// How many sentences have each feature.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    names: Interner,
+    sentences: Vec<u32>,
+}
+
+impl Counts {
+    /// Counts a sentence.
+    pub(super) fn add(&mut self, bag: &Bag) {
+        for name in bag.names() {
+            let number = self.names.number(name) as usize;
+            if number == self.sentences.len() {
+                self.sentences.push(0);
+            }
+            self.sentences[number] += 1;
+        }
+    }
+
+    /// Columns for the features of `least` sentences or more, in the order they came.
+    pub(super) fn columns(&self, least: u32) -> Columns {
+        let mut columns = Columns::default();
+        for (name, &sentences) in self.names.strings().iter().zip(&self.sentences) {
+            if sentences >= least {
+                columns.names.number(name);
+            }
+        }
+        columns
     }
 }

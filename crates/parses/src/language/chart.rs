@@ -10,8 +10,8 @@
 
 use std::ops::Range;
 
+use super::grammar::Symbol;
 use super::grammar::{Grammar, Production};
-use super::symbol::Symbol;
 use super::tree::Tree;
 
 /// One way to make a constituent; the order is that of the fields.
@@ -320,7 +320,7 @@ mod tests {
         let tags = vec![PN, VT, DET, ADJ, N, CONJ, N, P, PN, P, PN, CONJ, PN];
         let all: Vec<_> = Chart::new(tags.clone(), 10_000).parses().collect();
         assert!(all.windows(2).all(|pair| pair[0].1 <= pair[1].1));
-        let brackets = |tree: &Tree| super::super::brackets::Brackets::of(tree);
+        let brackets = |tree: &Tree| super::super::tree::Brackets::of(tree);
         for limit in [1, 2, 7, 20] {
             let best: Vec<_> = Chart::new(tags.clone(), limit).parses().collect();
             assert_eq!(best.len(), limit.min(all.len()));

@@ -58,23 +58,14 @@
 //! ```
 
 mod assembly;
-mod brackets;
 mod candidates;
 mod chart;
-mod columns;
-mod drawing;
 pub mod english;
-mod error;
 mod grammar;
 mod lexicon;
 mod options;
-mod report;
-mod syllables;
-mod symbol;
 mod templates;
 mod tree;
-mod vocabulary;
-mod weighted;
 
 #[cfg(test)]
 mod tests;
@@ -87,16 +78,13 @@ use options::MAX_VOCABULARY;
 use rankrls_files::Strings;
 use serde::Serialize;
 
-pub use error::CorpusError;
-pub use options::CorpusOptions;
-pub use report::Report;
+pub use options::{CorpusError, CorpusOptions, Report};
 
 /// Told the number of rows there are, now and then. It starts anew when the vocabulary proves
 /// too small for the columns asked for.
 pub type Progress<'a> = &'a (dyn Fn(usize) + Sync);
 
-/// A generated corpus.
-/// One row a candidate parse, one query a sentence, one named column a feature.
+/// A generated corpus: one row a candidate parse, one query a sentence, one named column a feature.
 #[derive(Debug, Clone)]
 pub struct Corpus {
     /// The entries in compressed columns: where each column begins, and where the last one ends.
@@ -208,7 +196,7 @@ fn training(
     let columns = options.columns.unwrap_or(0);
     let mut vocabulary = match options.columns {
         None => options.vocabulary,
-        Some(columns) => vocabulary::promising(options, columns)?,
+        Some(columns) => assembly::promising(options, columns)?,
     };
     loop {
         let lexicon = Lexicon::new(options.seed, vocabulary, options.attraction);
@@ -226,6 +214,6 @@ fn training(
                 vocabulary,
             });
         }
-        vocabulary = vocabulary::larger(vocabulary);
+        vocabulary = assembly::larger(vocabulary);
     }
 }

@@ -1,8 +1,7 @@
 //! What corpus to generate.
 
 use serde::Serialize;
-
-use super::CorpusError;
+use thiserror::Error;
 
 /// Largest vocabulary.
 pub(super) const MAX_VOCABULARY: usize = 1 << 21;
@@ -110,6 +109,75 @@ pub(super) fn within(
         expected: format!("from {least} to {most}"),
         found,
     })
+}
+
+/// Why there is no corpus.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CorpusError {
+    /// An option outside its range.
+    #[error("{option} is {found}: expected {expected}")]
+    Option {
+        /// Name of the option.
+        option: &'static str,
+        /// What it may be.
+        expected: String,
+        /// What it is.
+        found: usize,
+    },
+    /// No vocabulary gives so many columns on so few rows.
+    #[error(
+        "{asked} columns are out of reach: {reached} occur with the largest vocabulary, of {vocabulary} words; ask for more rows, longer sentences or fewer columns"
+    )]
+    Columns {
+        /// Columns asked for.
+        asked: usize,
+        /// Columns that occur at the largest vocabulary.
+        reached: usize,
+        /// The largest vocabulary.
+        vocabulary: usize,
+    },
+    /// The lengths asked for are too rare.
+    #[error(
+        "none of {sentences} sentences in a row can be used; widen the range from min_length to max_length"
+    )]
+    Exhausted {
+        /// Sentences drawn in vain.
+        sentences: u64,
+    },
+}
+
+/// Counts over one corpus.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Sentences drawn, used or not.
+    pub drawn: u64,
+    /// Of these, sentences shorter than `min_length` or longer than `max_length`.
+    pub wrong_length: u64,
+    /// Of these, sentences with a single parse.
+    pub unambiguous: u64,
+    /// Of these, sentences whose candidates all have the same label.
+    pub tied: u64,
+    /// Of these, sentences that would have left room for a single row.
+    pub unfitting: u64,
+    /// Of these, sentences of a held-out corpus that training has too.
+    pub repeated: u64,
+    /// Sentences used: queries of the data set.
+    pub queries: usize,
+    /// Candidate parses: rows of the data set.
+    pub rows: usize,
+    /// Queries whose candidates include the tree that was drawn.
+    pub with_own_tree: usize,
+    /// Columns of the data set.
+    pub columns: usize,
+    /// Entries of the data set.
+    pub nonzeros: usize,
+    /// Words in the open classes of the lexicon.
+    pub vocabulary: usize,
+    /// Distinct features of a held-out corpus that training does not have, and which were left out.
+    pub unseen_features: usize,
+    /// Entries that were left out with them.
+    pub unseen_entries: usize,
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! A parse by Link Grammar.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 /// A word of a linkage.
@@ -108,6 +110,85 @@ fn is_subscript(text: &str) -> bool {
     text.starts_with(|char: char| char.is_ascii_lowercase()) && text.chars().all(letter)
 }
 
+// Which end of a link governs the other.
+//
+// Links of Link Grammar have no direction. For features that tell heads from modifiers, the left
+// word of a link is taken for the head, but for the links by which a word modifies a later one:
+// determiners, adjectives and nouns before a noun, adverbs before what they modify, openers of a
+// sentence, subjects before their verb, possessors, the comma that opens a phrase, and what a
+// conjunction joins to its left. Labels do not depend on it: they compare pairs without order.
+
+/// Links by their capitals whose right word is the head, in alphabetical order.
+const RIGHT: [&str; 26] = [
+    "A", "AN", "CO", "D", "DD", "DG", "DP", "DT", "E", "EA", "EC", "EE", "EI", "EL", "EN", "G",
+    "GN", "H", "L", "ND", "PH", "S", "SF", "SX", "YP", "YS",
+];
+
+impl Link {
+    /// Whether the right word is taken for the head.
+    pub fn right_is_head(&self) -> bool {
+        let end = self.label.find(|char: char| !char.is_ascii_uppercase());
+        let (capitals, rest) = self.label.split_at(end.unwrap_or(self.label.len()));
+        // SJl, VJl, …: the conjunction to the right has what it joins for modifiers.
+        let joined = capitals.len() == 2 && capitals.ends_with('J') && rest.starts_with('l');
+        let comma = capitals == "X" && rest.starts_with('d');
+        joined || comma || RIGHT.binary_search(&capitals).is_ok()
+    }
+}
+
+// Finding the words of a linkage in the sentence.
+
+impl Linkage {
+    /// Where the words that are no walls stand among the letters of the sentence (its text
+    /// without white space), in bytes; `None` when they are not those of the sentence. The
+    /// parser writes the first word of a sentence, and others, in lower case, and leaves out
+    /// characters that nobody sees: they go with the word before.
+    pub fn places(&self, letters: &str) -> Option<Vec<Range<usize>>> {
+        let mut at = 0;
+        let mut places: Vec<Range<usize>> = Vec::with_capacity(self.words.len());
+        for word in self.words.iter().filter(|word| !word.is_wall()) {
+            let length = loop {
+                let lengths = word.forms().filter_map(|form| found(&letters[at..], form));
+                match lengths.max() {
+                    Some(length) => break length,
+                    None => at += unseen(&letters[at..])?,
+                }
+            };
+            if let Some(before) = places.last_mut() {
+                before.end = at;
+            }
+            places.push(at..at + length);
+            at += length;
+        }
+        while let Some(length) = unseen(&letters[at..]) {
+            at += length;
+        }
+        places.last_mut()?.end = at;
+        (at == letters.len()).then_some(places)
+    }
+}
+
+/// Bytes of the first letter if nobody sees it: a control, a joiner or a blank without width.
+fn unseen(letters: &str) -> Option<usize> {
+    let first = letters.chars().next()?;
+    let unseen =
+        first.is_control() || matches!(first, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}');
+    unseen.then(|| first.len_utf8())
+}
+
+/// How many bytes of `letters` are `form`, whatever the case.
+fn found(letters: &str, form: &str) -> Option<usize> {
+    let mut rest = letters.chars();
+    for wanted in form.chars().filter(|char| !char.is_whitespace()) {
+        let char = rest.next()?;
+        if char != wanted && !char.to_lowercase().eq(wanted.to_lowercase()) {
+            return None;
+        }
+    }
+    let length = letters.len() - rest.as_str().len();
+    (length > 0).then_some(length)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,5 +226,73 @@ mod tests {
         assert_eq!(word("[can't]", false).form(), "can't");
         assert!(word("[can't]", false).is_unused());
         assert!(!word("[c[!]", true).is_unused());
+    }
+
+    #[test]
+    fn modifiers_before_their_heads_are_told_by_the_label() {
+        let right = |label: &str| {
+            let label = label.to_owned();
+            let link = Link {
+                left: 0,
+                right: 1,
+                label,
+            };
+            link.right_is_head()
+        };
+        for label in [
+            "Ss*s", "Ds**c", "A", "AN", "SJls", "VJlsi", "YS", "Xd", "COa", "EAy", "SX",
+        ] {
+            assert!(right(label), "{label}");
+        }
+        for label in [
+            "Os", "MVp", "Mp", "Js", "SIsj", "SJrs", "VJrsi", "Xc", "WV", "I*d", "SXI", "",
+        ] {
+            assert!(!right(label), "{label}");
+        }
+        assert!(RIGHT.is_sorted());
+    }
+
+    fn places(words: &[&str], letters: &str) -> Option<Vec<Range<usize>>> {
+        let word = |shown: &&str| LinkedWord {
+            shown: (*shown).to_owned(),
+            connectors: (!shown.starts_with('[')).then(|| "A+".to_owned()),
+        };
+        let linkage = Linkage {
+            words: words.iter().map(word).collect(),
+            links: Vec::new(),
+            unused: 0,
+            cost: 0,
+            length: 0,
+        };
+        linkage.places(letters)
+    }
+
+    #[test]
+    fn words_are_found_in_order() {
+        let words = [
+            "LEFT-WALL",
+            "the",
+            "Müller[!]",
+            "'s.p",
+            "dog.n",
+            "[x]",
+            ".",
+            "RIGHT-WALL",
+        ];
+        let found = places(&words, "TheMüller'sdogx.").unwrap();
+        assert_eq!(found, [0..3, 3..10, 10..12, 12..15, 15..16, 16..17]);
+        assert_eq!(places(&["dog.n", "a"], "dog.na"), Some(vec![0..5, 5..6]));
+        assert_eq!(places(&["U.S[!]", "."], "U.S."), Some(vec![0..3, 3..4]));
+        assert_eq!(places(&["dog.n"], "dogs"), None);
+        assert_eq!(places(&["dog.n", "cat.n"], "dog"), None);
+        assert_eq!(places(&["[]"], ""), None);
+        assert_eq!(places(&["LEFT-WALL", "RIGHT-WALL"], ""), None);
+        let unseen = "\u{1}a\u{200d}b\u{200b}";
+        assert_eq!(places(&["a", "b"], unseen), Some(vec![1..5, 5..9]));
+        assert_eq!(
+            places(&["a", "\u{feff}b"], "a\u{200d}\u{feff}b"),
+            Some(vec![0..4, 4..8])
+        );
+        assert_eq!(places(&["a", "b"], "a\u{ad}b"), None);
     }
 }

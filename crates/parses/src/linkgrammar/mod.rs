@@ -20,16 +20,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-mod error;
-mod heads;
 mod linkage;
 mod output;
-mod places;
 mod process;
 
-pub use error::LinkGrammarError;
 pub use linkage::{Link, Linkage, LinkedWord};
-pub use process::{LinkParser, PROCESSOR_TIME};
+pub use process::{LinkGrammarError, LinkParser, PROCESSOR_TIME};
 
 /// How to parse.
 #[derive(Debug, Clone, PartialEq, Eq)]

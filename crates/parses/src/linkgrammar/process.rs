@@ -9,8 +9,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rankrls_files::quote;
+use thiserror::Error;
 
-use super::{Answer, LinkGrammarError, Options, Version, output};
+use super::{Answer, Options, Version, output};
 
 /// Bytes of a sentence that the program takes; it ends at 2,047.
 const LONGEST: usize = 2000;
@@ -212,7 +213,7 @@ impl Running {
                     if taken >= time || passed >= clock {
                         return Waited::Late;
                     }
-                    left = time.saturating_sub(taken).min(clock.saturating_sub(passed));
+                    left = (time - taken).min(clock - passed);
                     // The system counts in hundredths of a second.
                     left = left.max(Duration::from_millis(10));
                 }
@@ -340,6 +341,48 @@ fn forward(from: impl io::Read, to: &Sender<String>) {
             }
         }
     }
+}
+
+/// The program does not run, or does not start as the known versions do. What is wrong with one sentence
+/// is an [`Answer`](super::Answer).
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum LinkGrammarError {
+    /// There is no such program.
+    #[error(
+        "{program} was not found: install the Link Grammar parser (Debian packages link-grammar and link-grammar-dictionaries-en), or take candidates from a file"
+    )]
+    Absent {
+        /// What was looked for.
+        program: String,
+    },
+    /// The system cannot run it.
+    #[error("{program} cannot be run")]
+    Run {
+        /// The program.
+        program: String,
+        /// Why not.
+        #[source]
+        source: io::Error,
+    },
+    /// It ended, or kept silent, before it had parsed anything.
+    #[error(
+        "{program} does not start: {reason} (the English dictionary is in the Debian package link-grammar-dictionaries-en)"
+    )]
+    Start {
+        /// The program.
+        program: String,
+        /// The last it said, or what it did.
+        reason: String,
+    },
+    /// It does not tell its versions as the known ones do.
+    #[error(
+        "{program}: expected the versions of dictionary and library, found none: this version of it is not known"
+    )]
+    Version {
+        /// The program.
+        program: String,
+    },
 }
 
 #[cfg(test)]

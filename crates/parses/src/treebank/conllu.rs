@@ -16,8 +16,8 @@
 
 use std::io::{self, Write};
 
-use super::error::{Fault, TreebankError};
 use super::lines::{Blocks, Line};
+use super::lines::{Fault, TreebankError};
 use super::{NBest, Sentence, Token, Word};
 
 const COLUMNS: usize = 10;

@@ -25,12 +25,10 @@ use rankrls_files::read_whole;
 
 pub mod brackets;
 pub mod conllu;
-mod error;
-mod head_rules;
 mod lines;
 mod sentence;
 
-pub use error::TreebankError;
+pub use lines::TreebankError;
 pub use sentence::{NBest, Sentence, Word};
 pub(crate) use sentence::{Token, letters_of};
 
