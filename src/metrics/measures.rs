@@ -50,8 +50,7 @@ pub(super) fn average_precision(ranking: &Ranking) -> Option<f64> {
 ///
 /// Of a block of which `c` documents fall before the cut, `c r/g` relevant ones are expected
 /// there. Defined for every query.
-#[expect(clippy::unnecessary_wraps, reason = "measures share a signature")]
-pub(super) fn precision(ranking: &Ranking, k: NonZeroUsize) -> Option<f64> {
+pub(super) fn precision(ranking: &Ranking, k: NonZeroUsize) -> f64 {
     let k = k.get();
     let expected: f64 = ranking
         .blocks()
@@ -61,7 +60,7 @@ pub(super) fn precision(ranking: &Ranking, k: NonZeroUsize) -> Option<f64> {
             (cut as f64 * block.relevant() as f64) / block.len() as f64
         })
         .sum();
-    Some(expected / k as f64)
+    expected / k as f64
 }
 
 /// Reciprocal rank of the first relevant document. Undefined without one.
@@ -146,15 +145,14 @@ fn gain_ratio(found: f64, ideal: f64, convention: Convention) -> Option<f64> {
 /// of a block: the probability to pass `j` of its documents in random order. The block expects
 /// `sum_{j=0..g-1} (E_j - E_{j+1}) / (s+j+1)`, times the probability to pass all blocks before
 /// it. `O(n)` time where the stop probabilities within each block are equal; see [`survivals`].
-#[expect(clippy::unnecessary_wraps, reason = "measures share a signature")]
-pub(super) fn expected_reciprocal_rank(ranking: &Ranking, context: Context) -> Option<f64> {
+pub(super) fn expected_reciprocal_rank(ranking: &Ranking, context: Context) -> f64 {
     let pass = |&label: &f64| 1.0 - context.stop_probability(label);
     let (mut reached, mut sum) = (1.0, 0.0);
     for block in ranking.blocks() {
         sum += reached * stop_in(block, pass);
         reached *= block.labels.iter().map(pass).product::<f64>();
     }
-    Some(sum)
+    sum
 }
 
 /// Expected reciprocal rank of a stop within a block, given that it is reached.

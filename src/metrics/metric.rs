@@ -49,24 +49,20 @@ enum Row {
 
 /// All measures. A new one is a variant of [`Metric`], a row here and a function.
 const ROWS: [Row; 7] = [
-    Row::Whole("map", Metric::AveragePrecision, |ranking, _| {
-        average_precision(ranking)
+    Row::Whole("map", Metric::AveragePrecision, |query, _| {
+        average_precision(query)
     }),
-    Row::First("p", Metric::Precision, precision),
+    Row::First("p", Metric::Precision, |query, k| Some(precision(query, k))),
     Row::First("ndcg", Metric::Ndcg, ndcg),
-    Row::Whole("mean-ndcg", Metric::MeanNdcg, |ranking, _| {
-        mean_ndcg(ranking)
+    Row::Whole("mean-ndcg", Metric::MeanNdcg, |query, _| mean_ndcg(query)),
+    Row::Whole("err", Metric::ExpectedReciprocalRank, |query, context| {
+        Some(expected_reciprocal_rank(query, context))
     }),
-    Row::Whole(
-        "err",
-        Metric::ExpectedReciprocalRank,
-        expected_reciprocal_rank,
-    ),
-    Row::Whole("mrr", Metric::ReciprocalRank, |ranking, _| {
-        reciprocal_rank(ranking)
+    Row::Whole("mrr", Metric::ReciprocalRank, |query, _| {
+        reciprocal_rank(query)
     }),
-    Row::Whole("cindex", Metric::Concordance, |ranking, _| {
-        concordance::of_ranking(ranking)
+    Row::Whole("cindex", Metric::Concordance, |query, _| {
+        concordance::of_ranking(query)
     }),
 ];
 

@@ -161,7 +161,7 @@ enum CriterionName {
 /// A name or a list that is `None` is left out, not null.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::option_option, reason = "null is refused, absence is not")]
+#[expect(clippy::option_option, reason = "a name, null, or left out")]
 struct FeatureEntry {
     index: u64,
     #[serde(default, deserialize_with = "present")]
@@ -270,8 +270,10 @@ impl Document {
         self.check_path()?;
         let criterion = self.criterion()?;
         let sampler = self.candidates.zip(self.seed);
-        #[expect(clippy::cast_possible_truncation, reason = "indices were checked")]
-        let column = |index: u64| (index - u64::from(base.first())) as u32;
+        let column = |index: u64| {
+            let column = u32::try_from(index - u64::from(base.first()));
+            column.expect("indices have been checked to be in range")
+        };
         let feature = |entry: FeatureEntry| SelectedFeature {
             feature: column(entry.index),
             name: entry.name.flatten(),
