@@ -437,6 +437,26 @@ impl<'a> Dataset<'a> {
         }
     }
 
+    /// Scores of the rows: the sum of weight times value over the 0-based `features`, added in
+    /// their order, so that equal rows have the same score to the last bit. Features that the data
+    /// do not have count nothing.
+    ///
+    /// # Panics
+    /// Unless there are as many weights as features.
+    pub fn scores(&self, features: &[u32], weights: &[f64]) -> Vec<f64> {
+        assert_eq!(features.len(), weights.len(), "one weight a feature");
+        let mut scores = vec![0.0; self.rows()];
+        for (&feature, weight) in features.iter().zip(weights) {
+            let Some(position) = self.position(feature) else {
+                continue;
+            };
+            for (row, value) in self.column(position).iter() {
+                scores[row] += weight * value;
+            }
+        }
+        scores
+    }
+
     /// The labels, one a row.
     pub fn labels(&self) -> &[f64] {
         &self.labels

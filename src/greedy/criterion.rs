@@ -4,12 +4,13 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::State;
 use crate::data::Queries;
-use crate::metrics::{self, Context, Convention, Metric};
+use crate::metrics::{
+    Context, Convention, Metric, mean_concordance, prediction_tolerance, tie, tie_predictions,
+};
 
 /// What a greedy step improves most.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,10 +67,6 @@ impl FromStr for Criterion {
     }
 }
 
-/// Predictions of one query closer than this share of the largest centred label are tied: equal
-/// predictions differ in their last bits once they have been computed in different ways.
-const PREDICTION_TIE: f64 = 1e-12;
-
 /// A ranking measure of predictions for the examples of a training set.
 #[derive(Debug, Clone)]
 pub struct RankingCriterion {
@@ -93,16 +90,13 @@ impl RankingCriterion {
         queries: &Queries,
     ) -> Option<Self> {
         let centred = super::addition::centred(labels, queries);
-        let largest = centred
-            .iter()
-            .fold(0.0_f64, |most, label| most.max(label.abs()));
         let criterion = Self {
             metric,
             convention,
             queries: queries.clone(),
             labels: labels.to_vec(),
             context: Context::of(labels),
-            tolerance: largest * PREDICTION_TIE,
+            tolerance: prediction_tolerance(&centred),
         };
         let equal = vec![0.0; labels.len()];
         criterion.mean(&equal).map(|_| criterion)
@@ -127,18 +121,6 @@ impl RankingCriterion {
     }
 }
 
-/// Makes scores equal that are no further than `tolerance` from the next one.
-fn tie(scores: &mut [f64], tolerance: f64) {
-    let mut order: Vec<usize> = (0..scores.len()).collect();
-    order.sort_unstable_by(|&a, &b| scores[a].total_cmp(&scores[b]));
-    for pair in 1..order.len() {
-        let (before, here) = (order[pair - 1], order[pair]);
-        if scores[here] - scores[before] <= tolerance {
-            scores[here] = scores[before];
-        }
-    }
-}
-
 /// A mean over queries in their order.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Mean {
@@ -159,68 +141,22 @@ impl Mean {
     }
 }
 
-/// Queries whose concordance one task computes.
-const QUERIES: usize = 16;
-
 /// Concordance index of the leave-query-out predictions, averaged over the queries that
 /// have a pair of different labels; `None` when none has. Labels as given, not centred.
 pub fn lqo_cindex(state: &State, labels: &[f64]) -> Option<f64> {
-    let centred = state.centred_labels();
-    cindex(state.predictions(), labels, &centred, state.queries())
-}
-
-/// Concordance index of `predictions` for `labels`; `centred` labels tell what is close.
-pub(crate) fn cindex(
-    predictions: Vec<f64>,
-    labels: &[f64],
-    centred: &[f64],
-    queries: &Queries,
-) -> Option<f64> {
-    let predictions = tied(predictions, centred, queries);
-    let indices: Vec<Option<f64>> = (0..queries.len())
-        .into_par_iter()
-        .with_min_len(QUERIES)
-        .map(|query| {
-            let range = queries.range(query);
-            metrics::concordance(&labels[range.clone()], &predictions[range])
-        })
-        .collect();
-    let defined: Vec<f64> = indices.into_iter().flatten().collect();
-    (!defined.is_empty()).then(|| defined.iter().sum::<f64>() / defined.len() as f64)
+    mean_concordance(labels, &tied_predictions(state), state.queries())
 }
 
 /// Leave-query-out predictions, those of a query that differ by rounding made equal.
 pub(crate) fn tied_predictions(state: &State) -> Vec<f64> {
-    tied(
-        state.predictions(),
-        &state.centred_labels(),
-        state.queries(),
-    )
-}
-
-/// Predictions, those of a query that differ by rounding made equal: `centred` labels tell what
-/// is close.
-fn tied(mut predictions: Vec<f64>, centred: &[f64], queries: &Queries) -> Vec<f64> {
-    let largest = |most: f64, label: &f64| most.max(label.abs());
-    let tolerance = centred.iter().fold(0.0, largest) * PREDICTION_TIE;
-    let parts: Vec<_> = queries.split_mut(&mut predictions).collect();
-    parts
-        .into_par_iter()
-        .with_min_len(QUERIES)
-        .for_each(|part| tie(part, tolerance));
+    let mut predictions = state.predictions();
+    tie_predictions(&mut predictions, &state.centred_labels(), state.queries());
     predictions
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn close_predictions_are_tied() {
-        let mut scores = [1.0, 3.0, 1.0 + 1e-13, 2.0];
-        tie(&mut scores, 1e-12);
-        assert_eq!(scores, [1.0, 3.0, 1.0, 2.0]);
-    }
 
     #[test]
     fn a_measure_without_any_query_is_no_criterion() {

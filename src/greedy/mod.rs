@@ -26,8 +26,8 @@ mod test_path;
 pub use addition::{Addition, LastStep};
 pub(crate) use addition::{centre, centred};
 pub use contest::{Contest, Entrant, TIE_TOLERANCE};
+pub(crate) use criterion::tied_predictions;
 pub use criterion::{Criterion, RankingCriterion, lqo_cindex};
-pub(crate) use criterion::{cindex, tied_predictions};
 pub use driver::{Advance, Greedy, Step};
 pub use error::SelectError;
 pub use options::SelectionOptions;
@@ -36,4 +36,4 @@ pub use select::{Ending, Observer, Selection, resume_among, select, select_among
 pub use state::State;
 pub use strategies::{Sampler, StrategyKind, UnknownStrategy};
 pub use strategy::{Round, Shape, Strategy, Work};
-pub use test_path::{TestPath, WeightsPath, scores};
+pub use test_path::{TestPath, WeightsPath};

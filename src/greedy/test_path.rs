@@ -10,26 +10,6 @@ use crate::greedy::State;
 use crate::greedy::{Observer, Step};
 use crate::metrics::{Convention, Metric, MetricsError, evaluate};
 
-/// Scores of the rows of `dataset`: the sum of weight times value over the 0-based `features`,
-/// added in their order, so that equal rows have the same score to the last bit. Features that
-/// the data does not have count nothing.
-///
-/// # Panics
-/// Unless there are as many weights as features.
-pub fn scores(features: &[u32], weights: &[f64], dataset: &Dataset<'_>) -> Vec<f64> {
-    assert_eq!(features.len(), weights.len(), "one weight a feature");
-    let mut scores = vec![0.0; dataset.rows()];
-    for (&feature, weight) in features.iter().zip(weights) {
-        let Some(position) = dataset.position(feature) else {
-            continue;
-        };
-        for (row, value) in dataset.column(position).iter() {
-            scores[row] += weight * value;
-        }
-    }
-    scores
-}
-
 /// Keeps the weights after each step of a selection that it observes.
 #[derive(Debug, Clone, Default)]
 pub struct WeightsPath {
@@ -46,11 +26,11 @@ impl WeightsPath {
         Array2::from_shape_fn(shape, |place| weight(place).copied().unwrap_or(0.0))
     }
 
-    /// Scores of the rows of `dataset` after each step, `m x k`: see [`scores`].
+    /// Scores of the rows of `dataset` after each step, `m x k`: see [`Dataset::scores`].
     pub fn scores(&self, dataset: &Dataset<'_>) -> Array2<f64> {
         let mut all = Array2::zeros((dataset.rows(), self.steps.len()));
         for (mut column, weights) in all.columns_mut().into_iter().zip(&self.steps) {
-            let scores = scores(&self.features[..weights.len()], weights, dataset);
+            let scores = dataset.scores(&self.features[..weights.len()], weights);
             column.assign(&ArrayView1::from(&scores));
         }
         all
@@ -125,7 +105,7 @@ impl<'a> TestPath<'a> {
     /// Unless there are as many weights as features.
     pub fn push(&mut self, feature: u32, weights: &[f64]) -> Result<(), MetricsError> {
         self.features.push(feature);
-        let scores = scores(&self.features, weights, self.dataset);
+        let scores = self.dataset.scores(&self.features, weights);
         let (labels, queries) = (self.dataset.labels(), self.dataset.queries());
         let evaluation = evaluate(&self.metrics, labels, &scores, queries, self.convention)?;
         let means = evaluation.metrics.iter().map(|values| values.mean);
@@ -160,7 +140,7 @@ mod tests {
     #[test]
     fn scores_are_sums_over_known_features() {
         let data = data("1 1:2 3:1\n0 3:4\n0 1:2 3:1\n");
-        let found = scores(&[2, 7, 0], &[0.5, 9.0, 0.1], &data);
+        let found = data.scores(&[2, 7, 0], &[0.5, 9.0, 0.1]);
         assert_eq!(found, [0.5 + 0.2, 2.0, 0.5 + 0.2]);
         assert_eq!(found[0].to_bits(), found[2].to_bits());
     }
@@ -175,7 +155,7 @@ mod tests {
         let selection = select(&train, &options, &mut path).unwrap();
         assert_eq!(path.steps().len(), selection.steps.len());
         let features: Vec<u32> = selection.steps.iter().map(|step| step.feature).collect();
-        let last = scores(&features, &selection.weights, &test);
+        let last = test.scores(&features, &selection.weights);
         let last = evaluate(
             &metrics,
             test.labels(),
@@ -202,7 +182,7 @@ mod tests {
             let row = weights.row(k - 1);
             assert_eq!(row.to_vec()[..k], short.weights);
             assert!(row.iter().skip(k).all(|&weight| weight == 0.0));
-            let found = scores(&short.features(), &short.weights, &train);
+            let found = train.scores(&short.features(), &short.weights);
             assert_eq!(all.column(k - 1).to_vec(), found);
         }
     }

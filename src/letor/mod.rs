@@ -31,7 +31,7 @@ pub use files::{Fold, FoldFiles, PARTS, find};
 
 use crate::columns::{ColumnClasses, Summary};
 use crate::data::Dataset;
-use crate::greedy::{Selection, SelectionOptions, scores};
+use crate::greedy::{Selection, SelectionOptions};
 use crate::metrics::{Convention, Metric, MetricsError, evaluate};
 use crate::ridge::{RidgeProblem, Solver, TrainError, TrainOptions, Weights};
 use crate::tune::{
@@ -244,7 +244,7 @@ impl Protocol<'_> {
         let test = &self.fold.test.dataset;
         Ok(GreedyModel {
             validation: validation(&path.points[k - 1]),
-            test: measure(test, &scores(&features, &selection.weights, test))?,
+            test: measure(test, &test.scores(&features, &selection.weights))?,
             selection,
         })
     }

@@ -74,7 +74,7 @@ fn the_chosen_model_is_what_select_finds() {
         (&fold.validation.dataset, outcome.greedy.validation),
         (&fold.test.dataset, outcome.greedy.test),
     ] {
-        let scores = scores(&features, &chosen.weights, data);
+        let scores = data.scores(&features, &chosen.weights);
         assert_eq!(measure(data, &scores).unwrap(), measures);
     }
 }

@@ -11,7 +11,10 @@
 //! discordant pairs. `O(n log n)` time, `O(n)` memory; 64 bits hold twice the
 //! pairs of 2^32 documents.
 
+use rayon::prelude::*;
+
 use super::ranking::{Convention, Ranking};
+use crate::data::Queries;
 
 /// The concordance index of one query; `None` without a pair of different
 /// labels, and where a label or score is not finite.
@@ -28,6 +31,55 @@ use super::ranking::{Convention, Ranking};
 /// ```
 pub fn concordance(labels: &[f64], scores: &[f64]) -> Option<f64> {
     of_ranking(&Ranking::new(labels, scores, Convention::Standard)?)
+}
+
+/// Queries that one task takes.
+const QUERIES: usize = 16;
+
+/// The concordance index, averaged over the queries that have a pair of different labels; `None`
+/// when none has.
+pub(crate) fn mean_concordance(labels: &[f64], scores: &[f64], queries: &Queries) -> Option<f64> {
+    let indices: Vec<Option<f64>> = (0..queries.len())
+        .into_par_iter()
+        .with_min_len(QUERIES)
+        .map(|query| {
+            let range = queries.range(query);
+            concordance(&labels[range.clone()], &scores[range])
+        })
+        .collect();
+    let defined: Vec<f64> = indices.into_iter().flatten().collect();
+    (!defined.is_empty()).then(|| defined.iter().sum::<f64>() / defined.len() as f64)
+}
+
+/// How close predictions of a query for examples with these `centred` labels are taken for equal:
+/// equal predictions differ in their last bits once they have been computed in different ways.
+pub(crate) fn prediction_tolerance(centred: &[f64]) -> f64 {
+    /// The share of the largest label.
+    const PREDICTION_TIE: f64 = 1e-12;
+    let largest = |most: f64, label: &f64| most.max(label.abs());
+    centred.iter().fold(0.0, largest) * PREDICTION_TIE
+}
+
+/// Makes predictions equal that are within the [`prediction_tolerance`] in a query.
+pub(crate) fn tie_predictions(predictions: &mut [f64], centred: &[f64], queries: &Queries) {
+    let tolerance = prediction_tolerance(centred);
+    let parts: Vec<_> = queries.split_mut(predictions).collect();
+    parts
+        .into_par_iter()
+        .with_min_len(QUERIES)
+        .for_each(|part| tie(part, tolerance));
+}
+
+/// Makes scores equal that are no further than `tolerance` from the next one.
+pub(crate) fn tie(scores: &mut [f64], tolerance: f64) {
+    let mut order: Vec<usize> = (0..scores.len()).collect();
+    order.sort_unstable_by(|&a, &b| scores[a].total_cmp(&scores[b]));
+    for pair in 1..order.len() {
+        let (before, here) = (order[pair - 1], order[pair]);
+        if scores[here] - scores[before] <= tolerance {
+            scores[here] = scores[before];
+        }
+    }
 }
 
 /// The concordance index of a sorted query.
@@ -112,6 +164,13 @@ mod tests {
         assert_eq!(concordance(&[1.0], &[1.0]), None);
         assert_eq!(concordance(&[0.0, -0.0], &[1.0, 2.0]), None);
         assert_eq!(concordance(&[0.0, 1.0], &[f64::NAN, 2.0]), None);
+    }
+
+    #[test]
+    fn close_predictions_are_tied() {
+        let mut scores = [1.0, 3.0, 1.0 + 1e-13, 2.0];
+        tie(&mut scores, 1e-12);
+        assert_eq!(scores, [1.0, 3.0, 1.0, 2.0]);
     }
 
     #[test]

@@ -64,6 +64,7 @@ mod ranking;
 use thiserror::Error;
 
 pub use concordance::concordance;
+pub(crate) use concordance::{mean_concordance, prediction_tolerance, tie, tie_predictions};
 pub(crate) use evaluate::per_query;
 pub use evaluate::{Evaluation, MetricValues, evaluate};
 pub use metric::{Metric, parse_list};

@@ -33,7 +33,7 @@ use thiserror::Error;
 use crate::columns::Summary;
 use crate::data::read::ReadError;
 use crate::data::{DataHash, Dataset, DatasetError, IndexBase};
-use crate::greedy::{Criterion, Sampler, Selection, SelectionOptions, Step, StrategyKind, scores};
+use crate::greedy::{Criterion, Sampler, Selection, SelectionOptions, Step, StrategyKind};
 use crate::ridge::Weights;
 use crate::{Lambda, QueryWeight};
 
@@ -263,7 +263,7 @@ impl Model {
     /// by their 0-based numbers, however either file counts them.
     pub fn scores(&self, dataset: &Dataset<'_>) -> Vec<f64> {
         let weights: Vec<f64> = self.features.iter().map(|f| f.weight).collect();
-        scores(&self.columns(), &weights, dataset)
+        dataset.scores(&self.columns(), &weights)
     }
 
     /// `dataset` with the features of the model as its columns, in order of selection and with

@@ -32,7 +32,7 @@ use super::factor::{Cholesky, Square, System, gram};
 use super::groups::Groups;
 use super::options::{BATCH, TrainError};
 use super::trained::{RidgeProblem, Solution, Trained};
-use crate::greedy::cindex;
+use crate::metrics::{mean_concordance, tie_predictions};
 
 /// A row of the table of schemes.
 #[derive(Debug)]
@@ -243,9 +243,10 @@ impl Holdout {
         if !error.is_finite() {
             return Err(TrainError::NotFinite);
         }
-        let raw = problem.dataset.labels();
+        let mut tied = predictions.clone();
+        tie_predictions(&mut tied, &labels, design.queries());
         Ok(Self {
-            cindex: cindex(predictions.clone(), raw, &labels, design.queries()),
+            cindex: mean_concordance(problem.dataset.labels(), &tied, design.queries()),
             predictions,
             error,
             convergence,

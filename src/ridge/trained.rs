@@ -8,7 +8,6 @@ use super::factor::{Prepared, Square, System};
 use super::options::{Shape, Solver, TrainError, TrainOptions};
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
-use crate::greedy::scores;
 use crate::kernels::add_scaled;
 use crate::{Lambda, QueryWeight};
 
@@ -215,7 +214,7 @@ pub struct Weights {
 impl Weights {
     /// Scores of the rows of `dataset`, in row order: sums over the features, ascending.
     pub fn scores(&self, dataset: &Dataset<'_>) -> Vec<f64> {
-        scores(&self.features, &self.values, dataset)
+        dataset.scores(&self.features, &self.values)
     }
 }
 

@@ -4,8 +4,8 @@ use super::score::{Meter, Values};
 use super::{TuneError, TuneOptions};
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
+use crate::greedy::tied_predictions;
 use crate::greedy::{Advance, Greedy, Plan, SelectError, SelectionOptions, Step};
-use crate::greedy::{scores, tied_predictions};
 use crate::ridge::Groups;
 
 /// Why a path ends before its time.
@@ -37,7 +37,9 @@ pub(super) fn left_out(greedy: &Greedy<'_>, meter: &Meter<'_>) -> Result<Values,
 
 /// Measures of the predictions for the data of `meter` after the last step.
 pub(super) fn predicted(greedy: &Greedy<'_>, meter: &Meter<'_>) -> Result<Values, PathEnd> {
-    let scores = scores(greedy.features(), &greedy.state().weights(), meter.data);
+    let scores = meter
+        .data
+        .scores(greedy.features(), &greedy.state().weights());
     meter.values(&scores, &scores).ok_or(PathEnd::Overflow)
 }
 

@@ -10,7 +10,6 @@
 use std::path::PathBuf;
 
 use rankrls::data::read::{Format, ReadOptions};
-use rankrls::greedy::scores;
 use rankrls::metrics::{Context, Convention, Metric, evaluate};
 use rankrls::ridge::{Groups, RidgeProblem, Solver, TrainOptions};
 use rankrls::{
@@ -408,7 +407,7 @@ fn reproduces_the_papers_fold_of_letor() {
             .map(|feature| feature + 1)
             .collect();
         assert_eq!(written, LETOR_FEATURES, "{strategy}");
-        let scores = scores(&features(&selection), &selection.weights, &test);
+        let scores = test.scores(&features(&selection), &selection.weights);
         for (name, expected) in LETOR_MEASURES {
             let metric: Metric = name.parse().unwrap();
             let result = evaluate(

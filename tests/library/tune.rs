@@ -5,7 +5,6 @@ use std::ops::{ControlFlow, Range};
 use crate::oracle::Problem;
 use proptest::prelude::*;
 use rankrls::greedy::Criterion;
-use rankrls::greedy::scores;
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::tune::{
     Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Rule, TuneError, TuneOptions,
@@ -247,7 +246,7 @@ fn out_of_fold(
         };
         short += usize::from(selection.steps.len() < k);
         let features: Vec<u32> = selection.steps.iter().map(|step| step.feature).collect();
-        let whole = scores(&features, &selection.weights, data);
+        let whole = data.scores(&features, &selection.weights);
         for &query in fold {
             let rows = data.queries().range(query);
             all[rows.clone()].copy_from_slice(&whole[rows]);
@@ -408,7 +407,7 @@ fn validation_evidence_is_what_the_models_predict() {
         for (k, point) in (1..).zip(&outcome.points) {
             let selection =
                 select(&data, &SelectionOptions::new(k, outcome.lambda), &mut ()).unwrap();
-            let scores = scores(&features(outcome, k), &selection.weights, &other);
+            let scores = other.scores(&features(outcome, k), &selection.weights);
             let found = evaluate(
                 &metrics,
                 other.labels(),
