@@ -224,7 +224,7 @@ impl<'a> PruningSearch<'a> {
         }
     }
 
-    /// The outcome, and who was cache.
+    /// The outcome, and the projections to keep for the next step.
     pub(super) fn end(self) -> (Contest, ProjectionCache) {
         (self.contest, self.cache)
     }
@@ -449,7 +449,7 @@ impl<'a> PruningSearch<'a> {
         )
     }
 
-    /// `z`, from what was cache if the candidate was.
+    /// `z`, from the cache if the candidate is in it.
     fn recall(&self, candidate: usize, tau: f64, scratch: &mut Scratch) {
         // Candidates count in 32 bits.
         let known = u32::try_from(candidate)
