@@ -100,9 +100,11 @@ pub(crate) fn transpose(blocks: &[Rows<'_>], order: Option<&[u32]>) -> Occupied 
         return count_and_fill(blocks, order, columns, spans);
     }
     let features = distinct(blocks);
-    let ranks = blocks.par_iter().map(|block| ranks(block, &features));
-    let ranks: Vec<Vec<u32>> = ranks.collect();
-    let ranked = blocks.iter().zip(&ranks);
+    let ranks = Ranks::new(&features);
+    let of_block = |block: &Rows<'_>| block.indices.iter().map(|&index| ranks.of(index)).collect();
+    let indices: Vec<Vec<u32>> = blocks.par_iter().map(of_block).collect();
+    drop(ranks);
+    let ranked = blocks.iter().zip(&indices);
     let ranked: Vec<_> = ranked
         .map(|(block, indices)| Rows { indices, ..*block })
         .collect();
@@ -126,18 +128,41 @@ fn distinct(blocks: &[Rows<'_>]) -> Vec<u32> {
     indices
 }
 
-/// The position in `features` of every index of `block`.
-fn ranks(block: &Rows<'_>, features: &[u32]) -> Vec<u32> {
-    let mut ranks = Vec::with_capacity(block.indices.len());
-    for (indices, _) in block.iter() {
-        let mut rank = 0;
-        for &index in indices {
-            rank += features[rank..].partition_point(|&feature| feature < index);
-            // Strictly ascending 32-bit features are at most 2^32.
-            ranks.push(u32::try_from(rank).expect("a rank below 2^32"));
+/// Ranks of indices among ascending `features`: a table of the places at which those with the same
+/// leading bits begin leaves little to bisect.
+struct Ranks<'a> {
+    features: &'a [u32],
+    /// Bits after the leading ones.
+    shift: u32,
+    starts: Vec<usize>,
+}
+
+impl<'a> Ranks<'a> {
+    fn new(features: &'a [u32]) -> Self {
+        let shift = u32::BITS - features.len().max(2).ilog2().min(31);
+        let mut starts = vec![0; (u32::MAX >> shift) as usize + 2];
+        for feature in features {
+            starts[(feature >> shift) as usize + 1] += 1;
+        }
+        let mut start = 0;
+        for count in &mut starts {
+            start += *count;
+            *count = start;
+        }
+        Self {
+            features,
+            shift,
+            starts,
         }
     }
-    ranks
+
+    fn of(&self, index: u32) -> u32 {
+        let bucket = (index >> self.shift) as usize;
+        let (start, end) = (self.starts[bucket], self.starts[bucket + 1]);
+        let within = self.features[start..end].partition_point(|&feature| feature < index);
+        // Different indices of 32 bits are at most 2^32.
+        u32::try_from(start + within).expect("a rank below 2^32")
+    }
 }
 
 /// The transposition of rows with indices below `columns`, in at most `most` spans.
