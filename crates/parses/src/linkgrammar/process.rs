@@ -213,7 +213,7 @@ impl Running {
                     if taken >= time || passed >= clock {
                         return Waited::Late;
                     }
-                    left = (time - taken).min(clock - passed);
+                    left = time.saturating_sub(taken).min(clock.saturating_sub(passed));
                     // The system counts in hundredths of a second.
                     left = left.max(Duration::from_millis(10));
                 }
