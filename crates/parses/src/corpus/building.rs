@@ -5,13 +5,12 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::manifest::{
-    Manifest, Options as ManifestOptions, Reason, Sentences, Skipped, Sources, file_name,
-};
+use super::manifest::{Reason, Skipped, file_name};
 use super::options::{BuildError, BuildOptions, Share, Values};
 use super::source::{Found, Pool, Treebank};
-use super::writing::{Columns, Counts, FileNames, Writing, write_manifest};
-use super::{BuildObserver, label, templates};
+
+use super::columns::{Columns, Counts};
+use super::{label, templates};
 use crate::bag::{Bag, ONE};
 use crate::random::Draws;
 
@@ -118,7 +117,7 @@ impl<'o> Building<'o> {
     }
 
     /// Numbers of the sentences on one side of the split.
-    fn side(&self, side: bool) -> Vec<usize> {
+    pub(super) fn side(&self, side: bool) -> Vec<usize> {
         let wanted = |judged: &Judged| matches!(judged, Judged::Used { test, .. } if *test == side);
         let judged = self.judged.iter().enumerate();
         judged
@@ -167,43 +166,6 @@ impl<'o> Building<'o> {
         }
     }
 
-    pub(super) fn write(
-        &self,
-        names: &FileNames,
-        mut sources: Sources,
-        observer: &dyn BuildObserver,
-    ) -> Result<Manifest, BuildError> {
-        let (train, test) = (self.side(false), self.side(true));
-        let (sentences, skipped) = self.outcome(&train, &test);
-        if train.is_empty() {
-            return Err(BuildError::Nothing(unused_text(&sentences)));
-        }
-        let writing = Writing {
-            building: self,
-            names,
-            observer,
-            of: train.len() + test.len(),
-        };
-        let (files, train_part, test_part) = match &self.options.columns {
-            None => writing.split(&train, &test)?,
-            Some(path) => writing.over(&train, path, &mut sources)?,
-        };
-        let manifest = Manifest {
-            schema: "rankrls.corpus/1",
-            version: env!("CARGO_PKG_VERSION"),
-            command: "corpus build",
-            options: ManifestOptions::of(self.options),
-            sources,
-            sentences,
-            train: train_part,
-            test: test_part,
-            files,
-            skipped,
-        };
-        write_manifest(&names.manifest, &manifest)?;
-        Ok(manifest)
-    }
-
     /// The columns that are there from the beginning: all, if rare features are left out.
     pub(super) fn columns(&self, train: &[usize]) -> Result<Columns, BuildError> {
         if self.options.min_count == 1 {
@@ -216,42 +178,6 @@ impl<'o> Building<'o> {
         })?;
         Ok(counts.columns(self.options.min_count))
     }
-
-    fn outcome(&self, train: &[usize], test: &[usize]) -> (Sentences, Vec<Skipped>) {
-        let malformed = self.gold.skipped.len();
-        // All that is used is written for another corpus to rank.
-        let foreign = self.options.columns.is_some();
-        let mut sentences = Sentences {
-            read: self.gold.sentences.len() + malformed,
-            malformed,
-            train: if foreign { 0 } else { train.len() },
-            test: if foreign { train.len() } else { test.len() },
-            ..Sentences::default()
-        };
-        let mut skipped = self.gold.skipped.clone();
-        if let Pool::File(file) = &self.pool {
-            skipped.extend_from_slice(&file.skipped);
-        }
-        for judged in &self.judged {
-            let Judged::Unused(unused) = judged else {
-                continue;
-            };
-            sentences.count(unused.reason);
-            if !matches!(unused.reason, Reason::Single | Reason::Tied) {
-                skipped.push(unused.clone());
-            }
-        }
-        (sentences, skipped)
-    }
-}
-
-/// Why no sentence is left.
-fn unused_text(sentences: &Sentences) -> String {
-    let counts: Vec<_> = sentences
-        .left_out()
-        .map(|(count, reason)| format!("{count} {}", reason.text()))
-        .collect();
-    format!("of {} sentences, {}", sentences.read, counts.join(", "))
 }
 
 // Which sentences are trained on, and which are held out.

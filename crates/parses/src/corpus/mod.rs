@@ -25,9 +25,11 @@ use std::path::{Path, PathBuf};
 use crate::linkgrammar::{self, LinkParser};
 
 mod building;
+mod columns;
 mod journal;
 pub mod label;
 mod manifest;
+mod names;
 mod options;
 mod parse;
 mod source;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-use super::templates::part;
+use super::names::part;
 use crate::bag::ONE;
 use crate::linkgrammar::Linkage;
 use crate::treebank::Sentence;

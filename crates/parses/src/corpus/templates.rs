@@ -1,14 +1,14 @@
 //! Feature templates of real parses.
 //!
 //! [`TABLE`] is all there is: names, examples and the functions that describe a parse. A feature
-//! is called `template:part~part`, its parts separated by `~`; [`names`] says how parts are written.
+//! is called `template:part~part`, its parts separated by `~`; [`names`](super::names) says how parts are written.
 
 use std::fmt;
-use std::fmt::Write as _;
 use std::str::FromStr;
 
 use thiserror::Error;
 
+use super::names::part;
 use super::parse::{Parse, ParsedLink};
 use crate::bag::{Bag, ONE};
 
@@ -460,30 +460,6 @@ fn costs(parse: &Described<'_>, bag: &mut Bag) {
             bag.add(format_args!("num:{name}"), value);
         }
     }
-}
-
-// How words and labels are written in the names of features.
-//
-// Any UTF-8 stays as it is but for what would end a part, a name or a comment: `%`, `~`, `#`,
-// white space and control characters become `%` and two hexadecimal digits for each of their
-// bytes, as in addresses of the web; so do words that are `^` or `$`, which stand for the edges
-// of a sentence. Different words have different names.
-
-pub(super) fn part(text: &str) -> String {
-    let mut written = String::with_capacity(text.len());
-    let edge = text == "^" || text == "$";
-    for char in text.chars() {
-        let plain = !edge && !matches!(char, '%' | '~' | '#');
-        if plain && !char.is_whitespace() && !char.is_control() {
-            written.push(char);
-            continue;
-        }
-        for byte in char.encode_utf8(&mut [0; 4]).bytes() {
-            // Writing to a string cannot fail.
-            let _ = write!(written, "%{byte:02X}");
-        }
-    }
-    written
 }
 
 #[cfg(test)]

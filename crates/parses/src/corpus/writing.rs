@@ -11,10 +11,14 @@ use rankrls_files::{
 
 use super::BuildObserver;
 use super::building::{Building, Judged};
-use super::manifest::{FileHash, Files, Manifest, Part, Sources, file_name};
+use super::columns::Columns;
+use super::manifest::{
+    FileHash, Files, Manifest, Options as ManifestOptions, Part, Reason, Sentences, Skipped,
+    Sources, file_name,
+};
 use super::options::{BuildError, Compression};
-use super::source::Found;
-use crate::bag::{Bag, Interner, real};
+use super::source::{Found, Pool};
+use crate::bag::real;
 
 /// A file that is hashed while it is written.
 #[derive(Debug)]
@@ -183,7 +187,7 @@ impl Sums {
 const LARGEST: u64 = 4 << 30;
 
 /// The files while they are written.
-pub(super) struct Writing<'b> {
+struct Writing<'b> {
     pub(super) building: &'b Building<'b>,
     pub(super) names: &'b FileNames,
     pub(super) observer: &'b dyn BuildObserver,
@@ -367,7 +371,7 @@ pub(super) fn write_names(path: &Path, columns: &Columns) -> Result<FileHash, Bu
 }
 
 /// Writes the manifest.
-pub(super) fn write_manifest(path: &Path, manifest: &Manifest) -> Result<(), BuildError> {
+fn write_manifest(path: &Path, manifest: &Manifest) -> Result<(), BuildError> {
     let text = serde_json::to_vec_pretty(manifest);
     let mut text = text
         .map_err(std::io::Error::other)
@@ -378,106 +382,78 @@ pub(super) fn write_manifest(path: &Path, manifest: &Manifest) -> Result<(), Bui
     file.finish().map(drop)
 }
 
-// Numbers for features.
-
-/// The columns of a corpus.
-#[derive(Debug, Default)]
-pub(super) struct Columns {
-    names: Interner,
-    /// Whether names that come are new columns.
-    open: bool,
-    /// Names that have no column.
-    unseen: Interner,
-}
-
-impl Columns {
-    /// Numbers features as they come.
-    pub(super) fn open() -> Self {
-        Self {
-            open: true,
-            ..Self::default()
+impl Building<'_> {
+    /// Writes all files of the corpus, the manifest last.
+    pub(super) fn write(
+        &self,
+        names: &FileNames,
+        mut sources: Sources,
+        observer: &dyn BuildObserver,
+    ) -> Result<Manifest, BuildError> {
+        let (train, test) = (self.side(false), self.side(true));
+        let (sentences, skipped) = self.outcome(&train, &test);
+        if train.is_empty() {
+            return Err(BuildError::Nothing(unused_text(&sentences)));
         }
-    }
-
-    /// The columns with these names; unless one comes twice, which is returned.
-    pub(super) fn fixed<'n>(names: impl Iterator<Item = &'n str>) -> Result<Self, String> {
-        let mut columns = Self::default();
-        for (number, name) in names.enumerate() {
-            columns.names.number(name);
-            if columns.len() == number {
-                return Err(name.to_owned());
-            }
-        }
-        Ok(columns)
-    }
-
-    /// From now on there are no more columns, and features without one are counted anew.
-    pub(super) fn close(&mut self) {
-        self.open = false;
-        self.unseen = Interner::default();
-    }
-
-    /// The column of each feature of a sentence, if it has one.
-    pub(super) fn of(&mut self, bag: &Bag) -> Vec<Option<u32>> {
-        let Self {
+        let writing = Writing {
+            building: self,
             names,
-            open,
-            unseen,
-        } = self;
-        let column = |name: &str| {
-            if *open {
-                return Some(names.number(name));
-            }
-            let column = names.find(name);
-            if column.is_none() {
-                unseen.number(name);
-            }
-            column
+            observer,
+            of: train.len() + test.len(),
         };
-        bag.names().map(column).collect()
+        let (files, train_part, test_part) = match &self.options.columns {
+            None => writing.split(&train, &test)?,
+            Some(path) => writing.over(&train, path, &mut sources)?,
+        };
+        let manifest = Manifest {
+            schema: "rankrls.corpus/1",
+            version: env!("CARGO_PKG_VERSION"),
+            command: "corpus build",
+            options: ManifestOptions::of(self.options),
+            sources,
+            sentences,
+            train: train_part,
+            test: test_part,
+            files,
+            skipped,
+        };
+        write_manifest(&names.manifest, &manifest)?;
+        Ok(manifest)
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.names.len()
-    }
-
-    /// Features that came and have no column.
-    pub(super) fn unseen(&self) -> usize {
-        self.unseen.len()
-    }
-
-    pub(super) fn names(&self) -> &rankrls_files::Strings {
-        self.names.strings()
+    fn outcome(&self, train: &[usize], test: &[usize]) -> (Sentences, Vec<Skipped>) {
+        let malformed = self.gold.skipped.len();
+        // All that is used is written for another corpus to rank.
+        let foreign = self.options.columns.is_some();
+        let mut sentences = Sentences {
+            read: self.gold.sentences.len() + malformed,
+            malformed,
+            train: if foreign { 0 } else { train.len() },
+            test: if foreign { train.len() } else { test.len() },
+            ..Sentences::default()
+        };
+        let mut skipped = self.gold.skipped.clone();
+        if let Pool::File(file) = &self.pool {
+            skipped.extend_from_slice(&file.skipped);
+        }
+        for judged in &self.judged {
+            let Judged::Unused(unused) = judged else {
+                continue;
+            };
+            sentences.count(unused.reason);
+            if !matches!(unused.reason, Reason::Single | Reason::Tied) {
+                skipped.push(unused.clone());
+            }
+        }
+        (sentences, skipped)
     }
 }
 
-/// How many sentences have each feature.
-#[derive(Debug, Default)]
-pub(super) struct Counts {
-    names: Interner,
-    sentences: Vec<u32>,
-}
-
-impl Counts {
-    /// Counts a sentence.
-    pub(super) fn add(&mut self, bag: &Bag) {
-        for name in bag.names() {
-            let number = self.names.number(name) as usize;
-            if number == self.sentences.len() {
-                self.sentences.push(0);
-            }
-            self.sentences[number] += 1;
-        }
-    }
-
-    /// Columns for the features of `least` sentences or more, in the order they came.
-    pub(super) fn columns(&self, least: u32) -> Columns {
-        let mut columns = Columns::default();
-        for (name, &sentences) in self.names.strings().iter().zip(&self.sentences) {
-            if sentences >= least {
-                columns.names.number(name);
-            }
-        }
-        columns
-    }
+/// Why no sentence is left.
+fn unused_text(sentences: &Sentences) -> String {
+    let counts: Vec<_> = sentences
+        .left_out()
+        .map(|(count, reason)| format!("{count} {}", reason.text()))
+        .collect();
+    format!("of {} sentences, {}", sentences.read, counts.join(", "))
 }
