@@ -23,11 +23,11 @@ usage: cargo xtask TASK
                            measure again what those pages say, then draw; some minutes each.
                            RANKRLS_CORPORA names the folder of corpora
   peers TRAIN TEST [ARGUMENT...]
-                           time other selectors beside rankrls, as docs/peers.md says
+                           time other selectors beside rankrls, as docs/comparison.md says
   report [PROGRAM]         open the report of `rankrls compare` in Chromium
   interop [PROGRAM]        hold files against scikit-learn, SciPy and LightGBM
   scaling FILE K LAMBDA STRATEGY...
-                           measure one data file as docs/scaling.md does";
+                           measure one data file as docs/strategies.md does";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
