@@ -42,8 +42,10 @@ pub(crate) fn auto_or<T: FromStr + Clone + Send + Sync + 'static>(
 /// Measures where none are asked for.
 pub(crate) const DEFAULT_MEASURES: &str = "map,ndcg@10,mean-ndcg,p@10,err,mrr,cindex";
 
-pub(crate) const MEASURES_HELP: &str =
-    "Measures, separated by commas: map, p@K, ndcg@K, mean-ndcg, err, mrr, cindex";
+/// Help of the options that take a list of measures.
+pub(crate) fn measures_help() -> String {
+    format!("Measures, separated by commas: {}", Metric::names())
+}
 
 /// A list of measures.
 #[derive(Debug, Clone)]

@@ -36,7 +36,7 @@ pub(crate) struct EvaluateArgs {
     /// Rank by these scores, one a line in the order of the rows in DATA
     #[arg(long, value_name = "FILE", conflicts_with = "model")]
     scores: Option<PathBuf>,
-    #[arg(long, value_name = "LIST", default_value = args::DEFAULT_MEASURES, help = args::MEASURES_HELP)]
+    #[arg(long, value_name = "LIST", default_value = args::DEFAULT_MEASURES, help = args::measures_help())]
     metrics: Measures,
     /// Convention of the measures
     #[arg(long, value_name = "NAME", default_value = "standard")]

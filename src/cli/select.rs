@@ -68,7 +68,7 @@ pub(crate) struct SelectArgs {
     #[arg(long, value_name = "DATA")]
     test: Option<PathBuf>,
     #[arg(long, value_name = "LIST", requires = "test", default_value = args::DEFAULT_MEASURES)]
-    #[arg(help = args::MEASURES_HELP)]
+    #[arg(help = args::measures_help())]
     metrics: Measures,
     /// Convention of the measures [default: standard]
     #[arg(long, value_name = "NAME", value_parser = args::convention())]

@@ -149,6 +149,7 @@ mod args {
 
     use crate::QueryWeight;
     use crate::greedy::StrategyKind;
+    use crate::metrics::Metric;
 
     pub(super) fn strategy() -> impl TypedValueParser<Value = Option<StrategyKind>> {
         let names = StrategyKind::ALL.into_iter().map(StrategyKind::name);
@@ -164,8 +165,8 @@ mod args {
     pub(super) fn criterion_help() -> String {
         format!(
             "What each step improves most: squared, the squared leave-query-out error, or a \
-             measure of the leave-query-out predictions: cindex, ndcg@K, map, mean-ndcg, p@K, err, \
-             mrr; measures take {}",
+             measure of the leave-query-out predictions: {}; measures take {}",
+            Metric::names(),
             StrategyKind::names_of(StrategyKind::can_rank)
         )
     }

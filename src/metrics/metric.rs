@@ -66,16 +66,16 @@ const ROWS: [Row; 7] = [
     }),
 ];
 
-/// The names of all measures, as a list for people.
-pub(super) fn names() -> String {
-    let names = ROWS.map(|row| match row {
-        Row::Whole(name, ..) => name.to_owned(),
-        Row::First(name, ..) => format!("{name}@K"),
-    });
-    names.join(", ")
-}
-
 impl Metric {
+    /// The names of all measures, separated by commas; `K` stands for a cut-off.
+    pub fn names() -> String {
+        let names = ROWS.map(|row| match row {
+            Row::Whole(name, ..) => name.to_owned(),
+            Row::First(name, ..) => format!("{name}@K"),
+        });
+        names.join(", ")
+    }
+
     /// The value for one query, in input order: a label and a score a document.
     ///
     /// `context` comes from the labels of the whole data set. `None` where the

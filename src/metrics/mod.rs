@@ -77,7 +77,7 @@ pub enum MetricsError {
     /// No such measure.
     #[error(
         "unknown metric {0:?}: expected one of {names}, with K a number from 1 on such as ndcg@10",
-        names = metric::names()
+        names = Metric::names()
     )]
     Metric(String),
     /// `p@K` or `ndcg@K` with a `K` that is no plain positive number.

@@ -14,8 +14,8 @@
 //!
 //! # A scheme of one's own
 //!
-//! A hold-out scheme is a function from a [`Trained`] model to a [`Holdout`], in a file of its
-//! own, and a row of the table `SCHEMES` in this file. Schemes that hold out whole queries make
+//! A hold-out scheme is a function from a [`Trained`] model to a [`Holdout`] and a row
+//! of the table `SCHEMES` in this file. Schemes that hold out whole queries make
 //! [`Groups`] of them and call [`Trained::holdout`]; others start from the factors in
 //! [`Trained`], as the functions `dual` and `primal` do.
 

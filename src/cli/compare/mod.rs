@@ -75,7 +75,7 @@ pub(crate) struct CompareArgs {
         requires = "test",
         default_value = "cindex,ndcg@10"
     )]
-    #[arg(help = args::MEASURES_HELP)]
+    #[arg(help = args::measures_help())]
     metrics: Measures,
     /// Convention of the measures [default: standard]
     #[arg(long, value_name = "NAME", value_parser = args::convention(), requires = "test")]
