@@ -1,7 +1,7 @@
 //! Feature templates of real parses.
 //!
 //! [`TABLE`] is all there is: names, examples and the functions that describe a parse. A feature
-//! is called `template:part~part`, its parts separated by `~`; [`names`](super::names) says how parts are written.
+//! is called `template:part~part`, its parts separated by `~`; [`part`] writes the parts.
 
 use std::fmt;
 use std::str::FromStr;
