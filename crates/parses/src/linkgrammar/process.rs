@@ -344,7 +344,7 @@ fn forward(from: impl io::Read, to: &Sender<String>) {
 }
 
 /// The program does not run, or does not start as the known versions do. What is wrong with one sentence
-/// is an [`Answer`](super::Answer).
+/// is an [`Answer`].
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum LinkGrammarError {
