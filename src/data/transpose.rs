@@ -1,6 +1,6 @@
 //! From rows to columns.
 //!
-//! Text comes row by row, a [`Dataset`] stores columns. The entries are counted by column, the
+//! Text comes row by row, a [`Dataset`](super::Dataset) stores columns. The entries are counted by column, the
 //! counts are summed into column bounds, and every entry is written to the next free place of its
 //! column: two passes over the rows, no sorting of entries. To do it on several threads, the columns
 //! are cut into spans of about equal numbers of entries, each with its own piece of the output; the

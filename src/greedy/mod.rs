@@ -1,6 +1,6 @@
 //! Greedy selection: the driver, the state that it keeps and the strategies that judge candidates.
 //!
-//! [`select`] does the whole job, and [`Greedy`] the same in single steps.
+//! [`select()`] does the whole job, and [`Greedy`] the same in single steps.
 //!
 //! A strategy keeps whatever it wants for each candidate; everything that belongs to the examples
 //! is in the [`State`]. In a step the driver asks the strategy to [`propose`](Strategy::propose),
