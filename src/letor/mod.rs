@@ -97,7 +97,7 @@ pub struct AllFeatures {
     pub lambda: Lambda,
     /// What solved for the weights.
     pub solver: Solver,
-    /// Features with a weight: those that vary within some query.
+    /// Features with a weight, which are the features that vary within some query.
     pub features: usize,
     /// Measures on the validation data for each ridge parameter, ascending; `None` where it is
     /// too small.
