@@ -1,27 +1,39 @@
-//! Conjugate gradients for the dual system, without ever forming it.
+//! Conjugate gradients for dual systems, several side by side, without ever forming one.
 //!
-//! Solves `(K + lambda I) a = y` for `K = X^ X^'` and a `y` that is centred, as is everything on
-//! the way. The preconditioner is the part of the system in which a query meets itself, factored;
-//! of queries over [`LARGEST_BLOCK`] examples it is the diagonal.
+//! A [`Task`] is a system `(K + lambda I) a = y` on the rows of the queries that it does not leave
+//! out, for `K = X^ X^'` and a `y` that is centred, as is everything on the way. The preconditioner
+//! is the part of the system in which a query meets itself, decomposed once for every `lambda`; of
+//! queries over [`LARGEST_BLOCK`] examples it is the diagonal.
 //!
-//! Every iteration multiplies with the entries of the column classes twice, on all threads, and
-//! sums are taken in one order, so that the bits do not depend on threads.
+//! Tasks run in lanes: every vector has a number a lane for each row, so that a round of iterations
+//! reads the entries of the column classes twice for all lanes together. A lane whose task has
+//! ended takes the next task. Lanes never meet and sums are taken in one order, so that the bits
+//! of a task depend neither on threads nor on the tasks beside it.
+
+use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::design::Design;
-use super::factor::Cholesky;
+use super::design::{Design, centre_rows};
+use super::factor::Eigen;
 use super::options::LARGEST_BLOCK;
-use crate::kernels::{add_scaled, dot};
+use crate::kernels::LANES;
 
 /// Norm of the residual to reach, as a share of that of the labels.
 pub const TOLERANCE: f64 = 1e-10;
+
+/// The same for models that only predict the queries that they leave out, to compare ridge
+/// parameters.
+pub const HOLDOUT_TOLERANCE: f64 = 1e-6;
 
 /// Most iterations.
 pub const ITERATIONS: usize = 5_000;
 
 /// Growth of the residual, from its least, that only rounding explains.
 const DIVERGED: f64 = 1e4;
+
+/// Rows that one task of a thread works on, at least.
+const ROWS: usize = 256;
 
 /// How conjugate gradients ended.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,180 +51,524 @@ impl Convergence {
     }
 }
 
-/// The system for one ridge parameter.
-#[derive(Debug)]
-pub(super) struct Iterative<'a> {
-    design: &'a Design<'a>,
-    lambda: f64,
-    blocks: Vec<Block>,
+/// A system to solve.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Task<'a> {
+    pub(super) lambda: f64,
+    /// Positions of the queries that are left out, ascending.
+    pub(super) out: &'a [usize],
+    /// Coefficients to begin with, `m`, if not 0.
+    pub(super) start: Option<&'a [f64]>,
 }
 
-/// The part of the preconditioner that belongs to a query.
+/// What came of a task.
+#[derive(Debug, Clone)]
+pub(super) struct Solved {
+    /// `K a` on the rows of the queries that were left out, in order; all coefficients `a` if
+    /// there are none.
+    pub(super) values: Vec<f64>,
+    pub(super) convergence: Convergence,
+}
+
+/// The parts of the systems in which a query meets itself, for any `lambda`.
+#[derive(Debug)]
+pub(super) struct Preconditioner(Vec<Block>);
+
 #[derive(Debug)]
 enum Block {
-    Factor(Cholesky),
+    Decomposed(Eigen),
     Diagonal(Vec<f64>),
 }
 
-impl<'a> Iterative<'a> {
+impl Preconditioner {
     /// `shift` is of the size of the diagonal of `K`: what the preconditioner has for directions
     /// that are not centred, none of which is met.
-    pub(super) fn new(design: &'a Design<'a>, shift: f64, lambda: f64) -> Self {
+    pub(super) fn new(design: &Design<'_>, shift: f64) -> Self {
+        let block = |query: usize| {
+            let small = design.queries().range(query).len() <= LARGEST_BLOCK;
+            let square = small.then(|| design.query_kernel(query, shift));
+            square.and_then(|square| Eigen::new(&square)).map_or_else(
+                || Block::Diagonal(design.query_diagonal(query)),
+                Block::Decomposed,
+            )
+        };
         let queries = 0..design.queries().len();
-        let block = |query: usize| Block::new(design, query, shift, lambda);
-        Self {
-            design,
-            lambda,
-            blocks: queries.into_par_iter().map(block).collect(),
-        }
-    }
-
-    /// Improves `a` until `(K + lambda I) a = y` on the rows of the queries that are `kept` (all,
-    /// if none are named). On other rows `a` becomes 0.
-    ///
-    /// The residual that iterations carry along drifts from the true one. Where they differ, the
-    /// iterations begin anew from the best coefficients, as long as that brings them closer.
-    pub(super) fn solve(&self, y: &[f64], kept: Option<&[bool]>, a: &mut Vec<f64>) -> Convergence {
-        let mut y = y.to_vec();
-        self.drop_others(kept, &mut y);
-        self.drop_others(kept, a);
-        let norm = norm(&y);
-        let mut ended = Convergence {
-            iterations: 0,
-            residual: 0.0,
-        };
-        if norm == 0.0 {
-            a.fill(0.0);
-            return ended;
-        }
-        let mut residual = self.residual(&y, kept, a);
-        if self::norm(&residual) > norm {
-            a.fill(0.0);
-            residual.clone_from(&y);
-        }
-        ended.residual = self::norm(&residual) / norm;
-        while !ended.is_converged() && ended.iterations < ITERATIONS {
-            let mut closer = a.clone();
-            ended.iterations += self.iterate(residual, kept, TOLERANCE * norm, &mut closer);
-            residual = self.residual(&y, kept, &closer);
-            let share = self::norm(&residual) / norm;
-            // Not a number is not closer.
-            if share < ended.residual {
-                *a = closer;
-            }
-            if share < 0.5 * ended.residual {
-                ended.residual = share;
-            } else {
-                ended.residual = ended.residual.min(share);
-                break;
-            }
-        }
-        ended
-    }
-
-    /// Iterates until the residual is `enough`, and returns how many iterations that took.
-    fn iterate(
-        &self,
-        mut residual: Vec<f64>,
-        kept: Option<&[bool]>,
-        enough: f64,
-        a: &mut [f64],
-    ) -> usize {
-        let mut scaled = self.precondition(&residual, kept);
-        let mut direction = scaled.clone();
-        let mut along = dot(&residual, &scaled);
-        let mut least = norm(&residual);
-        for iteration in 0..ITERATIONS {
-            let now = norm(&residual);
-            least = least.min(now);
-            // Where it is not a number, or has grown, rounding has taken over.
-            if now <= enough || now.is_nan() || now > DIVERGED * least {
-                return iteration;
-            }
-            let product = self.product(&direction, kept);
-            let step = along / dot(&direction, &product);
-            add_scaled(a, step, &direction);
-            add_scaled(&mut residual, -step, &product);
-            scaled = self.precondition(&residual, kept);
-            let before = std::mem::replace(&mut along, dot(&residual, &scaled));
-            let turn = along / before;
-            for (direction, scaled) in direction.iter_mut().zip(&scaled) {
-                *direction = scaled + turn * *direction;
-            }
-        }
-        ITERATIONS
-    }
-
-    /// `y - (K + lambda I) a`.
-    fn residual(&self, y: &[f64], kept: Option<&[bool]>, a: &[f64]) -> Vec<f64> {
-        let mut residual = y.to_vec();
-        add_scaled(&mut residual, -1.0, &self.product(a, kept));
-        residual
-    }
-
-    /// `(K + lambda I) v` for a centred `v`.
-    fn product(&self, v: &[f64], kept: Option<&[bool]>) -> Vec<f64> {
-        let mut product = self.design.kernel(v);
-        add_scaled(&mut product, self.lambda, v);
-        self.drop_others(kept, &mut product);
-        product
-    }
-
-    /// A centred vector from a centred one.
-    fn precondition(&self, residual: &[f64], kept: Option<&[bool]>) -> Vec<f64> {
-        let mut scaled = residual.to_vec();
-        let parts = self.design.queries().split_mut(&mut scaled);
-        for (part, block) in parts.zip(&self.blocks) {
-            block.solve(part);
-        }
-        self.drop_others(kept, &mut scaled);
-        // Rounding would otherwise add up outside of the centred vectors.
-        self.design.centre(&mut scaled);
-        scaled
-    }
-
-    fn drop_others(&self, kept: Option<&[bool]>, values: &mut [f64]) {
-        let Some(kept) = kept else {
-            return;
-        };
-        for (range, kept) in self.design.queries().ranges().zip(kept) {
-            if !kept {
-                values[range].fill(0.0);
-            }
-        }
+        Self(queries.into_par_iter().map(block).collect())
     }
 }
 
 impl Block {
-    fn new(design: &Design<'_>, query: usize, shift: f64, lambda: f64) -> Self {
-        let range = design.queries().range(query);
-        let size = range.len();
-        if size <= LARGEST_BLOCK {
-            let mut square = design.query_kernel(query, shift);
-            square.add_to_diagonal(lambda);
-            if let Some(factor) = Cholesky::small(square) {
-                return Self::Factor(factor);
-            }
-        }
-        let mut diagonal = design.query_diagonal(query);
-        for value in &mut diagonal {
-            *value += lambda;
-        }
-        Self::Diagonal(diagonal)
-    }
-
-    fn solve(&self, values: &mut [f64]) {
+    #[inline(always)]
+    fn solve<const L: usize>(
+        &self,
+        lambdas: &[f64; L],
+        right: &[[f64; L]],
+        scaled: &mut [[f64; L]],
+    ) {
         match self {
+            Self::Decomposed(eigen) => eigen.solve_lanes(lambdas, right, scaled),
             Self::Diagonal(diagonal) => {
-                for (value, diagonal) in values.iter_mut().zip(diagonal) {
-                    *value /= diagonal;
+                for ((scaled, right), diagonal) in scaled.iter_mut().zip(right).zip(diagonal) {
+                    *scaled = std::array::from_fn(|lane| right[lane] / (diagonal + lambdas[lane]));
                 }
             }
-            Self::Factor(factor) => factor.solve(values),
         }
     }
 }
 
-fn norm(values: &[f64]) -> f64 {
-    dot(values, values).sqrt()
+/// Solves all `tasks` until the residual is within `tolerance`, and returns their results in order.
+///
+/// The residual that iterations carry along drifts from the true one. Where they differ, the
+/// iterations begin anew from the coefficients found, as long as that halves the true residual.
+pub(super) fn solve(
+    design: &Design<'_>,
+    blocks: &Preconditioner,
+    y: &[f64],
+    tasks: &[Task<'_>],
+    tolerance: f64,
+) -> Vec<Solved> {
+    let system = System {
+        design,
+        blocks,
+        y,
+        tasks,
+        tolerance,
+    };
+    if tasks.len() == 1 {
+        Run::<1>::new(system).finish()
+    } else {
+        Run::<LANES>::new(system).finish()
+    }
+}
+
+/// What all lanes share.
+#[derive(Debug, Clone, Copy)]
+struct System<'a> {
+    design: &'a Design<'a>,
+    blocks: &'a Preconditioner,
+    y: &'a [f64],
+    tasks: &'a [Task<'a>],
+    tolerance: f64,
+}
+
+/// `L` lanes at work. Vectors have a row for each example.
+struct Run<'a, const L: usize> {
+    system: System<'a>,
+    /// Queries that tasks of threads work on.
+    chunks: Vec<Range<usize>>,
+    next: usize,
+    lanes: [Option<Lane>; L],
+    lambdas: [f64; L],
+    /// Whether a lane leaves a query out, by query.
+    out: Vec<[bool; L]>,
+    coefficients: Vec<[f64; L]>,
+    residual: Vec<[f64; L]>,
+    /// The preconditioned residual.
+    scaled: Vec<[f64; L]>,
+    direction: Vec<[f64; L]>,
+    /// `K` times the direction.
+    product: Vec<[f64; L]>,
+    /// Weights of the classes, on the way to the product.
+    weights: Vec<[f64; L]>,
+    solved: Vec<Option<Solved>>,
+}
+
+/// The task of a lane.
+#[derive(Debug)]
+struct Lane {
+    task: usize,
+    /// Norm of the labels that are not left out.
+    norm: f64,
+    /// Whether this round finds the true residual: the direction is the coefficients.
+    checks: bool,
+    /// Whether the coefficients are those that the task began with.
+    fresh: bool,
+    /// True residual of the check before.
+    before: f64,
+    /// Residual times preconditioned residual.
+    along: f64,
+    /// The least norm of the residual since the last check.
+    least: f64,
+    iterations: usize,
+    best: Solved,
+}
+
+/// What the direction of a lane becomes.
+#[derive(Debug, Clone, Copy)]
+enum Turn {
+    /// The preconditioned residual, and so much of the direction before.
+    Onward(f64),
+    /// The coefficients.
+    Check,
+}
+
+/// What happens to a lane along its direction.
+#[derive(Debug, Clone, Copy, Default)]
+struct Move {
+    /// The new residual starts from the labels.
+    checks: bool,
+    /// The coefficients take so much of the direction.
+    taken: f64,
+    /// The residual loses so much of its product.
+    lost: f64,
+}
+
+/// The rows of some queries, as a thread sees them.
+struct Part<'a, const L: usize> {
+    queries: Range<usize>,
+    coefficients: &'a mut [[f64; L]],
+    residual: &'a mut [[f64; L]],
+    scaled: &'a mut [[f64; L]],
+}
+
+impl<'a, const L: usize> Run<'a, L> {
+    fn new(system: System<'a>) -> Self {
+        let queries = system.design.queries();
+        let mut chunks: Vec<Range<usize>> = Vec::new();
+        let mut rows = ROWS;
+        for (query, range) in queries.ranges().enumerate() {
+            match chunks.last_mut() {
+                Some(chunk) if rows < ROWS => chunk.end = query + 1,
+                _ => {
+                    chunks.push(query..query + 1);
+                    rows = 0;
+                }
+            }
+            rows += range.len();
+        }
+        let zeros = || vec![[0.0; L]; system.y.len()];
+        Self {
+            system,
+            chunks,
+            next: 0,
+            lanes: std::array::from_fn(|_| None),
+            lambdas: [1.0; L],
+            out: vec![[false; L]; queries.len()],
+            coefficients: zeros(),
+            residual: zeros(),
+            scaled: zeros(),
+            direction: zeros(),
+            product: zeros(),
+            weights: vec![[0.0; L]; system.design.candidates().len()],
+            solved: vec![None; system.tasks.len()],
+        }
+    }
+
+    fn finish(mut self) -> Vec<Solved> {
+        (0..L).for_each(|lane| self.refill(lane));
+        self.turn([Turn::Check; L]);
+        while self.lanes.iter().any(Option::is_some) {
+            self.round();
+        }
+        self.solved.into_iter().flatten().collect()
+    }
+
+    /// Gives `lane` the next task that has anything to solve.
+    fn refill(&mut self, lane: usize) {
+        self.lanes[lane] = None;
+        while self.lanes[lane].is_none() && self.next < self.system.tasks.len() {
+            let number = self.next;
+            self.next += 1;
+            self.begin(lane, number);
+        }
+        if self.lanes[lane].is_none() {
+            for coefficients in &mut self.coefficients {
+                coefficients[lane] = 0.0;
+            }
+        }
+    }
+
+    fn begin(&mut self, lane: usize, number: usize) {
+        let System { design, y, .. } = self.system;
+        let task = self.system.tasks[number];
+        self.lambdas[lane] = task.lambda;
+        for out in &mut self.out {
+            out[lane] = false;
+        }
+        task.out
+            .iter()
+            .for_each(|&query| self.out[query][lane] = true);
+        let mut squares = 0.0;
+        for (range, out) in design.queries().ranges().zip(&self.out) {
+            for row in range {
+                let start = task.start.map_or(0.0, |start| start[row]);
+                self.coefficients[row][lane] = if out[lane] { 0.0 } else { start };
+                squares += if out[lane] { 0.0 } else { y[row] * y[row] };
+            }
+        }
+        let ranges = task.out.iter().map(|&query| design.queries().range(query));
+        let length = match ranges.map(|range| range.len()).sum() {
+            0 => y.len(),
+            rows => rows,
+        };
+        let best = |residual| Solved {
+            values: vec![0.0; length],
+            convergence: Convergence {
+                iterations: 0,
+                residual,
+            },
+        };
+        if squares == 0.0 {
+            self.solved[number] = Some(best(0.0));
+            return;
+        }
+        self.lanes[lane] = Some(Lane {
+            task: number,
+            norm: squares.sqrt(),
+            checks: true,
+            fresh: task.start.is_some(),
+            before: f64::INFINITY,
+            along: 0.0,
+            least: 0.0,
+            iterations: 0,
+            // Of coefficients that are all 0.
+            best: best(1.0),
+        });
+    }
+
+    fn round(&mut self) {
+        let design = self.system.design;
+        design.kernel(&self.direction, &mut self.weights, &mut self.product);
+        let curvature = self.curvature();
+        let moves = std::array::from_fn(|lane| match &self.lanes[lane] {
+            None => Move::default(),
+            Some(Lane { checks: true, .. }) => Move {
+                checks: true,
+                taken: 0.0,
+                lost: 1.0,
+            },
+            Some(Lane { along, .. }) => {
+                let step = along / curvature[lane];
+                Move {
+                    checks: false,
+                    taken: step,
+                    lost: step,
+                }
+            }
+        });
+        let [along, squares] = self.advance(&moves);
+        let turns = std::array::from_fn(|lane| self.decide(lane, along[lane], squares[lane]));
+        self.turn(turns);
+    }
+
+    /// What `lane` does next, after `along` and `squares` of its residual.
+    fn decide(&mut self, number: usize, along: f64, squares: f64) -> Turn {
+        let Some(lane) = &mut self.lanes[number] else {
+            return Turn::Check;
+        };
+        let now = squares.sqrt();
+        if !lane.checks {
+            lane.iterations += 1;
+            lane.least = lane.least.min(now);
+            // Where it is not a number, or has grown, rounding has taken over.
+            lane.checks = now <= self.system.tolerance * lane.norm
+                || now.is_nan()
+                || now > DIVERGED * lane.least
+                || lane.iterations >= ITERATIONS;
+            if lane.checks {
+                return Turn::Check;
+            }
+            let before = std::mem::replace(&mut lane.along, along);
+            return Turn::Onward(along / before);
+        }
+        let share = now / lane.norm;
+        let fresh = std::mem::take(&mut lane.fresh);
+        let closer = share < lane.best.convergence.residual;
+        if fresh && !closer {
+            // Nothing is a better start.
+            for coefficients in &mut self.coefficients {
+                coefficients[number] = 0.0;
+            }
+            return Turn::Check;
+        }
+        lane.best.convergence.iterations = lane.iterations;
+        let halved = share < 0.5 * std::mem::replace(&mut lane.before, share);
+        let ends = share <= self.system.tolerance || !halved || lane.iterations >= ITERATIONS;
+        if !ends {
+            lane.checks = false;
+            lane.along = along;
+            lane.least = now;
+        }
+        if closer {
+            lane.best.convergence.residual = share;
+            // Not before rounding or the end asks for them.
+            self.record(number);
+        }
+        if !ends {
+            return Turn::Onward(0.0);
+        }
+        if let Some(lane) = self.lanes[number].take() {
+            self.solved[lane.task] = Some(lane.best);
+        }
+        self.refill(number);
+        Turn::Check
+    }
+
+    /// Keeps the coefficients of a lane, or what they predict where nothing was learnt.
+    fn record(&mut self, number: usize) {
+        let Some(lane) = &mut self.lanes[number] else {
+            return;
+        };
+        let out = self.system.tasks[lane.task].out;
+        lane.best.values.clear();
+        if out.is_empty() {
+            let all = self.coefficients.iter().map(|row| row[number]);
+            lane.best.values.extend(all);
+        }
+        for &query in out {
+            let rows = &self.product[self.system.design.queries().range(query)];
+            lane.best.values.extend(rows.iter().map(|row| row[number]));
+        }
+    }
+
+    /// `d . (K + lambda I) d` of the directions `d`, which are 0 where a query is left out.
+    fn curvature(&self) -> [f64; L] {
+        let chunks = self.direction.par_chunks(ROWS);
+        let sums: Vec<[f64; L]> = chunks
+            .zip(self.product.par_chunks(ROWS))
+            .map(|(direction, product)| curvature(&self.lambdas, direction, product))
+            .collect();
+        total(&sums)
+    }
+
+    /// Moves all lanes, and returns two sums over the new residual: times the preconditioned one,
+    /// and its squares.
+    fn advance(&mut self, moves: &[Move; L]) -> [[f64; L]; 2] {
+        let queries = self.system.design.queries();
+        let offsets = |chunk: &Range<usize>| {
+            queries.range(chunk.start).start..queries.range(chunk.end - 1).end
+        };
+        let lengths = self.chunks.iter().map(|chunk| offsets(chunk).len());
+        let mut rest = (
+            &mut self.coefficients[..],
+            &mut self.residual[..],
+            &mut self.scaled[..],
+        );
+        let mut parts = Vec::with_capacity(self.chunks.len());
+        for (chunk, length) in self.chunks.iter().zip(lengths) {
+            let (coefficients, later) = rest.0.split_at_mut(length);
+            rest.0 = later;
+            let (residual, later) = rest.1.split_at_mut(length);
+            rest.1 = later;
+            let (scaled, later) = rest.2.split_at_mut(length);
+            rest.2 = later;
+            parts.push(Part {
+                queries: chunk.clone(),
+                coefficients,
+                residual,
+                scaled,
+            });
+        }
+        let (system, lambdas, out) = (&self.system, &self.lambdas, &self.out[..]);
+        let vectors = [&self.direction[..], &self.product[..]];
+        let sums: Vec<[[f64; L]; 2]> = parts
+            .into_par_iter()
+            .map(|part| advance(system, lambdas, out, vectors, moves, part))
+            .collect();
+        [0, 1].map(|which| {
+            let sums: Vec<[f64; L]> = sums.iter().map(|sums| sums[which]).collect();
+            total(&sums)
+        })
+    }
+
+    fn turn(&mut self, turns: [Turn; L]) {
+        let vectors = self
+            .scaled
+            .par_chunks(ROWS)
+            .zip(self.coefficients.par_chunks(ROWS));
+        self.direction.par_chunks_mut(ROWS).zip(vectors).for_each(
+            |(direction, (scaled, coefficients))| {
+                turn(&turns, direction, scaled, coefficients);
+            },
+        );
+    }
+}
+
+fn total<const L: usize>(sums: &[[f64; L]]) -> [f64; L] {
+    let mut total = [0.0; L];
+    for sum in sums {
+        for lane in 0..L {
+            total[lane] += sum[lane];
+        }
+    }
+    total
+}
+
+#[multiversion::multiversion(targets = "simd")]
+fn curvature<const L: usize>(
+    lambdas: &[f64; L],
+    direction: &[[f64; L]],
+    product: &[[f64; L]],
+) -> [f64; L] {
+    let mut sum = [0.0; L];
+    for (direction, product) in direction.iter().zip(product) {
+        for lane in 0..L {
+            sum[lane] += direction[lane] * (product[lane] + lambdas[lane] * direction[lane]);
+        }
+    }
+    sum
+}
+
+#[multiversion::multiversion(targets = "simd")]
+fn advance<const L: usize>(
+    system: &System<'_>,
+    lambdas: &[f64; L],
+    out: &[[bool; L]],
+    vectors: [&[[f64; L]]; 2],
+    moves: &[Move; L],
+    part: Part<'_, L>,
+) -> [[f64; L]; 2] {
+    let queries = system.design.queries();
+    let first = queries.range(part.queries.start).start;
+    let [directions, products] = vectors;
+    let (mut along, mut squares) = ([0.0; L], [0.0; L]);
+    for query in part.queries {
+        let range = queries.range(query);
+        let own = range.start - first..range.end - first;
+        let coefficients = &mut part.coefficients[own.clone()];
+        let residual = &mut part.residual[own.clone()];
+        let scaled = &mut part.scaled[own];
+        let out = &out[query];
+        for (place, row) in range.enumerate() {
+            let (direction, product, y) = (&directions[row], &products[row], system.y[row]);
+            for lane in 0..L {
+                let Move {
+                    checks,
+                    taken,
+                    lost,
+                } = moves[lane];
+                let base = if checks { y } else { residual[place][lane] };
+                let moved = base - lost * (product[lane] + lambdas[lane] * direction[lane]);
+                residual[place][lane] = if out[lane] { 0.0 } else { moved };
+                coefficients[place][lane] += taken * direction[lane];
+            }
+        }
+        system.blocks.0[query].solve(lambdas, residual, scaled);
+        // Rounding would otherwise add up outside of the centred vectors.
+        centre_rows(scaled);
+        for (residual, scaled) in residual.iter().zip(scaled.iter()) {
+            for lane in 0..L {
+                along[lane] += residual[lane] * scaled[lane];
+                squares[lane] += residual[lane] * residual[lane];
+            }
+        }
+    }
+    [along, squares]
+}
+
+#[multiversion::multiversion(targets = "simd")]
+fn turn<const L: usize>(
+    turns: &[Turn; L],
+    direction: &mut [[f64; L]],
+    scaled: &[[f64; L]],
+    coefficients: &[[f64; L]],
+) {
+    for ((direction, scaled), coefficients) in direction.iter_mut().zip(scaled).zip(coefficients) {
+        for lane in 0..L {
+            direction[lane] = match turns[lane] {
+                Turn::Onward(share) => scaled[lane] + share * direction[lane],
+                Turn::Check => coefficients[lane],
+            };
+        }
+    }
 }

@@ -179,9 +179,30 @@ impl<'a> Design<'a> {
         predictions
     }
 
-    /// `X^ X^' v` for a `v` that is centred.
-    pub(super) fn kernel(&self, v: &[f64]) -> Vec<f64> {
-        self.predictions(&self.class_weights(v))
+    /// `X^ X^' v` for several `v` that are centred, a lane each: `m` rows. `weights` has a row for
+    /// each class and is overwritten.
+    ///
+    /// `O(nnz L)` time.
+    pub(super) fn kernel<const L: usize>(
+        &self,
+        v: &[[f64; L]],
+        weights: &mut [[f64; L]],
+        product: &mut [[f64; L]],
+    ) {
+        let mut weighed = Cow::Borrowed(v);
+        if let Some(scales) = &self.scales {
+            scale_rows(weighed.to_mut(), scales);
+        }
+        let tasks = weights.par_chunks_mut(COLUMNS).enumerate();
+        tasks.for_each(|(task, weights)| weigh(self, task * COLUMNS, &weighed, weights));
+        let tasks = product.par_chunks_mut(ROWS).enumerate();
+        tasks.for_each(|(task, product)| predict(self, task * ROWS, weights, product));
+        for part in self.queries().split_mut(product) {
+            centre_rows(part);
+        }
+        if let Some(scales) = &self.scales {
+            scale_rows(product, scales);
+        }
     }
 
     /// Mean of the diagonal of `X^ X^'`.
@@ -348,6 +369,74 @@ impl<'a> Design<'a> {
             *mean /= range.len() as f64;
         }
         means.query = Some(query);
+    }
+}
+
+/// Weights of the classes from `first` on, each times the members of its class.
+#[multiversion::multiversion(targets = "simd")]
+fn weigh<const L: usize>(
+    design: &Design<'_>,
+    first: usize,
+    v: &[[f64; L]],
+    weights: &mut [[f64; L]],
+) {
+    for (weights, class) in weights.iter_mut().zip(first..) {
+        let column = design.candidates.column(class);
+        let count = design.counts[class];
+        *weights = gather(column.rows, column.values, v).map(|sum| count * sum);
+    }
+}
+
+/// Predictions for the rows from `first` on, not centred.
+#[multiversion::multiversion(targets = "simd")]
+fn predict<const L: usize>(
+    design: &Design<'_>,
+    first: usize,
+    weights: &[[f64; L]],
+    predictions: &mut [[f64; L]],
+) {
+    for (prediction, row) in predictions.iter_mut().zip(first..) {
+        let range = design.rows.starts[row]..design.rows.starts[row + 1];
+        let values = &design.rows.values[range.clone()];
+        *prediction = gather(&design.rows.classes[range], values, weights);
+    }
+}
+
+/// The sum of the rows with these numbers, each times its value.
+#[inline(always)]
+fn gather<const L: usize>(numbers: &[u32], values: &[f64], rows: &[[f64; L]]) -> [f64; L] {
+    let mut sum = [0.0; L];
+    for (&number, value) in numbers.iter().zip(values) {
+        let row = &rows[number as usize];
+        for lane in 0..L {
+            sum[lane] += value * row[lane];
+        }
+    }
+    sum
+}
+
+fn scale_rows<const L: usize>(rows: &mut [[f64; L]], scales: &[f64]) {
+    for (row, scale) in rows.iter_mut().zip(scales) {
+        row.iter_mut().for_each(|value| *value *= scale);
+    }
+}
+
+/// Takes the mean of each lane off the rows of a query.
+#[inline(always)]
+pub(super) fn centre_rows<const L: usize>(rows: &mut [[f64; L]]) {
+    let mut means = [0.0; L];
+    for row in rows.iter() {
+        for lane in 0..L {
+            means[lane] += row[lane];
+        }
+    }
+    for mean in &mut means {
+        *mean /= rows.len() as f64;
+    }
+    for row in rows {
+        for lane in 0..L {
+            row[lane] -= means[lane];
+        }
     }
 }
 

@@ -131,13 +131,6 @@ impl Cholesky {
         finite.then_some(Self(lower))
     }
 
-    /// Factors `matrix` on one thread: for many small matrices at once.
-    pub(super) fn small(mut matrix: Square) -> Option<Self> {
-        let factor = matrix.matrix().llt(Side::Lower).ok()?;
-        matrix.matrix_mut().copy_from(factor.L());
-        Some(Self(matrix))
-    }
-
     /// Turns `b` into `M^-1 b`.
     pub(super) fn solve(&self, b: &mut [f64]) {
         let rows = b.len();
@@ -195,6 +188,34 @@ impl Eigen {
             values,
             vectors: eigen.U().to_owned(),
         })
+    }
+
+    /// `(M + shift I)^-1 b` for several shifts and `b`, a lane each.
+    #[inline(always)]
+    pub(super) fn solve_lanes<const L: usize>(
+        &self,
+        shifts: &[f64; L],
+        b: &[[f64; L]],
+        solution: &mut [[f64; L]],
+    ) {
+        solution.fill([0.0; L]);
+        for (along, eigenvalue) in self.values.iter().enumerate() {
+            let vector = self.vectors.col_as_slice(along);
+            let mut sum = [0.0; L];
+            for (x, b) in vector.iter().zip(b) {
+                for lane in 0..L {
+                    sum[lane] += x * b[lane];
+                }
+            }
+            for lane in 0..L {
+                sum[lane] /= eigenvalue + shifts[lane];
+            }
+            for (x, solution) in vector.iter().zip(&mut *solution) {
+                for lane in 0..L {
+                    solution[lane] += x * sum[lane];
+                }
+            }
+        }
     }
 
     /// The decomposition of `M + shift I`.

@@ -10,7 +10,8 @@
 //!
 //! In the primal a group of more rows than half of the unknowns is instead taken off the system,
 //! which is then solved: `w_{-T} = (X'X - X_T'X_T + lambda I)^-1 (X'y - X_T'y_T)`. Conjugate
-//! gradients begin where the whole model ended, with the coefficients of the group at 0.
+//! gradients train again for every group, several side by side, from the whole model if there
+//! are many groups, with the coefficients of the group at 0.
 //!
 //! # A scheme of one's own
 //!
@@ -27,11 +28,12 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-use super::conjugate::{Convergence, Iterative};
+use super::conjugate::{Convergence, Solved, TOLERANCE, Task};
 use super::factor::{Cholesky, Square, System, gram};
 use super::groups::Groups;
 use super::options::{BATCH, TrainError};
-use super::trained::{RidgeProblem, Solution, Trained};
+use super::trained::{Engine, RidgeProblem, Solution, Trained};
+use crate::Lambda;
 use crate::metrics::{mean_concordance, tie_predictions};
 
 /// A row of the table of schemes.
@@ -152,6 +154,10 @@ pub struct Holdout {
     pub convergence: Option<Convergence>,
 }
 
+/// Groups from which on conjugate gradients begin with the model of all queries: without a few of
+/// many queries it is close, without a fold it is not.
+const STARTS_FROM: usize = 16;
+
 /// Rows of some groups, and where each group begins among them.
 struct Batch {
     rows: Vec<usize>,
@@ -186,7 +192,6 @@ impl Trained<'_> {
     pub fn holdout(&self, groups: &Groups) -> Result<Holdout, TrainError> {
         let (trained, problem) = (self, self.problem);
         groups.check(problem.design.queries().len())?;
-        let mut convergence = None;
         let parts = match &trained.solution {
             Solution::Dual(system, coefficients) => {
                 factored(trained, groups, |batch| dual(system, coefficients, batch))?
@@ -205,10 +210,15 @@ impl Trained<'_> {
                     }
                 })?
             }
-            Solution::Iterated(iterative, coefficients, _) => {
-                let (parts, worst) = iterated(trained, iterative, coefficients, groups);
-                convergence = Some(worst);
-                parts
+            Solution::Iterated(blocks, coefficients, _) => {
+                let tasks = groups.iter().map(|out| Task {
+                    lambda: trained.lambda.value(),
+                    out,
+                    start: Some(coefficients),
+                });
+                let tasks: Vec<Task<'_>> = tasks.collect();
+                let solved = problem.solve(blocks, &tasks, TOLERANCE);
+                return Holdout::from_solved(problem, groups, &solved);
             }
         };
         let mut residuals = vec![0.0; problem.labels.len()];
@@ -217,11 +227,103 @@ impl Trained<'_> {
                 residuals[row] = residual;
             }
         }
-        Holdout::from_residuals(problem, &residuals, convergence)
+        Holdout::from_residuals(problem, &residuals, None)
+    }
+}
+
+impl RidgeProblem<'_> {
+    /// Predictions for every query by models that were trained without its group, for each of
+    /// `lambdas`.
+    ///
+    /// `dual` and `primal` train with each of `lambdas` and ignore `tolerance`. `cg` trains for all
+    /// `lambdas` and groups side by side, until the residual is within `tolerance`, as a share of
+    /// the labels: [`HOLDOUT_TOLERANCE`](super::HOLDOUT_TOLERANCE) is enough to compare ridge
+    /// parameters, [`TOLERANCE`](super::TOLERANCE) makes it [`Trained::holdout`].
+    ///
+    /// ```
+    /// use rankrls::data::sample;
+    /// use rankrls::ridge::{Groups, HOLDOUT_TOLERANCE, RidgeProblem, Solver, TrainOptions};
+    /// use rankrls::Lambda;
+    ///
+    /// let data = sample::train();
+    /// let problem = RidgeProblem::new(&data, &TrainOptions::new().solver(Solver::ConjugateGradients))?;
+    /// let lambdas = [Lambda::new(4.0)?, Lambda::new(64.0)?];
+    /// let folds = Groups::folds(data.queries().len(), 5, 1)?;
+    /// let held_out = problem.holdouts(&lambdas, &folds, HOLDOUT_TOLERANCE)?;
+    /// assert_eq!(held_out[1].predictions.len(), data.rows());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Trained::holdout`].
+    pub fn holdouts(
+        &self,
+        lambdas: &[Lambda],
+        groups: &Groups,
+        tolerance: f64,
+    ) -> Result<Vec<Holdout>, TrainError> {
+        groups.check(self.design.queries().len())?;
+        let Engine::Iterative(blocks) = &self.engine else {
+            let held_out = lambdas
+                .iter()
+                .map(|&lambda| self.train(lambda)?.holdout(groups));
+            return held_out.collect();
+        };
+        let whole = |lambda: &Lambda| Task {
+            lambda: lambda.value(),
+            out: &[],
+            start: None,
+        };
+        let starts = if groups.len() < STARTS_FROM {
+            Vec::new()
+        } else {
+            let tasks: Vec<Task<'_>> = lambdas.iter().map(whole).collect();
+            self.solve(blocks, &tasks, tolerance)
+        };
+        let mut order: Vec<usize> = (0..lambdas.len()).collect();
+        // The longest first, so that no lane ends long after the others.
+        order.sort_by(|&a, &b| lambdas[a].value().total_cmp(&lambdas[b].value()));
+        let tasks = order.iter().flat_map(|&place| {
+            let start = starts.get(place).map(|solved| &solved.values[..]);
+            let whole = whole(&lambdas[place]);
+            groups.iter().map(move |out| Task {
+                out,
+                start,
+                ..whole
+            })
+        });
+        let tasks: Vec<Task<'_>> = tasks.collect();
+        let solved = self.solve(blocks, &tasks, tolerance);
+        let mut held_out = Vec::with_capacity(lambdas.len());
+        for (place, solved) in order.into_iter().zip(solved.chunks(groups.len())) {
+            held_out.push((place, Holdout::from_solved(self, groups, solved)?));
+        }
+        held_out.sort_by_key(|&(place, _)| place);
+        Ok(held_out.into_iter().map(|(_, holdout)| holdout).collect())
     }
 }
 
 impl Holdout {
+    /// From models that were trained without each of `groups`.
+    fn from_solved(
+        problem: &RidgeProblem<'_>,
+        groups: &Groups,
+        solved: &[Solved],
+    ) -> Result<Self, TrainError> {
+        let mut residuals = problem.labels.clone();
+        for (group, solved) in groups.iter().zip(solved) {
+            for (row, prediction) in rows_of(problem, group).into_iter().zip(&solved.values) {
+                residuals[row] -= prediction;
+            }
+        }
+        let ended = solved.iter().map(|solved| solved.convergence);
+        let worst = Convergence {
+            iterations: ended.clone().map(|ended| ended.iterations).sum(),
+            residual: ended.map(|ended| ended.residual).fold(0.0, f64::max),
+        };
+        Self::from_residuals(problem, &residuals, Some(worst))
+    }
+
     fn from_residuals(
         problem: &RidgeProblem<'_>,
         residuals: &[f64],
@@ -370,35 +472,6 @@ fn add_product(sum: &mut [f64], matrix: MatRef<'_, f64>, vector: &[f64]) {
     let sum = MatMut::from_column_major_slice_mut(sum, size, 1);
     let vector = MatRef::from_column_major_slice(vector, vector.len(), 1);
     matmul(sum, Accum::Add, matrix, vector, -1.0, Par::Seq);
-}
-
-/// Trains once for every group, from the coefficients of the whole model on.
-fn iterated(
-    trained: &Trained<'_>,
-    iterative: &Iterative<'_>,
-    coefficients: &[f64],
-    groups: &Groups,
-) -> (Vec<Part>, Convergence) {
-    let problem = trained.problem;
-    let part = |group: &&[usize]| {
-        let mut kept = vec![true; problem.design.queries().len()];
-        group.iter().for_each(|&query| kept[query] = false);
-        let mut coefficients = coefficients.to_vec();
-        let ended = iterative.solve(&problem.labels, Some(&kept), &mut coefficients);
-        let predictions = problem.design.kernel(&coefficients);
-        let rows = rows_of(problem, group);
-        let residual = |&row: &usize| problem.labels[row] - predictions[row];
-        let residuals = rows.iter().map(residual).collect();
-        ((rows, residuals), ended)
-    };
-    let groups: Vec<&[usize]> = groups.iter().collect();
-    let found: Vec<(Part, Convergence)> = groups.par_iter().map(part).collect();
-    let (parts, ended): (Vec<Part>, Vec<Convergence>) = found.into_iter().unzip();
-    let worst = Convergence {
-        iterations: ended.iter().map(|ended| ended.iterations).sum(),
-        residual: ended.iter().map(|ended| ended.residual).fold(0.0, f64::max),
-    };
-    (parts, worst)
 }
 
 fn pick(values: &[f64], rows: &[usize]) -> Vec<f64> {

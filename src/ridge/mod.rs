@@ -38,7 +38,7 @@ mod holdout;
 mod options;
 mod trained;
 
-pub use conjugate::{Convergence, ITERATIONS, TOLERANCE};
+pub use conjugate::{Convergence, HOLDOUT_TOLERANCE, ITERATIONS, TOLERANCE};
 pub use groups::Groups;
 pub use holdout::{Holdout, HoldoutScheme};
 pub use options::{Shape, Solver, TrainError, TrainOptions};

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::columns::{ColumnClasses, QueryWeight};
+use crate::kernels::LANES;
 use crate::memory::Bytes;
 
 /// The ways to solve for the weights, by the names that users give.
@@ -113,9 +114,10 @@ impl Solver {
                     8 * classes * ((squares + kept) * classes + 2 * threads * examples)
                 }
                 Self::ConjugateGradients => {
-                    let blocks = rows * largest.min(LARGEST_BLOCK as u64);
-                    // Vectors while training, and again for each group that is held out.
-                    8 * (blocks + (8 * rows + 2 * classes) * (threads + 1))
+                    let block = largest.min(LARGEST_BLOCK as u64);
+                    // A block being decomposed for each thread; vectors of all lanes.
+                    let blocks = rows * block + 3 * threads * block * block;
+                    8 * (blocks + LANES as u64 * (6 * rows + classes) + 2 * rows)
                 }
             }
     }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::conjugate::{Convergence, Iterative};
+use super::conjugate::{self, Convergence, Preconditioner, Solved, TOLERANCE, Task};
 use super::design::Design;
 use super::factor::{Prepared, Square, System};
 use super::options::{Shape, Solver, TrainError, TrainOptions};
@@ -23,17 +23,17 @@ pub struct RidgeProblem<'a> {
     pub(super) labels: Vec<f64>,
     /// Mean of the diagonal of `X X'`.
     mean_diagonal: f64,
-    engine: Engine,
+    pub(super) engine: Engine,
 }
 
 /// What was made of the data.
 #[derive(Debug)]
-enum Engine {
+pub(super) enum Engine {
     /// `X X'`, made definite.
     Dual(Prepared),
     /// `X' X`, and `X' y`.
     Primal(Prepared, Vec<f64>),
-    Iterative,
+    Iterative(Preconditioner),
 }
 
 impl<'a> RidgeProblem<'a> {
@@ -102,7 +102,9 @@ impl<'a> RidgeProblem<'a> {
                 let covariance = prepare(design.covariance(), true)?;
                 Engine::Primal(covariance, design.moments(&labels))
             }
-            Solver::ConjugateGradients => Engine::Iterative,
+            Solver::ConjugateGradients => {
+                Engine::Iterative(Preconditioner::new(&design, mean_diagonal))
+            }
         };
         Ok(Self {
             dataset,
@@ -118,8 +120,17 @@ impl<'a> RidgeProblem<'a> {
         match self.engine {
             Engine::Dual(_) => Solver::Dual,
             Engine::Primal(..) => Solver::Primal,
-            Engine::Iterative => Solver::ConjugateGradients,
+            Engine::Iterative(_) => Solver::ConjugateGradients,
         }
+    }
+
+    pub(super) fn solve(
+        &self,
+        blocks: &Preconditioner,
+        tasks: &[Task<'_>],
+        tolerance: f64,
+    ) -> Vec<Solved> {
+        conjugate::solve(&self.design, blocks, &self.labels, tasks, tolerance)
     }
 
     /// Trains with the ridge parameter `lambda`.
@@ -153,16 +164,17 @@ impl<'a> RidgeProblem<'a> {
                 };
                 (weights, solution)
             }
-            Engine::Iterative => {
-                let iterative = Iterative::new(&self.design, self.mean_diagonal, ridge);
-                let mut coefficients = vec![0.0; self.labels.len()];
-                let convergence = iterative.solve(&self.labels, None, &mut coefficients);
-                tracing::info!(?convergence, "trained");
-                let weights = self.design.class_weights(&coefficients);
-                (
-                    weights,
-                    Solution::Iterated(iterative, coefficients, convergence),
-                )
+            Engine::Iterative(blocks) => {
+                let task = Task {
+                    lambda: ridge,
+                    out: &[],
+                    start: None,
+                };
+                let solved = self.solve(blocks, &[task], TOLERANCE).remove(0);
+                tracing::info!(convergence = ?solved.convergence, "trained");
+                let weights = self.design.class_weights(&solved.values);
+                let solution = Solution::Iterated(blocks, solved.values, solved.convergence);
+                (weights, solution)
             }
         };
         if !class_weights.iter().all(|weight| weight.is_finite()) {
@@ -198,8 +210,8 @@ pub(super) enum Solution<'a> {
         covariance: &'a Square,
         moments: &'a [f64],
     },
-    /// The coefficients as above, and how they were found.
-    Iterated(Iterative<'a>, Vec<f64>, Convergence),
+    /// The preconditioner, the coefficients as above, and how they were found.
+    Iterated(&'a Preconditioner, Vec<f64>, Convergence),
 }
 
 /// Weights of the features that vary within some query; those of all others are 0.

@@ -4,7 +4,9 @@
 use crate::oracle::Problem;
 use crate::oracle::problems::{lambdas, problems};
 use proptest::prelude::*;
-use rankrls::ridge::{Groups, Holdout, RidgeProblem, TrainOptions, Trained};
+use rankrls::ridge::{
+    Groups, HOLDOUT_TOLERANCE, Holdout, RidgeProblem, TOLERANCE, TrainOptions, Trained,
+};
 use rankrls::{Dataset, Lambda, Queries, QueryWeight, Solver, TrainError};
 
 /// Queries from one row to all rows; more rows than columns and the other way round.
@@ -188,6 +190,29 @@ proptest! {
             check_holdout(&problem, weight, &groups, lambda, way, &found)?;
         }
     }
+
+    #[test]
+    fn lambdas_side_by_side_are_held_out_as_defined(
+        problem in drawn(),
+        lambda in lambdas(),
+        weight in weights(),
+        folds in 2usize..5,
+    ) {
+        let queries = problem.sizes.len();
+        let groups = Groups::folds(queries, folds.min(queries), 1);
+        let groups = groups.unwrap_or_else(|_| Groups::queries(queries));
+        let dataset = problem.dataset();
+        let several = [4.0 * lambda, lambda, 16.0 * lambda];
+        let given = several.map(|lambda| Lambda::new(lambda).unwrap());
+        for way in WAYS {
+            let options = options(way).query_weight(weight);
+            let Ok(rls) = RidgeProblem::new(&dataset, &options) else { continue };
+            let found = rls.holdouts(&given, &groups, TOLERANCE).unwrap();
+            for (found, lambda) in found.iter().zip(several) {
+                check_holdout(&problem, weight, &groups, lambda, way, found)?;
+            }
+        }
+    }
 }
 
 fn small() -> Problem {
@@ -310,10 +335,14 @@ fn solvers_agree_on_larger_data_and_threads_do_not_count() {
             let held_out = groups
                 .clone()
                 .map(|groups| trained.holdout(&groups).unwrap());
-            (trained.weights(), held_out)
+            let lambdas = [64.0, 0.25].map(|lambda| Lambda::new(lambda).unwrap());
+            let loose = rls
+                .holdouts(&lambdas, &groups[1], HOLDOUT_TOLERANCE)
+                .unwrap();
+            (trained.weights(), held_out, loose)
         })
     };
-    let (weights, held_out) = run(WAYS[0], 1);
+    let (weights, held_out, exact) = run(WAYS[0], 1);
     for way in WAYS {
         let found = run(way, 1);
         assert_eq!(found, run(way, 3), "{way:?}");
@@ -329,5 +358,34 @@ fn solvers_agree_on_larger_data_and_threads_do_not_count() {
             assert!((found.error - expected.error).abs() < 1e-7, "{way:?}");
             assert_eq!(found.cindex, expected.cindex, "{way:?}");
         }
+        // The loose tolerance is one of conjugate gradients: of the residual, not of predictions.
+        for (found, expected) in found.2.iter().zip(&exact) {
+            let pairs = found.predictions.iter().zip(&expected.predictions);
+            for (found, expected) in pairs {
+                assert!((found - expected).abs() < 1e-4, "{way:?}");
+            }
+            assert!((found.error / expected.error - 1.0).abs() < 1e-5, "{way:?}");
+        }
     }
+}
+
+#[test]
+fn a_task_has_the_same_bits_whatever_stands_beside_it() {
+    let dataset = larger();
+    let options = TrainOptions::new().solver(Solver::ConjugateGradients);
+    let rls = RidgeProblem::new(&dataset, &options).unwrap();
+    let lambdas: Vec<Lambda> = (0..11)
+        .map(|power| Lambda::new(f64::from(1 << power)).unwrap())
+        .collect();
+    let groups = Groups::folds(8, 2, 1).unwrap();
+    let all = rls.holdouts(&lambdas, &groups, HOLDOUT_TOLERANCE).unwrap();
+    for (lambda, found) in lambdas.iter().zip(&all) {
+        let alone = rls.holdouts(&[*lambda], &groups, HOLDOUT_TOLERANCE);
+        assert_eq!(alone.unwrap()[0], *found, "{lambda}");
+        assert!(found.convergence.unwrap().residual <= HOLDOUT_TOLERANCE);
+    }
+    let other = Groups::queries(7);
+    let error = rls.holdouts(&lambdas, &other, HOLDOUT_TOLERANCE);
+    assert!(matches!(error, Err(TrainError::OtherQueries { .. })));
+    assert!(rls.holdouts(&[], &groups, TOLERANCE).unwrap().is_empty());
 }
