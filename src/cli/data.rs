@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Result;
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankrls::columns::Summary;
 use rankrls::data::read::{Format, Loaded, ReadOptions};
 use rankrls::data::sample;
@@ -20,10 +21,8 @@ use rankrls::memory::Bytes;
 /// How data is to be read.
 #[derive(Debug, Args)]
 pub(crate) struct DataArgs {
-    /// Format of the data: auto takes NAME.features for RLScore's triplets, NAME.npz for a matrix of
-    /// SciPy, all else for svmlight
-    #[arg(long, value_enum, default_value_t = FormatName::Auto)]
-    format: FormatName,
+    #[arg(long, help = format_help(), value_parser = format_name(), default_value_t)]
+    format: Format,
     /// Bring together the rows of a query that comes back, instead of refusing it
     #[arg(long)]
     regroup: bool,
@@ -33,24 +32,24 @@ pub(crate) struct DataArgs {
     max_memory: Option<Bytes>,
 }
 
-/// A format by name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum FormatName {
-    Auto,
-    Svmlight,
-    Rlscore,
-    Npz,
+/// Parses the name of a format.
+pub(crate) fn format_name() -> impl TypedValueParser<Value = Format> {
+    let names = [Format::Auto].into_iter().chain(Format::ALL);
+    PossibleValuesParser::new(names.map(Format::name)).map(|name| name.parse().unwrap_or_default())
 }
 
-impl From<FormatName> for Format {
-    fn from(name: FormatName) -> Self {
-        match name {
-            FormatName::Auto => Self::Auto,
-            FormatName::Svmlight => Self::Svmlight,
-            FormatName::Rlscore => Self::Rlscore,
-            FormatName::Npz => Self::Npz,
-        }
+/// Says by which ending each format is known.
+fn format_help() -> String {
+    let mut formats: Vec<String> = Vec::new();
+    for format in Format::ALL
+        .into_iter()
+        .filter(|&format| format != Format::Svmlight)
+    {
+        let file = format.files().split(',').next().unwrap_or_default();
+        formats.push(format!("{file} for {}", format.title()));
     }
+    let formats = formats.join(", ");
+    format!("Format of the data: auto takes {formats}, all else for svmlight")
 }
 
 impl DataArgs {
@@ -62,11 +61,7 @@ impl DataArgs {
 
     /// The same as arguments.
     pub(crate) fn arguments(&self) -> Vec<String> {
-        let format = self.format.to_possible_value();
-        let mut arguments: Vec<String> = format
-            .map(|format| format!("--format={}", format.get_name()))
-            .into_iter()
-            .collect();
+        let mut arguments = vec![format!("--format={}", self.format)];
         if self.regroup {
             arguments.push("--regroup".to_owned());
         }
@@ -79,7 +74,7 @@ impl DataArgs {
     /// How to read, with `held` bytes taken already.
     pub(crate) fn options(&self, held: u64) -> ReadOptions {
         ReadOptions::new()
-            .format(self.format.into())
+            .format(self.format)
             .regroup(self.regroup)
             .max_memory(self.budget().map(|bytes| bytes.saturating_sub(held)))
     }

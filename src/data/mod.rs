@@ -14,26 +14,74 @@ use sprs::{CsMatBase, CsMatViewI};
 mod arrays;
 mod description;
 mod error;
+mod formats;
 mod hash;
 mod queries;
-pub mod read;
 pub mod sample;
 mod sidecar;
 mod subset;
 mod transpose;
-pub(crate) mod write;
 
 use arrays::columns_of_rows;
 pub use arrays::{Columns, Index, IntoColumns, IntoQueries, IntoVector, Value};
 pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;
-pub use hash::{DataHash, InvalidHash};
-pub use queries::Queries;
-pub use rankrls_files::{CompleteOutput, Output, Strings};
-pub use write::{
+pub use formats::{
     DataFiles, MatrixLayout, Part, write_features, write_labels, write_names, write_npy_labels,
     write_npy_query_ids, write_npz, write_query_ids, write_svmlight, write_whole_svmlight,
 };
+pub use hash::{DataHash, InvalidHash};
+pub use queries::Queries;
+pub use rankrls_files::{CompleteOutput, Output, Strings};
+
+pub mod read {
+    //! Readers of ranking data: svmlight / LETOR text, RLScore's triplets and SciPy's matrices.
+    //!
+    //! # svmlight / LETOR
+    //!
+    //! One row a line, `<label> qid:<id> <index>:<value> … # comment`:
+    //!
+    //! - the label is any finite decimal number;
+    //! - `qid` stands right after it, on all rows or on none (all rows are one query then); the
+    //!   identifier is an opaque token, and the rows of a query are next to each other;
+    //! - indices count from 1 and ascend strictly in a row; a value of zero is legal and not stored;
+    //! - tokens are separated by blanks and tabs; comments, blank lines, CRLF, a row without pairs
+    //!   and a last line without line end are legal.
+    //!
+    //! # RLScore's triplets
+    //!
+    //! `X.features` has one row a line, `index:value` with indices that count from 0, where an empty
+    //! line is a row without entries; `X.labels` a label a line; `X.qids` the query of the row on
+    //! each line, and without that file all rows are one query. There are no comments.
+    //!
+    //! Each file may be compressed by gzip or zstd, which is known by its first bytes.
+    //!
+    //! # SciPy's matrices
+    //!
+    //! `X.npz` is a matrix in compressed rows or columns, as `scipy.sparse.save_npz` writes it, with
+    //! `X.labels.npy`, perhaps `X.qids.npy` (integers or text), and perhaps names in `X.names.txt`.
+    //! Entries of a row may be in any order, but not twice in a column; zeros are not stored.
+    //!
+    //! What is not understood is refused: see [`ReadErrorKind`].
+    //!
+    //! ```
+    //! use rankrls::data::read::{ReadErrorKind, ReadOptions};
+    //!
+    //! let text = "2 qid:a 1:0.5 7:1 # relevant\n0 qid:a 2:1\n1 qid:b\n";
+    //! let data = ReadOptions::new().read_from(text.as_bytes(), "text")?.dataset;
+    //! assert_eq!((data.rows(), data.queries().len(), data.width()), (3, 2, 7));
+    //!
+    //! let error = ReadOptions::new().read_from(&b"1 0:0.5\n"[..], "text").unwrap_err();
+    //! assert_eq!(error.kind(), ReadErrorKind::ZeroIndex);
+    //! assert!(error.to_string().starts_with("text:1:3: expected indices that count from 1"));
+    //! # Ok::<(), rankrls::data::read::ReadError>(())
+    //! ```
+
+    pub use super::formats::{
+        Format, Loaded, Place, ReadError, ReadErrorKind, ReadOptions, read_names, read_names_from,
+        read_scores, read_scores_from,
+    };
+}
 
 /// A sparse matrix (examples x stored columns) in compressed column form, with
 /// arrays that are owned or borrowed.

@@ -9,18 +9,21 @@ pub(crate) const SUFFIXES: [&str; 3] = ["", ".gz", ".zst"];
 /// The ending of files of names.
 pub(crate) const NAMES: &str = ".names.txt";
 
-/// What the files that go with the data at `path` have in common: the path without `.gz` or
-/// `.zst` and without the ending before it.
-pub(crate) fn prefix(path: &Path) -> PathBuf {
-    let compressed = path
-        .extension()
-        .is_some_and(|extension| extension == "gz" || extension == "zst");
-    let path = if compressed {
+/// The path without `.gz` or `.zst`.
+pub(crate) fn plain(path: &Path) -> PathBuf {
+    let compressed = ["gz", "zst"].map(Some);
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    if compressed.contains(&extension) {
         path.with_extension("")
     } else {
         path.to_owned()
-    };
-    path.with_extension("")
+    }
+}
+
+/// What the files that go with the data at `path` have in common: the path without `.gz` or
+/// `.zst` and without the ending before it.
+pub(crate) fn prefix(path: &Path) -> PathBuf {
+    plain(path).with_extension("")
 }
 
 /// `prefix` followed by `ending` and the `suffix` of compression.

@@ -11,17 +11,12 @@ use rankrls::{Dataset, IndexBase};
 
 use crate::cli::args::usage;
 use crate::cli::console::Console;
-use crate::cli::data::{DataArgs, FormatName, check_one_stdin, read_named};
+use crate::cli::data::{DataArgs, check_one_stdin, format_name, read_named};
 use crate::cli::output::{CompleteFile, OutputFile, print};
 
 /// Convert data to another format
-///
-/// Formats are svmlight (NAME.svm and the like), RLScore's triplets (NAME.features, .labels,
-/// .qids) and a matrix of SciPy (NAME.npz, with NAME.labels.npy and NAME.qids.npy). Names of columns go to
-/// NAME.names.txt. What is written reads back the same to the last bit: labels, queries, values,
-/// and columns that nothing uses.
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(long_about = long_about(), after_help = "\
 Examples:
   rankrls corpus convert train.svm train.npz --names names.txt
   rankrls corpus convert train.npz train.features
@@ -46,6 +41,19 @@ pub(crate) struct ConvertArgs {
     target: TargetArgs,
 }
 
+fn long_about() -> String {
+    let formats = Format::ALL.map(|format| format!("{} ({})", format.title(), format.files()));
+    let formats = match formats.split_last() {
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    };
+    format!(
+        "Convert data to another format\n\nFormats are {formats}. Names of columns go to \
+         NAME.names.txt. What is written reads back the same to the last bit: labels, queries, \
+         values, and columns that nothing uses."
+    )
+}
+
 pub(crate) fn run(args: &ConvertArgs, console: Console) -> Result<()> {
     check_one_stdin(&[Some(&args.input), args.names.as_ref()])?;
     let target = args.target.create(&args.output)?;
@@ -58,8 +66,8 @@ pub(crate) fn run(args: &ConvertArgs, console: Console) -> Result<()> {
 #[derive(Debug, Args)]
 pub(super) struct TargetArgs {
     /// Format to write: auto goes by the ending, as in reading
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = FormatName::Auto)]
-    to: FormatName,
+    #[arg(long, value_name = "FORMAT", value_parser = format_name(), default_value_t)]
+    to: Format,
     /// Compressed rows or columns, in a file .npz
     #[arg(long, value_enum, default_value_t = LayoutName::Csr)]
     layout: LayoutName,
@@ -94,7 +102,7 @@ impl TargetArgs {
         } else {
             IndexBase::One
         };
-        let files = DataFiles::new(path, self.to.into());
+        let files = DataFiles::new(path, self.to);
         let files = files.layout(layout).index_base(base);
         if path.as_os_str() != "-" {
             let entries = OutputFile::create(&files.path(Part::Entries))?;

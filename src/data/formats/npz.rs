@@ -1,22 +1,41 @@
 //! Sparse matrices as SciPy writes them, with labels and queries beside.
 
 use std::fs::File;
-use std::io::{BufReader, Read, Seek};
+use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::Path;
 
-use zip::ZipArchive;
 use zip::result::ZipError;
+use zip::write::{SimpleFileOptions, StreamWriter};
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use crate::data::IndexBase;
+use super::error::{Fault, ReadError, ReadErrorKind, quote};
+use super::npy::{self, Array, room, write_npy_labels, write_npy_query_ids};
+use super::text::{Text, returning};
+use super::{DataFiles, Facts, Loaded, Part, ReadOptions, Reader};
 use crate::data::queries::Groups;
 use crate::data::sidecar::{has_extension, prefix, with_ending};
 use crate::data::transpose::RowBlock;
+use crate::data::{Dataset, IndexBase};
 
-use super::error::{Fault, ReadError, ReadErrorKind, quote};
-use super::input::is_stdin;
-use super::npy::{Array, room};
-use super::text::{Text, returning};
-use super::{Loaded, ReadOptions};
+pub(super) const FACTS: Facts = Facts {
+    name: "npz",
+    title: "a matrix of SciPy",
+    files: "NAME.npz, with NAME.labels.npy and NAME.qids.npy",
+    ending: |path| has_extension(path, "npz"),
+    reader: Reader::Files {
+        read,
+        expected: "SciPy's file .npz and .labels.npy beside it",
+        remedy: "give the path of the .npz file",
+    },
+    parts: &[(Part::Labels, LABELS), (Part::Queries, QUERIES)],
+    prefix: |path| (prefix(path), ""),
+    compressed: false,
+    names_beside: true,
+    write,
+};
+
+const LABELS: &str = ".labels.npy";
+const QUERIES: &str = ".qids.npy";
 
 /// Bytes of an entry while it is read, and once more in columns.
 const ENTRY: u64 = 2 * 12;
@@ -27,19 +46,12 @@ const ROW: u64 = 2 * 8;
 /// Bytes of a query in the table of all, besides its identifier.
 const QUERY: u64 = 64;
 
-pub(super) fn recognises(path: &Path) -> bool {
-    has_extension(path, "npz")
-}
-
-pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
-    if is_stdin(path) {
-        return Err(one_stream("<stdin>"));
-    }
+fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
     let name = path.display().to_string();
     let mut archive = Archive::open(path, &name)?;
     let mut budget = Budget::new(options.max_memory);
     let prefix = prefix(path);
-    let labels = labels(&with_ending(&prefix, ".labels.npy", ""), &mut budget)?;
+    let labels = labels(&with_ending(&prefix, LABELS, ""), &mut budget)?;
     // The labels say how many rows there may be: a shape alone could claim any number.
     let matrix = archive.matrix(labels.len(), options.width, &mut budget);
     let (block, width, dropped) = matrix.map_err(|fault| fault.of(&name))?;
@@ -47,19 +59,12 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadErr
     text.labels = labels;
     text.dropped_entries = dropped.entries;
     text.dropped_columns = dropped.columns;
-    let path = with_ending(&prefix, ".qids.npy", "");
+    let path = with_ending(&prefix, QUERIES, "");
     if path.exists() {
         text.groups = queries(&path, text.rows, options.regroup, &mut budget)?;
     }
     text.memory = budget.spent;
-    options.build_beside(text, IndexBase::Zero, &prefix)
-}
-
-pub(super) fn one_stream(name: &str) -> ReadError {
-    let expected = "SciPy's file .npz and .labels.npy beside it";
-    Fault::new(ReadErrorKind::OneStream, expected, "one stream".to_owned())
-        .remedy("give the path of the .npz file")
-        .of(name)
+    options.build(text, IndexBase::Zero)
 }
 
 type Matrix = (RowBlock, usize, Dropped);
@@ -67,13 +72,6 @@ type Matrix = (RowBlock, usize, Dropped);
 /// The arrays of an `.npz` file.
 struct Archive<R> {
     archive: ZipArchive<R>,
-}
-
-/// What compressed matrices are called.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Layout {
-    Rows,
-    Columns,
 }
 
 impl Archive<BufReader<File>> {
@@ -103,8 +101,8 @@ impl<R: Read + Seek> Archive<R> {
             return Err(fault.in_array("shape", Some(0)));
         }
         let (major, minor) = match layout {
-            Layout::Rows => (rows, columns),
-            Layout::Columns => (columns, rows),
+            MatrixLayout::Rows => (rows, columns),
+            MatrixLayout::Columns => (columns, rows),
         };
         budget.take(u64::from(rows) * ROW)?;
         let mut bounds = self.bounds(major, budget)?;
@@ -113,8 +111,8 @@ impl<R: Read + Seek> Archive<R> {
         let indices = self.indices(entries, minor)?;
         let values = self.values(entries)?;
         let mut block = match layout {
-            Layout::Columns => by_row(&indices, columns_of(&bounds), &values, rows as usize),
-            Layout::Rows => {
+            MatrixLayout::Columns => by_row(&indices, columns_of(&bounds), &values, rows as usize),
+            MatrixLayout::Rows => {
                 bounds.remove(0);
                 RowBlock {
                     ends: bounds,
@@ -142,15 +140,15 @@ impl<R: Read + Seek> Archive<R> {
         Array::new(entry, name)
     }
 
-    fn layout(&mut self) -> Result<Layout, Fault> {
+    fn layout(&mut self) -> Result<MatrixLayout, Fault> {
         let mut found = String::new();
         self.array("format")?.texts(|_, _, text| {
             text.clone_into(&mut found);
             Ok(())
         })?;
         match &found[..] {
-            "csr" => Ok(Layout::Rows),
-            "csc" => Ok(Layout::Columns),
+            "csr" => Ok(MatrixLayout::Rows),
+            "csc" => Ok(MatrixLayout::Columns),
             other => {
                 let expected = "compressed rows \"csr\" or columns \"csc\"";
                 let found = quote(other.as_bytes());
@@ -435,21 +433,186 @@ fn by_row(
     block
 }
 
+/// Level of compression, named as files are compared byte by byte.
+const LEVEL: i64 = 6;
+
+/// Which of SciPy's compressed matrices to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum MatrixLayout {
+    /// By row, `csr`.
+    #[default]
+    Rows,
+    /// By column, `csc`.
+    Columns,
+}
+
+impl MatrixLayout {
+    /// What SciPy calls it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Rows => "csr",
+            Self::Columns => "csc",
+        }
+    }
+}
+
+/// Writes the matrix of `dataset` as `scipy.sparse.load_npz` reads it: arrays `format`, `shape`,
+/// `indptr`, `indices` and `data` in a compressed zip archive. Values are 64-bit floats, indices
+/// 32-bit integers where they and the number of entries fit, as SciPy has it, else 64-bit ones.
+///
+/// By row, 12 bytes an entry and 8 a row are allocated; by column, a position is written for
+/// every column, used or not.
+///
+/// # Errors
+/// Those of `writer`.
+pub fn write_npz(
+    dataset: &Dataset<'_>,
+    layout: MatrixLayout,
+    writer: impl Write,
+) -> io::Result<()> {
+    let sizes = [dataset.rows(), dataset.width(), dataset.nonzeros()];
+    let fits = sizes.iter().all(|&size| i32::try_from(size).is_ok());
+    let mut archive = NewArchive {
+        zip: ZipWriter::new_stream(writer),
+        index_bytes: if fits { 4 } else { 8 },
+    };
+    match layout {
+        MatrixLayout::Rows => archive.rows(dataset)?,
+        MatrixLayout::Columns => archive.columns(dataset)?,
+    }
+    archive.begin("format", "|S3", "()", 3)?;
+    archive.zip.write_all(layout.name().as_bytes())?;
+    archive.begin("shape", "<i8", "(2,)", 16)?;
+    let shape = [dataset.rows() as u64, dataset.width() as u64];
+    npy::elements(
+        shape.iter().map(|length| length.to_le_bytes()),
+        &mut archive.zip,
+    )?;
+    archive.zip.finish()?.into_inner().flush()
+}
+
+/// An archive of arrays that is being written.
+struct NewArchive<W: Write> {
+    zip: ZipWriter<StreamWriter<W>>,
+    /// Bytes of an index, 4 or 8.
+    index_bytes: usize,
+}
+
+impl<W: Write> NewArchive<W> {
+    fn rows(&mut self, dataset: &Dataset<'_>) -> io::Result<()> {
+        let by_row = dataset.x().to_other_storage();
+        let positions = by_row.indices().iter();
+        let features = positions.map(|&position| dataset.feature(position as usize));
+        self.indices("indices", by_row.nnz(), features)?;
+        let bounds = by_row.proper_indptr();
+        self.positions(dataset.rows(), bounds[1..].iter().map(|&end| end as u64))?;
+        self.values(by_row.nnz(), by_row.data().iter().copied())
+    }
+
+    fn columns(&mut self, dataset: &Dataset<'_>) -> io::Result<()> {
+        let entries = dataset.nonzeros();
+        let stored = || (0..dataset.stored_columns()).map(|position| dataset.column(position));
+        let rows = stored().flat_map(|column| column.rows.iter().copied());
+        self.indices("indices", entries, rows)?;
+        let mut end = 0;
+        let mut next = 0;
+        // `Dataset` refuses widths past 32 bits.
+        let ends = (0..dataset.width()).map(|feature| {
+            let stored = next < dataset.stored_columns();
+            if stored && dataset.feature(next) as usize == feature {
+                end += dataset.column(next).rows.len() as u64;
+                next += 1;
+            }
+            end
+        });
+        self.positions(dataset.width(), ends)?;
+        self.values(
+            entries,
+            stored().flat_map(|column| column.values.iter().copied()),
+        )
+    }
+
+    fn indices(
+        &mut self,
+        name: &str,
+        count: usize,
+        indices: impl Iterator<Item = u32>,
+    ) -> io::Result<()> {
+        self.integers(name, count, indices.map(u64::from))
+    }
+
+    /// `indptr`: 0 and the ends of rows or columns.
+    fn positions(&mut self, count: usize, ends: impl Iterator<Item = u64>) -> io::Result<()> {
+        self.integers("indptr", count + 1, std::iter::once(0).chain(ends))
+    }
+
+    fn integers(
+        &mut self,
+        name: &str,
+        count: usize,
+        integers: impl Iterator<Item = u64>,
+    ) -> io::Result<()> {
+        let bytes = self.index_bytes;
+        self.begin(
+            name,
+            &format!("<i{bytes}"),
+            &format!("({count},)"),
+            count * bytes,
+        )?;
+        if bytes == 8 {
+            return npy::elements(integers.map(u64::to_le_bytes), &mut self.zip);
+        }
+        // They fit, or they would have eight bytes.
+        let low = integers.map(|integer| {
+            let [a, b, c, d, ..] = integer.to_le_bytes();
+            [a, b, c, d]
+        });
+        npy::elements(low, &mut self.zip)
+    }
+
+    fn values(&mut self, count: usize, values: impl Iterator<Item = f64>) -> io::Result<()> {
+        self.begin("data", "<f8", &format!("({count},)"), count * 8)?;
+        npy::elements(values.map(f64::to_le_bytes), &mut self.zip)
+    }
+
+    /// Begins the array `name` of so many bytes.
+    fn begin(&mut self, name: &str, descr: &str, shape: &str, bytes: usize) -> io::Result<()> {
+        // With its header, and with what deflate may add to data that it cannot compress.
+        let large = bytes as u64 + bytes as u64 / 1024 + 4096 > u64::from(u32::MAX);
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Deflated)
+            .compression_level(Some(LEVEL))
+            .large_file(large);
+        self.zip.start_file(format!("{name}.npy"), options)?;
+        npy::header(descr, shape, &mut self.zip)
+    }
+}
+
+fn write(
+    part: Part,
+    dataset: &Dataset<'_>,
+    files: &DataFiles,
+    writer: &mut dyn Write,
+) -> io::Result<()> {
+    match part {
+        Part::Labels => write_npy_labels(dataset, writer),
+        Part::Queries => write_npy_query_ids(dataset, writer),
+        _ => write_npz(dataset, files.layout, writer),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::io::Write;
     use std::path::PathBuf;
 
     use proptest::collection::vec;
     use proptest::prelude::*;
     use tempfile::TempDir;
-    use zip::ZipWriter;
-    use zip::write::SimpleFileOptions;
 
+    use super::super::Format;
     use super::*;
-    use crate::data::read::Format;
-    use crate::data::{DataFiles, Dataset, MatrixLayout, Queries};
+    use crate::data::Queries;
 
     /// An array of so many elements as the header says, and of these bytes.
     fn npy(descr: &str, shape: &str, bytes: &[u8]) -> Vec<u8> {

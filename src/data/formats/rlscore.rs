@@ -1,27 +1,41 @@
 //! RLScore's triplets of files.
 
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::data::IndexBase;
-use crate::data::sidecar::{SUFFIXES, find, with_ending};
-
 use super::error::{Fault, ReadError, ReadErrorKind};
-use super::input::{Source, is_stdin};
+use super::input::Source;
 use super::piece::Lines;
+use super::rows::{self, Rows, tokens};
 use super::text::Text;
-use super::{Loaded, ReadOptions};
+use super::{DataFiles, Facts, Loaded, Part, ReadOptions, Reader};
+use crate::data::sidecar::{SUFFIXES, find, plain, with_ending};
+use crate::data::{Dataset, IndexBase};
+use rankrls_files::push_number;
 
-/// Whether `path` is that of a file of features, or what stands before `.features`.
-pub(super) fn recognises(path: &Path) -> bool {
-    !is_stdin(path)
-        && (split(path).is_some() || (!path.is_file() && find(path, ".features", "").is_some()))
-}
+pub(super) const FACTS: Facts = Facts {
+    name: "rlscore",
+    title: "RLScore's triplets",
+    files: "NAME.features, .labels, .qids",
+    ending: |path| split(path).is_some(),
+    reader: Reader::Files {
+        read,
+        expected: "RLScore's files .features, .labels and .qids",
+        remedy: "give the path of the .features file",
+    },
+    parts: &[
+        (Part::Labels, ".labels"),
+        (Part::Queries, ".qids"),
+        (Part::Entries, ".features"),
+    ],
+    prefix,
+    compressed: true,
+    names_beside: false,
+    write,
+};
 
-pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
-    if is_stdin(path) {
-        return Err(one_stream("<stdin>"));
-    }
-    let (prefix, suffix) = split(path).unwrap_or((path.to_owned(), ""));
+fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
+    let (prefix, suffix) = prefix(path);
     let mut text = read_part(&prefix, ".features", suffix, options, 0)?;
     let labels = read_part(&prefix, ".labels", suffix, options, text.memory)?;
     same_length(&text, &labels)?;
@@ -36,24 +50,17 @@ pub(super) fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadErr
     options.build(text, IndexBase::Zero)
 }
 
-pub(super) fn one_stream(name: &str) -> ReadError {
-    let expected = "RLScore's files .features, .labels and .qids";
-    Fault::new(ReadErrorKind::OneStream, expected, "one stream".to_owned())
-        .remedy("give the path of the .features file")
-        .of(name)
+fn prefix(path: &Path) -> (PathBuf, &'static str) {
+    split(path).unwrap_or((path.to_owned(), ""))
 }
 
 /// What stands before `.features` and the suffix of compression after it.
-pub(in crate::data) fn split(path: &Path) -> Option<(PathBuf, &'static str)> {
-    let suffix_of = |name: &str| SUFFIXES.into_iter().rev().find(|s| name.ends_with(s));
-    let extension = path.extension()?.to_str()?;
-    let suffix = suffix_of(&format!(".{extension}"))?;
-    let plain = if suffix.is_empty() {
-        path.to_owned()
-    } else {
-        path.with_extension("")
-    };
-    (plain.extension()? == "features").then(|| (plain.with_extension(""), suffix))
+fn split(path: &Path) -> Option<(PathBuf, &'static str)> {
+    let file = plain(path);
+    let extension = path.extension().filter(|_| file != path);
+    let suffix = |suffix: &&str| extension.is_some_and(|extension| suffix[1..] == *extension);
+    let suffix = SUFFIXES[1..].iter().copied().find(suffix).unwrap_or("");
+    (file.extension()? == "features").then(|| (file.with_extension(""), suffix))
 }
 
 fn read_part(
@@ -83,6 +90,60 @@ fn same_length(features: &Text, other: &Text) -> Result<(), ReadError> {
     );
     let found = format!("{} lines", other.rows);
     Err(Fault::new(ReadErrorKind::Lengths, expected, found).of(&other.name))
+}
+
+fn write(
+    part: Part,
+    dataset: &Dataset<'_>,
+    _: &DataFiles,
+    writer: &mut dyn Write,
+) -> io::Result<()> {
+    match part {
+        Part::Labels => write_labels(dataset, writer),
+        Part::Queries => write_query_ids(dataset, writer),
+        _ => write_features(dataset, writer),
+    }
+}
+
+/// Writes the entries of `dataset` as RLScore's file `.features`, with the width as
+/// [`write_whole_svmlight`](super::write_whole_svmlight) has it. Allocates 12 bytes an entry and 8 a row.
+///
+/// # Errors
+/// Those of `writer`.
+pub fn write_features(dataset: &Dataset<'_>, writer: impl Write) -> io::Result<()> {
+    let rows = Rows::new(dataset, IndexBase::Zero)?.with_width()?;
+    rows.write(writer, |_, _| {})
+}
+
+/// Writes the labels one a line, as RLScore's file `.labels`.
+///
+/// # Errors
+/// Those of `writer`.
+pub fn write_labels(dataset: &Dataset<'_>, writer: impl Write) -> io::Result<()> {
+    let mut lines = rows::Lines::new(writer);
+    for &label in dataset.labels() {
+        push_number(&mut lines.text, label);
+        lines.end()?;
+    }
+    lines.finish()
+}
+
+/// Writes the query of each row on a line, as RLScore's file `.qids`; nameless queries are
+/// numbered from 1.
+///
+/// # Errors
+/// Those of `writer`; [`io::ErrorKind::InvalidInput`] when a query identifier comes twice or is
+/// no token.
+pub fn write_query_ids(dataset: &Dataset<'_>, writer: impl Write) -> io::Result<()> {
+    let ids = tokens(dataset.queries(), &[' ', '\t', '\r', '\n'])?;
+    let mut lines = rows::Lines::new(writer);
+    for (id, rows) in ids.iter().zip(dataset.queries().ranges()) {
+        for _ in rows {
+            lines.text.extend_from_slice(id.as_bytes());
+            lines.end()?;
+        }
+    }
+    lines.finish()
 }
 
 #[cfg(test)]
@@ -242,10 +303,10 @@ mod tests {
     #[test]
     fn the_name_tells_the_format() {
         for name in ["x.features", "a.b/x.y.features.gz", "x.features.zst"] {
-            assert!(recognises(Path::new(name)), "{name}");
+            assert_eq!(Format::Auto.written(Path::new(name)), Format::Rlscore);
         }
         for name in ["-", "x", "x.svm", "x.features.svm", "features", "x.gz"] {
-            assert!(!recognises(Path::new(name)), "{name}");
+            assert_eq!(Format::Auto.written(Path::new(name)), Format::Svmlight);
         }
         let error = ReadOptions::new().format(Format::Rlscore);
         let error = error.read(Path::new("-")).unwrap_err();

@@ -1,12 +1,13 @@
 //! Files with an item a line: names of features, and scores.
 
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use crate::data::{Dataset, FeatureNames, Strings};
 
 use super::error::{Fault, ReadError, ReadErrorKind};
 use super::input::Source;
+use super::rows::refused;
 use super::text::{CHUNK, Chunks};
 use super::token::{self, BadNumber};
 
@@ -50,6 +51,31 @@ pub(super) fn attach(
     dataset
         .with_names(names)
         .map_err(|error| ReadError::data(&name, &error))
+}
+
+/// Writes names one a line.
+///
+/// # Errors
+/// Those of `writer`; [`io::ErrorKind::InvalidInput`] for a name with a line end in it.
+pub fn write_names(names: &FeatureNames, writer: impl Write) -> io::Result<()> {
+    write_first_names(names, names.len(), writer)
+}
+
+/// Writes the names of the first `columns` columns.
+pub(super) fn write_first_names(
+    names: &FeatureNames,
+    columns: usize,
+    mut writer: impl Write,
+) -> io::Result<()> {
+    for name in names.iter().take(columns) {
+        if name.contains('\n') || name.ends_with('\r') {
+            let message = format!("the feature name {name:?} does not fit on a line");
+            return Err(refused(message));
+        }
+        writer.write_all(name.as_bytes())?;
+        writer.write_all(b"\n")?;
+    }
+    writer.flush()
 }
 
 /// Reads scores, a finite decimal number a line, one for each row of a data set in the order of

@@ -1,0 +1,613 @@
+//! Data as files: the formats, a file each with all there is to know of it, and a line in the list
+//! below. The other files here are what several of them need.
+
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use super::sidecar::{NAMES, find, prefix, with_ending};
+use super::{CompleteOutput, Dataset, IndexBase, Output};
+
+mod lines;
+mod npy;
+mod npz;
+mod piece;
+mod rlscore;
+mod rows;
+mod svmlight;
+#[cfg(test)]
+mod round_trip;
+mod text;
+mod token;
+
+pub use lines::{read_names, read_names_from, read_scores, read_scores_from, write_names};
+pub use npy::{write_npy_labels, write_npy_query_ids};
+pub use npz::{MatrixLayout, write_npz};
+pub use rankrls_files::{Place, ReadError, ReadErrorKind};
+use rankrls_files::{error, input};
+pub use rlscore::{write_features, write_labels, write_query_ids};
+pub use svmlight::{write_svmlight, write_whole_svmlight};
+
+use error::Fault;
+use input::{Source, is_stdin};
+use lines::write_first_names;
+use piece::{Grammar, Lines};
+use text::{CHUNK, Plan, Text};
+
+/// Makes the enum of all formats from their files.
+macro_rules! formats {
+    ($($format:ident => $file:ident),* $(,)?) => {
+        /// The formats of data files, by the names that users give.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+        pub enum Format {
+            /// The format that the ending of the path stands for, perhaps with `.gz` or `.zst`
+            /// after it; svmlight without a known ending. A path that is no file, but becomes one
+            /// with the ending of a format, is read in that format.
+            #[default]
+            Auto,
+            $(
+                #[doc = concat!("`", stringify!($file), "`: [`title`](Self::title) and [`files`](Self::files) describe it.")]
+                $format,
+            )*
+        }
+
+        impl Format {
+            /// All formats but [`Auto`](Self::Auto).
+            pub const ALL: [Self; [$(Self::$format),*].len()] = [$(Self::$format),*];
+
+            fn facts(self) -> &'static Facts {
+                match self {
+                    Self::Auto => &svmlight::FACTS,
+                    $(Self::$format => &$file::FACTS,)*
+                }
+            }
+        }
+    };
+}
+
+formats! {
+    Svmlight => svmlight,
+    Rlscore => rlscore,
+    Npz => npz,
+}
+
+/// All there is to know of a format.
+struct Facts {
+    name: &'static str,
+    /// What people call data in it.
+    title: &'static str,
+    /// The names of its files. The first tells its ending.
+    files: &'static str,
+    /// Whether a path ends as files of this format do.
+    ending: fn(&Path) -> bool,
+    reader: Reader,
+    /// Parts in files of their own, and the endings of these. Entries have the path that was given
+    /// unless they stand here.
+    parts: &'static [(Part, &'static str)],
+    /// What stands before the endings of the parts, and the suffix of compression after them.
+    prefix: fn(&Path) -> (PathBuf, &'static str),
+    /// Whether parts may be compressed.
+    compressed: bool,
+    /// Whether names are taken from `NAME.names.txt` unless other names are given.
+    names_beside: bool,
+    /// Writes a part other than names.
+    write: fn(Part, &Dataset<'_>, &DataFiles, &mut dyn Write) -> io::Result<()>,
+}
+
+impl Facts {
+    fn ending_of(&self, part: Part) -> Option<&'static str> {
+        let found = self.parts.iter().find(|(other, _)| *other == part);
+        found.map(|(_, ending)| *ending)
+    }
+}
+
+/// How a format is read.
+enum Reader {
+    /// From one stream, which may be compressed.
+    Stream(fn(Source<'_>, &ReadOptions) -> Result<Loaded, ReadError>),
+    /// From several files.
+    Files {
+        read: fn(&Path, &ReadOptions) -> Result<Loaded, ReadError>,
+        /// The files, for the message that refuses one stream.
+        expected: &'static str,
+        remedy: &'static str,
+    },
+}
+
+impl Format {
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            format => format.facts().name,
+        }
+    }
+
+    /// What people call data in this format.
+    pub fn title(self) -> &'static str {
+        self.facts().title
+    }
+
+    /// The names of its files.
+    pub fn files(self) -> &'static str {
+        self.facts().files
+    }
+
+    /// The format in which data are written to `path`.
+    fn written(self, path: &Path) -> Self {
+        let ends = |format: &Self| (format.facts().ending)(path);
+        match self {
+            Self::Auto => Self::ALL.into_iter().find(ends).unwrap_or(Self::Svmlight),
+            format => format,
+        }
+    }
+
+    /// The format in which data at `path` are read: a path that is no file may be the beginning of
+    /// the path of the entries.
+    fn read(self, path: &Path) -> Self {
+        let format = self.written(path);
+        if self != Self::Auto || format != Self::Svmlight || is_stdin(path) || path.is_file() {
+            return format;
+        }
+        let there = |format: &Self| {
+            let ending = format.facts().ending_of(Part::Entries);
+            ending.is_some_and(|ending| find(path, ending, "").is_some())
+        };
+        Self::ALL.into_iter().find(there).unwrap_or(format)
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let mut formats = [Self::Auto].into_iter().chain(Self::ALL);
+        let found = formats.find(|format| format.name() == name);
+        found.ok_or_else(|| format!("there is no format {name}"))
+    }
+}
+
+/// Data as it was read.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The rows, in the order of the file unless [`ReadOptions::regroup`] moved them.
+    pub dataset: Dataset<'static>,
+    /// Entries other than zero that were dropped, being in columns at or beyond
+    /// [`ReadOptions::width`].
+    pub dropped_entries: u64,
+    /// In how many different columns they were.
+    pub dropped_columns: u64,
+}
+
+/// How to read data.
+#[derive(Debug, Clone)]
+pub struct ReadOptions {
+    format: Format,
+    zero_based: bool,
+    regroup: bool,
+    width: Option<usize>,
+    names: Option<PathBuf>,
+    max_memory: Option<u64>,
+    chunk: usize,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            format: Format::default(),
+            zero_based: false,
+            regroup: false,
+            width: None,
+            names: None,
+            max_memory: None,
+            chunk: CHUNK,
+        }
+    }
+}
+
+impl ReadOptions {
+    /// All at their defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The format of the file. Default: [`Format::Auto`].
+    #[must_use]
+    pub fn format(mut self, format: Format) -> Self {
+        self.format = format;
+        self
+    }
+
+    /// Whether the indices of an svmlight file count from 0. Default: no, from 1. RLScore's
+    /// always count from 0.
+    #[must_use]
+    pub fn zero_based(mut self, zero_based: bool) -> Self {
+        self.zero_based = zero_based;
+        self
+    }
+
+    /// Whether the rows of a query that comes back are moved to its others, instead of being
+    /// refused. Default: no. Queries stay in the order of their first rows and rows in the
+    /// order of the file; [`Dataset::input_rows`] has the way back.
+    #[must_use]
+    pub fn regroup(mut self, regroup: bool) -> Self {
+        self.regroup = regroup;
+        self
+    }
+
+    /// The number of columns: entries in columns at or beyond it are dropped and counted.
+    /// Default: none, one more than the last column that the file mentions. Data for a model
+    /// takes its width from the model.
+    #[must_use]
+    pub fn width(mut self, width: impl Into<Option<usize>>) -> Self {
+        self.width = width.into();
+        self
+    }
+
+    /// A file with the names of the columns, see [`read_names`]. Default: none.
+    #[must_use]
+    pub fn names(mut self, path: impl Into<Option<PathBuf>>) -> Self {
+        self.names = path.into();
+        self
+    }
+
+    /// Bytes that may be held while reading, in rows and in the columns made of them. Default:
+    /// none, no limit. Some chunks of text come on top, 1/32 of the limit and at most 1 MiB
+    /// each.
+    #[must_use]
+    pub fn max_memory(mut self, bytes: impl Into<Option<u64>>) -> Self {
+        self.max_memory = bytes.into();
+        self
+    }
+
+    /// Bytes of text that a thread parses at a time.
+    #[cfg(test)]
+    fn chunk(mut self, bytes: usize) -> Self {
+        self.chunk = bytes;
+        self
+    }
+
+    /// Reads the file at `path`, or standard input for `-`.
+    ///
+    /// Uses the threads of the current rayon pool and one more. Peak memory is about twice that
+    /// of the data set.
+    ///
+    /// # Errors
+    /// [`ReadError`] names the place in the file and what is wrong there; of several faults it
+    /// is that of the first line.
+    pub fn read(&self, path: &Path) -> Result<Loaded, ReadError> {
+        let facts = self.format.read(path).facts();
+        match facts.reader {
+            Reader::Stream(read) => read(Source::open(path, self.max_memory)?, self),
+            Reader::Files { .. } if is_stdin(path) => self.read_from(io::empty(), "<stdin>"),
+            // Data that takes its width from elsewhere has no use for names.
+            Reader::Files { read, .. }
+                if facts.names_beside && self.names.is_none() && self.width.is_none() =>
+            {
+                read(path, &self.clone().names(find(&prefix(path), NAMES, "")))
+            }
+            Reader::Files { read, .. } => read(path, self),
+        }
+    }
+
+    /// Reads a stream, perhaps compressed, that messages call `name`: svmlight text unless
+    /// [`Self::format`] says otherwise.
+    ///
+    /// # Errors
+    /// As [`Self::read`], and [`OneStream`](ReadErrorKind::OneStream) when the format is
+    /// one of several files.
+    pub fn read_from(&self, reader: impl Read + Send, name: &str) -> Result<Loaded, ReadError> {
+        match self.format.facts().reader {
+            Reader::Stream(read) => read(Source::new(reader, name, self.max_memory)?, self),
+            Reader::Files {
+                expected, remedy, ..
+            } => {
+                let found = "one stream".to_owned();
+                let fault = Fault::new(ReadErrorKind::OneStream, expected, found);
+                Err(fault.remedy(remedy).of(name))
+            }
+        }
+    }
+
+    fn plan(&self, lines: Lines, base: IndexBase, spent: u64) -> Plan {
+        Plan {
+            grammar: Grammar {
+                lines,
+                first: base.first(),
+                width: self.width,
+            },
+            chunk: self.chunk,
+            limit: self.max_memory,
+            spent,
+            regroup: self.regroup,
+        }
+    }
+
+    /// The data set of the rows of `text`, whose labels and queries may have come from others.
+    fn build(&self, text: Text, base: IndexBase) -> Result<Loaded, ReadError> {
+        if text.rows == 0 {
+            return Err(Fault::no_rows().of(&text.name));
+        }
+        let name = text.name.clone();
+        let width = self.width.unwrap_or(text.width);
+        let (dropped_entries, dropped_columns) = (text.dropped_entries, &text.dropped_columns);
+        let dropped_columns = dropped_columns.len() as u64;
+        let held = text.memory;
+        let dataset = text
+            .into_dataset(width)
+            .map_err(|error| ReadError::data(&name, &error))?
+            .with_index_base(base);
+        let dataset = match &self.names {
+            None => dataset,
+            Some(path) => lines::attach(dataset, path, self.max_memory, held)?,
+        };
+        Ok(Loaded {
+            dataset,
+            dropped_entries,
+            dropped_columns,
+        })
+    }
+}
+
+/// A file of a data set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// Entries; in svmlight text labels and queries, too.
+    Entries,
+    /// Labels.
+    Labels,
+    /// The query of each row.
+    Queries,
+    /// Names of the columns.
+    Names,
+}
+
+/// Where, and how, a data set is written: [`ReadOptions`] reads it back unchanged.
+///
+/// Names go to `NAME.names.txt`, where `NAME` is the path without `.gz` or `.zst` and without the
+/// ending before it. Readers of `.npz` find them there; readers of other formats
+/// have to be told.
+#[derive(Debug, Clone)]
+pub struct DataFiles {
+    path: PathBuf,
+    format: Format,
+    layout: MatrixLayout,
+    base: IndexBase,
+}
+
+impl DataFiles {
+    /// The files of a data set at `path`. [`Format::Auto`] is known by the ending: `.npz`,
+    /// `.features` (perhaps with `.gz` or `.zst`), all others are svmlight.
+    pub fn new(path: &Path, format: Format) -> Self {
+        Self {
+            path: path.to_owned(),
+            format: format.written(path),
+            layout: MatrixLayout::default(),
+            base: IndexBase::default(),
+        }
+    }
+
+    /// By row or by column, for `.npz`. Default: by row.
+    #[must_use]
+    pub fn layout(mut self, layout: MatrixLayout) -> Self {
+        self.layout = layout;
+        self
+    }
+
+    /// The index of the first column in svmlight text. Default: [`IndexBase::One`].
+    #[must_use]
+    pub fn index_base(mut self, base: IndexBase) -> Self {
+        self.base = base;
+        self
+    }
+
+    /// The format, never [`Format::Auto`].
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// The parts that `dataset` has in this format. The entries are last: when they are there,
+    /// all is there.
+    pub fn parts(&self, dataset: &Dataset<'_>) -> Vec<Part> {
+        let queries = dataset.queries();
+        let queries = queries.ids().is_some() || queries.len() > 1;
+        let parts = [Part::Labels, Part::Queries, Part::Names];
+        let has = |part: &Part| match part {
+            Part::Names => dataset.names().is_some(),
+            Part::Queries if !queries => false,
+            &part => self.ending(part).is_some(),
+        };
+        let parts = parts.into_iter().filter(has);
+        parts.chain([Part::Entries]).collect()
+    }
+
+    /// The ending of the file of a part, if the format gives it one.
+    fn ending(&self, part: Part) -> Option<&'static str> {
+        self.format.facts().ending_of(part)
+    }
+
+    /// The file of a part.
+    pub fn path(&self, part: Part) -> PathBuf {
+        let (prefix, suffix) = (self.format.facts().prefix)(&self.path);
+        match (part, self.ending(part)) {
+            (Part::Names, _) => with_ending(&prefix, NAMES, ""),
+            (_, Some(ending)) => with_ending(&prefix, ending, suffix),
+            (_, None) => self.path.clone(),
+        }
+    }
+
+    /// A file that is there and would be read as a part of `dataset`, which has no such part: it
+    /// is of other data, and must go before these are written.
+    pub fn stranger(&self, dataset: &Dataset<'_>) -> Option<PathBuf> {
+        let (facts, parts) = (self.format.facts(), self.parts(dataset));
+        let (prefix, _) = (facts.prefix)(&self.path);
+        let queries = || match self.ending(Part::Queries)? {
+            ending if facts.compressed => find(&prefix, ending, ""),
+            _ => Some(self.path(Part::Queries)).filter(|path| path.exists()),
+        };
+        let names = || find(&prefix, NAMES, "").filter(|_| facts.names_beside);
+        let absent = |part| !parts.contains(&part);
+        absent(Part::Queries)
+            .then(queries)
+            .flatten()
+            .or_else(|| absent(Part::Names).then(names).flatten())
+    }
+
+    /// Writes one part.
+    ///
+    /// # Errors
+    /// Those of `writer`; [`io::ErrorKind::InvalidInput`] for identifiers or names that the format
+    /// does not hold.
+    pub fn write_part(
+        &self,
+        part: Part,
+        dataset: &Dataset<'_>,
+        mut writer: impl Write,
+    ) -> io::Result<()> {
+        match (part, dataset.names()) {
+            (Part::Names, None) => writer.flush(),
+            (Part::Names, Some(names)) => write_first_names(names, dataset.width(), writer),
+            _ => (self.format.facts().write)(part, dataset, self, &mut writer),
+        }
+    }
+
+    /// Writes all parts; they appear when all have been written, each of them whole.
+    ///
+    /// # Errors
+    /// As [`Self::write_part`], and [`io::ErrorKind::AlreadyExists`] when there is a
+    /// [`stranger`](Self::stranger).
+    pub fn write(&self, dataset: &Dataset<'_>) -> io::Result<()> {
+        if let Some(stranger) = self.stranger(dataset) {
+            let message = format!("{} belongs to other data", stranger.display());
+            return Err(io::Error::new(io::ErrorKind::AlreadyExists, message));
+        }
+        let mut complete = Vec::new();
+        for part in self.parts(dataset) {
+            let mut output = Output::create(&self.path(part))?;
+            self.write_part(part, dataset, &mut output)?;
+            complete.push(output.complete()?);
+        }
+        complete.into_iter().try_for_each(CompleteOutput::commit)
+    }
+}
+
+/// What tests compress.
+#[cfg(test)]
+mod compressed {
+    use std::io::Write;
+
+    use flate2::write::GzEncoder;
+
+    pub(super) fn gz(text: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(text).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    pub(super) fn zst(text: &[u8]) -> Vec<u8> {
+        zstd::encode_all(text, 3).unwrap()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file of the corpora, or none and a word about it.
+    fn corpus(file: &str) -> Option<PathBuf> {
+        let folder = std::env::var_os("RANKRLS_CORPORA");
+        if folder.is_none() {
+            eprintln!("NOT TESTED on {file}: RANKRLS_CORPORA does not name the folder of corpora");
+        }
+        folder.map(|folder| Path::new(&folder).join(file))
+    }
+
+    /// Rows, queries, columns, stored columns and non-zeros.
+    fn size(data: &Dataset<'_>) -> [usize; 5] {
+        let queries = data.queries().len();
+        let columns = [data.width(), data.stored_columns(), data.nonzeros()];
+        [data.rows(), queries, columns[0], columns[1], columns[2]]
+    }
+
+    #[test]
+    fn rlscore_corpus_is_read() {
+        let Some(path) = corpus("rlscore-parse/train.features") else {
+            return;
+        };
+        let data = ReadOptions::new().read(&path).unwrap().dataset;
+        assert_eq!(size(&data), [100, 22, 195_095, 9_312, 51_855]);
+        assert_eq!(data.queries().id(1), Some("1001"));
+        let width = data.width();
+        let path = path.with_file_name("test");
+        let test = ReadOptions::new().width(width).read(&path).unwrap();
+        assert_eq!(test.dataset.width(), width);
+        assert_eq!(
+            (test.dataset.rows(), test.dataset.queries().len()),
+            (100, 20)
+        );
+        assert!(test.dropped_columns > 0);
+    }
+
+    #[test]
+    fn parse_corpus_is_read_with_its_names() {
+        let Some(path) = corpus("ewt-parse/train_2000.svm.zst") else {
+            return;
+        };
+        let options = ReadOptions::new().names(path.with_file_name("features_2000.txt.zst"));
+        let data = options.read(&path).unwrap().dataset;
+        assert_eq!(size(&data), [2_000, 108, 118_971, 118_971, 1_308_985]);
+        assert_eq!(data.names().unwrap().len(), 118_971);
+    }
+
+    /// Feature, row and value of every entry, by the simplest of readers.
+    fn naive(text: &str) -> Vec<(u32, usize, f64)> {
+        let mut entries = Vec::new();
+        for (row, line) in text.lines().enumerate() {
+            let tokens = line.split('#').next().unwrap_or_default().split(' ');
+            for (index, value) in tokens.skip(2).filter_map(|token| token.split_once(':')) {
+                let (index, value): (u32, f64) = (index.parse().unwrap(), value.parse().unwrap());
+                entries.push((index - 1, row, value));
+            }
+        }
+        entries.retain(|(_, _, value)| *value != 0.0);
+        entries.sort_by_key(|&(feature, row, _)| (feature, row));
+        entries
+    }
+
+    #[test]
+    fn corpora_hold_what_a_naive_reader_finds() {
+        for file in [
+            "ewt-parse/test_2000.svm.zst",
+            "letor-mq2008-fold3/vali.txt.zst",
+        ] {
+            let Some(path) = corpus(file) else { return };
+            let text = zstd::decode_all(std::fs::File::open(&path).unwrap()).unwrap();
+            let data = ReadOptions::new().read(&path).unwrap().dataset;
+            let column = |position| {
+                let entries = data.column(position).iter();
+                entries.map(move |(row, value)| (position, row, value))
+            };
+            let entries = (0..data.stored_columns()).flat_map(column);
+            let entries =
+                entries.map(|(position, row, value)| (data.feature(position), row, value));
+            assert!(entries.eq(naive(std::str::from_utf8(&text).unwrap())));
+        }
+    }
+
+    #[test]
+    fn letor_corpus_is_read() {
+        let Some(path) = corpus("letor-mq2008-fold3/train.txt.zst") else {
+            return;
+        };
+        let data = ReadOptions::new().read(&path).unwrap().dataset;
+        assert_eq!(size(&data)[..3], [8_643, 470, 46]);
+        assert_eq!(data.queries().id(0), Some("14037"));
+    }
+}
