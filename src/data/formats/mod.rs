@@ -14,10 +14,10 @@ mod npy;
 mod npz;
 mod piece;
 mod rlscore;
-mod rows;
-mod svmlight;
 #[cfg(test)]
 mod round_trip;
+mod rows;
+mod svmlight;
 mod text;
 mod token;
 
