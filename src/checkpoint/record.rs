@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use super::{CheckpointError, load, save};
 use crate::Lambda;
 use crate::data::DataHash;
-use crate::greedy::{Criterion, Observer, Plan, SelectionOptions, State, Step, StrategyKind};
+use crate::greedy::{
+    Criterion, Observer, Plan, SelectionOptions, State, Step, StrategyKind, TargetOptions,
+};
 use crate::metrics::Convention;
 use crate::tune::{self, Evidence, GridStep, Measure, RecordedPath, Rule, TuneOptions};
 
@@ -94,6 +96,25 @@ fn selection_changes(then: &SelectionOptions, now: &SelectionOptions) -> Vec<Str
         Criterion::Ranking { convention, .. } => format!("{} ({convention})", options.criterion),
     };
     let weight = |options: &SelectionOptions| options.query_weight.to_string();
+    let target = |options: &SelectionOptions| {
+        let TargetOptions {
+            labels,
+            refit,
+            blend,
+            teacher_lambda,
+        } = options.target;
+        let or_default = |given: Option<String>| given.unwrap_or_else(|| "the default".to_owned());
+        [
+            labels.to_string(),
+            or_default(refit.map(|refit| refit.to_string())),
+            or_default(blend.map(|blend| blend.to_string())),
+            or_default(teacher_lambda.map(|lambdas| lambdas.to_string())),
+        ]
+    };
+    let [
+        [then_labels, then_refit, then_blend, then_teacher],
+        [now_labels, now_refit, now_blend, now_teacher],
+    ] = [target(then), target(now)];
     changes([
         ("strategy", strategy(then), strategy(now)),
         ("lambda", then.lambda.to_string(), now.lambda.to_string()),
@@ -102,6 +123,10 @@ fn selection_changes(then: &SelectionOptions, now: &SelectionOptions) -> Vec<Str
         ("seed", then.seed.to_string(), now.seed.to_string()),
         ("criterion", criterion(then), criterion(now)),
         ("query weight", weight(then), weight(now)),
+        ("the scale of labels", then_labels, now_labels),
+        ("refit", then_refit, now_refit),
+        ("blend", then_blend, now_blend),
+        ("teacher's lambdas", then_teacher, now_teacher),
     ])
 }
 

@@ -57,7 +57,8 @@ pub(crate) struct SelectArgs {
     /// Go on from this model, whose options hold, to K features
     #[arg(long, value_name = "MODEL")]
     #[arg(conflicts_with_all = [
-        "lambda", "strategy", "criterion", "query_weight", "sample", "seed", "dry_run",
+        "lambda", "strategy", "criterion", "query_weight", "sample", "seed", "dry_run", "labels",
+        "refit", "blend", "teacher_lambda",
     ])]
     extend: Option<PathBuf>,
     #[command(flatten)]
@@ -281,9 +282,9 @@ impl Job<'_> {
         earlier: &Start,
         watch: &mut Watch<'_>,
     ) -> Result<Selection> {
-        let (labels, held) = (self.input.train.labels(), self.input.memory());
+        let (train, held) = (&self.input.train, self.input.memory());
         let (steps, options) = (&earlier.steps, &earlier.options);
-        let selection = resume_among(candidates, labels, held, options, steps, watch);
+        let selection = resume_among(candidates, train, held, options, steps, watch);
         watch.clear();
         match watch.test.as_ref().and_then(TestPath::error) {
             None => Ok(selection?),

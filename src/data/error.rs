@@ -59,6 +59,17 @@ pub enum DatasetError {
         /// The label.
         value: f64,
     },
+    /// A teacher's score that is nan or infinite.
+    #[error("the teacher's score of row {row} is {value}: scores must be finite")]
+    Score {
+        /// Row of the score.
+        row: usize,
+        /// The score.
+        value: f64,
+    },
+    /// A teacher that does not tell examples apart.
+    #[error("the teacher's scores are constant in every query: they teach nothing")]
+    ConstantScores,
     /// A value that is nan or infinite.
     #[error("the value at row {row}, column {column} is {value}: values must be finite")]
     Value {

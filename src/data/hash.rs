@@ -11,8 +11,8 @@ use super::Dataset;
 /// Bytes gathered before they are hashed.
 const BUFFER: usize = 1 << 16;
 
-/// BLAKE3 hash of what a data set holds: labels, queries with their identifiers, width, and the
-/// entries of every column. It does not depend on how the file was compressed or formatted, nor
+/// BLAKE3 hash of what a data set holds: labels, queries with their identifiers, width, the
+/// entries of every column, and the scores of a teacher if there are any. It does not depend on how the file was compressed or formatted, nor
 /// on names, stored zeros and the way indices are counted. Written as 64 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -35,6 +35,9 @@ impl DataHash {
         }
         for position in 0..dataset.stored_columns() {
             content.column(dataset, position);
+        }
+        for score in dataset.teacher().into_iter().flatten() {
+            content.float(*score);
         }
         content.finish()
     }

@@ -16,6 +16,7 @@ mod description;
 mod error;
 mod formats;
 mod hash;
+mod label_scale;
 mod queries;
 pub mod sample;
 mod sidecar;
@@ -31,6 +32,7 @@ pub use formats::{
     write_npy_query_ids, write_npz, write_query_ids, write_svmlight, write_whole_svmlight,
 };
 pub use hash::{DataHash, InvalidHash};
+pub use label_scale::LabelScale;
 pub use queries::Queries;
 pub use rankrls_files::{CompleteOutput, Output, Strings};
 
@@ -222,6 +224,8 @@ pub struct Dataset<'a> {
     index_base: IndexBase,
     /// Position in the input of every row, where the reader moved rows.
     input_rows: Option<Vec<u32>>,
+    /// Scores of a teacher, `m`.
+    teacher: Option<Vec<f64>>,
 }
 
 impl Columns<'_> {
@@ -291,6 +295,7 @@ impl<'a> Dataset<'a> {
             names: None,
             index_base: IndexBase::default(),
             input_rows: None,
+            teacher: None,
         };
         dataset.check_numbers()?;
         Ok(dataset)
@@ -388,6 +393,42 @@ impl<'a> Dataset<'a> {
         }
         self.input_rows = Some(input_rows);
         Ok(self)
+    }
+
+    /// Adds the scores of a teacher, one a row: of any ranker, in any units, as long as no row's
+    /// score has seen the labels of the row's query. The strategy `distil` and cross-fitted weights
+    /// learn from them in place of RankRLS on all columns. They stay with the rows in
+    /// [`queries_subset`](Self::queries_subset).
+    ///
+    /// # Errors
+    /// [`DatasetError`] for another number of scores than rows, for scores that are not finite, and
+    /// for scores that are constant in every query.
+    pub fn with_teacher(mut self, scores: Vec<f64>) -> Result<Self, DatasetError> {
+        if scores.len() != self.rows() {
+            return Err(DatasetError::Lengths {
+                what: "teacher's scores",
+                expected: self.rows(),
+                found: scores.len(),
+            });
+        }
+        if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
+            return Err(DatasetError::Score {
+                row,
+                value: scores[row],
+            });
+        }
+        let constant =
+            |range: std::ops::Range<usize>| scores[range].windows(2).all(|pair| pair[0] == pair[1]);
+        if self.queries.ranges().all(constant) {
+            return Err(DatasetError::ConstantScores);
+        }
+        self.teacher = Some(scores);
+        Ok(self)
+    }
+
+    /// The scores of a teacher, one a row, if there are any.
+    pub fn teacher(&self) -> Option<&[f64]> {
+        self.teacher.as_deref()
     }
 
     fn check_numbers(&self) -> Result<(), DatasetError> {

@@ -24,13 +24,17 @@ impl Dataset<'_> {
             gathered.push(self.feature(position), kept);
         }
         let queries = self.queries.subset(&taken)?;
-        let labels = self.labels.iter().zip(&numbers);
-        let labels = labels.filter(|(_, number)| **number != DROPPED);
-        let labels = labels.map(|(&label, _)| label).collect();
+        let stays = |values: &[f64]| -> Vec<f64> {
+            let values = values.iter().zip(&numbers);
+            let values = values.filter(|(_, number)| **number != DROPPED);
+            values.map(|(&value, _)| value).collect()
+        };
+        let labels = stays(&self.labels).into();
         let columns = gathered.finish(queries.rows(), self.width)?;
         let mut dataset = Dataset::assemble(columns, labels, queries)?;
         dataset.index_base = self.index_base;
         dataset.names.clone_from(&self.names);
+        dataset.teacher = self.teacher().map(stays);
         Ok(dataset)
     }
 

@@ -102,7 +102,7 @@ fn times_transposed(factor: &[f64], x: &mut [f64]) {
 }
 
 /// `L^-1 x` into `x`.
-fn solve(factor: &[f64], x: &mut [f64]) {
+pub(super) fn solve(factor: &[f64], x: &mut [f64]) {
     for step in 0..x.len() {
         let row = row(factor, step);
         x[step] = (x[step] - kernels::dot(&row[..step], &x[..step])) / row[step];

@@ -2,11 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::error::{check_labels, check_values};
+use super::refit::Refit as Weights;
+use super::target::{REFIT_BLEND, REFIT_LAMBDA};
+use super::teacher::{Lesson, learnt};
 use super::{
-    Addition, Contest, Plan, RankingCriterion, Round, Sampler, SelectError, SelectionOptions,
-    State, Strategy, Work, lqo_cindex,
+    Addition, Contest, Plan, RankingCriterion, Refit, Round, Sampler, SelectError,
+    SelectionOptions, State, Strategy, Target, Teacher, Work, lqo_cindex,
 };
-use crate::Lambda;
 use crate::columns::ColumnClasses;
 use crate::data::Column;
 
@@ -18,6 +21,7 @@ use crate::data::Column;
 pub struct Greedy<'a> {
     candidates: &'a ColumnClasses,
     labels: &'a [f64],
+    teacher: Option<Teacher>,
     state: State,
     strategy: Box<dyn Strategy>,
     sampler: Option<Sampler>,
@@ -62,27 +66,51 @@ pub struct Advance {
 
 impl<'a> Greedy<'a> {
     /// Before the first step of the selection that `plan` has made of `options`. Takes the
-    /// `recorded` steps of an earlier run again, without a search, and then goes on.
+    /// `recorded` steps of an earlier run again, without a search, and then goes on. Trains the
+    /// teacher, where the plan has one and `target` does not bring its scores.
     ///
     /// # Errors
-    /// [`SelectError`] where labels, values or `lambda` cannot be computed with, or the criterion
-    /// is undefined.
+    /// [`SelectError`] where labels, values or `lambda` cannot be computed with, the criterion
+    /// is undefined, or a teacher has too little to teach.
     pub fn new(
         candidates: &'a ColumnClasses,
-        labels: &'a [f64],
+        target: impl Into<Target<'a>>,
         plan: &Plan,
         options: &SelectionOptions,
         recorded: &'a [Step],
     ) -> Result<Self, SelectError> {
-        let ranking = options.ranking(labels, candidates.queries())?;
+        let target = target.into();
+        let lesson = Lesson::new(candidates, target, plan, options)?;
+        Self::taught(candidates, target.labels, lesson, plan, options, recorded)
+    }
+
+    /// The same with what a teacher taught, where the plan has one.
+    pub(crate) fn taught(
+        candidates: &'a ColumnClasses,
+        labels: &'a [f64],
+        lesson: Option<Lesson>,
+        plan: &Plan,
+        options: &SelectionOptions,
+        recorded: &'a [Step],
+    ) -> Result<Self, SelectError> {
         let (queries, weight) = (candidates.queries(), candidates.query_weight());
-        let state = State::weighted(labels, queries, weight, options.lambda, plan.steps);
-        check_labels(&state)?;
-        check_values(candidates, options.lambda)?;
+        let ranking = options.ranking(labels, queries)?;
+        let own = learnt(candidates, labels, plan);
+        let blended = |share: f64| lesson.as_ref().map(|lesson| lesson.blended(&own, share));
+        let refit = (plan.target.refit == Some(Refit::CrossFitted)).then_some(REFIT_BLEND);
+        let refit = refit
+            .and_then(blended)
+            .map(|target| Weights::new(target, REFIT_LAMBDA));
+        let learnt = plan.target.blend.and_then(blended).unwrap_or(own);
+        let (lambda, steps) = (options.lambda, plan.steps);
+        let state = State::of_target(learnt, queries, weight, refit, lambda, steps);
+        check_labels(state.labels())?;
+        check_values(candidates, lambda)?;
         Ok(Self {
             strategy: plan.strategy.build(candidates, &state),
             candidates,
             labels,
+            teacher: lesson.map(|lesson| lesson.teacher),
             state,
             sampler: options.sampler(plan.strategy),
             ranking,
@@ -102,6 +130,11 @@ impl<'a> Greedy<'a> {
     /// The state after the steps taken.
     pub fn state(&self) -> &State {
         &self.state
+    }
+
+    /// The teacher, if there is one.
+    pub fn teacher(&self) -> Option<Teacher> {
+        self.teacher
     }
 
     /// 0-based features selected so far, in order of selection.
@@ -266,41 +299,4 @@ impl Step {
             );
         }
     }
-}
-
-/// Least sum of squared labels that leaves its parts their digits: errors are a small share of it.
-const LEAST_SQUARES: f64 = 1e-280;
-
-/// Refuses labels whose squares overflow or lose their digits to underflow: every candidate
-/// would look alike.
-fn check_labels(state: &State) -> Result<(), SelectError> {
-    let labels = state.labels().iter();
-    let largest = labels.fold(0.0_f64, |largest, label| largest.max(label.abs()));
-    let squares = state.error();
-    if largest == 0.0 || (LEAST_SQUARES..f64::INFINITY).contains(&squares) {
-        return Ok(());
-    }
-    Err(SelectError::Labels { largest })
-}
-
-/// Largest sum of squares of a column, also in units of lambda: products of four values, and sums
-/// of them, stay finite.
-const LARGEST_SQUARES: f64 = 1e100;
-
-/// Refuses columns whose products overflow, and a lambda that vanishes beside them.
-fn check_values(candidates: &ColumnClasses, lambda: Lambda) -> Result<(), SelectError> {
-    // Overflow may have made it no number.
-    let fits = |squares: f64| squares <= LARGEST_SQUARES;
-    let too_large = |&candidate: &usize| !fits(candidates.squared_norm(candidate));
-    if let Some(candidate) = (0..candidates.len()).find(too_large) {
-        return Err(SelectError::Values {
-            feature: candidates.feature(candidate),
-            squares: candidates.squared_norm(candidate),
-        });
-    }
-    let (squares, lambda) = (candidates.largest_squared_norm(), lambda.value());
-    if squares / LARGEST_SQUARES > lambda {
-        return Err(SelectError::Lambda { lambda, squares });
-    }
-    Ok(())
 }

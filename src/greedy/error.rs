@@ -2,9 +2,12 @@
 
 use thiserror::Error;
 
+use crate::Lambda;
+use crate::columns::ColumnClasses;
 use crate::greedy::{Criterion, StrategyKind};
 use crate::memory::Bytes;
 use crate::metrics::Metric;
+use crate::ridge::TrainError;
 
 /// Why a selection could not start.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -44,6 +47,27 @@ pub enum SelectError {
         /// The criterion asked for.
         criterion: Criterion,
     },
+    /// Too few queries for a teacher.
+    #[error(
+        "{queries} queries: expected at least {expected}, as a teacher predicts each query by the others; use a strategy and weights that need no teacher"
+    )]
+    FewQueries {
+        /// Queries of the data.
+        queries: usize,
+        /// The fewest.
+        expected: usize,
+    },
+    /// Labels that teach nothing.
+    #[error("the labels are constant within every query: there is nothing to teach")]
+    ConstantLabels,
+    /// A teacher from elsewhere that knows nothing of the labels.
+    #[error(
+        "the teacher's scores do not rise with the labels: their product with the labels, both centred within queries, is not above 0; are the rows in another order, or the signs turned?"
+    )]
+    TeacherScores,
+    /// The teacher cannot be trained.
+    #[error("the teacher, RankRLS on all columns, cannot be trained: {0}")]
+    Teacher(#[from] TrainError),
     /// Squares of the labels are out of the range of floating point.
     #[error(
         "the labels are too {size}: centred, the largest is {largest:e}, and its square is out of the range of numbers; scale the labels",
@@ -128,4 +152,43 @@ fn remedy(fitting: &[StrategyKind]) -> String {
     }
     let names: Vec<&str> = fitting.iter().map(|kind| kind.name()).collect();
     format!("these fit: {}", names.join(", "))
+}
+
+/// Largest sum of squares of a column, also in units of lambda: products of four values, and sums
+/// of them, stay finite.
+const LARGEST_SQUARES: f64 = 1e100;
+
+/// Refuses columns whose products overflow, and a lambda that vanishes beside them.
+pub(super) fn check_values(candidates: &ColumnClasses, lambda: Lambda) -> Result<(), SelectError> {
+    // Overflow may have made it no number.
+    let fits = |squares: f64| squares <= LARGEST_SQUARES;
+    let too_large = |&candidate: &usize| !fits(candidates.squared_norm(candidate));
+    if let Some(candidate) = (0..candidates.len()).find(too_large) {
+        return Err(SelectError::Values {
+            feature: candidates.feature(candidate),
+            squares: candidates.squared_norm(candidate),
+        });
+    }
+    let (squares, lambda) = (candidates.largest_squared_norm(), lambda.value());
+    if squares / LARGEST_SQUARES > lambda {
+        return Err(SelectError::Lambda { lambda, squares });
+    }
+    Ok(())
+}
+
+/// Least sum of squared labels that leaves its parts their digits: errors are a small share of it.
+const LEAST_SQUARES: f64 = 1e-280;
+
+/// Refuses labels whose squares overflow or lose their digits to underflow: every candidate
+/// would look alike.
+///
+/// `labels` are centred and weighted.
+pub(super) fn check_labels(labels: &[f64]) -> Result<(), SelectError> {
+    let sizes = labels.iter().map(|label| label.abs());
+    let largest = sizes.fold(0.0, f64::max);
+    let squares: f64 = labels.iter().map(|label| label * label).sum();
+    if largest == 0.0 || (LEAST_SQUARES..f64::INFINITY).contains(&squares) {
+        return Ok(());
+    }
+    Err(SelectError::Labels { largest })
 }

@@ -17,10 +17,13 @@ mod error;
 mod folds;
 mod options;
 mod plan;
+mod refit;
 mod select;
 mod state;
 mod strategies;
 mod strategy;
+mod target;
+mod teacher;
 mod test_path;
 
 pub use addition::{Addition, LastStep};
@@ -36,4 +39,7 @@ pub use select::{Ending, Observer, Selection, resume_among, select, select_among
 pub use state::State;
 pub use strategies::{Sampler, StrategyKind, UnknownStrategy};
 pub use strategy::{Round, Shape, Strategy, Work};
+pub use target::{Refit, Target, TargetOptions, TeacherLambdas};
+pub(crate) use teacher::Lesson;
+pub use teacher::{Teacher, TeacherPlan};
 pub use test_path::{TestPath, WeightsPath};

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Criterion, RankingCriterion, Sampler, SelectError, StrategyKind};
+use super::{Criterion, RankingCriterion, Sampler, SelectError, StrategyKind, TargetOptions};
 use crate::columns::ColumnClasses;
 use crate::data::Queries;
 use crate::{Lambda, QueryWeight};
@@ -54,6 +54,10 @@ pub struct SelectionOptions {
     #[cfg_attr(feature = "cli", arg(long, value_name = "SEED", default_value_t = 1))]
     #[cfg_attr(feature = "cli", arg(hide_default_value = true))]
     pub seed: u64,
+    /// What is learnt from.
+    #[cfg_attr(feature = "cli", command(flatten))]
+    #[serde(default, skip_serializing_if = "TargetOptions::is_default")]
+    pub target: TargetOptions,
     /// The ridge parameter.
     #[cfg_attr(feature = "cli", arg(skip = Lambda::ONE))]
     pub lambda: Lambda,
@@ -77,6 +81,7 @@ impl SelectionOptions {
             query_weight: QueryWeight::Uniform,
             sample: None,
             seed: 1,
+            target: TargetOptions::default(),
             lambda,
             k,
             max_memory: None,

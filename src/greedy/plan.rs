@@ -1,6 +1,6 @@
 //! Which strategy, what it takes, and whether it fits.
 
-use super::{SelectError, SelectionOptions, Shape, StrategyKind};
+use super::{SelectError, SelectionOptions, Shape, StrategyKind, TargetOptions, TeacherPlan};
 use crate::columns::{ColumnClasses, Summary};
 
 /// What a selection is about to do.
@@ -12,7 +12,12 @@ pub struct Plan {
     pub steps: usize,
     /// How the columns fall into classes.
     pub summary: Summary,
-    /// Bytes the strategy will take besides data and candidates.
+    /// What is learnt from, with every choice made.
+    pub target: TargetOptions,
+    /// The teacher, if there is to be one.
+    pub teacher: Option<TeacherPlan>,
+    /// Bytes that strategy or teacher will take besides data and candidates, whichever is more:
+    /// the teacher is done when the selection starts.
     pub memory: u64,
 }
 
@@ -49,13 +54,35 @@ pub fn estimates(
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
     let shape = Shape::new(candidates, options.k, options.lambda, options.sample);
-    estimates_of(&shape, held + candidates.memory(), options)
+    estimates_of(&shape, candidates, held, options)
 }
 
-/// The same for a selection of this `shape`, with `base` bytes in use.
-fn estimates_of(shape: &Shape, base: u64, options: &SelectionOptions) -> Vec<Estimate> {
+/// What `strategy` learns from, and the teacher that this takes.
+fn taught(
+    strategy: StrategyKind,
+    candidates: &ColumnClasses,
+    base: u64,
+    options: &SelectionOptions,
+) -> (TargetOptions, Option<TeacherPlan>) {
+    let target = options.target;
+    let target = target.resolved(strategy, candidates.queries().len());
+    let available = options.max_memory.unwrap_or(u64::MAX).saturating_sub(base);
+    let teacher = |lambdas| TeacherPlan::new(candidates, lambdas, available);
+    (target, target.teacher_lambda.as_ref().map(teacher))
+}
+
+/// The same for a selection of this `shape`.
+fn estimates_of(
+    shape: &Shape,
+    candidates: &ColumnClasses,
+    held: u64,
+    options: &SelectionOptions,
+) -> Vec<Estimate> {
+    let base = held + candidates.memory();
     let estimate = |strategy: StrategyKind| {
+        let teacher = taught(strategy, candidates, base, options).1;
         let memory = strategy.memory(shape);
+        let memory = teacher.map_or(memory, |teacher| teacher.memory.max(memory));
         let total = base.saturating_add(memory);
         Estimate {
             strategy,
@@ -80,7 +107,7 @@ pub fn plan(
 ) -> Result<Plan, SelectError> {
     options.check(candidates)?;
     let shape = Shape::new(candidates, options.k, options.lambda, options.sample);
-    let estimates = estimates_of(&shape, held + candidates.memory(), options);
+    let estimates = estimates_of(&shape, candidates, held, options);
     // Those that will do: the one asked for, or any exact one.
     let asked = estimates.iter().filter(|found| match options.strategy {
         Some(strategy) => found.strategy == strategy,
@@ -100,9 +127,13 @@ pub fn plan(
             fitting: others.filter(|kind| !kind.is_baseline()).collect(),
         });
     };
+    let base = held + candidates.memory();
+    let (target, teacher) = taught(chosen.strategy, candidates, base, options);
     Ok(Plan {
         strategy: chosen.strategy,
         steps: shape.k,
+        target,
+        teacher,
         summary: candidates.summary(),
         memory: chosen.memory,
     })

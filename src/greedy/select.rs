@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Advance, Criterion, Greedy, Plan, Sampler, SelectError, SelectionOptions, State, Step,
-    StrategyKind, plan,
+    StrategyKind, Target, TargetOptions, Teacher, plan,
 };
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
@@ -61,6 +61,10 @@ pub struct Selection {
     pub criterion: Criterion,
     /// What the queries counted.
     pub query_weight: QueryWeight,
+    /// What was learnt from.
+    pub target: TargetOptions,
+    /// The teacher, if there was one.
+    pub teacher: Option<Teacher>,
     /// What happened, step by step.
     pub steps: Vec<Step>,
     /// Weights of the selected features in order of selection.
@@ -102,7 +106,7 @@ pub fn select(
 ) -> Result<Selection, SelectError> {
     let candidates = ColumnClasses::weighted(dataset, options.query_weight);
     let data = dataset.memory();
-    select_among(&candidates, dataset.labels(), data, options, observer)
+    select_among(&candidates, dataset, data, options, observer)
 }
 
 /// Selects among candidates that have been found before. `held` bytes are in use besides
@@ -111,14 +115,14 @@ pub fn select(
 ///
 /// # Errors
 /// As [`select`].
-pub fn select_among(
-    candidates: &ColumnClasses,
-    labels: &[f64],
+pub fn select_among<'a>(
+    candidates: &'a ColumnClasses,
+    target: impl Into<Target<'a>>,
     held: u64,
     options: &SelectionOptions,
     observer: &mut dyn Observer,
 ) -> Result<Selection, SelectError> {
-    resume_among(candidates, labels, held, options, &[], observer)
+    resume_among(candidates, target, held, options, &[], observer)
 }
 
 /// Goes on with a selection that has taken `steps` before: adds their features without
@@ -128,20 +132,21 @@ pub fn select_among(
 /// # Errors
 /// As [`select`]; [`SelectError::Replay`] when the steps do not lead here to the errors that
 /// they led to.
-pub fn resume_among(
-    candidates: &ColumnClasses,
-    labels: &[f64],
+pub fn resume_among<'a>(
+    candidates: &'a ColumnClasses,
+    target: impl Into<Target<'a>>,
     held: u64,
     options: &SelectionOptions,
-    steps: &[Step],
+    steps: &'a [Step],
     observer: &mut dyn Observer,
 ) -> Result<Selection, SelectError> {
     let plan = plan(candidates, held, options)?;
+    let target = target.into();
     plan.log();
     // On a thread of the pool: a step has many short parallel parts, and each would otherwise
     // wake another thread to start and this one when it ends.
     rayon::scope(|_| {
-        let greedy = Greedy::new(candidates, labels, &plan, options, steps)?;
+        let greedy = Greedy::new(candidates, target, &plan, options, steps)?;
         observer.started(&plan);
         run(greedy, candidates, &plan, options, observer)
     })
@@ -185,6 +190,8 @@ fn run(
         sampler: options.sampler(plan.strategy),
         criterion: options.criterion,
         query_weight: candidates.query_weight(),
+        target: plan.target,
+        teacher: greedy.teacher(),
         classes: steps.iter().map(class).collect(),
         steps,
         weights: greedy.state().weights(),

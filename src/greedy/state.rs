@@ -32,6 +32,7 @@ use rayon::prelude::*;
 use super::addition::{Addition, LastStep, Part, centre, centred, subtract_products_in_parallel};
 use super::condition::{Condition, solve_transposed};
 use super::folds::Folds;
+use super::refit::Refit;
 use crate::data::{Column, Queries};
 use crate::kernels;
 use crate::{Lambda, QueryWeight};
@@ -72,6 +73,21 @@ pub struct State {
     selected: Vec<(Vec<u32>, Vec<f64>)>,
     /// Takes over when `Phi` and `H` lose too many digits.
     folds: Option<Box<Folds>>,
+    /// The weights, where they are fitted to other labels.
+    refit: Option<Box<Refit>>,
+}
+
+/// `L y`, times the roots of the queries' weights.
+pub(super) fn centred_and_scaled(
+    values: &[f64],
+    queries: &Queries,
+    scales: Option<&[f64]>,
+) -> Vec<f64> {
+    let mut centred = centred(values, queries);
+    for (value, scale) in centred.iter_mut().zip(scales.into_iter().flatten()) {
+        *value *= scale;
+    }
+    centred
 }
 
 /// How much `|T_Q| s / lambda` may be before [`Folds`] take over: about this times the
@@ -102,12 +118,26 @@ impl State {
         lambda: Lambda,
         capacity: usize,
     ) -> Self {
-        let mut labels = centred(labels, queries);
         let scales = weight.row_scales(queries);
-        for (label, scale) in labels.iter_mut().zip(scales.iter().flatten()) {
-            *label *= scale;
-        }
+        let labels = centred_and_scaled(labels, queries, scales.as_deref());
         Self::empty(labels, queries.clone(), scales, lambda, capacity)
+    }
+
+    /// The same for labels that are centred and scaled by the roots of the queries' weights, with
+    /// weights that are fitted to another such target by `refit`, if there is one.
+    pub(super) fn of_target(
+        labels: Vec<f64>,
+        queries: &Queries,
+        weight: QueryWeight,
+        refit: Option<Refit>,
+        lambda: Lambda,
+        capacity: usize,
+    ) -> Self {
+        let scales = weight.row_scales(queries);
+        Self {
+            refit: refit.map(Box::new),
+            ..Self::empty(labels, queries.clone(), scales, lambda, capacity)
+        }
     }
 
     /// Before the first step, for `labels` that are centred and scaled.
@@ -137,6 +167,7 @@ impl State {
             largest_pivot: 0.0,
             selected: Vec::new(),
             folds: None,
+            refit: None,
             queries,
         }
     }
@@ -305,6 +336,12 @@ impl State {
         self.condition.extend(&self.factor);
         self.eta.push(last.eta);
         self.signs.push(addition.sign);
+        if let Some(mut refit) = self.refit.take() {
+            let mut centred = vec![0.0; self.labels.len()];
+            self.spread(column, &mut centred);
+            refit.add(column, &centred, &self.selected);
+            self.refit = Some(refit);
+        }
         self.selected
             .push((column.rows.to_vec(), column.values.to_vec()));
         self.last = Some(last);
@@ -436,8 +473,13 @@ impl State {
     /// Weights of the selected features in order of selection: back substitution with the
     /// Cholesky factor, O(t^2).
     pub fn weights(&self) -> Vec<f64> {
-        let mut weights = self.eta.clone();
-        solve_transposed(&self.factor, &mut weights);
+        let fitted = || {
+            let mut weights = self.eta.clone();
+            solve_transposed(&self.factor, &mut weights);
+            weights
+        };
+        let refit = self.refit.as_ref().map(|refit| refit.weights());
+        let mut weights = refit.unwrap_or_else(fitted);
         for (weight, sign) in weights.iter_mut().zip(&self.signs) {
             *weight *= sign;
         }

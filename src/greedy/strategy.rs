@@ -120,6 +120,9 @@ pub(super) struct Facts {
     /// Whether it is there to be compared with, because it does without what the others are
     /// for: leave-query-out errors of sets of features.
     pub(super) baseline: bool,
+    /// Whether it selects towards what a teacher predicts, not towards the labels: its
+    /// leave-query-out errors are those of the teacher's target.
+    pub(super) distils: bool,
     /// Candidates drawn each step when nothing else is asked for; `None`: all are judged.
     pub(super) sample: Option<usize>,
     /// Bytes it takes besides the state.

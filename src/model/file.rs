@@ -9,7 +9,7 @@ use serde_json::ser::Formatter;
 
 use super::{DataSummary, FeatureChoice, Model, ModelError, PathStep, SelectedFeature};
 use crate::data::IndexBase;
-use crate::greedy::{Criterion, Sampler};
+use crate::greedy::{Criterion, Sampler, TargetOptions};
 use crate::metrics::{Convention, Metric};
 use crate::{Lambda, QueryWeight};
 use rankrls_files::{Output, read_whole};
@@ -139,6 +139,8 @@ struct Document {
     convention: Option<Convention>,
     #[serde(default)]
     query_weight: QueryWeight,
+    #[serde(default, skip_serializing_if = "TargetOptions::is_default")]
+    target: TargetOptions,
     /// Column classes drawn each step, if not all were judged.
     candidates: Option<usize>,
     seed: Option<u64>,
@@ -246,6 +248,7 @@ impl Document {
             criterion,
             convention,
             query_weight: model.query_weight,
+            target: model.target,
             candidates: model.sampler.map(|sampler| sampler.size),
             seed: model.sampler.map(|sampler| sampler.seed),
             index_base: base.first(),
@@ -289,6 +292,7 @@ impl Document {
             lambda: self.lambda,
             criterion,
             query_weight: self.query_weight,
+            target: self.target,
             sampler: sampler.map(|(size, seed)| Sampler { size, seed }),
             index_base: base,
             path: self.path.iter().map(step).collect(),

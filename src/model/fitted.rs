@@ -153,7 +153,7 @@ impl GreedyRankRlsParams {
         observer: &mut dyn Observer,
     ) -> Result<GreedyRankRls, SelectError> {
         let classes = ColumnClasses::weighted(data, self.0.query_weight);
-        let selection = select_among(&classes, data.labels(), data.memory(), &self.0, observer)?;
+        let selection = select_among(&classes, data, data.memory(), &self.0, observer)?;
         Ok(GreedyRankRls {
             features: selection.steps.iter().map(|step| step.feature).collect(),
             weights: selection.weights.clone().into(),

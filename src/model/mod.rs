@@ -7,6 +7,7 @@
 //! | `strategy`, `lambda` | how the features were selected; `all` or `given` if they were not, see [`FeatureChoice`] |
 //! | `criterion`, `convention` | what each step improved most: `squared` or a measure, and the measure's convention or null; `squared` where missing |
 //! | `query_weight` | what the queries counted; `uniform` where missing |
+//! | `target` | what was learnt from, see [`TargetOptions`]: `labels`, `refit`, `blend`, `teacher_lambda`; the raw labels where missing |
 //! | `candidates`, `seed` | candidates drawn each step and the seed; null if all were judged |
 //! | `index_base` | 0 or 1: how the data file, and with it this file, counts columns |
 //! | `features` | in order of selection, else ascending: `index`, `name` or null, `weight`, and `identical`, the other columns that centre to the same up to sign. `name` and `identical` may be left out |
@@ -32,8 +33,10 @@ use thiserror::Error;
 
 use crate::columns::Summary;
 use crate::data::read::ReadError;
-use crate::data::{DataHash, Dataset, DatasetError, IndexBase};
-use crate::greedy::{Criterion, Sampler, Selection, SelectionOptions, Step, StrategyKind};
+use crate::data::{DataHash, Dataset, DatasetError, IndexBase, LabelScale};
+use crate::greedy::{
+    Criterion, Sampler, Selection, SelectionOptions, Step, StrategyKind, TargetOptions,
+};
 use crate::ridge::Weights;
 use crate::{Lambda, QueryWeight};
 
@@ -49,6 +52,7 @@ pub struct Model {
     sampler: Option<Sampler>,
     criterion: Criterion,
     query_weight: QueryWeight,
+    target: TargetOptions,
     index_base: IndexBase,
     features: Vec<SelectedFeature>,
     path: Vec<PathStep>,
@@ -139,6 +143,7 @@ impl Model {
             sampler: selection.sampler,
             criterion: selection.criterion,
             query_weight: selection.query_weight,
+            target: selection.target,
             index_base: dataset.index_base(),
             features: parts.map(feature).collect(),
             path: selection.steps.iter().map(path).collect(),
@@ -169,6 +174,7 @@ impl Model {
             sampler: None,
             criterion: Criterion::Squared,
             query_weight: QueryWeight::Uniform,
+            target: TargetOptions::default(),
             index_base: dataset.index_base(),
             features: pairs.map(feature).collect(),
             path: Vec::new(),
@@ -180,6 +186,13 @@ impl Model {
     #[must_use]
     pub fn with_query_weight(mut self, weight: QueryWeight) -> Self {
         self.query_weight = weight;
+        self
+    }
+
+    /// The same with labels on this scale; all the same otherwise.
+    #[must_use]
+    pub fn with_labels(mut self, labels: LabelScale) -> Self {
+        self.target.labels = labels;
         self
     }
 
@@ -208,6 +221,11 @@ impl Model {
         self.query_weight
     }
 
+    /// What was learnt from.
+    pub fn target(&self) -> TargetOptions {
+        self.target
+    }
+
     /// The selection that this model is the end of, to go on with
     /// ([`resume_among`](crate::greedy::resume_among)): its options, with room for `k` features,
     /// and its steps. `None` for a model whose features were not selected.
@@ -219,6 +237,7 @@ impl Model {
             strategy: Some(strategy),
             criterion: self.criterion,
             query_weight: self.query_weight,
+            target: self.target,
             ..SelectionOptions::new(k, self.lambda)
         };
         if let Some(Sampler { size, seed }) = self.sampler {

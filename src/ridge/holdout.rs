@@ -348,7 +348,7 @@ impl Holdout {
         let mut tied = predictions.clone();
         tie_predictions(&mut tied, &labels, design.queries());
         Ok(Self {
-            cindex: mean_concordance(problem.dataset.labels(), &tied, design.queries()),
+            cindex: mean_concordance(problem.as_given, &tied, design.queries()),
             predictions,
             error,
             convergence,

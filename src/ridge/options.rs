@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::columns::{ColumnClasses, QueryWeight};
+use crate::data::LabelScale;
 use crate::kernels::LANES;
 use crate::memory::Bytes;
 
@@ -168,6 +169,7 @@ impl FromStr for Solver {
 pub struct TrainOptions {
     solver: Option<Solver>,
     pub(super) query_weight: QueryWeight,
+    pub(super) labels: LabelScale,
     pub(super) lambdas: usize,
     max_memory: Option<u64>,
 }
@@ -177,6 +179,7 @@ impl Default for TrainOptions {
         Self {
             solver: None,
             query_weight: QueryWeight::default(),
+            labels: LabelScale::default(),
             lambdas: 1,
             max_memory: None,
         }
@@ -202,6 +205,13 @@ impl TrainOptions {
     #[must_use]
     pub fn query_weight(mut self, weight: QueryWeight) -> Self {
         self.query_weight = weight;
+        self
+    }
+
+    /// The scale of the labels. The default is [`LabelScale::Raw`].
+    #[must_use]
+    pub fn labels(mut self, labels: LabelScale) -> Self {
+        self.labels = labels;
         self
     }
 

@@ -17,7 +17,10 @@ use crate::{Lambda, QueryWeight};
 /// out; columns that are equal up to a constant in each query and up to sign are one unknown.
 #[derive(Debug)]
 pub struct RidgeProblem<'a> {
-    pub(super) dataset: &'a Dataset<'a>,
+    /// What the classes were found in; `None`: only predictions are asked for.
+    dataset: Option<&'a Dataset<'a>>,
+    /// Labels as given, `m`.
+    pub(super) as_given: &'a [f64],
     pub(super) design: Design<'a>,
     /// Centred, weighted labels, `m`.
     pub(super) labels: Vec<f64>,
@@ -85,9 +88,37 @@ impl<'a> RidgeProblem<'a> {
         let solver = options.choose(&shape, held.saturating_add(candidates.memory()))?;
         tracing::info!(%solver, rows = shape.rows, classes = shape.classes, "training");
         let design = Design::new(candidates, options.query_weight);
-        let mut labels = dataset.labels().to_vec();
+        let scaled = options.labels.apply(dataset.labels(), dataset.queries());
+        let mut labels = scaled.into_owned();
         design.centre(&mut labels);
         design.weigh(&mut labels);
+        Ok(Self {
+            dataset: Some(dataset),
+            ..Self::prepare(design, labels, dataset.labels(), &shape, solver)?
+        })
+    }
+
+    /// The problem of column classes, weighted as they are, and of `labels` that are centred and
+    /// weighted alike: for predictions, as the data are not known that the classes are of.
+    pub(crate) fn of_classes(
+        candidates: &'a ColumnClasses,
+        labels: &'a [f64],
+        solver: Solver,
+        lambdas: usize,
+    ) -> Result<Self, TrainError> {
+        let shape = Shape::new(candidates, lambdas);
+        let design = Design::new(Cow::Borrowed(candidates), QueryWeight::Uniform);
+        Self::prepare(design, labels.to_vec(), labels, &shape, solver)
+    }
+
+    /// With centred, weighted `labels`, and those `as_given`.
+    fn prepare(
+        design: Design<'a>,
+        labels: Vec<f64>,
+        as_given: &'a [f64],
+        shape: &Shape,
+        solver: Solver,
+    ) -> Result<Self, TrainError> {
         let mean_diagonal = design.mean_diagonal();
         if !mean_diagonal.is_finite() {
             return Err(TrainError::NotFinite);
@@ -107,7 +138,8 @@ impl<'a> RidgeProblem<'a> {
             }
         };
         Ok(Self {
-            dataset,
+            dataset: None,
+            as_given,
             design,
             labels,
             mean_diagonal,
@@ -262,7 +294,9 @@ impl Trained<'_> {
     /// `O(nnz)` time.
     pub fn weights(&self) -> Weights {
         let candidates = self.problem.design.candidates();
-        let signs = candidates.member_signs(self.problem.dataset);
+        let dataset = self.problem.dataset;
+        let dataset = dataset.expect("problems without data are asked for predictions only");
+        let signs = candidates.member_signs(dataset);
         let classes = (0..candidates.len()).zip(&self.class_weights);
         let members = classes.flat_map(|(class, &weight)| {
             let features = candidates.class(class).iter();

@@ -5,7 +5,10 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 use super::{Curve, Score};
-use crate::greedy::{self, Criterion, Sampler, Selection, SelectionOptions, Step, StrategyKind};
+use crate::greedy::{
+    self, Criterion, Sampler, Selection, SelectionOptions, Step, StrategyKind, TargetOptions,
+    Teacher,
+};
 use crate::{Lambda, QueryWeight};
 
 /// What became of one lambda: a plain value, which may be stored and read back.
@@ -21,6 +24,10 @@ pub struct Outcome {
     pub criterion: Criterion,
     /// What the queries counted in selection and training.
     pub query_weight: QueryWeight,
+    /// What was learnt from.
+    pub target: TargetOptions,
+    /// The teacher of the selection from all training data, if there was one.
+    pub teacher: Option<Teacher>,
     /// The models of 1, 2, ... features.
     pub points: Vec<Point>,
     /// How the path ended.
@@ -79,6 +86,8 @@ impl Outcome {
             sampler: None,
             criterion: options.criterion,
             query_weight: options.query_weight,
+            target: options.target,
+            teacher: None,
             points: Vec::new(),
             ending,
         }
@@ -103,6 +112,8 @@ impl Outcome {
             sampler: self.sampler,
             criterion: self.criterion,
             query_weight: self.query_weight,
+            target: self.target,
+            teacher: self.teacher,
             steps: points.iter().map(|point| point.step.clone()).collect(),
             weights: points.last()?.weights.clone(),
             condition: points.last()?.condition,

@@ -5,7 +5,7 @@ use super::{TuneError, TuneOptions};
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::tied_predictions;
-use crate::greedy::{Advance, Greedy, Plan, SelectError, SelectionOptions, Step};
+use crate::greedy::{Advance, Greedy, Lesson, Plan, SelectError, SelectionOptions, Step, Target};
 use crate::ridge::Groups;
 
 /// Why a path ends before its time.
@@ -61,6 +61,7 @@ pub(super) struct Fold {
     pub(super) queries: Vec<usize>,
     pub(super) candidates: ColumnClasses,
     pub(super) labels: Vec<f64>,
+    teacher: Option<Vec<f64>>,
     pub(super) test: Dataset<'static>,
 }
 
@@ -77,6 +78,7 @@ impl Fold {
         Ok(Self {
             candidates: options.candidates(&train),
             labels: train.labels().to_vec(),
+            teacher: train.teacher().map(<[f64]>::to_vec),
             test: dataset.queries_subset(&queries)?,
             queries,
         })
@@ -84,8 +86,16 @@ impl Fold {
 
     /// Bytes held.
     pub(super) fn memory(&self) -> u64 {
-        let numbers = size_of_val(&self.labels[..]) + size_of_val(&self.queries[..]);
+        let teacher = self.teacher.as_deref().map_or(0, size_of_val);
+        let numbers = size_of_val(&self.labels[..]) + size_of_val(&self.queries[..]) + teacher;
         self.candidates.memory() + self.test.memory() + numbers as u64
+    }
+
+    pub(super) fn target(&self) -> Target<'_> {
+        Target {
+            labels: &self.labels,
+            teacher: self.teacher.as_deref(),
+        }
     }
 }
 
@@ -105,12 +115,13 @@ impl<'a> FoldPath<'a> {
         fold: &'a Fold,
         meter: &'a Meter<'a>,
         plan: Option<&Plan>,
+        lesson: Option<Lesson>,
         options: &SelectionOptions,
         recorded: &'a [Step],
     ) -> Result<Self, PathEnd> {
         let zeros = vec![0.0; fold.test.rows()];
         let (candidates, labels) = (&fold.candidates, &fold.labels);
-        let greedy = |plan| Greedy::new(candidates, labels, plan, options, recorded);
+        let greedy = |plan| Greedy::taught(candidates, labels, lesson, plan, options, recorded);
         Ok(Self {
             fold,
             meter,

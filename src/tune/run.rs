@@ -13,7 +13,9 @@ use super::{
 };
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
-use crate::greedy::{Advance, Greedy, Plan, SelectError, SelectionOptions, Step, plan};
+use crate::greedy::{
+    Advance, Greedy, Lesson, Plan, SelectError, SelectionOptions, Step, Target, plan,
+};
 use crate::metrics::Context;
 
 /// The outcome of every path of the grid, in its order. `held` bytes are in use besides the
@@ -45,13 +47,16 @@ pub(crate) fn outcomes(
     let results = results_memory(steps, queries, options).saturating_mul(grid.len() as u64);
     let run = Run {
         candidates,
-        labels: dataset.labels(),
+        target: dataset.into(),
         options,
         folds: &folds,
         meters: &meters,
         recorded,
         side_by_side: options.rule.settling(options.measure).is_some(),
         queries,
+        lessons: std::iter::repeat_with(OnceLock::new)
+            .take(1 + folds.len())
+            .collect(),
         held: folds
             .iter()
             .map(Fold::memory)
@@ -93,7 +98,7 @@ fn results_memory(steps: usize, queries: usize, options: &TuneOptions<'_>) -> u6
 /// All that the paths share.
 struct Run<'a> {
     candidates: &'a ColumnClasses,
-    labels: &'a [f64],
+    target: Target<'a>,
     options: &'a TuneOptions<'a>,
     folds: &'a [Fold],
     /// One a fold, or the only one.
@@ -104,6 +109,9 @@ struct Run<'a> {
     side_by_side: bool,
     /// Queries that values are of.
     queries: usize,
+    /// What teachers teach for the selection from all data, then for each without a fold: the same
+    /// for every path.
+    lessons: Vec<OnceLock<Result<Option<Lesson>, SelectError>>>,
     /// Bytes held all the time, candidates and results included.
     held: u64,
     observer: Mutex<&'a mut dyn Observer>,
@@ -160,7 +168,7 @@ impl Run<'_> {
     }
 
     fn plan(&self, place: usize, options: SelectionOptions) -> Result<Job, SelectError> {
-        let whole = self.plan_among(self.candidates, self.labels, &options)?;
+        let whole = self.plan_among(self.candidates, self.target.labels, &options)?;
         let options = SelectionOptions {
             strategy: Some(whole.strategy),
             ..options
@@ -281,13 +289,14 @@ impl Run<'_> {
         let mut outcome = Outcome {
             strategy: Some(job.plan.strategy),
             sampler: job.options.sampler(job.plan.strategy),
+            target: job.plan.target,
             ..Outcome::without_points(&job.options, Ending::Complete)
         };
         let ended = match (self.folds, self.side_by_side) {
             _ if self.stopped.load(Ordering::Relaxed) => Err(PathEnd::Stopped),
-            ([], _) => self.alone(job, &mut outcome.points),
-            (_, true) => self.side_by_side(job, &mut outcome.points),
-            (_, false) => self.one_by_one(job, &mut outcome.points),
+            ([], _) => self.alone(job, &mut outcome),
+            (_, true) => self.side_by_side(job, &mut outcome),
+            (_, false) => self.one_by_one(job, &mut outcome),
         };
         outcome.ending = match ended {
             Err(PathEnd::Stopped) => Ending::Interrupted,
@@ -315,8 +324,8 @@ impl Run<'_> {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    fn alone(&self, job: &Job, points: &mut Vec<Point>) -> Result<(), PathEnd> {
-        self.follow(job, points, |greedy| {
+    fn alone(&self, job: &Job, outcome: &mut Outcome) -> Result<(), PathEnd> {
+        self.follow(job, outcome, |greedy| {
             let values = match self.options.evidence {
                 Evidence::Validation(_) => predicted(greedy, &self.meters[0])?,
                 _ => left_out(greedy, &self.meters[0])?,
@@ -329,11 +338,11 @@ impl Run<'_> {
     }
 
     /// The selection and those without a fold, step by step together.
-    fn side_by_side(&self, job: &Job, points: &mut Vec<Point>) -> Result<(), PathEnd> {
+    fn side_by_side(&self, job: &Job, outcome: &mut Outcome) -> Result<(), PathEnd> {
         let folds = (0..self.folds.len()).map(|fold| self.fold_path(job, fold));
         let mut folds: Vec<FoldPath<'_>> = folds.collect::<Result<_, _>>()?;
         let mut values = self.no_values();
-        self.follow(job, points, |greedy| {
+        self.follow(job, outcome, |greedy| {
             let mut short_folds = 0;
             for (number, fold) in folds.iter_mut().enumerate() {
                 match fold.advance()? {
@@ -352,8 +361,9 @@ impl Run<'_> {
     }
 
     /// The selection, then those without a fold one after the other.
-    fn one_by_one(&self, job: &Job, points: &mut Vec<Point>) -> Result<(), PathEnd> {
-        let mut ended = self.follow(job, points, |_| Ok(Judgement::default()));
+    fn one_by_one(&self, job: &Job, outcome: &mut Outcome) -> Result<(), PathEnd> {
+        let mut ended = self.follow(job, outcome, |_| Ok(Judgement::default()));
+        let points = &mut outcome.points;
         let judgement = || Judgement {
             values: self.no_values(),
             short_folds: 0,
@@ -413,7 +423,26 @@ impl Run<'_> {
     fn fold_path<'b>(&'b self, job: &'b Job, fold: usize) -> Result<FoldPath<'b>, PathEnd> {
         let (parts, meter) = (&self.folds[fold], &self.meters[fold]);
         let (plan, recorded) = (job.folds[fold].as_ref(), self.recorded(job, Some(fold)));
-        FoldPath::new(parts, meter, plan, &job.options, recorded)
+        let (options, target) = (&job.options, parts.target());
+        let lesson = |plan| self.lesson(1 + fold, &parts.candidates, target, plan, options);
+        let lesson = plan.map(lesson).transpose()?.flatten();
+        FoldPath::new(parts, meter, plan, lesson, options, recorded)
+    }
+
+    /// What the teacher of `plan` teaches, if it has one; it does so once.
+    fn lesson(
+        &self,
+        place: usize,
+        candidates: &ColumnClasses,
+        target: Target<'_>,
+        plan: &Plan,
+        options: &SelectionOptions,
+    ) -> Result<Option<Lesson>, SelectError> {
+        if plan.teacher.is_none() {
+            return Ok(None);
+        }
+        let teach = || Lesson::new(candidates, target, plan, options);
+        self.lessons[place].get_or_init(teach).clone()
     }
 
     /// Takes the steps of the selection from all data, each judged by `judge`, until the rule
@@ -421,11 +450,15 @@ impl Run<'_> {
     fn follow<'b>(
         &'b self,
         job: &'b Job,
-        points: &mut Vec<Point>,
+        outcome: &mut Outcome,
         mut judge: impl FnMut(&Greedy<'b>) -> Result<Judgement, PathEnd>,
     ) -> Result<(), PathEnd> {
         let (candidates, recorded) = (self.candidates, self.recorded(job, None));
-        let mut greedy = Greedy::new(candidates, self.labels, &job.plan, &job.options, recorded)?;
+        let lesson = self.lesson(0, candidates, self.target, &job.plan, &job.options)?;
+        let (labels, plan, options) = (self.target.labels, &job.plan, &job.options);
+        let mut greedy = Greedy::taught(candidates, labels, lesson, plan, options, recorded)?;
+        outcome.teacher = greedy.teacher();
+        let points = &mut outcome.points;
         let mut settling = self.options.rule.settling(self.options.measure);
         loop {
             if self.stopped.load(Ordering::Relaxed) && points.len() < job.plan.steps {

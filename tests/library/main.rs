@@ -1,5 +1,6 @@
 //! The library against its definition, against figures of others, and at the ends of its range.
 
+mod distil;
 mod golden;
 mod letor;
 mod metrics;

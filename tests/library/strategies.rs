@@ -507,16 +507,17 @@ fn a_tiny_lambda_ranks_by_a_factor_a_query() {
     }
 }
 
-/// Two queries of three rows; the first column orders them.
+/// Ten queries of three rows; the first column orders them.
 fn scaled(labels: f64, values: f64) -> Problem {
-    let scale = |column: [f64; 6], by: f64| column.iter().map(|value| value * by).collect();
+    let scale =
+        |column: [f64; 6], by: f64| column.repeat(5).iter().map(|value| value * by).collect();
     Problem {
         x: vec![
             scale([1.0, 0.0, 2.0, 0.0, 1.0, 3.0], values),
             scale([0.0, 1.0, 1.0, 3.0, 0.0, 1.0], 1.0),
         ],
         labels: scale([0.5, 0.2, 1.0, 0.3, 0.1, 1.5], labels),
-        sizes: vec![3, 3],
+        sizes: vec![3; 10],
     }
 }
 
@@ -574,7 +575,7 @@ fn columns_of_different_scales_follow_the_definition() {
 fn constant_labels_have_no_error_and_no_weights() {
     let mut problem = scaled(1.0, 1.0);
     problem.labels.fill(0.7);
-    for strategy in StrategyKind::ALL {
+    for strategy in StrategyKind::ALL.into_iter().filter(|kind| !kind.distils()) {
         let selection = run(&problem, &by(strategy, 2, 1.0)).unwrap();
         assert!(selection.steps.iter().all(|step| step.lqo_error == 0.0));
         assert!(selection.steps.iter().all(|step| step.lqo_cindex.is_none()));

@@ -30,6 +30,7 @@ pub(super) const FACTS: Facts = Facts {
     samples: true,
     ranks: false,
     baseline: false,
+    distils: false,
     sample: None,
     // f_Q for every query, z for each thread, and the list of candidates judged.
     memory: |shape| {

@@ -30,6 +30,7 @@ pub(super) const FACTS: Facts = Facts {
     samples: false,
     ranks: true,
     baseline: false,
+    distils: false,
     sample: None,
     memory: |shape| {
         let lanes = shape.candidates.next_multiple_of(LANES) as u64;

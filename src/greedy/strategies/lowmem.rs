@@ -36,6 +36,7 @@ pub(super) const FACTS: Facts = Facts {
     samples: true,
     ranks: true,
     baseline: false,
+    distils: false,
     sample: None,
     memory: |shape| 4 * shape.judged() as u64 + scratch_memory(shape, shape.k),
     cost: |shape| (0.5e-9 + 0.05e-9 * shape.k as f64) * shape.cells(),

@@ -4,6 +4,7 @@
 mod backfit;
 mod bounded;
 mod dense;
+mod distil;
 mod lowmem;
 mod random;
 mod residual;
@@ -54,6 +55,7 @@ strategies! {
     Bounded => bounded,
     Sampled => sampled,
     Backfit => backfit,
+    Distil => distil,
     Univariate => univariate,
     Residual => residual,
     Random => random,
@@ -93,6 +95,12 @@ impl StrategyKind {
     /// others are for: leave-query-out errors of sets of features.
     pub fn is_baseline(self) -> bool {
         self.facts().baseline
+    }
+
+    /// Whether the strategy selects towards what a teacher predicts, not towards the labels: its
+    /// leave-query-out errors are those of the teacher's target, and no estimate of anything.
+    pub fn distils(self) -> bool {
+        self.facts().distils
     }
 
     /// Candidates drawn each step when nothing else is asked for; `None`: all are judged.

@@ -10,6 +10,7 @@ pub(super) const FACTS: Facts = Facts {
     samples: false,
     ranks: false,
     baseline: true,
+    distils: false,
     sample: Some(1),
     memory: |shape| 4 * shape.candidates as u64,
     cost: |_| 0.0,

@@ -8,8 +8,9 @@
 //! J(S) - J(S + v) = rho^2 / s        rho = v . r        s = lambda + |v|^2 - |z|^2
 //! ```
 //!
-//! exactly, every other weight fitted again. `|z|^2` grows by `tau^2`, `tau = phi . v`, when a
-//! feature is added, so a step costs two products with every sparse column: O(nnz).
+//! exactly, every other weight fitted again. When a feature is added, `r` loses `eta phi`, so
+//! with `tau = v . phi` a candidate's `rho` loses `eta tau`, and its `|z|^2` grows by `tau^2`: a
+//! step costs one product with every sparse column, O(nnz).
 
 use rayon::prelude::*;
 
@@ -29,51 +30,65 @@ pub(super) const FACTS: Facts = Facts {
     samples: true,
     ranks: false,
     baseline: true,
+    distils: false,
     sample: None,
-    // |z|^2 and a place in the list of those judged for each candidate, and z for each thread.
-    memory: |shape| 12 * shape.candidates as u64 + 8 * (shape.threads * shape.k) as u64,
+    memory: Residual::memory,
     cost: Shape::pass,
     build: |_, _| Box::new(Residual::default()),
 };
 
 /// Judges candidates by the regularised training error.
 #[derive(Debug, Default)]
-struct Residual {
-    /// `|z|^2` of every candidate; empty until the first proposal.
-    explained: Vec<f64>,
+pub(super) struct Residual {
+    /// Of every candidate; empty until the first proposal.
+    products: Vec<Products>,
+}
+
+/// What a candidate's `v` has with the state.
+#[derive(Debug, Clone, Copy)]
+struct Products {
+    /// `v . r`.
+    rho: f64,
+    /// `|z|^2`.
+    explained: f64,
 }
 
 impl Residual {
-    /// `|z|^2` of all candidates for a state that may have features already.
-    fn start(&mut self, round: &Round<'_>) {
-        let state = round.state;
-        self.explained = (0..round.candidates.len())
-            .into_par_iter()
-            .with_min_len(CHUNK)
-            .map_init(
-                || vec![0.0; state.steps()],
-                |z, candidate| {
-                    state.project(round.candidates.column(candidate), z);
-                    kernels::dot(z, z)
-                },
-            )
+    /// The products of each candidate, a place in the list of those judged, and `z` for each
+    /// thread.
+    pub(super) fn memory(shape: &Shape) -> u64 {
+        20 * shape.candidates as u64 + 8 * (shape.threads * shape.k) as u64
+    }
+
+    /// The products of all candidates with a state that may have features already.
+    fn start(&mut self, candidates: &ColumnClasses, state: &State) {
+        let products = |z: &mut Vec<f64>, candidate: usize| {
+            let column = candidates.column(candidate);
+            state.project(column, z);
+            Products {
+                rho: kernels::sparse_dot(column.rows, column.values, state.residual()),
+                explained: kernels::dot(z, z),
+            }
+        };
+        let all = (0..candidates.len()).into_par_iter().with_min_len(CHUNK);
+        self.products = all
+            .map_init(|| vec![0.0; state.steps()], products)
             .collect();
     }
 }
 
 impl Strategy for Residual {
     fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
-        if self.explained.is_empty() {
-            self.start(round);
-        }
         let (candidates, state) = (round.candidates, round.state);
+        if self.products.is_empty() {
+            self.start(candidates, state);
+        }
         let error = kernels::dot(state.labels(), state.residual());
         let lambda = state.lambda().value();
         let judge = |candidate: usize| {
-            let column = candidates.column(candidate);
-            let rho = kernels::sparse_dot(column.rows, column.values, state.residual());
+            let Products { rho, explained } = self.products[candidate];
             // |v|^2 - |z|^2 is not negative, but for rounding.
-            let unexplained = candidates.squared_norm(candidate) - self.explained[candidate];
+            let unexplained = candidates.squared_norm(candidate) - explained;
             error_left(error, rho * rho / (lambda + unexplained.max(0.0)))
         };
         let eligible = round.eligible_candidates();
@@ -83,15 +98,16 @@ impl Strategy for Residual {
 
     fn adopt(&mut self, candidates: &ColumnClasses, state: &State) {
         let Some(last) = state.last() else { return };
-        if state.steps() == 1 {
+        if state.steps() == 1 && self.products.is_empty() {
             // A path that is replayed has to sum up as the first run did.
-            self.explained = vec![0.0; candidates.len()];
+            self.start(candidates, &state.without_features());
         }
-        let explained = self.explained.par_iter_mut().with_min_len(CHUNK);
-        explained.enumerate().for_each(|(candidate, explained)| {
+        let products = self.products.par_iter_mut().with_min_len(CHUNK);
+        products.enumerate().for_each(|(candidate, products)| {
             let column = candidates.column(candidate);
             let tau = kernels::sparse_dot(column.rows, column.values, &last.phi);
-            *explained += tau * tau;
+            products.rho -= last.eta * tau;
+            products.explained += tau * tau;
         });
     }
 }

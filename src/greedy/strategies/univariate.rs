@@ -15,6 +15,7 @@ pub(super) const FACTS: Facts = Facts {
     samples: true,
     ranks: true,
     baseline: true,
+    distils: false,
     sample: None,
     memory: |shape| 12 * shape.candidates as u64 + lowmem::scratch_memory(shape, 0),
     cost: Shape::pass,

@@ -77,7 +77,7 @@ impl Problem {
             .collect()
     }
 
-    fn centred(&self, values: &[f64]) -> Vec<f64> {
+    pub fn centred(&self, values: &[f64]) -> Vec<f64> {
         let mut centred = values.to_vec();
         for range in self.queries() {
             let mean = centred[range.clone()].iter().sum::<f64>() / range.len() as f64;

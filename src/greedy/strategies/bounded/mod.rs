@@ -56,6 +56,7 @@ pub(super) const FACTS: Facts = Facts {
     samples: true,
     ranks: false,
     baseline: false,
+    distils: false,
     sample: None,
     memory,
     cost: |shape| 4e-9 * shape.nonzeros as f64 + 8e-9 * shape.pieces as f64,

@@ -1,0 +1,156 @@
+//! The scale of the labels that are learnt from.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::Queries;
+
+/// A transformation of the training labels, query by query. It leaves the order of the examples
+/// of a query alone, so measures of rankings do not see it; errors are in its units.
+///
+/// The squared error is dominated by the queries whose labels spread most, and a ranking is not.
+/// With `mean` and `sd` the mean and the standard deviation (over all `|Q|` examples) of a query:
+///
+/// | scale | label |
+/// |---|---|
+/// | `raw` | `y` |
+/// | `sqrt-sd` | `(y - mean) / sqrt(sd)` |
+/// | `unit` | `(y - mean) / sd` |
+/// | `rank` | the rank from 1 to `|Q|`, equal labels sharing their mean rank, less the mean of all |
+///
+/// A query with equal labels stays out: its labels become 0. `docs/quality.md` has what that is
+/// worth.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum LabelScale {
+    /// The labels as they are.
+    #[default]
+    Raw,
+    /// Divided by the root of the query's standard deviation: halfway to `unit`.
+    SqrtSd,
+    /// Divided by the query's standard deviation.
+    Unit,
+    /// Ranks within the query.
+    Rank,
+}
+
+impl LabelScale {
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Raw => "raw",
+            Self::SqrtSd => "sqrt-sd",
+            Self::Unit => "unit",
+            Self::Rank => "rank",
+        }
+    }
+
+    /// The labels, `m`, on this scale.
+    pub fn apply<'a>(self, labels: &'a [f64], queries: &Queries) -> Cow<'a, [f64]> {
+        if self == Self::Raw {
+            return Cow::Borrowed(labels);
+        }
+        let mut scaled = labels.to_vec();
+        for query in queries.split_mut(&mut scaled) {
+            self.apply_to(query);
+        }
+        Cow::Owned(scaled)
+    }
+
+    fn apply_to(self, labels: &mut [f64]) {
+        if labels.iter().all(|label| *label == labels[0]) {
+            labels.fill(0.0);
+            return;
+        }
+        if self == Self::Rank {
+            rank(labels);
+            return;
+        }
+        let count = labels.len() as f64;
+        // Of shares of the largest: squares of huge and of tiny labels stay in range.
+        let largest = labels.iter().fold(0.0_f64, |most, y| most.max(y.abs()));
+        let shares = |labels: &[f64], mean: f64| -> f64 {
+            let squares = labels.iter().map(|y| (y / largest - mean).powi(2));
+            (squares.sum::<f64>() / count).sqrt()
+        };
+        let mean = labels.iter().map(|y| y / largest).sum::<f64>() / count;
+        let deviation = shares(labels, mean);
+        let divisor = match self {
+            Self::SqrtSd => (deviation / largest).sqrt(),
+            _ => deviation,
+        };
+        for label in labels {
+            *label = (*label / largest - mean) / divisor;
+        }
+    }
+}
+
+/// Centred ranks; equal labels share the mean of theirs.
+fn rank(labels: &mut [f64]) {
+    let mut order: Vec<usize> = (0..labels.len()).collect();
+    order.sort_by(|&a, &b| labels[a].total_cmp(&labels[b]));
+    let middle = (labels.len() - 1) as f64 / 2.0;
+    let mut ranks = vec![0.0; labels.len()];
+    let mut first = 0;
+    while first < order.len() {
+        let equal = |&&other: &&usize| labels[other] == labels[order[first]];
+        let count = order[first..].iter().take_while(equal).count();
+        for &place in &order[first..first + count] {
+            ranks[place] = first as f64 + (count - 1) as f64 / 2.0 - middle;
+        }
+        first += count;
+    }
+    labels.copy_from_slice(&ranks);
+}
+
+impl fmt::Display for LabelScale {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scaled(scale: LabelScale, labels: &[f64]) -> Vec<f64> {
+        let queries = Queries::from_sizes(&[labels.len()]).unwrap();
+        scale.apply(labels, &queries).into_owned()
+    }
+
+    fn assert_close(found: &[f64], expected: &[f64]) {
+        for (found, expected) in found.iter().zip(expected) {
+            assert!((found - expected).abs() < 1e-12, "{found} and {expected}");
+        }
+    }
+
+    #[test]
+    fn labels_are_divided_by_their_deviation_or_its_root() {
+        // Mean 3, deviation 2.
+        let labels = [1.0, 5.0, 1.0, 5.0];
+        assert_eq!(scaled(LabelScale::Raw, &labels), labels);
+        assert_close(&scaled(LabelScale::Unit, &labels), &[-1.0, 1.0, -1.0, 1.0]);
+        let root = 2.0_f64.sqrt();
+        let expected = [-root, root, -root, root];
+        assert_close(&scaled(LabelScale::SqrtSd, &labels), &expected);
+        let tiny = labels.map(|label| 1e-200 * label);
+        assert_close(&scaled(LabelScale::Unit, &tiny), &[-1.0, 1.0, -1.0, 1.0]);
+    }
+
+    #[test]
+    fn ranks_are_centred_and_shared() {
+        let found = scaled(LabelScale::Rank, &[7.0, -1.0, 7.0, 3.0]);
+        assert_eq!(found, [1.0, -1.5, 1.0, -0.5]);
+    }
+
+    #[test]
+    fn a_query_of_equal_labels_stays_out() {
+        for scale in [LabelScale::SqrtSd, LabelScale::Unit, LabelScale::Rank] {
+            assert_eq!(scaled(scale, &[0.1, 0.1, 0.1]), [0.0; 3]);
+            assert_eq!(scaled(scale, &[4.0]), [0.0]);
+        }
+    }
+}

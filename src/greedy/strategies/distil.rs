@@ -1,0 +1,23 @@
+//! Forward selection towards what is known of unseen queries.
+//!
+//! The state that this strategy judges by has the target `t = (1 - blend) z + blend y` for labels
+//! ([`crate::greedy::TargetOptions`]), `z` being predictions of a teacher that had not seen the
+//! query. Towards it, it is [`residual`](super::residual): the least regularised training error. A
+//! column gets no credit for the noise of its own queries, which is what spoils the search by labels.
+
+use super::residual::Residual;
+use crate::greedy::strategy::{Facts, Shape};
+
+pub(super) const FACTS: Facts = Facts {
+    name: "distil",
+    summary: "Towards the hold-out predictions of RankRLS on all columns; ranks unseen queries best",
+    exact: false,
+    samples: true,
+    ranks: false,
+    baseline: false,
+    distils: true,
+    sample: None,
+    memory: Residual::memory,
+    cost: Shape::pass,
+    build: |_, _| Box::new(Residual::default()),
+};

@@ -1,0 +1,193 @@
+//! Predictions for every query by RankRLS on all columns that has not seen the query.
+//!
+//! With few examples they are leave-query-out predictions, exact and from one factorisation a
+//! ridge parameter; with many they are those of query folds by conjugate gradients
+//! ([`crate::ridge`]). Classes of equal columns count by their members here, though not in the
+//! selection.
+
+use serde::{Deserialize, Serialize};
+
+use super::error::{check_labels, check_values};
+use super::state::centred_and_scaled;
+use super::target::{Target, TeacherLambdas};
+use super::{Plan, SelectError, SelectionOptions};
+use crate::Lambda;
+use crate::columns::ColumnClasses;
+use crate::data::Queries;
+use crate::kernels;
+use crate::metrics::mean_concordance;
+use crate::ridge::{self, Groups, RidgeProblem, Solver};
+
+/// Folds of queries where leaving out each on its own takes too long.
+const FOLDS: usize = 5;
+
+/// Norm of the residual that conjugate gradients have to reach, as a share of the labels'.
+const TOLERANCE: f64 = 1e-4;
+
+/// Fewest queries to teach from.
+const FEWEST_QUERIES: usize = 10;
+
+/// Seconds by [`Solver::cost`] from which on folds take the place of leaving out each query.
+const PATIENCE: f64 = 2.0;
+
+/// How a teacher predicts: its solver, and what that takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TeacherPlan {
+    /// `dual` and `primal` leave out each query, `cg` a fold of queries.
+    pub solver: Solver,
+    /// Bytes that it takes besides data and candidates, before the selection starts.
+    pub memory: u64,
+}
+
+impl TeacherPlan {
+    /// The plan for `lambdas` where `available` bytes may be taken; one that takes more if none
+    /// fits.
+    pub(super) fn new(
+        candidates: &ColumnClasses,
+        lambdas: &TeacherLambdas,
+        available: u64,
+    ) -> Self {
+        let shape = ridge::Shape::new(candidates, lambdas.as_slice().len());
+        let plan = |solver: Solver| Self {
+            solver,
+            memory: solver.memory(&shape),
+        };
+        let factoring = [Solver::Dual, Solver::Primal].into_iter();
+        let quick = factoring.filter(|solver| solver.cost(&shape) <= PATIENCE);
+        let cheaper = |a: &Solver, b: &Solver| a.cost(&shape).total_cmp(&b.cost(&shape));
+        let quick = quick.map(plan).filter(|plan| plan.memory <= available);
+        quick
+            .min_by(|a, b| cheaper(&a.solver, &b.solver))
+            .unwrap_or_else(|| plan(Solver::ConjugateGradients))
+    }
+}
+
+/// Who taught.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Teacher {
+    /// The solver; `None` for scores that were given.
+    pub solver: Option<Solver>,
+    /// The ridge parameter of least hold-out error; `None` for scores that were given.
+    pub lambda: Option<Lambda>,
+    /// Concordance index of the predictions with the labels, averaged over queries.
+    pub cindex: Option<f64>,
+}
+
+/// What was taught.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Lesson {
+    pub(super) teacher: Teacher,
+    /// A prediction for each example, centred and weighted as labels are, `m`.
+    predictions: Vec<f64>,
+}
+
+/// The labels that `plan` learns from, centred and weighted as the candidates are, `m`.
+pub(super) fn learnt(candidates: &ColumnClasses, labels: &[f64], plan: &Plan) -> Vec<f64> {
+    let scaled = plan.target.labels.apply(labels, candidates.queries());
+    weighted(candidates, &scaled)
+}
+
+/// `values` of examples, centred and weighted as the candidates are, `m`.
+fn weighted(candidates: &ColumnClasses, values: &[f64]) -> Vec<f64> {
+    let queries = candidates.queries();
+    let scales = candidates.query_weight().row_scales(queries);
+    centred_and_scaled(values, queries, scales.as_deref())
+}
+
+impl Lesson {
+    /// What the teacher of `plan` teaches, if it has one: the scores in `target`, or the
+    /// predictions of RankRLS.
+    pub(crate) fn new(
+        candidates: &ColumnClasses,
+        target: Target<'_>,
+        plan: &Plan,
+        options: &SelectionOptions,
+    ) -> Result<Option<Self>, SelectError> {
+        let (Some(teacher), Some(lambdas)) = (plan.teacher, plan.target.teacher_lambda) else {
+            return Ok(None);
+        };
+        let labels = learnt(candidates, target.labels, plan);
+        check_labels(&labels)?;
+        if let Some(scores) = target.teacher {
+            let scores = weighted(candidates, scores);
+            return Self::given(scores, &labels, candidates.queries()).map(Some);
+        }
+        let least = lambdas.as_slice()[0];
+        check_values(candidates, least)?;
+        Self::train(candidates, &labels, &lambdas, teacher.solver, options.seed).map(Some)
+    }
+
+    /// Teaches by RankRLS on all `candidates` with centred, weighted `labels`.
+    pub(super) fn train(
+        candidates: &ColumnClasses,
+        labels: &[f64],
+        lambdas: &TeacherLambdas,
+        solver: Solver,
+        seed: u64,
+    ) -> Result<Self, SelectError> {
+        let queries = candidates.queries().len();
+        if queries < FEWEST_QUERIES {
+            return Err(SelectError::FewQueries {
+                queries,
+                expected: FEWEST_QUERIES,
+            });
+        }
+        if labels.iter().all(|label| *label == 0.0) {
+            return Err(SelectError::ConstantLabels);
+        }
+        let count = lambdas.as_slice().len();
+        let problem = RidgeProblem::of_classes(candidates, labels, solver, count)?;
+        let groups = if solver.has_holdout() {
+            Groups::queries(queries)
+        } else {
+            Groups::folds(queries, FOLDS, seed)?
+        };
+        let lambdas = lambdas.as_slice().iter().copied();
+        let holdouts =
+            problem.holdouts(&lambdas.clone().collect::<Vec<_>>(), &groups, TOLERANCE)?;
+        let best = lambdas.zip(holdouts);
+        let best = best.min_by(|a, b| a.1.error.total_cmp(&b.1.error));
+        let (lambda, holdout) = best.expect("a list of lambdas is not empty");
+        tracing::info!(%solver, %lambda, cindex = holdout.cindex, "taught");
+        Ok(Self {
+            teacher: Teacher {
+                solver: Some(solver),
+                lambda: Some(lambda),
+                cindex: holdout.cindex,
+            },
+            predictions: holdout.predictions,
+        })
+    }
+
+    /// Takes `scores` for the teacher's, in whatever units: multiplied by the number that brings
+    /// them nearest to the labels. `scores` and `labels` are centred and weighted.
+    pub(super) fn given(
+        mut scores: Vec<f64>,
+        labels: &[f64],
+        queries: &Queries,
+    ) -> Result<Self, SelectError> {
+        let products = kernels::dot(&scores, labels);
+        let squares = kernels::dot(&scores, &scores);
+        let slope = products / squares;
+        if !(slope > 0.0 && slope.is_finite()) {
+            return Err(SelectError::TeacherScores);
+        }
+        for score in &mut scores {
+            *score *= slope;
+        }
+        Ok(Self {
+            teacher: Teacher {
+                solver: None,
+                lambda: None,
+                cindex: mean_concordance(labels, &scores, queries),
+            },
+            predictions: scores,
+        })
+    }
+
+    /// `(1 - share) z + share y`.
+    pub(super) fn blended(&self, labels: &[f64], share: f64) -> Vec<f64> {
+        let pairs = self.predictions.iter().zip(labels);
+        pairs.map(|(z, y)| (1.0 - share) * z + share * y).collect()
+    }
+}

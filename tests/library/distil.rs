@@ -1,0 +1,318 @@
+//! Distilled selection against its definition: a teacher that is trained again without each query,
+//! and forward selection towards what it says.
+
+use crate::oracle::Problem;
+use crate::oracle::problems::problems;
+use proptest::prelude::*;
+use rankrls::data::LabelScale;
+use rankrls::greedy::{Refit, SelectError, Selection, TargetOptions, TeacherLambdas, select};
+use rankrls::{Dataset, Lambda, Queries, QueryWeight, SelectionOptions, StrategyKind};
+
+/// Ten queries or more, of one row and more.
+fn drawn() -> impl Strategy<Value = Problem> {
+    problems(prop::collection::vec(1usize..6, 10..14), 1..9)
+}
+
+fn options(strategy: StrategyKind, lambda: f64, target: TargetOptions) -> SelectionOptions {
+    SelectionOptions {
+        strategy: Some(strategy),
+        target,
+        ..SelectionOptions::new(9, Lambda::new(lambda).unwrap())
+    }
+}
+
+fn teacher(lambdas: &[f64]) -> Option<TeacherLambdas> {
+    let lambdas = lambdas.iter().map(|&lambda| Lambda::new(lambda).unwrap());
+    TeacherLambdas::new(&lambdas.collect::<Vec<_>>())
+}
+
+/// Labels less the residuals of models without each query; those of least error.
+fn taught(problem: &Problem, lambdas: &[f64]) -> Vec<f64> {
+    let labels = problem.centred(&problem.labels);
+    let predictions = |&lambda: &f64| {
+        let mut residuals = vec![0.0; problem.rows()];
+        for range in problem.queries() {
+            let rows: Vec<usize> = range.clone().collect();
+            residuals[range].copy_from_slice(&problem.residuals_without(&rows, lambda));
+        }
+        let error: f64 = residuals.iter().map(|residual| residual * residual).sum();
+        let pairs = labels.iter().zip(&residuals);
+        (error, pairs.map(|(y, p)| y - p).collect::<Vec<f64>>())
+    };
+    let all = lambdas.iter().map(predictions);
+    all.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap().1
+}
+
+/// The problem with `(1 - share) z + share y` for labels.
+fn blended(problem: &Problem, taught: &[f64], share: f64) -> Problem {
+    let labels = problem.centred(&problem.labels);
+    let pairs = taught.iter().zip(&labels);
+    Problem {
+        labels: pairs.map(|(z, y)| (1.0 - share) * z + share * y).collect(),
+        ..problem.clone()
+    }
+}
+
+fn features(selection: &Selection) -> Vec<usize> {
+    let features = selection.features();
+    features.iter().map(|&feature| feature as usize).collect()
+}
+
+fn close(found: &[f64], expected: &[f64]) -> Result<(), TestCaseError> {
+    prop_assert_eq!(found.len(), expected.len());
+    let size = expected
+        .iter()
+        .fold(1.0_f64, |size, value| size.max(value.abs()));
+    for (found, expected) in found.iter().zip(expected) {
+        prop_assert!(
+            (found - expected).abs() <= 1e-8 * size,
+            "{found} for {expected}"
+        );
+    }
+    Ok(())
+}
+
+/// Whether each step of `selection` takes the least training error for the labels of `target`.
+fn forward(
+    classes: &[usize],
+    target: &Problem,
+    found: &Selection,
+    lambda: f64,
+) -> Result<(), TestCaseError> {
+    let mut selected: Vec<usize> = Vec::new();
+    prop_assert_eq!(found.steps.len(), classes.len());
+    let start = target.training_error(&[], lambda);
+    for chosen in features(found) {
+        let error =
+            |feature: usize| target.training_error(&[&selected[..], &[feature]].concat(), lambda);
+        let left = classes.iter().filter(|class| !selected.contains(class));
+        let least = left
+            .map(|&class| error(class))
+            .fold(f64::INFINITY, f64::min);
+        prop_assert!(error(chosen) <= least + 1e-8 * start, "{chosen}");
+        selected.push(chosen);
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn distil_is_forward_selection_towards_the_retrained_teacher(
+        problem in drawn(),
+        exponent in -6i32..12,
+        teaching in prop::sample::select(vec![vec![16.0], vec![0.01, 1.0], vec![4.0, 1e6]]),
+        share in prop::sample::select(vec![0.0, 0.2, 1.0]),
+        weight in prop::sample::select(&QueryWeight::ALL[..]),
+    ) {
+        let lambda = 2f64.powi(exponent);
+        let target = TargetOptions {
+            refit: Some(Refit::Labels),
+            blend: Some(share),
+            teacher_lambda: teacher(&teaching),
+            ..TargetOptions::default()
+        };
+        let options = SelectionOptions {
+            query_weight: weight,
+            ..options(StrategyKind::Distil, lambda, target)
+        };
+        let Ok(found) = select(&problem.dataset(), &options, &mut ()) else {
+            let nothing = problem.representatives().is_empty() || constant(&problem);
+            prop_assert!(nothing);
+            return Ok(());
+        };
+        let classes = problem.representatives();
+        // Rows are centred and weighted already; centring again changes nothing.
+        let problem = problem.weighted(weight);
+        let target = blended(&problem, &taught(&problem, &teaching), share);
+        forward(&classes, &target, &found, lambda)?;
+        close(&found.weights, &target.weights(&features(&found), lambda))?;
+    }
+
+    #[test]
+    fn cross_fitted_weights_are_those_of_their_target(
+        problem in drawn(),
+        strategy in prop::sample::select(vec![
+            StrategyKind::Distil, StrategyKind::Bounded, StrategyKind::Backfit,
+        ]),
+    ) {
+        let target = TargetOptions {
+            refit: Some(Refit::CrossFitted),
+            ..TargetOptions::default()
+        };
+        let Ok(found) = select(&problem.dataset(), &options(strategy, 2.0, target), &mut ()) else {
+            return Ok(());
+        };
+        let target = blended(&problem, &taught(&problem, &[4.0, 16.0, 64.0]), 0.25);
+        close(&found.weights, &target.weights(&features(&found), 4.0))?;
+        prop_assert!(found.teacher.unwrap().lambda.is_some());
+    }
+
+    #[test]
+    fn a_given_teacher_counts_in_any_units(problem in drawn(), factor in 0.01f64..100.0) {
+        let scores = taught(&problem, &[16.0]);
+        let labels = problem.centred(&problem.labels);
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let slope = dot(&scores, &labels) / dot(&scores, &scores);
+        prop_assume!(slope > 1e-6 && !problem.representatives().is_empty());
+        let given = scores.iter().map(|score| factor * score + 3.0).collect();
+        let data = problem.dataset().with_teacher(given).unwrap();
+        let options = options(StrategyKind::Distil, 4.0, TargetOptions::default());
+        let found = select(&data, &options, &mut ()).unwrap();
+        let scores: Vec<f64> = scores.iter().map(|score| slope * score).collect();
+        forward(&problem.representatives(), &blended(&problem, &scores, 0.2), &found, 4.0)?;
+        let weights = blended(&problem, &scores, 0.25).weights(&features(&found), 4.0);
+        close(&found.weights, &weights)?;
+    }
+
+    #[test]
+    fn labels_on_a_scale_are_labels_that_were_scaled_before(
+        problem in drawn(),
+        scale in prop::sample::select(vec![LabelScale::SqrtSd, LabelScale::Unit, LabelScale::Rank]),
+        strategy in prop::sample::select(vec![StrategyKind::Bounded, StrategyKind::Distil]),
+    ) {
+        let target = TargetOptions { labels: scale, ..TargetOptions::default() };
+        let found = select(&problem.dataset(), &options(strategy, 1.0, target), &mut ());
+        let scaled = Problem { labels: by_hand(&problem, scale), ..problem.clone() };
+        let plain = options(strategy, 1.0, TargetOptions::default());
+        let expected = select(&scaled.dataset(), &plain, &mut ());
+        prop_assert_eq!(found.is_ok(), expected.is_ok());
+        let (Ok(found), Ok(expected)) = (found, expected) else { return Ok(()) };
+        prop_assert_eq!(found.target.labels, scale);
+        let pairs = found.steps.iter().zip(&expected.steps);
+        for (found, expected) in pairs {
+            let error = expected.lqo_error;
+            prop_assert!((found.lqo_error - error).abs() <= 1e-8 * (1.0 + error));
+            if found.feature != expected.feature {
+                return Ok(());
+            }
+            prop_assert_eq!(found.lqo_cindex, expected.lqo_cindex);
+        }
+        close(&found.weights, &expected.weights)?;
+    }
+}
+
+fn constant(problem: &Problem) -> bool {
+    let equal = |range: std::ops::Range<usize>| {
+        problem.labels[range]
+            .windows(2)
+            .all(|pair| pair[0] == pair[1])
+    };
+    problem.queries().into_iter().all(equal)
+}
+
+/// Labels on a scale, as its table defines it.
+fn by_hand(problem: &Problem, scale: LabelScale) -> Vec<f64> {
+    let mut labels = problem.labels.clone();
+    for range in problem.queries() {
+        let own = labels[range.clone()].to_vec();
+        let count = own.len() as f64;
+        let mean = own.iter().sum::<f64>() / count;
+        let sd = (own.iter().map(|y| (y - mean) * (y - mean)).sum::<f64>() / count).sqrt();
+        for (row, y) in range.zip(&own) {
+            let below = own.iter().filter(|other| *other < y).count() as f64;
+            let equal = own.iter().filter(|other| *other == y).count() as f64;
+            labels[row] = match scale {
+                _ if equal == count => 0.0,
+                LabelScale::Raw => *y,
+                LabelScale::SqrtSd => (y - mean) / sd.sqrt(),
+                LabelScale::Unit => (y - mean) / sd,
+                LabelScale::Rank => below + (equal + 1.0) / 2.0 - (count + 1.0) / 2.0,
+            };
+        }
+    }
+    labels
+}
+
+/// `queries` queries of two rows each, the first of them better in column 0.
+fn pairs(queries: usize) -> Problem {
+    let rows = 2 * queries;
+    let odd = |row: usize| (row % 2) as f64;
+    Problem {
+        x: vec![
+            (0..rows).map(odd).collect(),
+            (0..rows).map(|row| (row % 7) as f64).collect(),
+        ],
+        labels: (0..rows)
+            .map(|row| odd(row) + 0.1 * (row % 3) as f64)
+            .collect(),
+        sizes: vec![2; queries],
+    }
+}
+
+fn refusal(data: &Dataset<'_>) -> SelectError {
+    let options = options(StrategyKind::Distil, 1.0, TargetOptions::default());
+    select(data, &options, &mut ()).unwrap_err()
+}
+
+#[test]
+fn what_cannot_be_taught_is_refused() {
+    let few = refusal(&pairs(9).dataset());
+    assert!(
+        matches!(
+            few,
+            SelectError::FewQueries {
+                queries: 9,
+                expected: 10
+            }
+        ),
+        "{few}"
+    );
+    let equal = Problem {
+        labels: vec![2.0; 24],
+        ..pairs(12)
+    };
+    assert_eq!(refusal(&equal.dataset()), SelectError::ConstantLabels);
+    let problem = pairs(12);
+    let turned = problem.labels.iter().map(|label| -label).collect();
+    let data = problem.dataset().with_teacher(turned).unwrap();
+    assert_eq!(refusal(&data), SelectError::TeacherScores);
+    for (scores, message) in [
+        (vec![1.0; 23], "expected 24, found 23"),
+        (vec![1.0; 24], "constant in every query"),
+        ([vec![0.0; 23], vec![f64::NAN]].concat(), "row 23 is NaN"),
+    ] {
+        let error = problem
+            .dataset()
+            .with_teacher(scores)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
+fn any_number_of_threads_and_any_solver_of_folds_gives_the_same_bits() {
+    let data = rankrls::data::sample::train();
+    let distil = options(StrategyKind::Distil, 16.0, TargetOptions::default());
+    // So little that no system fits, and folds are taken by conjugate gradients.
+    let folds = SelectionOptions {
+        max_memory: Some(6 << 20),
+        ..distil
+    };
+    for (options, solver) in [(distil, "dual"), (folds, "cg")] {
+        let run = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .unwrap();
+            pool.install(|| select(&data, &options, &mut ()).unwrap())
+        };
+        let one = run(1);
+        assert_eq!(one.teacher.unwrap().solver.unwrap().to_string(), solver);
+        for threads in [2, 3] {
+            assert_eq!(run(threads), one, "{threads} threads");
+        }
+    }
+}
+
+#[test]
+fn rows_keep_their_teacher_in_parts_of_the_data() {
+    let problem = pairs(12);
+    let scores: Vec<f64> = (0..24).map(f64::from).collect();
+    let data = problem.dataset().with_teacher(scores).unwrap();
+    let part = data.queries_subset(&[1, 3]).unwrap();
+    assert_eq!(part.teacher(), Some(&[2.0, 3.0, 6.0, 7.0][..]));
+    assert_eq!(part.queries(), &Queries::from_sizes(&[2, 2]).unwrap());
+}
