@@ -3,14 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Context, Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankrls::columns::Summary;
-use rankrls::data::read::{Format, Loaded, ReadOptions};
+use rankrls::data::read::{Format, Loaded, ReadOptions, read_scores};
 use rankrls::data::sample;
+use rankrls::greedy::{Refit, TargetOptions};
 use rankrls::metrics::Convention;
-use rankrls::{Dataset, FeatureNames, IndexBase, Model, memory};
+use rankrls::{Dataset, FeatureNames, IndexBase, Model, StrategyKind, memory};
 use serde::Serialize;
 
 use super::args::usage;
@@ -130,6 +131,63 @@ impl TrainingData {
         let loaded = read(&options.width(train.width()), path, console)?;
         warn_dropped(&loaded, "the training data", console);
         Ok(loaded)
+    }
+}
+
+/// A teacher from elsewhere.
+#[derive(Debug, Default, Args)]
+pub(crate) struct TeacherArgs {
+    /// Scores of a teacher, one a row, by any ranker that had not seen the row's query: in place of
+    /// RankRLS on all columns for --strategy distil and --refit cross-fitted
+    #[arg(long, value_name = "FILE")]
+    pub(crate) teacher: Option<PathBuf>,
+}
+
+impl TeacherArgs {
+    /// Refuses options that `strategies` have no use for.
+    pub(crate) fn check(
+        &self,
+        target: &TargetOptions,
+        strategies: &[Option<StrategyKind>],
+    ) -> Result<()> {
+        let distils = strategies.iter().flatten().any(|kind| kind.distils());
+        let taught = distils || target.refit == Some(Refit::CrossFitted);
+        if target.blend.is_some() && !distils {
+            return Err(usage("--blend goes with --strategy distil"));
+        }
+        if !taught && (self.teacher.is_some() || target.teacher_lambda.is_some()) {
+            return Err(usage(
+                "there is nothing to teach: a teacher goes with --strategy distil or --refit \
+                 cross-fitted",
+            ));
+        }
+        if self.teacher.is_some() && target.teacher_lambda.is_some() {
+            return Err(usage(
+                "--teacher brings its scores: there is no --teacher-lambda to choose",
+            ));
+        }
+        Ok(())
+    }
+
+    /// `dataset` with the scores, read within `budget` bytes.
+    pub(crate) fn add(
+        &self,
+        dataset: Dataset<'static>,
+        budget: Option<u64>,
+    ) -> Result<Dataset<'static>> {
+        let Some(path) = &self.teacher else {
+            return Ok(dataset);
+        };
+        let scores = read_scores(path, budget)?;
+        let (rows, found) = (dataset.rows(), scores.len());
+        let name = path.display();
+        if rows != found {
+            bail!("{name}: expected {rows} scores, one for each row of the data, found {found}");
+        }
+        let scores = in_row_order(&dataset, scores);
+        dataset
+            .with_teacher(scores)
+            .with_context(|| name.to_string())
     }
 }
 

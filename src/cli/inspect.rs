@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::Args;
 use rankrls::Model;
-use rankrls::model::SelectedFeature;
+use rankrls::model::{FeatureChoice, SelectedFeature};
 use rankrls::plot::{self, Figure};
 
 use super::output::{PlotArgs, format_exact, number, print, printable, table};
-use super::report::{PathRow, path_table};
+use super::report::{FLATTERS, PathRow, learnt_from, path_table};
 
 /// Most weights that are drawn.
 const DRAWN: usize = 100;
@@ -74,6 +74,9 @@ pub(crate) fn run(args: &InspectArgs) -> Result<()> {
     let mut text = heading(&model);
     if model.strategy().is_selection() {
         let _ = writeln!(text, "\n{}", path(&model, args.top));
+        if matches!(model.strategy(), FeatureChoice::Strategy(kind) if kind.distils()) {
+            text += FLATTERS;
+        }
     } else if args.members {
         bail!(
             "nothing was selected for this model: each of its features has its own weight, and \
@@ -101,6 +104,10 @@ fn heading(model: &Model) -> String {
             ", {} candidates a step, seed {}",
             sampler.size, sampler.seed
         );
+    }
+    let target = learnt_from(&model.target());
+    if !target.is_empty() {
+        let _ = write!(text, ", {target}");
     }
     let (rows, queries, columns) = (data.rows, data.queries, data.columns);
     let (nonzeros, constant, classes) = (data.nonzeros, data.constant_columns, data.column_classes);

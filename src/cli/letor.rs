@@ -11,6 +11,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use indicatif::ProgressBar;
 use rankrls::data::read::{Format, Loaded, ReadOptions};
+use rankrls::greedy::TargetOptions;
 use rankrls::letor::{
     self, Fold, FoldFiles, FoldOutcome, GreedyModel, MEASURES, Measures, validation,
 };
@@ -22,7 +23,7 @@ use serde::Serialize;
 
 use super::args::{self, Lambdas, at_least_one, auto_or};
 use super::console::{Console, Interrupt};
-use super::data::warn_dropped;
+use super::data::{TeacherArgs, warn_dropped};
 use super::output::{
     Object, PlotFile, by_name, counted, format_exact, measure, print_report, printable, table,
 };
@@ -63,6 +64,8 @@ pub(crate) struct LetorArgs {
     #[arg(long, value_name = "NAME", default_value = "uniform")]
     #[arg(value_parser = args::query_weight(), help = args::QUERY_WEIGHT_HELP)]
     query_weight: QueryWeight,
+    #[command(flatten)]
+    target: TargetOptions,
     /// Draw the validation measures against the number of features: all folds into one
     /// FILE.svg, FILE.png or FILE.html, or else an SVG a fold and measure into this folder
     #[arg(long, value_name = "PATH")]
@@ -77,6 +80,7 @@ pub(crate) struct LetorArgs {
 }
 
 pub(crate) fn run(args: &LetorArgs, console: Console) -> Result<ExitCode> {
+    TeacherArgs::default().check(&args.target, &[args.strategy])?;
     let files = letor::find(&args.directory)?;
     let curves = CurveFiles::create(args.curves.as_deref(), &files)?;
     let lambdas = Lambda::grid(&args.lambdas.0);
@@ -163,6 +167,7 @@ impl LetorArgs {
         let options = SelectionOptions {
             strategy: self.strategy,
             query_weight: self.query_weight,
+            target: self.target,
             max_memory,
             ..SelectionOptions::new(self.k.unwrap_or(usize::MAX), Lambda::ONE)
         };
@@ -194,6 +199,8 @@ struct Document<'a> {
     schema: &'static str,
     directory: String,
     query_weight: QueryWeight,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<TargetOptions>,
     k: Option<usize>,
     lambdas: &'a [Lambda],
     folds: Vec<&'a FoldEntry>,
@@ -359,6 +366,7 @@ impl Report<'_> {
             schema: "rankrls.letor/1",
             directory: self.args.directory.to_string_lossy().into_owned(),
             query_weight: self.args.query_weight,
+            target: Some(self.args.target).filter(|target| *target != TargetOptions::default()),
             k: self.args.k,
             lambdas: self.lambdas,
             folds: self.folds.iter().map(|fold| &fold.entry).collect(),

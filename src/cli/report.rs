@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use rankrls::greedy::{Criterion, Ending, Selection};
+use rankrls::greedy::{Criterion, Ending, Selection, TargetOptions, Teacher};
 use rankrls::metrics::Convention;
 use rankrls::{Dataset, QueryWeight, StrategyKind, TestPath};
 use serde::Serialize;
@@ -21,6 +21,11 @@ pub(crate) struct SelectionReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     convention: Option<Convention>,
     query_weight: QueryWeight,
+    /// What was learnt from, where it is not the labels as they are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    target: Option<TargetOptions>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    teacher: Option<Teacher>,
     candidates: Option<usize>,
     seed: Option<u64>,
     data: Sizes,
@@ -100,6 +105,8 @@ impl<'a> SelectionReport<'a> {
                 Criterion::Ranking { convention, .. } => Some(convention),
             },
             query_weight: selection.query_weight,
+            target: Some(selection.target).filter(|target| *target != TargetOptions::default()),
+            teacher: selection.teacher,
             candidates: selection.sampler.map(|sampler| sampler.size),
             seed: selection.sampler.map(|sampler| sampler.seed),
             data,
@@ -128,6 +135,12 @@ impl<'a> SelectionReport<'a> {
         if let (Some(size), Some(seed)) = (self.candidates, self.seed) {
             let _ = write!(text, ", {size} candidates a step, seed {seed}");
         }
+        if let Some(target) = &self.target {
+            let _ = write!(text, ", {}", learnt_from(target));
+        }
+        if let Some(teacher) = &self.teacher {
+            let _ = write!(text, "\nteacher: {}", taught_by(teacher));
+        }
         let (load, select) = (self.load_seconds, self.select_seconds);
         let heading = self
             .data
@@ -138,6 +151,9 @@ impl<'a> SelectionReport<'a> {
     /// The steps, and the measures of test data.
     pub(crate) fn body(&self) -> String {
         let mut text = format!("\n{}\n", path_table(&self.steps, &self.criterion));
+        if self.strategy.distils() {
+            text.push_str(FLATTERS);
+        }
         if let Some(sizes) = &self.test {
             let _ = writeln!(
                 text,
@@ -164,6 +180,36 @@ impl<'a> SelectionReport<'a> {
         }
         table.trim_fmt()
     }
+}
+
+/// What a table of `distil` needs to be read with.
+pub(crate) const FLATTERS: &str = "\nthe LQO columns flatter: the teacher has seen all labels. --test or tune --evidence folds \
+     judge fairly\n";
+
+/// What was learnt from, where it is not the labels as they are.
+pub(crate) fn learnt_from(target: &TargetOptions) -> String {
+    let mut parts = Vec::new();
+    if !target.labels.is_raw() {
+        parts.push(format!("labels {}, errors in their units", target.labels));
+    }
+    parts.extend(
+        target
+            .blend
+            .map(|blend| format!("blend {}", format_exact(blend))),
+    );
+    parts.extend(target.refit.map(|refit| format!("weights by {refit}")));
+    parts.join(", ")
+}
+
+fn taught_by(teacher: &Teacher) -> String {
+    let by = match (teacher.solver, teacher.lambda) {
+        (Some(solver), Some(lambda)) => {
+            let lambda = format_exact(lambda.value());
+            format!("RankRLS on all columns by {solver}, lambda {lambda}")
+        }
+        _ => "scores that were given".to_owned(),
+    };
+    format!("{by}, hold-out cindex {}", measure(teacher.cindex))
 }
 
 /// Selected features, one a line, with a column of names if there are any, and one of the

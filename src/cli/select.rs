@@ -20,7 +20,7 @@ use rankrls::{ColumnClasses, Dataset, Lambda, Model, TestPath, memory};
 use super::args::{self, Measures, at_least_one, usage};
 use super::checkpoint::{self, CheckpointArgs, Extended, Start};
 use super::console::{Condition, Console, Interrupt, warn_of_lost_digits};
-use super::data::{Sizes, TestSizes, TrainingData, check_one_stdin};
+use super::data::{Sizes, TeacherArgs, TestSizes, TrainingData, check_one_stdin};
 use super::output::{OutputFile, PlotArgs, PlotFile, format_exact, print_report};
 use super::plan::PlanReport;
 use super::report::SelectionReport;
@@ -39,6 +39,7 @@ Examples:
   rankrls select train.svm.zst -k 20 --lambda 16 --strategy sampled --candidates 500 --seed 7
   rankrls select train.svm -k 50 --lambda 16 --test test.svm --metrics map,cindex
   rankrls select train.svm -k 20 --lambda 16 --criterion ndcg@10
+  rankrls select train.svm -k 50 --lambda 16 --strategy distil --labels sqrt-sd
   rankrls select train.svm -k 50 --lambda 16 --checkpoint run.checkpoint --resume
   rankrls select train.svm -k 80 --extend model.json -o larger.json
   rankrls select train.svm -k 50 --lambda 16 --plot path.svg
@@ -63,6 +64,8 @@ pub(crate) struct SelectArgs {
     extend: Option<PathBuf>,
     #[command(flatten)]
     selection: SelectionOptions,
+    #[command(flatten)]
+    teacher: TeacherArgs,
     #[command(flatten)]
     data: TrainingData,
     /// Measure this data after every step; @parses-test goes with @parses
@@ -115,6 +118,7 @@ impl SelectArgs {
             Some(&self.data.path),
             self.data.names.as_ref(),
             self.test.as_ref(),
+            self.teacher.teacher.as_ref(),
         ];
         check_one_stdin(&inputs)?;
         let ranks = self.selection.criterion != Criterion::Squared;
@@ -125,6 +129,10 @@ impl SelectArgs {
             ));
         }
         self.plot.check(self.output.as_deref())?;
+        if self.extend.is_none() {
+            let strategies = [self.selection.strategy];
+            self.teacher.check(&self.selection.target, &strategies)?;
+        }
         self.options().check_strategy().map_err(usage)
     }
 
@@ -197,6 +205,7 @@ struct Input {
 impl Input {
     fn read(args: &SelectArgs, console: Console) -> Result<Self> {
         let (train, seconds) = args.data.train(console)?;
+        let train = args.teacher.add(train, args.data.read.budget())?;
         let test = args.test.as_deref();
         let test = test.map(|path| args.data.other(path, &train, train.memory(), console));
         Ok(Self {

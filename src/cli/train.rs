@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use clap::Args;
+use rankrls::data::LabelScale;
 use rankrls::model::{FeatureChoice, read_features};
 use rankrls::ridge::{Groups, Holdout, RidgeProblem, TOLERANCE, TrainOptions, Trained};
 use rankrls::{ColumnClasses, Dataset, Lambda, Model, QueryWeight, Solver, memory};
@@ -53,6 +54,9 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "NAME", default_value = "uniform")]
     #[arg(value_parser = args::query_weight(), help = args::QUERY_WEIGHT_HELP)]
     query_weight: QueryWeight,
+    /// Scale of the training labels within each query, as for select; errors are in its units
+    #[arg(long, value_name = "SCALE", value_enum, default_value = "raw")]
+    labels: LabelScale,
     /// Predict N groups of queries, drawn at random, each by a model trained on the others
     #[arg(long, value_name = "N")]
     folds: Option<usize>,
@@ -93,6 +97,7 @@ pub(crate) fn run(args: &TrainArgs, console: Console) -> Result<ExitCode> {
         lambda: best.entry.lambda,
         solver: best.solver,
         query_weight: args.query_weight,
+        labels: args.labels,
         features: args.choice(),
         weights: best.weights,
         data: Sizes::new(&train, &candidates.summary()),
@@ -118,6 +123,9 @@ struct Report {
     lambda: f64,
     solver: Solver,
     query_weight: QueryWeight,
+    /// Their scale; the units of the errors.
+    #[serde(skip_serializing_if = "LabelScale::is_raw")]
+    labels: LabelScale,
     features: FeatureChoice,
     /// Features with a weight.
     weights: usize,
@@ -190,6 +198,7 @@ impl TrainArgs {
     fn options(&self) -> TrainOptions {
         let mut options = TrainOptions::new()
             .query_weight(self.query_weight)
+            .labels(self.labels)
             .lambdas(self.lambdas().count());
         if let Some(solver) = self.solver {
             options = options.solver(solver);
@@ -235,6 +244,7 @@ impl TrainArgs {
             let model = keep.then(|| {
                 Model::from_weights(&weights, self.choice(), lambda, train, &summary)
                     .with_query_weight(self.query_weight)
+                    .with_labels(self.labels)
             });
             (model, weights.features.len())
         };
@@ -367,6 +377,9 @@ impl Report {
         let mut text = format!("solver {solver}, lambda {lambda}");
         if self.query_weight != QueryWeight::Uniform {
             let _ = write!(text, ", query weight {}", self.query_weight);
+        }
+        if !self.labels.is_raw() {
+            let _ = write!(text, ", labels {}, errors in their units", self.labels);
         }
         let restricted = match self.features {
             FeatureChoice::Given => " out of the given ones",

@@ -48,6 +48,12 @@ impl LabelScale {
         }
     }
 
+    /// Whether labels stay as they are.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+    pub fn is_raw(&self) -> bool {
+        *self == Self::Raw
+    }
+
     /// The labels, `m`, on this scale.
     pub fn apply<'a>(self, labels: &'a [f64], queries: &Queries) -> Cow<'a, [f64]> {
         if self == Self::Raw {

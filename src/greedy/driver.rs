@@ -22,6 +22,8 @@ pub struct Greedy<'a> {
     candidates: &'a ColumnClasses,
     labels: &'a [f64],
     teacher: Option<Teacher>,
+    /// Centred, weighted labels where the state has another target, `m`.
+    own: Option<Vec<f64>>,
     state: State,
     strategy: Box<dyn Strategy>,
     sampler: Option<Sampler>,
@@ -38,6 +40,7 @@ pub struct Step {
     /// 0-based feature that was added.
     pub feature: u32,
     /// Leave-query-out error after the step: sum over queries of the squared centred residuals.
+    /// That of `distil` flatters, as does its index: its teacher has seen the query's labels.
     pub lqo_error: f64,
     /// Concordance index of the leave-query-out predictions; `None` when no query has
     /// examples of different labels.
@@ -101,7 +104,10 @@ impl<'a> Greedy<'a> {
         let refit = refit
             .and_then(blended)
             .map(|target| Weights::new(target, REFIT_LAMBDA));
-        let learnt = plan.target.blend.and_then(blended).unwrap_or(own);
+        let (learnt, own) = match plan.target.blend.and_then(blended) {
+            Some(target) => (target, Some(own)),
+            None => (own, None),
+        };
         let (lambda, steps) = (options.lambda, plan.steps);
         let state = State::of_target(learnt, queries, weight, refit, lambda, steps);
         check_labels(state.labels())?;
@@ -111,6 +117,7 @@ impl<'a> Greedy<'a> {
             candidates,
             labels,
             teacher: lesson.map(|lesson| lesson.teacher),
+            own,
             state,
             sampler: options.sampler(plan.strategy),
             ranking,
@@ -242,7 +249,7 @@ impl<'a> Greedy<'a> {
             )));
         };
         self.adopt(addition);
-        let (error, was) = (self.state.error(), step.lqo_error);
+        let (error, was) = (self.error(), step.lqo_error);
         if error.to_bits() != was.to_bits() {
             return Err(refuse(format!(
                 "the leave-query-out error is {error} where it was {was}"
@@ -262,13 +269,26 @@ impl<'a> Greedy<'a> {
         let class = self.candidates.represented_by(winner.feature);
         Some(Step {
             feature: winner.feature,
-            lqo_error: self.state.error(),
+            lqo_error: self.error(),
             lqo_cindex: lqo_cindex(&self.state, self.labels),
             criterion: self.criterion(),
             identical_columns: class.map_or(0, |class| self.candidates.class(class).len() - 1),
             evaluated,
             alive,
         })
+    }
+
+    /// Squared error of the leave-query-out predictions, against the labels.
+    fn error(&self) -> f64 {
+        let Some(own) = &self.own else {
+            return self.state.error();
+        };
+        let targets = self.state.labels().iter().zip(self.state.holdout());
+        let predictions = targets.map(|(target, residual)| target - residual);
+        let residuals = own.iter().zip(predictions);
+        residuals
+            .map(|(label, prediction)| (label - prediction).powi(2))
+            .sum()
     }
 
     /// The ranking measure that candidates are judged by, of the state's predictions.

@@ -2,7 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Criterion, RankingCriterion, Sampler, SelectError, StrategyKind, TargetOptions};
+use super::{
+    Criterion, RankingCriterion, Refit, Sampler, SelectError, StrategyKind, TargetOptions,
+};
 use crate::columns::ColumnClasses;
 use crate::data::Queries;
 use crate::{Lambda, QueryWeight};
@@ -118,6 +120,13 @@ impl SelectionOptions {
             });
         }
         self.check_strategy()
+    }
+
+    /// Whether leave-query-out predictions flatter, as a teacher has seen all labels, or do not
+    /// know of the weights, as they are fitted to something else.
+    pub fn flatters(&self) -> bool {
+        self.strategy.is_some_and(StrategyKind::distils)
+            || self.target.refit == Some(Refit::CrossFitted)
     }
 
     /// Whether `strategy` can do what is asked.

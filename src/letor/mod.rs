@@ -255,6 +255,7 @@ impl Protocol<'_> {
         let lambdas = &self.options.lambdas;
         let mut options = TrainOptions::new()
             .query_weight(selection.query_weight)
+            .labels(selection.target.labels)
             .lambdas(lambdas.len());
         if let Some(bytes) = selection.max_memory {
             options = options.max_memory(bytes);

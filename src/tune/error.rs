@@ -28,6 +28,11 @@ pub enum TuneError {
         /// Queries there are.
         queries: usize,
     },
+    /// Leave-query-out predictions that flatter.
+    #[error(
+        "leave-query-out predictions flatter where a teacher has seen all labels, and do not know of refitted weights: judge by folds or by validation data"
+    )]
+    FlatteringEvidence,
     /// A rule that cannot be followed.
     #[error("{what} is {found}: expected {expected}")]
     Rule {

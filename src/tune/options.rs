@@ -102,6 +102,9 @@ impl TuneOptions<'_> {
         if self.lambdas.is_empty() {
             return Err(TuneError::NoLambdas);
         }
+        if self.selection.flatters() && matches!(self.evidence, Evidence::Lqo) {
+            return Err(TuneError::FlatteringEvidence);
+        }
         self.rule.check()
     }
 }

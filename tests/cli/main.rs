@@ -7,6 +7,7 @@ mod compare;
 mod convert;
 mod corpora;
 mod corpus;
+mod distil;
 mod embedded;
 mod evaluate;
 mod hostile;

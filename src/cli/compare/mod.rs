@@ -15,13 +15,14 @@ use rankrls::compare::{
     Comparison, Contestant, ContestantError, Findings, Outcome, Selected, Task, contestants,
     duration,
 };
+use rankrls::greedy::TargetOptions;
 use rankrls::metrics::Convention;
 use rankrls::{Lambda, QueryWeight};
 use serde::Serialize;
 
 use super::args::{self, Measures, at_least_one, usage};
 use super::console::{Console, Interrupt};
-use super::data::DataArgs;
+use super::data::{DataArgs, TeacherArgs};
 use super::output::{OutputFile, counted, print, print_json, printable};
 use runner::{Ended, Runner};
 
@@ -49,7 +50,9 @@ pub(crate) struct CompareArgs {
     lambda: Lambda,
     /// Strategies, separated by commas; NAME:N judges N candidates a step, drawn at random
     #[arg(long, value_name = "LIST", value_parser = list)]
-    #[arg(default_value = "dense,lowmem,bounded,sampled,backfit,univariate,residual,random")]
+    #[arg(
+        default_value = "dense,lowmem,bounded,sampled,backfit,distil,univariate,residual,random"
+    )]
     strategies: List,
     /// Runs of a strategy that draws at random, with the seeds 1, 2 and so on
     #[arg(long, value_name = "N", default_value = "5")]
@@ -58,6 +61,10 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "NAME", default_value = "uniform")]
     #[arg(value_parser = args::query_weight(), help = args::QUERY_WEIGHT_HELP)]
     query_weight: QueryWeight,
+    #[command(flatten)]
+    target: TargetOptions,
+    #[command(flatten)]
+    teacher: TeacherArgs,
     #[command(flatten)]
     data: DataArgs,
     /// Indices of svmlight files count from 0, not 1
@@ -125,6 +132,9 @@ impl CompareArgs {
                  input",
             ));
         }
+        let strategies = self.strategies.0.iter();
+        let strategies: Vec<_> = strategies.map(|one| Some(one.strategy)).collect();
+        self.teacher.check(&self.target, &strategies)?;
         if self.html.is_some() && self.html == self.csv {
             return Err(usage("--html and --csv name the same file"));
         }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use rankrls::compare::{Contestant, Outcome, Selected};
+use rankrls::greedy::Refit;
 use serde::Deserialize;
 
 use super::CompareArgs;
@@ -127,6 +128,22 @@ impl<'a> Runner<'a> {
         command.arg(format!("--lambda={}", args.lambda.value()));
         command.arg(format!("--strategy={}", contestant.strategy));
         command.arg(format!("--query-weight={}", args.query_weight));
+        let (target, distils) = (&args.target, contestant.strategy.distils());
+        command.arg(format!("--labels={}", target.labels));
+        if let Some(refit) = target.refit {
+            command.arg(format!("--refit={refit}"));
+        }
+        if let Some(blend) = target.blend.filter(|_| distils) {
+            command.arg(format!("--blend={blend}"));
+        }
+        if distils || target.refit == Some(Refit::CrossFitted) {
+            if let Some(lambdas) = target.teacher_lambda {
+                command.arg(format!("--teacher-lambda={lambdas}"));
+            }
+            if let Some(teacher) = &args.teacher.teacher {
+                command.arg(joined("--teacher=", teacher));
+            }
+        }
         command.args(args.data.arguments());
         if let Some(candidates) = contestant.candidates {
             command.arg(format!("--candidates={candidates}"));

@@ -24,7 +24,7 @@ use rankrls::{Dataset, Lambda, Metric, Model, StrategyKind, TestPath, memory};
 use super::args::{self, Lambdas, Measures, at_least_one, usage};
 use super::checkpoint::{self, CheckpointArgs};
 use super::console::{Condition, Console, Interrupt, warn_of_lost_digits};
-use super::data::{self, Sizes, TestSizes, TrainingData};
+use super::data::{self, Sizes, TeacherArgs, TestSizes, TrainingData};
 use super::output::{OutputFile, PlotArgs, format_exact, print_report};
 use report::{Report, TableFile};
 
@@ -64,6 +64,8 @@ pub(crate) struct TuneArgs {
     lambdas: Lambdas,
     #[command(flatten)]
     selection: SelectionOptions,
+    #[command(flatten)]
+    teacher: TeacherArgs,
     /// Predictions to judge by: lqo, for the training data by models that leave out the query;
     /// validation, for the data of --validation; folds, for the queries of each fold by features
     /// selected without them [default: lqo, or what --validation or --folds ask for]
@@ -140,8 +142,11 @@ impl TuneArgs {
             self.data.names.as_ref(),
             self.validation.as_ref(),
             self.test.as_ref(),
+            self.teacher.teacher.as_ref(),
         ];
         data::check_one_stdin(&inputs)?;
+        let strategies = [self.selection.strategy];
+        self.teacher.check(&self.selection.target, &strategies)?;
         self.plot.check(self.output.as_deref())?;
         self.check_evidence()?;
         self.rule()?;
@@ -174,6 +179,7 @@ impl TuneArgs {
             Some(name) => name,
             None if self.validation.is_some() => EvidenceName::Validation,
             None if self.folds.is_some() => EvidenceName::Folds,
+            None if self.selection.flatters() => EvidenceName::Folds,
             None => EvidenceName::Lqo,
         }
     }
@@ -263,6 +269,7 @@ struct Input {
 impl Input {
     fn read(args: &TuneArgs, console: Console) -> Result<Self> {
         let (train, seconds) = args.data.train(console)?;
+        let train = args.teacher.add(train, args.data.read.budget())?;
         let mut held = train.memory();
         let mut other = |path: &PathBuf| -> Result<Loaded> {
             let loaded = args.data.other(path, &train, held, console)?;

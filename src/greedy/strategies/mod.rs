@@ -98,7 +98,7 @@ impl StrategyKind {
     }
 
     /// Whether the strategy selects towards what a teacher predicts, not towards the labels: its
-    /// leave-query-out errors are those of the teacher's target, and no estimate of anything.
+    /// leave-query-out errors flatter, as the teacher has seen all labels.
     pub fn distils(self) -> bool {
         self.facts().distils
     }
