@@ -130,6 +130,26 @@ impl Condition {
     }
 }
 
+/// A choice at the edge of the `lambdas` that were tried says little about what lies beyond.
+pub(crate) fn warn_of_edge(
+    lambdas: impl Iterator<Item = f64> + Clone,
+    chosen: f64,
+    console: Console,
+) {
+    let least = lambdas.clone().fold(f64::INFINITY, f64::min);
+    let most = lambdas.fold(0.0, f64::max);
+    let (which, other) = match chosen {
+        _ if least == most => return,
+        chosen if chosen == least => ("smallest", "smaller"),
+        chosen if chosen == most => ("largest", "larger"),
+        _ => return,
+    };
+    let chosen = super::output::format_exact(chosen);
+    console.warn(format_args!(
+        "the chosen lambda {chosen} is the {which} of the grid: a {other} one may do better"
+    ));
+}
+
 /// Warns if rounding is amplified too much.
 pub(crate) fn warn_of_lost_digits(condition: f64, worth: Condition, console: Console) {
     if condition <= worth.silent() {

@@ -3,31 +3,35 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::str::FromStr;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
 use clap::Args;
 use rankrls::data::LabelScale;
 use rankrls::model::{FeatureChoice, read_features};
-use rankrls::ridge::{Groups, Holdout, RidgeProblem, TOLERANCE, TrainOptions, Trained};
+use rankrls::ridge::{
+    Convergence, HOLDOUT_TOLERANCE, Holdout, HoldoutScheme, RidgeProblem, TOLERANCE, TrainOptions,
+    Trained,
+};
 use rankrls::{ColumnClasses, Dataset, Lambda, Model, QueryWeight, Solver, memory};
 use serde::Serialize;
 
 use super::args::{self, Lambdas, auto_or, usage};
-use super::console::{Condition, Console, Interrupt, warn_of_lost_digits};
+use super::console::{Condition, Console, Interrupt, warn_of_edge, warn_of_lost_digits};
 use super::data::{Sizes, TrainingData, check_one_stdin};
 use super::output::{OutputFile, format_exact, measure, number, print_report, table};
 
 /// Train RankRLS on all features, or on given ones, without selection
 ///
-/// Prints the leave-query-out error and concordance index: every query is predicted by a model
-/// that has not seen it, exactly, from one factorisation. Columns that are constant within every
-/// query cannot help and are left out.
+/// Prints error and concordance index of hold-out predictions: every query is predicted by a model
+/// that has not seen it. Columns that are constant within every query cannot help and are left out.
 ///
 /// The solvers find the same weights. dual takes memory with the square of the rows, primal with
-/// the square of the column classes; cg, conjugate gradients, with neither, but it leaves queries
-/// out only by training again. auto takes the faster of the first two if that is a matter of
-/// seconds and fits into memory, else cg.
+/// the square of the column classes, and both leave every query out, exactly, from one
+/// factorisation; cg, conjugate gradients, takes little memory and trains again for what it holds
+/// out. auto takes the faster of the first two if that is a matter of seconds and fits into memory,
+/// else cg.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -36,13 +40,12 @@ Examples:
   rankrls train train.svm --lambda 0.25,1,4,16 --json
   rankrls train train.svm --lambda 2^-4..2^10:2
   rankrls train train.svm --lambda 1 --features model.json -o given.json
-  rankrls train train.svm --lambda 1 --folds 3 --seed 7")]
+  rankrls train train.svm --lambda 1 --holdout folds:3 --seed 7")]
 pub(crate) struct TrainArgs {
     /// Ridge parameters above 0, separated by commas: numbers such as 0.25, powers such as 2^-3,
     /// and ranges of powers such as 2^-4..2^10 or 2^-4..2^10:2. Of several, the model is that of
-    /// the least leave-query-out error (of the least error over --folds, where no query is left
-    /// out)
-    #[arg(long, value_name = "LIST", required = true, allow_hyphen_values = true)]
+    /// the least hold-out error
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true, default_value = GRID)]
     lambda: Vec<Lambdas>,
     /// Train on these features only: those of a model, or a list with an index a line
     #[arg(long, value_name = "FILE")]
@@ -57,15 +60,13 @@ pub(crate) struct TrainArgs {
     /// Scale of the training labels within each query, as for select; errors are in its units
     #[arg(long, value_name = "SCALE", value_enum, default_value = "raw")]
     labels: LabelScale,
-    /// Predict N groups of queries, drawn at random, each by a model trained on the others
-    #[arg(long, value_name = "N")]
-    folds: Option<usize>,
-    /// Seed of the random draw [default: 1]
-    #[arg(long, value_name = "SEED", requires = "folds")]
-    seed: Option<u64>,
-    /// Leave queries out with cg, too, which trains once for every query
-    #[arg(long)]
-    lqo: bool,
+    /// What to predict by models that have not seen it: lqo, every query; folds:N, N groups of
+    /// queries drawn at random; none [default: lqo, or folds:5 where solver cg would take long]
+    #[arg(long, value_name = "SCHEME")]
+    holdout: Option<HoldoutChoice>,
+    /// Seed of the random draw
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    seed: u64,
     #[command(flatten)]
     data: TrainingData,
     /// Write the model to this file
@@ -74,6 +75,25 @@ pub(crate) struct TrainArgs {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
+}
+
+/// Ridge parameters where none are given.
+const GRID: &str = "2^-2..2^10:2";
+
+/// A hold-out scheme, or none.
+#[derive(Debug, Clone)]
+struct HoldoutChoice(Option<HoldoutScheme>);
+
+impl FromStr for HoldoutChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "none" {
+            return Ok(Self(None));
+        }
+        let scheme = text.parse().map(|scheme| Self(Some(scheme)));
+        scheme.map_err(|_| format!("expected one of {}, none", HoldoutScheme::names()))
+    }
 }
 
 pub(crate) fn run(args: &TrainArgs, console: Console) -> Result<ExitCode> {
@@ -103,13 +123,13 @@ pub(crate) fn run(args: &TrainArgs, console: Console) -> Result<ExitCode> {
         data: Sizes::new(&train, &candidates.summary()),
         lqo_error: best.entry.lqo_error,
         lqo_cindex: best.entry.lqo_cindex,
-        folds: args.fold_report(&best.entry),
+        holdout: best.entry.holdout,
         lambdas: entries,
         load_seconds,
         train_seconds,
         peak_rss_bytes: memory::peak(),
     };
-    report.warn(args.lqo, console);
+    report.warn(console);
     print_report(args.json, &report, || report.text())?;
     // Results are printed even if they could not be saved.
     saved?;
@@ -132,8 +152,7 @@ struct Report {
     data: Sizes,
     lqo_error: Option<f64>,
     lqo_cindex: Option<f64>,
-    /// The folds, if any were asked for.
-    folds: Option<FoldReport>,
+    holdout: Option<HoldoutReport>,
     /// Every ridge parameter, in the order of the list.
     lambdas: Vec<Entry>,
     load_seconds: f64,
@@ -141,12 +160,16 @@ struct Report {
     peak_rss_bytes: Option<u64>,
 }
 
-#[derive(Debug, Serialize)]
-struct FoldReport {
-    count: usize,
-    seed: u64,
-    error: f64,
+/// What was held out, and how it was predicted.
+#[derive(Debug, Clone, Serialize)]
+struct HoldoutReport {
+    scheme: String,
+    /// Seed of the draw, if there was one.
+    seed: Option<u64>,
     cindex: Option<f64>,
+    squared: f64,
+    /// The largest residual of the models, if conjugate gradients found them.
+    residual: Option<f64>,
 }
 
 /// One ridge parameter.
@@ -157,13 +180,10 @@ struct Entry {
     condition: f64,
     lqo_error: Option<f64>,
     lqo_cindex: Option<f64>,
-    fold_error: Option<f64>,
-    fold_cindex: Option<f64>,
-    /// How conjugate gradients ended.
+    holdout: Option<HoldoutReport>,
+    /// How conjugate gradients ended with all queries, which they only see for the best.
     iterations: Option<usize>,
     residual: Option<f64>,
-    /// The largest residual of the models that were trained without a group.
-    holdout_residual: Option<f64>,
 }
 
 /// The best model so far.
@@ -183,8 +203,11 @@ impl TrainArgs {
             self.data.names.as_ref(),
             self.features.as_ref(),
         ])?;
-        if self.folds.is_some_and(|folds| folds < 2) {
-            return Err(usage("--folds takes a number from 2 on"));
+        let none = matches!(self.holdout, Some(HoldoutChoice(None)));
+        if none && self.lambdas().count() > 1 {
+            return Err(usage(
+                "--holdout none cannot tell which lambda is best: expected a single --lambda",
+            ));
         }
         Ok(())
     }
@@ -216,19 +239,6 @@ impl TrainArgs {
         }
     }
 
-    fn seed(&self) -> u64 {
-        self.seed.unwrap_or(1)
-    }
-
-    fn fold_report(&self, best: &Entry) -> Option<FoldReport> {
-        Some(FoldReport {
-            count: self.folds?,
-            seed: self.seed(),
-            error: best.fold_error?,
-            cindex: best.fold_cindex,
-        })
-    }
-
     /// The best model, which is kept on demand, and all ridge parameters.
     fn train(
         &self,
@@ -250,124 +260,152 @@ impl TrainArgs {
         };
         let Some(path) = &self.features else {
             let problem = RidgeProblem::among(train, candidates, held, &options)?;
-            return self.best(&problem, queries, keep, model);
+            return self.best(&problem, queries, model);
         };
         let features = read_features(path, train.index_base(), train.width())?;
         let restricted = train.features_subset(&features)?;
         let own = ColumnClasses::new(&restricted);
         let held = held + restricted.memory() + candidates.memory();
         let problem = RidgeProblem::among(&restricted, &own, held, &options)?;
-        self.best(&problem, queries, keep, model)
+        self.best(&problem, queries, model)
+    }
+
+    /// The scheme asked for, or one that is a matter of seconds; `None` where there is nothing to
+    /// train on without a query.
+    fn scheme(&self, problem: &RidgeProblem<'_>, queries: usize) -> Option<HoldoutScheme> {
+        let scheme = match &self.holdout {
+            Some(HoldoutChoice(scheme)) => *scheme,
+            None if queries < 2 => None,
+            None => Some(problem.affordable_holdout(self.lambdas().count())),
+        };
+        scheme.map(|scheme| scheme.seed(self.seed))
     }
 
     fn best(
         &self,
         problem: &RidgeProblem<'_>,
         queries: usize,
-        keep: bool,
         model: impl Fn(&Trained<'_>) -> (Option<Model>, usize),
     ) -> Result<(Best, Vec<Entry>)> {
-        let solver = problem.solver();
-        let leaves_out = solver.has_holdout() || self.lqo;
-        if keep && self.lambdas().count() > 1 && !leaves_out && self.folds.is_none() {
-            bail!(
-                "which lambda is best is not known, since solver {solver} leaves no query out by \
-                 itself: give --lqo, --folds, or a single --lambda"
-            );
+        let lambdas: Vec<Lambda> = self.lambdas().collect();
+        let scheme = self.scheme(problem, queries);
+        let groups = scheme.map(|scheme| scheme.groups(queries)).transpose()?;
+        if lambdas.len() > 1 && queries < 2 {
+            bail!("which lambda is best is not known: expected two queries or more, found one");
         }
-        let groups = self
-            .folds
-            .map(|count| Groups::folds(queries, count, self.seed()));
-        let groups = groups.transpose()?;
-        let mut entries = Vec::with_capacity(self.lambdas().count());
-        let mut best: Option<Best> = None;
-        for lambda in self.lambdas() {
-            let trained = problem.train(lambda)?;
-            let entry = Entry::new(&trained, leaves_out, groups.as_ref())?;
-            entries.push(entry.clone());
-            if best
-                .as_ref()
-                .is_none_or(|best| entry.is_better(&best.entry))
-            {
-                let (model, weights) = model(&trained);
-                best = Some(Best {
-                    solver,
-                    entry,
-                    model,
-                    weights,
-                });
+        let entry = |lambda: Lambda, holdout: Option<Holdout>| {
+            Entry::new(problem, lambda, scheme.zip(holdout))
+        };
+        let best = |entries: &[Entry]| {
+            let error = |place: &usize| entries[*place].error();
+            (0..entries.len()).min_by(|a, b| error(a).total_cmp(&error(b)))
+        };
+        let mut entries = Vec::with_capacity(lambdas.len());
+        let (mut found, mut kept) = (None, None);
+        if problem.solver().has_holdout() {
+            for (place, &lambda) in lambdas.iter().enumerate() {
+                let trained = problem.train(lambda)?;
+                let holdout = groups.as_ref().map(|groups| trained.holdout(groups));
+                entries.push(entry(lambda, holdout.transpose()?));
+                if best(&entries) == Some(place) {
+                    (found, kept) = (Some(place), Some(model(&trained)));
+                }
+            }
+        } else {
+            // All of them side by side, and all queries for the best alone.
+            match &groups {
+                None => entries.extend(lambdas.iter().map(|&lambda| entry(lambda, None))),
+                Some(groups) => {
+                    let held_out = problem.holdouts(&lambdas, groups, HOLDOUT_TOLERANCE)?;
+                    let pairs = lambdas.iter().zip(held_out);
+                    entries.extend(pairs.map(|(&lambda, holdout)| entry(lambda, Some(holdout))));
+                }
+            }
+            found = best(&entries);
+            if let Some(place) = found {
+                let trained = problem.train(lambdas[place])?;
+                entries[place].converged(trained.convergence());
+                kept = Some(model(&trained));
             }
         }
-        match best {
-            Some(best) => Ok((best, entries)),
-            None => bail!("no lambda"),
-        }
+        let (Some(place), Some((model, weights))) = (found, kept) else {
+            bail!("no lambda");
+        };
+        let best = Best {
+            solver: problem.solver(),
+            entry: entries[place].clone(),
+            model,
+            weights,
+        };
+        Ok((best, entries))
     }
 }
 
 impl Entry {
-    fn new(trained: &Trained<'_>, leaves_out: bool, groups: Option<&Groups>) -> Result<Self> {
-        let lqo = leaves_out.then(|| trained.leave_query_out()).transpose()?;
-        let folds = groups.map(|groups| trained.holdout(groups)).transpose()?;
-        let error = |holdout: &Option<Holdout>| holdout.as_ref().map(|holdout| holdout.error);
-        let cindex =
-            |holdout: &Option<Holdout>| holdout.as_ref().and_then(|holdout| holdout.cindex);
-        let convergence = trained.convergence();
-        let holdouts = [&lqo, &folds].into_iter().flatten();
-        let residuals = holdouts.filter_map(|holdout| Some(holdout.convergence?.residual));
-        Ok(Self {
-            lambda: Lambda::value(trained.lambda()),
-            condition: trained.condition(),
-            lqo_error: error(&lqo),
-            lqo_cindex: cindex(&lqo),
-            fold_error: error(&folds),
-            fold_cindex: cindex(&folds),
-            iterations: convergence.map(|convergence| convergence.iterations),
-            residual: convergence.map(|convergence| convergence.residual),
-            holdout_residual: residuals.max_by(f64::total_cmp),
-        })
+    fn new(
+        problem: &RidgeProblem<'_>,
+        lambda: Lambda,
+        holdout: Option<(HoldoutScheme, Holdout)>,
+    ) -> Self {
+        let holdout = holdout.map(|(scheme, holdout)| HoldoutReport {
+            scheme: scheme.to_string(),
+            seed: scheme.drawn_by(),
+            cindex: holdout.cindex,
+            squared: holdout.error,
+            residual: holdout.convergence.map(|convergence| convergence.residual),
+        });
+        let lqo = holdout.as_ref().filter(|holdout| holdout.scheme == "lqo");
+        Self {
+            lambda: lambda.value(),
+            condition: problem.condition(lambda),
+            lqo_error: lqo.map(|holdout| holdout.squared),
+            lqo_cindex: lqo.and_then(|holdout| holdout.cindex),
+            holdout,
+            iterations: None,
+            residual: None,
+        }
     }
 
-    /// Whether the error is less; the first of equal ones stays.
-    fn is_better(&self, other: &Self) -> bool {
-        let error = |entry: &Self| entry.lqo_error.or(entry.fold_error);
-        match (error(self), error(other)) {
-            (Some(own), Some(other)) => own < other,
-            _ => false,
-        }
+    /// The hold-out error; the first of equal ones is the best.
+    fn error(&self) -> f64 {
+        let holdout = self.holdout.as_ref();
+        holdout.map_or(0.0, |holdout| holdout.squared)
+    }
+
+    fn converged(&mut self, convergence: Option<Convergence>) {
+        self.iterations = convergence.map(|convergence| convergence.iterations);
+        self.residual = convergence.map(|convergence| convergence.residual);
     }
 }
 
 impl Report {
-    fn warn(&self, lqo: bool, console: Console) {
+    fn warn(&self, console: Console) {
         let entries = &self.lambdas;
         let chosen = entries.iter().find(|entry| entry.lambda == self.lambda);
         if let Some(entry) = chosen {
             warn_of_lost_digits(entry.condition, Condition::Bound, console);
         }
+        warn_of_edge(
+            entries.iter().map(|entry| entry.lambda),
+            self.lambda,
+            console,
+        );
         for entry in entries {
-            let residuals = [entry.residual, entry.holdout_residual];
-            let residual = residuals.into_iter().flatten().fold(0.0, f64::max);
-            if residual > TOLERANCE {
-                let lambda = format_exact(entry.lambda);
-                console.warn(format_args!(
-                    "with lambda {lambda} conjugate gradients came to a residual of \
-                     {residual:.1e}, not {TOLERANCE:.0e}"
-                ));
+            let holdout = entry.holdout.as_ref();
+            let held_out = holdout.and_then(|holdout| holdout.residual);
+            let parts = [
+                ("", entry.residual, TOLERANCE),
+                ("hold-outs by ", held_out, HOLDOUT_TOLERANCE),
+            ];
+            for (part, residual, tolerance) in parts {
+                if let Some(residual) = residual.filter(|&residual| residual > tolerance) {
+                    let lambda = format_exact(entry.lambda);
+                    console.warn(format_args!(
+                        "with lambda {lambda} {part}conjugate gradients came to a residual of \
+                         {residual:.1e}, not {tolerance:.0e}"
+                    ));
+                }
             }
-        }
-        let (solver, queries) = (self.solver, self.data.queries);
-        if self.lqo_error.is_none() {
-            console.warn(format_args!(
-                "no leave-query-out error: solver {solver} trains again for each of {queries} \
-                 queries; --lqo does, --folds takes fewer groups, and --solver dual or primal \
-                 with more memory needs neither"
-            ));
-        }
-        if lqo && solver.has_holdout() {
-            console.warn(format_args!(
-                "--lqo has no effect: solver {solver} leaves queries out anyway"
-            ));
         }
     }
 
@@ -385,6 +423,18 @@ impl Report {
             FeatureChoice::Given => " out of the given ones",
             _ => "",
         };
+        if let Some(holdout) = &self.holdout {
+            let _ = write!(text, "\nhold-outs: {}", holdout.scheme);
+            if let Some(seed) = holdout.seed {
+                let _ = write!(text, ", seed {seed}");
+            }
+            if holdout.residual.is_some() {
+                let _ = write!(text, " by {solver} to {HOLDOUT_TOLERANCE:.0e}");
+            }
+            if self.lambdas.len() > 1 {
+                text.push_str("; lambda has the least error");
+            }
+        }
         let (weights, load, train) = (self.weights, self.load_seconds, self.train_seconds);
         let heading = self
             .data
@@ -394,24 +444,25 @@ impl Report {
     }
 
     fn table(&self) -> String {
-        let folded = self.folds.is_some();
         let iterated = self.lambdas.iter().any(|entry| entry.iterations.is_some());
-        let mut header = vec!["lambda", "LQO error", "LQO cindex"];
-        let folds = ["fold error", "fold cindex"];
-        header.extend(folds.iter().filter(|_| folded));
+        let lqo = self.lqo_error.is_some();
+        let mut header = vec!["lambda"];
+        header.extend(if lqo {
+            ["LQO error", "LQO cindex"]
+        } else {
+            ["hold-out error", "hold-out cindex"]
+        });
         let iterations = ["iterations", "residual"];
         header.extend(iterations.iter().filter(|_| iterated));
         let mut table = table(&header);
         let error = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), number);
         for entry in &self.lambdas {
+            let holdout = entry.holdout.as_ref();
             let mut cells = vec![
                 format_exact(entry.lambda),
-                error(entry.lqo_error),
-                measure(entry.lqo_cindex),
+                error(holdout.map(|holdout| holdout.squared)),
+                measure(holdout.and_then(|holdout| holdout.cindex)),
             ];
-            if folded {
-                cells.extend([error(entry.fold_error), measure(entry.fold_cindex)]);
-            }
             if iterated {
                 let iterations = entry.iterations.map(|count| count.to_string());
                 cells.push(iterations.unwrap_or_default());

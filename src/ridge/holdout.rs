@@ -15,10 +15,8 @@
 //!
 //! # A scheme of one's own
 //!
-//! A hold-out scheme is a function from a [`Trained`] model to a [`Holdout`] and a row
-//! of the table `SCHEMES` in this file. Schemes that hold out whole queries make
-//! [`Groups`] of them and call [`Trained::holdout`]; others start from the factors in
-//! [`Trained`], as the functions `dual` and `primal` do.
+//! A hold-out scheme of whole queries is a function from the number of queries to [`Groups`] and a
+//! row of the table `SCHEMES` in this file.
 
 use std::fmt;
 use std::ops::Range;
@@ -31,7 +29,7 @@ use rayon::prelude::*;
 use super::conjugate::{Convergence, Solved, TOLERANCE, Task};
 use super::factor::{Cholesky, Square, System, gram};
 use super::groups::Groups;
-use super::options::{BATCH, TrainError};
+use super::options::{BATCH, Shape, Solver, TrainError};
 use super::trained::{Engine, RidgeProblem, Solution, Trained};
 use crate::Lambda;
 use crate::metrics::{mean_concordance, tie_predictions};
@@ -42,7 +40,8 @@ struct Row {
     name: &'static str,
     /// Whether a number follows the name, after a colon.
     counts: bool,
-    holdout: fn(&Trained<'_>, &HoldoutScheme) -> Result<Holdout, TrainError>,
+    /// The groups that are held out of so many queries.
+    groups: fn(&HoldoutScheme, usize) -> Result<Groups, TrainError>,
 }
 
 /// All schemes.
@@ -50,17 +49,17 @@ const SCHEMES: &[Row] = &[
     Row {
         name: "lqo",
         counts: false,
-        holdout: |trained, _| trained.leave_query_out(),
+        groups: |_, queries| Ok(Groups::queries(queries)),
     },
     Row {
         name: "folds",
         counts: true,
-        holdout: |trained, scheme| {
-            let queries = trained.problem.design.queries().len();
-            trained.holdout(&Groups::folds(queries, scheme.count, scheme.seed)?)
-        },
+        groups: |scheme, queries| Groups::folds(queries, scheme.count, scheme.seed),
     },
 ];
+
+/// Folds in place of leave-query-out.
+const FOLDS: usize = 5;
 
 /// What to hold out, by name: `lqo`, every query on its own, or `folds:5`, groups of queries drawn
 /// at random.
@@ -86,6 +85,52 @@ impl HoldoutScheme {
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
+    }
+
+    /// The groups that are held out of so many queries.
+    ///
+    /// # Errors
+    /// [`TrainError::Folds`] for less than two folds or more than queries.
+    pub fn groups(&self, queries: usize) -> Result<Groups, TrainError> {
+        (self.row.groups)(self, queries)
+    }
+
+    /// The seed of random draws, where the scheme makes any.
+    pub fn drawn_by(&self) -> Option<u64> {
+        self.row.counts.then_some(self.seed)
+    }
+
+    /// Leave-query-out where it is a matter of seconds by [`Solver::holdout_cost`], as it is for
+    /// solvers that factor; else five folds.
+    ///
+    /// ```
+    /// use rankrls::ridge::{HoldoutScheme, Shape, Solver};
+    ///
+    /// let shape = Shape {
+    ///     rows: 20_000,
+    ///     queries: 1_120,
+    ///     largest_query: 20,
+    ///     classes: 152_088,
+    ///     nonzeros: 3_100_000,
+    ///     squares: 1e10,
+    ///     lambdas: 3,
+    ///     threads: 2,
+    /// };
+    /// let scheme = HoldoutScheme::affordable(Solver::ConjugateGradients, &shape);
+    /// assert_eq!(scheme.to_string(), "folds:5");
+    /// assert_eq!(HoldoutScheme::affordable(Solver::Dual, &shape).to_string(), "lqo");
+    /// ```
+    pub fn affordable(solver: Solver, shape: &Shape) -> Self {
+        let few = shape.queries <= FOLDS;
+        if few || solver.holdout_cost(shape, shape.queries) <= Solver::PATIENCE {
+            return Self::default();
+        }
+        let folds = SCHEMES.iter().find(|row| row.name == "folds");
+        folds.map_or_else(Self::default, |row| Self {
+            row,
+            count: FOLDS,
+            seed: 1,
+        })
     }
 
     /// The names of all schemes, as a list for people.
@@ -170,7 +215,8 @@ impl Trained<'_> {
     /// # Errors
     /// As [`holdout`](Self::holdout).
     pub fn holdout_by(&self, scheme: &HoldoutScheme) -> Result<Holdout, TrainError> {
-        (scheme.row.holdout)(self, scheme)
+        let queries = self.problem.design.queries().len();
+        self.holdout(&scheme.groups(queries)?)
     }
 
     /// [`holdout`](Self::holdout) of every query on its own.
@@ -232,6 +278,13 @@ impl Trained<'_> {
 }
 
 impl RidgeProblem<'_> {
+    /// The hold-out scheme that is a matter of seconds for so many ridge parameters:
+    /// [`HoldoutScheme::affordable`].
+    pub fn affordable_holdout(&self, lambdas: usize) -> HoldoutScheme {
+        let shape = Shape::new(self.design.candidates(), lambdas);
+        HoldoutScheme::affordable(self.solver(), &shape)
+    }
+
     /// Predictions for every query by models that were trained without its group, for each of
     /// `lambdas`.
     ///

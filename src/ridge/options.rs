@@ -30,6 +30,8 @@ pub enum Solver {
 pub struct Shape {
     /// Examples `m`.
     pub rows: usize,
+    /// Queries.
+    pub queries: usize,
     /// Examples of the largest query.
     pub largest_query: usize,
     /// Column classes.
@@ -50,6 +52,7 @@ impl Shape {
         let entries = |class: usize| candidates.column(class).rows.len() as f64;
         Self {
             rows: candidates.queries().rows(),
+            queries: candidates.queries().len(),
             largest_query: candidates.queries().largest(),
             classes: candidates.len(),
             nonzeros: candidates.summary().nonzeros,
@@ -141,6 +144,18 @@ impl Solver {
             Self::Primal => 0.05e-9 * rows * classes * classes + factors(classes),
             Self::ConjugateGradients => lambdas * 1e-6 * shape.nonzeros as f64,
         }
+    }
+}
+
+impl Solver {
+    /// Rough seconds, likewise, that the hold-out predictions of so many groups of queries take
+    /// besides [`cost`](Self::cost), which has them for solvers that factor.
+    pub fn holdout_cost(self, shape: &Shape, groups: usize) -> f64 {
+        if self.has_holdout() {
+            return 0.0;
+        }
+        // A hundred iterations for each group and ridge parameter, in lanes.
+        1e-7 * shape.nonzeros as f64 * (shape.lambdas * groups) as f64
     }
 }
 
@@ -366,6 +381,7 @@ mod tests {
     fn shape(rows: usize, classes: usize, nonzeros: usize) -> Shape {
         Shape {
             rows,
+            queries: rows / 10,
             largest_query: 20,
             classes,
             nonzeros,

@@ -147,6 +147,12 @@ impl<'a> RidgeProblem<'a> {
         })
     }
 
+    /// At most so much is rounding amplified with `lambda`: `1 + trace(X X') / lambda`, no less
+    /// than the condition number of the system to solve. From 1 on.
+    pub fn condition(&self, lambda: Lambda) -> f64 {
+        1.0 + self.mean_diagonal * self.labels.len() as f64 / lambda.value()
+    }
+
     /// The solver.
     pub fn solver(&self) -> Solver {
         match self.engine {
@@ -268,11 +274,9 @@ impl Trained<'_> {
         self.lambda
     }
 
-    /// At most so much is rounding amplified: `1 + trace(X X') / lambda`, no less than the condition
-    /// number of the system that was solved. From 1 on.
+    /// [`RidgeProblem::condition`] with its ridge parameter.
     pub fn condition(&self) -> f64 {
-        let trace = self.problem.mean_diagonal * self.problem.labels.len() as f64;
-        1.0 + trace / self.lambda.value()
+        self.problem.condition(self.lambda)
     }
 
     /// The solver.

@@ -1,3 +1,5 @@
+use std::fmt::Write as _;
+
 use crate::support::{Folder, generated, keys};
 
 #[test]
@@ -20,7 +22,8 @@ fn a_model_of_all_features_is_trained() {
     // Columns 5 and 6 are constant in every query.
     assert_eq!(document["weights"], 5);
     assert_eq!(document["data"]["column_classes"], 4);
-    assert!(document["folds"].is_null());
+    assert_eq!(document["holdout"]["scheme"], "lqo");
+    assert_eq!(document["holdout"]["squared"], document["lqo_error"]);
     let entry = &document["lambdas"][0];
     assert_eq!(entry["lqo_error"], document["lqo_error"]);
     assert!(entry["iterations"].is_null());
@@ -134,58 +137,92 @@ fn of_several_lambdas_the_best_is_kept() {
         assert!((error(&alone) - error(entry)).abs() < 1e-9, "{lambda}");
         assert_eq!(alone["lqo_cindex"], entry["lqo_cindex"]);
     }
-    let text = folder.stdout("train data.svm --lambda 1,2 --folds 3 --seed 5");
-    assert!(
-        text.contains("fold error") && text.lines().count() > 7,
-        "{text}"
-    );
+    let text = folder.stdout("train data.svm --lambda 1,2 --holdout folds:3 --seed 5");
+    assert!(text.contains("hold-outs: folds:3, seed 5"), "{text}");
+    // Without any, a grid is tried.
+    let document = folder.json("train data.svm --json");
+    assert_eq!(document["lambdas"].as_array().unwrap().len(), 7);
 }
 
 #[test]
-fn solvers_agree_and_folds_too() {
+fn solvers_agree_on_what_they_hold_out() {
     let folder = Folder::new();
     folder.write("data.svm", generated(90, 40));
-    let run = |solver: &str| {
-        folder.json(&format!(
-            "train data.svm --lambda 3 --solver {solver} --query-weight size --folds 4 --seed 9 \
-             --json"
-        ))
-    };
-    let dual = run("dual");
-    assert_eq!(dual["query_weight"], "size");
-    assert_eq!(
-        (&dual["folds"]["count"], &dual["folds"]["seed"]),
-        (&4.into(), &9.into())
-    );
-    for solver in ["primal", "cg"] {
-        let other = run(solver);
-        assert_eq!(other["solver"], solver);
-        let error = |document: &serde_json::Value| document["folds"]["error"].as_f64().unwrap();
-        assert!(
-            (error(&other) - error(&dual)).abs() < 1e-8 * error(&dual),
-            "{solver}"
-        );
-        assert_eq!(other["folds"]["cindex"], dual["folds"]["cindex"]);
+    for holdout in ["folds:4", "lqo"] {
+        let run = |solver: &str| {
+            folder.json(&format!(
+                "train data.svm --lambda 3,0.5 --solver {solver} --query-weight size --holdout \
+                 {holdout} --seed 9 --json -o {solver}.json"
+            ))
+        };
+        let dual = run("dual");
+        assert_eq!(dual["query_weight"], "size");
+        assert_eq!(dual["holdout"]["scheme"], holdout);
+        assert_eq!(dual["lqo_error"].is_null(), holdout != "lqo");
+        let seed = if holdout == "lqo" { None } else { Some(9) };
+        assert_eq!(dual["holdout"]["seed"].as_u64(), seed);
+        for solver in ["primal", "cg"] {
+            let other = run(solver);
+            assert_eq!(other["solver"], solver);
+            assert_eq!(other["lambda"], dual["lambda"]);
+            for place in 0..2 {
+                let holdout = |document: &serde_json::Value| {
+                    let holdout = &document["lambdas"][place]["holdout"];
+                    let squared = holdout["squared"].as_f64().unwrap();
+                    (squared, holdout["cindex"].as_f64().unwrap())
+                };
+                let ((squared, cindex), (expected, order)) = (holdout(&other), holdout(&dual));
+                assert!((squared - expected).abs() < 1e-5 * expected, "{solver}");
+                assert!((cindex - order).abs() < 1e-12, "{solver}");
+            }
+            if solver == "cg" {
+                assert!(other["holdout"]["residual"].as_f64().unwrap() <= 1e-6);
+            }
+        }
+        let scores = folder.stdout("predict cg.json data.svm");
+        for (cg, dual) in scores
+            .lines()
+            .zip(folder.stdout("predict dual.json data.svm").lines())
+        {
+            let [cg, dual] = [cg, dual].map(|score| score.parse::<f64>().unwrap());
+            assert!((cg - dual).abs() < 1e-8);
+        }
     }
-    let (text, errors) = folder.run("train data.svm --lambda 3 --solver cg");
-    assert!(errors.contains("no leave-query-out error"), "{errors}");
-    assert!(text.contains("iterations"), "{text}");
-    let (text, errors) = folder.run("train data.svm --lambda 3 --solver cg --lqo --json");
-    assert_eq!(errors, "");
-    let cg: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let dual = folder.json("train data.svm --lambda 3 --solver dual --json");
-    let difference = cg["lqo_error"].as_f64().unwrap() - dual["lqo_error"].as_f64().unwrap();
-    assert!(difference.abs() < 1e-7);
-    assert!(cg["lambdas"][0]["residual"].as_f64().unwrap() <= 1e-10);
-    let (_, errors) = folder.run("train data.svm --lambda 3 --solver dual --lqo");
-    assert!(errors.contains("--lqo has no effect"), "{errors}");
+    // A list needs nothing else with cg, which then trains once for the best.
+    let text = folder.stdout("train data.svm --lambda 0.001,3,1000 --solver cg -o m.json -q");
+    assert!(text.contains("hold-outs: lqo by cg to 1e-6; "), "{text}");
+    let (text, _) = folder.run("train data.svm --lambda 3 --holdout none --json");
+    let none: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!(none["holdout"].is_null() && none["lqo_error"].is_null());
+}
+
+/// Fifty thousand entries a query, so that leave-query-out would train too often.
+#[test]
+fn a_list_of_lambdas_works_at_any_size() {
+    let folder = Folder::new();
+    let mut data = String::new();
+    for row in 0..2400_usize {
+        write!(data, "{} qid:{}", (row * row) % 7, row / 6).unwrap();
+        let columns = (0..260)
+            .map(|place| 1 + place * 16 + ((row + 1) * (place + 1) * (row + place)) % 1009 % 16);
+        columns.for_each(|column| write!(data, " {column}:1").unwrap());
+        data.push('\n');
+    }
+    folder.write("data.svm", data);
+    let document =
+        folder.json("train data.svm --lambda 16,256,4096 --solver cg -o m.json --json -q");
+    assert_eq!(document["holdout"]["scheme"], "folds:5");
+    let (least, all) = (&document["holdout"]["squared"], &document["lambdas"]);
+    for entry in all.as_array().unwrap() {
+        assert!(entry["holdout"]["squared"].as_f64() >= least.as_f64());
+        assert!(entry["lqo_cindex"].is_null());
+    }
 }
 
 #[test]
 fn mistakes_are_told() {
     let folder = Folder::new();
     for (arguments, code, message) in [
-        ("train train.svm", 2, "--lambda"),
         ("train train.svm --lambda 0", 2, "above 0"),
         ("train train.svm --lambda 1,,2", 2, "empty"),
         (
@@ -193,20 +230,28 @@ fn mistakes_are_told() {
             2,
             "dual, primal, cg",
         ),
-        ("train train.svm --lambda 1 --folds 1", 2, "from 2 on"),
         (
-            "train train.svm --lambda 1 --folds 4",
+            "train train.svm --lambda 1 --holdout folds",
+            2,
+            "expected one of lqo, folds:N, none",
+        ),
+        (
+            "train train.svm --lambda 1 --holdout folds:1",
+            1,
+            "1 folds of 3 queries",
+        ),
+        (
+            "train train.svm --lambda 1 --holdout folds:4",
             1,
             "4 folds of 3 queries",
         ),
-        ("train train.svm --lambda 1 --seed 4", 2, "--folds"),
         ("train - --lambda 1 --features -", 2, "only one input"),
         ("train absent.svm --lambda 1", 1, "absent.svm"),
         ("train train.svm --lambda 1 --features absent", 1, "absent"),
         (
-            "train train.svm --lambda 1,2 --solver cg -o m.json",
-            1,
-            "--lqo",
+            "train train.svm --lambda 1,2 --holdout none -o m.json",
+            2,
+            "expected a single --lambda",
         ),
     ] {
         let error = folder.fails(arguments, code);

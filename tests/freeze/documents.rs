@@ -44,7 +44,7 @@ fn train_and_tune() {
         "json-train",
         &[
             "train train.svm --lambda 2 --json",
-            "train train.svm --lambda 1,4 --folds 3 --json",
+            "train train.svm --lambda 1,4 --holdout folds:3 --json",
             "train train.svm --lambda 2 --solver cg --query-weight pairs --json -q",
             "train train.svm --lambda 2 --features models/bounded.json --json",
         ],

@@ -149,12 +149,12 @@ fn train() {
             "train @parses --lambda 1,4,2^4..2^8:2 --max-memory 1GiB -o model.json",
             "inspect model.json --top 5",
             "evaluate @parses-test --model model.json --metrics cindex,map",
-            "train train.svm --lambda 1,2 --solver primal --folds 3 --seed 5",
+            "train train.svm --lambda 1,2 --solver primal --holdout folds:3 --seed 5",
             "train train.svm --lambda 1,2 --solver dual --query-weight pairs",
             "train train.svm --lambda 1 --solver cg",
-            "train train.svm --lambda 1 --solver cg --lqo",
+            "train train.svm --lambda 1,2 --solver cg --holdout folds:2",
             "train train.svm --lambda 1 --features models/bounded.json --names names.txt",
-            "train train.svm --lambda 1 --lqo -q",
+            "train train.svm --lambda 1 --holdout none -q",
         ],
     );
 }

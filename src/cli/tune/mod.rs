@@ -23,7 +23,7 @@ use rankrls::{Dataset, Lambda, Metric, Model, StrategyKind, TestPath, memory};
 
 use super::args::{self, Lambdas, Measures, at_least_one, usage};
 use super::checkpoint::{self, CheckpointArgs};
-use super::console::{Condition, Console, Interrupt, warn_of_lost_digits};
+use super::console::{Condition, Console, Interrupt, warn_of_edge, warn_of_lost_digits};
 use super::data::{self, Sizes, TeacherArgs, TestSizes, TrainingData};
 use super::output::{OutputFile, PlotArgs, format_exact, print_report};
 use report::{Report, TableFile};
@@ -387,19 +387,8 @@ fn warn(tuned: &Tuned, selection: &Selection, options: &TuneOptions<'_>, console
         ));
     }
     warn_of_lost_digits(selection.condition, Condition::Estimate, console);
-    // A choice at the edge of what was tried says little about what lies beyond.
-    let lambda = format_exact(selection.lambda.value());
-    let edge = match tuned.choice.position {
-        _ if options.lambdas.len() == 1 => None,
-        0 => Some(("smallest", "smaller")),
-        position if position + 1 == options.lambdas.len() => Some(("largest", "larger")),
-        _ => None,
-    };
-    if let Some((which, other)) = edge {
-        console.warn(format_args!(
-            "the chosen lambda {lambda} is the {which} of the grid: a {other} one may do better"
-        ));
-    }
+    let lambdas = options.lambdas.iter().map(|lambda| lambda.value());
+    warn_of_edge(lambdas, selection.lambda.value(), console);
     let (path, k) = (tuned.chosen(), tuned.choice.k);
     if path.ending == Ending::Complete && k == path.points.len() && k > 1 {
         console.warn(format_args!(
