@@ -93,7 +93,15 @@ fn selection_changes(then: &SelectionOptions, now: &SelectionOptions) -> Vec<Str
     };
     let criterion = |options: &SelectionOptions| match options.criterion {
         Criterion::Squared => options.criterion.to_string(),
-        Criterion::Ranking { convention, .. } => format!("{} ({convention})", options.criterion),
+        Criterion::Ranking {
+            convention,
+            shortlist,
+            ..
+        } => {
+            let of =
+                shortlist.map_or_else(String::new, |count| format!(" of a shortlist of {count}"));
+            format!("{} ({convention}){of}", options.criterion)
+        }
     };
     let weight = |options: &SelectionOptions| options.query_weight.to_string();
     let target = |options: &SelectionOptions| {

@@ -59,11 +59,15 @@ pub(crate) struct SelectArgs {
     #[arg(long, value_name = "MODEL")]
     #[arg(conflicts_with_all = [
         "lambda", "strategy", "criterion", "query_weight", "sample", "seed", "dry_run", "labels",
-        "refit", "blend", "teacher_lambda",
+        "shortlist", "refit", "blend", "teacher_lambda",
     ])]
     extend: Option<PathBuf>,
     #[command(flatten)]
     selection: SelectionOptions,
+    /// With a measure as --criterion: judge by it only the N candidates of each step that the
+    /// squared error likes best, which is quick and not exact
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    shortlist: Option<usize>,
     #[command(flatten)]
     teacher: TeacherArgs,
     #[command(flatten)]
@@ -122,6 +126,9 @@ impl SelectArgs {
         ];
         check_one_stdin(&inputs)?;
         let ranks = self.selection.criterion != Criterion::Squared;
+        if self.shortlist.is_some() && !ranks {
+            return Err(usage("--shortlist goes with a measure as --criterion"));
+        }
         if self.convention.is_some() && self.test.is_none() && !ranks {
             return Err(usage(
                 "--convention has nothing to measure: it goes with --test or a measure as \
@@ -146,7 +153,10 @@ impl SelectArgs {
         SelectionOptions {
             k: self.k,
             lambda: self.lambda.unwrap_or(Lambda::ONE),
-            criterion: self.selection.criterion.under(self.convention()),
+            criterion: self
+                .selection
+                .criterion
+                .under(self.convention(), self.shortlist),
             max_memory: self.data.read.budget(),
             ..self.selection
         }

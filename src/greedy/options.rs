@@ -111,7 +111,7 @@ impl SelectionOptions {
         if self.k == 0 {
             return Err(SelectError::NothingAsked);
         }
-        if self.sample == Some(0) {
+        if self.sample == Some(0) || self.criterion.shortlist() == Some(0) {
             return Err(SelectError::NothingSampled);
         }
         if candidates.is_empty() {
@@ -141,11 +141,18 @@ impl SelectionOptions {
         labels: &[f64],
         queries: &Queries,
     ) -> Result<Option<RankingCriterion>, SelectError> {
-        let Criterion::Ranking { metric, convention } = self.criterion else {
+        let Criterion::Ranking {
+            metric,
+            convention,
+            shortlist,
+        } = self.criterion
+        else {
             return Ok(None);
         };
         let criterion = RankingCriterion::new(metric, convention, labels, queries);
-        criterion.map(Some).ok_or(SelectError::Undefined { metric })
+        let mut criterion = criterion.ok_or(SelectError::Undefined { metric })?;
+        criterion.shortlist = shortlist;
+        Ok(Some(criterion))
     }
 
     /// The random subsets that `strategy` judges, if it does not judge all candidates.

@@ -80,6 +80,34 @@ impl Round<'_> {
         }
     }
 
+    /// Those of `candidates` that the ranking measure judges: all, or the shortlist of those with
+    /// the least squared errors, which `errors` computes for a round without the measure.
+    pub(super) fn shortlisted<'c>(
+        &self,
+        candidates: &'c [u32],
+        errors: impl FnOnce(&Round<'_>) -> Vec<f64>,
+    ) -> std::borrow::Cow<'c, [u32]> {
+        let shortlist = self.ranking.and_then(|ranking| ranking.shortlist);
+        let Some(count) = shortlist.filter(|&count| count < candidates.len()) else {
+            return candidates.into();
+        };
+        let squared = Round {
+            ranking: None,
+            ..*self
+        };
+        let mut judged: Vec<(f64, u32)> = errors(&squared)
+            .into_iter()
+            .zip(candidates.iter().copied())
+            .collect();
+        judged.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut shortlist: Vec<u32> = judged[..count]
+            .iter()
+            .map(|&(_, candidate)| candidate)
+            .collect();
+        shortlist.sort_unstable();
+        shortlist.into()
+    }
+
     /// Judges candidates in parallel by an error that is least for the best one; a task judges
     /// `chunk` of them, with a scratch of its own.
     pub fn judge<S>(

@@ -137,6 +137,8 @@ struct Document {
     criterion: CriterionName,
     #[serde(default)]
     convention: Option<Convention>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shortlist: Option<usize>,
     #[serde(default)]
     query_weight: QueryWeight,
     #[serde(default, skip_serializing_if = "TargetOptions::is_default")]
@@ -237,9 +239,9 @@ impl Document {
         };
         let (criterion, convention) = match model.criterion {
             Criterion::Squared => (CriterionName::Squared, None),
-            Criterion::Ranking { metric, convention } => {
-                (CriterionName::Measure(metric), Some(convention))
-            }
+            Criterion::Ranking {
+                metric, convention, ..
+            } => (CriterionName::Measure(metric), Some(convention)),
         };
         Self {
             schema: SCHEMA.to_owned(),
@@ -247,6 +249,7 @@ impl Document {
             lambda: model.lambda,
             criterion,
             convention,
+            shortlist: model.criterion.shortlist(),
             query_weight: model.query_weight,
             target: model.target,
             candidates: model.sampler.map(|sampler| sampler.size),
@@ -304,12 +307,19 @@ impl Document {
     fn criterion(&self) -> Result<Criterion, Invalid> {
         match (self.criterion, self.convention) {
             (CriterionName::Measure(metric), Some(convention)) => {
-                Ok(Criterion::Ranking { metric, convention })
+                require(self.shortlist != Some(0), "shortlist", "1 or more", 0)?;
+                Ok(Criterion::Ranking {
+                    metric,
+                    convention,
+                    shortlist: self.shortlist,
+                })
             }
             (CriterionName::Squared, convention) => {
                 let found = convention.map_or_else(String::new, |found| found.to_string());
                 let expected = "null, as the criterion squared has none";
                 require(convention.is_none(), "convention", expected, found)?;
+                let expected = "nothing, as the criterion squared has none";
+                require(self.shortlist.is_none(), "shortlist", expected, "a number")?;
                 Ok(Criterion::Squared)
             }
             (CriterionName::Measure(metric), None) => Err(Invalid {

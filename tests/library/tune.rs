@@ -292,6 +292,7 @@ fn query_weights_and_criteria_are_those_of_select() {
     let criterion = Criterion::Ranking {
         metric: Metric::Concordance,
         convention: Convention::Standard,
+        shortlist: None,
     };
     for weight in [QueryWeight::Size, QueryWeight::Pairs] {
         for criterion in [Criterion::Squared, criterion] {

@@ -4,6 +4,7 @@ mod ci;
 mod commands;
 mod measure;
 mod page;
+mod quality;
 mod scaling;
 mod strategies;
 mod when;
@@ -18,8 +19,8 @@ usage: cargo xtask TASK
 
   ci                       all checks of continuous integration
   corpora [--check]        make the files of corpora/ again, or compare them with new ones
-  figures                  draw docs/when and docs/scaling, and fill in their tables, from the CSV
-  tables [when|scaling|strategies [NAME...]]
+  figures                  draw docs/when, docs/scaling and docs/quality, and fill in their tables, from the CSV
+  tables [when|scaling|quality|strategies [NAME...]]
                            measure again what those pages say, then draw; some minutes each.
                            RANKRLS_CORPORA names the folder of corpora
   peers TRAIN TEST [ARGUMENT...]
@@ -50,11 +51,13 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["tables"] => {
             when::measure_again()?;
             scaling::measure_again()?;
+            quality::measure_again()?;
             strategies::measure_again(&[])?;
             figures()
         }
         ["tables", "when"] => when::measure_again().and_then(|()| figures()),
         ["tables", "scaling"] => scaling::measure_again().and_then(|()| figures()),
+        ["tables", "quality"] => quality::measure_again().and_then(|()| figures()),
         ["tables", "strategies", names @ ..] => strategies::measure_again(names),
         ["peers", train, test, rest @ ..] => ci::peers(train, test, rest),
         ["report"] => ci::report(&built()?),
@@ -66,6 +69,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         }
         // Started by the tasks above, in the release profile.
         ["measure-when"] => when::measure(),
+        ["measure-quality"] => quality::measure(),
         ["measure-scaling"] => scaling::measure(),
         ["measure-job", number] => scaling::measure_job(number.parse()?),
         ["measure-file", file, k, lambda, strategies @ ..] => {
@@ -77,6 +81,7 @@ fn run(arguments: &[&str]) -> Result<()> {
 
 fn figures() -> Result<()> {
     when::draw()?;
+    quality::draw_results()?;
     scaling::draw()
 }
 

@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use rankrls::checkpoint::{Checkpointer, Record, Tuning, TuningSettings};
 use rankrls::data::read::Loaded;
-use rankrls::greedy::{Selection, SelectionOptions};
+use rankrls::greedy::{Criterion, Selection, SelectionOptions};
 use rankrls::metrics::{Convention, parse_list};
 use rankrls::plot::{self, Figure, Panel, Path, power};
 use rankrls::tune::{
@@ -64,6 +64,10 @@ pub(crate) struct TuneArgs {
     lambdas: Lambdas,
     #[command(flatten)]
     selection: SelectionOptions,
+    /// With a measure as --criterion: judge by it only the N candidates of each step that the
+    /// squared error likes best, which is quick and not exact
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    shortlist: Option<usize>,
     #[command(flatten)]
     teacher: TeacherArgs,
     /// Predictions to judge by: lqo, for the training data by models that leave out the query;
@@ -145,6 +149,9 @@ impl TuneArgs {
             self.teacher.teacher.as_ref(),
         ];
         data::check_one_stdin(&inputs)?;
+        if self.shortlist.is_some() && self.selection.criterion == Criterion::Squared {
+            return Err(usage("--shortlist goes with a measure as --criterion"));
+        }
         let strategies = [self.selection.strategy];
         self.teacher.check(&self.selection.target, &strategies)?;
         self.plot.check(self.output.as_deref())?;
@@ -241,7 +248,10 @@ impl TuneArgs {
         };
         let selection = SelectionOptions {
             k: self.k,
-            criterion: self.selection.criterion.under(self.convention),
+            criterion: self
+                .selection
+                .criterion
+                .under(self.convention, self.shortlist),
             max_memory: self.data.read.budget(),
             ..self.selection
         };

@@ -72,6 +72,21 @@ impl Dense {
         }
     }
 
+    /// Squared errors of `eligible` candidates.
+    fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
+        let (candidates, state, pending) = (round.candidates, round.state, &self.pending);
+        let blocks = self.blocks.par_iter_mut();
+        let gains = blocks.map(|block| block.advance(candidates, state, pending));
+        let gains: Vec<Lanes> = gains.collect();
+        self.pending = LastStep::none(candidates.queries());
+        let error = state.error();
+        let gain = |&candidate: &u32| gains.as_flattened()[candidate as usize];
+        eligible
+            .iter()
+            .map(|one| error_left(error, gain(one)))
+            .collect()
+    }
+
     fn apply_pending(&mut self, candidates: &ColumnClasses, state: &State) {
         let pending = &self.pending;
         self.blocks.par_iter_mut().for_each(|block| {
@@ -86,7 +101,12 @@ impl Strategy for Dense {
         let work = Work::evaluated(eligible.len());
         if round.state.folds().is_some() {
             // The caches would lose too many digits.
-            return (lowmem::judge(round, &eligible), work);
+            let judged = round.shortlisted(&eligible, |squared| lowmem::errors(squared, &eligible));
+            return (lowmem::judge(round, &judged), Work::evaluated(judged.len()));
+        }
+        let judged = round.shortlisted(&eligible, |squared| self.errors(squared, &eligible));
+        if judged.len() < eligible.len() {
+            return (lowmem::judge(round, &judged), Work::evaluated(judged.len()));
         }
         let (candidates, state, pending) = (round.candidates, round.state, &self.pending);
         let error = state.error();

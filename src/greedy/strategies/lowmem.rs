@@ -55,7 +55,8 @@ struct LowMemory;
 impl Strategy for LowMemory {
     fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
         let eligible = round.eligible_candidates();
-        (judge(round, &eligible), Work::evaluated(eligible.len()))
+        let judged = round.shortlisted(&eligible, |squared| errors(squared, &eligible));
+        (judge(round, &judged), Work::evaluated(judged.len()))
     }
 }
 
