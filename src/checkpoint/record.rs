@@ -15,7 +15,7 @@ use crate::data::DataHash;
 use crate::greedy::{
     Criterion, Observer, Plan, SelectionOptions, State, Step, StrategyKind, TargetOptions,
 };
-use crate::metrics::Convention;
+use crate::metrics::{Convention, Gain};
 use crate::tune::{self, Evidence, GridStep, Measure, RecordedPath, Rule, TuneOptions};
 
 /// What a run has found so far.
@@ -196,6 +196,15 @@ pub struct TuningSettings {
     pub measure: Measure,
     /// Convention of the measure.
     pub convention: Convention,
+    /// The least label of a relevant document, where it is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relevant_from: Option<f64>,
+    /// Gain of a grade.
+    #[serde(default, skip_serializing_if = "Gain::is_default")]
+    pub gain: Gain,
+    /// The largest grade, where it is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_grade: Option<f64>,
     /// How the model is chosen.
     pub rule: Rule,
     /// What all selections have in common; its lambda stands for any.
@@ -244,7 +253,10 @@ impl From<&TuneOptions<'_>> for TuningSettings {
                 Evidence::Folds { count, seed } => EvidenceSettings::Folds { count, seed },
             },
             measure: options.measure,
-            convention: options.convention,
+            convention: options.rules.convention,
+            relevant_from: options.rules.relevant_from,
+            gain: options.rules.gain,
+            max_grade: options.rules.max_grade,
             rule: options.rule,
             selection: options.selection,
         }
@@ -293,11 +305,25 @@ impl Record for Tuning {
             rule => rule.name().to_owned(),
         };
         let text = |value: &dyn fmt::Display| value.to_string();
+        let label = |label: Option<f64>| {
+            label.map_or_else(|| "not given".to_owned(), |label| label.to_string())
+        };
         let mut differences = changes([
             ("the grid of lambdas", lambdas(then), lambdas(now)),
             ("evidence", text(&then.evidence), text(&now.evidence)),
             ("measure", text(&then.measure), text(&now.measure)),
             ("convention", text(&then.convention), text(&now.convention)),
+            (
+                "the least relevant label",
+                label(then.relevant_from),
+                label(now.relevant_from),
+            ),
+            ("gain", text(&then.gain), text(&now.gain)),
+            (
+                "the largest grade",
+                label(then.max_grade),
+                label(now.max_grade),
+            ),
             ("rule", rule(then), rule(now)),
         ]);
         differences.extend(selection_changes(&then.selection, &now.selection));

@@ -3,9 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use rankrls::metrics::{Convention, Metric, MetricsError, parse_list};
+use rankrls::metrics::{Convention, Gain, Labels, Metric, MetricsError, Rules, parse_list};
 use rankrls::{Lambda, QueryWeight};
+
+use super::console::Console;
 
 /// A mistake in the arguments that the parser of the command line cannot see: exit code 2.
 #[derive(Debug)]
@@ -65,6 +68,110 @@ pub(crate) fn convention() -> impl TypedValueParser<Value = Convention> {
         "letor" => Convention::Letor,
         _ => Convention::Standard,
     })
+}
+
+/// How measures read labels and ranks.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct RulesArgs {
+    /// Convention of the measures [default: standard]
+    #[arg(long, value_name = "NAME", value_parser = convention())]
+    pub(crate) convention: Option<Convention>,
+    /// Least label of a relevant document, for map, p@K and mrr [default: any above 0]
+    #[arg(long, value_name = "X", value_parser = finite, allow_negative_numbers = true)]
+    relevant_from: Option<f64>,
+    /// Gain of a grade y, for ndcg@K and mean-ndcg: exponential, 2^y - 1, or linear, y [default:
+    /// exponential]
+    #[arg(long, value_name = "NAME", value_parser = gain())]
+    gain: Option<Gain>,
+    /// Largest grade of the scale, for err [default: the largest label of the data]
+    #[arg(long, value_name = "G", value_parser = grade, allow_negative_numbers = true)]
+    max_grade: Option<f64>,
+}
+
+impl RulesArgs {
+    pub(crate) fn rules(&self) -> Rules {
+        Rules {
+            convention: self.convention.unwrap_or_default(),
+            relevant_from: self.relevant_from,
+            gain: self.gain.unwrap_or_default(),
+            max_grade: self.max_grade,
+        }
+    }
+
+    /// The options that read labels, each with the labels that it is for.
+    fn of_labels(&self) -> impl Iterator<Item = (&'static str, Labels)> {
+        [
+            (
+                "--relevant-from",
+                Labels::Relevance,
+                self.relevant_from.is_some(),
+            ),
+            ("--gain", Labels::Gains, self.gain.is_some()),
+            ("--max-grade", Labels::Scale, self.max_grade.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(option, labels, given)| given.then_some((option, labels)))
+    }
+
+    /// Refuses options that nothing is `measured` by, and those that a criterion, which `ranks`,
+    /// would not heed.
+    pub(crate) fn check(&self, measured: bool, ranks: bool) -> anyhow::Result<()> {
+        if self.convention.is_some() && !measured && !ranks {
+            return Err(usage(
+                "--convention has nothing to measure: it goes with --test or a measure as \
+                 --criterion",
+            ));
+        }
+        match self.of_labels().next() {
+            Some((option, _)) if !measured => Err(usage(format_args!(
+                "{option} has nothing to measure: it goes with --test"
+            ))),
+            Some((option, _)) if ranks => Err(usage(format_args!(
+                "{option} does not go with a measure as --criterion: there, labels above 0 are \
+                 relevant, gains are exponential, and the largest label is the largest grade"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Warns of options that none of `metrics` heeds.
+    pub(crate) fn warn(&self, metrics: &[Metric], console: Console) {
+        for (option, labels) in self.of_labels() {
+            if !metrics.iter().any(|metric| metric.labels() == labels) {
+                console.warn(format_args!("{option} has no effect on these measures"));
+            }
+        }
+    }
+
+    /// The same as arguments.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let convention = self.convention.map(|name| format!("--convention={name}"));
+        let relevant = self
+            .relevant_from
+            .map(|label| format!("--relevant-from={label}"));
+        let gain = self.gain.map(|name| format!("--gain={name}"));
+        let largest = self.max_grade.map(|grade| format!("--max-grade={grade}"));
+        [convention, relevant, gain, largest]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+}
+
+fn finite(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| "expected a finite number".to_owned())
+}
+
+fn grade(text: &str) -> Result<f64, String> {
+    let grade = finite(text).ok().filter(|grade| *grade > 0.0);
+    grade.ok_or_else(|| "expected a number above 0".to_owned())
+}
+
+/// Parses the name of a gain.
+fn gain() -> impl TypedValueParser<Value = Gain> {
+    PossibleValuesParser::new(["exponential", "linear"])
+        .map(|name| name.parse().unwrap_or_default())
 }
 
 pub(crate) const QUERY_WEIGHT_HELP: &str = "What a query of n examples counts: uniform 1, so \

@@ -1,16 +1,18 @@
 //! Standard error and signals: warnings, errors, logs, progress, and requests to end.
 
-use std::fmt::Display;
-use std::io::{self, IsTerminal, Write};
+use std::fmt::{Display, Write};
+use std::io::{self, IsTerminal, Write as _};
 use std::process::ExitCode;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
+use signal_hook::iterator::Signals;
 use tracing::Level;
 
 /// How often a spinner turns.
@@ -104,10 +106,17 @@ impl Console {
         }
         // A style that cannot be parsed leaves the default one.
         if let Ok(style) = ProgressStyle::with_template(style) {
-            bar.set_style(style);
+            bar.set_style(style.with_key("left", time_left));
         }
         bar.enable_steady_tick(TICK);
         bar
+    }
+}
+
+/// The time that is left, in styles `{left}`; nothing before the first step has ended.
+fn time_left(state: &ProgressState, text: &mut dyn Write) {
+    if state.pos() > 0 {
+        let _ = write!(text, ", {:#} left", HumanDuration(state.eta()));
     }
 }
 
@@ -179,10 +188,12 @@ pub(crate) struct Interrupt {
     armed: Arc<AtomicBool>,
     /// Exit code for the signal that came, or 0.
     code: Arc<AtomicUsize>,
+    /// What is finished after a signal, and the bar that shows it.
+    finishing: Arc<Mutex<Option<(String, ProgressBar)>>>,
 }
 
 impl Interrupt {
-    pub(crate) fn install() -> Result<Self> {
+    pub(crate) fn install(console: Console) -> Result<Self> {
         let armed = Arc::new(AtomicBool::new(true));
         let code = Arc::new(AtomicUsize::new(0));
         for (signal, exit) in [(SIGINT, 130_u8), (SIGTERM, 143)] {
@@ -192,7 +203,39 @@ impl Interrupt {
                 .and_then(|_| flag::register_usize(signal, Arc::clone(&code), exit.into()))
                 .context("cannot handle signals")?;
         }
-        Ok(Self { armed, code })
+        let finishing = Arc::new(Mutex::new(None::<(String, ProgressBar)>));
+        let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot handle signals")?;
+        let told = Arc::clone(&finishing);
+        // The first signal is answered at once; the second one ends the process.
+        thread::spawn(move || {
+            if signals.forever().next().is_some()
+                && let Ok(finishing) = told.lock()
+                && let Some((what, bar)) = &*finishing
+            {
+                bar.suspend(|| {
+                    console.tell(format_args!(
+                        "finishing {what}, Ctrl-C again to stop at once\n"
+                    ))
+                });
+            }
+        });
+        Ok(Self {
+            armed,
+            code,
+            finishing,
+        })
+    }
+
+    /// From now on there is something to save, and a signal is answered by `what` is finished
+    /// before that.
+    pub(crate) fn finishing(&self, what: String, bar: &ProgressBar) {
+        if let Ok(mut finishing) = self.finishing.lock() {
+            // Once only: a signal that has come since arms the next one.
+            if finishing.is_none() {
+                self.disarm();
+            }
+            *finishing = Some((what, bar.clone()));
+        }
     }
 
     /// From now on there is something to save.

@@ -1,5 +1,6 @@
 //! The data that users name: how they are read, and how large they are.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -10,7 +11,7 @@ use rankrls::columns::Summary;
 use rankrls::data::read::{Format, Loaded, ReadOptions, read_scores};
 use rankrls::data::sample;
 use rankrls::greedy::{Refit, TargetOptions};
-use rankrls::metrics::Convention;
+use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rules};
 use rankrls::{Dataset, FeatureNames, IndexBase, Model, StrategyKind, memory};
 use serde::Serialize;
 
@@ -192,16 +193,42 @@ impl TeacherArgs {
 }
 
 /// Data that come with the program.
+const EMBEDDED: [(&str, &[u8]); 2] = [("@parses", sample::TRAIN), ("@parses-test", sample::TEST)];
+
 fn embedded(path: &Path) -> Option<&'static [u8]> {
-    match path.to_str() {
-        Some("@parses") => Some(sample::TRAIN),
-        Some("@parses-test") => Some(sample::TEST),
-        _ => None,
+    let of_name = |(name, _): &&(&str, _)| Path::new(name) == path;
+    EMBEDDED.iter().find(of_name).map(|(_, bytes)| *bytes)
+}
+
+/// Refuses what looks like the name of data that come with the program, but is neither that nor a
+/// file.
+fn check_name(path: &Path) -> Result<()> {
+    let Some(name) = path.to_str().filter(|name| name.starts_with('@')) else {
+        return Ok(());
+    };
+    if embedded(path).is_some() || path.exists() {
+        return Ok(());
     }
+    let names = EMBEDDED.map(|(name, _)| name);
+    let common = |known: &str| {
+        let pairs = name.chars().zip(known.chars());
+        pairs.take_while(|(a, b)| a == b).count()
+    };
+    // The first of the names that have the most in common.
+    let nearest = names.into_iter().rev().max_by_key(|known| common(known));
+    let hint = match nearest.filter(|known| common(known) > 2) {
+        Some(known) => format!("did you mean {known}?"),
+        None => format!(
+            "the data that come with the program are {}",
+            names.join(" and ")
+        ),
+    };
+    bail!("there is no file {name}: {hint}")
 }
 
 /// Reads a file, or data that come with the program, under a spinner.
 pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Result<Loaded> {
+    check_name(path)?;
     let spinner = console.spinner(format!("reading {}", path.display()));
     tracing::info!(file = %path.display(), "reading");
     let loaded = match embedded(path) {
@@ -279,6 +306,28 @@ pub(crate) fn in_row_order(dataset: &Dataset<'_>, values: Vec<f64>) -> Vec<f64> 
     input_rows.iter().map(|&row| values[row as usize]).collect()
 }
 
+/// Refuses labels that the measures cannot be taken of, by their rows in the file.
+pub(crate) fn check_labels(
+    metrics: &[Metric],
+    loaded: &Loaded,
+    path: &Path,
+    rules: &Rules,
+) -> Result<()> {
+    let data = &loaded.dataset;
+    let checked = metrics::check_labels(metrics, data.labels(), data.queries(), rules);
+    let Err(mut error) = checked else {
+        return Ok(());
+    };
+    let mut remedy = "";
+    if let MetricsError::BelowZero { row, .. } | MetricsError::AboveScale { row, .. } = &mut error {
+        *row = data.input_rows().map_or(*row, |rows| rows[*row] as usize);
+    }
+    if let MetricsError::BelowZero { .. } = error {
+        remedy = " (name them by --metrics; --relevant-from says which labels are relevant)";
+    }
+    bail!("{}: {error}{remedy}", path.display())
+}
+
 /// Sizes of the data.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Sizes {
@@ -330,10 +379,65 @@ impl Sizes {
     }
 }
 
+/// How measures read labels and ranks.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct RulesReport {
+    convention: Convention,
+    /// Null: labels above 0 are relevant.
+    relevant_from: Option<f64>,
+    gain: Gain,
+    /// The largest grade, if a measure has a scale.
+    max_grade: Option<f64>,
+    /// Whether it is the largest label of the data for want of another.
+    #[serde(skip)]
+    of_data: bool,
+}
+
+impl RulesReport {
+    /// `rules` of `metrics`, and the context of the data.
+    pub(crate) fn new(metrics: &[Metric], rules: &Rules, context: metrics::Context) -> Self {
+        let scale = metrics
+            .iter()
+            .any(|metric| metric.labels() == Labels::Scale);
+        Self {
+            convention: rules.convention,
+            relevant_from: rules.relevant_from,
+            gain: rules.gain,
+            max_grade: scale.then(|| context.max_grade()),
+            of_data: rules.max_grade.is_none(),
+        }
+    }
+
+    /// All that is not as usual, and a line on the largest grade if it is of the data.
+    pub(crate) fn text(&self) -> String {
+        let mut text = format!("convention {}", self.convention);
+        if let Some(least) = self.relevant_from {
+            let _ = write!(text, ", relevant from {least}");
+        }
+        if self.gain != Gain::default() {
+            let _ = write!(text, ", {} gain", self.gain);
+        }
+        match self.max_grade {
+            Some(grade) if self.of_data => {
+                let _ = write!(
+                    text,
+                    "\nerr: the largest grade is that of these data, {grade}; --max-grade sets it"
+                );
+            }
+            Some(grade) => {
+                let _ = write!(text, ", largest grade {grade}");
+            }
+            None => {}
+        }
+        text
+    }
+}
+
 /// Test data along the path.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct TestSizes {
-    pub(crate) convention: Convention,
+    #[serde(flatten)]
+    pub(crate) rules: RulesReport,
     pub(crate) rows: usize,
     pub(crate) queries: usize,
     pub(crate) dropped_entries: u64,
@@ -341,9 +445,10 @@ pub(crate) struct TestSizes {
 }
 
 impl TestSizes {
-    pub(crate) fn new(loaded: &Loaded, convention: Convention) -> Self {
+    pub(crate) fn new(loaded: &Loaded, metrics: &[Metric], rules: &Rules) -> Self {
+        let context = rules.context(loaded.dataset.labels());
         Self {
-            convention,
+            rules: RulesReport::new(metrics, rules, context),
             rows: loaded.dataset.rows(),
             queries: loaded.dataset.queries().len(),
             dropped_entries: loaded.dropped_entries,

@@ -1,50 +1,65 @@
 //! `rankrls evaluate`.
 
 use std::borrow::Cow;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use clap::Args;
-use rankrls::Model;
+use clap::{ArgGroup, Args};
 use rankrls::data::read::{Loaded, read_scores};
-use rankrls::metrics::{self, Convention, Evaluation, MetricValues};
+use rankrls::metrics::{self, Evaluation, MetricValues, Paired, PairedOptions, Rules, paired};
+use rankrls::{IndexBase, Model};
 use serde::Serialize;
 
-use super::args::{self, Measures};
+use super::args::{self, Measures, RulesArgs, at_least_one, usage};
 use super::console::Console;
-use super::data::{self, DataArgs, check_one_stdin, in_row_order};
-use super::output::{Object, measure, print_report, printable, table};
+use super::data::{self, DataArgs, RulesReport, check_one_stdin, in_row_order};
+use super::output::{Object, OutputFile, measure, print_report, printable, table};
 
-/// Measure how a model or a file of scores ranks data
+/// Measure how models or files of scores rank data, and compare them
 ///
-/// Measures are means over queries. Convention standard leaves out queries where a measure is
-/// undefined and averages over the orders of tied scores; letor is the arithmetic of the LETOR
-/// 4.0 evaluation script.
+/// Measures are means over queries, with their standard errors. Convention standard leaves out
+/// queries where a measure is undefined and averages over the orders of tied scores; letor is the
+/// arithmetic of the LETOR 4.0 evaluation script. Several rankings are compared in pairs, query by
+/// query: bootstrap intervals of the differences, and the randomisation test, which is exact where
+/// up to 20 queries differ.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("rankings").args(["model", "scores"]).required(true).multiple(true)))]
 #[command(after_help = "\
 Examples:
   rankrls evaluate test.svm --model model.json
   rankrls evaluate test.svm --scores scores.txt --metrics map,ndcg@10 --convention letor
-  rankrls evaluate test.svm --model model.json --per-query --json")]
+  rankrls evaluate test.svm --model a.json --model b.json --scores bm25.txt
+  rankrls evaluate test.svm --model model.json --metrics err,ndcg@10 --max-grade 4
+  rankrls evaluate test.svm --model model.json --csv queries.csv --json")]
 pub(crate) struct EvaluateArgs {
     /// Labelled data; - is standard input, and @parses-test comes with the program
     #[arg(value_name = "DATA")]
     path: PathBuf,
-    /// Rank by this model; see `rankrls predict --help` for how columns are matched
-    #[arg(long, value_name = "MODEL", required_unless_present = "scores")]
-    model: Option<PathBuf>,
-    /// Rank by these scores, one a line in the order of the rows in DATA
-    #[arg(long, value_name = "FILE", conflicts_with = "model")]
-    scores: Option<PathBuf>,
+    /// Rank by this model, or by each of several; see `rankrls predict --help` for how columns are
+    /// matched
+    #[arg(long, value_name = "MODEL")]
+    model: Vec<PathBuf>,
+    /// Rank by these scores, one a line in the order of the rows in DATA, or by each of several
+    /// files
+    #[arg(long, value_name = "FILE")]
+    scores: Vec<PathBuf>,
     #[arg(long, value_name = "LIST", default_value = args::DEFAULT_MEASURES, help = args::measures_help())]
     metrics: Measures,
-    /// Convention of the measures
-    #[arg(long, value_name = "NAME", default_value = "standard")]
-    #[arg(value_parser = args::convention())]
-    convention: Convention,
+    #[command(flatten)]
+    rules: RulesArgs,
+    /// Draws for each interval and test of a comparison [default: 10000]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    resamples: Option<usize>,
+    /// Seed of these draws [default: 1]
+    #[arg(long, value_name = "SEED")]
+    seed: Option<u64>,
     /// Print the values of every query, too
     #[arg(long)]
     per_query: bool,
+    /// Write the values of every query to this file
+    #[arg(long, value_name = "FILE")]
+    csv: Option<PathBuf>,
     #[command(flatten)]
     data: DataArgs,
     /// Indices of svmlight files count from 0, not 1; a model knows
@@ -56,60 +71,173 @@ pub(crate) struct EvaluateArgs {
 }
 
 pub(crate) fn run(args: &EvaluateArgs, console: Console) -> Result<()> {
-    check_one_stdin(&[Some(&args.path), args.model.as_ref(), args.scores.as_ref()])?;
-    let (loaded, scores) = match (&args.model, &args.scores) {
-        (Some(model), _) => args.by_model(model, console)?,
-        (None, Some(scores)) => args.by_scores(scores, console)?,
-        (None, None) => bail!("neither --model nor --scores"),
-    };
-    let data = &loaded.dataset;
-    let (labels, queries) = (data.labels(), data.queries());
-    let evaluation = metrics::evaluate(&args.metrics.0, labels, &scores, queries, args.convention)?;
-    let report = Report::new(&evaluation, &loaded, args.per_query);
-    print_report(args.json, &report, || report.text())
+    args.check()?;
+    let csv = args.csv.as_deref().map(OutputFile::create).transpose()?;
+    let (loaded, scored) = args.scored(console)?;
+    let rules = args.rules.rules();
+    data::check_labels(&args.metrics.0, &loaded, &args.path, &rules)?;
+    args.rules.warn(&args.metrics.0, console);
+    if scored.len() == 1 && (args.seed.is_some() || args.resamples.is_some()) {
+        console.warn("--seed and --resamples have no effect: there is nothing to compare with");
+    }
+    let rankings = args.measured(&loaded, scored, &rules)?;
+    let report = Report::new(args, &loaded, &rankings)?;
+    let written = csv.map_or(Ok(()), |file| {
+        file.write(|writer| report.write_queries(writer))
+    });
+    print_report(args.json, &report, || report.text())?;
+    // What was found is printed even if it could not be written.
+    written
+}
+
+/// Scores of the rows.
+struct Scored {
+    name: String,
+    scores: Vec<f64>,
+    dropped_entries: u64,
+    dropped_columns: u64,
+}
+
+/// A ranking that was measured.
+struct Ranking {
+    name: String,
+    evaluation: Evaluation,
+    dropped_entries: u64,
+    dropped_columns: u64,
 }
 
 impl EvaluateArgs {
-    fn by_model(&self, path: &Path, console: Console) -> Result<(Loaded, Vec<f64>)> {
-        let model = Model::read(path)?;
-        let loaded = self.data.read_for(&model, &self.path, console)?;
-        let scores = model.scores(&loaded.dataset);
-        Ok((loaded, scores))
+    fn check(&self) -> Result<()> {
+        let mut inputs = vec![Some(&self.path)];
+        inputs.extend(self.model.iter().chain(&self.scores).map(Some));
+        check_one_stdin(&inputs)
     }
 
-    fn by_scores(&self, path: &Path, console: Console) -> Result<(Loaded, Vec<f64>)> {
-        let options = self.data.options(0).zero_based(self.zero_based);
-        let loaded = data::read(&options, &self.path, console)?;
+    /// The data, and the scores of all rankings: models first.
+    fn scored(&self, console: Console) -> Result<(Loaded, Vec<Scored>)> {
+        let mut scored = Vec::new();
+        // Models of the same columns share what was read.
+        let mut read: Option<((usize, IndexBase), Loaded)> = None;
+        for path in &self.model {
+            let model = Model::read(path)?;
+            let columns = (model.data().columns, model.index_base());
+            let loaded = match read.take_if(|(known, _)| *known == columns) {
+                Some((_, loaded)) => loaded,
+                None if read.is_some() && self.path == Path::new("-") => {
+                    return Err(usage(
+                        "these models count columns differently, so that the data are read \
+                         again: they have to be in a file, not on standard input",
+                    ));
+                }
+                None => {
+                    drop(read.take());
+                    self.data.read_for(&model, &self.path, console)?
+                }
+            };
+            scored.push(Scored {
+                name: path.display().to_string(),
+                scores: model.scores(&loaded.dataset),
+                dropped_entries: loaded.dropped_entries,
+                dropped_columns: loaded.dropped_columns,
+            });
+            read = Some((columns, loaded));
+        }
+        let loaded = match read {
+            Some((_, loaded)) => loaded,
+            None => {
+                let options = self.data.options(0).zero_based(self.zero_based);
+                data::read(&options, &self.path, console)?
+            }
+        };
+        for path in &self.scores {
+            scored.push(self.by_scores(path, &loaded)?);
+        }
+        Ok((loaded, scored))
+    }
+
+    fn by_scores(&self, path: &Path, loaded: &Loaded) -> Result<Scored> {
         let scores = read_scores(path, self.data.budget())?;
         let (rows, found) = (loaded.dataset.rows(), scores.len());
         if rows != found {
             let (scores, data) = (path.display(), self.path.display());
             bail!("{scores}: expected {rows} scores, one for each row of {data}, found {found}");
         }
-        let scores = in_row_order(&loaded.dataset, scores);
-        Ok((loaded, scores))
+        Ok(Scored {
+            name: path.display().to_string(),
+            scores: in_row_order(&loaded.dataset, scores),
+            dropped_entries: 0,
+            dropped_columns: 0,
+        })
+    }
+
+    fn measured(
+        &self,
+        loaded: &Loaded,
+        scored: Vec<Scored>,
+        rules: &Rules,
+    ) -> Result<Vec<Ranking>> {
+        let data = &loaded.dataset;
+        let (labels, queries) = (data.labels(), data.queries());
+        let measured = scored.into_iter().map(|scored| {
+            let found = metrics::evaluate(&self.metrics.0, labels, &scored.scores, queries, *rules);
+            Ok(Ranking {
+                evaluation: found?,
+                name: scored.name,
+                dropped_entries: scored.dropped_entries,
+                dropped_columns: scored.dropped_columns,
+            })
+        });
+        measured.collect()
+    }
+
+    fn paired_options(&self) -> PairedOptions {
+        let usual = PairedOptions::default();
+        PairedOptions {
+            resamples: self.resamples.unwrap_or(usual.resamples),
+            seed: self.seed.unwrap_or(usual.seed),
+            ..usual
+        }
     }
 }
 
-/// An evaluation, in the schema `rankrls.evaluation/1`.
-#[derive(Debug, Serialize)]
+/// Evaluations, in the schema `rankrls.evaluation/1`: the figures of one ranking, or those of
+/// several with their comparisons.
+#[derive(Serialize)]
 struct Report<'a> {
     schema: &'static str,
-    convention: Convention,
-    metrics: Object<Option<f64>>,
+    #[serde(flatten)]
+    rules: RulesReport,
     rows: usize,
     queries: usize,
+    #[serde(flatten)]
+    only: Option<Figures<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    rankings: Vec<Figures<'a>>,
+    #[serde(flatten)]
+    comparisons: Option<Comparisons<'a>>,
+    #[serde(skip)]
+    all: &'a [Ranking],
+    #[serde(skip)]
+    loaded: &'a Loaded,
+}
+
+/// What was found of a ranking.
+#[derive(Serialize)]
+struct Figures<'a> {
+    /// The file of the model or of the scores, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+    metrics: Object<Option<f64>>,
+    standard_errors: Object<Option<f64>>,
     /// Queries without a value, by measure.
     left_out: Object<usize>,
     dropped_entries: u64,
     dropped_columns: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     per_query: Option<Vec<QueryRow<'a>>>,
-    #[serde(skip)]
-    evaluation: &'a Evaluation,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 struct QueryRow<'a> {
     /// The identifier, or the number from 1 if the queries have none.
     query: Cow<'a, str>,
@@ -117,57 +245,230 @@ struct QueryRow<'a> {
     values: Object<Option<f64>>,
 }
 
+#[derive(Serialize)]
+struct Comparisons<'a> {
+    comparisons: Vec<Comparison<'a>>,
+    confidence: f64,
+    resamples: usize,
+    seed: u64,
+}
+
+/// The first ranking less the second one.
+#[derive(Serialize)]
+struct Comparison<'a> {
+    first: &'a str,
+    second: &'a str,
+    metrics: Object<Paired>,
+}
+
 impl<'a> Report<'a> {
-    fn new(evaluation: &'a Evaluation, loaded: &'a Loaded, per_query: bool) -> Self {
-        let (metrics, queries) = (&evaluation.metrics, loaded.dataset.queries());
-        let row = |query: usize| QueryRow {
-            query: match queries.id(query) {
-                Some(id) => id.into(),
-                None => (query + 1).to_string().into(),
-            },
-            values: by_metric(metrics, |values| values.per_query[query]),
+    fn new(args: &EvaluateArgs, loaded: &'a Loaded, all: &'a [Ranking]) -> Result<Self> {
+        let (queries, rules) = (loaded.dataset.queries(), args.rules.rules());
+        let context = rules.context(loaded.dataset.labels());
+        let several = all.len() > 1;
+        let figures = |ranking: &'a Ranking| {
+            let metrics = &ranking.evaluation.metrics;
+            Figures {
+                name: several.then_some(ranking.name.as_str()),
+                metrics: by_metric(metrics, |values| values.mean),
+                standard_errors: by_metric(metrics, |values| values.standard_error),
+                left_out: by_metric(metrics, |values| values.left_out),
+                dropped_entries: ranking.dropped_entries,
+                dropped_columns: ranking.dropped_columns,
+                per_query: args.per_query.then(|| query_rows(ranking, loaded)),
+            }
         };
-        Self {
+        let mut rankings: Vec<Figures<'_>> = all.iter().map(figures).collect();
+        let only = if several { None } else { rankings.pop() };
+        Ok(Self {
             schema: "rankrls.evaluation/1",
-            convention: evaluation.convention,
-            metrics: by_metric(metrics, |values| values.mean),
+            rules: RulesReport::new(&args.metrics.0, &rules, context),
             rows: loaded.dataset.rows(),
             queries: queries.len(),
-            left_out: by_metric(metrics, |values| values.left_out),
-            dropped_entries: loaded.dropped_entries,
-            dropped_columns: loaded.dropped_columns,
-            per_query: per_query.then(|| (0..queries.len()).map(row).collect()),
-            evaluation,
-        }
+            only,
+            rankings,
+            comparisons: several
+                .then(|| Comparisons::new(all, args.paired_options()))
+                .transpose()?,
+            all,
+            loaded,
+        })
     }
 
     /// The same for people.
     fn text(&self) -> String {
-        let (rows, queries, convention) = (self.rows, self.queries, self.convention);
-        let mut means = table(&["measure", "mean", "queries", "left out"]);
-        for values in &self.evaluation.metrics {
-            means.add_row([
-                values.metric.to_string(),
-                measure(values.mean),
-                values.queries.to_string(),
-                values.left_out.to_string(),
-            ]);
+        let (rows, queries, rules) = (self.rows, self.queries, self.rules.text());
+        let means = self.means();
+        let mut text = format!("{rows} rows, {queries} queries, {rules}\n\n{means}\n");
+        if let Some(comparisons) = &self.comparisons {
+            text = format!("{text}\n{}", comparisons.text());
         }
-        let means = means.trim_fmt();
-        let mut text =
-            format!("{rows} rows, {queries} queries, convention {convention}\n\n{means}\n");
-        if let Some(rows) = &self.per_query {
-            let mut header = vec!["query"];
-            header.extend(self.metrics.0.iter().map(|(name, _)| name.as_str()));
-            let mut table = table(&header);
-            for row in rows {
-                let values = row.values.0.iter().map(|&(_, value)| measure(value));
-                table.add_row(std::iter::once(printable(&row.query)).chain(values));
+        let figures = self.only.iter().chain(&self.rankings);
+        for figures in figures {
+            if let Some(rows) = &figures.per_query {
+                let title = figures
+                    .name
+                    .map_or_else(String::new, |name| format!("{}\n\n", printable(name)));
+                let mut header = vec!["query"];
+                header.extend(figures.metrics.0.iter().map(|(name, _)| name.as_str()));
+                let mut table = table(&header);
+                for row in rows {
+                    let values = row.values.0.iter().map(|&(_, value)| measure(value));
+                    table.add_row(std::iter::once(printable(&row.query)).chain(values));
+                }
+                text = format!("{text}\n{title}{}\n", table.trim_fmt());
             }
-            text = format!("{text}\n{}\n", table.trim_fmt());
         }
         text
     }
+
+    /// A line for each measure of each ranking.
+    fn means(&self) -> String {
+        let several = self.comparisons.is_some();
+        let mut header = vec!["measure"];
+        header.extend(several.then_some("ranking"));
+        header.extend(["mean", "s.e.", "queries", "left out"]);
+        let mut means = table(&header);
+        let measures = self
+            .all
+            .first()
+            .map_or(0, |first| first.evaluation.metrics.len());
+        for place in 0..measures {
+            for ranking in self.all {
+                let values = &ranking.evaluation.metrics[place];
+                let mut cells = vec![values.metric.to_string()];
+                cells.extend(several.then(|| printable(&ranking.name)));
+                cells.extend([
+                    measure(values.mean),
+                    measure(values.standard_error),
+                    values.queries.to_string(),
+                    values.left_out.to_string(),
+                ]);
+                means.add_row(cells);
+            }
+        }
+        means.trim_fmt()
+    }
+
+    /// A line for each query of each ranking, as CSV.
+    fn write_queries(&self, writer: &mut dyn Write) -> io::Result<()> {
+        let mut writer = csv::Writer::from_writer(writer);
+        for (number, ranking) in self.all.iter().enumerate() {
+            let metrics = &ranking.evaluation.metrics;
+            if number == 0 {
+                let names = metrics.iter().map(|values| values.metric.to_string());
+                let titles = ["ranking", "query"].map(str::to_owned);
+                writer.write_record(titles.into_iter().chain(names))?;
+            }
+            for row in query_rows(ranking, self.loaded) {
+                let values =
+                    row.values.0.iter().map(|(_, value)| {
+                        value.map_or_else(String::new, |value| value.to_string())
+                    });
+                let names = [ranking.name.clone(), row.query.into_owned()];
+                writer.write_record(names.into_iter().chain(values))?;
+            }
+        }
+        writer.flush()
+    }
+}
+
+impl<'a> Comparisons<'a> {
+    /// Of all pairs.
+    fn new(all: &'a [Ranking], options: PairedOptions) -> Result<Self> {
+        let mut comparisons = Vec::new();
+        for (place, first) in all.iter().enumerate() {
+            for second in &all[place + 1..] {
+                let pairs = first
+                    .evaluation
+                    .metrics
+                    .iter()
+                    .zip(&second.evaluation.metrics);
+                let compared = pairs.map(|(a, b)| {
+                    let found = paired(&a.per_query, &b.per_query, &options)?;
+                    Ok((a.metric.to_string(), found))
+                });
+                comparisons.push(Comparison {
+                    first: &first.name,
+                    second: &second.name,
+                    metrics: Object(compared.collect::<Result<_>>()?),
+                });
+            }
+        }
+        Ok(Self {
+            comparisons,
+            confidence: options.confidence,
+            resamples: options.resamples,
+            seed: options.seed,
+        })
+    }
+
+    fn text(&self) -> String {
+        let interval = format!("{:.0}% interval", 100.0 * self.confidence);
+        let header = [
+            "measure",
+            "first",
+            "second",
+            "first - second",
+            "s.e.",
+            &interval,
+            "p",
+            "wins",
+            "ties",
+            "losses",
+        ];
+        let mut table = table(&header);
+        let measures = self
+            .comparisons
+            .first()
+            .map_or(0, |first| first.metrics.0.len());
+        for place in 0..measures {
+            for comparison in &self.comparisons {
+                let (name, found) = &comparison.metrics.0[place];
+                let ends = found.interval.map_or_else(
+                    || "-".to_owned(),
+                    |[low, high]| format!("{low:+.4} to {high:+.4}"),
+                );
+                table.add_row([
+                    name.clone(),
+                    printable(comparison.first),
+                    printable(comparison.second),
+                    found
+                        .difference
+                        .map_or_else(|| "-".to_owned(), |mean| format!("{mean:+.4}")),
+                    measure(found.standard_error),
+                    ends,
+                    measure(found.p),
+                    found.wins.to_string(),
+                    found.ties.to_string(),
+                    found.losses.to_string(),
+                ]);
+            }
+        }
+        let (resamples, seed) = (self.resamples, self.seed);
+        format!(
+            "{}\n\nIntervals: {resamples} bootstrap samples of the queries. p: randomisation test, \
+             exact where\nup to {} queries differ, else by {resamples} draws; not corrected for the \
+             number of\ncomparisons. Seed {seed}. Wins, ties and losses are queries.\n",
+            table.trim_fmt(),
+            metrics::paired::EXACT,
+        )
+    }
+}
+
+/// The values of every query.
+fn query_rows<'a>(ranking: &Ranking, loaded: &'a Loaded) -> Vec<QueryRow<'a>> {
+    let queries = loaded.dataset.queries();
+    let row = |query: usize| QueryRow {
+        query: match queries.id(query) {
+            Some(id) => id.into(),
+            None => (query + 1).to_string().into(),
+        },
+        values: by_metric(&ranking.evaluation.metrics, |values| {
+            values.per_query[query]
+        }),
+    };
+    (0..queries.len()).map(row).collect()
 }
 
 fn by_metric<V>(metrics: &[MetricValues], value: impl Fn(&MetricValues) -> V) -> Object<V> {

@@ -12,7 +12,7 @@ use rankrls::plot::{self, Figure};
 use super::output::{PlotArgs, format_exact, number, print, printable, table};
 use super::report::{FLATTERS, PathRow, learnt_from, path_table};
 
-/// Most weights that are drawn.
+/// Most weights that are drawn where no number is given.
 const DRAWN: usize = 100;
 
 /// Show what is in a model: features by name, weights, and the error path
@@ -43,8 +43,8 @@ pub(crate) struct InspectArgs {
     json: bool,
 }
 
-/// The largest weights of a model by name or number.
-fn weights(model: &Model) -> Figure {
+/// The `most` largest weights of a model by name or number.
+fn weights(model: &Model, most: usize) -> Figure {
     let selected = model.strategy().is_selection();
     let origin = if selected {
         format!("selected by {}", model.strategy())
@@ -59,14 +59,14 @@ fn weights(model: &Model) -> Figure {
     };
     let weights = model.features().iter().map(weight).collect();
     let origin = format!("at lambda {}, {origin}", model.lambda());
-    plot::weights(&origin, weights, selected, DRAWN)
+    plot::weights(&origin, weights, selected, most)
 }
 
 pub(crate) fn run(args: &InspectArgs) -> Result<()> {
     let plot = args.plot.create()?;
     let model = Model::read(&args.model)?;
     if let Some(plot) = plot {
-        plot.write(&weights(&model))?;
+        plot.write(&weights(&model, args.top.unwrap_or(DRAWN)))?;
     }
     if args.json {
         return print(|output| model.write_to(output));

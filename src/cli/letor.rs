@@ -28,7 +28,7 @@ use super::output::{
     Object, PlotFile, by_name, counted, format_exact, measure, print_report, printable, table,
 };
 
-const STYLE: &str = "{bar:24} {pos}/{len} selections, {msg}{eta} left";
+const STYLE: &str = "{bar:24} {pos}/{len} selections{msg}{left}";
 
 /// Run the experiment of the LETOR collections: train, choose on validation data, test
 ///
@@ -84,10 +84,10 @@ pub(crate) fn run(args: &LetorArgs, console: Console) -> Result<ExitCode> {
     let files = letor::find(&args.directory)?;
     let curves = CurveFiles::create(args.curves.as_deref(), &files)?;
     let lambdas = Lambda::grid(&args.lambdas.0);
-    let interrupt = Interrupt::install()?;
-    // A signal ends with a message, and the report of the folds that are done.
-    interrupt.disarm();
+    let interrupt = Interrupt::install(console)?;
     let bar = console.bar(files.len() * lambdas.len(), STYLE);
+    // A signal ends with a message, and the report of the folds that are done.
+    interrupt.finishing("the steps at work".to_owned(), &bar);
     let mut folds = Vec::with_capacity(files.len());
     for files in &files {
         let mut watch = Watch {
@@ -155,7 +155,7 @@ impl LetorArgs {
         watch: &mut Watch<'_>,
     ) -> Result<FoldReport, TuneError> {
         let begin = Instant::now();
-        watch.bar.set_message(format!("{}, ", files.name));
+        watch.bar.set_message(format!(", {}", files.name));
         tracing::info!(fold = %files.name, "reading");
         let asked = self.max_memory.map(|Bytes(bytes)| bytes);
         let max_memory = asked.or_else(memory::budget);

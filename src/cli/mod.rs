@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 
@@ -111,7 +111,8 @@ struct ManArgs {
 
 /// Parses, runs, and prints errors.
 pub(crate) fn main() -> ExitCode {
-    let matches = Cli::command().get_matches();
+    let matches = Cli::command().try_get_matches();
+    let matches = matches.unwrap_or_else(|error| with_usage(error).exit());
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let console = Console::new(cli.common.quiet, cli.common.verbose);
     run(&cli, console).unwrap_or_else(|error| {
@@ -121,6 +122,26 @@ pub(crate) fn main() -> ExitCode {
         console.error(&error);
         ExitCode::FAILURE
     })
+}
+
+/// A mistake with the usage of the command that was asked for, if it says none.
+fn with_usage(mut error: clap::Error) -> clap::Error {
+    if !error.use_stderr() || error.get(ContextKind::Usage).is_some() {
+        return error;
+    }
+    let mut program = Cli::command();
+    program.build();
+    let mut command = &mut program;
+    for argument in std::env::args_os().skip(1) {
+        if command.find_subcommand(&argument).is_some() {
+            command = command
+                .find_subcommand_mut(&argument)
+                .expect("it was found");
+        }
+    }
+    let usage = ContextValue::StyledStr(command.render_usage());
+    error.insert(ContextKind::Usage, usage);
+    error
 }
 
 /// Ends with the mistake and the usage of the command that was asked for.

@@ -195,7 +195,8 @@ pub(crate) fn table<S: ToString>(header: &[S]) -> Table {
         column.set_padding((0, 2));
         let (is_text, wraps) = match title.as_str() {
             "strategy" | "measure" | "role" => (true, false),
-            "name" | "query" | "fold" | "features" | "file" | "verdict" => (true, true),
+            "name" | "query" | "fold" | "features" | "file" | "verdict" | "ranking" | "first"
+            | "second" => (true, true),
             _ => (false, false),
         };
         if !is_text {
@@ -237,6 +238,12 @@ pub(crate) fn format_exact(value: f64) -> String {
 /// A measure, or `-` where it is undefined.
 pub(crate) fn measure(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"))
+}
+
+/// A mean with its standard error, if it has one.
+pub(crate) fn mean_and_error(mean: Option<f64>, error: Option<f64>) -> String {
+    let error = error.map_or_else(String::new, |error| format!(" ±{error:.4}"));
+    measure(mean) + &error
 }
 
 /// `1 column`, `2 columns`.

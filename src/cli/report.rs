@@ -9,7 +9,9 @@ use rankrls::{Dataset, QueryWeight, StrategyKind, TestPath};
 use serde::Serialize;
 
 use super::data::{Sizes, TestSizes};
-use super::output::{Object, by_name, format_exact, measure, number, printable, table};
+use super::output::{
+    Object, by_name, format_exact, mean_and_error, measure, number, printable, table,
+};
 
 /// A selection, in the schema `rankrls.selection/1`.
 #[derive(Debug, Serialize)]
@@ -68,6 +70,9 @@ pub(crate) struct PathRow<'a> {
     pub(crate) alive: &'a [usize],
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) test: Option<Object<Option<f64>>>,
+    /// Of the measures in `test`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) standard_errors: Option<Object<Option<f64>>>,
 }
 
 impl<'a> SelectionReport<'a> {
@@ -93,6 +98,10 @@ impl<'a> SelectionReport<'a> {
             alive: &step.alive,
             test: path.and_then(|path| {
                 let values = path.steps().get(number)?;
+                Some(by_name(path.metrics(), values))
+            }),
+            standard_errors: path.and_then(|path| {
+                let values = path.standard_errors().get(number)?;
                 Some(by_name(path.metrics(), values))
             }),
         };
@@ -163,10 +172,10 @@ impl<'a> SelectionReport<'a> {
         if let Some(sizes) = &self.test {
             let _ = writeln!(
                 text,
-                "\ntest data: {} rows, {} queries, convention {}\n\n{}",
+                "\ntest data: {} rows, {} queries, {}\n\n{}",
                 sizes.rows,
                 sizes.queries,
-                sizes.convention,
+                sizes.rules.text(),
                 self.test_table()
             );
         }
@@ -174,17 +183,22 @@ impl<'a> SelectionReport<'a> {
     }
 
     fn test_table(&self) -> String {
-        let measured = self.steps.iter();
-        let measured = measured.filter_map(|row| Some((row.step, &row.test.as_ref()?.0)));
+        let measured = self.steps.iter().filter_map(|row| {
+            let (test, errors) = (row.test.as_ref()?, row.standard_errors.as_ref()?);
+            Some((row.step, test.0.iter().zip(&errors.0)))
+        });
         let names = measured.clone().take(1).flat_map(|(_, values)| values);
         let mut header = vec!["step"];
-        header.extend(names.map(|(name, _)| name.as_str()));
+        header.extend(names.map(|((name, _), _)| name.as_str()));
         let mut table = table(&header);
         for (step, values) in measured {
-            let values = values.iter().map(|&(_, value)| measure(value));
+            let values = values.map(|((_, mean), (_, error))| mean_and_error(*mean, *error));
             table.add_row(std::iter::once(step.to_string()).chain(values));
         }
-        table.trim_fmt()
+        format!(
+            "{}\n\n± is the standard error over queries",
+            table.trim_fmt()
+        )
     }
 }
 

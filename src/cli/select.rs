@@ -13,14 +13,13 @@ use rankrls::data::read::Loaded;
 use rankrls::greedy::{
     Criterion, Ending, Observer, Plan, Selection, SelectionOptions, State, Step, resume_among,
 };
-use rankrls::metrics::Convention;
 use rankrls::plot::{self, Figure, LinePlot, Series};
 use rankrls::{ColumnClasses, Dataset, Lambda, Model, TestPath, memory};
 
-use super::args::{self, Measures, at_least_one, usage};
+use super::args::{self, Measures, RulesArgs, at_least_one, usage};
 use super::checkpoint::{self, CheckpointArgs, Extended, Start};
 use super::console::{Condition, Console, Interrupt, warn_of_lost_digits};
-use super::data::{Sizes, TeacherArgs, TestSizes, TrainingData, check_one_stdin};
+use super::data::{self, Sizes, TeacherArgs, TestSizes, TrainingData, check_one_stdin};
 use super::output::{OutputFile, PlotArgs, PlotFile, format_exact, print_report};
 use super::plan::PlanReport;
 use super::report::SelectionReport;
@@ -78,9 +77,8 @@ pub(crate) struct SelectArgs {
     #[arg(long, value_name = "LIST", requires = "test", default_value = args::DEFAULT_MEASURES)]
     #[arg(help = args::measures_help())]
     metrics: Measures,
-    /// Convention of the measures [default: standard]
-    #[arg(long, value_name = "NAME", value_parser = args::convention())]
-    convention: Option<Convention>,
+    #[command(flatten)]
+    rules: RulesArgs,
     #[command(flatten)]
     checkpoint: CheckpointArgs,
     /// Read the data, tell what each strategy would take, and stop
@@ -105,7 +103,7 @@ pub(crate) fn run(args: &SelectArgs, console: Console) -> Result<ExitCode> {
     let extended = args.extended()?;
     let output = args.output.as_deref().map(OutputFile::create).transpose()?;
     let plot = args.plot.create()?;
-    let interrupt = Interrupt::install()?;
+    let interrupt = Interrupt::install(console)?;
     let job = Job {
         args,
         console,
@@ -129,23 +127,13 @@ impl SelectArgs {
         if self.shortlist.is_some() && !ranks {
             return Err(usage("--shortlist goes with a measure as --criterion"));
         }
-        if self.convention.is_some() && self.test.is_none() && !ranks {
-            return Err(usage(
-                "--convention has nothing to measure: it goes with --test or a measure as \
-                 --criterion",
-            ));
-        }
+        self.rules.check(self.test.is_some(), ranks)?;
         self.plot.check(self.output.as_deref())?;
         if self.extend.is_none() {
             let strategies = [self.selection.strategy];
             self.teacher.check(&self.selection.target, &strategies)?;
         }
         self.options().check_strategy().map_err(usage)
-    }
-
-    /// The convention of all measures.
-    fn convention(&self) -> Convention {
-        self.convention.unwrap_or(Convention::Standard)
     }
 
     /// What to select, and how; the ridge parameter of a model to go on from is in the model.
@@ -156,7 +144,7 @@ impl SelectArgs {
             criterion: self
                 .selection
                 .criterion
-                .under(self.convention(), self.shortlist),
+                .under(self.rules.rules().convention, self.shortlist),
             max_memory: self.data.read.budget(),
             ..self.selection
         }
@@ -216,8 +204,13 @@ impl Input {
     fn read(args: &SelectArgs, console: Console) -> Result<Self> {
         let (train, seconds) = args.data.train(console)?;
         let train = args.teacher.add(train, args.data.read.budget())?;
-        let test = args.test.as_deref();
-        let test = test.map(|path| args.data.other(path, &train, train.memory(), console));
+        let (metrics, rules) = (&args.metrics.0, &args.rules);
+        let test = args.test.as_deref().map(|path| -> Result<Loaded> {
+            let test = args.data.other(path, &train, train.memory(), console)?;
+            data::check_labels(metrics, &test, path, &rules.rules())?;
+            rules.warn(metrics, console);
+            Ok(test)
+        });
         Ok(Self {
             test: test.transpose()?,
             train,
@@ -266,7 +259,7 @@ impl Job<'_> {
         self.warn(&selection, summary.column_classes);
         let sizes = Sizes::new(&input.train, &summary);
         let test = input.test.as_ref();
-        let test = test.map(|test| TestSizes::new(test, args.convention()));
+        let test = test.map(|test| TestSizes::new(test, &args.metrics.0, &args.rules.rules()));
         let test = test.zip(watch.test.as_ref());
         let (train, seconds) = (&input.train, input.seconds);
         let mut report =
@@ -283,7 +276,7 @@ impl Job<'_> {
     fn watch(&self, checkpointer: Option<Checkpointer>) -> Watch<'_> {
         let test = self.input.test.as_ref().map(|test| {
             let metrics = &self.args.metrics.0;
-            TestPath::new(&test.dataset, metrics, self.args.convention())
+            TestPath::new(&test.dataset, metrics, self.args.rules.rules())
         });
         Watch {
             console: self.console,
@@ -345,7 +338,7 @@ impl Job<'_> {
     }
 }
 
-const STYLE: &str = "{bar:24} {pos}/{len} features, {msg}{eta} left";
+const STYLE: &str = "{bar:24} {pos}/{len} features{msg}{left}";
 
 /// Watches a selection: progress, measures on test data, signals.
 struct Watch<'a> {
@@ -369,8 +362,10 @@ impl Watch<'_> {
 
     fn see(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
         if let Some(bar) = &self.bar {
-            bar.set_message(format!("LQO error {:.6}, ", step.lqo_error));
+            bar.set_message(format!(", LQO error {:.6}", step.lqo_error));
             bar.set_position(number as u64);
+            self.interrupt
+                .finishing(format!("step {}", number + 1), bar);
         }
         if let Some(test) = &mut self.test {
             let begin = Instant::now();
@@ -387,7 +382,8 @@ impl Watch<'_> {
 impl Observer for Watch<'_> {
     fn started(&mut self, plan: &Plan) {
         self.interrupt.disarm();
-        self.bar = Some(self.console.bar(plan.steps, STYLE));
+        let bar = self.bar.insert(self.console.bar(plan.steps, STYLE));
+        self.interrupt.finishing("step 1".to_owned(), bar);
         if let Some(checkpointer) = &mut self.checkpointer {
             checkpointer.started(plan);
         }

@@ -99,7 +99,7 @@ impl FromStr for HoldoutChoice {
 pub(crate) fn run(args: &TrainArgs, console: Console) -> Result<ExitCode> {
     args.check()?;
     let output = args.output.as_deref().map(OutputFile::create).transpose()?;
-    let _interrupt = Interrupt::install()?;
+    let _interrupt = Interrupt::install(console)?;
     let (train, load_seconds) = args.data.train(console)?;
     let begin = Instant::now();
     let spinner = console.spinner("training".to_owned());

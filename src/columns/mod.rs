@@ -17,7 +17,7 @@ mod query_weight;
 
 use rayon::prelude::*;
 
-use crate::data::{Column, Dataset, Queries};
+use crate::data::{Column, Dataset, IndexBase, Queries};
 use classes::{Canonicaliser, Classes};
 pub use query_weight::{QueryWeight, UnknownQueryWeight};
 
@@ -46,6 +46,7 @@ pub struct ColumnClasses {
     queries: Queries,
     query_of_row: Vec<u32>,
     weight: QueryWeight,
+    base: IndexBase,
     summary: Summary,
 }
 
@@ -104,6 +105,7 @@ impl ColumnClasses {
             queries,
             query_of_row,
             weight,
+            base: dataset.index_base(),
             summary: Summary {
                 columns: dataset.width(),
                 constant_columns: constant + absent,
@@ -169,6 +171,11 @@ impl ColumnClasses {
     /// How the columns fall into classes.
     pub fn summary(&self) -> Summary {
         self.summary
+    }
+
+    /// A feature as the file of the data counts.
+    pub(crate) fn written(&self, feature: u32) -> u64 {
+        self.base.written(feature)
     }
 
     /// The partition of the rows.

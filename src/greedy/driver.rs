@@ -298,20 +298,20 @@ impl<'a> Greedy<'a> {
 }
 
 impl Step {
-    pub(crate) fn log(&self, number: usize) {
+    /// Logs the step, with its `feature` as the file of the data counts.
+    pub(crate) fn log(&self, number: usize, feature: u64) {
         let Self {
-            feature: column,
             lqo_error,
             evaluated,
             alive,
             ..
         } = self;
         if alive.is_empty() {
-            tracing::info!(step = number, column, lqo_error, evaluated, "selected");
+            tracing::info!(step = number, feature, lqo_error, evaluated, "selected");
         } else {
             tracing::info!(
                 step = number,
-                column,
+                feature,
                 lqo_error,
                 ?alive,
                 evaluated,

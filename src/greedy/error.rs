@@ -6,7 +6,7 @@ use crate::Lambda;
 use crate::columns::ColumnClasses;
 use crate::greedy::{Criterion, StrategyKind};
 use crate::memory::Bytes;
-use crate::metrics::Metric;
+use crate::metrics::{Metric, MetricsError};
 use crate::ridge::TrainError;
 
 /// Why a selection could not start.
@@ -105,6 +105,9 @@ pub enum SelectError {
         /// The step, from 1.
         number: usize,
     },
+    /// The criterion cannot be taken of the labels.
+    #[error("as the criterion, {0}")]
+    Criterion(MetricsError),
     /// The criterion has a value for no query.
     #[error(
         "the criterion {metric} is undefined for every query of the training data, whatever the ranking: its labels do not tell examples apart"

@@ -7,6 +7,7 @@ use super::{
 };
 use crate::columns::ColumnClasses;
 use crate::data::Queries;
+use crate::metrics::check_labels;
 use crate::{Lambda, QueryWeight};
 
 /// What to select, and how: for the library, a checkpoint, and the commands, whose options are
@@ -149,6 +150,8 @@ impl SelectionOptions {
         else {
             return Ok(None);
         };
+        check_labels(&[metric], labels, queries, &convention.into())
+            .map_err(SelectError::Criterion)?;
         let criterion = RankingCriterion::new(metric, convention, labels, queries);
         let mut criterion = criterion.ok_or(SelectError::Undefined { metric })?;
         criterion.shortlist = shortlist;

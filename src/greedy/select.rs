@@ -166,7 +166,7 @@ fn run(
         let flow = if replayed {
             observer.replayed(number, &step, greedy.state())
         } else {
-            step.log(number);
+            step.log(number, candidates.written(step.feature));
             observer.stepped(number, &step, greedy.state())
         };
         steps.push(step);

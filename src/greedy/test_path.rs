@@ -8,7 +8,7 @@ use ndarray::{Array2, ArrayView1};
 use crate::data::Dataset;
 use crate::greedy::State;
 use crate::greedy::{Observer, Step};
-use crate::metrics::{Convention, Metric, MetricsError, evaluate};
+use crate::metrics::{Convention, Metric, MetricsError, Rules, distinct, evaluate};
 
 /// Keeps the weights after each step of a selection that it observes.
 #[derive(Debug, Clone, Default)]
@@ -50,28 +50,24 @@ impl Observer for WeightsPath {
 pub struct TestPath<'a> {
     dataset: &'a Dataset<'a>,
     metrics: Vec<Metric>,
-    convention: Convention,
+    rules: Rules,
     features: Vec<u32>,
     steps: Vec<Vec<Option<f64>>>,
+    standard_errors: Vec<Vec<Option<f64>>>,
     error: Option<MetricsError>,
 }
 
 impl<'a> TestPath<'a> {
     /// Will measure `dataset`, whose columns are those of the training data, by `metrics`, each
-    /// of them once.
-    pub fn new(dataset: &'a Dataset<'a>, metrics: &[Metric], convention: Convention) -> Self {
-        let mut distinct: Vec<Metric> = Vec::new();
-        for metric in metrics {
-            if !distinct.contains(metric) {
-                distinct.push(*metric);
-            }
-        }
+    /// of them once, under `rules`, which may be a [`Convention`].
+    pub fn new(dataset: &'a Dataset<'a>, metrics: &[Metric], rules: impl Into<Rules>) -> Self {
         Self {
             dataset,
-            metrics: distinct,
-            convention,
+            metrics: distinct(metrics),
+            rules: rules.into(),
             features: Vec::new(),
             steps: Vec::new(),
+            standard_errors: Vec::new(),
             error: None,
         }
     }
@@ -83,12 +79,17 @@ impl<'a> TestPath<'a> {
 
     /// The convention of the measures.
     pub fn convention(&self) -> Convention {
-        self.convention
+        self.rules.convention
     }
 
     /// Values after each step, one a measure: the mean over the queries where it is defined.
     pub fn steps(&self) -> &[Vec<Option<f64>>] {
         &self.steps
+    }
+
+    /// Standard errors over queries of [`steps`](Self::steps).
+    pub fn standard_errors(&self) -> &[Vec<Option<f64>>] {
+        &self.standard_errors
     }
 
     /// What stopped the selection, if the scores of a step could not be evaluated.
@@ -99,7 +100,8 @@ impl<'a> TestPath<'a> {
     /// Adds a step: `feature` was selected, and `weights` are those of all features so far.
     ///
     /// # Errors
-    /// [`MetricsError`] for scores that overflow.
+    /// [`MetricsError`] for scores that overflow, and for labels that a measure cannot be taken
+    /// of, see [`check_labels`](crate::metrics::check_labels).
     ///
     /// # Panics
     /// Unless there are as many weights as features.
@@ -107,9 +109,12 @@ impl<'a> TestPath<'a> {
         self.features.push(feature);
         let scores = self.dataset.scores(&self.features, weights);
         let (labels, queries) = (self.dataset.labels(), self.dataset.queries());
-        let evaluation = evaluate(&self.metrics, labels, &scores, queries, self.convention)?;
-        let means = evaluation.metrics.iter().map(|values| values.mean);
-        self.steps.push(means.collect());
+        let evaluation = evaluate(&self.metrics, labels, &scores, queries, self.rules)?;
+        let values = evaluation.metrics.iter();
+        self.steps
+            .push(values.clone().map(|values| values.mean).collect());
+        self.standard_errors
+            .push(values.map(|values| values.standard_error).collect());
         Ok(())
     }
 }

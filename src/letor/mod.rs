@@ -127,7 +127,7 @@ pub fn run(
         evidence: Evidence::Validation(&fold.validation.dataset),
         measure: Measure::Metric(Metric::AveragePrecision),
         metrics: MEASURES.to_vec(),
-        convention: Convention::Letor,
+        rules: Convention::Letor.into(),
         ..TuneOptions::new(*options, lambdas)
     };
     let candidates = options.candidates(&fold.train);

@@ -13,7 +13,8 @@
 
 use rayon::prelude::*;
 
-use super::ranking::{Convention, Ranking};
+use super::ranking::Ranking;
+use super::rules::{Context, Convention};
 use crate::data::Queries;
 
 /// The concordance index of one query; `None` without a pair of different
@@ -30,7 +31,8 @@ use crate::data::Queries;
 /// assert_eq!(concordance(&[1.0, 1.0], &[0.0, 2.0]), None);
 /// ```
 pub fn concordance(labels: &[f64], scores: &[f64]) -> Option<f64> {
-    of_ranking(&Ranking::new(labels, scores, Convention::Standard)?)
+    let (convention, context) = (Convention::Standard, Context::default());
+    of_ranking(&Ranking::new(labels, scores, convention, context)?)
 }
 
 /// Queries that one task takes.

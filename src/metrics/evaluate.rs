@@ -2,17 +2,49 @@
 
 use rayon::prelude::*;
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::MetricsError;
-use super::metric::{Metric, distinct};
-use super::ranking::{Context, Convention, Ranking};
+use super::metric::{Labels, Metric, distinct};
+use super::ranking::Ranking;
+use super::rules::{Context, Convention, Rules};
 use crate::data::Queries;
+
+/// A mean over the queries where a measure is defined.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Score {
+    /// The mean; `None` where no query has a value.
+    pub mean: Option<f64>,
+    /// Standard error of the mean: the deviation of queries (with one degree of freedom less)
+    /// over the root of their number. `None` for fewer than two queries.
+    pub standard_error: Option<f64>,
+    /// Queries that have a value.
+    pub queries: usize,
+}
+
+impl Score {
+    /// Summarises the values of queries.
+    pub fn of(per_query: &[Option<f64>]) -> Self {
+        let values = per_query.iter().flatten();
+        let queries = values.clone().count();
+        let count = queries as f64;
+        let mean = (queries > 0).then(|| values.clone().sum::<f64>() / count);
+        let variance = mean.filter(|_| queries > 1).map(|mean| {
+            let squares = values.map(|value| (value - mean) * (value - mean));
+            squares.sum::<f64>() / (count - 1.0)
+        });
+        Self {
+            mean,
+            standard_error: variance.map(|variance| (variance / count).sqrt()),
+            queries,
+        }
+    }
+}
 
 /// One measure over the queries of a data set.
 ///
-/// As JSON: `{"mean": 0.5, "queries": 9, "left_out": 1}`, without the per-query
-/// values.
+/// As JSON: `{"mean": 0.5, "standard_error": 0.1, "queries": 9, "left_out": 1}`,
+/// without the per-query values.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MetricValues {
     /// The measure.
@@ -20,6 +52,8 @@ pub struct MetricValues {
     pub metric: Metric,
     /// Mean over the queries that have a value, `None` where none has.
     pub mean: Option<f64>,
+    /// Standard error of the mean over queries, see [`Score`].
+    pub standard_error: Option<f64>,
     /// Queries that have a value.
     pub queries: usize,
     /// Queries that have none.
@@ -31,12 +65,16 @@ pub struct MetricValues {
 
 /// What [`evaluate()`] found.
 ///
-/// As JSON: `{"convention": "standard", "metrics": {"map": {...}, ...}}`, see
-/// [`MetricValues`].
+/// As JSON: `{"convention": "standard", "metrics": {"map": {...}, ...}}`, with those of the
+/// [`Rules`] that were given beside the convention; see [`MetricValues`].
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Evaluation {
-    /// The convention of all figures.
-    pub convention: Convention,
+    /// The rules of all figures.
+    #[serde(flatten)]
+    pub rules: Rules,
+    /// The largest grade, for ERR: that of the rules, or else of the data.
+    #[serde(skip)]
+    pub max_grade: f64,
     /// One entry a measure, each measure once, in the order first asked for.
     #[serde(serialize_with = "by_name")]
     pub metrics: Vec<MetricValues>,
@@ -52,27 +90,32 @@ impl Evaluation {
 /// Measures the ranking of `queries` by `scores`: `m` labels and scores, in row
 /// order.
 ///
+/// `rules` are [`Rules`], or a [`Convention`] where the others are as usual.
+///
 /// Every query is sorted once; queries are shared among the threads of the
 /// current rayon pool, and the result does not depend on their number.
 ///
 /// # Errors
 /// [`MetricsError::Lengths`] unless there are a label and a score a row,
-/// [`MetricsError::NotFinite`] for one that is nan or infinite.
+/// [`MetricsError::NotFinite`] for one that is nan or infinite, and the errors
+/// of [`check_labels`].
 pub fn evaluate(
     metrics: &[Metric],
     labels: &[f64],
     scores: &[f64],
     queries: &Queries,
-    convention: Convention,
+    rules: impl Into<Rules>,
 ) -> Result<Evaluation, MetricsError> {
-    check("label", labels, queries)?;
+    let rules: Rules = rules.into();
+    check_labels(metrics, labels, queries, &rules)?;
     check("score", scores, queries)?;
-    let context = Context::of(labels);
+    let (convention, context) = (rules.convention, rules.context(labels));
     let metrics = distinct(metrics);
     let values = per_query(&metrics, labels, scores, queries, (convention, context));
     let values_of = |index: usize| values.iter().map(|query| query[index]).collect();
     Ok(Evaluation {
-        convention,
+        rules,
+        max_grade: context.max_grade(),
         metrics: (0..)
             .zip(metrics)
             .map(|(index, metric)| summarise(metric, values_of(index)))
@@ -92,11 +135,60 @@ pub(crate) fn per_query(
         .into_par_iter()
         .map(|query| {
             let rows = queries.range(query);
-            let ranking = Ranking::new(&labels[rows.clone()], &scores[rows], convention);
-            let value = |metric: &Metric| metric.of(ranking.as_ref()?, context);
+            let ranking = Ranking::new(&labels[rows.clone()], &scores[rows], convention, context);
+            let value = |metric: &Metric| metric.of(ranking.as_ref()?);
             metrics.iter().map(value).collect()
         })
         .collect()
+}
+
+/// Refuses labels that `metrics` cannot be taken of: [`evaluate()`] does so itself, but scores may
+/// take long to compute.
+///
+/// # Errors
+/// [`MetricsError::Lengths`] and [`MetricsError::NotFinite`] as of [`evaluate()`];
+/// [`MetricsError::BelowZero`] for a label below 0 where a measure needs grades;
+/// [`MetricsError::AboveScale`] for one above the [largest grade](Rules::max_grade) where a
+/// measure has a scale.
+pub fn check_labels(
+    metrics: &[Metric],
+    labels: &[f64],
+    queries: &Queries,
+    rules: &Rules,
+) -> Result<(), MetricsError> {
+    check("label", labels, queries)?;
+    let query_of = |row| {
+        let query = queries.of_row(row);
+        queries
+            .id(query)
+            .map_or_else(|| (query + 1).to_string(), str::to_owned)
+    };
+    let first = |labels_of: fn(Labels) -> bool, refused: &dyn Fn(f64) -> bool| {
+        let metric = metrics.iter().find(|metric| labels_of(metric.labels()))?;
+        let row = labels.iter().position(|&label| refused(label))?;
+        Some((*metric, row))
+    };
+    if let Some((metric, row)) = first(Labels::are_grades, &|label| label < 0.0) {
+        return Err(MetricsError::BelowZero {
+            metric,
+            row,
+            query: query_of(row),
+            label: labels[row],
+        });
+    }
+    let Some(max_grade) = rules.max_grade else {
+        return Ok(());
+    };
+    match first(|labels| labels == Labels::Scale, &|label| label > max_grade) {
+        None => Ok(()),
+        Some((metric, row)) => Err(MetricsError::AboveScale {
+            metric,
+            row,
+            query: query_of(row),
+            label: labels[row],
+            max_grade,
+        }),
+    }
 }
 
 /// Refuses what is not one finite value a row.
@@ -120,11 +212,15 @@ fn check(what: &'static str, values: &[f64], queries: &Queries) -> Result<(), Me
 
 /// The mean of a measure and its counts.
 fn summarise(metric: Metric, per_query: Vec<Option<f64>>) -> MetricValues {
-    let queries = per_query.iter().flatten().count();
-    let sum: f64 = per_query.iter().flatten().sum();
+    let Score {
+        mean,
+        standard_error,
+        queries,
+    } = Score::of(&per_query);
     MetricValues {
         metric,
-        mean: (queries > 0).then(|| sum / queries as f64),
+        mean,
+        standard_error,
         queries,
         left_out: per_query.len() - queries,
         per_query,
@@ -180,7 +276,67 @@ mod tests {
         let json = serde_json::to_string(&evaluation("p@2,cindex", Convention::Standard)).unwrap();
         assert_eq!(
             json,
-            r#"{"convention":"standard","metrics":{"p@2":{"mean":0.3333333333333333,"queries":3,"left_out":0},"cindex":{"mean":0.5,"queries":2,"left_out":1}}}"#
+            r#"{"convention":"standard","metrics":{"p@2":{"mean":0.3333333333333333,"standard_error":0.16666666666666669,"queries":3,"left_out":0},"cindex":{"mean":0.5,"standard_error":0.5,"queries":2,"left_out":1}}}"#
+        );
+    }
+
+    #[test]
+    fn labels_that_are_no_grades_are_refused() {
+        let queries = Queries::from_sizes(&[2, 2]).unwrap();
+        let metrics = parse_list("map,ndcg@10,err").unwrap();
+        let with = |labels: &[f64], max_grade| {
+            let rules = Rules {
+                max_grade,
+                ..Rules::default()
+            };
+            evaluate(&metrics, labels, &[1.0; 4], &queries, rules).map(|_| ())
+        };
+        let error = with(&[1.0, 0.0, 1.0, -1.0], None).unwrap_err().to_string();
+        let place = "ndcg@10 needs grades, from 0 on: the label of row 4, in query 2, is -1";
+        assert!(error.starts_with(place), "{error}");
+        assert!(error.contains("map, p@K, mrr, cindex"), "{error}");
+        let error = with(&[1.0, 5.0, 1.0, 0.0], Some(4.0)).unwrap_err();
+        assert!(matches!(
+            error,
+            MetricsError::AboveScale {
+                row: 1,
+                label: 5.0,
+                max_grade: 4.0,
+                ..
+            }
+        ));
+        assert_eq!(with(&[1.0, 4.0, 1.0, 0.0], Some(4.0)), Ok(()));
+        assert_eq!(with(&[1.0, 5.0, 1.0, 0.0], None), Ok(()));
+        let any = parse_list("map,p@1,mrr,cindex").unwrap();
+        let found = evaluate(
+            &any,
+            &[-1.0, 1.0, 1.0, -1.0],
+            &[2.0, 1.0, 2.0, 1.0],
+            &queries,
+            Convention::Standard,
+        );
+        assert_eq!(
+            found.unwrap().get(Metric::AveragePrecision).unwrap().mean,
+            Some(0.75)
+        );
+    }
+
+    #[test]
+    fn queries_without_a_value_are_left_out_of_scores() {
+        let score = Score::of(&[Some(1.0), None, Some(3.0), Some(5.0)]);
+        assert_eq!((score.mean, score.queries), (Some(3.0), 3));
+        // The variance is 4.
+        assert_eq!(score.standard_error, Some((4.0_f64 / 3.0).sqrt()));
+    }
+
+    #[test]
+    fn one_query_has_no_standard_error_and_none_no_mean() {
+        let one = Score::of(&[Some(2.0)]);
+        assert_eq!((one.mean, one.standard_error), (Some(2.0), None));
+        let none = Score::of(&[None, None]);
+        assert_eq!(
+            (none.mean, none.standard_error, none.queries),
+            (None, None, 0)
         );
     }
 

@@ -7,7 +7,8 @@
 
 use std::num::NonZeroUsize;
 
-use super::ranking::{Block, Context, Convention, Ranking};
+use super::ranking::{Block, Ranking};
+use super::rules::Convention;
 
 /// Average precision: the mean, over the relevant documents of a query, of the precision at
 /// their ranks.
@@ -26,7 +27,7 @@ pub(super) fn average_precision(ranking: &Ranking) -> Option<f64> {
     }
     let (mut before, mut sum) = (0, 0.0);
     for block in ranking.blocks() {
-        let (g, r) = (block.len(), block.relevant());
+        let (g, r) = (block.len(), block.relevant);
         if r == 0 {
             continue;
         }
@@ -57,7 +58,7 @@ pub(super) fn precision(ranking: &Ranking, k: NonZeroUsize) -> f64 {
         .take_while(|block| block.before < k)
         .map(|block| {
             let cut = block.len().min(k - block.before);
-            (cut as f64 * block.relevant() as f64) / block.len() as f64
+            (cut as f64 * block.relevant as f64) / block.len() as f64
         })
         .sum();
     expected / k as f64
@@ -70,10 +71,10 @@ pub(super) fn precision(ranking: &Ranking, k: NonZeroUsize) -> f64 {
 /// by the recursion `p_1 = r/g`, `p_{j+1} = p_j (g-j-r+1)/(g-j)`, all of whose factors lie in
 /// `[0, 1]`.
 pub(super) fn reciprocal_rank(ranking: &Ranking) -> Option<f64> {
-    let Some(block) = ranking.blocks().find(|block| block.relevant() > 0) else {
+    let Some(block) = ranking.blocks().find(|block| block.relevant > 0) else {
         return ranking.convention.undefined();
     };
-    let (g, r) = (block.len(), block.relevant());
+    let (g, r) = (block.len(), block.relevant);
     let mut probability = r as f64 / g as f64;
     let mut sum = 0.0;
     for j in 1..=g - r + 1 {
@@ -87,10 +88,10 @@ pub(super) fn reciprocal_rank(ranking: &Ranking) -> Option<f64> {
 
 /// Normalised discounted cumulative gain at `k`.
 ///
-/// `DCG@K = sum_{i=1..min(K, n)} (2^{y_i} - 1) d(i)`, with `y_i` the label at rank `i` and `d`
-/// the discount of the [`Convention`]; `NDCG@K` divides it by the `DCG@K` of the documents in
-/// falling order of label (K. Järvelin and J. Kekäläinen, ACM TOIS 20(4), 2002; gain of C. Burges
-/// et al., ICML 2005). DCG is linear in the gains, and every rank of a block expects its mean gain.
+/// `DCG@K = sum_{i=1..min(K, n)} g(y_i) d(i)`, with `y_i` the label at rank `i`, `g` its
+/// [`Gain`](super::Gain) and `d` the discount of the [`Convention`]; `NDCG@K` divides it by the
+/// `DCG@K` of the documents in falling order of label (K. Järvelin and J. Kekäläinen, ACM TOIS
+/// 20(4), 2002). DCG is linear in the gains, and every rank of a block expects its mean gain.
 ///
 /// With fewer than `k` documents: 0 under `letor`, of the whole query under `standard`. Undefined
 /// where the ideal DCG is not above 0. `None` where gains overflow.
@@ -113,7 +114,7 @@ pub(super) fn mean_ndcg(ranking: &Ranking) -> Option<f64> {
 
 /// Expected and ideal DCG at 1, ..., n.
 fn cumulative_gains(ranking: &Ranking) -> impl Iterator<Item = (f64, f64)> {
-    let gain = |label: f64| label.exp2() - 1.0;
+    let gain = |label: f64| ranking.context.gain(label);
     let expected = ranking
         .blocks()
         .flat_map(move |block| std::iter::repeat_n(block.mean(gain), block.len()));
@@ -139,14 +140,14 @@ fn gain_ratio(found: f64, ideal: f64, convention: Convention) -> Option<f64> {
 ///
 /// A reader goes down the ranking and stops at the document of rank `i` with probability `R_i`:
 /// `ERR = sum_i R_i / i prod_{l<i} (1 - R_l)` (O. Chapelle et al., CIKM 2009).
-/// `R_i = (2^{y_i} - 1) / 2^Y`, with `Y` the largest label of the data set.
+/// `R_i = (2^{y_i} - 1) / 2^Y`, with `Y` the largest grade.
 ///
 /// For ties let `x = 1 - R` and let `E_j` be the mean of the product of `x` over all `j`-subsets
 /// of a block: the probability to pass `j` of its documents in random order. The block expects
 /// `sum_{j=0..g-1} (E_j - E_{j+1}) / (s+j+1)`, times the probability to pass all blocks before
 /// it. `O(n)` time where the stop probabilities within each block are equal; see [`survivals`].
-pub(super) fn expected_reciprocal_rank(ranking: &Ranking, context: Context) -> f64 {
-    let pass = |&label: &f64| 1.0 - context.stop_probability(label);
+pub(super) fn expected_reciprocal_rank(ranking: &Ranking) -> f64 {
+    let pass = |&label: &f64| 1.0 - ranking.context.stop_probability(label);
     let (mut reached, mut sum) = (1.0, 0.0);
     for block in ranking.blocks() {
         sum += reached * stop_in(block, pass);
@@ -211,7 +212,7 @@ fn survivals(passes: &[f64], depth: usize) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::metrics::Convention::{self, Letor, Standard};
-    use crate::metrics::Metric;
+    use crate::metrics::{Context, Gain, Metric, Rules};
 
     const FALLING: [f64; 3] = [3.0, 2.0, 1.0];
     const TIED: [f64; 3] = [1.0, 1.0, 1.0];
@@ -284,16 +285,55 @@ mod tests {
 
     #[test]
     fn without_relevant_documents() {
-        for labels in [[0.0; 3], [-1.0, 0.0, -2.0]] {
-            for name in ["map", "mrr", "ndcg@2", "mean-ndcg"] {
+        let (graded, any) = (["ndcg@2", "mean-ndcg", "err"], ["map", "mrr", "p@2"]);
+        for (labels, names) in [
+            ([0.0; 3], &[graded, any].concat()[..]),
+            ([-1.0, 0.0, -2.0], &any),
+        ] {
+            for name in names {
+                let defined = ["p@2", "err"].contains(name).then_some(0.0);
                 assert_eq!(of(name, &labels, &FALLING, Letor), Some(0.0), "{name}");
-                assert_eq!(of(name, &labels, &FALLING, Standard), None, "{name}");
-            }
-            for name in ["p@2", "err"] {
-                assert_eq!(of(name, &labels, &TIED, Letor), Some(0.0), "{name}");
-                assert_eq!(of(name, &labels, &TIED, Standard), Some(0.0), "{name}");
+                assert_eq!(of(name, &labels, &FALLING, Standard), defined, "{name}");
             }
         }
+    }
+
+    #[test]
+    fn labels_below_0_are_no_grades() {
+        for convention in [Letor, Standard] {
+            for name in ["ndcg@1", "mean-ndcg", "err"] {
+                assert_eq!(of(name, &[1.0, 2.0, -1.0], &FALLING, convention), None);
+            }
+        }
+    }
+
+    #[test]
+    fn rules_say_what_is_relevant_and_what_a_grade_is_worth() {
+        let labels = [1.0, -2.0, 3.0];
+        let value = |name: &str, rules: Rules, labels: &[f64]| {
+            let metric: Metric = name.parse().unwrap();
+            metric.query(labels, &FALLING, Standard, rules.context(labels))
+        };
+        for (least, map, mrr) in [
+            (None, 5.0 / 6.0, 1.0),
+            (Some(1.0), 5.0 / 6.0, 1.0),
+            (Some(1.5), 1.0 / 3.0, 1.0 / 3.0),
+            (Some(-2.0), 1.0, 1.0),
+        ] {
+            let rules = Rules {
+                relevant_from: least,
+                ..Rules::default()
+            };
+            let found = value("map", rules, &labels).unwrap();
+            assert!((found - map).abs() < 1e-15, "{least:?}: {found}");
+            assert_eq!(value("mrr", rules, &labels), Some(mrr));
+        }
+        let linear = Rules {
+            gain: Gain::Linear,
+            ..Rules::default()
+        };
+        assert_eq!(value("ndcg@1", linear, &[1.0, 0.0, 3.0]), Some(1.0 / 3.0));
+        assert_eq!(value("ndcg@1", linear, &[2000.0, 4000.0, 1.0]), Some(0.5));
     }
 
     #[test]

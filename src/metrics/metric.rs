@@ -12,7 +12,8 @@ use super::concordance;
 use super::measures::{
     average_precision, expected_reciprocal_rank, mean_ndcg, ndcg, precision, reciprocal_rank,
 };
-use super::ranking::{Context, Convention, Ranking};
+use super::ranking::Ranking;
+use super::rules::{Context, Convention};
 
 /// A ranking measure; all are better when larger. Its name, which
 /// [`Display`](fmt::Display) writes and [`FromStr`] reads, is its JSON key.
@@ -35,51 +36,109 @@ pub enum Metric {
     Concordance,
 }
 
+/// What a measure takes labels for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Labels {
+    /// Their order.
+    Order,
+    /// To tell documents that are relevant from the others.
+    Relevance,
+    /// Grades from 0 on, which have gains.
+    Gains,
+    /// Grades from 0 to the largest of the scale.
+    Scale,
+}
+
 /// A row of the table of measures.
 enum Row {
-    /// A measure of the whole ranking: its name, itself and its value.
-    Whole(&'static str, Metric, fn(&Ranking, Context) -> Option<f64>),
+    /// A measure of the whole ranking: its name, itself, its labels and its value.
+    Whole(&'static str, Metric, Labels, fn(&Ranking) -> Option<f64>),
     /// A measure of the first `K` documents, named with `@K`.
     First(
         &'static str,
         fn(NonZeroUsize) -> Metric,
+        Labels,
         fn(&Ranking, NonZeroUsize) -> Option<f64>,
     ),
 }
 
 /// All measures. A new one is a variant of [`Metric`], a row here and a function.
 const ROWS: [Row; 7] = [
-    Row::Whole("map", Metric::AveragePrecision, |query, _| {
-        average_precision(query)
+    Row::Whole(
+        "map",
+        Metric::AveragePrecision,
+        Labels::Relevance,
+        average_precision,
+    ),
+    Row::First("p", Metric::Precision, Labels::Relevance, |query, k| {
+        Some(precision(query, k))
     }),
-    Row::First("p", Metric::Precision, |query, k| Some(precision(query, k))),
-    Row::First("ndcg", Metric::Ndcg, ndcg),
-    Row::Whole("mean-ndcg", Metric::MeanNdcg, |query, _| mean_ndcg(query)),
-    Row::Whole("err", Metric::ExpectedReciprocalRank, |query, context| {
-        Some(expected_reciprocal_rank(query, context))
-    }),
-    Row::Whole("mrr", Metric::ReciprocalRank, |query, _| {
-        reciprocal_rank(query)
-    }),
-    Row::Whole("cindex", Metric::Concordance, |query, _| {
-        concordance::of_ranking(query)
-    }),
+    Row::First("ndcg", Metric::Ndcg, Labels::Gains, ndcg),
+    Row::Whole("mean-ndcg", Metric::MeanNdcg, Labels::Gains, mean_ndcg),
+    Row::Whole(
+        "err",
+        Metric::ExpectedReciprocalRank,
+        Labels::Scale,
+        |query| Some(expected_reciprocal_rank(query)),
+    ),
+    Row::Whole(
+        "mrr",
+        Metric::ReciprocalRank,
+        Labels::Relevance,
+        reciprocal_rank,
+    ),
+    Row::Whole(
+        "cindex",
+        Metric::Concordance,
+        Labels::Order,
+        concordance::of_ranking,
+    ),
 ];
+
+impl Row {
+    /// The name, with `K` for a cut-off.
+    fn name(&self) -> String {
+        match self {
+            Self::Whole(name, ..) => (*name).to_owned(),
+            Self::First(name, ..) => format!("{name}@K"),
+        }
+    }
+
+    fn labels(&self) -> Labels {
+        let (Self::Whole(_, _, labels, _) | Self::First(_, _, labels, _)) = self;
+        *labels
+    }
+}
+
+impl Labels {
+    /// Whether labels have to be grades, from 0 on.
+    pub fn are_grades(self) -> bool {
+        matches!(self, Self::Gains | Self::Scale)
+    }
+}
 
 impl Metric {
     /// The names of all measures, separated by commas; `K` stands for a cut-off.
     pub fn names() -> String {
-        let names = ROWS.map(|row| match row {
-            Row::Whole(name, ..) => name.to_owned(),
-            Row::First(name, ..) => format!("{name}@K"),
-        });
-        names.join(", ")
+        ROWS.each_ref().map(Row::name).join(", ")
+    }
+
+    /// The names of the measures that take any labels, separated by commas.
+    pub fn names_for_any_label() -> String {
+        let rows = ROWS.iter().filter(|row| !row.labels().are_grades());
+        rows.map(Row::name).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What the measure takes labels for.
+    pub fn labels(self) -> Labels {
+        self.row().labels()
     }
 
     /// The value for one query, in input order: a label and a score a document.
     ///
     /// `context` comes from the labels of the whole data set. `None` where the
-    /// measure is undefined, see the [module](super). Sorts anew at every call:
+    /// measure is undefined, see the [module](super), and where it needs grades
+    /// and a label is below 0. Sorts anew at every call:
     /// [`evaluate`](super::evaluate()) shares one sort among measures.
     ///
     /// # Panics
@@ -91,13 +150,16 @@ impl Metric {
         convention: Convention,
         context: Context,
     ) -> Option<f64> {
-        self.of(&Ranking::new(labels, scores, convention)?, context)
+        self.of(&Ranking::new(labels, scores, convention, context)?)
     }
 
     /// The value for a sorted query.
-    pub(super) fn of(self, ranking: &Ranking, context: Context) -> Option<f64> {
+    pub(super) fn of(self, ranking: &Ranking) -> Option<f64> {
+        if self.labels().are_grades() && ranking.ideal().last().is_some_and(|label| *label < 0.0) {
+            return None;
+        }
         match self.row() {
-            Row::Whole(.., value) => value(ranking, context),
+            Row::Whole(.., value) => value(ranking),
             Row::First(.., value) => value(ranking, self.cut_off()),
         }
     }
@@ -113,8 +175,8 @@ impl Metric {
     fn row(self) -> &'static Row {
         let own = |row: &&Row| {
             let metric = match row {
-                Row::Whole(_, metric, _) => *metric,
-                Row::First(_, metric, _) => metric(NonZeroUsize::MIN),
+                Row::Whole(_, metric, ..) => *metric,
+                Row::First(_, metric, ..) => metric(NonZeroUsize::MIN),
             };
             discriminant(&metric) == discriminant(&self)
         };
@@ -144,8 +206,8 @@ impl FromStr for Metric {
         };
         for row in &ROWS {
             match (row, digits) {
-                (Row::Whole(own, metric, _), None) if *own == name => return Ok(*metric),
-                (Row::First(own, metric, _), digits) if *own == name => {
+                (Row::Whole(own, metric, ..), None) if *own == name => return Ok(*metric),
+                (Row::First(own, metric, ..), digits) if *own == name => {
                     // As it is written: digits without sign or leading zeros.
                     let digits = digits.unwrap_or_default();
                     let k: Option<NonZeroUsize> = digits.parse().ok();
@@ -193,7 +255,7 @@ pub fn parse_list(list: &str) -> Result<Vec<Metric>, MetricsError> {
 }
 
 /// Each measure once, in the order first named.
-pub(super) fn distinct(metrics: &[Metric]) -> Vec<Metric> {
+pub(crate) fn distinct(metrics: &[Metric]) -> Vec<Metric> {
     let mut distinct = Vec::with_capacity(metrics.len());
     for metric in metrics {
         if !distinct.contains(metric) {
@@ -235,6 +297,13 @@ mod tests {
             let error = name.parse::<Metric>().unwrap_err();
             assert_eq!(error, MetricsError::CutOff(name.to_owned()));
         }
+    }
+
+    #[test]
+    fn measures_that_take_any_label_are_listed() {
+        assert_eq!(Metric::names_for_any_label(), "map, p@K, mrr, cindex");
+        let err: Metric = "err".parse().unwrap();
+        assert_eq!(err.labels(), Labels::Scale);
     }
 
     #[test]

@@ -4,15 +4,19 @@
 //! by falling score. Every measure is at its best when it is largest.
 //!
 //! A measure is a row of the table in `metric.rs`, a variant of [`Metric`] and a function of a
-//! sorted query, in `measures.rs`.
+//! sorted query, in `measures.rs`. [`paired()`] compares two rankings.
 //!
 //! # Symbols
 //!
-//! * A document is *relevant* when its label is above 0.
-//! * Its *gain* is `2^y - 1`, taken as it is for negative labels (then it lies in
-//!   (-1, 0)).
+//! * A document is *relevant* when its label is above 0, or from [`Rules::relevant_from`] on
+//!   where that is given.
+//! * Its *gain* is `2^y - 1`, or `y` with [`Gain::Linear`].
 //! * Its *stop probability* (ERR only) is `R = (2^y - 1) / 2^Y` with `Y` the
-//!   largest label of the data set, at least 0; `R = 0` for labels below 0.
+//!   largest grade: [`Rules::max_grade`], or the largest label of the data set where that is not
+//!   given. Values of two data sets can be compared only if `Y` is the same.
+//!
+//! Gains and stop probabilities are of grades, labels from 0 on: [`evaluate()`] refuses labels
+//! below 0 for NDCG and ERR. The other measures take any label.
 //!
 //! # Conventions
 //!
@@ -59,16 +63,20 @@ mod concordance;
 mod evaluate;
 mod measures;
 mod metric;
+pub mod paired;
 mod ranking;
+mod rules;
 
 use thiserror::Error;
 
 pub use concordance::concordance;
 pub(crate) use concordance::{mean_concordance, prediction_tolerance, tie, tie_predictions};
 pub(crate) use evaluate::per_query;
-pub use evaluate::{Evaluation, MetricValues, evaluate};
-pub use metric::{Metric, parse_list};
-pub use ranking::{Context, Convention};
+pub use evaluate::{Evaluation, MetricValues, Score, check_labels, evaluate};
+pub(crate) use metric::distinct;
+pub use metric::{Labels, Metric, parse_list};
+pub use paired::{Paired, PairedOptions, paired};
+pub use rules::{Context, Convention, Gain, Rules};
 
 /// Why a measure or convention has no such name, or labels and scores cannot be evaluated.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -91,6 +99,50 @@ pub enum MetricsError {
     /// No such convention.
     #[error("unknown convention {0:?}: expected one of letor, standard")]
     Convention(String),
+    /// No such gain.
+    #[error("unknown gain {0:?}: expected one of linear, exponential")]
+    Gain(String),
+    /// A label below 0, of which a measure that needs grades has no value.
+    #[error(
+        "{metric} needs grades, from 0 on: the label of row {number}, in query {query}, is {label}; these measures take any label: {any}",
+        number = row + 1,
+        any = Metric::names_for_any_label()
+    )]
+    BelowZero {
+        /// The measure.
+        metric: Metric,
+        /// The row, from 0.
+        row: usize,
+        /// Its query by its identifier, or by its number from 1.
+        query: String,
+        /// The label.
+        label: f64,
+    },
+    /// A label above the largest grade.
+    #[error(
+        "{metric} has {max_grade} as the largest grade: the label of row {number}, in query {query}, is {label}",
+        number = row + 1
+    )]
+    AboveScale {
+        /// The measure.
+        metric: Metric,
+        /// The row, from 0.
+        row: usize,
+        /// Its query by its identifier, or by its number from 1.
+        query: String,
+        /// The label.
+        label: f64,
+        /// The largest grade.
+        max_grade: f64,
+    },
+    /// Two rankings were measured on different queries.
+    #[error("the values of {first} queries cannot be paired with those of {second}")]
+    Pairs {
+        /// Queries of the first ranking.
+        first: usize,
+        /// Queries of the second one.
+        second: usize,
+    },
     /// Labels or scores are not one a row.
     #[error("{what}s: expected {expected}, one a row of the queries, found {found}")]
     Lengths {

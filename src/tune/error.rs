@@ -65,6 +65,9 @@ pub enum TuneError {
         /// What came in its way.
         reason: String,
     },
+    /// A measure cannot be taken of the labels that models are judged by.
+    #[error("cannot judge models: {0}")]
+    Judge(MetricsError),
     /// The measure has no value anywhere.
     #[error(
         "{measure} is undefined in every query of the evidence, so there is nothing to choose by: \

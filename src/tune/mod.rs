@@ -48,13 +48,14 @@ mod rule;
 mod run;
 mod score;
 
+pub use crate::metrics::Score;
 pub use error::TuneError;
 pub use options::{Evidence, TuneOptions};
 pub use outcome::{Ending, Grid, GridStep, Observer, Outcome, Point, RecordedPath};
 pub use path::fold_queries;
 pub use rule::{Choice, Curve, Rule};
 pub(crate) use run::outcomes;
-pub use score::{Measure, Score, UnknownMeasure};
+pub use score::{Measure, UnknownMeasure};
 
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;

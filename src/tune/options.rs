@@ -5,7 +5,7 @@ use crate::Lambda;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::SelectionOptions;
-use crate::metrics::{Convention, Metric};
+use crate::metrics::{Metric, Rules, distinct};
 
 /// What to try, and how to judge it.
 ///
@@ -34,8 +34,8 @@ pub struct TuneOptions<'a> {
     pub measure: Measure,
     /// Metrics to take of every model besides, from the same predictions.
     pub metrics: Vec<Metric>,
-    /// Convention of all metrics.
-    pub convention: Convention,
+    /// Rules of the measure and of all metrics.
+    pub rules: Rules,
     /// How the model is chosen.
     pub rule: Rule,
     /// Most selections at work at once; one a thread where it is `None`. There are fewer where
@@ -75,10 +75,23 @@ impl TuneOptions<'_> {
             evidence: Evidence::default(),
             measure: Measure::SquaredError,
             metrics: Vec::new(),
-            convention: Convention::default(),
+            rules: Rules::default(),
             rule: Rule::default(),
             concurrent: None,
         }
+    }
+
+    /// The measure, if it is a metric, and the metrics, each once.
+    pub fn measures(&self) -> Vec<Metric> {
+        let measure = match self.measure {
+            Measure::SquaredError => None,
+            Measure::Metric(metric) => Some(metric),
+        };
+        let all: Vec<Metric> = measure
+            .into_iter()
+            .chain(self.metrics.iter().copied())
+            .collect();
+        distinct(&all)
     }
 
     /// The selections to make, in the order of their outcomes.

@@ -16,7 +16,7 @@ use crate::data::Dataset;
 use crate::greedy::{
     Advance, Greedy, Lesson, Plan, SelectError, SelectionOptions, Step, Target, plan,
 };
-use crate::metrics::Context;
+use crate::metrics::check_labels;
 
 /// The outcome of every path of the grid, in its order. `held` bytes are in use besides the
 /// candidates; the steps in `recorded` are taken again without a search.
@@ -34,9 +34,10 @@ pub(crate) fn outcomes(
         Evidence::Validation(validation) => validation,
         _ => dataset,
     };
-    let context = Context::of(judged.labels());
-    let (measure, convention) = (options.measure, options.convention);
-    let meter = |data| Meter::new(data, context, measure, &options.metrics, convention);
+    let (labels, queries) = (judged.labels(), judged.queries());
+    check_labels(&options.measures(), labels, queries, &options.rules).map_err(TuneError::Judge)?;
+    let rule = (options.rules.convention, options.rules.context(labels));
+    let meter = |data| Meter::new(data, rule, options.measure, &options.metrics);
     let meters: Vec<Meter<'_>> = match &folds[..] {
         [] => vec![meter(judged)],
         folds => folds.iter().map(|fold| meter(&fold.test)).collect(),
@@ -468,7 +469,12 @@ impl Run<'_> {
                 return Ok(());
             };
             let point = self.point(&greedy, &advance.step, &judge(&greedy)?);
-            log(job, points.len() + 1, &point);
+            log(
+                job,
+                points.len() + 1,
+                self.candidates.written(point.step.feature),
+                &point,
+            );
             let settled = settling
                 .as_mut()
                 .is_some_and(|path| path.push(&point.score));
@@ -523,9 +529,8 @@ impl Run<'_> {
     }
 }
 
-fn log(job: &Job, number: usize, point: &Point) {
+fn log(job: &Job, number: usize, feature: u64, point: &Point) {
     let lambda = job.options.lambda.value();
-    let (column, lqo_error) = (point.step.feature, point.step.lqo_error);
-    let value = point.score.mean;
-    tracing::info!(lambda, step = number, column, lqo_error, value, "selected");
+    let (lqo_error, value) = (point.step.lqo_error, point.score.mean);
+    tracing::info!(lambda, step = number, feature, lqo_error, value, "selected");
 }

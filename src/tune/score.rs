@@ -8,7 +8,7 @@ use thiserror::Error;
 
 use crate::data::Dataset;
 use crate::greedy::{centre, centred};
-use crate::metrics::{Context, Convention, Metric, MetricsError, per_query};
+use crate::metrics::{Context, Convention, Metric, MetricsError, Score, per_query};
 
 /// Values that differ by no more than this share are equal: they are in exact arithmetic where
 /// rounding tells them apart.
@@ -101,37 +101,6 @@ impl From<Measure> for String {
     }
 }
 
-/// A measure of one model: its mean over the queries where it is defined.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Score {
-    /// The mean; `None` where no query has a value.
-    pub mean: Option<f64>,
-    /// Standard error of the mean: the deviation of queries (with one degree of freedom less)
-    /// over the root of their number. `None` for fewer than two queries.
-    pub standard_error: Option<f64>,
-    /// Queries that have a value.
-    pub queries: usize,
-}
-
-impl Score {
-    /// Summarises the values of queries.
-    pub fn of(per_query: &[Option<f64>]) -> Self {
-        let values = per_query.iter().flatten();
-        let queries = values.clone().count();
-        let count = queries as f64;
-        let mean = (queries > 0).then(|| values.clone().sum::<f64>() / count);
-        let variance = mean.filter(|_| queries > 1).map(|mean| {
-            let squares = values.map(|value| (value - mean) * (value - mean));
-            squares.sum::<f64>() / (count - 1.0)
-        });
-        Self {
-            mean,
-            standard_error: variance.map(|variance| (variance / count).sqrt()),
-            queries,
-        }
-    }
-}
-
 /// Values of every query: those of the measure, then those of each metric.
 pub(super) type Values = Vec<Vec<Option<f64>>>;
 
@@ -147,19 +116,17 @@ pub(super) struct Meter<'a> {
     measure: Option<usize>,
     /// How many metrics were asked for besides the measure.
     asked: usize,
-    convention: Convention,
-    context: Context,
+    rule: (Convention, Context),
 }
 
 impl<'a> Meter<'a> {
-    /// For `data`, which may be a part of the data that `context` is of: takes `measure` and
-    /// `metrics`, all by `convention`.
+    /// For `data`, which may be a part of the data that the context is of: takes `measure` and
+    /// `metrics`, all by `rule`.
     pub(super) fn new(
         data: &'a Dataset<'_>,
-        context: Context,
+        rule: (Convention, Context),
         measure: Measure,
         metrics: &[Metric],
-        convention: Convention,
     ) -> Self {
         let mut metrics = metrics.to_vec();
         let asked = metrics.len();
@@ -179,8 +146,7 @@ impl<'a> Meter<'a> {
             metrics,
             measure,
             asked,
-            convention,
-            context,
+            rule,
         }
     }
 
@@ -191,8 +157,7 @@ impl<'a> Meter<'a> {
             return None;
         }
         let (labels, queries) = (self.data.labels(), self.data.queries());
-        let rule = (self.convention, self.context);
-        let found = per_query(&self.metrics, labels, ranked, queries, rule);
+        let found = per_query(&self.metrics, labels, ranked, queries, self.rule);
         let column = |metric: usize| found.iter().map(|query| query[metric]).collect();
         let measure = match self.measure {
             None => self.squares(scores)?,
@@ -259,24 +224,5 @@ mod tests {
         assert!(squared.improves(7.5, 10.0, 0.25) && !squared.improves(7.6, 10.0, 0.25));
         assert!(cindex.improves(0.75, 0.5, 0.25) && !cindex.improves(0.74, 0.5, 0.25));
         assert!(!squared.improves(1.0, 1.0, 0.0) && !cindex.improves(1.0, 1.0, 0.0));
-    }
-
-    #[test]
-    fn queries_without_a_value_are_left_out() {
-        let score = Score::of(&[Some(1.0), None, Some(3.0), Some(5.0)]);
-        assert_eq!((score.mean, score.queries), (Some(3.0), 3));
-        // The variance is 4.
-        assert_eq!(score.standard_error, Some((4.0_f64 / 3.0).sqrt()));
-    }
-
-    #[test]
-    fn one_query_has_no_standard_error_and_none_no_mean() {
-        let one = Score::of(&[Some(2.0)]);
-        assert_eq!((one.mean, one.standard_error), (Some(2.0), None));
-        let none = Score::of(&[None, None]);
-        assert_eq!(
-            (none.mean, none.standard_error, none.queries),
-            (None, None, 0)
-        );
     }
 }

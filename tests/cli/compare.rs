@@ -287,3 +287,17 @@ fn an_interrupt_keeps_what_there_is() {
     assert_eq!(document["strategies"][1]["error"], "interrupted");
     assert_eq!(document["strategies"][2]["error"], "interrupted");
 }
+
+#[test]
+fn the_diagrams_of_the_report_are_drawn_alone() {
+    let folder = Folder::new();
+    let compare = "compare train.svm -k 2 --lambda 1 --strategies dense,lowmem --test test.svm";
+    folder.run(&format!("{compare} --plot figure.svg --relevant-from 2"));
+    let svg = folder.read("figure.svg");
+    assert!(
+        svg.contains("time of selecting") && svg.contains("of the test data"),
+        "{svg}"
+    );
+    let error = folder.fails(&format!("{compare} --plot figure.doc"), 2);
+    assert!(error.contains(".svg, .png or .html"), "{error}");
+}

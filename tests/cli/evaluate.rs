@@ -78,8 +78,8 @@ fn the_table_has_the_values() {
     insta::assert_snapshot!(text, @r"
     5 rows, 2 queries, convention standard
 
-    measure    mean  queries  left out
-    mrr      0.7500        2         0
+    measure    mean    s.e.  queries  left out
+    mrr      0.7500  0.2500        2         0
 
     query     mrr
     x      1.0000
@@ -121,7 +121,7 @@ fn mistakes_in_arguments_end_with_2() {
     let folder = Folder::new();
     for (arguments, message) in [
         ("evaluate test.svm", "--model"),
-        ("evaluate test.svm --model m --scores s", "--scores"),
+        ("evaluate test.svm", "--scores"),
         ("evaluate test.svm --model m --zero-based", "--zero-based"),
         (
             "evaluate test.svm --scores s --metrics best",
@@ -144,4 +144,183 @@ fn zero_based_data_is_read() {
     folder.write("scores.txt", "1\n0\n");
     folder.fails("evaluate zero.svm --scores scores.txt", 1);
     folder.stdout("evaluate zero.svm --scores scores.txt --zero-based");
+}
+
+/// Labels 1, 0 and 0, 2, 1; one ranking is perfect, the other one the reverse.
+#[test]
+fn rankings_are_compared_in_pairs() {
+    let folder = Folder::new();
+    folder.write("best.txt", "2\n1\n1\n3\n2\n");
+    folder.write("worst.txt", "1\n2\n3\n1\n2\n");
+    folder.stdout("select train.svm -k 2 --lambda 1 -o model.json");
+    let evaluate = "evaluate test.svm --scores best.txt --scores worst.txt --metrics cindex,p@1";
+    let document = folder.json(&format!("{evaluate} --json"));
+    assert_eq!(document["rankings"][0]["name"], "best.txt");
+    assert_eq!(document["rankings"][0]["metrics"]["cindex"], 1.0);
+    assert_eq!(document["rankings"][1]["metrics"]["cindex"], 0.0);
+    assert_eq!(document["rankings"][1]["standard_errors"]["cindex"], 0.0);
+    let comparison = &document["comparisons"][0];
+    assert_eq!(
+        (&comparison["first"], &comparison["second"]),
+        (&"best.txt".into(), &"worst.txt".into())
+    );
+    let cindex = &comparison["metrics"]["cindex"];
+    assert_eq!(cindex["difference"], 1.0);
+    assert_eq!(cindex["interval"], serde_json::json!([1.0, 1.0]));
+    // Of the four signs of two equal differences two are as far out.
+    assert_eq!(
+        (&cindex["p"], &cindex["exact"]),
+        (&0.5.into(), &true.into())
+    );
+    assert_eq!((&cindex["wins"], &cindex["ties"]), (&2.into(), &0.into()));
+    assert_eq!(document["seed"], 1);
+    let text = folder.stdout(evaluate);
+    assert!(text.contains("95% interval"), "{text}");
+    assert!(text.contains("+1.0000 to +1.0000"), "{text}");
+    let three = folder.json(&format!(
+        "{evaluate} --model model.json --json --seed 7 --resamples 50"
+    ));
+    assert_eq!(three["rankings"][0]["name"], "model.json");
+    assert_eq!(three["comparisons"].as_array().unwrap().len(), 3);
+    assert_eq!(
+        (&three["seed"], &three["resamples"]),
+        (&7.into(), &50.into())
+    );
+}
+
+#[test]
+fn models_of_other_columns_read_the_data_again() {
+    let folder = Folder::new();
+    folder.write(
+        "zero.svm",
+        "1 qid:1 0:1\n0 qid:1 1:1\n0 qid:2 0:2\n1 qid:2\n",
+    );
+    folder.stdout("select train.svm -k 2 --lambda 1 -o one.json");
+    folder.stdout("select zero.svm --zero-based -k 1 --lambda 1 -o zero.json");
+    folder.write(
+        "data.svm",
+        "1 qid:1 1:1\n0 qid:1 2:1\n2 qid:2 1:1\n0 qid:2 3:1\n",
+    );
+    let evaluate = "evaluate data.svm --metrics cindex --json";
+    let both = folder.json(&format!("{evaluate} --model one.json --model zero.json"));
+    for (place, model) in ["one.json", "zero.json"].into_iter().enumerate() {
+        let one = folder.json(&format!("{evaluate} --model {model}"));
+        assert_eq!(
+            both["rankings"][place]["metrics"], one["metrics"],
+            "{model}"
+        );
+    }
+    let evaluate = "evaluate - --model one.json --model zero.json";
+    let output = folder
+        .command(evaluate)
+        .write_stdin("1 1:1\n0 2:1\n")
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn means_have_standard_errors() {
+    let folder = Folder::new();
+    folder.write("scores.txt", "2\n1\n3\n2\n1\n");
+    let evaluate = "evaluate test.svm --scores scores.txt --metrics mrr --json";
+    let document = folder.json(evaluate);
+    // Values 1 and 0.5: a deviation of 0.5 / sqrt(2) over sqrt(2).
+    let error = document["standard_errors"]["mrr"].as_f64().unwrap();
+    assert!((error - 0.25).abs() < 1e-15, "{error}");
+}
+
+#[test]
+fn values_of_queries_are_written_as_csv() {
+    let folder = Folder::new();
+    folder.write("scores.txt", "2\n1\n3\n2\n1\n");
+    folder.write("flat.txt", "1\n1\n1\n1\n1\n");
+    let both = "evaluate test.svm --scores scores.txt --scores flat.txt --metrics mrr,cindex";
+    folder.stdout(&format!("{both} --csv queries.csv"));
+    insta::assert_snapshot!(folder.read("queries.csv"), @r"
+    ranking,query,mrr,cindex
+    scores.txt,x,1,1
+    scores.txt,y,0.5,0.3333333333333333
+    flat.txt,x,0.75,0.5
+    flat.txt,y,0.8333333333333333,0.5
+    ");
+    folder.fails(&format!("{both} --csv absent/queries.csv"), 1);
+}
+
+/// Grades 2, 0, 1 of a scale up to 4, by brute force over the definition (`golden.rs` has more).
+#[test]
+fn a_scale_makes_files_comparable() {
+    let folder = Folder::new();
+    folder.write("data.svm", "2 qid:1\n0 qid:1\n1 qid:1\n");
+    folder.write("scores.txt", "0.9\n0.8\n0.7\n");
+    let evaluate = "evaluate data.svm --scores scores.txt --metrics err";
+    let document = folder.json(&format!("{evaluate} --json --max-grade 4"));
+    assert_eq!(document["metrics"]["err"], 0.204_427_083_333_333_34);
+    assert_eq!(document["max_grade"], 4.0);
+    let text = folder.stdout(evaluate);
+    assert!(
+        text.contains("the largest grade is that of these data, 2"),
+        "{text}"
+    );
+    let error = folder.fails(&format!("{evaluate} --max-grade 1"), 1);
+    let expected = "data.svm: err has 1 as the largest grade: the label of row 1, in query 1, is 2";
+    assert!(error.contains(expected), "{error}");
+    let linear = folder.json(&format!(
+        "{evaluate},ndcg@1,map --json --gain linear --relevant-from 2"
+    ));
+    assert_eq!(linear["gain"], "linear");
+    assert_eq!(linear["relevant_from"], 2.0);
+    assert_eq!(linear["metrics"]["map"], 1.0);
+    let (_, warnings) = folder.run(&format!("{evaluate} --gain linear"));
+    assert!(warnings.contains("--gain has no effect"), "{warnings}");
+}
+
+#[test]
+fn labels_below_0_have_no_grades() {
+    let folder = Folder::new();
+    folder.write(
+        "signs.svm",
+        "1 qid:b 1:1\n-1 qid:a\n1 qid:a 1:1\n-1 qid:b\n",
+    );
+    folder.write("scores.txt", "4\n3\n2\n1\n");
+    let evaluate = "evaluate signs.svm --regroup --scores scores.txt --metrics";
+    for metric in ["ndcg@10", "mean-ndcg", "err", "map,err"] {
+        let error = folder.fails(&format!("{evaluate} {metric}"), 1);
+        assert!(error.contains("signs.svm: "), "{error}");
+        let place = "the label of row 4, in query b, is -1";
+        assert!(error.contains(place), "{error}");
+        assert!(error.contains("map, p@K, mrr, cindex"), "{error}");
+    }
+    let document = folder.json(&format!("{evaluate} map,mrr,p@1,cindex --json"));
+    assert_eq!(document["metrics"]["map"], 0.75);
+    let document = folder.json(&format!("{evaluate} map --json --relevant-from -1"));
+    assert_eq!(document["metrics"]["map"], 1.0);
+    for arguments in [
+        "select train.svm -k 1 --lambda 1 --test signs.svm --regroup --metrics ndcg@5",
+        "select signs.svm -k 1 --lambda 1 --regroup --criterion ndcg@5",
+        "tune train.svm -k 1 --test signs.svm --regroup --metrics ndcg@5",
+        "tune train.svm -k 1 --validation signs.svm --regroup --measure ndcg@5",
+    ] {
+        let error = folder.fails(arguments, 1);
+        assert!(
+            error.contains("ndcg@5 needs grades"),
+            "{arguments}: {error}"
+        );
+    }
+}
+
+#[test]
+fn names_of_data_that_come_with_the_program_are_suggested() {
+    let folder = Folder::new();
+    folder.write("scores.txt", "1\n");
+    for (name, hint) in [
+        ("@parse", "did you mean @parses?"),
+        ("@parses-tset", "did you mean @parses-test?"),
+        ("@data", "are @parses and @parses-test"),
+    ] {
+        let error = folder.fails(&format!("evaluate {name} --scores scores.txt"), 1);
+        assert!(error.contains(hint), "{error}");
+    }
+    folder.write("@mine", "1 1:1\n");
+    folder.stdout("evaluate @mine --scores scores.txt --metrics p@1");
 }

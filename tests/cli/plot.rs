@@ -42,6 +42,14 @@ fn the_weights_of_a_model_are_drawn() {
     folder.run("select train.svm -k 3 --lambda 0.5 -o model.json");
     folder.run("inspect model.json --plot weights.svg --json");
     assert!(folder.read("weights.svg").contains(">feature 1<"));
+    folder.run("inspect model.json --plot weights.svg --top 2");
+    assert_eq!(
+        folder
+            .read("weights.svg")
+            .matches("class=\"rk-bar\"")
+            .count(),
+        2
+    );
     folder.run("train train.svm --lambda 0.5 -o model.json");
     folder.run("inspect model.json --plot weights.svg");
     assert!(folder.read("weights.svg").contains("without selection"));

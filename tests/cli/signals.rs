@@ -50,7 +50,14 @@ fn interrupted(name: &str, code: i32) {
     signal(&child, name);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(code));
-    assert!(rest.join().unwrap().contains("warning: interrupted after "));
+    let rest = rest.join().unwrap();
+    assert!(rest.contains("warning: interrupted after "));
+    let told = rest.find("finishing step ").expect("an answer");
+    assert!(
+        rest[told..].contains(", Ctrl-C again to stop at once\n"),
+        "{rest}"
+    );
+    assert!(told < rest.find("interrupted after").unwrap());
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["ending"], "interrupted");
     let steps = document["steps"].as_array().unwrap().len();

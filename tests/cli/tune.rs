@@ -376,3 +376,40 @@ fn diagrams_have_a_format_and_a_name_of_their_own() {
     let error = folder.fails("tune train.svm -k 2 --plot x.html -o x.html", 2);
     assert!(error.contains("the same file"), "{error}");
 }
+
+#[test]
+fn the_measure_of_the_choice_is_on_the_test_path() {
+    let folder = Folder::new();
+    let tune = "tune train.svm -k 2 --lambdas 1 --measure map --test test.svm";
+    let document = folder.json(&format!("{tune} --metrics mrr,map,mrr --json"));
+    let step = &document["selection"]["steps"][0];
+    for key in ["test", "standard_errors"] {
+        assert_eq!(crate::support::keys(&step[key]), ["map", "mrr"]);
+    }
+    let text = folder.stdout(&format!("{tune} --metrics mrr"));
+    assert!(
+        text.lines()
+            .any(|line| line.split_whitespace().eq(["step", "map", "mrr"])),
+        "{text}"
+    );
+    let twice = folder.stdout(&format!("{tune} --metrics map"));
+    assert_eq!(
+        twice
+            .lines()
+            .filter(|line| line.trim_start().starts_with("map "))
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn a_report_has_the_diagram_and_the_tables() {
+    let folder = Folder::new();
+    folder.run("tune train.svm -k 2 --lambdas 1,4 --html report.html --csv models.csv");
+    let page = folder.read("report.html");
+    assert!(
+        page.contains("<svg") && page.contains("chosen: lambda"),
+        "{page}"
+    );
+    assert!(folder.read("models.csv").starts_with("lambda,k,feature"));
+}

@@ -577,7 +577,6 @@ const OTHERS: &[&str] = &[
     "predict",
     "predict - -",
     "evaluate test.svm",
-    "evaluate test.svm --model m --scores s",
     "evaluate test.svm --model m --zero-based",
     "inspect",
     "inspect models/dense.json --top x",

@@ -442,7 +442,7 @@ fn a_checkpoint_of_another_tuning_is_refused_with_what_differs() {
     let other = tune::TuneOptions {
         evidence: Evidence::Folds { count: 3, seed: 2 },
         measure: Measure::Metric(Metric::Concordance),
-        convention: Convention::Letor,
+        rules: Convention::Letor.into(),
         rule: Rule::MinImprovement {
             least: 0.5,
             patience: 3,

@@ -16,14 +16,13 @@ use rankrls::compare::{
     duration,
 };
 use rankrls::greedy::TargetOptions;
-use rankrls::metrics::Convention;
 use rankrls::{Lambda, QueryWeight};
 use serde::Serialize;
 
-use super::args::{self, Measures, at_least_one, usage};
+use super::args::{self, Measures, RulesArgs, at_least_one, usage};
 use super::console::{Console, Interrupt};
 use super::data::{DataArgs, TeacherArgs};
-use super::output::{OutputFile, counted, print, print_json, printable};
+use super::output::{OutputFile, PlotArgs, PlotFile, counted, print, print_json, printable};
 use runner::{Ended, Runner};
 
 /// Compare strategies: time, memory, errors, and what is lost against the exact ones
@@ -84,15 +83,16 @@ pub(crate) struct CompareArgs {
     )]
     #[arg(help = args::measures_help())]
     metrics: Measures,
-    /// Convention of the measures [default: standard]
-    #[arg(long, value_name = "NAME", value_parser = args::convention(), requires = "test")]
-    convention: Option<Convention>,
+    #[command(flatten)]
+    rules: RulesArgs,
     /// Write a report with diagrams, one file for any browser
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
     /// Write all steps of all runs, a line each
     #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
+    #[command(flatten)]
+    plot: PlotArgs,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -110,12 +110,13 @@ pub(crate) fn run(args: &CompareArgs, threads: Option<u16>, console: Console) ->
     args.check()?;
     let create = |path: &Option<PathBuf>| path.as_deref().map(OutputFile::create).transpose();
     let (page, paths) = (create(&args.html)?, create(&args.csv)?);
+    let plot = args.plot.create()?;
     let job = Job {
         args,
         threads,
         console,
     };
-    job.run(page, paths)
+    job.run(page, paths, plot)
 }
 
 impl CompareArgs {
@@ -135,6 +136,8 @@ impl CompareArgs {
         let strategies = self.strategies.0.iter();
         let strategies: Vec<_> = strategies.map(|one| Some(one.strategy)).collect();
         self.teacher.check(&self.target, &strategies)?;
+        self.rules.check(self.test.is_some(), false)?;
+        self.plot.check(None)?;
         if self.html.is_some() && self.html == self.csv {
             return Err(usage("--html and --csv name the same file"));
         }
@@ -169,8 +172,13 @@ struct Document<'a> {
 
 impl Job<'_> {
     /// Runs all, writes and prints; when interrupted, what there is.
-    fn run(&self, page: Option<OutputFile>, paths: Option<OutputFile>) -> Result<ExitCode> {
-        let interrupt = Interrupt::install()?;
+    fn run(
+        &self,
+        page: Option<OutputFile>,
+        paths: Option<OutputFile>,
+        plot: Option<PlotFile>,
+    ) -> Result<ExitCode> {
+        let interrupt = Interrupt::install(self.console)?;
         interrupt.disarm();
         let Runs {
             outcomes,
@@ -190,26 +198,21 @@ impl Job<'_> {
         let drawn = page.map_or(Ok(()), |file| {
             file.write(|writer| writer.write_all(page::page(&comparison).as_bytes()))
         });
+        let plotted = plot.map_or(Ok(()), |plot| plot.write(&page::figure(&comparison)));
         let listed = paths.map_or(Ok(()), |file| {
             file.write(|writer| tables::write_paths(&comparison, writer))
         });
         self.print(&comparison, interrupted.is_some())?;
         // What was found is printed even if it could not be written.
         drawn?;
+        plotted?;
         listed?;
         Ok(interrupted.unwrap_or(ExitCode::SUCCESS))
     }
 
     fn task(&self) -> Task {
         let args = self.args;
-        let mut metrics: Vec<String> = Vec::new();
-        if args.test.is_some() {
-            for name in args.metrics.0.iter().map(ToString::to_string) {
-                if !metrics.contains(&name) {
-                    metrics.push(name);
-                }
-            }
-        }
+        let metrics = args.test.iter().flat_map(|_| &args.metrics.0);
         Task {
             file: args.path.to_string_lossy().into_owned(),
             test_file: args
@@ -219,7 +222,7 @@ impl Job<'_> {
             lambda: args.lambda.value(),
             k: args.k,
             seeds: args.seeds,
-            metrics,
+            metrics: metrics.map(ToString::to_string).collect(),
         }
     }
 

@@ -123,6 +123,20 @@ fn diagrams(comparison: &Comparison) -> String {
     html
 }
 
+/// The diagrams of the page in one.
+pub(super) fn figure(comparison: &Comparison) -> Figure {
+    let mut all = Figure::new(format!("Strategies on {}", comparison.task.file));
+    let always = [compare::costs(comparison), compare::errors(comparison)];
+    let others = [
+        compare::test_measures(comparison),
+        compare::overlaps(comparison),
+    ];
+    for figure in always.into_iter().chain(others.into_iter().flatten()) {
+        all.panels.extend(figure.panels);
+    }
+    all
+}
+
 fn section(title: &str, figure: &Figure) -> String {
     // Within a page the name space goes without saying.
     let fragment = figure.to_html_fragment();

@@ -163,9 +163,7 @@ impl<'a> Runner<'a> {
             command.arg(joined("--test=", test));
             command.arg(format!("--metrics={}", names.join(",")));
         }
-        if let Some(convention) = args.convention {
-            command.arg(format!("--convention={convention}"));
-        }
+        command.args(args.rules.arguments());
         // A name that begins with a hyphen is no option.
         if args.path.as_os_str().as_encoded_bytes().starts_with(b"-") {
             command.arg(PathBuf::from(".").join(&args.path));

@@ -254,7 +254,7 @@ pub(crate) fn run(args: &BuildArgs, console: Console) -> Result<ExitCode> {
     if args.output.as_os_str() == "-" {
         return Err(usage("-o takes what the names of files begin with, not -"));
     }
-    let interrupt = Interrupt::install()?;
+    let interrupt = Interrupt::install(console)?;
     let progress = Progress::new(console, &interrupt);
     let built = rankrls_parses::corpus::build(
         &args.treebank,
@@ -313,8 +313,8 @@ fn warn_skipped(manifest: &Manifest, console: Console) {
     }
 }
 
-const PARSING: &str = "{bar:24} {pos}/{len} sentences parsed, {eta} left";
-const WRITING: &str = "{bar:24} {pos}/{len} sentences written, {eta} left";
+const PARSING: &str = "{bar:24} {pos}/{len} sentences parsed{left}";
+const WRITING: &str = "{bar:24} {pos}/{len} sentences written{left}";
 
 /// Draws bars; heeds signals from when there is a journal to go on from.
 struct Progress<'a> {
@@ -346,8 +346,9 @@ impl<'a> Progress<'a> {
 
 impl BuildObserver for Progress<'_> {
     fn parsed(&self, done: usize, of: usize) {
-        self.interrupt.disarm();
         let bar = self.parsing.get_or_init(|| self.console.bar(of, PARSING));
+        let what = "the sentences at work".to_owned();
+        self.interrupt.finishing(what, bar);
         bar.set_position(done as u64);
         if done == of {
             bar.finish_and_clear();

@@ -16,7 +16,7 @@ use crate::cli::args::usage;
 use crate::cli::console::Console;
 use crate::cli::output::{OutputFile, print, print_json};
 
-const STYLE: &str = "{bar:24} {pos}/{len} rows, {eta} left";
+const STYLE: &str = "{bar:24} {pos}/{len} rows{left}";
 
 /// Generate a synthetic corpus of parse reranking
 ///

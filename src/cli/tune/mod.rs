@@ -13,7 +13,7 @@ use indicatif::ProgressBar;
 use rankrls::checkpoint::{Checkpointer, Record, Tuning, TuningSettings};
 use rankrls::data::read::Loaded;
 use rankrls::greedy::{Criterion, Selection, SelectionOptions};
-use rankrls::metrics::{Convention, parse_list};
+use rankrls::metrics::parse_list;
 use rankrls::plot::{self, Figure, Panel, Path, power};
 use rankrls::tune::{
     Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Rule, TuneError, TuneOptions,
@@ -21,14 +21,14 @@ use rankrls::tune::{
 };
 use rankrls::{Dataset, Lambda, Metric, Model, StrategyKind, TestPath, memory};
 
-use super::args::{self, Lambdas, Measures, at_least_one, usage};
+use super::args::{self, Lambdas, Measures, RulesArgs, at_least_one, usage};
 use super::checkpoint::{self, CheckpointArgs};
 use super::console::{Condition, Console, Interrupt, warn_of_edge, warn_of_lost_digits};
 use super::data::{self, Sizes, TeacherArgs, TestSizes, TrainingData};
 use super::output::{OutputFile, PlotArgs, format_exact, print_report};
 use report::{Report, TableFile};
 
-const STYLE: &str = "{bar:24} {pos}/{len} steps, {msg}{eta} left";
+const STYLE: &str = "{bar:24} {pos}/{len} steps{msg}{left}";
 
 /// Folds where none are asked for.
 const FOLDS: usize = 5;
@@ -51,7 +51,7 @@ Examples:
   rankrls tune @parses -k 20
   rankrls tune train.svm -k 50 --lambdas 2^-2..2^8:2 --rule one-se -o model.json
   rankrls tune train.svm -k 50 --validation test.svm --measure ndcg@10 --metrics map,cindex
-  rankrls tune train.svm -k 20 --lambdas 0.5,4,32 --folds 3 --table models.csv
+  rankrls tune train.svm -k 20 --lambdas 0.5,4,32 --folds 3 --csv models.csv
   rankrls tune train.svm -k 50 --rule one-se --plot paths.svg
   rankrls tune train.svm -k 200 --folds 3 --checkpoint tune.checkpoint --resume
   rankrls tune train.svm -k 50 --min-improvement 0.01 --patience 3 --json")]
@@ -89,10 +89,8 @@ pub(crate) struct TuneArgs {
     /// named
     #[arg(long, value_name = "LIST")]
     metrics: Option<Measures>,
-    /// Convention of all measures
-    #[arg(long, value_name = "NAME", default_value = "standard")]
-    #[arg(value_parser = args::convention())]
-    convention: Convention,
+    #[command(flatten)]
+    rules: RulesArgs,
     /// best: the best value; one-se: the fewest features within one standard error of it;
     /// min-improvement: the best of paths that end where they improve no more [default: best]
     #[arg(long, value_enum, value_name = "NAME")]
@@ -109,14 +107,18 @@ pub(crate) struct TuneArgs {
     /// Measure the chosen path on this data; has no part in the choice
     #[arg(long, value_name = "DATA")]
     test: Option<PathBuf>,
-    /// Write what was found of all models to this file, as .csv or .json
-    #[arg(long, value_name = "FILE", value_parser = report::table_name)]
-    table: Option<PathBuf>,
+    /// Write what was found of all models to this file, as CSV, or as JSON if its name ends in
+    /// .json
+    #[arg(long, value_name = "FILE", value_parser = report::table_name, alias = "table")]
+    csv: Option<PathBuf>,
     /// Write the chosen model to this file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
     plot: PlotArgs,
+    /// Write a report with diagrams, one file for any browser
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     #[command(flatten)]
     checkpoint: CheckpointArgs,
     /// Print one JSON document
@@ -155,6 +157,8 @@ impl TuneArgs {
         let strategies = [self.selection.strategy];
         self.teacher.check(&self.selection.target, &strategies)?;
         self.plot.check(self.output.as_deref())?;
+        let ranks = self.selection.criterion != Criterion::Squared;
+        self.rules.check(true, ranks)?;
         self.check_evidence()?;
         self.rule()?;
         self.selection.check_strategy().map_err(usage)
@@ -215,6 +219,18 @@ impl TuneArgs {
         Ok(Rule::MinImprovement { least, patience })
     }
 
+    /// The measures of the test data, that of the choice first.
+    fn test_metrics(&self) -> Result<Vec<Metric>> {
+        let others = match &self.metrics {
+            Some(Measures(metrics)) => metrics.clone(),
+            None => parse_list(args::DEFAULT_MEASURES)?,
+        };
+        Ok(match self.measure {
+            Measure::SquaredError => others,
+            Measure::Metric(metric) => [&[metric][..], &others].concat(),
+        })
+    }
+
     /// Measures the models on the path to the chosen one.
     fn test_path<'a>(
         &self,
@@ -224,11 +240,8 @@ impl TuneArgs {
         let Some(test) = test else {
             return Ok(None);
         };
-        let metrics: Vec<Metric> = match &self.metrics {
-            Some(Measures(metrics)) => metrics.clone(),
-            None => parse_list(args::DEFAULT_MEASURES)?,
-        };
-        let mut path = TestPath::new(&test.dataset, &metrics, self.convention);
+        let metrics = self.test_metrics()?;
+        let mut path = TestPath::new(&test.dataset, &metrics, self.rules.rules());
         for point in &tuned.chosen().points[..tuned.choice.k] {
             path.push(point.step.feature, &point.weights)
                 .context("cannot measure the test data")?;
@@ -251,7 +264,7 @@ impl TuneArgs {
             criterion: self
                 .selection
                 .criterion
-                .under(self.convention, self.shortlist),
+                .under(self.rules.rules().convention, self.shortlist),
             max_memory: self.data.read.budget(),
             ..self.selection
         };
@@ -260,7 +273,7 @@ impl TuneArgs {
             evidence,
             measure: self.measure,
             metrics: metrics.map_or_else(Vec::new, |Measures(metrics)| metrics.clone()),
-            convention: self.convention,
+            rules: self.rules.rules(),
             rule: self.rule()?,
             ..TuneOptions::new(selection, &self.lambdas.0)
         })
@@ -286,9 +299,15 @@ impl Input {
             held += loaded.dataset.memory();
             Ok(loaded)
         };
+        let validation = args.validation.as_ref().map(&mut other).transpose()?;
+        let test = args.test.as_ref().map(&mut other).transpose()?;
+        if let (Some(test), Some(path)) = (&test, &args.test) {
+            let metrics = args.test_metrics()?;
+            data::check_labels(&metrics, test, path, &args.rules.rules())?;
+        }
         Ok(Self {
-            validation: args.validation.as_ref().map(&mut other).transpose()?,
-            test: args.test.as_ref().map(&mut other).transpose()?,
+            validation,
+            test,
             train,
             seconds,
         })
@@ -308,9 +327,10 @@ pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
     args.checkpoint.check()?;
     // Files are found writable before the work begins.
     let model_file = args.output.as_deref().map(OutputFile::create).transpose()?;
-    let table_file = args.table.as_deref().map(TableFile::create).transpose()?;
+    let table_file = args.csv.as_deref().map(TableFile::create).transpose()?;
     let plot_file = args.plot.create()?;
-    let interrupt = Interrupt::install()?;
+    let page_file = args.html.as_deref().map(OutputFile::create).transpose()?;
+    let interrupt = Interrupt::install(console)?;
     let input = Input::read(args, console)?;
 
     let begin = Instant::now();
@@ -347,8 +367,9 @@ pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
     let tune_seconds = begin.elapsed().as_secs_f64();
     let (selection, summary) = (tuned.selection(), candidates.summary());
     let test_path = args.test_path(&tuned, input.test.as_ref())?;
+    let metrics = args.test_metrics()?;
     let test_sizes = input.test.as_ref();
-    let test_sizes = test_sizes.map(|test| TestSizes::new(test, args.convention));
+    let test_sizes = test_sizes.map(|test| TestSizes::new(test, &metrics, &args.rules.rules()));
     warn(&tuned, &selection, &options, console);
     let report = Report {
         tuned: &tuned,
@@ -367,6 +388,10 @@ pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
         }
         if let Some(file) = plot_file {
             file.write(&figure(&tuned, &options))?;
+        }
+        if let Some(file) = page_file {
+            let page = report.page(&figure(&tuned, &options));
+            file.write(|writer| writer.write_all(page.as_bytes()))?;
         }
         if let Some(file) = model_file {
             let model = Model::from_selection(&selection, train, &summary);
@@ -439,8 +464,9 @@ impl Observer for Watch<'_> {
             ..
         } = grid;
         tracing::info!(lambdas, concurrent, "tuning");
-        self.interrupt.disarm();
-        self.bar = Some(self.console.bar(grid.steps, STYLE));
+        let bar = self.bar.insert(self.console.bar(grid.steps, STYLE));
+        let what = "the steps at work".to_owned();
+        self.interrupt.finishing(what, bar);
     }
 
     fn stepped(&mut self, step: &GridStep<'_>) -> ControlFlow<()> {
@@ -449,7 +475,7 @@ impl Observer for Watch<'_> {
         }
         if let Some(bar) = &self.bar {
             let lambda = format_exact(step.lambda.value());
-            bar.set_message(format!("lambda {lambda} at {}, ", step.number));
+            bar.set_message(format!(", lambda {lambda} at {}", step.number));
             bar.inc(1);
         }
         match self.interrupt.code() {

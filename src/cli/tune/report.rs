@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use rankrls::greedy::Selection;
 use rankrls::metrics::Convention;
+use rankrls::plot::{Figure, escaped};
 use rankrls::tune::{Ending, Evidence, Measure, Outcome, Rule, TuneOptions, Tuned};
 use rankrls::{Dataset, Metric, TestPath};
 use serde::Serialize;
@@ -119,7 +120,7 @@ impl<'a> Report<'a> {
             k: options.selection.k,
             measure: options.measure,
             better: self.better(),
-            convention: options.convention,
+            convention: options.rules.convention,
             evidence: match options.evidence {
                 Evidence::Lqo => EvidenceEntry::Lqo,
                 Evidence::Validation(dataset) => EvidenceEntry::Validation {
@@ -224,6 +225,23 @@ impl<'a> Report<'a> {
         text
     }
 
+    /// The same as a page that needs nothing but a browser, with `figure`.
+    pub(super) fn page(&self, figure: &Figure) -> String {
+        let fragment = figure.to_html_fragment();
+        // Within a page the name space goes without saying.
+        let fragment = fragment.replace(" xmlns=\"http://www.w3.org/2000/svg\"", "");
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <title>rankrls tune</title>\n<style>\n:root{{color-scheme:light dark}}\n\
+             body{{margin:0 auto;padding:1rem;max-width:72rem;font-family:system-ui,sans-serif}}\n\
+             pre{{overflow-x:auto}}\n</style>\n</head>\n<body>\n<main>\n\
+             {fragment}<pre tabindex=\"0\">\n{}</pre>\n<p>rankrls {}</p>\n</main>\n</body>\n</html>\n",
+            escaped(&self.text()),
+            env!("CARGO_PKG_VERSION"),
+        )
+    }
+
     fn heading(&self) -> String {
         let evidence = match self.options.evidence {
             Evidence::Lqo => "leave-query-out predictions".to_owned(),
@@ -282,7 +300,9 @@ impl<'a> Report<'a> {
             let _ = write!(text, ", standard error {}", number(error));
         }
         let _ = writeln!(text, ", {} queries", point.score.queries);
-        for (metric, score) in self.options.metrics.iter().zip(&point.metrics) {
+        let metrics = self.options.metrics.iter().zip(&point.metrics);
+        let other = |(metric, _): &(&Metric, _)| Measure::Metric(**metric) != self.options.measure;
+        for (metric, score) in metrics.filter(other) {
             let mean = score.mean.map_or_else(|| "-".to_owned(), number);
             let _ = writeln!(text, "        {metric} {mean}, {} queries", score.queries);
         }

@@ -1,0 +1,255 @@
+//! The rules by which measures read labels and ranks.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use super::MetricsError;
+
+/// How ranks are discounted, ties broken and undefined queries treated; the
+/// [module](super) has the table. Written `letor` and `standard`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Convention {
+    /// The arithmetic of `Eval-Score-4.0.pl`, to compare with published LETOR figures.
+    Letor,
+    /// Textbook discounts, expectations over ties, undefined queries left out.
+    #[default]
+    Standard,
+}
+
+impl Convention {
+    /// Discount of the 1-based `rank`: 1 at rank 1 and not increasing.
+    pub(super) fn discount(self, rank: usize) -> f64 {
+        match self {
+            Self::Letor => 1.0 / (rank.max(2) as f64).log2(),
+            Self::Standard => 1.0 / (rank as f64 + 1.0).log2(),
+        }
+    }
+
+    /// The value of a query for which a measure is undefined.
+    pub(super) fn undefined(self) -> Option<f64> {
+        match self {
+            Self::Letor => Some(0.0),
+            Self::Standard => None,
+        }
+    }
+}
+
+impl fmt::Display for Convention {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Letor => "letor",
+            Self::Standard => "standard",
+        })
+    }
+}
+
+impl FromStr for Convention {
+    type Err = MetricsError;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        match name {
+            "letor" => Ok(Self::Letor),
+            "standard" => Ok(Self::Standard),
+            _ => Err(MetricsError::Convention(name.to_owned())),
+        }
+    }
+}
+
+/// What a document is worth by its grade `y`, its label. Written `linear` and `exponential`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Gain {
+    /// `y` (K. Järvelin and J. Kekäläinen, ACM TOIS 20(4), 2002).
+    Linear,
+    /// `2^y - 1` (C. Burges et al., ICML 2005).
+    #[default]
+    Exponential,
+}
+
+impl Gain {
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde calls it with a reference"
+    )]
+    pub(crate) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The gain of a document with this `label`.
+    pub(super) fn of(self, label: f64) -> f64 {
+        match self {
+            Self::Linear => label,
+            Self::Exponential => label.exp2() - 1.0,
+        }
+    }
+}
+
+impl fmt::Display for Gain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Linear => "linear",
+            Self::Exponential => "exponential",
+        })
+    }
+}
+
+impl FromStr for Gain {
+    type Err = MetricsError;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        match name {
+            "linear" => Ok(Self::Linear),
+            "exponential" => Ok(Self::Exponential),
+            _ => Err(MetricsError::Gain(name.to_owned())),
+        }
+    }
+}
+
+/// How all measures of an evaluation read labels and ranks.
+///
+/// ```
+/// use rankrls::metrics::{Convention, Rules};
+///
+/// let rules = Rules {
+///     relevant_from: Some(2.0),
+///     max_grade: Some(4.0),
+///     ..Rules::from(Convention::Letor)
+/// };
+/// # assert_eq!(rules.convention, Convention::Letor);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Rules {
+    /// Discounts, ties and undefined queries.
+    pub convention: Convention,
+    /// The least label of a relevant document; `None`: labels above 0 are relevant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relevant_from: Option<f64>,
+    /// Gain of a grade, for NDCG.
+    #[serde(default, skip_serializing_if = "Gain::is_default")]
+    pub gain: Gain,
+    /// The largest grade of the scale, for ERR; `None`: the largest label of the data set, at
+    /// least 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_grade: Option<f64>,
+}
+
+impl From<Convention> for Rules {
+    fn from(convention: Convention) -> Self {
+        Self {
+            convention,
+            ..Self::default()
+        }
+    }
+}
+
+impl Rules {
+    /// The context of a data set with these `labels`.
+    pub fn context(&self, labels: &[f64]) -> Context {
+        Context {
+            relevant_from: self.relevant_from,
+            gain: self.gain,
+            max_grade: self.max_grade.unwrap_or_else(|| largest(labels)),
+        }
+    }
+}
+
+/// The largest label, at least 0.
+fn largest(labels: &[f64]) -> f64 {
+    labels.iter().copied().fold(0.0, f64::max)
+}
+
+/// How measures read the labels of a data set: [`Rules`] with the largest grade known.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Context {
+    relevant_from: Option<f64>,
+    gain: Gain,
+    max_grade: f64,
+}
+
+impl Context {
+    /// The context of a data set with these `labels`, by the default [`Rules`].
+    pub fn of(labels: &[f64]) -> Self {
+        Rules::default().context(labels)
+    }
+
+    /// `Y`: the largest grade.
+    pub fn max_grade(self) -> f64 {
+        self.max_grade
+    }
+
+    /// Whether a document with this `label` is relevant.
+    pub(super) fn is_relevant(self, label: f64) -> bool {
+        self.relevant_from
+            .map_or(label > 0.0, |least| label >= least)
+    }
+
+    /// The gain of a document with this `label`.
+    pub(super) fn gain(self, label: f64) -> f64 {
+        self.gain.of(label)
+    }
+
+    /// `R = (2^label - 1) / 2^Y` in `[0, 1]`, 0 for labels below 0.
+    ///
+    /// Written `2^(label - Y) - 2^-Y`, which cannot overflow. A label above `Y`
+    /// (of another data set) is taken as `Y`.
+    pub(super) fn stop_probability(self, label: f64) -> f64 {
+        let label = label.clamp(0.0, self.max_grade);
+        (label - self.max_grade).exp2() - (-self.max_grade).exp2()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conventions_and_gains_have_names() {
+        for convention in [Convention::Letor, Convention::Standard] {
+            assert_eq!(convention.to_string().parse(), Ok(convention));
+            let json = serde_json::to_string(&convention).unwrap();
+            assert_eq!(json, format!("\"{convention}\""));
+        }
+        let error = "LETOR".parse::<Convention>().unwrap_err();
+        assert!(error.to_string().contains("letor, standard"), "{error}");
+        for gain in [Gain::Linear, Gain::Exponential] {
+            assert_eq!(gain.to_string().parse(), Ok(gain));
+        }
+        let error = "log".parse::<Gain>().unwrap_err();
+        assert!(error.to_string().contains("linear, exponential"), "{error}");
+    }
+
+    #[test]
+    fn discounts_of_the_first_ranks() {
+        let discounts = |convention: Convention| [1, 2, 3, 4].map(|rank| convention.discount(rank));
+        let log2_3 = 3.0_f64.log2();
+        assert_eq!(discounts(Convention::Letor), [1.0, 1.0, 1.0 / log2_3, 0.5]);
+        let standard = discounts(Convention::Standard);
+        assert_eq!(standard[..3], [1.0, 1.0 / log2_3, 0.5]);
+    }
+
+    #[test]
+    fn stop_probabilities_lie_between_0_and_1() {
+        let context = Context::of(&[0.0, 2.0, 1.0]);
+        let stops = [-1.0, 0.0, 1.0, 2.0].map(|label| context.stop_probability(label));
+        assert_eq!(stops, [0.0, 0.0, 0.25, 0.75]);
+        assert_eq!(Context::of(&[-3.0]).max_grade(), 0.0);
+        assert_eq!(Context::of(&[-3.0]).stop_probability(-3.0), 0.0);
+        assert_eq!(Context::of(&[2000.0]).stop_probability(2000.0), 1.0);
+    }
+
+    #[test]
+    fn rules_that_are_not_given_are_not_written() {
+        let json = serde_json::to_string(&Rules::from(Convention::Letor)).unwrap();
+        assert_eq!(json, r#"{"convention":"letor"}"#);
+        let rules = Rules {
+            relevant_from: Some(2.0),
+            gain: Gain::Linear,
+            ..Rules::default()
+        };
+        let json = serde_json::to_string(&rules).unwrap();
+        assert_eq!(serde_json::from_str::<Rules>(&json).unwrap(), rules);
+    }
+}
