@@ -6,7 +6,8 @@ use super::{FeatureChoice, Model};
 use crate::columns::{ColumnClasses, QueryWeight};
 use crate::data::{Dataset, DatasetError, IntoColumns};
 use crate::greedy::{
-    Criterion, Observer, SelectError, Selection, SelectionOptions, Step, StrategyKind, select_among,
+    Criterion, Observer, SelectError, Selection, SelectionOptions, Step, StrategyKind,
+    TargetOptions, select_among,
 };
 use crate::ridge::{
     Convergence, Holdout, HoldoutScheme, RidgeProblem, Solver, TrainError, TrainOptions,
@@ -109,6 +110,14 @@ impl GreedyRankRlsParams {
     #[must_use]
     pub fn query_weight(mut self, weight: QueryWeight) -> Self {
         self.0.query_weight = weight;
+        self
+    }
+
+    /// What is learnt from: the scale of the labels, the teacher, the weights. By default the raw
+    /// labels, and the teacher of [`StrategyKind::Distil`] where that is the strategy.
+    #[must_use]
+    pub fn target(mut self, target: TargetOptions) -> Self {
+        self.0.target = target;
         self
     }
 
