@@ -249,71 +249,32 @@ pub trait IntoVector<'a> {
     fn into_vector(self) -> Cow<'a, [Self::Element]>;
 }
 
-impl<'a, T: Clone + 'a> IntoVector<'a> for Cow<'a, [T]> {
-    type Element = T;
+/// Implements [`IntoVector`] for types of vectors with elements `T`.
+macro_rules! vectors {
+    ($($vector:ty, [$($generics:tt)*], $this:ident => $pieces:expr;)*) => {$(
+        impl<'a, T: Clone + 'a, $($generics)*> IntoVector<'a> for $vector {
+            type Element = T;
 
-    fn into_vector(self) -> Cow<'a, [T]> {
-        self
-    }
-}
-
-impl<'a, T: Clone + 'a> IntoVector<'a> for &'a [T] {
-    type Element = T;
-
-    fn into_vector(self) -> Cow<'a, [T]> {
-        self.into()
-    }
-}
-
-impl<'a, T: Clone + 'a, const N: usize> IntoVector<'a> for &'a [T; N] {
-    type Element = T;
-
-    fn into_vector(self) -> Cow<'a, [T]> {
-        self[..].into()
-    }
-}
-
-impl<'a, T: Clone + 'a> IntoVector<'a> for Vec<T> {
-    type Element = T;
-
-    fn into_vector(self) -> Cow<'a, [T]> {
-        self.into()
-    }
-}
-
-impl<'a, T: Clone + 'a> IntoVector<'a> for &'a Vec<T> {
-    type Element = T;
-
-    fn into_vector(self) -> Cow<'a, [T]> {
-        self.into()
-    }
-}
-
-impl<'a, T: Clone + 'a> IntoVector<'a> for ArrayView1<'a, T> {
-    type Element = T;
-
-    fn into_vector(self) -> Cow<'a, [T]> {
-        match self.to_slice() {
-            Some(slice) => slice.into(),
-            None => self.to_vec().into(),
+            fn into_vector(self) -> Cow<'a, [T]> {
+                let $this = self;
+                $pieces
+            }
         }
-    }
+    )*};
 }
 
-impl<'a, T: Clone + 'a> IntoVector<'a> for Array1<T> {
-    type Element = T;
-
-    fn into_vector(self) -> Cow<'a, [T]> {
-        self.to_vec().into()
-    }
-}
-
-impl<'a, T: Clone + 'a, S: Data<Elem = T>> IntoVector<'a> for &'a ArrayBase<S, Ix1> {
-    type Element = T;
-
-    fn into_vector(self) -> Cow<'a, [T]> {
-        self.view().into_vector()
-    }
+vectors! {
+    Cow<'a, [T]>, [], this => this;
+    &'a [T], [], this => this.into();
+    &'a [T; N], [const N: usize], this => this[..].into();
+    Vec<T>, [], this => this.into();
+    &'a Vec<T>, [], this => this.into();
+    ArrayView1<'a, T>, [], this => match this.to_slice() {
+        Some(slice) => slice.into(),
+        None => this.to_vec().into(),
+    };
+    Array1<T>, [], this => this.to_vec().into();
+    &'a ArrayBase<S, Ix1>, [S: Data<Elem = T>], this => this.view().into_vector();
 }
 
 /// The query of each row: [`Queries`], or a vector of identifiers (see [`IntoVector`]), which may be

@@ -8,7 +8,8 @@ use anyhow::{Result, bail, ensure};
 use serde_json::Value;
 
 use crate::commands::{
-    cargo, command, corpora as corpora_folder, find, output, program, python, root, run, target,
+    cargo, command, corpora as corpora_folder, find, output, program, python, released, root, run,
+    target,
 };
 
 const DENY: &str = "cargo-deny@0.20.2";
@@ -180,21 +181,14 @@ pub(crate) fn interop(program: &Path) -> Result<()> {
 
 /// Times other selectors beside rankrls.
 pub(crate) fn peers(train: &str, test: &str, rest: &[&str]) -> Result<()> {
-    run(&mut cargo(&[
-        "build",
-        "--release",
-        "--quiet",
-        "--locked",
-        "--bin",
-        "rankrls",
-    ]))?;
+    let program = released()?;
     let folder = root().join("benches/peers");
     let python = python("peers", &folder.join("requirements.txt"))?;
     let (train, test) = (fs::canonicalize(train)?, fs::canonicalize(test)?);
     let mut compare = command(python, &[]);
     compare
         .arg(folder.join("compare.py"))
-        .arg(program("release"))
+        .arg(program)
         .arg(train)
         .arg(test);
     run(compare.args(rest))

@@ -77,21 +77,22 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     String::from_utf8(output.stdout).context("expected UTF-8")
 }
 
+/// The program `rankrls`, built in the release profile.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn released() -> Result<PathBuf> {
+    let build = "build --release --quiet --locked --bin rankrls";
+    run(&mut cargo(&words(build)))?;
+    Ok(program("release"))
+}
+
 /// Runs a task of this program, built in the release profile.
 ///
 /// # Errors
 /// As [`run`].
 pub(crate) fn in_release(arguments: &[&str]) -> Result<()> {
-    run(cargo(&[
-        "run",
-        "--release",
-        "--quiet",
-        "--locked",
-        "--package",
-        "xtask",
-        "--",
-    ])
-    .args(arguments))
+    run(&mut task_in_release(arguments))
 }
 
 /// The same, for what it prints.
@@ -99,16 +100,17 @@ pub(crate) fn in_release(arguments: &[&str]) -> Result<()> {
 /// # Errors
 /// As [`run`].
 pub(crate) fn printed_in_release(task: &str) -> Result<String> {
-    output(&mut cargo(&[
-        "run",
-        "--release",
-        "--quiet",
-        "--locked",
-        "--package",
-        "xtask",
-        "--",
-        task,
-    ]))
+    output(&mut task_in_release(&[task]))
+}
+
+fn task_in_release(arguments: &[&str]) -> Command {
+    let mut command = cargo(&words("run --release --quiet --locked --package xtask --"));
+    command.args(arguments);
+    command
+}
+
+fn words(text: &str) -> Vec<&str> {
+    text.split(' ').collect()
 }
 
 /// The Python of an environment with the packages of `requirements`, in `target/NAME`, or in the

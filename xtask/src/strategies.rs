@@ -5,7 +5,7 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::commands::{cargo, command, corpora, program, run};
+use crate::commands::{command, corpora, released};
 use crate::measure::selections;
 use crate::page::{fill, row};
 
@@ -87,15 +87,7 @@ pub(crate) fn measure_again(names: &[&str]) -> Result<()> {
         let known = TABLES.map(|table| table.name).join(", ");
         bail!("expected one of {known}, found {name:?}");
     }
-    run(&mut cargo(&[
-        "build",
-        "--release",
-        "--quiet",
-        "--locked",
-        "--bin",
-        "rankrls",
-    ]))?;
-    let program = program("release");
+    let program = released()?;
     for table in &TABLES {
         if names.is_empty() || names.contains(&table.name) {
             let (begin, end) = (
