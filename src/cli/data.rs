@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::args::usage;
 use super::console::Console;
-use super::output::counted;
+use super::output::{counted, sizes};
 use rankrls::memory::Bytes;
 
 /// How data is to be read.
@@ -260,7 +260,9 @@ pub(crate) fn read_named(
     );
     if names > columns {
         console.warn(format_args!(
-            "there are {names} names for {columns} columns: those after the last are ignored"
+            "there are {} for {}: those after the last are ignored",
+            counted(names, "name"),
+            counted(columns, "column")
         ));
     }
     Ok(dataset)
@@ -363,19 +365,10 @@ impl Sizes {
 
     /// Two lines that fit a narrow terminal.
     pub(crate) fn lines(&self) -> String {
-        let Self {
-            rows,
-            queries,
-            columns,
-            nonzeros,
-            constant_columns,
-            column_classes,
-            ..
-        } = self;
-        format!(
-            "data: {rows} rows, {queries} queries, {columns} columns, {nonzeros} non-zeros\n      \
-             {constant_columns} columns constant in every query, {column_classes} column classes\n"
-        )
+        let sizes = sizes(self.rows, self.queries, self.columns, self.nonzeros);
+        let constant = counted(self.constant_columns, "column");
+        let classes = counted(self.column_classes, "column class");
+        format!("data: {sizes}\n      {constant} constant in every query, {classes}\n")
     }
 }
 

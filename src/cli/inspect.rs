@@ -9,7 +9,7 @@ use rankrls::Model;
 use rankrls::model::{FeatureChoice, SelectedFeature};
 use rankrls::plot::{self, Figure};
 
-use super::output::{PlotArgs, format_exact, number, print, printable, table};
+use super::output::{PlotArgs, counted, format_exact, number, print, printable, table};
 use super::report::{FLATTERS, PathRow, learnt_from, path_table};
 
 /// Most weights that are drawn where no number is given.
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<()> {
     let plot = args.plot.create()?;
     let model = Model::read(&args.model)?;
     if let Some(plot) = plot {
-        plot.write(&weights(&model, args.top.unwrap_or(DRAWN)))?;
+        plot.write(weights(&model, args.top.unwrap_or(DRAWN)))?;
     }
     if args.json {
         return print(|output| model.write_to(output));
@@ -109,14 +109,20 @@ fn heading(model: &Model) -> String {
     if !target.is_empty() {
         let _ = write!(text, ", {target}");
     }
-    let (rows, queries, columns) = (data.rows, data.queries, data.columns);
-    let (nonzeros, constant, classes) = (data.nonzeros, data.constant_columns, data.column_classes);
+    let [rows, queries, columns, nonzeros, constant, classes] = [
+        (data.rows, "row"),
+        (data.queries, "query"),
+        (data.columns, "column"),
+        (data.nonzeros, "non-zero"),
+        (data.constant_columns, "column"),
+        (data.column_classes, "column class"),
+    ]
+    .map(|(count, noun)| counted(count, noun));
     let first = model.index_base().first();
     let _ = writeln!(
         text,
-        "\ntrained on {rows} rows, {queries} queries, {columns} columns from {first} on, \
-         {nonzeros} non-zeros\n{constant} columns constant in every query, {classes} column \
-         classes\nBLAKE3 {}",
+        "\ntrained on {rows}, {queries}, {columns} from {first} on, {nonzeros}\n{constant} \
+         constant in every query, {classes}\nBLAKE3 {}",
         data.hash
     );
     text

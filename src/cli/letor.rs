@@ -13,10 +13,10 @@ use indicatif::ProgressBar;
 use rankrls::data::read::{Format, Loaded, ReadOptions};
 use rankrls::greedy::TargetOptions;
 use rankrls::letor::{
-    self, Fold, FoldFiles, FoldOutcome, GreedyModel, MEASURES, Measures, validation,
+    self, Fold, FoldFiles, FoldOutcome, GreedyModel, MEASURES, Measures, choose, validation,
 };
 use rankrls::memory::{self, Bytes};
-use rankrls::plot::{Figure, LinePlot, PlotFormat, Series, power};
+use rankrls::plot::{Figure, LinePlot, PlotFormat, panel, power};
 use rankrls::tune::{GridStep, Observer, Outcome, Point, TuneError};
 use rankrls::{Dataset, Lambda, QueryWeight, SelectionOptions, StrategyKind};
 use serde::Serialize;
@@ -411,16 +411,19 @@ impl Report<'_> {
             ends.join(" to ")
         );
         for FoldReport { entry, .. } in self.folds {
-            let size = |size: &Size| format!("{} rows in {} queries", size.rows, size.queries);
+            let size = |size: &Size| {
+                let (rows, queries) = (counted(size.rows, "row"), counted(size.queries, "query"));
+                format!("{rows} in {queries}")
+            };
             let rest = |size: &Size| format!("{} in {}", size.rows, size.queries);
             let _ = writeln!(
                 text,
-                "{}: {} to train, {} to validate, {} to test, {} columns",
+                "{}: {} to train, {} to validate, {} to test, {}",
                 printable(&entry.fold),
                 size(&entry.train),
                 rest(&entry.validation),
                 rest(&entry.test),
-                entry.train.columns,
+                counted(entry.train.columns, "column"),
             );
         }
         text
@@ -471,7 +474,7 @@ enum CurveFiles {
     None,
     /// All in one.
     One(Box<PlotFile>),
-    /// A file a fold and measure.
+    /// A file a fold and measure, after those of the means over folds.
     Each(Vec<[PlotFile; 2]>),
 }
 
@@ -487,9 +490,13 @@ impl CurveFiles {
         }
         fs::create_dir_all(path)
             .with_context(|| format!("cannot make the folder {}", path.display()))?;
-        let files = folds.iter().map(|fold| {
+        let means = (folds.len() > 1).then_some(MEAN);
+        let names = means
+            .into_iter()
+            .chain(folds.iter().map(|fold| &*fold.name));
+        let files = names.map(|fold| {
             let [map, mean_ndcg] = CURVES.map(|(index, _)| {
-                let name = format!("{}-{}.svg", fold.name, MEASURES[index]);
+                let name = format!("{fold}-{}.svg", MEASURES[index]);
                 PlotFile::create(&path.join(name))
             });
             Ok([map?, mean_ndcg?])
@@ -506,12 +513,17 @@ impl CurveFiles {
                     .columns(2)
                     .note("Thick line and ring: chosen by validation MAP.");
                 let panels = folds.iter().flat_map(|fold| curves(&fold.outcome));
-                file.write(&panels.fold(figure, Figure::lines))?;
+                let means = mean_curves(folds).into_iter().flatten();
+                file.write(means.chain(panels).fold(figure, Figure::lines))?;
             }
             Self::Each(files) => {
-                for (files, fold) in files.into_iter().zip(folds) {
-                    for (file, panel) in files.into_iter().zip(curves(&fold.outcome)) {
-                        file.write(&Figure::new("").lines(panel))?;
+                let curves = folds.iter().map(|fold| curves(&fold.outcome));
+                for (files, panels) in files
+                    .into_iter()
+                    .zip(mean_curves(folds).into_iter().chain(curves))
+                {
+                    for (file, panel) in files.into_iter().zip(panels) {
+                        file.write(Figure::new("").lines(panel))?;
                     }
                 }
             }
@@ -520,24 +532,47 @@ impl CurveFiles {
     }
 }
 
+/// What means over folds are called.
+const MEAN: &str = "mean";
+
+/// The curves of [`CURVES`] averaged over folds, where there are several: the figures 3 and 4 of
+/// the paper. A value is there where all folds have it. The best mean is marked.
+fn mean_curves(folds: &[FoldReport]) -> Option<[LinePlot; 2]> {
+    let first = folds.first().filter(|_| folds.len() > 1)?;
+    Some(CURVES.map(|(index, label)| {
+        let lambdas = first.outcome.paths.iter().map(|path| path.lambda);
+        let mean = |lambda| -> Vec<Option<f64>> {
+            let paths = folds.iter().map(|fold| {
+                let mut paths = fold.outcome.paths.iter();
+                let path = paths.find(|path| path.lambda == lambda);
+                path.map_or_else(Vec::new, |path| of(path, index))
+            });
+            let paths: Vec<Vec<Option<f64>>> = paths.collect();
+            let shortest = paths.iter().map(Vec::len).min().unwrap_or(0);
+            let mean = |step: usize| {
+                let values: Option<Vec<f64>> = paths.iter().map(|path| path[step]).collect();
+                values.map(|values| values.iter().sum::<f64>() / values.len() as f64)
+            };
+            (0..shortest).map(mean).collect()
+        };
+        let lambdas: Vec<Lambda> = lambdas.collect();
+        let values: Vec<Vec<Option<f64>>> = lambdas.iter().map(|&lambda| mean(lambda)).collect();
+        let best = choose(&lambdas, &values).map(|choice| (choice.position, choice.k));
+        let names = lambdas.iter().map(|lambda| power(lambda.value()));
+        let curves = names.zip(values).collect();
+        panel(label, curves, Some("lambda"), best).title(format!("Mean over {} folds", folds.len()))
+    }))
+}
+
 /// The curves of a fold by each of [`CURVES`], one line a lambda, the chosen model marked.
 fn curves(outcome: &FoldOutcome) -> [LinePlot; 2] {
     let chosen = &outcome.greedy.selection;
     CURVES.map(|(index, label)| {
-        let mut plot = LinePlot::new("features", label)
-            .title(&outcome.fold)
-            .ordered("lambda");
-        for path in &outcome.paths {
-            let points = (1..).zip(of(path, index));
-            let points = points.map(|(features, value)| (f64::from(features), value));
-            let mut series = Series::new(power(path.lambda), points);
-            series.emphasis = path.lambda == chosen.lambda;
-            plot.series.push(series);
-        }
-        let Some(value) = outcome.greedy.validation[index] else {
-            return plot;
-        };
-        let (features, lambda) = (chosen.steps.len(), power(chosen.lambda));
-        plot.mark(features as f64, value, format!("{features} at {lambda}"))
+        let curve = |path: &Outcome| (power(path.lambda.value()), of(path, index));
+        let curves = outcome.paths.iter().map(curve).collect();
+        let mut paths = outcome.paths.iter();
+        let position = paths.position(|path| path.lambda == chosen.lambda);
+        let chosen = position.map(|position| (position, chosen.steps.len()));
+        panel(label, curves, Some("lambda"), chosen).title(&outcome.fold)
     })
 }

@@ -23,6 +23,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 
@@ -113,7 +114,16 @@ struct ManArgs {
 pub(crate) fn main() -> ExitCode {
     let matches = Cli::command().try_get_matches();
     let matches = matches.unwrap_or_else(|error| with_usage(error).exit());
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let given = |id| {
+        let command = matches.subcommand().map(|(_, command)| command);
+        command.and_then(|command| command.value_source(id)) == Some(ValueSource::CommandLine)
+    };
+    match &mut cli.command {
+        Command::Select(args) => args.seed_given = given("seed"),
+        Command::Tune(args) => args.seed_given = given("seed"),
+        _ => {}
+    }
     let console = Console::new(cli.common.quiet, cli.common.verbose);
     run(&cli, console).unwrap_or_else(|error| {
         if let Some(mistake) = error.downcast_ref::<UsageError>() {

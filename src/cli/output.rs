@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use clap::Args;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
-use rankrls::Metric;
 use rankrls::data::{CompleteOutput, Output};
-use rankrls::plot::{Figure, PlotFormat};
+use rankrls::plot::{self, Figure, PlotFormat};
+use rankrls::{Metric, TestPath};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -117,9 +117,28 @@ fn refusal(path: &Path) -> String {
 /// Where to draw.
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
-    /// Draw it too: FILE.svg, FILE.png or FILE.html
+    /// Draw it too: FILE.svg, FILE.png, FILE.pdf or FILE.html
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Size of the drawing, such as 1600x900: pixels of a PNG; 96 are an inch of SVG and PDF
+    #[arg(long, value_name = "WxH", requires = "plot", value_parser = size)]
+    size: Option<(u32, u32)>,
+}
+
+/// Parses a width and a height.
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let number = |text: &str| {
+        text.parse()
+            .ok()
+            .filter(|size| (100..=20_000).contains(size))
+    };
+    let sides = text
+        .split_once('x')
+        .map(|(width, height)| (number(width), number(height)));
+    match sides {
+        Some((Some(width), Some(height))) => Ok((width, height)),
+        _ => Err("expected two numbers from 100 to 20000, such as 1600x900".to_owned()),
+    }
 }
 
 impl PlotArgs {
@@ -137,7 +156,11 @@ impl PlotArgs {
 
     /// The file, found writable before the work begins.
     pub(crate) fn create(&self) -> Result<Option<PlotFile>> {
-        self.plot.as_deref().map(PlotFile::create).transpose()
+        let file = self.plot.as_deref().map(PlotFile::create).transpose()?;
+        Ok(file.map(|file| PlotFile {
+            size: self.size,
+            ..file
+        }))
     }
 }
 
@@ -145,6 +168,7 @@ impl PlotArgs {
 #[derive(Debug)]
 pub(crate) struct PlotFile {
     format: PlotFormat,
+    size: Option<(u32, u32)>,
     output: OutputFile,
 }
 
@@ -153,14 +177,33 @@ impl PlotFile {
     pub(crate) fn create(path: &Path) -> Result<Self> {
         let format = PlotFormat::of(path).map_err(usage)?;
         let output = OutputFile::create(path)?;
-        Ok(Self { format, output })
+        Ok(Self {
+            format,
+            size: None,
+            output,
+        })
     }
 
     /// Draws `figure`.
-    pub(crate) fn write(self, figure: &Figure) -> Result<()> {
-        let bytes = figure.to_bytes(self.format)?;
+    pub(crate) fn write(self, figure: Figure) -> Result<()> {
+        let bytes = figure.size(self.size).to_bytes(self.format)?;
         self.output.write(|writer| writer.write_all(&bytes))
     }
+}
+
+/// Adds a panel for each measure of test data along a path, two panels a row where there are many.
+pub(crate) fn test_panels(figure: Figure, test: &TestPath<'_>) -> Figure {
+    let panels = test.metrics().iter().zip(0_usize..).map(|(metric, index)| {
+        let label = format!(
+            "{metric} of the test data, convention {}",
+            test.convention()
+        );
+        let values = test.steps().iter().map(|values| values[index]);
+        plot::panel(label, vec![(String::new(), values.collect())], None, None)
+    });
+    let figure = panels.fold(figure, Figure::lines);
+    let columns = if figure.panels.len() > 4 { 2 } else { 1 };
+    figure.columns(columns)
 }
 
 /// Pairs that become a JSON object, in their order.
@@ -246,10 +289,28 @@ pub(crate) fn mean_and_error(mean: Option<f64>, error: Option<f64>) -> String {
     measure(mean) + &error
 }
 
-/// `1 column`, `2 columns`.
-pub(crate) fn counted(count: u64, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{plural}")
+/// `1 column`, `2 columns`, `2 queries`, `2 classes`.
+pub(crate) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    match (count, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        (_, None) if noun.ends_with('s') => format!("{count} {noun}es"),
+        (_, None) => format!("{count} {noun}s"),
+    }
+}
+
+/// Sizes of data: rows, queries, columns and non-zeros.
+pub(crate) fn sizes(
+    rows: usize,
+    queries: usize,
+    columns: usize,
+    nonzeros: impl TryInto<u64>,
+) -> String {
+    let sizes = [(rows, "row"), (queries, "query"), (columns, "column")];
+    let [rows, queries, columns] = sizes.map(|(count, noun)| counted(count, noun));
+    let nonzeros = counted(nonzeros, "non-zero");
+    format!("{rows}, {queries}, {columns}, {nonzeros}")
 }
 
 /// A name on one line: control characters, which could move the cursor, are escaped.
@@ -292,6 +353,36 @@ mod tests {
             [16.0, 0.5, 1e-300].map(format_exact),
             ["16", "0.5", "1e-300"]
         );
+    }
+
+    #[test]
+    fn one_of_a_kind_is_singular() {
+        assert_eq!(
+            sizes(1, 1, 1, 1_usize),
+            "1 row, 1 query, 1 column, 1 non-zero"
+        );
+        assert_eq!(
+            sizes(0, 2, 3, 4_usize),
+            "0 rows, 2 queries, 3 columns, 4 non-zeros"
+        );
+        assert_eq!(counted(2_usize, "column class"), "2 column classes");
+    }
+
+    #[test]
+    fn sizes_have_two_sides() {
+        assert_eq!(size("1600x900"), Ok((1600, 900)));
+        for text in [
+            "",
+            "1600",
+            "1600x",
+            "x900",
+            "0x900",
+            "1e3x900",
+            "1600x99999",
+            "-1x900",
+        ] {
+            assert!(size(text).is_err(), "{text}");
+        }
     }
 
     #[test]

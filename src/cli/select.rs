@@ -13,14 +13,14 @@ use rankrls::data::read::Loaded;
 use rankrls::greedy::{
     Criterion, Ending, Observer, Plan, Selection, SelectionOptions, State, Step, resume_among,
 };
-use rankrls::plot::{self, Figure, LinePlot, Series};
+use rankrls::plot::{self, Figure};
 use rankrls::{ColumnClasses, Dataset, Lambda, Model, TestPath, memory};
 
 use super::args::{self, Measures, RulesArgs, at_least_one, usage};
 use super::checkpoint::{self, CheckpointArgs, Extended, Start};
 use super::console::{Condition, Console, Interrupt, warn_of_lost_digits};
 use super::data::{self, Sizes, TeacherArgs, TestSizes, TrainingData, check_one_stdin};
-use super::output::{OutputFile, PlotArgs, PlotFile, format_exact, print_report};
+use super::output::{OutputFile, PlotArgs, PlotFile, format_exact, print_report, test_panels};
 use super::plan::PlanReport;
 use super::report::SelectionReport;
 
@@ -92,6 +92,9 @@ pub(crate) struct SelectArgs {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
+    /// Whether there is a --seed.
+    #[arg(skip)]
+    pub(super) seed_given: bool,
 }
 
 pub(crate) fn run(args: &SelectArgs, console: Console) -> Result<ExitCode> {
@@ -255,7 +258,7 @@ impl Job<'_> {
             let model = Model::from_selection(&selection, &input.train, &summary);
             output.write(|writer| model.write_to(writer))
         });
-        let drawn = plot.map_or(Ok(()), |plot| plot.write(&figure(&selection, &watch)));
+        let drawn = plot.map_or(Ok(()), |plot| plot.write(figure(&selection, &watch)));
         self.warn(&selection, summary.column_classes);
         let sizes = Sizes::new(&input.train, &summary);
         let test = input.test.as_ref();
@@ -329,7 +332,7 @@ impl Job<'_> {
                  weight is 0",
             );
         }
-        if self.args.selection.seed != 1 && selection.sampler.is_none() {
+        if self.args.seed_given && selection.sampler.is_none() {
             let strategy = selection.strategy;
             self.console.warn(format_args!(
                 "--seed has no effect: {strategy} draws nothing at random without --candidates"
@@ -405,17 +408,11 @@ impl Observer for Watch<'_> {
 fn figure(selection: &Selection, watch: &Watch<'_>) -> Figure {
     let (strategy, lambda) = (selection.strategy, format_exact(selection.lambda.value()));
     let title = format!("Selection by {strategy} at lambda {lambda}");
-    let path = plot::Path::new("", &selection.steps);
+    let steps = selection.steps.iter();
+    let path = plot::Path::new("", steps.map(|step| (step.lqo_error, step.lqo_cindex)));
     let figure = plot::paths(title, &[path], None, None);
     let Some(test) = &watch.test else {
         return figure;
     };
-    let label = format!("test data, convention {}", test.convention());
-    let mut panel = LinePlot::new("features", label);
-    for (metric, index) in test.metrics().iter().zip(0_usize..) {
-        let values = (1..).zip(test.steps());
-        let points = values.map(|(features, values)| (f64::from(features), values[index]));
-        panel = panel.series(Series::new(metric.to_string(), points));
-    }
-    figure.lines(panel)
+    test_panels(figure, test)
 }

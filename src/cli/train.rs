@@ -246,8 +246,12 @@ impl TrainArgs {
         candidates: &ColumnClasses,
         keep: bool,
     ) -> Result<(Best, Vec<Entry>)> {
-        let options = self.options();
+        let mut options = self.options();
         let (held, queries) = (train.memory(), train.queries().len());
+        if let Some(HoldoutChoice(Some(scheme))) = &self.holdout {
+            let groups = scheme.seed(self.seed).groups(queries)?;
+            options = options.largest_group(groups.largest(train.queries()));
+        }
         let summary = candidates.summary();
         let model = |trained: &Trained<'_>| {
             let (weights, lambda) = (trained.weights(), trained.lambda());
@@ -265,6 +269,16 @@ impl TrainArgs {
         let features = read_features(path, train.index_base(), train.width())?;
         let restricted = train.features_subset(&features)?;
         let own = ColumnClasses::new(&restricted);
+        if own.is_empty() {
+            let given = match features.len() {
+                1 => "the given feature is".to_owned(),
+                count => format!("all {count} given features are"),
+            };
+            bail!(
+                "nothing to train on: {given} constant within every query, and cannot tell the \
+                 examples of a query apart"
+            );
+        }
         let held = held + restricted.memory() + candidates.memory();
         let problem = RidgeProblem::among(&restricted, &own, held, &options)?;
         self.best(&problem, queries, model)

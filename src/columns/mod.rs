@@ -50,6 +50,18 @@ pub struct ColumnClasses {
     summary: Summary,
 }
 
+/// Says of so many columns that none of them is a candidate.
+pub(crate) fn none_varies(columns: usize) -> String {
+    let columns = match columns {
+        1 => "the only column is".to_owned(),
+        columns => format!("all {columns} columns are"),
+    };
+    format!(
+        "{columns} constant within every query, so no feature can tell the examples of a query \
+         apart"
+    )
+}
+
 /// How the columns of a data set fall into classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Summary {

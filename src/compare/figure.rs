@@ -1,17 +1,24 @@
 //! Diagrams of a comparison.
 
-use super::{Comparison, Entry, StepEntry, duration};
+use super::{Comparison, Entry, Spread, StepEntry, duration};
 use crate::plot::{Bar, BarPlot, Figure, LinePlot, Scale, Series};
 
 /// Leave-query-out error and concordance index against the number of features.
 pub fn errors(comparison: &Comparison) -> Figure {
     let error = lines(comparison, "leave-query-out error", &|step| {
-        Some(step.lqo_error.mean)
+        Some(step.lqo_error)
     });
     let cindex = lines(comparison, "leave-query-out concordance index", &|step| {
-        step.lqo_cindex.map(|spread| spread.mean)
+        step.lqo_cindex
     });
-    Figure::new("").lines(error).lines(cindex)
+    let all = |plot: LinePlot, value: Option<f64>| match value {
+        Some(value) => plot.level(value, "RankRLS on all columns"),
+        None => plot,
+    };
+    let columns = comparison.all_columns.as_ref();
+    Figure::new("")
+        .lines(all(error, columns.and_then(|all| all.lqo_error)))
+        .lines(all(cindex, columns.and_then(|all| all.lqo_cindex)))
 }
 
 /// Measures of the test data against the number of features; `None` without test data.
@@ -20,9 +27,7 @@ pub fn tests(comparison: &Comparison) -> Option<Figure> {
     let mut figure = Figure::new("");
     for metric in &comparison.task.metrics {
         let label = format!("{metric} of the test data");
-        figure = figure.lines(lines(comparison, &label, &|step| {
-            step.measure(metric).map(|spread| spread.mean)
-        }));
+        figure = figure.lines(lines(comparison, &label, &|step| step.measure(metric)));
     }
     Some(figure)
 }
@@ -32,9 +37,7 @@ pub fn tests(comparison: &Comparison) -> Option<Figure> {
 pub fn overlaps(comparison: &Comparison) -> Option<Figure> {
     comparison.ran().find(|entry| entry.exact)?;
     let label = "share of the exact features";
-    Some(Figure::new("").lines(lines(comparison, label, &|step| {
-        step.overlap.map(|spread| spread.mean)
-    })))
+    Some(Figure::new("").lines(lines(comparison, label, &|step| step.overlap)))
 }
 
 /// Time and memory, both on logarithmic scales.
@@ -53,15 +56,21 @@ pub fn costs(comparison: &Comparison) -> Figure {
 fn lines(
     comparison: &Comparison,
     label: &str,
-    value: &dyn Fn(&StepEntry) -> Option<f64>,
+    value: &dyn Fn(&StepEntry) -> Option<Spread>,
 ) -> LinePlot {
     let mut plot = LinePlot::new("features", label);
     for (name, entry) in named(comparison) {
-        let points = entry
-            .steps
+        let steps = entry.steps.iter();
+        let values: Vec<_> = steps.map(|step| (step.step as f64, value(step))).collect();
+        let points = values
             .iter()
-            .map(|step| (step.step as f64, value(step)));
-        let series = Series::new(name, points);
+            .map(|(step, spread)| (*step, spread.map(|spread| spread.mean)));
+        // Of several seeds, from the least value to the largest.
+        let band = values.iter().filter_map(|(step, spread)| {
+            let spread = spread.filter(|_| entry.runs.len() > 1)?;
+            Some((*step, spread.least, spread.largest))
+        });
+        let series = Series::new(name, points).band(band);
         plot = plot.series(if entry.exact {
             series.emphasised()
         } else {
@@ -73,7 +82,7 @@ fn lines(
 
 /// The contestants that ran, by name. Exact ones that select the same are one line, not several
 /// that hide each other.
-fn named(comparison: &Comparison) -> Vec<(String, &Entry)> {
+pub fn named(comparison: &Comparison) -> Vec<(String, &Entry)> {
     let mut same = Vec::new();
     let mut named = Vec::new();
     for entry in comparison.ran() {

@@ -44,9 +44,11 @@ use serde::Serialize;
 pub use contestant::{Contestant, ContestantError, contestants};
 pub use entry::{Entry, Outcome, RunEntry, StepEntry};
 #[cfg(feature = "plot")]
-pub use figure::{costs, errors, overlaps, tests as test_measures};
+pub use figure::{costs, errors, named, overlaps, tests as test_measures};
 pub use findings::{Agreement, Findings, Loss};
-pub use selected::{DataSizes, Overlap, Selected, SelectedStep, Spread, TestData, duration};
+pub use selected::{
+    AllColumns, DataSizes, Overlap, Selected, SelectedStep, Spread, TestData, duration,
+};
 
 /// What all contestants were asked for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -77,6 +79,8 @@ pub struct Comparison {
     pub test: Option<TestData>,
     /// The contestants, in the order in which they were named.
     pub strategies: Vec<Entry>,
+    /// `RankRLS` on all columns with the same lambda, if it was trained.
+    pub all_columns: Option<AllColumns>,
 }
 
 impl Comparison {
@@ -101,6 +105,7 @@ impl Comparison {
             data,
             test,
             strategies,
+            all_columns: None,
         }
     }
 

@@ -53,6 +53,19 @@ pub struct SelectedStep {
     pub test: BTreeMap<String, Option<f64>>,
 }
 
+/// A document of the schema `rankrls.training/1`, as far as it is compared: `RankRLS` on all
+/// columns.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct AllColumns {
+    /// Leave-query-out error; `None` where no query was left out.
+    pub lqo_error: Option<f64>,
+    /// Concordance index of the leave-query-out predictions.
+    pub lqo_cindex: Option<f64>,
+    /// Columns with a weight.
+    #[serde(rename = "weights")]
+    pub columns: usize,
+}
+
 /// Sizes of training data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataSizes {

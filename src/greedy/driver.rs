@@ -243,10 +243,8 @@ impl<'a> Greedy<'a> {
         let position = self.candidates.represented_by(step.feature);
         let open = position.filter(|&position| !self.retired[position]);
         let Some(addition) = open.and_then(|_| self.addition(step.feature)) else {
-            let column = step.feature;
-            return Err(refuse(format!(
-                "column {column}, counted from 0, is not to be selected"
-            )));
+            let column = self.candidates.written(step.feature);
+            return Err(refuse(format!("column {column} is not to be selected")));
         };
         self.adopt(addition);
         let (error, was) = (self.error(), step.lqo_error);

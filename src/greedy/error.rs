@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::Lambda;
-use crate::columns::ColumnClasses;
+use crate::columns::{ColumnClasses, none_varies};
 use crate::greedy::{Criterion, StrategyKind};
 use crate::memory::Bytes;
 use crate::metrics::{Metric, MetricsError};
@@ -20,9 +20,7 @@ pub enum SelectError {
     #[error("0 candidates a step: expected at least one")]
     NothingSampled,
     /// No column is of any use.
-    #[error(
-        "nothing to select from: all {columns} columns are constant within every query, so no feature can tell the examples of a query apart"
-    )]
+    #[error("nothing to select from: {}", none_varies(*columns))]
     NoCandidates {
         /// Columns of the data.
         columns: usize,
@@ -79,11 +77,13 @@ pub enum SelectError {
     },
     /// Squares of a column's values are out of the range that can be computed with.
     #[error(
-        "column {feature} (counted from 0) has values too large: centred, the sum of their squares is {squares:e}, and at most 1e100 can be computed with; scale the column"
+        "column {index} has values too large: centred, the sum of their squares is {squares:e}, and at most 1e100 can be computed with; scale the column"
     )]
     Values {
         /// The lowest such column, 0-based.
         feature: u32,
+        /// The same as the data write it.
+        index: u64,
         /// Its centred sum of squares; infinite where that is no finite number.
         squares: f64,
     },
@@ -169,6 +169,7 @@ pub(super) fn check_values(candidates: &ColumnClasses, lambda: Lambda) -> Result
     if let Some(candidate) = (0..candidates.len()).find(too_large) {
         return Err(SelectError::Values {
             feature: candidates.feature(candidate),
+            index: candidates.written(candidates.feature(candidate)),
             squares: candidates.squared_norm(candidate),
         });
     }

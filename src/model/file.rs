@@ -344,7 +344,10 @@ impl Document {
             (data.column_classes, "one a column class")
         } else {
             // No more constant columns than columns: that was checked.
-            (data.columns - data.constant_columns, "those that vary")
+            (
+                data.columns - data.constant_columns,
+                "the columns that vary",
+            )
         };
         let count = self.features.len();
         let expected = format!("from 1 to {most} features, {which}");

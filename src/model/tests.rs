@@ -82,7 +82,7 @@ fn contradictions_of_trained_models_are_refused() {
         ),
         (
             |v| v["data"]["constant_columns"] = json!(2),
-            "features: expected from 1 to 3 features, those that vary",
+            "features: expected from 1 to 3 features, the columns that vary",
         ),
         (
             |v| {

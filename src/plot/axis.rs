@@ -139,6 +139,14 @@ impl Axis {
         self.from + share * (self.to - self.from)
     }
 
+    /// What a logarithmic axis says of itself: bars start at a power of ten, not at 0.
+    pub(super) fn caveat(&self) -> String {
+        match self.scale {
+            Scale::Linear => String::new(),
+            Scale::Log => format!(" (logarithmic, from {})", number(10_f64.powf(self.low), 6)),
+        }
+    }
+
     /// Where bars start.
     pub(super) fn origin(&self) -> f64 {
         match self.scale {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use super::svg::{self, Canvas, Tint, WIDTH};
+use super::text::number;
 use super::{Scale, panels, text};
 
 /// Size of the title.
@@ -26,6 +27,8 @@ pub struct Figure {
     pub panels: Vec<Panel>,
     /// Panels side by side in SVG and PNG; 0 counts as 1. In HTML as many as there is room for.
     pub columns: usize,
+    /// Width and height of SVG, PNG and PDF; `None`: as large as the panels need.
+    pub size: Option<(u32, u32)>,
 }
 
 /// A panel of a figure.
@@ -61,6 +64,14 @@ impl Figure {
         self
     }
 
+    /// The width and height of SVG, PNG and PDF: pixels, of which 96 are an inch on paper. Panels
+    /// are put side by side so that they are as large as fits.
+    #[must_use]
+    pub fn size(mut self, size: impl Into<Option<(u32, u32)>>) -> Self {
+        self.size = size.into();
+        self
+    }
+
     /// Adds a panel of lines.
     #[must_use]
     pub fn lines(mut self, plot: LinePlot) -> Self {
@@ -77,20 +88,33 @@ impl Figure {
 
     /// One SVG document with all panels.
     pub fn to_svg(&self) -> String {
-        self.document().finish(&self.title, Some(Tint::PAPER))
+        let panels = self.panels.iter().map(Panel::description);
+        let described: Vec<String> = [self.title.clone()].into_iter().chain(panels).collect();
+        let title = described.join(". ");
+        self.document().finish(&title, Some(Tint::PAPER))
     }
 
-    /// Pixels of the SVG document in its light version, twice as many as it has units.
+    /// Pixels of the SVG document in its light version: twice as many as it has units, or as many
+    /// as [`size`](Self::size) says.
     ///
     /// # Errors
     /// [`PlotError::TooLarge`] and [`PlotError::Png`].
     pub fn to_png(&self) -> Result<Vec<u8>, PlotError> {
         #[cfg(feature = "png")]
-        return super::png::draw(&self.to_svg());
+        return super::png::draw(&self.to_svg(), if self.size.is_some() { 1.0 } else { 2.0 });
         #[cfg(not(feature = "png"))]
-        Err(PlotError::Png(
-            "this program was built without the feature `png`".to_owned(),
-        ))
+        Err(PlotError::without_png())
+    }
+
+    /// A page with the vectors of the SVG document in its light version, text as outlines.
+    ///
+    /// # Errors
+    /// [`PlotError::Png`].
+    pub fn to_pdf(&self) -> Result<Vec<u8>, PlotError> {
+        #[cfg(feature = "png")]
+        return super::pdf::draw(&self.to_svg());
+        #[cfg(not(feature = "png"))]
+        Err(PlotError::without_png())
     }
 
     /// An HTML `<figure>`, to be put into the body of a page: one SVG a panel, beside each other
@@ -107,11 +131,12 @@ impl Figure {
     /// The bytes of a file of that format.
     ///
     /// # Errors
-    /// As [`to_png`](Self::to_png); the other formats have none.
+    /// As [`to_png`](Self::to_png) and [`to_pdf`](Self::to_pdf); the other formats have none.
     pub fn to_bytes(&self, format: PlotFormat) -> Result<Vec<u8>, PlotError> {
         match format {
             PlotFormat::Svg => Ok(self.to_svg().into_bytes()),
             PlotFormat::Png => self.to_png(),
+            PlotFormat::Pdf => self.to_pdf(),
             PlotFormat::Html => Ok(self.to_html().into_bytes()),
         }
     }
@@ -130,7 +155,19 @@ impl Figure {
     }
 
     fn document(&self) -> Canvas {
-        let columns = self.columns.clamp(1, self.panels.len().max(1));
+        let Some((width, height)) = self.size else {
+            return self.arranged(self.columns);
+        };
+        let size = (f64::from(width), f64::from(height));
+        let scale = |page: &Canvas| (size.0 / page.width).min(size.1 / page.height);
+        let pages = (1..=self.panels.len().max(1)).map(|columns| self.arranged(columns));
+        let largest = pages.max_by(|page, other| scale(page).total_cmp(&scale(other)));
+        largest.unwrap_or_else(|| self.arranged(1)).fitted(size)
+    }
+
+    /// The panels in rows of `columns`.
+    fn arranged(&self, columns: usize) -> Canvas {
+        let columns = columns.clamp(1, self.panels.len().max(1));
         let width = WIDTH * columns as f64;
         let mut page = Canvas::new(width);
         heading(&mut page, &self.title, width);
@@ -171,12 +208,29 @@ impl Panel {
         }
     }
 
-    pub(super) fn title(&self) -> &str {
-        match self {
-            Self::Lines(plot) => &plot.title,
-            Self::Bars(plot) => &plot.title,
+    /// What is to be seen, for readers who cannot see it.
+    pub(super) fn description(&self) -> String {
+        let (title, text) = match self {
+            Self::Lines(plot) => (&plot.title, plot.description()),
+            Self::Bars(plot) => (&plot.title, plot.description()),
+        };
+        if title.is_empty() {
+            return text;
         }
+        format!("{title}: {text}")
     }
+}
+
+/// The first of `items`, and how many more there are.
+fn some_of(items: impl Iterator<Item = String>) -> String {
+    const MOST: usize = 10;
+    let mut items: Vec<String> = items.collect();
+    if items.len() > MOST {
+        let more = items.len() - MOST;
+        items.truncate(MOST);
+        items.push(format!("and {more} more"));
+    }
+    items.join(", ")
 }
 
 /// Writes all of the file or nothing.
@@ -208,6 +262,8 @@ pub struct LinePlot {
     pub parameter: Option<String>,
     /// Points to be pointed out.
     pub marks: Vec<Mark>,
+    /// Values to be pointed out, by a line across the panel.
+    pub levels: Vec<Level>,
 }
 
 /// A line.
@@ -219,6 +275,8 @@ pub struct Series {
     pub points: Vec<(f64, Option<f64>)>,
     /// Whether to draw it thicker, and over the others.
     pub emphasis: bool,
+    /// The spread around it: at each `x`, from where to where. Empty for none.
+    pub band: Vec<(f64, f64, f64)>,
 }
 
 /// A point to be pointed out.
@@ -229,6 +287,15 @@ pub struct Mark {
     /// Where on the vertical axis.
     pub y: f64,
     /// What stands beside it.
+    pub label: String,
+}
+
+/// A value to be pointed out.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Level {
+    /// Where on the vertical axis.
+    pub y: f64,
+    /// What stands at the line.
     pub label: String,
 }
 
@@ -302,6 +369,44 @@ impl LinePlot {
         self.marks.push(Mark { x, y, label });
         self
     }
+
+    /// Points out the value `y` by a line across the panel.
+    #[must_use]
+    pub fn level(mut self, y: f64, label: impl Into<String>) -> Self {
+        let label = label.into();
+        self.levels.push(Level { y, label });
+        self
+    }
+
+    /// Where each line ends, and what is pointed out.
+    fn description(&self) -> String {
+        let (x, y) = (&self.x_label, &self.y_label);
+        let values = |series: &Series| {
+            let mut points = series.points.iter().rev();
+            let (x, y) = points.find_map(|&(x, y)| Some((x, y?)))?;
+            Some((number(x, 4), number(y, 4)))
+        };
+        let end = |series: &Series| {
+            let name = match &self.parameter {
+                Some(parameter) => format!("{parameter} {}", series.name),
+                None => series.name.clone(),
+            };
+            let (at, value) = values(series)?;
+            Some(format!("{name} {value} at {at}").trim().to_owned())
+        };
+        let mut text = format!("{y} against {x}");
+        let ends = some_of(self.series.iter().filter_map(end));
+        if !ends.is_empty() {
+            text += &format!("; lines end: {ends}");
+        }
+        for Mark { label, y, .. } in &self.marks {
+            text += &format!("; marked: {label}, {}", number(*y, 4));
+        }
+        for Level { label, y } in &self.levels {
+            text += &format!("; line across: {label}, {}", number(*y, 4));
+        }
+        text
+    }
 }
 
 impl Series {
@@ -314,7 +419,15 @@ impl Series {
             name: name.into(),
             points: points.into_iter().collect(),
             emphasis: false,
+            band: Vec::new(),
         }
+    }
+
+    /// The spread around the line: at each `x`, from where to where.
+    #[must_use]
+    pub fn band(mut self, band: impl IntoIterator<Item = (f64, f64, f64)>) -> Self {
+        self.band = band.into_iter().collect();
+        self
     }
 
     /// Draws the line thicker, and over the others.
@@ -347,6 +460,16 @@ impl BarPlot {
         self.bars.push(bar);
         self
     }
+
+    /// All bars with their values.
+    fn description(&self) -> String {
+        let bar = |bar: &Bar| {
+            let value = bar.value.map_or_else(String::new, |value| number(value, 4));
+            format!("{} {}", bar.name, bar.note.as_ref().unwrap_or(&value))
+        };
+        let bars = some_of(self.bars.iter().map(bar));
+        format!("{}; bars: {bars}", self.x_label)
+    }
 }
 
 impl Bar {
@@ -374,6 +497,8 @@ pub enum PlotFormat {
     Svg,
     /// Pixels, light.
     Png,
+    /// Vectors on a page, light.
+    Pdf,
     /// A page of its own with the vectors in it, which fits phones and desktops.
     Html,
 }
@@ -382,12 +507,13 @@ impl PlotFormat {
     /// By the extension of `path`, in any case.
     ///
     /// # Errors
-    /// [`PlotError::Extension`] unless it is `.svg`, `.png` or `.html`.
+    /// [`PlotError::Extension`] unless it is `.svg`, `.png`, `.pdf` or `.html`.
     pub fn of(path: &Path) -> Result<Self, PlotError> {
         let extension = path.extension().and_then(|extension| extension.to_str());
         match extension.map(str::to_ascii_lowercase).as_deref() {
             Some("svg") => Ok(Self::Svg),
             Some("png") => Ok(Self::Png),
+            Some("pdf") => Ok(Self::Pdf),
             Some("html") => Ok(Self::Html),
             _ => Err(PlotError::Extension {
                 path: path.to_owned(),
@@ -402,7 +528,7 @@ impl PlotFormat {
 pub enum PlotError {
     /// The name of the file does not say what to write.
     #[error(
-        "{}: expected a name that ends in .svg, .png or .html, found {}",
+        "{}: expected a name that ends in .svg, .png, .pdf or .html, found {}",
         .path.display(),
         .path.extension().map_or_else(|| "none of them".to_owned(), |end| format!(".{}", end.display())),
     )]
@@ -423,8 +549,8 @@ pub enum PlotError {
         /// Pixels that a picture may have.
         most: u64,
     },
-    /// The diagram could not be drawn as pixels.
-    #[error("cannot draw the diagram as PNG: {0}")]
+    /// The diagram could not be drawn as PNG or PDF.
+    #[error("cannot draw the diagram: {0}")]
     Png(String),
     /// The file could not be written.
     #[error("{}: cannot write the diagram: {source}", .path.display())]
@@ -436,6 +562,13 @@ pub enum PlotError {
     },
 }
 
+impl PlotError {
+    #[cfg(not(feature = "png"))]
+    fn without_png() -> Self {
+        Self::Png("this program was built without the feature `png`".to_owned())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -445,13 +578,14 @@ mod tests {
         for (path, format) in [
             ("a.svg", PlotFormat::Svg),
             ("b/a.b.PNG", PlotFormat::Png),
+            ("a.pdf", PlotFormat::Pdf),
             ("a.html", PlotFormat::Html),
         ] {
             assert_eq!(PlotFormat::of(Path::new(path)).unwrap(), format);
         }
-        for (path, found) in [("a.pdf", ".pdf"), ("svg", "none"), ("a.svg.gz", ".gz")] {
+        for (path, found) in [("a.gif", ".gif"), ("svg", "none"), ("a.svg.gz", ".gz")] {
             let error = PlotFormat::of(Path::new(path)).unwrap_err().to_string();
-            assert!(error.contains(".svg, .png or .html"), "{error}");
+            assert!(error.contains(".svg, .png, .pdf or .html"), "{error}");
             assert!(error.contains(&format!("found {found}")), "{error}");
         }
     }

@@ -1,8 +1,6 @@
 //! Figures of selections and models, from names and numbers.
 
 use super::{Bar, BarPlot, Figure, LinePlot, Series};
-use crate::Lambda;
-use crate::greedy::Step;
 
 /// The measures of a selection after each of its steps, under a name.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -16,12 +14,16 @@ pub struct Path {
 }
 
 impl Path {
-    /// The measures of `steps`.
-    pub fn new(name: impl Into<String>, steps: &[Step]) -> Self {
+    /// Error and concordance index after each step.
+    pub fn new(
+        name: impl Into<String>,
+        steps: impl IntoIterator<Item = (f64, Option<f64>)>,
+    ) -> Self {
+        let (lqo_error, lqo_cindex) = steps.into_iter().unzip();
         Self {
             name: name.into(),
-            lqo_error: steps.iter().map(|step| step.lqo_error).collect(),
-            lqo_cindex: steps.iter().map(|step| step.lqo_cindex).collect(),
+            lqo_error,
+            lqo_cindex,
         }
     }
 }
@@ -112,8 +114,8 @@ pub fn weights(origin: &str, weights: Vec<(String, f64)>, in_order: bool, most: 
 
 /// A ridge parameter: powers of two as such.
 #[expect(clippy::cast_possible_truncation, reason = "exponents of floats")]
-pub fn power(lambda: Lambda) -> String {
-    let exponent = lambda.value().log2();
+pub fn power(lambda: f64) -> String {
+    let exponent = lambda.log2();
     if exponent.fract() != 0.0 || exponent == 0.0 {
         return lambda.to_string();
     }
@@ -142,7 +144,7 @@ mod tests {
             (2_f64.powi(45), "2⁴⁵"),
             (3.0, "3"),
         ] {
-            assert_eq!(power(Lambda::new(value).unwrap()), text);
+            assert_eq!(power(value), text);
         }
     }
 }

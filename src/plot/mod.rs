@@ -1,4 +1,5 @@
-//! Diagrams: lines against the number of features, bars of weights, as SVG, PNG and HTML.
+//! Diagrams: lines against the number of features, bars of weights, as SVG, PNG, PDF and
+//! HTML.
 //!
 //! A [`Figure`] is panels under a title. [`paths()`] draws how leave-query-out measures went along
 //! selections, [`weights()`] the weights of a model; other diagrams are put together from [`LinePlot`]
@@ -39,6 +40,8 @@ mod figure;
 mod figures;
 mod panels;
 #[cfg(feature = "png")]
+mod pdf;
+#[cfg(feature = "png")]
 mod png;
 mod svg;
 #[cfg(test)]
@@ -46,6 +49,8 @@ mod tests;
 mod text;
 
 pub use axis::Scale;
-pub use figure::{Bar, BarPlot, Figure, LinePlot, Mark, Panel, PlotError, PlotFormat, Series};
+pub use figure::{
+    Bar, BarPlot, Figure, Level, LinePlot, Mark, Panel, PlotError, PlotFormat, Series,
+};
 pub use figures::{Path, panel, paths, power, weights};
 pub use svg::escaped;

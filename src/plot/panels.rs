@@ -50,6 +50,10 @@ pub(super) fn draw_lines(plot: &LinePlot) -> Canvas {
     let lines: Vec<Line<'_>> = (0..plot.series.len())
         .map(|index| Line::of(plot, index, &area))
         .collect();
+    for line in &lines {
+        line.band(&mut canvas, plot, &area);
+    }
+    area.levels(&mut canvas, plot);
     for line in lines.iter().filter(|line| !line.series.emphasis) {
         line.draw(&mut canvas, plot);
     }
@@ -61,6 +65,7 @@ pub(super) fn draw_lines(plot: &LinePlot) -> Canvas {
         Legend::Below => list(&mut canvas, &lines),
         Legend::None | Legend::Strip => {}
     }
+    area.name_levels(&mut canvas, plot, &lines);
     area.marks(&mut canvas, plot, &lines);
     canvas.height += 8.0;
     canvas
@@ -105,13 +110,18 @@ impl Area {
         let points = || {
             let points = plot.series.iter().flat_map(|series| &series.points);
             let marks = plot.marks.iter().map(|mark| (mark.x, Some(mark.y)));
-            let points = points.copied().chain(marks);
+            let bands = plot.series.iter().flat_map(|series| &series.band);
+            let bands = bands.flat_map(|&(x, low, high)| [(x, Some(low)), (x, Some(high))]);
+            let points = points.copied().chain(marks).chain(bands);
             points.filter_map(|point| placeable(plot, point))
         };
         let whole = points().all(|(x, _)| x.fract() == 0.0);
         let whole = whole && plot.x_scale == Scale::Linear;
         let x = Axis::around(plot.x_scale, Range::of(points().map(|(x, _)| x)), 6, whole);
-        let y = Axis::around(plot.y_scale, Range::of(points().map(|(_, y)| y)), 5, false);
+        let levels = plot.levels.iter();
+        let levels = levels.filter_map(|level| plot.y_scale.placeable(level.y));
+        let heights = Range::of(points().map(|(_, y)| y).chain(levels));
+        let y = Axis::around(plot.y_scale, heights, 5, false);
         let widest = y.ticks.iter().map(|tick| width(&tick.label, SMALL));
         let left = MARGIN + widest.fold(0.0, f64::max) + 6.0;
         let right = match legend {
@@ -166,6 +176,39 @@ impl Area {
         (self.x.place(x), self.y.place(y))
     }
 
+    /// Dashed lines at the values to be pointed out.
+    fn levels(&self, canvas: &mut Canvas, plot: &LinePlot) {
+        for level in &plot.levels {
+            let Some(value) = plot.y_scale.placeable(level.y) else {
+                continue;
+            };
+            let y = self.y.place(value);
+            canvas.level((self.x.from, y), (self.x.to, y));
+        }
+    }
+
+    /// Names the levels where the least data is, above or below the line.
+    fn name_levels(&self, canvas: &mut Canvas, plot: &LinePlot, lines: &[Line<'_>]) {
+        let data: Vec<(f64, f64)> = lines.iter().flat_map(Line::trace).collect();
+        for level in &plot.levels {
+            let Some(value) = plot.y_scale.placeable(level.y) else {
+                continue;
+            };
+            let y = self.y.place(value);
+            let label = cut(&level.label, SMALL, (self.x.to - self.x.from) * 0.9);
+            let half = width(&label, SMALL) / 2.0;
+            let (left, right) = (self.x.from + half + 4.0, self.x.to - half - 4.0);
+            let middles = [left, right, f64::midpoint(left, right)];
+            let places = [-5.0, 15.0].map(|below| middles.map(|middle| (middle, y + below)));
+            let inside = |place: &(f64, f64)| (self.y.to + 10.0..self.y.from).contains(&place.1);
+            let places = places.into_iter().flatten().filter(inside);
+            let best = places.min_by_key(|place| covered(&data, *place, half));
+            if let Some(place) = best {
+                canvas.text_over(place, SMALL, "middle", &label);
+            }
+        }
+    }
+
     /// Rings around the points to be pointed out, labelled where the least data is.
     fn marks(&self, canvas: &mut Canvas, plot: &LinePlot, lines: &[Line<'_>]) {
         for mark in &plot.marks {
@@ -184,16 +227,10 @@ impl Area {
     /// where it covers least.
     fn room(&self, (x, y): (f64, f64), half: f64, lines: &[Line<'_>]) -> (f64, f64) {
         let data: Vec<(f64, f64)> = lines.iter().flat_map(Line::trace).collect();
-        let covered = |&(middle, foot): &(f64, f64)| {
-            let within = |&&(x, y): &&(f64, f64)| {
-                (x - middle).abs() < half + 4.0 && (foot - 16.0..foot + 6.0).contains(&y)
-            };
-            data.iter().filter(within).count()
-        };
-        let places = [4.5, -13.0, 23.0, -40.0, 50.0]
+        let places = [4.5, -15.0, 25.0, -40.0, 50.0]
             .into_iter()
             .flat_map(|below| {
-                [half + 12.0, -half - 12.0, 0.0].map(|beside| (x + beside, y + below))
+                [half + 15.0, -half - 15.0, 0.0].map(|beside| (x + beside, y + below))
             });
         let places = places.filter(|place| *place != (x, y + 4.5));
         let inside = |&(middle, foot): &(f64, f64)| {
@@ -204,14 +241,24 @@ impl Area {
         let default = (
             middle,
             if y - self.y.to > 30.0 {
-                y - 13.0
+                y - 15.0
             } else {
-                y + 23.0
+                y + 25.0
             },
         );
         let places = std::iter::once(default).chain(places.filter(inside));
-        places.min_by_key(covered).unwrap_or(default)
+        places
+            .min_by_key(|place| covered(&data, *place, half))
+            .unwrap_or(default)
     }
+}
+
+/// Places of the data that a label of half width `half` covers.
+fn covered(data: &[(f64, f64)], (middle, foot): (f64, f64), half: f64) -> usize {
+    let within = |&&(x, y): &&(f64, f64)| {
+        (x - middle).abs() < half + 4.0 && (foot - 16.0..foot + 6.0).contains(&y)
+    };
+    data.iter().filter(within).count()
 }
 
 /// Most that a name takes at the end of a line.
@@ -281,6 +328,22 @@ impl<'a> Line<'a> {
             (true, _) => 3.0,
             (false, ..=NAMED) => 2.0,
             (false, _) => 1.4,
+        }
+    }
+
+    fn band(&self, canvas: &mut Canvas, plot: &LinePlot, area: &Area) {
+        let edge = |end: fn(&(f64, f64, f64)) -> f64| {
+            let points = self.series.band.iter();
+            let points = points.filter_map(move |point| {
+                placeable(plot, (point.0, Some(end(point)))).map(|point| area.at(point))
+            });
+            points.collect::<Vec<_>>()
+        };
+        let (mut points, mut back) = (edge(|point| point.1), edge(|point| point.2));
+        back.reverse();
+        points.append(&mut back);
+        if points.len() > 3 {
+            canvas.band(&points, &self.colour);
         }
     }
 
@@ -499,7 +562,8 @@ impl BarArea {
                 free = middle + half + 6.0;
             }
         }
-        let label = cut(&plot.x_label, SMALL, WIDTH - 2.0 * MARGIN);
+        let label = format!("{}{}", plot.x_label, self.x.caveat());
+        let label = cut(&label, SMALL, WIDTH - 2.0 * MARGIN);
         let half = width(&label, SMALL) / 2.0;
         let middle = f64::midpoint(self.x.from, self.x.to);
         let middle = middle.max(MARGIN + half).min(WIDTH - MARGIN - half);

@@ -7,22 +7,24 @@ use resvg::usvg::{Options, Tree, fontdb};
 
 use super::PlotError;
 
-/// Pixels a unit of the drawing.
-const SCALE: f32 = 2.0;
-
 /// Most pixels of a picture: 256 MB of memory.
 const MOST: u64 = 64 << 20;
 
-/// Draws an SVG document that was written here.
-pub(super) fn draw(svg: &str) -> Result<Vec<u8>, PlotError> {
+/// The elements of an SVG document that was written here, text as outlines.
+pub(super) fn tree(svg: &str) -> Result<Tree, PlotError> {
     let options = Options {
         font_family: FAMILY.to_owned(),
         fontdb: fonts(),
         ..Options::default()
     };
-    let tree = Tree::from_str(svg, &options).map_err(|error| PlotError::Png(error.to_string()))?;
+    Tree::from_str(svg, &options).map_err(|error| PlotError::Png(error.to_string()))
+}
+
+/// Draws an SVG document that was written here, with `scale` pixels a unit.
+pub(super) fn draw(svg: &str, scale: f32) -> Result<Vec<u8>, PlotError> {
+    let tree = tree(svg)?;
     let size = tree.size().to_int_size();
-    let size = size.scale_by(SCALE).unwrap_or(size);
+    let size = size.scale_by(scale).unwrap_or(size);
     let (width, height) = (size.width(), size.height());
     let too_large = || PlotError::TooLarge {
         width,
@@ -33,7 +35,7 @@ pub(super) fn draw(svg: &str) -> Result<Vec<u8>, PlotError> {
         return Err(too_large());
     }
     let mut pixels = Pixmap::new(width, height).ok_or_else(too_large)?;
-    let transform = Transform::from_scale(SCALE, SCALE);
+    let transform = Transform::from_scale(scale, scale);
     resvg::render(&tree, transform, &mut pixels.as_mut());
     pixels
         .encode_png()

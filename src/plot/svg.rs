@@ -44,6 +44,8 @@ pub(super) struct Canvas {
     body: String,
     /// Dark versions by class.
     colours: BTreeMap<String, String>,
+    /// How much larger than its units the document is shown.
+    scale: f64,
 }
 
 type Point = (f64, f64);
@@ -55,7 +57,19 @@ impl Canvas {
             height: 0.0,
             body: String::new(),
             colours: BTreeMap::new(),
+            scale: 1.0,
         }
+    }
+
+    /// All of it in the middle of a page of `width` by `height`, as large as fits.
+    pub(super) fn fitted(self, (width, height): Point) -> Self {
+        let scale = (width / self.width).min(height / self.height);
+        let mut page = Self::new(width / scale);
+        let (x, y) = (page.width - self.width, height / scale - self.height);
+        page.place(self, x / 2.0, y / 2.0);
+        page.height = height / scale;
+        page.scale = scale;
+        page
     }
 
     /// Puts `other` with its upper left corner at `x`, `y`.
@@ -71,10 +85,13 @@ impl Canvas {
     /// A whole document. `paper` fills it first.
     pub(super) fn finish(self, title: &str, paper: Option<Tint>) -> String {
         let (width, height) = (Units(self.width), Units(self.height));
+        let shown = [self.width, self.height].map(|units| Units(units * self.scale));
         let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" \
              viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\" \
              font-family=\"{FONTS}\" style=\"max-width:100%;height:auto\">\n",
+            shown[0],
+            shown[1],
             escaped(title)
         );
         svg += &self.style();
@@ -97,193 +114,161 @@ impl Canvas {
         }
         let (paper, ink) = (Tint::PAPER.dark, Tint::INK.dark);
         let _ = write!(style, ".rk-halo{{stroke:{paper}}}.rk-ring{{stroke:{ink}}}");
+        let _ = write!(style, ".rk-level{{stroke:{}}}", Tint::SOFT.dark);
         for (class, dark) in &self.colours {
             let _ = write!(style, ".{class}{{fill:{dark}}}.{class}-s{{stroke:{dark}}}");
         }
         style + "}</style>\n"
     }
 
-    /// Writes an element; `content` is XML.
-    fn element(&mut self, name: &str, attributes: &[(&str, &dyn Display)], content: Option<&str>) {
-        let _ = write!(self.body, "<{name}");
-        for (attribute, value) in attributes {
-            let _ = write!(self.body, " {attribute}=\"{value}\"");
-        }
-        let _ = match content {
-            Some(content) => writeln!(self.body, ">{content}</{name}>"),
-            None => writeln!(self.body, "/>"),
-        };
+    /// Writes a line of the document.
+    fn write(&mut self, element: fmt::Arguments<'_>) {
+        let _ = writeln!(self.body, "{element}");
+    }
+
+    /// Writes text of a class and colour; `more` are further attributes, `content` is XML.
+    fn words(
+        &mut self,
+        (x, y): Point,
+        size: f64,
+        (class, fill): (&str, &str),
+        more: &str,
+        content: &str,
+    ) {
+        let (x, y, size) = (Units(x), Units(y), Units(size));
+        self.write(format_args!(
+            "<text class=\"{class}\" fill=\"{fill}\" x=\"{x}\" y=\"{y}\" font-size=\"{size}\" \
+             {more}>{content}</text>"
+        ));
     }
 
     /// Text; `anchor` is `start`, `middle` or `end`.
-    pub(super) fn text(&mut self, (x, y): Point, size: f64, anchor: &str, tint: Tint, text: &str) {
-        let attributes: [(&str, &dyn Display); 6] = [
-            ("class", &tint.class),
-            ("fill", &tint.light),
-            ("x", &Units(x)),
-            ("y", &Units(y)),
-            ("font-size", &Units(size)),
-            ("text-anchor", &anchor),
-        ];
-        self.element("text", &attributes, Some(&escaped(text)));
+    pub(super) fn text(&mut self, at: Point, size: f64, anchor: &str, tint: Tint, text: &str) {
+        let more = format!("text-anchor=\"{anchor}\"");
+        self.words(at, size, (tint.class, tint.light), &more, &escaped(text));
     }
 
     /// A line of a title.
-    pub(super) fn heading(&mut self, (x, y): Point, size: f64, text: &str) {
-        let attributes: [(&str, &dyn Display); 6] = [
-            ("class", &Tint::INK.class),
-            ("fill", &Tint::INK.light),
-            ("x", &Units(x)),
-            ("y", &Units(y)),
-            ("font-size", &Units(size)),
-            ("font-weight", &"600"),
-        ];
-        self.element("text", &attributes, Some(&escaped(text)));
+    pub(super) fn heading(&mut self, at: Point, size: f64, text: &str) {
+        let ink = (Tint::INK.class, Tint::INK.light);
+        self.words(at, size, ink, "font-weight=\"600\"", &escaped(text));
     }
 
     /// Text over data, readable on top of it.
-    pub(super) fn text_over(&mut self, (x, y): Point, size: f64, anchor: &str, text: &str) {
-        let attributes: [(&str, &dyn Display); 10] = [
-            ("class", &format_args!("{} rk-halo", Tint::INK.class)),
-            ("fill", &Tint::INK.light),
-            ("stroke", &Tint::PAPER.light),
-            ("stroke-width", &"4"),
-            ("stroke-linejoin", &"round"),
-            ("paint-order", &"stroke"),
-            ("x", &Units(x)),
-            ("y", &Units(y)),
-            ("font-size", &Units(size)),
-            ("text-anchor", &anchor),
-        ];
-        self.element("text", &attributes, Some(&escaped(text)));
+    pub(super) fn text_over(&mut self, at: Point, size: f64, anchor: &str, text: &str) {
+        let class = format!("{} rk-halo", Tint::INK.class);
+        let more = format!(
+            "text-anchor=\"{anchor}\" stroke=\"{}\" stroke-width=\"4\" stroke-linejoin=\"round\" \
+             paint-order=\"stroke\"",
+            Tint::PAPER.light
+        );
+        self.words(at, size, (&class, Tint::INK.light), &more, &escaped(text));
     }
 
     /// Text in the colour of the data it names, `shown` as it may have been cut, `whole` as a
     /// tooltip.
     pub(super) fn label(
         &mut self,
-        (x, y): Point,
+        at: Point,
         size: f64,
         colour: &Colour,
         shown: &str,
         whole: &str,
     ) {
         self.note(colour);
-        let attributes: [(&str, &dyn Display); 5] = [
-            ("class", &colour.class),
-            ("fill", &colour.light),
-            ("x", &Units(x)),
-            ("y", &Units(y)),
-            ("font-size", &Units(size)),
-        ];
         let content = format!("{}{}", escaped(shown), tooltip(whole));
-        self.element("text", &attributes, Some(&content));
+        self.words(at, size, (&colour.class, &colour.light), "", &content);
+    }
+
+    /// A straight line of a class and colour; `more` are further attributes.
+    fn straight(&mut self, from: Point, to: Point, (class, stroke): (&str, &str), more: &str) {
+        let [x1, y1, x2, y2] = [from.0, from.1, to.0, to.1].map(Units);
+        self.write(format_args!(
+            "<line class=\"{class}\" stroke=\"{stroke}\" {more} x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" \
+             y2=\"{y2}\"/>"
+        ));
     }
 
     /// A line of the grid or of an axis.
     pub(super) fn rule(&mut self, from: Point, to: Point) {
-        let attributes: [(&str, &dyn Display); 6] = [
-            ("class", &Tint::GRID.class),
-            ("stroke", &Tint::GRID.light),
-            ("x1", &Units(from.0)),
-            ("y1", &Units(from.1)),
-            ("x2", &Units(to.0)),
-            ("y2", &Units(to.1)),
-        ];
-        self.element("line", &attributes, None);
+        self.straight(from, to, (Tint::GRID.class, Tint::GRID.light), "");
+    }
+
+    /// A dashed line across the data.
+    pub(super) fn level(&mut self, from: Point, to: Point) {
+        let more = "stroke-width=\"1.2\" stroke-dasharray=\"5 4\"";
+        self.straight(from, to, ("rk-level", Tint::SOFT.light), more);
+    }
+
+    /// A piece of a line, for a legend.
+    pub(super) fn sample(&mut self, from: Point, to: Point, dash: &str, colour: &Colour) {
+        self.note(colour);
+        let class = format!("{}-s", colour.class);
+        let more = format!("stroke-width=\"2.5\" stroke-dasharray=\"{dash}\"");
+        self.straight(from, to, (&class, &colour.light), &more);
     }
 
     /// Begins the elements of one piece of data.
     pub(super) fn begin(&mut self, class: &str, title: &str) {
-        let _ = write!(self.body, "<g class=\"{class}\">");
-        if !title.is_empty() {
-            self.body += &tooltip(title);
-        }
-        self.body.push('\n');
+        let title = Some(title).filter(|title| !title.is_empty());
+        let title = title.map_or_else(String::new, tooltip);
+        self.write(format_args!("<g class=\"{class}\">{title}"));
     }
 
     pub(super) fn end(&mut self) {
         self.body += "</g>\n";
     }
 
-    pub(super) fn polyline(&mut self, points: &[Point], width: f64, dash: &str, colour: &Colour) {
+    /// An area behind a line.
+    pub(super) fn band(&mut self, points: &[Point], colour: &Colour) {
         self.note(colour);
-        let points = points
-            .iter()
-            .map(|&(x, y)| format!("{},{}", Units(x), Units(y)));
-        let points = points.collect::<Vec<_>>().join(" ");
-        let class = format_args!("{}-s", colour.class);
-        let mut attributes: Vec<(&str, &dyn Display)> = vec![
-            ("class", &class),
-            ("fill", &"none"),
-            ("stroke", &colour.light),
-        ];
-        let width = Units(width);
-        attributes.push(("stroke-width", &width));
-        attributes.extend([
-            ("stroke-linejoin", &"round" as &dyn Display),
-            ("stroke-linecap", &"round"),
-        ]);
-        if !dash.is_empty() {
-            attributes.push(("stroke-dasharray", &dash));
-        }
-        attributes.push(("points", &points));
-        self.element("polyline", &attributes, None);
+        let (points, Colour { class, light, .. }) = (listed(points), colour);
+        self.write(format_args!(
+            "<polygon class=\"{class}\" fill=\"{light}\" fill-opacity=\"0.18\" points=\"{points}\"/>"
+        ));
     }
 
-    /// A piece of a line, for a legend.
-    pub(super) fn sample(&mut self, from: Point, to: Point, dash: &str, colour: &Colour) {
+    pub(super) fn polyline(&mut self, points: &[Point], width: f64, dash: &str, colour: &Colour) {
         self.note(colour);
-        let attributes: [(&str, &dyn Display); 8] = [
-            ("class", &format_args!("{}-s", colour.class)),
-            ("stroke", &colour.light),
-            ("stroke-width", &"2.5"),
-            ("stroke-dasharray", &dash),
-            ("x1", &Units(from.0)),
-            ("y1", &Units(from.1)),
-            ("x2", &Units(to.0)),
-            ("y2", &Units(to.1)),
-        ];
-        self.element("line", &attributes, None);
+        let (points, width) = (listed(points), Units(width));
+        let Colour { class, light, .. } = colour;
+        let dash = match dash {
+            "" => String::new(),
+            dash => format!(" stroke-dasharray=\"{dash}\""),
+        };
+        self.write(format_args!(
+            "<polyline class=\"{class}-s\" fill=\"none\" stroke=\"{light}\" stroke-width=\"{width}\" \
+             stroke-linejoin=\"round\" stroke-linecap=\"round\"{dash} points=\"{points}\"/>"
+        ));
     }
 
     pub(super) fn dot(&mut self, (x, y): Point, radius: f64, colour: &Colour, title: &str) {
         self.note(colour);
-        let attributes: [(&str, &dyn Display); 5] = [
-            ("class", &colour.class),
-            ("fill", &colour.light),
-            ("cx", &Units(x)),
-            ("cy", &Units(y)),
-            ("r", &Units(radius)),
-        ];
-        self.element("circle", &attributes, Some(&tooltip(title)));
+        let Colour { class, light, .. } = colour;
+        let ([x, y, radius], title) = ([x, y, radius].map(Units), tooltip(title));
+        self.write(format_args!(
+            "<circle class=\"{class}\" fill=\"{light}\" cx=\"{x}\" cy=\"{y}\" r=\"{radius}\">{title}\
+             </circle>"
+        ));
     }
 
     /// A ring around a point.
     pub(super) fn ring(&mut self, (x, y): Point, title: &str) {
-        let attributes: [(&str, &dyn Display); 7] = [
-            ("class", &"rk-ring"),
-            ("fill", &"none"),
-            ("stroke", &Tint::INK.light),
-            ("stroke-width", &"2"),
-            ("cx", &Units(x)),
-            ("cy", &Units(y)),
-            ("r", &"6"),
-        ];
-        self.element("circle", &attributes, Some(&tooltip(title)));
+        let (x, y, ink, title) = (Units(x), Units(y), Tint::INK.light, tooltip(title));
+        self.write(format_args!(
+            "<circle class=\"rk-ring\" fill=\"none\" stroke=\"{ink}\" stroke-width=\"2\" cx=\"{x}\" \
+             cy=\"{y}\" r=\"6\">{title}</circle>"
+        ));
     }
 
     pub(super) fn bar(&mut self, (x, y): Point, (width, height): Point, colour: &Colour) {
         self.note(colour);
-        let attributes: [(&str, &dyn Display); 6] = [
-            ("class", &colour.class),
-            ("fill", &colour.light),
-            ("x", &Units(x)),
-            ("y", &Units(y)),
-            ("width", &Units(width)),
-            ("height", &Units(height)),
-        ];
-        self.element("rect", &attributes, None);
+        let Colour { class, light, .. } = colour;
+        let [x, y, width, height] = [x, y, width, height].map(Units);
+        self.write(format_args!(
+            "<rect class=\"{class}\" fill=\"{light}\" x=\"{x}\" y=\"{y}\" width=\"{width}\" \
+             height=\"{height}\"/>"
+        ));
     }
 
     fn note(&mut self, colour: &Colour) {
@@ -291,6 +276,13 @@ impl Canvas {
             .entry(colour.class.clone())
             .or_insert_with(|| colour.dark.clone());
     }
+}
+
+fn listed(points: &[Point]) -> String {
+    let points = points
+        .iter()
+        .map(|&(x, y)| format!("{},{}", Units(x), Units(y)));
+    points.collect::<Vec<_>>().join(" ")
 }
 
 fn tooltip(text: &str) -> String {
@@ -433,12 +425,12 @@ pub(super) fn fragment(figure: &Figure) -> String {
     }
     let _ = writeln!(html, "<div style=\"{GRID}\">");
     for panel in &figure.panels {
-        let titles = [figure.title.as_str(), panel.title()];
-        let titles: Vec<&str> = titles
+        let described = [figure.title.as_str(), &panel.description()];
+        let described: Vec<&str> = described
             .into_iter()
-            .filter(|title| !title.is_empty())
+            .filter(|text| !text.is_empty())
             .collect();
-        let svg = panel.draw().finish(&titles.join(": "), None);
+        let svg = panel.draw().finish(&described.join(": "), None);
         html += "<div style=\"min-width:0;max-width:38rem\">";
         html += &svg
             .replacen("<svg ", "<svg preserveAspectRatio=\"xMinYMin\" ", 1)

@@ -231,13 +231,14 @@ fn files_are_written_by_extension() {
     for (name, start) in [
         ("a.svg", &b"<svg "[..]),
         ("a.PNG", b"\x89PNG"),
+        ("a.pdf", b"%PDF-1.4"),
         ("a.html", b"<!doctype"),
     ] {
         let path = folder.path().join(name);
         figure.write(&path).unwrap();
         assert!(std::fs::read(path).unwrap().starts_with(start));
     }
-    let refused = figure.write(&folder.path().join("a.pdf")).unwrap_err();
+    let refused = figure.write(&folder.path().join("a.gif")).unwrap_err();
     assert!(matches!(refused, PlotError::Extension { .. }));
     let refused = figure
         .write(&folder.path().join("absent/a.svg"))
@@ -269,4 +270,86 @@ fn paths_mark_what_was_chosen() {
     // A step without a value cannot be marked.
     let first = paths("t", &[path("")], None, Some((0, 1))).to_svg();
     assert_eq!(first.matches("rk-ring\"").count(), 1);
+}
+
+#[test]
+fn spreads_and_levels_are_within_and_described() {
+    let spread =
+        line("seeds", &[1.0, 2.0, 3.0]).band([(1.0, 0.5, 1.5), (2.0, 1.0, 9.0), (3.0, 2.0, 4.0)]);
+    let figure =
+        Figure::new("A").lines(lines([spread]).level(12.0, "limit").mark(2.0, 2.0, "here"));
+    let svg = figure.to_svg();
+    assert_eq!((count(&svg, "polygon"), count(&svg, "polyline")), (1, 1));
+    let document = Document::parse(&svg).unwrap();
+    let label = document.root_element().attribute("aria-label").unwrap();
+    assert_eq!(
+        label,
+        "A. error against features; lines end: seeds 3 at 3; marked: here, 2; line across: limit, 12"
+    );
+    let level = document
+        .descendants()
+        .find(|node| node.attribute("class") == Some("rk-level"));
+    let height: f64 = level.unwrap().attribute("y1").unwrap().parse().unwrap();
+    let polygon = document
+        .descendants()
+        .find(|node| node.has_tag_name(("http://www.w3.org/2000/svg", "polygon")));
+    let points = polygon.unwrap().attribute("points").unwrap();
+    let highest = points
+        .split([' ', ','])
+        .skip(1)
+        .step_by(2)
+        .map(|y| y.parse::<f64>().unwrap());
+    assert!(
+        highest.fold(f64::INFINITY, f64::min) > height,
+        "the level is above the band"
+    );
+}
+
+#[test]
+fn logarithmic_bars_say_where_they_start() {
+    let bars = BarPlot::new("seconds").scale(Scale::Log);
+    let bars = bars
+        .bar(Bar::new("a", Some(0.02)))
+        .bar(Bar::new("b", Some(3.0)));
+    let svg = Figure::new("").bars(bars).to_svg();
+    assert!(
+        texts(&svg, "text").contains(&"seconds (logarithmic, from 0.01)".to_owned()),
+        "{svg}"
+    );
+}
+
+#[test]
+fn a_size_arranges_the_panels() {
+    let panels = |size| {
+        let plot = lines([line("a", &[1.0, 2.0])]);
+        Figure::new("")
+            .lines(plot.clone())
+            .lines(plot)
+            .size(size)
+            .to_svg()
+    };
+    let places = |svg: &str| {
+        let document = Document::parse(svg).unwrap();
+        let nodes = document.descendants();
+        let mut places: Vec<String> = nodes
+            .filter_map(|node| node.attribute("transform"))
+            .map(str::to_owned)
+            .collect();
+        places.retain(|place| !place.contains("translate(0 0)"));
+        places
+    };
+    let (wide, high) = (panels((1600, 600)), panels((600, 1600)));
+    assert!(wide.contains("width=\"1600\" height=\"600\""));
+    assert!(
+        places(&wide)
+            .iter()
+            .any(|place| place.starts_with("translate(440 ")),
+        "{wide}"
+    );
+    assert!(
+        !places(&high)
+            .iter()
+            .any(|place| place.starts_with("translate(440 ")),
+        "{high}"
+    );
 }

@@ -5,6 +5,7 @@ use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
 use super::options::TrainError;
+use crate::data::Queries;
 
 /// A partition of queries into groups: each group is predicted by a model that was trained on
 /// the others.
@@ -53,6 +54,14 @@ impl Groups {
             group.sort_unstable();
         }
         Ok(Self { groups, queries })
+    }
+
+    /// Examples of the largest group.
+    pub fn largest(&self, queries: &Queries) -> usize {
+        let size = |group: &Vec<usize>| -> usize {
+            group.iter().map(|&query| queries.range(query).len()).sum()
+        };
+        self.groups.iter().map(size).max().unwrap_or(0)
     }
 
     /// Groups of positions of `queries`, each in one group. Empty groups are left out.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::columns::{ColumnClasses, QueryWeight};
+use crate::columns::{ColumnClasses, QueryWeight, none_varies};
 use crate::data::LabelScale;
 use crate::kernels::LANES;
 use crate::memory::Bytes;
@@ -34,6 +34,8 @@ pub struct Shape {
     pub queries: usize,
     /// Examples of the largest query.
     pub largest_query: usize,
+    /// Examples of the largest group that is held out at once: no fewer than those.
+    pub largest_group: usize,
     /// Column classes.
     pub classes: usize,
     /// Entries of the column classes.
@@ -54,6 +56,7 @@ impl Shape {
             rows: candidates.queries().rows(),
             queries: candidates.queries().len(),
             largest_query: candidates.queries().largest(),
+            largest_group: candidates.queries().largest(),
             classes: candidates.len(),
             nonzeros: candidates.summary().nonzeros,
             squares: (0..candidates.len()).map(|c| entries(c) * entries(c)).sum(),
@@ -99,11 +102,12 @@ impl Solver {
 
     /// Bytes the solver will take on top of the data and the column classes.
     pub fn memory(self, shape: &Shape) -> u64 {
-        let [rows, classes, nonzeros, largest, threads] = [
+        let [rows, classes, nonzeros, query, group, threads] = [
             shape.rows,
             shape.classes,
             shape.nonzeros,
             shape.largest_query,
+            shape.largest_group,
             shape.threads,
         ]
         .map(|size| size as u64);
@@ -111,14 +115,14 @@ impl Solver {
         let squares = if shape.decomposes() { 3 } else { 2 };
         by_row
             + match self {
-                Self::Dual => 8 * rows * (squares * rows + threads * (largest + BATCH as u64)),
+                Self::Dual => 8 * rows * (squares * rows + threads * (group + BATCH as u64)),
                 Self::Primal => {
                     let kept = u64::from(shape.decomposes());
-                    let examples = largest + BATCH as u64 + 1;
+                    let examples = group + BATCH as u64 + 1;
                     8 * classes * ((squares + kept) * classes + 2 * threads * examples)
                 }
                 Self::ConjugateGradients => {
-                    let block = largest.min(LARGEST_BLOCK as u64);
+                    let block = query.min(LARGEST_BLOCK as u64);
                     // A block being decomposed for each thread; vectors of all lanes.
                     let blocks = rows * block + 3 * threads * block * block;
                     8 * (blocks + LANES as u64 * (6 * rows + classes) + 2 * rows)
@@ -186,6 +190,7 @@ pub struct TrainOptions {
     pub(super) query_weight: QueryWeight,
     pub(super) labels: LabelScale,
     pub(super) lambdas: usize,
+    pub(super) largest_group: usize,
     max_memory: Option<u64>,
 }
 
@@ -196,6 +201,7 @@ impl Default for TrainOptions {
             query_weight: QueryWeight::default(),
             labels: LabelScale::default(),
             lambdas: 1,
+            largest_group: 0,
             max_memory: None,
         }
     }
@@ -235,6 +241,14 @@ impl TrainOptions {
     #[must_use]
     pub fn lambdas(mut self, count: usize) -> Self {
         self.lambdas = count;
+        self
+    }
+
+    /// Examples of the largest group that is going to be held out, where groups are larger than
+    /// queries: memory is counted for it. Any groups may be held out whatever this says.
+    #[must_use]
+    pub fn largest_group(mut self, examples: usize) -> Self {
+        self.largest_group = examples;
         self
     }
 
@@ -287,9 +301,7 @@ impl TrainOptions {
 #[non_exhaustive]
 pub enum TrainError {
     /// No column is of any use.
-    #[error(
-        "nothing to train on: all {columns} columns are constant within every query, so no feature can tell the examples of a query apart"
-    )]
+    #[error("nothing to train on: {}", none_varies(*columns))]
     NoColumns {
         /// Columns of the data.
         columns: usize,
@@ -383,6 +395,7 @@ mod tests {
             rows,
             queries: rows / 10,
             largest_query: 20,
+            largest_group: 20,
             classes,
             nonzeros,
             squares: nonzeros as f64 * 40.0,
@@ -420,6 +433,19 @@ mod tests {
         assert!(Solver::Dual.memory(&many) > Solver::Dual.memory(&parses));
         let one_by_one = 100.0 * Solver::Dual.cost(&parses);
         assert!(Solver::Dual.cost(&many) < one_by_one);
+    }
+
+    #[test]
+    fn larger_groups_take_more_memory() {
+        let queries = shape(2_000, 15_000, 300_000);
+        let halves = Shape {
+            largest_group: 1_000,
+            ..queries
+        };
+        let more = |solver: Solver| solver.memory(&halves) - solver.memory(&queries);
+        assert_eq!(more(Solver::Dual), 8 * 2_000 * 2 * 980);
+        assert_eq!(more(Solver::Primal), 8 * 15_000 * 2 * 2 * 980);
+        assert_eq!(more(Solver::ConjugateGradients), 0);
     }
 
     #[test]

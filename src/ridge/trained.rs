@@ -84,7 +84,8 @@ impl<'a> RidgeProblem<'a> {
                 columns: dataset.width(),
             });
         }
-        let shape = Shape::new(&candidates, options.lambdas);
+        let mut shape = Shape::new(&candidates, options.lambdas);
+        shape.largest_group = shape.largest_group.max(options.largest_group);
         let solver = options.choose(&shape, held.saturating_add(candidates.memory()))?;
         tracing::info!(%solver, rows = shape.rows, classes = shape.classes, "training");
         let design = Design::new(candidates, options.query_weight);

@@ -189,7 +189,11 @@ fn the_report_needs_nothing_but_a_browser() {
         nodes.filter(|node| node.tag_name().name() == tag).count()
     };
     assert_eq!(count("svg"), 7);
-    assert_eq!(count("table"), 3);
+    assert_eq!(count("table"), 4);
+    // Seeds are bands, and RankRLS on all columns is a line across.
+    assert!(html.contains("<polygon") && html.contains("; line across: RankRLS on all columns, "));
+    assert!(html.contains("<h2>Selected features</h2>") && html.contains("--seeds 2"));
+    assert!(!html.contains("aria-label=\"\""));
     assert!(html.contains("prefers-color-scheme:dark"));
     assert!(html.contains("they selected the same 3 features"));
 }

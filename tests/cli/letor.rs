@@ -146,7 +146,11 @@ fn curves_have_a_line_for_each_lambda() {
     folder.run("letor data -q --lambdas 2^-1..2^2 --curves all.svg");
     let svg = folder.read("all.svg");
     roxmltree::Document::parse(&svg).unwrap();
-    assert_eq!(lines(&svg), 2 * 2 * 4);
+    assert_eq!(
+        lines(&svg),
+        2 * 3 * 4,
+        "two measures of two folds and of their mean"
+    );
     folder.run("letor data -q --curves figures/new --lambdas 2^-10..2^10");
     let mut names: Vec<String> = fs::read_dir(folder.path("figures/new"))
         .unwrap()
@@ -159,11 +163,15 @@ fn curves_have_a_line_for_each_lambda() {
             "Fold1-map.svg",
             "Fold1-mean-ndcg.svg",
             "Fold2-map.svg",
-            "Fold2-mean-ndcg.svg"
+            "Fold2-mean-ndcg.svg",
+            "mean-map.svg",
+            "mean-mean-ndcg.svg"
         ]
     );
     let svg = folder.read("figures/new/Fold2-map.svg");
     assert!(lines(&svg) == 21 && svg.contains("validation MAP"));
+    let svg = folder.read("figures/new/mean-map.svg");
+    assert!(lines(&svg) == 21 && svg.contains("Mean over 2 folds"));
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn the_path_of_a_selection_is_drawn() {
         "{select} --plot test.html --test test.svm --metrics map,cindex"
     ));
     let html = folder.read("test.html");
-    assert!(html.contains(">cindex<title>") && html.matches("<polyline").count() == 4);
+    assert!(html.contains("cindex of the test data") && html.matches("<polyline").count() == 4);
     folder.run(&format!("{select} --plot path.png -o model.json"));
     let png = std::fs::read(folder.path("path.png")).unwrap();
     assert!(png.starts_with(b"\x89PNG"));
@@ -60,13 +60,13 @@ fn a_file_that_says_no_format_is_a_mistake() {
     let folder = Folder::new();
     // The data is not there either, but that would be found later.
     for arguments in [
-        "select absent.svm -k 1 --lambda 1 --plot a.pdf",
-        "select absent.svm -k 1 --lambda 1 --plot a.pdf --dry-run",
+        "select absent.svm -k 1 --lambda 1 --plot a.gif",
+        "select absent.svm -k 1 --lambda 1 --plot a.gif --dry-run",
         "inspect absent.json --plot a",
         "inspect absent.json --plot -",
     ] {
         let error = folder.fails(arguments, 2);
-        assert!(error.contains(".svg, .png or .html"), "{error}");
+        assert!(error.contains(".svg, .png, .pdf or .html"), "{error}");
     }
     let same = "select absent.svm -k 1 --lambda 1 --plot a.svg -o a.svg";
     assert!(folder.fails(same, 2).contains("the same file"));
@@ -74,4 +74,41 @@ fn a_file_that_says_no_format_is_a_mistake() {
         let error = folder.fails(&format!("{command} --plot absent/a.svg"), 1);
         assert!(error.contains("cannot write to absent/a.svg"), "{error}");
     }
+}
+
+/// Width and height of a PNG.
+fn pixels(png: &[u8]) -> [u32; 2] {
+    [16, 20].map(|at| u32::from_be_bytes(png[at..at + 4].try_into().unwrap()))
+}
+
+#[test]
+fn drawings_have_the_size_that_was_asked_for() {
+    let folder = Folder::new();
+    folder.run("select train.svm -k 3 --lambda 1 --plot wide.png --size 1600x900");
+    assert_eq!(
+        pixels(&std::fs::read(folder.path("wide.png")).unwrap()),
+        [1600, 900]
+    );
+    folder.run("select train.svm -k 3 --lambda 1 --plot wide.svg --size 1600x900");
+    assert!(
+        folder
+            .read("wide.svg")
+            .contains("width=\"1600\" height=\"900\"")
+    );
+    for (size, message) in [("1600", "such as 1600x900"), ("9x9", "such as 1600x900")] {
+        let arguments = format!("select absent.svm -k 1 --lambda 1 --plot a.png --size {size}");
+        assert!(folder.fails(&arguments, 2).contains(message));
+    }
+    let alone = "select absent.svm -k 1 --lambda 1 --size 900x900";
+    assert!(folder.fails(alone, 2).contains("--plot"));
+}
+
+#[test]
+fn papers_get_a_page_of_vectors() {
+    let folder = Folder::new();
+    folder.run("select train.svm -k 3 --lambda 1 --plot path.pdf --size 960x480");
+    let pdf = std::fs::read(folder.path("path.pdf")).unwrap();
+    assert!(pdf.starts_with(b"%PDF-1.4") && pdf.ends_with(b"%%EOF\n"));
+    let text = String::from_utf8_lossy(&pdf);
+    assert!(text.contains("/MediaBox [0 0 720 360]"), "{text}");
 }

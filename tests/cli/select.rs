@@ -180,8 +180,12 @@ fn fewer_candidates_than_asked_for_are_a_warning() {
 #[test]
 fn what_has_no_effect_is_a_warning() {
     let folder = Folder::new();
-    let (_, errors) = folder.run("select train.svm -k 1 --lambda 1 --strategy dense --seed 3");
-    assert!(errors.contains("--seed has no effect"), "{errors}");
+    let select = "select train.svm -k 1 --lambda 1";
+    for seed in ["--strategy dense --seed 3", "--seed 1"] {
+        let (_, errors) = folder.run(&format!("{select} {seed}"));
+        assert!(errors.contains("--seed has no effect"), "{errors}");
+    }
+    assert_eq!(folder.run(select).1, "");
     folder.write("many.txt", "a\nb\nc\nd\ne\nf\ng\nh\n");
     let (_, errors) = folder.run("select train.svm -k 1 --lambda 1 --names many.txt");
     assert!(errors.contains("8 names for 7 columns"), "{errors}");

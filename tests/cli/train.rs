@@ -104,7 +104,10 @@ fn a_list_names_features_as_the_data_do() {
             "list.txt: line 1: expected an index from 1 to 7, found \"8\"",
         ),
         ("1\nword:a\n", "list.txt: line 2: expected an index"),
-        ("5\n", "nothing to train on: all 7 columns are constant"),
+        (
+            "5\n",
+            "nothing to train on: the given feature is constant within every query",
+        ),
     ] {
         folder.write("list.txt", list);
         let error = folder.fails("train train.svm --lambda 1 --features list.txt", 1);

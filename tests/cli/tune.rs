@@ -323,8 +323,11 @@ fn what_may_be_better_beyond_the_grid_is_said() {
     let folder = folder();
     let errors = folder.run("tune train.svm -k 1 --lambdas 1e6,1e9").1;
     assert!(errors.contains("is the smallest of the grid"), "{errors}");
-    let errors = folder.run("tune train.svm -k 2 --lambdas 1 --seed 3").1;
-    assert!(errors.contains("--seed has no effect"), "{errors}");
+    for seed in ["1", "3"] {
+        let tune = format!("tune train.svm -k 2 --lambdas 1 --seed {seed}");
+        let errors = folder.run(&tune).1;
+        assert!(errors.contains("--seed has no effect"), "{errors}");
+    }
 }
 
 #[test]
@@ -356,10 +359,22 @@ fn the_paths_are_drawn_with_the_choice() {
         _ => "2⁴",
     };
     let mark = format!("{} at lambda {name}", chosen["k"]);
-    // A ring and a label in each panel.
-    assert_eq!(svg.matches(&mark).count(), 6, "{mark} in {text}");
+    // A ring and a label in each panel, and the description of all three.
+    assert_eq!(svg.matches(&mark).count(), 9, "{mark} in {text}");
+    // The standard error of the chosen path, and the values within it of the best.
+    assert_eq!(svg.matches("<polygon").count(), 1);
+    assert!(svg.contains(">one standard error from the best</text>"));
     folder.run(&format!("{tune} --plot paths.html --threads 2"));
     assert!(folder.read("paths.html").contains("<svg"));
+    folder.run(&format!(
+        "{tune} --plot tested.svg --test test.svm --metrics map,mrr"
+    ));
+    let tested = folder.read("tested.svg");
+    assert_eq!(
+        tested.matches("<polyline").count(),
+        9 + 2,
+        "two measures of the test data"
+    );
     folder.run(&format!("{tune} --plot paths.png"));
     assert!(
         std::fs::read(folder.path("paths.png"))
@@ -371,7 +386,7 @@ fn the_paths_are_drawn_with_the_choice() {
 #[test]
 fn diagrams_have_a_format_and_a_name_of_their_own() {
     let folder = folder();
-    let error = folder.fails("tune train.svm -k 2 --plot paths.pdf", 2);
+    let error = folder.fails("tune train.svm -k 2 --plot paths.gif", 2);
     assert!(error.contains(".svg"), "{error}");
     let error = folder.fails("tune train.svm -k 2 --plot x.html -o x.html", 2);
     assert!(error.contains("the same file"), "{error}");

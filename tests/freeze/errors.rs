@@ -543,7 +543,7 @@ const SELECT: &[&str] = &[
     "-k 1 --lambda 1 -q -v",
     "-k 1 --lambda 1 -o -",
     "-k 1 --lambda 1 --unknown",
-    "-k 1 --lambda 1 --plot a.pdf",
+    "-k 1 --lambda 1 --plot a.gif",
     "-k 1 --lambda 1 --plot a.svg -o a.svg",
     "-k 4 --extend models/dense.json --lambda 2",
 ];

@@ -102,6 +102,11 @@ impl<'r> Source<'r> {
         })
     }
 
+    /// Whether what is read comes out of a decompressor.
+    pub fn is_compressed(&self) -> bool {
+        self.compression != Compression::None
+    }
+
     /// What a failed read means: trouble with the file, or with what it holds.
     pub fn fault(&self, error: &io::Error) -> Fault {
         if self.watch.failed.load(Ordering::Relaxed) || self.compression == Compression::None {

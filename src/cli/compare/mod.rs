@@ -184,10 +184,15 @@ impl Job<'_> {
             outcomes,
             interrupted,
         } = self.run_all(&Runner::new(self.args, self.threads, &interrupt)?)?;
-        let comparison = Comparison::new(self.task(), outcomes);
+        let mut comparison = Comparison::new(self.task(), outcomes);
+        // The diagrams have a line for it.
+        if (page.is_some() || plot.is_some()) && interrupted.is_none() {
+            let runner = Runner::new(self.args, self.threads, &interrupt)?;
+            comparison.all_columns = runner.all_columns()?;
+        }
         if let Some(code) = interrupted {
             let ran = comparison.ran().count() as u64;
-            let ran = counted(ran, "strategy").replace("strategys", "strategies");
+            let ran = counted(ran, "strategy");
             self.console.warn(format_args!("interrupted after {ran}"));
             if comparison.ran().next().is_none() {
                 return Ok(code);
@@ -198,7 +203,7 @@ impl Job<'_> {
         let drawn = page.map_or(Ok(()), |file| {
             file.write(|writer| writer.write_all(page::page(&comparison).as_bytes()))
         });
-        let plotted = plot.map_or(Ok(()), |plot| plot.write(&page::figure(&comparison)));
+        let plotted = plot.map_or(Ok(()), |plot| plot.write(page::figure(&comparison)));
         let listed = paths.map_or(Ok(()), |file| {
             file.write(|writer| tables::write_paths(&comparison, writer))
         });

@@ -1,13 +1,14 @@
 //! The report as a page that needs nothing but a browser.
 
 use std::fmt::Write as _;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rankrls::compare::{self, Comparison};
 use rankrls::plot::{Figure, escaped};
 
 use super::summary::{answers, failure};
 use super::tables::{Rows, costs, findings, measures};
-use crate::cli::output::format_exact;
+use crate::cli::output::{counted, format_exact};
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--paper:#ffffff;--ink:#1b1f24;--soft:#57606a;--line:#d5dae0;\
@@ -35,6 +36,8 @@ border-bottom:1px solid var(--line)}
 th{color:var(--soft);font-weight:600}
 th:first-child,td:first-child{text-align:left}
 tr.exact td:first-child{font-weight:650}
+.names th,.names td{text-align:left}
+code{overflow-wrap:anywhere}
 .failed{color:var(--soft)}
 ";
 
@@ -51,13 +54,116 @@ pub(super) fn page(comparison: &Comparison) -> String {
     html += &what(comparison);
     html += &at_a_glance(comparison);
     html += &diagrams(comparison);
+    html += &features(comparison);
     html += &tables(comparison);
-    let version = env!("CARGO_PKG_VERSION");
-    let _ = writeln!(
-        html,
-        "<p class=\"soft\">rankrls {version}</p>\n</main>\n</body>\n</html>"
-    );
+    let _ = writeln!(html, "{}</main>\n</body>\n</html>", origin());
     html
+}
+
+/// The program, the command, the day and the machine.
+fn origin() -> String {
+    let arguments = std::env::args().skip(1).map(|argument| {
+        let plain = |char: char| char.is_alphanumeric() || "-_./,:=@+%".contains(char);
+        if !argument.is_empty() && argument.chars().all(plain) {
+            argument
+        } else {
+            format!("'{}'", argument.replace('\'', "'\\''"))
+        }
+    });
+    let command = arguments.collect::<Vec<_>>().join(" ");
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH);
+    let days = seconds.map_or(0, |since| since.as_secs() / 86_400);
+    let [year, month, day] = date(days);
+    let threads = counted(rayon::current_num_threads(), "thread");
+    let machine = [processor().unwrap_or_default(), threads].join(", ");
+    format!(
+        "<p class=\"soft\">Made by rankrls {} on {year}-{month:02}-{day:02} with</p>\n\
+         <p class=\"soft\"><code>rankrls {}</code></p>\n<p class=\"soft\">{}</p>\n",
+        env!("CARGO_PKG_VERSION"),
+        escaped(&command),
+        escaped(machine.trim_start_matches(", "))
+    )
+}
+
+/// Year, month and day that are so many days after the first of January 1970.
+fn date(days: u64) -> [u64; 3] {
+    let leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
+    let (mut days, mut year) = (days, 1970);
+    while days >= 365 + u64::from(leap(year)) {
+        days -= 365 + u64::from(leap(year));
+        year += 1;
+    }
+    let lengths = [
+        31,
+        28 + u64::from(leap(year)),
+        31,
+        30,
+        31,
+        30,
+        31,
+        31,
+        30,
+        31,
+        30,
+        31,
+    ];
+    let mut month = 1;
+    for length in lengths {
+        if days < length {
+            break;
+        }
+        days -= length;
+        month += 1;
+    }
+    [year, month, days + 1]
+}
+
+/// The name of the processor, where the system tells.
+fn processor() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("model name"))?;
+    Some(line.split_once(':')?.1.trim().to_owned())
+}
+
+/// The features by name, in order of selection: of each contestant its first run.
+fn features(comparison: &Comparison) -> String {
+    let named = compare::named(comparison);
+    let runs: Vec<_> = named
+        .iter()
+        .filter_map(|(name, entry)| Some((name, entry.runs.first()?)))
+        .collect();
+    let mut html = "<section>\n<h2>Selected features</h2>\n".to_owned();
+    if runs.iter().any(|(_, run)| run.seed.is_some()) {
+        html += "<p class=\"soft\">Of several seeds the first.</p>\n";
+    }
+    html += "<div class=\"scroll\" tabindex=\"0\">\n<table class=\"names\">\n<thead><tr>\
+             <th scope=\"col\">step</th>";
+    for (name, _) in &runs {
+        let _ = write!(html, "<th scope=\"col\">{}</th>", escaped(name));
+    }
+    html += "</tr></thead>\n<tbody>\n";
+    let most = runs
+        .iter()
+        .map(|(_, run)| run.steps.len())
+        .max()
+        .unwrap_or(0);
+    for step in 0..most {
+        let _ = write!(html, "<tr><td>{}</td>", step + 1);
+        for (_, run) in &runs {
+            let name = run.steps.get(step).map(|step| {
+                let index = step.feature.to_string();
+                step.name
+                    .clone()
+                    .filter(|name| !name.is_empty())
+                    .unwrap_or(index)
+            });
+            let _ = write!(html, "<td>{}</td>", escaped(&name.unwrap_or_default()));
+        }
+        html += "</tr>\n";
+    }
+    html + "</tbody>\n</table>\n</div>\n</section>\n"
 }
 
 /// What was compared.
@@ -179,4 +285,24 @@ fn table(rows: &Rows, comparison: &Comparison) -> String {
         html += "</tr>\n";
     }
     html + "</tbody>\n</table>\n</div>\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::date;
+
+    #[test]
+    fn days_have_dates() {
+        for (days, expected) in [
+            (0, [1970, 1, 1]),
+            (58, [1970, 2, 28]),
+            (59, [1970, 3, 1]),
+            (11_016, [2000, 2, 29]),
+            (11_017, [2000, 3, 1]),
+            (20_453, [2025, 12, 31]),
+            (20_454, [2026, 1, 1]),
+        ] {
+            assert_eq!(date(days), expected);
+        }
+    }
 }

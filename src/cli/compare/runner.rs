@@ -8,7 +8,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use rankrls::compare::{Contestant, Outcome, Selected};
+use rankrls::compare::{AllColumns, Contestant, Outcome, Selected};
 use rankrls::greedy::Refit;
 use serde::Deserialize;
 
@@ -122,12 +122,9 @@ impl<'a> Runner<'a> {
     /// `rankrls select`, all but the seed.
     fn command(&self, contestant: Contestant) -> Command {
         let args = self.args;
-        let mut command = Command::new(&self.program);
-        command.args(["select", "--quiet", "--json"]);
+        let mut command = self.on_data("select");
         command.arg(format!("-k{}", args.k));
-        command.arg(format!("--lambda={}", args.lambda.value()));
         command.arg(format!("--strategy={}", contestant.strategy));
-        command.arg(format!("--query-weight={}", args.query_weight));
         let (target, distils) = (&args.target, contestant.strategy.distils());
         command.arg(format!("--labels={}", target.labels));
         if let Some(refit) = target.refit {
@@ -144,15 +141,8 @@ impl<'a> Runner<'a> {
                 command.arg(joined("--teacher=", teacher));
             }
         }
-        command.args(args.data.arguments());
         if let Some(candidates) = contestant.candidates {
             command.arg(format!("--candidates={candidates}"));
-        }
-        if let Some(threads) = self.threads {
-            command.arg(format!("--threads={threads}"));
-        }
-        if args.zero_based {
-            command.arg("--zero-based");
         }
         if let Some(names) = &args.names {
             command.arg(joined("--names=", names));
@@ -164,6 +154,34 @@ impl<'a> Runner<'a> {
             command.arg(format!("--metrics={}", names.join(",")));
         }
         command.args(args.rules.arguments());
+        command
+    }
+
+    /// RankRLS on all columns; none where it cannot be trained, such as for want of memory.
+    ///
+    /// # Errors
+    /// If the process cannot be started.
+    pub(super) fn all_columns(&self) -> Result<Option<AllColumns>> {
+        let Ok(finished) = self.finish(self.on_data("train"))? else {
+            return Ok(None);
+        };
+        Ok(serde_json::from_slice(&finished.output).ok())
+    }
+
+    /// A command that works on the training data, with what all of them are told.
+    fn on_data(&self, name: &str) -> Command {
+        let args = self.args;
+        let mut command = Command::new(&self.program);
+        command.args([name, "--quiet", "--json"]);
+        command.arg(format!("--lambda={}", args.lambda.value()));
+        command.arg(format!("--query-weight={}", args.query_weight));
+        command.args(args.data.arguments());
+        if let Some(threads) = self.threads {
+            command.arg(format!("--threads={threads}"));
+        }
+        if args.zero_based {
+            command.arg("--zero-based");
+        }
         // A name that begins with a hyphen is no option.
         if args.path.as_os_str().as_encoded_bytes().starts_with(b"-") {
             command.arg(PathBuf::from(".").join(&args.path));

@@ -18,7 +18,7 @@ use rankrls_parses::linkgrammar;
 use crate::cli::args::usage;
 use crate::cli::console::{Console, Interrupt};
 use crate::cli::data::check_one_stdin;
-use crate::cli::output::print_json;
+use crate::cli::output::{print_json, sizes};
 
 /// Sentences that are named in warnings; the manifest names all.
 const NAMED: usize = 10;
@@ -407,8 +407,8 @@ fn part(text: &mut String, file: &str, part: &Part) {
     let labels = &part.labels;
     let _ = writeln!(
         text,
-        "{file}: {} rows, {} queries, {} columns, {} non-zeros",
-        part.rows, part.queries, part.columns, part.nonzeros
+        "{file}: {}",
+        sizes(part.rows, part.queries, part.columns, part.nonzeros)
     );
     if part.unseen_features > 0 {
         let _ = writeln!(

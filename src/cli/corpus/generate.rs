@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use crate::cli::args::usage;
 use crate::cli::console::Console;
-use crate::cli::output::{OutputFile, print, print_json};
+use crate::cli::output::{OutputFile, print, print_json, sizes};
 
 const STYLE: &str = "{bar:24} {pos}/{len} rows{left}";
 
@@ -340,8 +340,8 @@ impl Part<'_> {
     fn text(&self, title: &str) -> String {
         let (report, labels) = (self.report, &self.labels);
         let mut text = format!(
-            "{title}: {} rows, {} queries, {} columns, {} non-zeros\n",
-            report.rows, report.queries, report.columns, report.nonzeros
+            "{title}: {}\n",
+            sizes(report.rows, report.queries, report.columns, report.nonzeros)
         );
         let _ = writeln!(
             text,

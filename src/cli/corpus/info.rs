@@ -140,9 +140,9 @@ impl<'a> InfoReport<'a> {
         let _ = writeln!(
             text,
             "      {}, {} and {} in one query only\ndensity {}\nBLAKE3 {hash}\n",
-            counted(data.empty_columns as u64, "empty column"),
-            counted(description.single_query_columns as u64, "column"),
-            counted_classes(*single_query_classes),
+            counted(data.empty_columns, "empty column"),
+            counted(description.single_query_columns, "column"),
+            counted(*single_query_classes, "column class"),
             description.density.map_or_else(|| "-".to_owned(), number),
         );
         let _ = writeln!(text, "{}\n", self.spreads());
@@ -208,11 +208,6 @@ impl<'a> InfoReport<'a> {
         }
         table.trim_fmt()
     }
-}
-
-fn counted_classes(count: usize) -> String {
-    let plural = if count == 1 { "" } else { "es" };
-    format!("{count} column class{plural}")
 }
 
 fn counts(spread: &Spread<usize>) -> [String; 4] {

@@ -16,8 +16,8 @@ use rankrls::greedy::{Criterion, Selection, SelectionOptions};
 use rankrls::metrics::parse_list;
 use rankrls::plot::{self, Figure, Panel, Path, power};
 use rankrls::tune::{
-    Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Rule, TuneError, TuneOptions,
-    Tuned, resume_among,
+    Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Point, Rule, TuneError,
+    TuneOptions, Tuned, resume_among,
 };
 use rankrls::{Dataset, Lambda, Metric, Model, StrategyKind, TestPath, memory};
 
@@ -25,7 +25,7 @@ use super::args::{self, Lambdas, Measures, RulesArgs, at_least_one, usage};
 use super::checkpoint::{self, CheckpointArgs};
 use super::console::{Condition, Console, Interrupt, warn_of_edge, warn_of_lost_digits};
 use super::data::{self, Sizes, TeacherArgs, TestSizes, TrainingData};
-use super::output::{OutputFile, PlotArgs, format_exact, print_report};
+use super::output::{OutputFile, PlotArgs, format_exact, print_report, test_panels};
 use report::{Report, TableFile};
 
 const STYLE: &str = "{bar:24} {pos}/{len} steps{msg}{left}";
@@ -124,6 +124,9 @@ pub(crate) struct TuneArgs {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
+    /// Whether there is a --seed.
+    #[arg(skip)]
+    pub(super) seed_given: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -370,7 +373,7 @@ pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
     let metrics = args.test_metrics()?;
     let test_sizes = input.test.as_ref();
     let test_sizes = test_sizes.map(|test| TestSizes::new(test, &metrics, &args.rules.rules()));
-    warn(&tuned, &selection, &options, console);
+    warn(&tuned, &selection, &options, args.seed_given, console);
     let report = Report {
         tuned: &tuned,
         selection: &selection,
@@ -387,7 +390,7 @@ pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
             file.write(&report)?;
         }
         if let Some(file) = plot_file {
-            file.write(&figure(&tuned, &options))?;
+            file.write(figure(&tuned, &options, test_path.as_ref()))?;
         }
         if let Some(file) = page_file {
             let page = report.page(&figure(&tuned, &options));
@@ -406,7 +409,13 @@ pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
     Ok(interrupt.code().unwrap_or(ExitCode::SUCCESS))
 }
 
-fn warn(tuned: &Tuned, selection: &Selection, options: &TuneOptions<'_>, console: Console) {
+fn warn(
+    tuned: &Tuned,
+    selection: &Selection,
+    options: &TuneOptions<'_>,
+    seed_given: bool,
+    console: Console,
+) {
     if tuned.interrupted {
         let models = tuned.outcomes.iter().map(|outcome| outcome.points.len());
         let models: usize = models.sum();
@@ -415,7 +424,7 @@ fn warn(tuned: &Tuned, selection: &Selection, options: &TuneOptions<'_>, console
         ));
     }
     let folds = matches!(options.evidence, Evidence::Folds { .. });
-    if options.selection.seed != 1 && selection.sampler.is_none() && !folds {
+    if seed_given && selection.sampler.is_none() && !folds {
         let strategy = selection.strategy;
         console.warn(format_args!(
             "--seed has no effect: {strategy} draws nothing at random without --candidates"
@@ -490,19 +499,21 @@ impl Observer for Watch<'_> {
     }
 }
 
-/// Three panels of values against the number of features, one line a lambda, the chosen model
-/// marked: the measure that models were judged by, and error and concordance index of the
-/// leave-query-out predictions.
-fn figure(tuned: &Tuned, options: &TuneOptions<'_>) -> Figure {
+/// Panels of values against the number of features, one line a lambda, the chosen model marked:
+/// the measure that models were judged by, error and concordance index of the leave-query-out
+/// predictions, and the measures of the test data along the chosen path. The first panel has the
+/// standard error of the chosen path, and the values within one standard error of the best.
+fn figure(tuned: &Tuned, options: &TuneOptions<'_>, test: Option<&TestPath<'_>>) -> Figure {
     let parameter = Some("lambda");
     let chosen = Some((tuned.choice.position, tuned.choice.k));
     let path = |outcome: &Outcome| {
-        let steps = outcome.points.iter().map(|point| point.step.clone());
-        Path::new(power(outcome.lambda), &steps.collect::<Vec<_>>())
+        let steps = outcome.points.iter().map(|point| &point.step);
+        let steps = steps.map(|step| (step.lqo_error, step.lqo_cindex));
+        Path::new(power(outcome.lambda.value()), steps)
     };
     let means = |outcome: &Outcome| {
         let means = outcome.points.iter().map(|point| point.score.mean);
-        (power(outcome.lambda), means.collect())
+        (power(outcome.lambda.value()), means.collect())
     };
     let measure = match options.measure {
         Measure::SquaredError => "squared error a query".to_owned(),
@@ -514,10 +525,41 @@ fn figure(tuned: &Tuned, options: &TuneOptions<'_>) -> Figure {
         Evidence::Folds { count, .. } => format!("{measure}, {count} folds"),
     };
     let curves = tuned.outcomes.iter().map(means).collect();
-    let judged = plot::panel(label, curves, parameter, chosen);
+    let mut judged = plot::panel(label, curves, parameter, chosen);
+    let scores = || tuned.outcomes.iter().map(|outcome| &outcome.points);
+    let spread = |point: &Point| Some((point.score.mean?, point.score.standard_error?));
+    if let (Some(series), Some(points)) = (
+        judged.series.get_mut(tuned.choice.position),
+        scores().nth(tuned.choice.position),
+    ) {
+        let band = (1..).zip(points).filter_map(|(features, point)| {
+            let (mean, error) = spread(point)?;
+            Some((f64::from(features), mean - error, mean + error))
+        });
+        series.band = band.collect();
+    }
+    let lower = options.measure.lower_is_better();
+    let best = scores().flatten().filter_map(spread).reduce(|best, other| {
+        if options.measure.better(other.0, best.0) {
+            other
+        } else {
+            best
+        }
+    });
+    if let Some((mean, error)) = best {
+        let limit = if lower { mean + error } else { mean - error };
+        judged = judged.level(limit, "one standard error from the best");
+    }
     let paths: Vec<Path> = tuned.outcomes.iter().map(path).collect();
     let title = format!("Choice of lambda and k by the rule {}", options.rule.name());
     let mut figure = plot::paths(title, &paths, parameter, chosen);
     figure.panels.insert(0, Panel::Lines(judged));
-    figure
+    match test {
+        Some(test) => test_panels(figure, test),
+        None => figure,
+    }
+    .note(format!(
+        "Thick line and ring: chosen by the rule {}. Band: one standard error of the chosen path.",
+        options.rule.name()
+    ))
 }

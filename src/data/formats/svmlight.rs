@@ -457,6 +457,21 @@ mod tests {
     }
 
     #[test]
+    fn damage_that_reads_as_text_is_called_damage() {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::none());
+        encoder.write_all(long_text().as_bytes()).unwrap();
+        let mut bytes = encoder.finish().unwrap();
+        let at = memchr::memmem::find(&bytes, b" 1:").unwrap();
+        bytes[at + 1] = b'x';
+        for chunk in [16, 1000, 1 << 20] {
+            let options = ReadOptions::new().chunk(chunk);
+            let error = options.read_from(&bytes[..], "f").unwrap_err();
+            assert_eq!(error.kind(), ReadErrorKind::Corrupt, "{error}");
+            assert!(error.to_string().contains("intact gzip data"), "{error}");
+        }
+    }
+
+    #[test]
     fn columns_beyond_the_width_are_dropped_and_counted() {
         let text = b"1 1:1 5:1 6:0 9:1\n2 2:1 9:2\n";
         for chunk in [1, 100] {

@@ -24,6 +24,9 @@ use super::piece::{Grammar, Piece};
 /// Chunks that may wait to be parsed.
 const QUEUE: usize = 4;
 
+/// Bytes of text that are looked through for damage after a bad line.
+const MOST_DRAINED: u64 = 1 << 30;
+
 /// How a file is read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Plan {
@@ -67,11 +70,17 @@ impl Text {
     /// Reads the whole of `source`.
     pub(super) fn read(source: Source<'_>, plan: Plan) -> Result<Self, ReadError> {
         let name = source.name.clone();
-        let chunks = Chunks::new(source, plan.chunk, plan.limit);
-        let (pieces, failure) = parse(chunks, plan).map_err(|e| ReadError::io(&name, &e))?;
+        let mut chunks = Chunks::new(source, plan.chunk, plan.limit);
+        let (pieces, failure) =
+            parse(&mut chunks, plan).map_err(|error| ReadError::io(&name, &error))?;
         let mut text = Self::new(name, plan.regroup);
-        for piece in pieces {
-            text.append(piece, plan)?;
+        let mut pieces = pieces.into_iter();
+        if let Err(error) = pieces.try_for_each(|piece| text.append(piece, plan)) {
+            // Damaged compressed data often come out as nonsense before the decompressor notices.
+            let failed = failure.map(|failure| failure.fault);
+            let failed = failed.or_else(|| chunks.drain());
+            let corrupt = failed.filter(|fault| fault.kind == ReadErrorKind::Corrupt);
+            return Err(corrupt.map_or(error, |fault| fault.of(&text.name)));
         }
         text.dropped_columns.sort_unstable();
         text.dropped_columns.dedup();
@@ -195,7 +204,7 @@ pub(super) fn returning(id: &str, began: &str) -> Fault {
 
 /// Parses all chunks, or at least all up to the first that is bad or too much, in order. A text of
 /// one chunk takes no threads.
-fn parse(mut chunks: Chunks<'_>, plan: Plan) -> std::io::Result<(Vec<Piece>, Option<Failure>)> {
+fn parse(chunks: &mut Chunks<'_>, plan: Plan) -> std::io::Result<(Vec<Piece>, Option<Failure>)> {
     let first = match chunks.next() {
         Ok(Some(text)) => text,
         Ok(None) => return Ok((Vec::new(), None)),
@@ -222,7 +231,7 @@ fn parse(mut chunks: Chunks<'_>, plan: Plan) -> std::io::Result<(Vec<Piece>, Opt
     clippy::needless_pass_by_value,
     reason = "the end of the sender ends the queue"
 )]
-fn feed(first: Vec<u8>, mut chunks: Chunks<'_>, sender: SyncSender<Vec<u8>>) -> Option<Failure> {
+fn feed(first: Vec<u8>, chunks: &mut Chunks<'_>, sender: SyncSender<Vec<u8>>) -> Option<Failure> {
     sender.send(first).ok()?;
     loop {
         match chunks.next() {
@@ -350,6 +359,16 @@ impl<'r> Chunks<'r> {
                 &format!("a line of more than {length} bytes"),
             ));
         }
+    }
+
+    /// Reads compressed data to their end, and says what is wrong there.
+    fn drain(&mut self) -> Option<Fault> {
+        if !self.source.is_compressed() {
+            return None;
+        }
+        let mut rest = self.source.by_ref().take(MOST_DRAINED);
+        let error = std::io::copy(&mut rest, &mut std::io::sink()).err()?;
+        Some(self.source.fault(&error))
     }
 
     fn fail(&mut self, fault: Fault) {

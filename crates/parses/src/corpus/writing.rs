@@ -451,6 +451,9 @@ impl Building<'_> {
 
 /// Why no sentence is left.
 fn unused_text(sentences: &Sentences) -> String {
+    if sentences.read == 0 {
+        return "the treebank has none".to_owned();
+    }
     let counts: Vec<_> = sentences
         .left_out()
         .map(|(count, reason)| format!("{count} {}", reason.text()))
