@@ -126,7 +126,6 @@ impl<'a> Runner<'a> {
         command.arg(format!("-k{}", args.k));
         command.arg(format!("--strategy={}", contestant.strategy));
         let (target, distils) = (&args.target, contestant.strategy.distils());
-        command.arg(format!("--labels={}", target.labels));
         if let Some(refit) = target.refit {
             command.arg(format!("--refit={refit}"));
         }
@@ -175,6 +174,7 @@ impl<'a> Runner<'a> {
         command.args([name, "--quiet", "--json"]);
         command.arg(format!("--lambda={}", args.lambda.value()));
         command.arg(format!("--query-weight={}", args.query_weight));
+        command.arg(format!("--labels={}", args.target.labels));
         command.args(args.data.arguments());
         if let Some(threads) = self.threads {
             command.arg(format!("--threads={threads}"));
