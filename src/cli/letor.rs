@@ -511,7 +511,9 @@ impl CurveFiles {
             Self::One(file) => {
                 let figure = Figure::new("Validation measures of Greedy RankRLS")
                     .columns(2)
-                    .note("Thick line and ring: chosen by validation MAP.");
+                    .note(
+                        "Thick line and ring: chosen by validation MAP, and the best of the means.",
+                    );
                 let panels = folds.iter().flat_map(|fold| curves(&fold.outcome));
                 let means = mean_curves(folds).into_iter().flatten();
                 file.write(means.chain(panels).fold(figure, Figure::lines))?;
