@@ -393,7 +393,7 @@ pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
             file.write(figure(&tuned, &options, test_path.as_ref()))?;
         }
         if let Some(file) = page_file {
-            let page = report.page(&figure(&tuned, &options));
+            let page = report.page(&figure(&tuned, &options, test_path.as_ref()));
             file.write(|writer| writer.write_all(page.as_bytes()))?;
         }
         if let Some(file) = model_file {
