@@ -215,7 +215,7 @@ impl Interrupt {
                 bar.suspend(|| {
                     console.tell(format_args!(
                         "finishing {what}, Ctrl-C again to stop at once\n"
-                    ))
+                    ));
                 });
             }
         });

@@ -142,12 +142,11 @@ impl EvaluateArgs {
             });
             read = Some((columns, loaded));
         }
-        let loaded = match read {
-            Some((_, loaded)) => loaded,
-            None => {
-                let options = self.data.options(0).zero_based(self.zero_based);
-                data::read(&options, &self.path, console)?
-            }
+        let loaded = if let Some((_, loaded)) = read {
+            loaded
+        } else {
+            let options = self.data.options(0).zero_based(self.zero_based);
+            data::read(&options, &self.path, console)?
         };
         for path in &self.scores {
             scored.push(self.by_scores(path, &loaded)?);
@@ -247,7 +246,8 @@ struct QueryRow<'a> {
 
 #[derive(Serialize)]
 struct Comparisons<'a> {
-    comparisons: Vec<Comparison<'a>>,
+    #[serde(rename = "comparisons")]
+    pairs: Vec<Comparison<'a>>,
     confidence: f64,
     resamples: usize,
     seed: u64,
@@ -376,7 +376,7 @@ impl<'a> Report<'a> {
 impl<'a> Comparisons<'a> {
     /// Of all pairs.
     fn new(all: &'a [Ranking], options: PairedOptions) -> Result<Self> {
-        let mut comparisons = Vec::new();
+        let mut compared = Vec::new();
         for (place, first) in all.iter().enumerate() {
             for second in &all[place + 1..] {
                 let pairs = first
@@ -384,19 +384,19 @@ impl<'a> Comparisons<'a> {
                     .metrics
                     .iter()
                     .zip(&second.evaluation.metrics);
-                let compared = pairs.map(|(a, b)| {
-                    let found = paired(&a.per_query, &b.per_query, &options)?;
-                    Ok((a.metric.to_string(), found))
+                let found = pairs.map(|(a, b)| {
+                    let values = paired(&a.per_query, &b.per_query, &options)?;
+                    Ok((a.metric.to_string(), values))
                 });
-                comparisons.push(Comparison {
+                compared.push(Comparison {
                     first: &first.name,
                     second: &second.name,
-                    metrics: Object(compared.collect::<Result<_>>()?),
+                    metrics: Object(found.collect::<Result<_>>()?),
                 });
             }
         }
         Ok(Self {
-            comparisons,
+            pairs: compared,
             confidence: options.confidence,
             resamples: options.resamples,
             seed: options.seed,
@@ -418,12 +418,9 @@ impl<'a> Comparisons<'a> {
             "losses",
         ];
         let mut table = table(&header);
-        let measures = self
-            .comparisons
-            .first()
-            .map_or(0, |first| first.metrics.0.len());
+        let measures = self.pairs.first().map_or(0, |first| first.metrics.0.len());
         for place in 0..measures {
-            for comparison in &self.comparisons {
+            for comparison in &self.pairs {
                 let (name, found) = &comparison.metrics.0[place];
                 let ends = found.interval.map_or_else(
                     || "-".to_owned(),
