@@ -198,15 +198,23 @@ fn peer(trial: &Trial, steps: &[usize], name: &str, folder: &Path) -> Result<Val
     let (train, scores) = (file("train.svm"), file("scores.txt"));
     let projected = trial.train.project(&columns)?;
     write_svmlight(&projected, fs::File::create(&train)?)?;
-    let values = steps.iter().map(|&k| {
+    let choose = |k: usize| -> Result<Vec<u32>> {
         let script = "benches/peers/peer.py";
         let k = k.to_string();
         let arguments = [script, name, &train, &train, &k, "16", &scores];
         let printed = output(&mut command(&python, &arguments))?;
         let last = printed.lines().last().context("expected a line of JSON")?;
         let found: Chosen = serde_json::from_str(last)?;
-        let features: Vec<u32> = found.features.iter().map(|&one| columns[one - 1]).collect();
-        refitted(trial, Some(&features))
+        Ok(found.features.iter().map(|&one| columns[one - 1]).collect())
+    };
+    // The gain orders all columns at once.
+    let ordered = match (name, steps.last()) {
+        ("lightgbm", Some(&most)) => Some(choose(most)?),
+        _ => None,
+    };
+    let values = steps.iter().map(|&k| match &ordered {
+        Some(all) => refitted(trial, Some(&all[..k.min(all.len())])),
+        None => refitted(trial, Some(&choose(k)?)),
     });
     values.collect()
 }
