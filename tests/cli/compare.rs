@@ -28,9 +28,14 @@ fn all_strategies_are_compared() {
     }
     assert_eq!(document["data"]["rows"], 8);
     let entries = document["strategies"].as_array().unwrap();
-    assert_eq!(entries.len(), 8);
+    assert_eq!(entries.len(), 9);
     for entry in entries {
         let name = entry["strategy"].as_str().unwrap();
+        if name == "distil" {
+            let error = entry["error"].as_str().unwrap();
+            assert!(error.contains("3 queries: expected at least 10"), "{error}");
+            continue;
+        }
         assert!(entry["error"].is_null(), "{entry}");
         let exact = ["dense", "lowmem", "bounded"].contains(&name);
         assert_eq!(entry["exact"], exact, "{name}");
