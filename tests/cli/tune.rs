@@ -372,8 +372,8 @@ fn the_paths_are_drawn_with_the_choice() {
     let tested = folder.read("tested.svg");
     assert_eq!(
         tested.matches("<polyline").count(),
-        9 + 2,
-        "two measures of the test data"
+        9 + 3,
+        "the measure and two more on the test data"
     );
     folder.run(&format!("{tune} --plot paths.png"));
     assert!(
