@@ -268,6 +268,19 @@ pub(crate) fn read_named(
     Ok(dataset)
 }
 
+/// Fewest queries that leave-query-out says something about.
+const FEW: usize = 5;
+
+/// Warns of training data with so few queries that hold-outs say little.
+pub(crate) fn warn_of_few_queries(queries: usize, console: Console) {
+    if (2..FEW).contains(&queries) {
+        console.warn(format_args!(
+            "there are only {queries} queries: what is predicted for one by a model of the others \
+             says little"
+        ));
+    }
+}
+
 /// Warns of columns that are unknown to `to`, such as a model.
 pub(crate) fn warn_dropped(loaded: &Loaded, to: &str, console: Console) {
     if loaded.dropped_columns > 0 {

@@ -108,7 +108,11 @@ impl Costs {
     ) -> Result<Self> {
         let auto = match plan(candidates, held, options) {
             Ok(plan) => Some(plan.strategy),
-            Err(SelectError::Memory { .. } | SelectError::NoCandidates { .. }) => None,
+            Err(
+                SelectError::Memory { .. }
+                | SelectError::NoCandidates { .. }
+                | SelectError::OneQuery,
+            ) => None,
             Err(error) => return Err(error.into()),
         };
         Ok(Self {

@@ -19,7 +19,9 @@ use rankrls::{ColumnClasses, Dataset, Lambda, Model, TestPath, memory};
 use super::args::{self, Measures, RulesArgs, at_least_one, usage};
 use super::checkpoint::{self, CheckpointArgs, Extended, Start};
 use super::console::{Condition, Console, Interrupt, warn_of_lost_digits};
-use super::data::{self, Sizes, TeacherArgs, TestSizes, TrainingData, check_one_stdin};
+use super::data::{
+    self, Sizes, TeacherArgs, TestSizes, TrainingData, check_one_stdin, warn_of_few_queries,
+};
 use super::output::{OutputFile, PlotArgs, PlotFile, format_exact, print_report, test_panels};
 use super::plan::PlanReport;
 use super::report::SelectionReport;
@@ -308,6 +310,7 @@ impl Job<'_> {
     }
 
     fn warn(&self, selection: &Selection, classes: usize) {
+        warn_of_few_queries(self.input.train.queries().len(), self.console);
         warn_of_lost_digits(selection.condition, Condition::Estimate, self.console);
         let (taken, asked) = (selection.steps.len(), self.args.k);
         match selection.ending {

@@ -11,15 +11,15 @@ use clap::Args;
 use rankrls::data::LabelScale;
 use rankrls::model::{FeatureChoice, read_features};
 use rankrls::ridge::{
-    Convergence, HOLDOUT_TOLERANCE, Holdout, HoldoutScheme, RidgeProblem, TOLERANCE, TrainOptions,
-    Trained,
+    Convergence, HOLDOUT_TOLERANCE, Holdout, HoldoutScheme, RidgeProblem, TOLERANCE, TrainError,
+    TrainOptions, Trained,
 };
 use rankrls::{ColumnClasses, Dataset, Lambda, Model, QueryWeight, Solver, memory};
 use serde::Serialize;
 
 use super::args::{self, Lambdas, auto_or, usage};
 use super::console::{Condition, Console, Interrupt, warn_of_edge, warn_of_lost_digits};
-use super::data::{Sizes, TrainingData, check_one_stdin};
+use super::data::{Sizes, TrainingData, check_one_stdin, warn_of_few_queries};
 use super::output::{OutputFile, format_exact, measure, number, print_report, table};
 
 /// Train RankRLS on all features, or on given ones, without selection
@@ -305,7 +305,7 @@ impl TrainArgs {
         let scheme = self.scheme(problem, queries);
         let groups = scheme.map(|scheme| scheme.groups(queries)).transpose()?;
         if lambdas.len() > 1 && queries < 2 {
-            bail!("which lambda is best is not known: expected two queries or more, found one");
+            bail!("which lambda is best is not known, as {}", TrainError::OneQuery);
         }
         let entry = |lambda: Lambda, holdout: Option<Holdout>| {
             Entry::new(problem, lambda, scheme.zip(holdout))
@@ -420,6 +420,10 @@ impl Report {
                     ));
                 }
             }
+        }
+        warn_of_few_queries(self.data.queries, console);
+        if self.data.queries == 1 {
+            console.warn(format_args!("no hold-out: {}", TrainError::OneQuery));
         }
     }
 

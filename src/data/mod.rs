@@ -33,6 +33,7 @@ pub use formats::{
 };
 pub use hash::{DataHash, InvalidHash};
 pub use label_scale::LabelScale;
+pub(crate) use queries::GIVE_QUERIES;
 pub use queries::Queries;
 pub use rankrls_files::{CompleteOutput, Output, Strings};
 

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 use crate::Lambda;
 use crate::columns::{ColumnClasses, none_varies};
+use crate::data::GIVE_QUERIES;
 use crate::greedy::{Criterion, StrategyKind};
 use crate::memory::Bytes;
 use crate::metrics::{Metric, MetricsError};
@@ -19,6 +20,11 @@ pub enum SelectError {
     /// An empty random subset was asked for.
     #[error("0 candidates a step: expected at least one")]
     NothingSampled,
+    /// There is no other query to train on when the only one is left out.
+    #[error(
+        "leave-query-out is undefined: the data are one query, and without it nothing is left to train on; {GIVE_QUERIES}"
+    )]
+    OneQuery,
     /// No column is of any use.
     #[error("nothing to select from: {}", none_varies(*columns))]
     NoCandidates {

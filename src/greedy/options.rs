@@ -120,6 +120,9 @@ impl SelectionOptions {
                 columns: candidates.summary().columns,
             });
         }
+        if candidates.queries().len() == 1 {
+            return Err(SelectError::OneQuery);
+        }
         self.check_strategy()
     }
 

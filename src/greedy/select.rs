@@ -98,7 +98,7 @@ impl Selection {
 /// Selects features of `dataset`.
 ///
 /// # Errors
-/// [`SelectError`] when there is nothing to select, or not the memory to do it.
+/// [`SelectError`] when there is nothing to select, a single query, or not the memory to do it.
 pub fn select(
     dataset: &Dataset<'_>,
     options: &SelectionOptions,

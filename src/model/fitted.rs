@@ -223,7 +223,8 @@ impl RankRls {
 
     /// Predictions for the training data by models that have not seen the query, or have not seen
     /// the examples of the scheme that was asked for; `None` by default with solver `cg`, which
-    /// would have to train again for every query.
+    /// would have to train again for every query, and for data of one query, which leave nothing to
+    /// train on.
     pub fn holdout(&self) -> Option<&Holdout> {
         self.holdout.as_ref()
     }
@@ -294,7 +295,7 @@ impl RankRlsParams {
     }
 
     /// The examples to hold out, with any solver. The default is leave-query-out, except with
-    /// solver `cg`.
+    /// solver `cg` and for data of one query.
     #[must_use]
     pub fn holdout(mut self, scheme: HoldoutScheme) -> Self {
         self.holdout = Some(scheme);
@@ -318,7 +319,8 @@ impl RankRlsParams {
         let problem = RidgeProblem::among(data, &classes, data.memory(), &self.options)?;
         let solver = problem.solver();
         let trained = problem.train(self.lambda)?;
-        let default = solver.has_holdout().then(HoldoutScheme::default);
+        let leaves_out = solver.has_holdout() && data.queries().len() > 1;
+        let default = leaves_out.then(HoldoutScheme::default);
         let scheme = self.holdout.or(default);
         let holdout = scheme
             .map(|scheme| trained.holdout_by(&scheme))

@@ -49,7 +49,10 @@ const SCHEMES: &[Row] = &[
     Row {
         name: "lqo",
         counts: false,
-        groups: |_, queries| Ok(Groups::queries(queries)),
+        groups: |_, queries| match queries {
+            1 => Err(TrainError::OneQuery),
+            _ => Ok(Groups::queries(queries)),
+        },
     },
     Row {
         name: "folds",
@@ -90,7 +93,8 @@ impl HoldoutScheme {
     /// The groups that are held out of so many queries.
     ///
     /// # Errors
-    /// [`TrainError::Folds`] for less than two folds or more than queries.
+    /// [`TrainError::Folds`] for less than two folds or more than queries,
+    /// [`TrainError::OneQuery`] for leave-query-out of one query.
     pub fn groups(&self, queries: usize) -> Result<Groups, TrainError> {
         (self.row.groups)(self, queries)
     }
@@ -222,9 +226,9 @@ impl Trained<'_> {
     /// [`holdout`](Self::holdout) of every query on its own.
     ///
     /// # Errors
-    /// As [`holdout`](Self::holdout).
+    /// As [`holdout`](Self::holdout), and [`TrainError::OneQuery`] for data of one query.
     pub fn leave_query_out(&self) -> Result<Holdout, TrainError> {
-        self.holdout(&Groups::queries(self.problem.design.queries().len()))
+        self.holdout_by(&HoldoutScheme::default())
     }
 
     /// Predictions for every query by models that were trained without its group.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::columns::{ColumnClasses, QueryWeight, none_varies};
-use crate::data::LabelScale;
+use crate::data::{GIVE_QUERIES, LabelScale};
 use crate::kernels::LANES;
 use crate::memory::Bytes;
 
@@ -306,6 +306,11 @@ pub enum TrainError {
         /// Columns of the data.
         columns: usize,
     },
+    /// There is no other query to train on when the only one is left out.
+    #[error(
+        "leave-query-out is undefined: the data are one query, and without it nothing is left to train on; {GIVE_QUERIES}"
+    )]
+    OneQuery,
     /// The memory limit is too low. Sizes in bytes.
     #[error(
         "{what} needs {needed} with the data, {limit} are allowed; {remedy}",

@@ -33,6 +33,17 @@ pub enum TuneError {
         "leave-query-out predictions flatter where a teacher has seen all labels, and do not know of refitted weights: judge by folds or by validation data"
     )]
     FlatteringEvidence,
+    /// Folds so large that selection without one of them sees a single query.
+    #[error(
+        "{count} folds of {queries} queries leave a single query to select from, and \
+         leave-query-out needs two: give more queries or more folds"
+    )]
+    OneQueryLeft {
+        /// Folds asked for.
+        count: usize,
+        /// Queries there are.
+        queries: usize,
+    },
     /// A rule that cannot be followed.
     #[error("{what} is {found}: expected {expected}")]
     Rule {

@@ -78,7 +78,14 @@ fn folds(dataset: &Dataset<'_>, options: &TuneOptions<'_>) -> Result<Vec<Fold>, 
     let Evidence::Folds { count, seed } = options.evidence else {
         return Ok(Vec::new());
     };
-    let parts = fold_queries(dataset.queries().len(), count, seed)?;
+    let queries = dataset.queries().len();
+    if queries == 1 {
+        return Err(SelectError::OneQuery.into());
+    }
+    let parts = fold_queries(queries, count, seed)?;
+    if parts.iter().any(|part| queries - part.len() == 1) {
+        return Err(TuneError::OneQueryLeft { count, queries });
+    }
     let fold = |queries| Fold::new(dataset, queries, options);
     parts.into_iter().map(fold).collect()
 }

@@ -46,6 +46,7 @@ fn examples_work() {
     folder.write("train.svm.zst", crate::support::zst(crate::support::TRAIN));
     folder.write("train.features", "0:1\n1:1\n0:2\n1:1\n");
     folder.write("train.labels", "1\n0\n1\n0\n");
+    folder.write("train.qids", "1\n1\n2\n2\n");
     folder.write("scores.txt", "1\n2\n3\n4\n5\n");
     folder.run("select train.svm -k 50 --lambda 16 -o model.json");
     let mut examples = 0;
@@ -111,11 +112,11 @@ fn a_closed_pipe_is_not_an_error() {
     let folder = Folder::new();
     folder.stdout("select train.svm -k 2 --lambda 1 -o model.json");
     for arguments in [
-        "select train.svm -k 3 --lambda 1",
-        "select train.svm -k 3 --lambda 1 --json",
+        "select train.svm -k 3 --lambda 1 -q",
+        "select train.svm -k 3 --lambda 1 --json -q",
         "select train.svm -k 3 --lambda 1 --dry-run",
         "tune train.svm -k 3 -q",
-        "train train.svm --lambda 1",
+        "train train.svm --lambda 1 -q",
         "predict model.json train.svm",
         "evaluate test.svm --model model.json --per-query -q",
         "inspect model.json",

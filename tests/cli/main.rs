@@ -19,6 +19,7 @@ mod memory;
 mod plot;
 mod predict;
 mod project;
+mod queries;
 mod select;
 mod signals;
 mod support;

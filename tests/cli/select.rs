@@ -326,7 +326,7 @@ fn logs_go_to_standard_error() {
 #[test]
 fn what_cannot_be_saved_is_printed() {
     let folder = Folder::new();
-    let mut command = folder.command("select train.svm -k 2 --lambda 1 -o /dev/full");
+    let mut command = folder.command("select train.svm -k 2 --lambda 1 -q -o /dev/full");
     let error = predicate::str::starts_with("error: cannot write to /dev/full\n  because: ");
     let table = predicate::str::contains("LQO error");
     command.assert().code(1).stderr(error).stdout(table);

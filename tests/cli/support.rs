@@ -75,13 +75,16 @@ impl Folder {
         command
     }
 
-    /// Standard output and standard error of a run that succeeds.
+    /// Standard output and standard error of a run that succeeds. The data here have few queries:
+    /// the warning of them is left out.
     pub(crate) fn run(&self, arguments: &str) -> (String, String) {
         let output = self.command(arguments).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
         let errors = text(output.stderr);
         assert!(output.status.success(), "{arguments}: {errors}");
-        (text(output.stdout), errors)
+        let few = |line: &&str| line.starts_with("warning: there are only ");
+        let errors = errors.split_inclusive('\n').filter(|line| !few(line));
+        (text(output.stdout), errors.collect())
     }
 
     pub(crate) fn stdout(&self, arguments: &str) -> String {

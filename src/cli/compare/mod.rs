@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use super::args::{self, Measures, RulesArgs, at_least_one, usage};
 use super::console::{Console, Interrupt};
-use super::data::{DataArgs, TeacherArgs};
+use super::data::{DataArgs, TeacherArgs, warn_of_few_queries};
 use super::output::{OutputFile, PlotArgs, PlotFile, counted, print, print_json, printable};
 use runner::{Ended, Runner};
 
@@ -300,6 +300,9 @@ impl Job<'_> {
     }
 
     fn warn(&self, comparison: &Comparison) {
+        if let Some(data) = &comparison.data {
+            warn_of_few_queries(data.queries, self.console);
+        }
         let fewer = comparison.ran().filter_map(|entry| {
             let steps = entry.steps.len();
             (steps < self.args.k).then_some((entry.contestant, steps))

@@ -374,6 +374,7 @@ pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
     let test_sizes = input.test.as_ref();
     let test_sizes = test_sizes.map(|test| TestSizes::new(test, &metrics, &args.rules.rules()));
     warn(&tuned, &selection, &options, args.seed_given, console);
+    data::warn_of_few_queries(train.queries().len(), console);
     let report = Report {
         tuned: &tuned,
         selection: &selection,
