@@ -34,6 +34,11 @@ pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
+pub(crate) fn finite(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| "expected a finite number".to_owned())
+}
+
 /// Parses `auto`, which is `None`, or one of `names`. The type of the field has to be written as
 /// `std::option::Option`: clap takes a plain `Option` for an argument that may be missing.
 pub(crate) fn auto_or<T: FromStr + Clone + Send + Sync + 'static>(

@@ -1,5 +1,6 @@
 //! The data that users name: how they are read, and how large they are.
 
+use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -8,14 +9,14 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankrls::columns::Summary;
-use rankrls::data::read::{Format, Loaded, ReadOptions, read_scores};
+use rankrls::data::read::{Format, Loaded, ReadOptions, RowQueries, read_scores};
 use rankrls::data::sample;
 use rankrls::greedy::{Refit, TargetOptions};
 use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rules};
 use rankrls::{Dataset, FeatureNames, IndexBase, Model, StrategyKind, memory};
 use serde::Serialize;
 
-use super::args::usage;
+use super::args::{at_least_one, finite, usage};
 use super::console::Console;
 use super::output::{counted, sizes};
 use rankrls::memory::Bytes;
@@ -25,9 +26,22 @@ use rankrls::memory::Bytes;
 pub(crate) struct DataArgs {
     #[arg(long, help = format_help(), value_parser = format_name(), default_value_t)]
     format: Format,
+    /// Indices of svmlight files count from 0, not 1
+    #[arg(long)]
+    zero_based: bool,
     /// Bring together the rows of a query that comes back, instead of refusing it
     #[arg(long)]
     regroup: bool,
+    /// Queries of data that have none: the query of each row of DATA, one a line; given again, those
+    /// of the data of --validation, then of --test
+    #[arg(long, value_name = "FILE", conflicts_with = "query_size")]
+    queries: Vec<PathBuf>,
+    /// Queries of data that have none: every N rows are one
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    query_size: Option<usize>,
+    /// Read missing values, which are NULL in svmlight, as this number
+    #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = finite)]
+    missing: Option<f64>,
     /// Memory that may be taken, such as 8GiB [default: what is free less a twentieth, at least
     /// 256 MiB]
     #[arg(long, value_name = "SIZE")]
@@ -62,32 +76,66 @@ impl DataArgs {
     }
 
     /// The same as arguments.
-    pub(crate) fn arguments(&self) -> Vec<String> {
+    pub(crate) fn arguments(&self) -> Vec<OsString> {
         let mut arguments = vec![format!("--format={}", self.format)];
-        if self.regroup {
-            arguments.push("--regroup".to_owned());
+        for (name, set) in [("zero-based", self.zero_based), ("regroup", self.regroup)] {
+            arguments.extend(set.then(|| format!("--{name}")));
         }
+        let option = |name: &str, value: String| format!("--{name}={value}");
+        let size = self.query_size.map(|size| size.to_string());
+        arguments.extend(size.map(|size| option("query-size", size)));
+        let missing = self.missing.map(|missing| missing.to_string());
+        arguments.extend(missing.map(|missing| option("missing", missing)));
         if let Some(Bytes(bytes)) = self.max_memory {
             arguments.push(format!("--max-memory={bytes}"));
         }
-        arguments
+        let queries = self.queries.iter().map(|path| {
+            let mut argument = OsString::from("--queries=");
+            argument.push(path);
+            argument
+        });
+        arguments.into_iter().map(OsString::from).chain(queries).collect()
     }
 
-    /// How to read, with `held` bytes taken already.
+    /// Refuses queries of more data than the command reads, or from standard input.
+    pub(crate) fn check(&self, data: usize) -> Result<()> {
+        if self.queries.len() > data {
+            let found = self.queries.len();
+            return Err(usage(format_args!(
+                "--queries: expected at most {data}, one for each data to read, found {found}"
+            )));
+        }
+        if self.queries.iter().any(|path| path.as_os_str() == "-") {
+            return Err(usage("--queries: expected a file, found standard input"));
+        }
+        Ok(())
+    }
+
+    /// How to read DATA, with `held` bytes taken already.
     pub(crate) fn options(&self, held: u64) -> ReadOptions {
+        self.options_of(0, held)
+    }
+
+    /// How to read the data that come `number`th, counted from 0.
+    fn options_of(&self, number: usize, held: u64) -> ReadOptions {
+        let file = self.queries.get(number).cloned().map(RowQueries::File);
         ReadOptions::new()
             .format(self.format)
+            .zero_based(self.zero_based)
             .regroup(self.regroup)
+            .row_queries(file.or(self.query_size.map(RowQueries::Size)))
+            .missing(self.missing)
             .max_memory(self.budget().map(|bytes| bytes.saturating_sub(held)))
     }
 
     /// Reads data for `model`, which says how many columns there are and how svmlight files
     /// count them.
     pub(crate) fn read_for(&self, model: &Model, path: &Path, console: Console) -> Result<Loaded> {
+        self.check(1)?;
         let options = self
             .options(0)
             .width(model.data().columns)
-            .zero_based(model.index_base() == IndexBase::Zero);
+            .zero_based(self.zero_based || model.index_base() == IndexBase::Zero);
         let loaded = read(&options, path, console)?;
         warn_dropped(&loaded, "the model", console);
         Ok(loaded)
@@ -103,9 +151,6 @@ pub(crate) struct TrainingData {
     pub(crate) path: PathBuf,
     #[command(flatten)]
     pub(crate) read: DataArgs,
-    /// Indices of svmlight files count from 0, not 1
-    #[arg(long)]
-    zero_based: bool,
     /// Names of the features: the first line names the first column
     #[arg(long, value_name = "FILE")]
     pub(crate) names: Option<PathBuf>,
@@ -115,20 +160,22 @@ impl TrainingData {
     /// The data, and the seconds that reading them took.
     pub(crate) fn train(&self, console: Console) -> Result<(Dataset<'static>, f64)> {
         let begin = Instant::now();
-        let options = self.read.options(0).zero_based(self.zero_based);
+        let options = self.read.options(0);
         let train = read_named(options, self.names.as_ref(), &self.path, console)?;
         Ok((train, begin.elapsed().as_secs_f64()))
     }
 
-    /// Other data with the columns of `train`; `held` bytes are taken already.
+    /// The data that come `number`th, counted from 0, with the columns of `train`; `held` bytes are
+    /// taken already.
     pub(crate) fn other(
         &self,
+        number: usize,
         path: &Path,
         train: &Dataset<'_>,
         held: u64,
         console: Console,
     ) -> Result<Loaded> {
-        let options = self.read.options(held).zero_based(self.zero_based);
+        let options = self.read.options_of(number, held);
         let loaded = read(&options.width(train.width()), path, console)?;
         warn_dropped(&loaded, "the training data", console);
         Ok(loaded)
@@ -259,8 +306,14 @@ pub(crate) fn read_named(
         dataset.width(),
     );
     if names > columns {
+        let remedy = match dataset.index_base() {
+            IndexBase::Zero => "",
+            IndexBase::One => {
+                "; is the file zero-based? Then its names are shifted by one: pass --zero-based"
+            }
+        };
         console.warn(format_args!(
-            "there are {} for {}: those after the last are ignored",
+            "there are {} for {}: those after the last are ignored{remedy}",
             counted(names, "name"),
             counted(columns, "column")
         ));

@@ -62,9 +62,6 @@ pub(crate) struct EvaluateArgs {
     csv: Option<PathBuf>,
     #[command(flatten)]
     data: DataArgs,
-    /// Indices of svmlight files count from 0, not 1; a model knows
-    #[arg(long, conflicts_with = "model")]
-    zero_based: bool,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -108,6 +105,7 @@ struct Ranking {
 
 impl EvaluateArgs {
     fn check(&self) -> Result<()> {
+        self.data.check(1)?;
         let mut inputs = vec![Some(&self.path)];
         inputs.extend(self.model.iter().chain(&self.scores).map(Some));
         check_one_stdin(&inputs)
@@ -145,7 +143,7 @@ impl EvaluateArgs {
         let loaded = if let Some((_, loaded)) = read {
             loaded
         } else {
-            let options = self.data.options(0).zero_based(self.zero_based);
+            let options = self.data.options(0);
             data::read(&options, &self.path, console)?
         };
         for path in &self.scores {

@@ -14,7 +14,8 @@ use super::output::{OutputFile, print};
 /// Score rows with a model, one score a line in input order
 ///
 /// The data has as many columns as the model was trained with: entries beyond them are dropped
-/// and counted. The indices of svmlight files count as those of the training data did. RLScore's
+/// and counted. The indices of svmlight files count as those of the training data did, or from 0 with
+/// --zero-based. RLScore's
 /// always count from 0: they are matched by column, so that index 0 is index 1 of an svmlight
 /// file. Scores have 17 significant digits.
 #[derive(Debug, Args)]

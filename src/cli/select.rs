@@ -128,6 +128,7 @@ impl SelectArgs {
             self.teacher.teacher.as_ref(),
         ];
         check_one_stdin(&inputs)?;
+        self.data.read.check(1 + usize::from(self.test.is_some()))?;
         let ranks = self.selection.criterion != Criterion::Squared;
         if self.shortlist.is_some() && !ranks {
             return Err(usage("--shortlist goes with a measure as --criterion"));
@@ -211,7 +212,7 @@ impl Input {
         let train = args.teacher.add(train, args.data.read.budget())?;
         let (metrics, rules) = (&args.metrics.0, &args.rules);
         let test = args.test.as_deref().map(|path| -> Result<Loaded> {
-            let test = args.data.other(path, &train, train.memory(), console)?;
+            let test = args.data.other(1, path, &train, train.memory(), console)?;
             data::check_labels(metrics, &test, path, &rules.rules())?;
             rules.warn(metrics, console);
             Ok(test)

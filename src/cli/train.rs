@@ -203,6 +203,7 @@ impl TrainArgs {
             self.data.names.as_ref(),
             self.features.as_ref(),
         ])?;
+        self.data.read.check(1)?;
         let none = matches!(self.holdout, Some(HoldoutChoice(None)));
         if none && self.lambdas().count() > 1 {
             return Err(usage(

@@ -89,6 +89,7 @@ fn a_model_counts_indices_as_its_data_did() {
         "x.json zero.svm",
         "x.json x",
         "one.json x.features",
+        "one.json zero.svm --zero-based",
     ] {
         assert_eq!(
             folder.stdout(&format!("predict {arguments}")),

@@ -66,9 +66,6 @@ pub(crate) struct CompareArgs {
     teacher: TeacherArgs,
     #[command(flatten)]
     data: DataArgs,
-    /// Indices of svmlight files count from 0, not 1
-    #[arg(long)]
-    zero_based: bool,
     /// Names of the features: the first line names the first column
     #[arg(long, value_name = "FILE")]
     names: Option<PathBuf>,
@@ -122,6 +119,7 @@ pub(crate) fn run(args: &CompareArgs, threads: Option<u16>, console: Console) ->
 impl CompareArgs {
     /// Refuses what the parser cannot see.
     fn check(&self) -> Result<()> {
+        self.data.check(1 + usize::from(self.test.is_some()))?;
         let inputs = [Some(&self.path), self.names.as_ref(), self.test.as_ref()];
         if inputs
             .into_iter()

@@ -31,9 +31,6 @@ pub(crate) struct ConvertArgs {
     output: PathBuf,
     #[command(flatten)]
     data: DataArgs,
-    /// Indices of an svmlight file to read count from 0, not 1
-    #[arg(long)]
-    zero_based: bool,
     /// Names of the columns, one a line [default: NAME.names.txt beside .npz]
     #[arg(long, value_name = "FILE")]
     names: Option<PathBuf>,
@@ -57,7 +54,8 @@ fn long_about() -> String {
 pub(crate) fn run(args: &ConvertArgs, console: Console) -> Result<()> {
     check_one_stdin(&[Some(&args.input), args.names.as_ref()])?;
     let target = args.target.create(&args.output)?;
-    let options = args.data.options(0).zero_based(args.zero_based);
+    args.data.check(1)?;
+    let options = args.data.options(0);
     let dataset = read_named(options, args.names.as_ref(), &args.input, console)?;
     target.write(&dataset)
 }

@@ -38,9 +38,6 @@ pub(crate) struct InfoArgs {
     lambda: Lambda,
     #[command(flatten)]
     data: DataArgs,
-    /// Indices of svmlight files count from 0, not 1
-    #[arg(long)]
-    zero_based: bool,
     /// Names of the columns, one a line
     #[arg(long, value_name = "FILE")]
     names: Option<PathBuf>,
@@ -93,7 +90,8 @@ struct Memory {
 
 pub(crate) fn run(args: &InfoArgs, console: Console) -> Result<()> {
     check_one_stdin(&[Some(&args.path), args.names.as_ref()])?;
-    let options = args.data.options(0).zero_based(args.zero_based);
+    args.data.check(1)?;
+    let options = args.data.options(0);
     let dataset = read_named(options, args.names.as_ref(), &args.path, console)?;
     let report = InfoReport::new(&dataset, args)?;
     if args.json {

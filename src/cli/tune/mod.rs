@@ -159,6 +159,8 @@ impl TuneArgs {
         }
         let strategies = [self.selection.strategy];
         self.teacher.check(&self.selection.target, &strategies)?;
+        let others = [&self.validation, &self.test].into_iter().flatten();
+        self.data.read.check(1 + others.count())?;
         self.plot.check(self.output.as_deref())?;
         let ranks = self.selection.criterion != Criterion::Squared;
         self.rules.check(true, ranks)?;
@@ -297,8 +299,10 @@ impl Input {
         let (train, seconds) = args.data.train(console)?;
         let train = args.teacher.add(train, args.data.read.budget())?;
         let mut held = train.memory();
+        let mut number = 0;
         let mut other = |path: &PathBuf| -> Result<Loaded> {
-            let loaded = args.data.other(path, &train, held, console)?;
+            number += 1;
+            let loaded = args.data.other(number, path, &train, held, console)?;
             held += loaded.dataset.memory();
             Ok(loaded)
         };

@@ -186,12 +186,23 @@ pub struct Loaded {
     pub dropped_columns: u64,
 }
 
+/// The queries of rows that come without any.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RowQueries {
+    /// A file with the identifier of the query of each row, one a line.
+    File(PathBuf),
+    /// Every so many rows are a query; identifiers count them from 1.
+    Size(usize),
+}
+
 /// How to read data.
 #[derive(Debug, Clone)]
 pub struct ReadOptions {
     format: Format,
     zero_based: bool,
     regroup: bool,
+    row_queries: Option<RowQueries>,
+    missing: Option<f64>,
     width: Option<usize>,
     names: Option<PathBuf>,
     max_memory: Option<u64>,
@@ -204,6 +215,8 @@ impl Default for ReadOptions {
             format: Format::default(),
             zero_based: false,
             regroup: false,
+            row_queries: None,
+            missing: None,
             width: None,
             names: None,
             max_memory: None,
@@ -239,6 +252,22 @@ impl ReadOptions {
     #[must_use]
     pub fn regroup(mut self, regroup: bool) -> Self {
         self.regroup = regroup;
+        self
+    }
+
+    /// The queries of data that have none of their own. Default: none; data without queries are one
+    /// query. Data that have query identifiers are refused then.
+    #[must_use]
+    pub fn row_queries(mut self, queries: impl Into<Option<RowQueries>>) -> Self {
+        self.row_queries = queries.into();
+        self
+    }
+
+    /// What to take for values that are missing: `NULL` in svmlight files. Default: none, they are
+    /// refused.
+    #[must_use]
+    pub fn missing(mut self, value: impl Into<Option<f64>>) -> Self {
+        self.missing = value.into();
         self
     }
 
@@ -322,6 +351,7 @@ impl ReadOptions {
                 lines,
                 first: base.first(),
                 width: self.width,
+                missing: self.missing,
             },
             chunk: self.chunk,
             limit: self.max_memory,
@@ -330,10 +360,46 @@ impl ReadOptions {
         }
     }
 
+    /// Gives the rows of `text` the queries that they came without.
+    fn give_queries(&self, text: &mut Text, queries: &RowQueries) -> Result<(), ReadError> {
+        if text.groups.first_place().is_some() {
+            let expected = "data without query identifiers, as their queries are given besides";
+            let fault = Fault::new(ReadErrorKind::QueryIdPlace, expected, "some".to_owned());
+            return Err(fault.of(&text.name));
+        }
+        match queries {
+            RowQueries::File(path) => {
+                let source = Source::open(path, self.max_memory)?;
+                let plan = self.plan(Lines::QueryId, IndexBase::Zero, text.memory);
+                let ids = Text::read(source, plan)?;
+                rlscore::same_length(text, &ids)?;
+                text.groups = ids.groups;
+                text.memory += ids.memory;
+            }
+            RowQueries::Size(size) => {
+                let rest = text.rows.checked_rem(*size).unwrap_or(text.rows);
+                if rest != 0 {
+                    let expected = format!("queries of {size} rows each");
+                    let found = format!("{} rows, the last {rest} no full query", text.rows);
+                    let fault = Fault::new(ReadErrorKind::Lengths, expected, found);
+                    return Err(fault.of(&text.name));
+                }
+                for query in 1..=text.rows / size {
+                    // Every number is another query.
+                    let _ = text.groups.add(&query.to_string(), *size, query as u64);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// The data set of the rows of `text`, whose labels and queries may have come from others.
-    fn build(&self, text: Text, base: IndexBase) -> Result<Loaded, ReadError> {
+    fn build(&self, mut text: Text, base: IndexBase) -> Result<Loaded, ReadError> {
         if text.rows == 0 {
             return Err(Fault::no_rows().of(&text.name));
+        }
+        if let Some(queries) = &self.row_queries {
+            self.give_queries(&mut text, queries)?;
         }
         let name = text.name.clone();
         let width = self.width.unwrap_or(text.width);

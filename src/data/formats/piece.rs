@@ -27,6 +27,8 @@ pub(super) struct Grammar {
     pub(super) first: u32,
     /// Columns from this one on are dropped.
     pub(super) width: Option<usize>,
+    /// What to take for a value that is missing.
+    pub(super) missing: Option<f64>,
 }
 
 /// A run of rows with the same query identifier.
@@ -197,7 +199,7 @@ impl Piece {
         let first = u64::from(grammar.first);
         let mut floor = first;
         while at < line.len() {
-            let pair = token::pair(line, at)?;
+            let pair = token::pair(line, at, grammar.missing)?;
             if pair.index < floor || pair.index > LARGEST_INDEX {
                 let before = (floor > first).then(|| floor - 1);
                 return Err(token::bad_index(
@@ -278,6 +280,7 @@ mod tests {
             lines: Lines::Svmlight,
             first: 1,
             width: Some(5),
+            missing: None,
         };
         Piece::parse(text.as_bytes(), grammar)
     }

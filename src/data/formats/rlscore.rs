@@ -80,7 +80,8 @@ fn read_part(
     Text::read(source, options.plan(lines, IndexBase::Zero, spent))
 }
 
-fn same_length(features: &Text, other: &Text) -> Result<(), ReadError> {
+/// Whether there is a line for each row.
+pub(super) fn same_length(features: &Text, other: &Text) -> Result<(), ReadError> {
     if features.rows == other.rows {
         return Ok(());
     }

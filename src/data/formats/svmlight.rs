@@ -252,6 +252,7 @@ mod tests {
             (b"1 1:2:3\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:2:3""#),
             (b"1 1:1_0\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:1_0""#),
             (b"1 1:0x1f\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:0x1f""#),
+            (b"1 1:NULL\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:NULL" (to read missing values as 0, pass --missing 0)"#),
             (b"1 1:2,5\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:2,5""#),
             (b"1 1:NaN\n", NotFinite, 1, 3, r#"f:1:3: expected a finite value, found "1:NaN""#),
             (b"1 1:1 2:-Infinity\n", NotFinite, 1, 7, r#"f:1:7: expected a finite value, found "2:-Infinity""#),
@@ -286,6 +287,21 @@ mod tests {
                 assert_eq!(error.place(), Some(Place { line, column }));
                 assert_eq!(error.name(), "f");
             }
+        }
+    }
+
+    #[test]
+    fn missing_values_are_what_was_said() {
+        let text = b"1 qid:a 1:NULL 2:3 3:NULL\n0 qid:a 1:2 2:NULL # NULL\n";
+        let read = |missing| {
+            let options = ReadOptions::new().missing(missing);
+            rows(&options.read_from(&text[..], "f").unwrap().dataset)
+        };
+        assert_eq!(read(0.0), ["1 a 1:3", "0 a 0:2"]);
+        assert_eq!(read(-1.0), ["1 a 0:-1 1:3 2:-1", "0 a 0:2 1:-1"]);
+        for text in ["1 1:NULLS\n", "1 1:null\n", "NULL 1:1\n"] {
+            let options = ReadOptions::new().missing(0.0);
+            assert!(options.read_from(text.as_bytes(), "f").is_err(), "{text}");
         }
     }
 

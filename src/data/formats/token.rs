@@ -74,9 +74,13 @@ pub(super) struct Pair {
     pub(super) end: usize,
 }
 
-/// The pair that starts at `at`. An index past 64 bits is given as `u64::MAX`.
+/// How LETOR's files write a value that is missing.
+const MISSING: &[u8] = b"NULL";
+
+/// The pair that starts at `at`, with `missing` for a value that is. An index past 64 bits is given
+/// as `u64::MAX`.
 #[inline]
-pub(super) fn pair(line: &[u8], at: usize) -> Result<Pair, Fault> {
+pub(super) fn pair(line: &[u8], at: usize, missing: Option<f64>) -> Result<Pair, Fault> {
     let Some((index, colon)) = index(line, at) else {
         return Err(no_pair(line, at));
     };
@@ -85,6 +89,13 @@ pub(super) fn pair(line: &[u8], at: usize) -> Result<Pair, Fault> {
         if ends(line, end) {
             return Ok(Pair { index, value, end });
         }
+    }
+    if let Some(value) = missing
+        && line[colon + 1..].starts_with(MISSING)
+        && ends(line, colon + 1 + MISSING.len())
+    {
+        let end = colon + 1 + MISSING.len();
+        return Ok(Pair { index, value, end });
     }
     long_pair(line, at, index, colon)
 }
@@ -110,6 +121,10 @@ fn long_pair(line: &[u8], at: usize, index: u64, colon: usize) -> Result<Pair, F
     let token = &line[at..end];
     match number(&line[colon + 1..end]) {
         Ok(value) => Ok(Pair { index, value, end }),
+        Err(BadNumber::Syntax) if line[colon + 1..end] == *MISSING => {
+            let fault = Fault::token(ReadErrorKind::Value, EXPECTED, at, token);
+            Err(fault.remedy("to read missing values as 0, pass --missing 0"))
+        }
         Err(BadNumber::Syntax) => Err(Fault::token(ReadErrorKind::Value, EXPECTED, at, token)),
         Err(BadNumber::NotFinite) => Err(not_finite("a finite value", at, token)),
     }
@@ -254,7 +269,7 @@ mod tests {
 
     #[test]
     fn pairs_end_at_blanks() {
-        let pair = |line: &[u8]| pair(line, 0);
+        let pair = |line: &[u8]| pair(line, 0, None);
         let whole = |index, value, end| Pair { index, value, end };
         assert_eq!(pair(b"3:0.5 4:1").unwrap(), whole(3, 0.5, 5));
         assert_eq!(pair(b"3:-1e-2\t").unwrap(), whole(3, -0.01, 7));
@@ -288,7 +303,7 @@ mod tests {
             (b"3:-inf", NotFinite),
             (b"3:1e999", NotFinite),
         ] {
-            assert_eq!(pair(token, 0).unwrap_err().kind, kind, "{token:?}");
+            assert_eq!(pair(token, 0, None).unwrap_err().kind, kind, "{token:?}");
         }
     }
 
