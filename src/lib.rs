@@ -51,7 +51,7 @@ pub mod plot;
 pub mod ridge;
 pub mod tune;
 
-pub use columns::{ColumnClasses, QueryWeight, UnknownQueryWeight};
+pub use columns::{ColumnClasses, QueryWeight, Scale, UnknownQueryWeight};
 pub use data::{Dataset, DatasetError, FeatureNames, IndexBase, Queries};
 pub use greedy::{
     Estimate, Observer, Sampler, SelectError, Selection, SelectionOptions, Step, StrategyKind,

@@ -135,6 +135,7 @@ fn selection_changes(then: &SelectionOptions, now: &SelectionOptions) -> Vec<Str
         ("refit", then_refit, now_refit),
         ("blend", then_blend, now_blend),
         ("teacher's lambdas", then_teacher, now_teacher),
+        ("scale", then.scale.to_string(), now.scale.to_string()),
     ])
 }
 

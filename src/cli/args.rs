@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankrls::metrics::{Convention, Gain, Labels, Metric, MetricsError, Rules, parse_list};
-use rankrls::{Lambda, QueryWeight};
+use rankrls::{Lambda, QueryWeight, Scale};
 
 use super::console::Console;
 
@@ -185,6 +185,15 @@ pub(crate) const QUERY_WEIGHT_HELP: &str = "What a query of n examples counts: u
 /// Parses the name of a query weight.
 pub(crate) fn query_weight() -> impl TypedValueParser<Value = QueryWeight> {
     PossibleValuesParser::new(QueryWeight::ALL.map(QueryWeight::name))
+        .map(|name| name.parse().unwrap_or_default())
+}
+
+pub(crate) const SCALE_HELP: &str = "Divide each column, once centred within queries: sd by its \
+    root mean square, max by its largest absolute value. Weights stay in the units of the data";
+
+/// Parses the name of a scale.
+pub(crate) fn scale() -> impl TypedValueParser<Value = Scale> {
+    PossibleValuesParser::new(Scale::ALL.map(Scale::name))
         .map(|name| name.parse().unwrap_or_default())
 }
 

@@ -176,7 +176,7 @@ pub(crate) fn warn_of_lost_digits(condition: f64, worth: Condition, console: Con
     };
     console.warn(format_args!(
         "{what}: the condition number is {condition:.0e}{most}, as lambda is small beside the values or \
-         columns are nearly the same; raise lambda or scale the data"
+         columns are nearly the same; raise lambda, or scale the columns: --scale sd"
     ));
 }
 

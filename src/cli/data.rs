@@ -75,8 +75,8 @@ impl DataArgs {
         asked.or_else(memory::budget)
     }
 
-    /// The same as arguments.
-    pub(crate) fn arguments(&self) -> Vec<OsString> {
+    /// The same as arguments of a command that reads so many data.
+    pub(crate) fn arguments(&self, data: usize) -> Vec<OsString> {
         let mut arguments = vec![format!("--format={}", self.format)];
         for (name, set) in [("zero-based", self.zero_based), ("regroup", self.regroup)] {
             arguments.extend(set.then(|| format!("--{name}")));
@@ -89,7 +89,7 @@ impl DataArgs {
         if let Some(Bytes(bytes)) = self.max_memory {
             arguments.push(format!("--max-memory={bytes}"));
         }
-        let queries = self.queries.iter().map(|path| {
+        let queries = self.queries.iter().take(data).map(|path| {
             let mut argument = OsString::from("--queries=");
             argument.push(path);
             argument

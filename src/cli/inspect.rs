@@ -98,6 +98,9 @@ fn heading(model: &Model) -> String {
         model.strategy(),
         format_exact(model.lambda().value())
     );
+    if !model.scale().is_none() {
+        let _ = write!(text, ", scale {}", model.scale());
+    }
     if let Some(sampler) = model.sampler() {
         let _ = write!(
             text,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use rankrls::greedy::{Criterion, Ending, Selection, TargetOptions, Teacher};
 use rankrls::metrics::Convention;
-use rankrls::{Dataset, QueryWeight, StrategyKind, TestPath};
+use rankrls::{Dataset, QueryWeight, Scale, StrategyKind, TestPath};
 use serde::Serialize;
 
 use super::data::{Sizes, TestSizes};
@@ -30,6 +30,8 @@ pub(crate) struct SelectionReport<'a> {
     target: Option<TargetOptions>,
     #[serde(skip_serializing_if = "Option::is_none")]
     teacher: Option<Teacher>,
+    #[serde(skip_serializing_if = "Scale::is_none")]
+    scale: Scale,
     candidates: Option<usize>,
     seed: Option<u64>,
     data: Sizes,
@@ -119,6 +121,7 @@ impl<'a> SelectionReport<'a> {
             query_weight: selection.query_weight,
             target: Some(selection.target).filter(|target| *target != TargetOptions::default()),
             teacher: selection.teacher,
+            scale: selection.scale,
             candidates: selection.sampler.map(|sampler| sampler.size),
             seed: selection.sampler.map(|sampler| sampler.seed),
             data,
@@ -146,6 +149,9 @@ impl<'a> SelectionReport<'a> {
         }
         if self.query_weight != QueryWeight::Uniform {
             let _ = write!(text, ", query weight {}", self.query_weight);
+        }
+        if !self.scale.is_none() {
+            let _ = write!(text, ", scale {}", self.scale);
         }
         if let (Some(size), Some(seed)) = (self.candidates, self.seed) {
             let _ = write!(text, ", {size} candidates a step, seed {seed}");

@@ -59,8 +59,8 @@ pub(crate) struct SelectArgs {
     /// Go on from this model, whose options hold, to K features
     #[arg(long, value_name = "MODEL")]
     #[arg(conflicts_with_all = [
-        "lambda", "strategy", "criterion", "query_weight", "sample", "seed", "dry_run", "labels",
-        "shortlist", "refit", "blend", "teacher_lambda",
+        "lambda", "strategy", "criterion", "query_weight", "scale", "sample", "seed", "dry_run",
+        "labels", "shortlist", "refit", "blend", "teacher_lambda",
     ])]
     extend: Option<PathBuf>,
     #[command(flatten)]
@@ -191,7 +191,7 @@ impl SelectArgs {
             strategy: None,
             ..self.options()
         };
-        let candidates = ColumnClasses::weighted(&input.train, options.query_weight);
+        let candidates = options.candidates(&input.train);
         let plan = PlanReport::new(&input.train, &candidates, input.memory(), &options)?;
         print_report(self.json, &plan, || plan.text())?;
         Ok(ExitCode::SUCCESS)
@@ -252,7 +252,7 @@ impl Job<'_> {
         let (args, input) = (self.args, &self.input);
         let earlier = Start::find(args.options(), extended, &args.checkpoint, &input.train)?;
         earlier.tell(args.k, self.console);
-        let candidates = ColumnClasses::weighted(&input.train, earlier.options.query_weight);
+        let candidates = earlier.options.candidates(&input.train);
         let mut watch = self.watch(args.checkpoint.checkpointer(earlier.progress.clone())?);
         let selection = self.select(&candidates, &earlier, &mut watch)?;
         let select_seconds = begin.elapsed().as_secs_f64();

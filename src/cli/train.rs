@@ -14,7 +14,7 @@ use rankrls::ridge::{
     Convergence, HOLDOUT_TOLERANCE, Holdout, HoldoutScheme, RidgeProblem, TOLERANCE, TrainError,
     TrainOptions, Trained,
 };
-use rankrls::{ColumnClasses, Dataset, Lambda, Model, QueryWeight, Solver, memory};
+use rankrls::{ColumnClasses, Dataset, Lambda, Model, QueryWeight, Scale, Solver, memory};
 use serde::Serialize;
 
 use super::args::{self, Lambdas, auto_or, usage};
@@ -57,6 +57,9 @@ pub(crate) struct TrainArgs {
     #[arg(long, value_name = "NAME", default_value = "uniform")]
     #[arg(value_parser = args::query_weight(), help = args::QUERY_WEIGHT_HELP)]
     query_weight: QueryWeight,
+    #[arg(long, value_name = "NAME", default_value = "none")]
+    #[arg(value_parser = args::scale(), help = args::SCALE_HELP)]
+    scale: Scale,
     /// Scale of the training labels within each query, as for select; errors are in its units
     #[arg(long, value_name = "SCALE", value_enum, default_value = "raw")]
     labels: LabelScale,
@@ -103,7 +106,7 @@ pub(crate) fn run(args: &TrainArgs, console: Console) -> Result<ExitCode> {
     let (train, load_seconds) = args.data.train(console)?;
     let begin = Instant::now();
     let spinner = console.spinner("training".to_owned());
-    let candidates = ColumnClasses::new(&train);
+    let candidates = args.classes(&train);
     let trained = args.train(&train, &candidates, output.is_some());
     spinner.finish_and_clear();
     let (best, entries) = trained?;
@@ -118,6 +121,7 @@ pub(crate) fn run(args: &TrainArgs, console: Console) -> Result<ExitCode> {
         solver: best.solver,
         query_weight: args.query_weight,
         labels: args.labels,
+        scale: args.scale,
         features: args.choice(),
         weights: best.weights,
         data: Sizes::new(&train, &candidates.summary()),
@@ -146,6 +150,8 @@ struct Report {
     /// Their scale; the units of the errors.
     #[serde(skip_serializing_if = "LabelScale::is_raw")]
     labels: LabelScale,
+    #[serde(skip_serializing_if = "Scale::is_none")]
+    scale: Scale,
     features: FeatureChoice,
     /// Features with a weight.
     weights: usize,
@@ -233,6 +239,10 @@ impl TrainArgs {
         options
     }
 
+    fn classes(&self, data: &Dataset<'_>) -> ColumnClasses {
+        ColumnClasses::scaled(data, QueryWeight::Uniform, self.scale)
+    }
+
     fn choice(&self) -> FeatureChoice {
         match self.features {
             Some(_) => FeatureChoice::Given,
@@ -260,6 +270,7 @@ impl TrainArgs {
                 Model::from_weights(&weights, self.choice(), lambda, train, &summary)
                     .with_query_weight(self.query_weight)
                     .with_labels(self.labels)
+                    .with_scale(self.scale)
             });
             (model, weights.features.len())
         };
@@ -269,7 +280,7 @@ impl TrainArgs {
         };
         let features = read_features(path, train.index_base(), train.width())?;
         let restricted = train.features_subset(&features)?;
-        let own = ColumnClasses::new(&restricted);
+        let own = self.classes(&restricted);
         if own.is_empty() {
             let given = match features.len() {
                 1 => "the given feature is".to_owned(),
@@ -437,6 +448,9 @@ impl Report {
         }
         if !self.labels.is_raw() {
             let _ = write!(text, ", labels {}, errors in their units", self.labels);
+        }
+        if !self.scale.is_none() {
+            let _ = write!(text, ", scale {}", self.scale);
         }
         let restricted = match self.features {
             FeatureChoice::Given => " out of the given ones",

@@ -14,12 +14,14 @@
 
 mod classes;
 mod query_weight;
+mod scale;
 
 use rayon::prelude::*;
 
 use crate::data::{Column, Dataset, IndexBase, Queries};
 use classes::{Canonicaliser, Classes};
 pub use query_weight::{QueryWeight, UnknownQueryWeight};
+pub use scale::{Scale, UnknownScale};
 
 /// The sign by which a candidate's stored column differs from its feature's.
 type Sign = i8;
@@ -29,7 +31,8 @@ const CLASSES: usize = 1024;
 
 /// The distinct centred columns of a data set, with the columns each stands for.
 ///
-/// Memory: 12 bytes an entry of the representatives, 25 a candidate, 4 a column, 4 a row.
+/// Memory: 12 bytes an entry of the representatives, 25 a candidate (33 if they are scaled), 4 a column,
+/// 4 a row.
 #[derive(Debug, Clone)]
 pub struct ColumnClasses {
     /// `n + 1` positions in `rows` and `values`.
@@ -47,6 +50,9 @@ pub struct ColumnClasses {
     query_of_row: Vec<u32>,
     weight: QueryWeight,
     base: IndexBase,
+    scale: Scale,
+    /// A divisor for each candidate; empty if the scale is none.
+    divisors: Vec<f64>,
     summary: Summary,
 }
 
@@ -90,6 +96,11 @@ impl ColumnClasses {
     /// The same with queries that count by `weight`: a query's part of every column is scaled
     /// by the root of its weight. Classes do not depend on it.
     pub fn weighted(dataset: &Dataset<'_>, weight: QueryWeight) -> Self {
+        Self::scaled(dataset, weight, Scale::None)
+    }
+
+    /// The same with columns that are divided by what `scale` says. Classes do not depend on it.
+    pub fn scaled(dataset: &Dataset<'_>, weight: QueryWeight, scale: Scale) -> Self {
         let queries = dataset.queries().clone();
         let query_of_row = queries.of_rows();
         let classes = classify_and_translate(dataset, &query_of_row);
@@ -118,6 +129,8 @@ impl ColumnClasses {
             query_of_row,
             weight,
             base: dataset.index_base(),
+            scale,
+            divisors: Vec::new(),
             summary: Summary {
                 columns: dataset.width(),
                 constant_columns: constant + absent,
@@ -128,13 +141,38 @@ impl ColumnClasses {
                 pieces: 0,
             },
         };
-        candidates.scale();
+        candidates.divide();
+        candidates.weigh();
         candidates.describe();
         candidates
     }
 
+    /// Divides every column by what the scale says.
+    fn divide(&mut self) {
+        if self.scale.is_none() {
+            return;
+        }
+        let classes: Vec<usize> = (0..self.len()).collect();
+        let divisor = |&class: &usize| {
+            let mut values = Vec::new();
+            for part in self.segments(class) {
+                let absent = self.queries.range(part.query).len() - part.column.values.len();
+                let entries = part.column.values.iter();
+                values.extend(entries.map(|value| (1, value - part.mean)));
+                values.extend((absent > 0).then_some((absent, -part.mean)));
+            }
+            self.scale.divisor(&values, self.queries.rows())
+        };
+        self.divisors = classes.par_iter().map(divisor).collect();
+        for (bounds, divisor) in self.starts.windows(2).zip(&self.divisors) {
+            for value in &mut self.values[bounds[0]..bounds[1]] {
+                *value /= divisor;
+            }
+        }
+    }
+
     /// Scales every entry by the root of its query's weight.
-    fn scale(&mut self) {
+    fn weigh(&mut self) {
         if let Some(scales) = self.weight.scales(&self.queries) {
             let entries = self.rows.par_iter().zip(&mut self.values);
             entries.for_each(|(&row, value)| {
@@ -200,13 +238,18 @@ impl ColumnClasses {
         self.weight
     }
 
+    /// What the columns are divided by.
+    pub fn scale(&self) -> Scale {
+        self.scale
+    }
+
     /// The query of every row.
     pub fn query_of_row(&self) -> &[u32] {
         &self.query_of_row
     }
 
-    /// The column of `candidate` in canonical form, times the roots of the queries' weights. Not
-    /// centred; meant for vectors that are.
+    /// The column of `candidate` in canonical form, divided by what the scale says, times the roots
+    /// of the queries' weights. Not centred; meant for vectors that are.
     ///
     /// # Panics
     /// When `candidate >= self.len()`.
@@ -265,12 +308,18 @@ impl ColumnClasses {
         Some(self.sole_queries[candidate]).filter(|&query| query != u32::MAX)
     }
 
-    /// 1.0 or -1.0: the canonical column is this times the feature's own, up to constants.
+    /// The sign of the canonical column over what it was divided by: the column is this times the
+    /// feature's own, up to constants and the weights of queries.
     ///
     /// # Panics
     /// When `candidate >= self.len()`.
-    pub fn sign(&self, candidate: usize) -> f64 {
-        f64::from(self.signs[candidate])
+    pub fn factor(&self, candidate: usize) -> f64 {
+        f64::from(self.signs[candidate]) / self.divisor(candidate)
+    }
+
+    /// What the scale divided the column of `candidate` by.
+    pub(crate) fn divisor(&self, candidate: usize) -> f64 {
+        self.divisors.get(candidate).copied().unwrap_or(1.0)
     }
 
     /// 0-based feature that represents `candidate`: the lowest of its class.
@@ -319,7 +368,7 @@ impl ColumnClasses {
     /// Bytes held.
     pub fn memory(&self) -> u64 {
         let per_entry = self.rows.capacity() * 4 + self.values.capacity() * 8;
-        let per_candidate = self.len() * (8 + 1 + 8 + 4 + 4);
+        let per_candidate = self.len() * (8 + 1 + 8 + 4 + 4) + self.divisors.capacity() * 8;
         let rest = 4 * (self.members.capacity() + self.query_of_row.capacity());
         (per_entry + per_candidate + rest) as u64
     }

@@ -13,8 +13,10 @@ pub struct Addition<'a> {
     pub feature: u32,
     /// The sparse column, not centred.
     pub column: Column<'a>,
-    /// 1.0, or -1.0 when the feature is minus this column.
-    pub sign: f64,
+    /// The column is this times the feature's own, as [`ColumnClasses::factor`] says.
+    ///
+    /// [`ColumnClasses::factor`]: crate::columns::ColumnClasses::factor
+    pub factor: f64,
 }
 
 /// What the last addition did, for strategies that keep caches up to date.

@@ -205,7 +205,7 @@ impl<'a> Greedy<'a> {
         Some(Addition {
             feature,
             column: self.candidates.column(candidate),
-            sign: self.candidates.sign(candidate),
+            factor: self.candidates.factor(candidate),
         })
     }
 

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::{
     Criterion, RankingCriterion, Refit, Sampler, SelectError, StrategyKind, TargetOptions,
 };
-use crate::columns::ColumnClasses;
-use crate::data::Queries;
+use crate::columns::{ColumnClasses, Scale};
+use crate::data::{Dataset, Queries};
 use crate::metrics::check_labels;
 use crate::{Lambda, QueryWeight};
 
@@ -48,6 +48,12 @@ pub struct SelectionOptions {
     )]
     #[cfg_attr(feature = "cli", arg(value_parser = args::query_weight()))]
     pub query_weight: QueryWeight,
+    /// Divide each column, once centred within queries: sd by its root mean square, max by its
+    /// largest absolute value. Weights stay in the units of the data
+    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", default_value = "none"))]
+    #[cfg_attr(feature = "cli", arg(value_parser = args::scale()))]
+    #[serde(default, skip_serializing_if = "Scale::is_none")]
+    pub scale: Scale,
     /// Judge only N candidates a step, drawn at random [default: all; 59 with --strategy sampled]
     #[cfg_attr(feature = "cli", arg(long = "candidates", value_name = "N"))]
     #[cfg_attr(feature = "cli", arg(value_parser = args::at_least_one))]
@@ -82,6 +88,7 @@ impl SelectionOptions {
             strategy: None,
             criterion: Criterion::Squared,
             query_weight: QueryWeight::Uniform,
+            scale: Scale::None,
             sample: None,
             seed: 1,
             target: TargetOptions::default(),
@@ -89,6 +96,11 @@ impl SelectionOptions {
             k,
             max_memory: None,
         }
+    }
+
+    /// What the features of `dataset` offer to choose from, weighted and scaled as asked.
+    pub fn candidates(&self, dataset: &Dataset<'_>) -> ColumnClasses {
+        ColumnClasses::scaled(dataset, self.query_weight, self.scale)
     }
 
     /// Refuses a strategy that cannot do what is asked.
@@ -174,7 +186,7 @@ impl SelectionOptions {
 mod args {
     use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-    use crate::QueryWeight;
+    use crate::columns::{QueryWeight, Scale};
     use crate::greedy::StrategyKind;
     use crate::metrics::Metric;
 
@@ -186,6 +198,11 @@ mod args {
 
     pub(super) fn query_weight() -> impl TypedValueParser<Value = QueryWeight> {
         PossibleValuesParser::new(QueryWeight::ALL.map(QueryWeight::name))
+            .map(|name| name.parse().unwrap_or_default())
+    }
+
+    pub(super) fn scale() -> impl TypedValueParser<Value = Scale> {
+        PossibleValuesParser::new(Scale::ALL.map(Scale::name))
             .map(|name| name.parse().unwrap_or_default())
     }
 

@@ -9,7 +9,7 @@ use super::{
     Advance, Criterion, Greedy, Plan, Sampler, SelectError, SelectionOptions, State, Step,
     StrategyKind, Target, TargetOptions, Teacher, plan,
 };
-use crate::columns::ColumnClasses;
+use crate::columns::{ColumnClasses, Scale};
 use crate::data::Dataset;
 use crate::{Lambda, QueryWeight};
 
@@ -65,6 +65,8 @@ pub struct Selection {
     pub target: TargetOptions,
     /// The teacher, if there was one.
     pub teacher: Option<Teacher>,
+    /// What the columns were divided by.
+    pub scale: Scale,
     /// What happened, step by step.
     pub steps: Vec<Step>,
     /// Weights of the selected features in order of selection.
@@ -104,14 +106,14 @@ pub fn select(
     options: &SelectionOptions,
     observer: &mut dyn Observer,
 ) -> Result<Selection, SelectError> {
-    let candidates = ColumnClasses::weighted(dataset, options.query_weight);
+    let candidates = options.candidates(dataset);
     let data = dataset.memory();
     select_among(&candidates, dataset, data, options, observer)
 }
 
 /// Selects among candidates that have been found before. `held` bytes are in use besides
-/// the candidates and count towards the limit. Queries weigh what they weigh in the candidates,
-/// whatever the options say.
+/// the candidates and count towards the limit. Queries weigh what they weigh in the candidates, and
+/// columns are scaled as there, whatever the options say.
 ///
 /// # Errors
 /// As [`select`].
@@ -192,6 +194,7 @@ fn run(
         query_weight: candidates.query_weight(),
         target: plan.target,
         teacher: greedy.teacher(),
+        scale: candidates.scale(),
         classes: steps.iter().map(class).collect(),
         steps,
         weights: greedy.state().weights(),

@@ -63,7 +63,7 @@ pub struct State {
     /// Rows of the lower Cholesky factor of `X_S X_S' + lambda I`, one after the other.
     factor: Vec<f64>,
     condition: Condition,
-    signs: Vec<f64>,
+    factors: Vec<f64>,
     last: Option<LastStep>,
     /// `trace(T_Q - I)`, which is no less than its norm, `q`.
     traces: Vec<f64>,
@@ -161,7 +161,7 @@ impl State {
             eta: Vec::with_capacity(capacity),
             factor: Vec::new(),
             condition: Condition::default(),
-            signs: Vec::with_capacity(capacity),
+            factors: Vec::with_capacity(capacity),
             last: None,
             traces: vec![0.0; queries.len()],
             largest_pivot: 0.0,
@@ -335,7 +335,7 @@ impl State {
         self.factor.push(root);
         self.condition.extend(&self.factor);
         self.eta.push(last.eta);
-        self.signs.push(addition.sign);
+        self.factors.push(addition.factor);
         if let Some(mut refit) = self.refit.take() {
             let mut centred = vec![0.0; self.labels.len()];
             self.spread(column, &mut centred);
@@ -480,8 +480,8 @@ impl State {
         };
         let refit = self.refit.as_ref().map(|refit| refit.weights());
         let mut weights = refit.unwrap_or_else(fitted);
-        for (weight, sign) in weights.iter_mut().zip(&self.signs) {
-            *weight *= sign;
+        for (weight, factor) in weights.iter_mut().zip(&self.factors) {
+            *weight *= factor;
         }
         weights
     }
@@ -511,7 +511,7 @@ mod tests {
             state.add(Addition {
                 feature,
                 column,
-                sign: candidates.sign(candidate),
+                factor: candidates.factor(candidate),
             });
         }
         state

@@ -11,7 +11,7 @@ use super::{DataSummary, FeatureChoice, Model, ModelError, PathStep, SelectedFea
 use crate::data::IndexBase;
 use crate::greedy::{Criterion, Sampler, TargetOptions};
 use crate::metrics::{Convention, Metric};
-use crate::{Lambda, QueryWeight};
+use crate::{Lambda, QueryWeight, Scale};
 use rankrls_files::{Output, read_whole};
 
 /// The schema of model files.
@@ -143,6 +143,8 @@ struct Document {
     query_weight: QueryWeight,
     #[serde(default, skip_serializing_if = "TargetOptions::is_default")]
     target: TargetOptions,
+    #[serde(default, skip_serializing_if = "Scale::is_none")]
+    scale: Scale,
     /// Column classes drawn each step, if not all were judged.
     candidates: Option<usize>,
     seed: Option<u64>,
@@ -252,6 +254,7 @@ impl Document {
             shortlist: model.criterion.shortlist(),
             query_weight: model.query_weight,
             target: model.target,
+            scale: model.scale,
             candidates: model.sampler.map(|sampler| sampler.size),
             seed: model.sampler.map(|sampler| sampler.seed),
             index_base: base.first(),
@@ -296,6 +299,7 @@ impl Document {
             criterion,
             query_weight: self.query_weight,
             target: self.target,
+            scale: self.scale,
             sampler: sampler.map(|(size, seed)| Sampler { size, seed }),
             index_base: base,
             path: self.path.iter().map(step).collect(),

@@ -3,7 +3,7 @@
 use ndarray::{Array1, ArrayView1};
 
 use super::{FeatureChoice, Model};
-use crate::columns::{ColumnClasses, QueryWeight};
+use crate::columns::{ColumnClasses, QueryWeight, Scale};
 use crate::data::{Dataset, DatasetError, IntoColumns};
 use crate::greedy::{
     Criterion, Observer, SelectError, Selection, SelectionOptions, Step, StrategyKind,
@@ -121,6 +121,13 @@ impl GreedyRankRlsParams {
         self
     }
 
+    /// What each column is divided by. The default is [`Scale::None`].
+    #[must_use]
+    pub fn scale(mut self, scale: Scale) -> Self {
+        self.0.scale = scale;
+        self
+    }
+
     /// Candidates drawn at random in each step, 1 or more. By default all are judged, and
     /// [`StrategyKind::DEFAULT_SAMPLE`] by `sampled`.
     #[must_use]
@@ -161,7 +168,7 @@ impl GreedyRankRlsParams {
         data: &Dataset<'_>,
         observer: &mut dyn Observer,
     ) -> Result<GreedyRankRls, SelectError> {
-        let classes = ColumnClasses::weighted(data, self.0.query_weight);
+        let classes = self.0.candidates(data);
         let selection = select_among(&classes, data, data.memory(), &self.0, observer)?;
         Ok(GreedyRankRls {
             features: selection.steps.iter().map(|step| step.feature).collect(),
@@ -205,6 +212,7 @@ impl RankRls {
         RankRlsParams {
             lambda: Lambda::ONE,
             query_weight: QueryWeight::default(),
+            scale: Scale::None,
             options: TrainOptions::new(),
             holdout: None,
         }
@@ -265,6 +273,7 @@ impl RankRls {
 pub struct RankRlsParams {
     lambda: Lambda,
     query_weight: QueryWeight,
+    scale: Scale,
     options: TrainOptions,
     holdout: Option<HoldoutScheme>,
 }
@@ -294,6 +303,13 @@ impl RankRlsParams {
         self
     }
 
+    /// What each column is divided by. The default is [`Scale::None`].
+    #[must_use]
+    pub fn scale(mut self, scale: Scale) -> Self {
+        (self.scale, self.options) = (scale, self.options.scale(scale));
+        self
+    }
+
     /// The examples to hold out, with any solver. The default is leave-query-out, except with
     /// solver `cg` and for data of one query.
     #[must_use]
@@ -315,7 +331,7 @@ impl RankRlsParams {
     /// [`TrainError`] for data without a column that varies within a query, for a hold-out scheme
     /// that they do not allow, and where memory or numbers fail.
     pub fn fit(&self, data: &Dataset<'_>) -> Result<RankRls, TrainError> {
-        let classes = ColumnClasses::new(data);
+        let classes = ColumnClasses::scaled(data, QueryWeight::Uniform, self.scale);
         let problem = RidgeProblem::among(data, &classes, data.memory(), &self.options)?;
         let solver = problem.solver();
         let trained = problem.train(self.lambda)?;
@@ -328,7 +344,8 @@ impl RankRlsParams {
         let weights = trained.weights();
         let choice = FeatureChoice::All;
         let model = Model::from_weights(&weights, choice, self.lambda, data, &classes.summary())
-            .with_query_weight(self.query_weight);
+            .with_query_weight(self.query_weight)
+            .with_scale(self.scale);
         Ok(RankRls {
             features: weights.features,
             weights: weights.values.into(),

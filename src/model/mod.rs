@@ -9,6 +9,7 @@
 //! | `shortlist` | candidates that the measure judged in each step, where not all |
 //! | `query_weight` | what the queries counted; `uniform` where missing |
 //! | `target` | what was learnt from, see [`TargetOptions`]: `labels`, `refit`, `blend`, `teacher_lambda`; the raw labels where missing |
+//! | `scale` | what the columns were divided by in training, which is in the weights already; `none` where missing |
 //! | `candidates`, `seed` | candidates drawn each step and the seed; null if all were judged |
 //! | `index_base` | 0 or 1: how the data file, and with it this file, counts columns |
 //! | `features` | in order of selection, else ascending: `index`, `name` or null, `weight`, and `identical`, the other columns that centre to the same up to sign. `name` and `identical` may be left out |
@@ -32,7 +33,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
-use crate::columns::Summary;
+use crate::columns::{Scale, Summary};
 use crate::data::read::ReadError;
 use crate::data::{DataHash, Dataset, DatasetError, IndexBase, LabelScale};
 use crate::greedy::{
@@ -54,6 +55,7 @@ pub struct Model {
     criterion: Criterion,
     query_weight: QueryWeight,
     target: TargetOptions,
+    scale: Scale,
     index_base: IndexBase,
     features: Vec<SelectedFeature>,
     path: Vec<PathStep>,
@@ -145,6 +147,7 @@ impl Model {
             criterion: selection.criterion,
             query_weight: selection.query_weight,
             target: selection.target,
+            scale: selection.scale,
             index_base: dataset.index_base(),
             features: parts.map(feature).collect(),
             path: selection.steps.iter().map(path).collect(),
@@ -176,6 +179,7 @@ impl Model {
             criterion: Criterion::Squared,
             query_weight: QueryWeight::Uniform,
             target: TargetOptions::default(),
+            scale: Scale::None,
             index_base: dataset.index_base(),
             features: pairs.map(feature).collect(),
             path: Vec::new(),
@@ -194,6 +198,14 @@ impl Model {
     #[must_use]
     pub fn with_labels(mut self, labels: LabelScale) -> Self {
         self.target.labels = labels;
+        self
+    }
+
+    /// The same with what the columns were divided by in training; all the same otherwise, as
+    /// weights are in the units of the data.
+    #[must_use]
+    pub fn with_scale(mut self, scale: Scale) -> Self {
+        self.scale = scale;
         self
     }
 
@@ -227,6 +239,11 @@ impl Model {
         self.target
     }
 
+    /// What the columns were divided by in training. Weights are in the units of the data.
+    pub fn scale(&self) -> Scale {
+        self.scale
+    }
+
     /// The selection that this model is the end of, to go on with
     /// ([`resume_among`](crate::greedy::resume_among)): its options, with room for `k` features,
     /// and its steps. `None` for a model whose features were not selected.
@@ -239,6 +256,7 @@ impl Model {
             criterion: self.criterion,
             query_weight: self.query_weight,
             target: self.target,
+            scale: self.scale,
             ..SelectionOptions::new(k, self.lambda)
         };
         if let Some(Sampler { size, seed }) = self.sampler {

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::columns::{ColumnClasses, QueryWeight, none_varies};
+use crate::columns::{ColumnClasses, QueryWeight, Scale, none_varies};
 use crate::data::{GIVE_QUERIES, LabelScale};
 use crate::kernels::LANES;
 use crate::memory::Bytes;
@@ -189,6 +189,7 @@ pub struct TrainOptions {
     solver: Option<Solver>,
     pub(super) query_weight: QueryWeight,
     pub(super) labels: LabelScale,
+    pub(super) scale: Scale,
     pub(super) lambdas: usize,
     pub(super) largest_group: usize,
     max_memory: Option<u64>,
@@ -200,6 +201,7 @@ impl Default for TrainOptions {
             solver: None,
             query_weight: QueryWeight::default(),
             labels: LabelScale::default(),
+            scale: Scale::None,
             lambdas: 1,
             largest_group: 0,
             max_memory: None,
@@ -233,6 +235,14 @@ impl TrainOptions {
     #[must_use]
     pub fn labels(mut self, labels: LabelScale) -> Self {
         self.labels = labels;
+        self
+    }
+
+    /// What columns are divided by. The default is [`Scale::None`]. Column classes that were found
+    /// before have a scale of their own.
+    #[must_use]
+    pub fn scale(mut self, scale: Scale) -> Self {
+        self.scale = scale;
         self
     }
 

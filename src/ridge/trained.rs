@@ -47,11 +47,12 @@ impl<'a> RidgeProblem<'a> {
     /// [`TrainError`] when no column varies within a query, when there is not the memory, or when
     /// values are too large.
     pub fn new(dataset: &'a Dataset<'a>, options: &TrainOptions) -> Result<Self, TrainError> {
-        let candidates = Cow::Owned(ColumnClasses::new(dataset));
+        let classes = ColumnClasses::scaled(dataset, QueryWeight::Uniform, options.scale);
+        let candidates = Cow::Owned(classes);
         Self::with(dataset, candidates, dataset.memory(), options)
     }
 
-    /// The same with column classes that have been found in `dataset` before. `held` bytes are in
+    /// The same with column classes that have been found in `dataset` before, scaled as they are. `held` bytes are in
     /// use besides them and count towards the limit.
     ///
     /// # Errors
@@ -305,6 +306,7 @@ impl Trained<'_> {
         let classes = (0..candidates.len()).zip(&self.class_weights);
         let members = classes.flat_map(|(class, &weight)| {
             let features = candidates.class(class).iter();
+            let weight = weight / candidates.divisor(class);
             // The sign of the class is that of its canonical column.
             features.map(move |&feature| (feature, weight))
         });

@@ -108,7 +108,7 @@ impl TuneOptions<'_> {
 
     /// What the features of `dataset` offer to choose from.
     pub fn candidates(&self, dataset: &Dataset<'_>) -> ColumnClasses {
-        ColumnClasses::weighted(dataset, self.selection.query_weight)
+        self.selection.candidates(dataset)
     }
 
     pub(super) fn check(&self) -> Result<(), TuneError> {

@@ -9,7 +9,7 @@ use crate::greedy::{
     self, Criterion, Sampler, Selection, SelectionOptions, Step, StrategyKind, TargetOptions,
     Teacher,
 };
-use crate::{Lambda, QueryWeight};
+use crate::{Lambda, QueryWeight, Scale};
 
 /// What became of one lambda: a plain value, which may be stored and read back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,6 +28,8 @@ pub struct Outcome {
     pub target: TargetOptions,
     /// The teacher of the selection from all training data, if there was one.
     pub teacher: Option<Teacher>,
+    /// What the columns were divided by, with `folds` in each fold by itself.
+    pub scale: Scale,
     /// The models of 1, 2, ... features.
     pub points: Vec<Point>,
     /// How the path ended.
@@ -88,6 +90,7 @@ impl Outcome {
             query_weight: options.query_weight,
             target: options.target,
             teacher: None,
+            scale: options.scale,
             points: Vec::new(),
             ending,
         }
@@ -114,6 +117,7 @@ impl Outcome {
             query_weight: self.query_weight,
             target: self.target,
             teacher: self.teacher,
+            scale: self.scale,
             steps: points.iter().map(|point| point.step.clone()).collect(),
             weights: points.last()?.weights.clone(),
             condition: points.last()?.condition,

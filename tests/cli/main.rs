@@ -20,6 +20,7 @@ mod plot;
 mod predict;
 mod project;
 mod queries;
+mod scale;
 mod select;
 mod signals;
 mod support;

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use rankrls::ridge::{
     Groups, HOLDOUT_TOLERANCE, Holdout, RidgeProblem, TOLERANCE, TrainOptions, Trained,
 };
-use rankrls::{Dataset, Lambda, Queries, QueryWeight, Solver, TrainError};
+use rankrls::{Dataset, Lambda, Queries, QueryWeight, Scale, Solver, TrainError};
 
 /// Queries from one row to all rows; more rows than columns and the other way round.
 fn drawn() -> impl Strategy<Value = Problem> {
@@ -151,6 +151,35 @@ proptest! {
                 let off = (found - expected).abs();
                 prop_assert!(off <= noise(lambda), "{way:?}: {found} for {expected}");
             }
+        }
+    }
+
+    #[test]
+    fn scaled_columns_are_trained_as_columns_that_were_divided(
+        problem in drawn(),
+        lambda in lambdas(),
+        weight in weights(),
+        scale in prop::sample::select(&Scale::ALL[..]),
+    ) {
+        let problem = problem.uneven();
+        let (divided, divisors) = problem.divided(scale);
+        if scale.is_none() || problem.sizes.len() == 1 {
+            return Ok(());
+        }
+        let (dataset, queries) = (problem.dataset(), Groups::queries(problem.sizes.len()));
+        let features: Vec<usize> = (0..problem.x.len()).collect();
+        let expected = weighed(&divided, weight).weights(&features, lambda);
+        for way in WAYS {
+            let options = options(way).query_weight(weight).scale(scale);
+            let Ok(rls) = RidgeProblem::new(&dataset, &options) else { continue };
+            let trained = rls.train(Lambda::new(lambda).unwrap()).unwrap();
+            let found = all_weights(&trained, features.len());
+            for ((found, divisor), expected) in found.iter().zip(&divisors).zip(&expected) {
+                let off = (found * divisor - expected).abs();
+                prop_assert!(off <= noise(lambda), "{way:?}: {found} x {divisor} for {expected}");
+            }
+            let found = trained.leave_query_out().unwrap();
+            check_holdout(&divided, weight, &queries, lambda, way, &found)?;
         }
     }
 

@@ -9,7 +9,7 @@ use rankrls::greedy::{Criterion, State};
 use rankrls::greedy::{Observer, SelectError, Step, select};
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::{
-    ColumnClasses, Lambda, Queries, QueryWeight, Sampler, Selection, SelectionOptions, StrategyKind,
+    ColumnClasses, Lambda, Queries, QueryWeight, Sampler, Scale, Selection, SelectionOptions, StrategyKind,
 };
 
 /// Queries from one row to all rows.
@@ -438,6 +438,40 @@ proptest! {
                 lambda,
                 |_, selected| remaining(&problem, selected),
                 |selected, candidate| scaled.error(&[selected, &[candidate]].concat(), lambda),
+            )?;
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Columns that become equal stay classes of their own.
+    #[test]
+    fn scaled_columns_are_selected_as_columns_that_were_divided(
+        problem in drawn(), lambda in lambdas(), scale in prop::sample::select(Scale::ALL.to_vec()),
+        weight in prop::sample::select(QueryWeight::ALL.to_vec()),
+    ) {
+        let problem = problem.uneven();
+        let (divided, divisors) = problem.divided(scale);
+        let divided = divided.weighted(weight);
+        for strategy in EXACT {
+            let options = SelectionOptions {
+                query_weight: weight,
+                scale,
+                ..by(strategy, problem.x.len(), lambda)
+            };
+            let Some(mut selection) = run(&problem, &options) else { return Ok(()) };
+            prop_assert_eq!(selection.scale, scale);
+            for (step, weight) in selection.steps.iter().zip(&mut selection.weights) {
+                *weight *= divisors[step.feature as usize];
+            }
+            check_path(
+                &divided,
+                &selection,
+                lambda,
+                |_, selected| remaining(&problem, selected),
+                |selected, candidate| divided.error(&[selected, &[candidate]].concat(), lambda),
             )?;
         }
     }

@@ -10,7 +10,7 @@ use rankrls::tune::{
     Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Rule, TuneError, TuneOptions,
     Tuned, fold_queries, tune,
 };
-use rankrls::{Dataset, Lambda, QueryWeight, SelectionOptions, StrategyKind, select};
+use rankrls::{Dataset, Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind, select};
 
 /// Columns of small half-integers, some of them constant, in queries of one row and more.
 fn problems(least_queries: usize) -> impl Strategy<Value = Problem> {
@@ -185,7 +185,7 @@ proptest! {
     }
 
     #[test]
-    fn folds_are_selections_without_each_of_them(problem in problems(2), seed in 0u64..9, many in any::<bool>()) {
+    fn folds_are_selections_without_each_of_them(problem in problems(2), seed in 0u64..9, many in any::<bool>(), scale in prop::sample::select(Scale::ALL.to_vec())) {
         let data = problem.dataset();
         let queries = data.queries().len();
         let count = if many { queries } else { 2 };
@@ -195,6 +195,7 @@ proptest! {
             evidence: Evidence::Folds { count, seed },
             ..by(StrategyKind::LowMem, 4, &[0.5, 8.0])
         };
+        options.selection.scale = scale;
         let Ok(tuned) = tune(&data, &options, &mut ()) else {
             let left = queries - queries.div_ceil(count);
             prop_assert!(left == 1 || problem.representatives().is_empty());
@@ -203,7 +204,7 @@ proptest! {
         let folds = fold_queries(queries, count, seed).unwrap();
         for outcome in &tuned.outcomes {
             for (k, point) in (1..).zip(&outcome.points) {
-                let (scores, short) = out_of_fold(&data, &folds, outcome.lambda, k);
+                let (scores, short) = out_of_fold(&data, &folds, outcome.lambda, k, scale);
                 let squares: Vec<f64> = data.queries().ranges().map(|range| {
                     let left: Vec<f64> = range.map(|row| data.labels()[row] - scores[row]).collect();
                     centred(&left).iter().map(|r| r * r).sum()
@@ -231,6 +232,7 @@ fn out_of_fold(
     folds: &[Vec<usize>],
     lambda: Lambda,
     k: usize,
+    scale: Scale,
 ) -> (Vec<f64>, usize) {
     let mut all = vec![0.0; data.rows()];
     let mut short = 0;
@@ -239,6 +241,7 @@ fn out_of_fold(
         let train = data.queries_subset(&others.collect::<Vec<_>>()).unwrap();
         let options = SelectionOptions {
             strategy: Some(StrategyKind::LowMem),
+            scale,
             ..SelectionOptions::new(k, lambda)
         };
         let Ok(selection) = select(&train, &options, &mut ()) else {

@@ -16,7 +16,7 @@ use rankrls::compare::{
     duration,
 };
 use rankrls::greedy::TargetOptions;
-use rankrls::{Lambda, QueryWeight};
+use rankrls::{Lambda, QueryWeight, Scale};
 use serde::Serialize;
 
 use super::args::{self, Measures, RulesArgs, at_least_one, usage};
@@ -60,6 +60,9 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "NAME", default_value = "uniform")]
     #[arg(value_parser = args::query_weight(), help = args::QUERY_WEIGHT_HELP)]
     query_weight: QueryWeight,
+    #[arg(long, value_name = "NAME", default_value = "none")]
+    #[arg(value_parser = args::scale(), help = args::SCALE_HELP)]
+    scale: Scale,
     #[command(flatten)]
     target: TargetOptions,
     #[command(flatten)]

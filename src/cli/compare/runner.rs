@@ -175,12 +175,12 @@ impl<'a> Runner<'a> {
         command.arg(format!("--lambda={}", args.lambda.value()));
         command.arg(format!("--query-weight={}", args.query_weight));
         command.arg(format!("--labels={}", args.target.labels));
-        command.args(args.data.arguments());
+        command.arg(format!("--scale={}", args.scale));
+        // Training reads no test data.
+        let data = if name == "train" { 1 } else { 2 };
+        command.args(args.data.arguments(data));
         if let Some(threads) = self.threads {
             command.arg(format!("--threads={threads}"));
-        }
-        if args.zero_based {
-            command.arg("--zero-based");
         }
         // A name that begins with a hyphen is no option.
         if args.path.as_os_str().as_encoded_bytes().starts_with(b"-") {

@@ -7,7 +7,7 @@
 pub mod precise;
 pub mod problems;
 
-use rankrls::{Dataset, Queries, QueryWeight};
+use rankrls::{Dataset, Queries, QueryWeight, Scale};
 
 /// A small data set in the most naive form.
 #[derive(Debug, Clone)]
@@ -63,6 +63,40 @@ impl Problem {
             x: self.x.iter().map(|column| scaled(column)).collect(),
             labels: scaled(&self.labels),
             sizes: self.sizes.clone(),
+        }
+    }
+
+    /// The problem with columns that are divided as `scale` says, and what each was divided by; a
+    /// column that is constant in every query stays.
+    pub fn divided(&self, scale: Scale) -> (Self, Vec<f64>) {
+        let divisor = |column: &Vec<f64>| {
+            let centred = self.centred(column);
+            let squares: f64 = centred.iter().map(|value| value * value).sum();
+            let divisor = match scale {
+                Scale::None => 1.0,
+                Scale::Sd => (squares / self.rows() as f64).sqrt(),
+                Scale::Max => centred.iter().fold(0.0, |most: f64, v| most.max(v.abs())),
+            };
+            if divisor > 0.0 { divisor } else { 1.0 }
+        };
+        let divisors: Vec<f64> = self.x.iter().map(divisor).collect();
+        let columns = self.x.iter().zip(&divisors);
+        let divide = |(column, divisor): (&Vec<f64>, &f64)| column.iter().map(|v| v / divisor).collect();
+        let divided = Self {
+            x: columns.map(divide).collect(),
+            ..self.clone()
+        };
+        (divided, divisors)
+    }
+
+    /// The problem with columns of very different sizes: copies become multiples.
+    pub fn uneven(&self) -> Self {
+        let sizes = [1.0, 1024.0, 1.0 / 4096.0, 2.0];
+        let columns = self.x.iter().zip(sizes.into_iter().cycle());
+        let stretch = |(column, size): (&Vec<f64>, f64)| column.iter().map(|v| v * size).collect();
+        Self {
+            x: columns.map(stretch).collect(),
+            ..self.clone()
         }
     }
 

@@ -279,7 +279,7 @@ fn check_problem(mut problem: Problem, steps: usize, record: &mut Record, what: 
         state.add(Addition {
             feature: candidates.feature(position),
             column: candidates.column(position),
-            sign: candidates.sign(position),
+            factor: candidates.factor(position),
         });
     }
 }

@@ -1,0 +1,106 @@
+//! `--scale`.
+
+use serde_json::Value;
+
+use crate::support::{Folder, TRAIN, keys};
+
+/// The training data with the first column a thousand times as large.
+fn stretched() -> String {
+    TRAIN.replace(" 1:1", " 1:1000")
+}
+
+fn numbers(values: &Value) -> Vec<f64> {
+    let values = values.as_array().unwrap().iter();
+    values.map(|value| value.as_f64().unwrap()).collect()
+}
+
+fn close(found: &[f64], expected: &[f64]) -> bool {
+    let mut pairs = found.iter().zip(expected);
+    found.len() == expected.len() && pairs.all(|(a, b)| (a - b).abs() <= 1e-12 * (1.0 + b.abs()))
+}
+
+#[test]
+fn the_size_of_a_column_does_not_matter_and_weights_are_in_its_units() {
+    let folder = Folder::new();
+    folder.write("big.svm", stretched());
+    for scale in ["sd", "max"] {
+        for command in ["select -k 4", "select -k 4 --query-weight pairs", "train"] {
+            let run = |data: &str, scale: &str| {
+                let (name, rest) = command.split_once(' ').unwrap_or((command, ""));
+                let arguments = format!("{name} {data} {rest} --lambda 1 --scale {scale}");
+                let document = folder.json(&format!("{arguments} --json -o {data}.json"));
+                let scores = folder.stdout(&format!("predict {data}.json {data}"));
+                let scores: Vec<f64> = scores.lines().map(|line| line.parse().unwrap()).collect();
+                (document, scores)
+            };
+            let ((small, scores), (big, same)) = (run("train.svm", scale), run("big.svm", scale));
+            assert!(close(&same, &scores), "{same:?} for {scores:?}");
+            assert_eq!(small["scale"], scale);
+            let error = |document: &Value| match &document["steps"] {
+                Value::Array(steps) => steps.iter().map(|s| s["lqo_error"].as_f64().unwrap()).collect(),
+                _ => vec![document["lqo_error"].as_f64().unwrap()],
+            };
+            assert!(close(&error(&big), &error(&small)), "{big} for {small}");
+            let (none, _) = run("big.svm", "none");
+            assert!(!close(&error(&none), &error(&small)), "{command}");
+            assert!(!keys(&none).contains(&"scale"));
+        }
+    }
+    let text = folder.stdout("select train.svm -k 1 --lambda 1 --scale sd");
+    assert!(text.starts_with("strategy lowmem, lambda 1, scale sd\n"), "{text}");
+    let text = folder.stdout("train train.svm --lambda 1 --scale max");
+    assert!(text.contains("lambda 1, scale max\n"), "{text}");
+}
+
+#[test]
+fn the_test_path_is_that_of_the_model() {
+    let folder = Folder::new();
+    folder.write("big.svm", stretched());
+    let select = "select big.svm -k 3 --lambda 1 --scale sd --test train.svm --metrics cindex";
+    let document = folder.json(&format!("{select} -o model.json --json"));
+    let last = document["steps"][2]["test"]["cindex"].clone();
+    let evaluation = folder.json("evaluate train.svm --model model.json --metrics cindex --json");
+    assert_eq!(evaluation["metrics"]["cindex"], last);
+    let weights = numbers(&document["weights"]);
+    let tuned = folder.json("tune big.svm -k 3 --lambdas 1 --scale sd --json -o tuned.json");
+    assert_eq!(numbers(&tuned["selection"]["weights"])[0], {
+        let k = tuned["selection"]["weights"].as_array().unwrap().len();
+        let again = format!("select big.svm -k {k} --lambda 1 --scale sd --json");
+        numbers(&folder.json(&again)["weights"])[0]
+    });
+    assert_eq!(weights.len(), 3);
+    folder.run("compare big.svm -k 2 --lambda 1 --scale sd --strategies dense,bounded");
+}
+
+#[test]
+fn models_and_checkpoints_know_their_scale() {
+    let folder = Folder::new();
+    folder.write("big.svm", stretched());
+    let whole = folder.json("select big.svm -k 4 --lambda 1 --scale sd --json");
+    folder.run("select big.svm -k 2 --lambda 1 --scale sd -o model.json");
+    assert_eq!(folder.json("inspect model.json --json")["scale"], "sd");
+    let text = folder.stdout("inspect model.json");
+    assert!(text.contains("scale sd"), "{text}");
+    let grown = folder.json("select big.svm -k 4 --extend model.json --json");
+    assert_eq!(grown["steps"][3]["lqo_error"], whole["steps"][3]["lqo_error"]);
+    assert_eq!(grown["weights"], whole["weights"]);
+    for command in ["select big.svm -k 3 --lambda 1", "tune big.svm -k 3 --lambdas 1"] {
+        let with = format!("{command} --checkpoint run.ck");
+        folder.run(&format!("{with} --scale sd"));
+        folder.run(&format!("{with} --scale sd --resume"));
+        let error = folder.fails(&format!("{with} --scale max --resume"), 1);
+        assert!(error.contains("scale was sd and is max now"), "{error}");
+        std::fs::remove_file(folder.path("run.ck")).unwrap();
+    }
+}
+
+#[test]
+fn lost_digits_are_found_again() {
+    let folder = Folder::new();
+    folder.write("huge.svm", TRAIN.replace(" 1:1", " 1:1e9"));
+    let (_, errors) = folder.run("select huge.svm -k 2 --lambda 1 --json");
+    assert!(errors.contains("--scale sd"), "{errors}");
+    let (_, errors) = folder.run("select huge.svm -k 2 --lambda 1 --scale sd --json");
+    assert_eq!(errors, "");
+    folder.fails("select train.svm -k 2 --lambda 1 --scale log", 2);
+}
