@@ -94,7 +94,11 @@ impl DataArgs {
             argument.push(path);
             argument
         });
-        arguments.into_iter().map(OsString::from).chain(queries).collect()
+        arguments
+            .into_iter()
+            .map(OsString::from)
+            .chain(queries)
+            .collect()
     }
 
     /// Refuses queries of more data than the command reads, or from standard input.

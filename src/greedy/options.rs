@@ -50,7 +50,10 @@ pub struct SelectionOptions {
     pub query_weight: QueryWeight,
     /// Divide each column, once centred within queries: sd by its root mean square, max by its
     /// largest absolute value. Weights stay in the units of the data
-    #[cfg_attr(feature = "cli", arg(long, value_name = "NAME", default_value = "none"))]
+    #[cfg_attr(
+        feature = "cli",
+        arg(long, value_name = "NAME", default_value = "none")
+    )]
     #[cfg_attr(feature = "cli", arg(value_parser = args::scale()))]
     #[serde(default, skip_serializing_if = "Scale::is_none")]
     pub scale: Scale,

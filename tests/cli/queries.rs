@@ -86,7 +86,9 @@ fn queries_come_from_a_file_or_by_size() {
     folder.write("one.svm", without_queries());
     folder.write("train.txt", "a\na\na\nb\nb\nc\nc\nc\n");
     folder.write("test.txt", "x\nx\ny\ny\ny\n");
-    let bare = crate::support::TEST.replace(" qid:x", "").replace(" qid:y", "");
+    let bare = crate::support::TEST
+        .replace(" qid:x", "")
+        .replace(" qid:y", "");
     folder.write("bare.svm", bare);
     let steps = |data: &str| {
         let command = format!("select {data} -k 3 --lambda 1 --json");
@@ -119,13 +121,34 @@ fn queries_that_do_not_fit_are_refused() {
     folder.write("back.txt", "a\na\nb\nb\na\nc\nc\nc\n");
     folder.write("blank.txt", "a\na\n\nb\nb\nc\nc\nc\n");
     for (arguments, message) in [
-        ("one.svm --queries short.txt", "short.txt: expected 8 lines, one for each row of one.svm, found 2 lines"),
-        ("one.svm --queries back.txt", "back.txt:5:1: expected the rows of a query next to each other"),
-        ("one.svm --queries blank.txt", "blank.txt:3:1: expected a query identifier"),
-        ("one.svm --queries absent.txt", "absent.txt: expected a readable file"),
-        ("one.svm --query-size 3", "one.svm: expected queries of 3 rows each, found 8 rows, the last 2 no full query"),
-        ("train.svm --query-size 2", "train.svm: expected data without query identifiers"),
-        ("train.svm --queries back.txt", "train.svm: expected data without query identifiers"),
+        (
+            "one.svm --queries short.txt",
+            "short.txt: expected 8 lines, one for each row of one.svm, found 2 lines",
+        ),
+        (
+            "one.svm --queries back.txt",
+            "back.txt:5:1: expected the rows of a query next to each other",
+        ),
+        (
+            "one.svm --queries blank.txt",
+            "blank.txt:3:1: expected a query identifier",
+        ),
+        (
+            "one.svm --queries absent.txt",
+            "absent.txt: expected a readable file",
+        ),
+        (
+            "one.svm --query-size 3",
+            "one.svm: expected queries of 3 rows each, found 8 rows, the last 2 no full query",
+        ),
+        (
+            "train.svm --query-size 2",
+            "train.svm: expected data without query identifiers",
+        ),
+        (
+            "train.svm --queries back.txt",
+            "train.svm: expected data without query identifiers",
+        ),
     ] {
         let error = folder.fails(&format!("corpus info {arguments}"), 1);
         assert!(error.contains(message), "{error}");
@@ -147,11 +170,17 @@ fn queries_that_do_not_fit_are_refused() {
 fn names_of_a_zero_based_file_are_asked_about() {
     let folder = Folder::new();
     // Column 0 is empty: the file can be read either way.
-    folder.write("zero.svm", "1 qid:1 1:1\n0 qid:1 2:1\n1 qid:2 1:1 2:2\n0 qid:2\n");
+    folder.write(
+        "zero.svm",
+        "1 qid:1 1:1\n0 qid:1 2:1\n1 qid:2 1:1 2:2\n0 qid:2\n",
+    );
     folder.write("zero.txt", "empty\nfirst\nsecond\n");
     let select = "select zero.svm --names zero.txt -k 1 --lambda 1 --json";
     let (text, errors) = folder.run(select);
-    assert!(errors.contains("there are 3 names for 2 columns"), "{errors}");
+    assert!(
+        errors.contains("there are 3 names for 2 columns"),
+        "{errors}"
+    );
     assert!(errors.contains("is the file zero-based?"), "{errors}");
     assert!(text.contains("\"name\":\"empty\""), "{text}");
     let (text, errors) = folder.run(&format!("{select} --zero-based"));
@@ -162,12 +191,19 @@ fn names_of_a_zero_based_file_are_asked_about() {
 #[test]
 fn missing_values_are_read_on_demand() {
     let folder = Folder::new();
-    folder.write("null.svm", "1 qid:1 1:NULL 2:1\n0 qid:1 1:1\n1 qid:2 2:NULL\n0 qid:2 1:1\n");
-    folder.write("zero.svm", "1 qid:1 2:1\n0 qid:1 1:1\n1 qid:2\n0 qid:2 1:1\n");
+    folder.write(
+        "null.svm",
+        "1 qid:1 1:NULL 2:1\n0 qid:1 1:1\n1 qid:2 2:NULL\n0 qid:2 1:1\n",
+    );
+    folder.write(
+        "zero.svm",
+        "1 qid:1 2:1\n0 qid:1 1:1\n1 qid:2\n0 qid:2 1:1\n",
+    );
     let error = folder.fails("select null.svm -k 1 --lambda 1", 1);
     assert!(error.starts_with("error: null.svm:1:9: "), "{error}");
     assert!(error.contains("--missing 0"), "{error}");
-    let steps = |data: &str| folder.json(&format!("select {data} -k 1 --lambda 1 --json"))["steps"].clone();
+    let steps =
+        |data: &str| folder.json(&format!("select {data} -k 1 --lambda 1 --json"))["steps"].clone();
     assert_eq!(steps("null.svm --missing 0"), steps("zero.svm"));
     folder.run("compare null.svm --missing=-1 -k 1 --lambda 1 --strategies dense");
 }

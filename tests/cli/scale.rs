@@ -37,7 +37,10 @@ fn the_size_of_a_column_does_not_matter_and_weights_are_in_its_units() {
             assert!(close(&same, &scores), "{same:?} for {scores:?}");
             assert_eq!(small["scale"], scale);
             let error = |document: &Value| match &document["steps"] {
-                Value::Array(steps) => steps.iter().map(|s| s["lqo_error"].as_f64().unwrap()).collect(),
+                Value::Array(steps) => steps
+                    .iter()
+                    .map(|s| s["lqo_error"].as_f64().unwrap())
+                    .collect(),
                 _ => vec![document["lqo_error"].as_f64().unwrap()],
             };
             assert!(close(&error(&big), &error(&small)), "{big} for {small}");
@@ -47,7 +50,10 @@ fn the_size_of_a_column_does_not_matter_and_weights_are_in_its_units() {
         }
     }
     let text = folder.stdout("select train.svm -k 1 --lambda 1 --scale sd");
-    assert!(text.starts_with("strategy lowmem, lambda 1, scale sd\n"), "{text}");
+    assert!(
+        text.starts_with("strategy lowmem, lambda 1, scale sd\n"),
+        "{text}"
+    );
     let text = folder.stdout("train train.svm --lambda 1 --scale max");
     assert!(text.contains("lambda 1, scale max\n"), "{text}");
 }
@@ -82,9 +88,15 @@ fn models_and_checkpoints_know_their_scale() {
     let text = folder.stdout("inspect model.json");
     assert!(text.contains("scale sd"), "{text}");
     let grown = folder.json("select big.svm -k 4 --extend model.json --json");
-    assert_eq!(grown["steps"][3]["lqo_error"], whole["steps"][3]["lqo_error"]);
+    assert_eq!(
+        grown["steps"][3]["lqo_error"],
+        whole["steps"][3]["lqo_error"]
+    );
     assert_eq!(grown["weights"], whole["weights"]);
-    for command in ["select big.svm -k 3 --lambda 1", "tune big.svm -k 3 --lambdas 1"] {
+    for command in [
+        "select big.svm -k 3 --lambda 1",
+        "tune big.svm -k 3 --lambdas 1",
+    ] {
         let with = format!("{command} --checkpoint run.ck");
         folder.run(&format!("{with} --scale sd"));
         folder.run(&format!("{with} --scale sd --resume"));

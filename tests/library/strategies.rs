@@ -9,7 +9,8 @@ use rankrls::greedy::{Criterion, State};
 use rankrls::greedy::{Observer, SelectError, Step, select};
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::{
-    ColumnClasses, Lambda, Queries, QueryWeight, Sampler, Scale, Selection, SelectionOptions, StrategyKind,
+    ColumnClasses, Lambda, Queries, QueryWeight, Sampler, Scale, Selection, SelectionOptions,
+    StrategyKind,
 };
 
 /// Queries from one row to all rows.

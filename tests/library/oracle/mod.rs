@@ -81,7 +81,8 @@ impl Problem {
         };
         let divisors: Vec<f64> = self.x.iter().map(divisor).collect();
         let columns = self.x.iter().zip(&divisors);
-        let divide = |(column, divisor): (&Vec<f64>, &f64)| column.iter().map(|v| v / divisor).collect();
+        let divide =
+            |(column, divisor): (&Vec<f64>, &f64)| column.iter().map(|v| v / divisor).collect();
         let divided = Self {
             x: columns.map(divide).collect(),
             ..self.clone()

@@ -1,0 +1,136 @@
+//! What columns are divided by.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+/// What each column is divided by before anything is learned from it, so that one `lambda` suits
+/// columns of different sizes. Weights stay in the units of the data.
+///
+/// | scale | divisor of a column with the query-centred values `v`, over all `m` rows |
+/// |---|---|
+/// | `none` | 1 |
+/// | `sd` | `sqrt(|v|^2 / m)`, the root mean square |
+/// | `max` | the largest `|v_i|` |
+///
+/// Entries that are zero stay zero. Weights of queries have no part in the divisor. Columns that are
+/// multiples of each other become equal but stay column classes of their own: they tie, and the
+/// lowest is selected first.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scale {
+    /// Columns are taken as they are.
+    #[default]
+    None,
+    /// The root mean centred square becomes 1.
+    Sd,
+    /// The largest absolute centred value becomes 1.
+    Max,
+}
+
+/// A name that no scale has.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("no scale is called {0:?}: expected one of none, sd, max")]
+pub struct UnknownScale(pub String);
+
+impl Scale {
+    /// All scales.
+    pub const ALL: [Self; 3] = [Self::None, Self::Sd, Self::Max];
+
+    /// The name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Sd => "sd",
+            Self::Max => "max",
+        }
+    }
+
+    /// Whether columns are taken as they are.
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "serde asks by reference whether to leave it out"
+    )]
+    pub fn is_none(&self) -> bool {
+        *self == Self::None
+    }
+
+    /// What a column of `rows` rows is divided by, of which `values` has the centred values, each
+    /// with the number of rows that have it.
+    pub(super) fn divisor(self, values: &[(usize, f64)], rows: usize) -> f64 {
+        let largest = values
+            .iter()
+            .fold(0.0_f64, |largest, (_, value)| largest.max(value.abs()));
+        // Squares of shares of the largest value neither overflow nor vanish together.
+        let square = |&(count, value): &(usize, f64)| count as f64 * (value / largest).powi(2);
+        match self {
+            Self::None => 1.0,
+            Self::Sd => largest * (values.iter().map(square).sum::<f64>() / rows as f64).sqrt(),
+            Self::Max => largest,
+        }
+    }
+}
+
+impl fmt::Display for Scale {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl FromStr for Scale {
+    type Err = UnknownScale;
+
+    fn from_str(name: &str) -> Result<Self, UnknownScale> {
+        let mut scales = Self::ALL.into_iter();
+        scales
+            .find(|scale| scale.name() == name)
+            .ok_or_else(|| UnknownScale(name.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::QueryWeight;
+    use crate::columns::ColumnClasses;
+    use crate::data::read::ReadOptions;
+
+    #[test]
+    fn scales_have_names() {
+        for scale in Scale::ALL {
+            assert_eq!(scale.to_string().parse(), Ok(scale));
+        }
+        let error = "variance".parse::<Scale>().unwrap_err();
+        assert!(error.to_string().contains("none, sd, max"));
+    }
+
+    /// The columns centre to (3, -3, 0, 0, 0) and (0, 0, 2e200, -1e200, -1e200).
+    #[test]
+    fn columns_are_divided_by_what_their_centred_values_say() {
+        let text = "1 qid:1 1:6\n0 qid:1\n1 qid:2 2:3e200\n0 qid:2\n0 qid:2\n";
+        let data = ReadOptions::new().read_from(text.as_bytes(), "f");
+        let data = data.unwrap().dataset;
+        for (scale, divisors) in [
+            (Scale::None, [1.0, 1.0]),
+            (
+                Scale::Sd,
+                [(18.0_f64 / 5.0).sqrt(), (6.0_f64 / 5.0).sqrt() * 1e200],
+            ),
+            (Scale::Max, [3.0, 2e200]),
+        ] {
+            for weight in QueryWeight::ALL {
+                let classes = ColumnClasses::scaled(&data, weight, scale);
+                for (class, (divisor, value)) in divisors.into_iter().zip([6.0, 3e200]).enumerate()
+                {
+                    assert!((classes.factor(class) * divisor - 1.0).abs() < 1e-15);
+                    let root = weight.of(class + 2).sqrt();
+                    let found = classes.column(class);
+                    assert_eq!(found.rows.len(), 1, "sparse columns stay sparse");
+                    assert!((found.values[0] * divisor / (value * root) - 1.0).abs() < 1e-15);
+                }
+            }
+        }
+    }
+}
