@@ -18,6 +18,7 @@ mod formats;
 mod hash;
 mod label_scale;
 mod queries;
+mod ranker;
 pub mod sample;
 mod sidecar;
 mod subset;
@@ -35,6 +36,7 @@ pub use hash::{DataHash, InvalidHash};
 pub use label_scale::LabelScale;
 pub(crate) use queries::GIVE_QUERIES;
 pub use queries::Queries;
+pub use ranker::{Ranker, write_query_sizes};
 pub use rankrls_files::{CompleteOutput, Output, Strings};
 
 pub mod read {

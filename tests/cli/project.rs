@@ -118,3 +118,58 @@ fn mistakes_are_told() {
         assert!(error.contains(message), "{arguments}: {error}");
     }
 }
+
+#[test]
+fn other_rankers_get_grades_and_their_queries() {
+    let folder = Folder::new();
+    folder.run("select @parses -k 5 --lambda 16 -o model.json");
+    let project = "corpus project @parses --model model.json";
+    folder.run(&format!("{project} -o plain.svm"));
+    folder.run(&format!("{project} -o x.svm --for xgboost"));
+    folder.run(&format!("{project} -o l.svm --for lightgbm"));
+    let (plain, x, l) = (
+        folder.read("plain.svm"),
+        folder.read("x.svm"),
+        folder.read("l.svm"),
+    );
+    let rows = |text: &str| -> Vec<Vec<String>> {
+        let split = |line: &str| line.split(' ').map(str::to_owned).collect();
+        text.lines().map(split).collect()
+    };
+    let (plain, x, l) = (rows(&plain), rows(&x), rows(&l));
+    assert!(plain.len() == x.len() && plain.len() == l.len());
+    let number = |text: &str| text.parse::<f64>().unwrap();
+    let mut queries = 0;
+    let mut sizes: Vec<usize> = Vec::new();
+    for place in 0..plain.len() {
+        if place == 0 || plain[place][1] != plain[place - 1][1] {
+            queries += 1;
+            sizes.push(0);
+        }
+        *sizes.last_mut().unwrap() += 1;
+        assert_eq!(x[place][1], format!("qid:{queries}"));
+        assert_eq!(
+            (&x[place][0], &x[place][2..]),
+            (&l[place][0], &l[place][1..])
+        );
+        let grade = number(&x[place][0]);
+        assert!(grade.fract() == 0.0 && (0.0..=30.0).contains(&grade));
+        if place > 0 && plain[place][1] == plain[place - 1][1] {
+            let order = number(&plain[place][0]).total_cmp(&number(&plain[place - 1][0]));
+            assert_eq!(order, grade.total_cmp(&number(&x[place - 1][0])));
+        }
+        for (own, other) in plain[place][2..].iter().zip(&x[place][2..]) {
+            let ((i, value), (j, same)) =
+                (own.split_once(':').unwrap(), other.split_once(':').unwrap());
+            assert_eq!((number(i) - 1.0, value), (number(j), same));
+        }
+    }
+    let found = folder.read("l.svm.query");
+    let found: Vec<usize> = found.lines().map(|line| line.parse().unwrap()).collect();
+    assert_eq!(found, sizes);
+    assert!(!folder.path("x.svm.query").exists());
+    for output in ["a.npz", "a.svm.zst", "-", "a.features"] {
+        folder.fails(&format!("{project} -o {output} --for xgboost"), 2);
+    }
+    folder.fails(&format!("{project} -o a.svm --for ranklib"), 2);
+}

@@ -295,6 +295,12 @@ def check_lambdarank_learns_from_a_projected_corpus(cli, folder):
     concordance = concordance_index(scores, test_labels, test_queries)
     print(f"    LightGBM's lambdarank on 30 columns: concordance index {concordance:.4f}")
     assert concordance > 0.55, concordance
+    # The same from files that LightGBM reads by itself.
+    files = {name: folder / f"{name}.txt" for name in ("@parses", "@parses-test")}
+    for name, path in files.items():
+        cli("corpus", "project", name, "--model", model, "-o", path, "--for", "lightgbm")
+    booster = lightgbm.train(options, lightgbm.Dataset(str(files["@parses"])), num_boost_round=100)
+    assert np.array_equal(booster.predict(str(files["@parses-test"])), scores)
     path = folder / "scores.txt"
     np.savetxt(path, scores, fmt="%.17g")
     told = cli("evaluate", "@parses-test", "--scores", path, "--metrics", "cindex", "--json")

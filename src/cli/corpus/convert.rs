@@ -118,6 +118,23 @@ impl TargetArgs {
 }
 
 impl Target {
+    /// Whether it is a file of svmlight that is not compressed.
+    pub(super) fn is_plain_svmlight(&self) -> bool {
+        let path = self.files.path(Part::Entries);
+        let compressed = path
+            .extension()
+            .is_some_and(|end| end == "gz" || end == "zst");
+        self.entries.is_some() && self.files.format() == Format::Svmlight && !compressed
+    }
+
+    /// The same with columns that count from 0.
+    pub(super) fn zero_based(self) -> Self {
+        Self {
+            files: self.files.index_base(IndexBase::Zero),
+            ..self
+        }
+    }
+
     /// Writes all parts of `dataset`: they appear together, when all have been written.
     pub(super) fn write(self, dataset: &Dataset<'_>) -> Result<()> {
         let Self { files, entries } = self;

@@ -1,14 +1,18 @@
 //! `rankrls corpus project`.
 
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
 use rankrls::Model;
+use rankrls::data::{Ranker, write_query_sizes};
 
 use super::convert::TargetArgs;
+use crate::cli::args::usage;
 use crate::cli::console::Console;
 use crate::cli::data::{DataArgs, check_one_stdin};
+use crate::cli::output::OutputFile;
 
 /// Reduce data to the columns of a model, to train other rankers on
 ///
@@ -20,6 +24,7 @@ use crate::cli::data::{DataArgs, check_one_stdin};
 Examples:
   rankrls corpus project train.svm --model model.json -o selected.svm
   rankrls corpus project test.svm --model model.json -o selected-test.svm
+  rankrls corpus project train.svm --model model.json -o boost.svm --for lightgbm
   rankrls corpus project train.svm --model model.json -o selected.npz --keep-numbers")]
 pub(crate) struct ProjectArgs {
     /// Data to reduce; - is standard input, and @parses-test comes with the program
@@ -34,6 +39,10 @@ pub(crate) struct ProjectArgs {
     /// Keep the numbers of the columns, and write no names: those of the data still hold
     #[arg(long)]
     keep_numbers: bool,
+    /// Write what this ranker reads: whole grades from 0, columns from 0, and for xgboost queries by
+    /// number, for lightgbm their sizes in FILE.query
+    #[arg(long = "for", value_name = "RANKER", value_enum)]
+    ranker: Option<Ranker>,
     #[command(flatten)]
     data: DataArgs,
     #[command(flatten)]
@@ -43,6 +52,11 @@ pub(crate) struct ProjectArgs {
 pub(crate) fn run(args: &ProjectArgs, console: Console) -> Result<()> {
     check_one_stdin(&[Some(&args.path), Some(&args.model)])?;
     let target = args.target.create(&args.output)?;
+    if args.ranker.is_some() && !target.is_plain_svmlight() {
+        return Err(usage(
+            "--for writes svmlight: name a file without .npz, .features, .gz or .zst",
+        ));
+    }
     let model = Model::read(&args.model)?;
     let dataset = args.data.read_for(&model, &args.path, console)?.dataset;
     let projected = if args.keep_numbers {
@@ -50,5 +64,17 @@ pub(crate) fn run(args: &ProjectArgs, console: Console) -> Result<()> {
     } else {
         model.project(&dataset)
     };
-    target.write(&projected?)
+    let projected = projected?;
+    let Some(ranker) = args.ranker else {
+        return target.write(&projected);
+    };
+    let sizes = projected.queries().clone();
+    let sizes = move |writer: &mut dyn Write| write_query_sizes(&sizes, writer);
+    target.zero_based().write(&projected.for_ranker(ranker)?)?;
+    if ranker == Ranker::LightGbm {
+        let mut path = args.output.clone().into_os_string();
+        path.push(".query");
+        OutputFile::create(Path::new(&path))?.write(sizes)?;
+    }
+    Ok(())
 }

@@ -1,0 +1,122 @@
+//! Data as the rankers of other packages take them: whole grades, and queries in their own way.
+
+use std::io::{self, Write};
+
+use super::{Dataset, DatasetError, IndexBase, Queries};
+
+/// A package whose rankers learn from svmlight text with whole grades.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
+pub enum Ranker {
+    /// Rows without query identifiers, and the sizes of the queries in a file beside.
+    #[cfg_attr(feature = "cli", value(name = "lightgbm"))]
+    LightGbm,
+    /// Rows with the numbers of their queries, ascending from 1.
+    #[cfg_attr(feature = "cli", value(name = "xgboost"))]
+    XgBoost,
+}
+
+/// The largest grade: LightGBM has gains for as many unless told otherwise, XGBoost for one more.
+const MOST: usize = 30;
+
+impl Dataset<'_> {
+    /// Whole numbers from 0 to 30, one a row, that order the rows of each query as the labels do. Labels
+    /// that are such numbers stay. Others become the place of the label among the different labels
+    /// of its query, from 0; of more than 31 labels neighbours share a grade.
+    pub fn grades(&self) -> Vec<f64> {
+        let whole = |label: &f64| label.fract() == 0.0 && (0.0..=MOST as f64).contains(label);
+        if self.labels().iter().all(whole) {
+            return self.labels().to_vec();
+        }
+        let mut grades = Vec::with_capacity(self.rows());
+        for range in self.queries().ranges() {
+            let labels = &self.labels()[range];
+            let mut levels = labels.to_vec();
+            levels.sort_unstable_by(f64::total_cmp);
+            // Negative zero is zero.
+            levels.dedup_by(|a, b| a == b);
+            let grade = |label: &f64| {
+                let place = levels.partition_point(|level| level < label);
+                let shared = place * (MOST + 1) / levels.len();
+                (if levels.len() > MOST + 1 {
+                    shared
+                } else {
+                    place
+                }) as f64
+            };
+            grades.extend(labels.iter().map(grade));
+        }
+        grades
+    }
+
+    /// The same rows as `ranker` reads them: with [`grades`](Self::grades) for labels, columns that
+    /// count from 0, and queries by number or, for LightGBM, without identifiers:
+    /// [`write_query_sizes`] of the data before writes them.
+    ///
+    /// # Errors
+    /// Those of [`Queries::from_sizes`], to which the sizes of queries give no reason.
+    pub fn for_ranker(mut self, ranker: Ranker) -> Result<Self, DatasetError> {
+        self.labels = self.grades().into();
+        self.index_base = IndexBase::Zero;
+        self.queries = match ranker {
+            Ranker::LightGbm => Queries::single(self.rows())?,
+            Ranker::XgBoost => {
+                let sizes: Vec<usize> = self.queries.ranges().map(|range| range.len()).collect();
+                Queries::from_sizes(&sizes)?
+            }
+        };
+        Ok(self)
+    }
+}
+
+/// Writes the number of rows of each query, one a line: LightGBM's file `NAME.query`.
+///
+/// # Errors
+/// Those of `writer`.
+pub fn write_query_sizes(queries: &Queries, mut writer: impl Write) -> io::Result<()> {
+    let mut ranges = queries.ranges();
+    ranges.try_for_each(|range| writeln!(writer, "{}", range.len()))?;
+    writer.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::read::ReadOptions;
+    use crate::data::write_svmlight;
+
+    fn data(text: &str) -> Dataset<'static> {
+        let loaded = ReadOptions::new().read_from(text.as_bytes(), "f");
+        loaded.unwrap().dataset
+    }
+
+    #[test]
+    fn grades_are_places_among_the_labels_of_a_query() {
+        let real = data("0.5 qid:a\n-1 qid:a\n0.5 qid:a\n0.7 qid:a\n-0.0 qid:b\n0 qid:b\n");
+        assert_eq!(real.grades(), [1.0, 0.0, 1.0, 2.0, 0.0, 0.0]);
+        let whole = data("2 qid:a\n4 qid:a\n30 qid:b\n");
+        assert_eq!(whole.grades(), [2.0, 4.0, 30.0]);
+        let many: String = (0..93).map(|label| format!("{label}\n")).collect();
+        let grades = data(&many).grades();
+        assert_eq!(grades[..4], [0.0, 0.0, 0.0, 1.0]);
+        assert_eq!(grades[92], 30.0);
+    }
+
+    #[test]
+    fn each_ranker_gets_its_queries() {
+        let text = "0.5 qid:b 1:1 3:2\n0 qid:b 2:1\n7.5 qid:a 1:3\n";
+        let write = |ranker| {
+            let mut text_of = Vec::new();
+            let data = data(text).for_ranker(ranker).unwrap();
+            write_svmlight(&data, &mut text_of).unwrap();
+            String::from_utf8(text_of).unwrap()
+        };
+        let xgboost = "1 qid:1 0:1 2:2\n0 qid:1 1:1\n0 qid:2 0:3\n";
+        assert_eq!(write(Ranker::XgBoost), xgboost);
+        let lightgbm = "1 0:1 2:2\n0 1:1\n0 0:3\n";
+        assert_eq!(write(Ranker::LightGbm), lightgbm);
+        let mut sizes = Vec::new();
+        write_query_sizes(data(text).queries(), &mut sizes).unwrap();
+        assert_eq!(sizes, b"2\n1\n");
+    }
+}
