@@ -39,7 +39,13 @@ pub(crate) struct DataArgs {
     /// Queries of data that have none: every N rows are one
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     query_size: Option<usize>,
-    /// Read missing values, which are NULL in svmlight, as this number
+    /// Column of a table that has the labels
+    #[arg(long, value_name = "COLUMN")]
+    label: Option<String>,
+    /// Column of a table that has the queries
+    #[arg(long, value_name = "COLUMN")]
+    query: Option<String>,
+    /// Read missing values, which are NULL or empty cells of a table, as this number
     #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = finite)]
     missing: Option<f64>,
     /// Memory that may be taken, such as 8GiB [default: what is free less a twentieth, at least
@@ -85,7 +91,14 @@ impl DataArgs {
         let size = self.query_size.map(|size| size.to_string());
         arguments.extend(size.map(|size| option("query-size", size)));
         let missing = self.missing.map(|missing| missing.to_string());
-        arguments.extend(missing.map(|missing| option("missing", missing)));
+        let given = [
+            ("label", &self.label),
+            ("query", &self.query),
+            ("missing", &missing),
+        ];
+        for (name, value) in given {
+            arguments.extend(value.clone().map(|value| option(name, value)));
+        }
         if let Some(Bytes(bytes)) = self.max_memory {
             arguments.push(format!("--max-memory={bytes}"));
         }
@@ -129,16 +142,41 @@ impl DataArgs {
             .regroup(self.regroup)
             .row_queries(file.or(self.query_size.map(RowQueries::Size)))
             .missing(self.missing)
+            .label(self.label.clone())
+            .query(self.query.clone())
             .max_memory(self.budget().map(|bytes| bytes.saturating_sub(held)))
     }
 
     /// Reads data for `model`, which says how many columns there are and how svmlight files
     /// count them.
     pub(crate) fn read_for(&self, model: &Model, path: &Path, console: Console) -> Result<Loaded> {
+        self.read_by(model, path, false, console)
+    }
+
+    /// The same of rows that need no labels.
+    pub(crate) fn read_unlabelled(
+        &self,
+        model: &Model,
+        path: &Path,
+        console: Console,
+    ) -> Result<Loaded> {
+        self.read_by(model, path, true, console)
+    }
+
+    fn read_by(
+        &self,
+        model: &Model,
+        path: &Path,
+        unlabelled: bool,
+        console: Console,
+    ) -> Result<Loaded> {
         self.check(1)?;
+        let names = || model.column_names();
         let options = self
             .options(0)
             .width(model.data().columns)
+            .columns(self.format.is_table(path).then(names))
+            .unlabelled(unlabelled)
             .zero_based(self.zero_based || model.index_base() == IndexBase::Zero);
         let loaded = read(&options, path, console)?;
         warn_dropped(&loaded, "the model", console);
@@ -179,7 +217,9 @@ impl TrainingData {
         held: u64,
         console: Console,
     ) -> Result<Loaded> {
-        let options = self.read.options_of(number, held);
+        let names = || train.names().cloned().unwrap_or_default();
+        let names = self.read.format.is_table(path).then(names);
+        let options = self.read.options_of(number, held).columns(names);
         let loaded = read(&options.width(train.width()), path, console)?;
         warn_dropped(&loaded, "the training data", console);
         Ok(loaded)

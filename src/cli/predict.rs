@@ -40,7 +40,7 @@ pub(crate) fn run(args: &PredictArgs, console: Console) -> Result<()> {
     check_one_stdin(&[Some(&args.model), Some(&args.path)])?;
     let output = args.output.as_deref().map(OutputFile::create).transpose()?;
     let model = Model::read(&args.model)?;
-    let loaded = args.data.read_for(&model, &args.path, console)?;
+    let loaded = args.data.read_unlabelled(&model, &args.path, console)?;
     let scores = in_input_order(&loaded.dataset, model.scores(&loaded.dataset));
     if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
         let row = row + 1;

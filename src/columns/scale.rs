@@ -49,10 +49,6 @@ impl Scale {
     }
 
     /// Whether columns are taken as they are.
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "serde asks by reference whether to leave it out"
-    )]
     pub fn is_none(&self) -> bool {
         *self == Self::None
     }

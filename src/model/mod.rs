@@ -35,7 +35,7 @@ use thiserror::Error;
 
 use crate::columns::{Scale, Summary};
 use crate::data::read::ReadError;
-use crate::data::{DataHash, Dataset, DatasetError, IndexBase, LabelScale};
+use crate::data::{DataHash, Dataset, DatasetError, FeatureNames, IndexBase, LabelScale};
 use crate::greedy::{
     Criterion, Sampler, Selection, SelectionOptions, Step, StrategyKind, TargetOptions,
 };
@@ -325,6 +325,16 @@ impl Model {
     /// As [`Self::project`].
     pub fn keep(&self, dataset: &Dataset<'_>) -> Result<Dataset<'static>, DatasetError> {
         dataset.keep(&self.columns())
+    }
+
+    /// Names of all columns of the training data, empty where the model has none: to find its
+    /// features in a table ([`ReadOptions::columns`](crate::data::read::ReadOptions::columns)).
+    pub fn column_names(&self) -> FeatureNames {
+        let mut names = vec![""; self.data.columns];
+        for feature in &self.features {
+            names[feature.feature as usize] = feature.name.as_deref().unwrap_or_default();
+        }
+        names.into_iter().collect()
     }
 
     /// 0-based columns, in order of selection.

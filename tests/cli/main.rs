@@ -24,5 +24,6 @@ mod scale;
 mod select;
 mod signals;
 mod support;
+mod table;
 mod train;
 mod tune;

@@ -182,10 +182,10 @@ fn names_of_a_zero_based_file_are_asked_about() {
         "{errors}"
     );
     assert!(errors.contains("is the file zero-based?"), "{errors}");
-    assert!(text.contains("\"name\":\"empty\""), "{text}");
+    assert!(text.contains("\"name\": \"empty\""), "{text}");
     let (text, errors) = folder.run(&format!("{select} --zero-based"));
     assert_eq!(errors, "");
-    assert!(text.contains("\"name\":\"first\""), "{text}");
+    assert!(text.contains("\"name\": \"first\""), "{text}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use super::sidecar::{NAMES, find, prefix, with_ending};
-use super::{CompleteOutput, Dataset, IndexBase, Output};
+use super::{CompleteOutput, Dataset, FeatureNames, IndexBase, Output};
 
 mod lines;
 mod npy;
@@ -18,6 +18,7 @@ mod rlscore;
 mod round_trip;
 mod rows;
 mod svmlight;
+mod table;
 mod text;
 mod token;
 
@@ -33,6 +34,7 @@ use error::Fault;
 use input::{Source, is_stdin};
 use lines::write_first_names;
 use piece::{Grammar, Lines};
+use table::{csv, tsv};
 use text::{CHUNK, Plan, Text};
 
 /// Makes the enum of all formats from their files.
@@ -70,6 +72,8 @@ formats! {
     Svmlight => svmlight,
     Rlscore => rlscore,
     Npz => npz,
+    Csv => csv,
+    Tsv => tsv,
 }
 
 /// All there is to know of a format.
@@ -132,6 +136,11 @@ impl Format {
     /// The names of its files.
     pub fn files(self) -> &'static str {
         self.facts().files
+    }
+
+    /// Whether data at `path` are read as a table, whose columns are found by their names.
+    pub fn is_table(self, path: &Path) -> bool {
+        matches!(self.read(path), Self::Csv | Self::Tsv)
     }
 
     /// The format in which data are written to `path`.
@@ -203,6 +212,10 @@ pub struct ReadOptions {
     regroup: bool,
     row_queries: Option<RowQueries>,
     missing: Option<f64>,
+    label: Option<String>,
+    query: Option<String>,
+    columns: Option<FeatureNames>,
+    unlabelled: bool,
     width: Option<usize>,
     names: Option<PathBuf>,
     max_memory: Option<u64>,
@@ -217,6 +230,10 @@ impl Default for ReadOptions {
             regroup: false,
             row_queries: None,
             missing: None,
+            label: None,
+            query: None,
+            columns: None,
+            unlabelled: false,
             width: None,
             names: None,
             max_memory: None,
@@ -263,11 +280,43 @@ impl ReadOptions {
         self
     }
 
-    /// What to take for values that are missing: `NULL` in svmlight files. Default: none, they are
-    /// refused.
+    /// What to take for values that are missing: `NULL` in svmlight files and tables, and empty
+    /// cells. Default: none, they are refused.
     #[must_use]
     pub fn missing(mut self, value: impl Into<Option<f64>>) -> Self {
         self.missing = value.into();
+        self
+    }
+
+    /// The column of a table that has the labels. Default: none; data with labels are refused then.
+    #[must_use]
+    pub fn label(mut self, column: impl Into<Option<String>>) -> Self {
+        self.label = column.into();
+        self
+    }
+
+    /// The column of a table that has the queries. Default: none; all rows are one query then.
+    #[must_use]
+    pub fn query(mut self, column: impl Into<Option<String>>) -> Self {
+        self.query = column.into();
+        self
+    }
+
+    /// Names of the features, by which the columns of a table are found in any order; a feature
+    /// with an empty name is not looked for. Goes with [`width`](Self::width), for data for a model
+    /// or besides training data: other formats have columns of the same numbers. Default: none, the
+    /// columns of a table are the features, in its order and with its names.
+    #[must_use]
+    pub fn columns(mut self, names: impl Into<Option<FeatureNames>>) -> Self {
+        self.columns = names.into();
+        self
+    }
+
+    /// Whether a table needs no column of labels or queries: labels that are not there are 0.
+    /// Default: no.
+    #[must_use]
+    pub fn unlabelled(mut self, unlabelled: bool) -> Self {
+        self.unlabelled = unlabelled;
         self
     }
 

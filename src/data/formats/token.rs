@@ -75,7 +75,7 @@ pub(super) struct Pair {
 }
 
 /// How LETOR's files write a value that is missing.
-const MISSING: &[u8] = b"NULL";
+pub(super) const MISSING: &[u8] = b"NULL";
 
 /// The pair that starts at `at`, with `missing` for a value that is. An index past 64 bits is given
 /// as `u64::MAX`.

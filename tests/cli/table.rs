@@ -1,0 +1,160 @@
+//! Tables with a header.
+
+use std::fmt::Write as _;
+
+use crate::support::{Folder, NAMES, TEST, TRAIN, gz};
+
+const NAMED: &str = "--label grade --query topic";
+
+/// svmlight data as a table of the columns 1 to 7, in the order of `columns`.
+fn table(svmlight: &str, columns: &[usize], separator: &str) -> String {
+    let names: Vec<&str> = NAMES.lines().collect();
+    let name = |&column: &usize| {
+        if column == 3 {
+            "third"
+        } else {
+            names[column - 1]
+        }
+    };
+    let titles: Vec<&str> = columns.iter().map(name).collect();
+    let mut text = format!(
+        "grade{separator}{}{separator}topic\n",
+        titles.join(separator)
+    );
+    for line in svmlight.lines().filter(|line| !line.starts_with('#')) {
+        let mut tokens = line.split(" #").next().unwrap().split(' ');
+        let (label, query) = (tokens.next().unwrap(), tokens.next().unwrap());
+        let values: Vec<(&str, &str)> = tokens.map(|pair| pair.split_once(':').unwrap()).collect();
+        text.push_str(label);
+        for column in columns.iter().map(ToString::to_string) {
+            let value = values.iter().find(|(index, _)| *index == column);
+            write!(
+                text,
+                "{separator}{}",
+                value.map_or("0", |(_, value)| *value)
+            )
+            .unwrap();
+        }
+        writeln!(text, "{separator}{}", query.strip_prefix("qid:").unwrap()).unwrap();
+    }
+    text
+}
+
+/// With `train.csv`, `train.tsv`, `test.csv` and names as they have them.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let all = [1, 2, 3, 4, 5, 6, 7];
+    folder.write("train.csv", table(TRAIN, &all, ","));
+    folder.write("train.tsv.gz", gz(&table(TRAIN, &all, "\t")));
+    folder.write("test.csv", table(TEST, &[7, 5, 6, 3, 4, 1, 2], ","));
+    folder.write("named.txt", NAMES.replace("\n\n", "\nthird\n"));
+    folder
+}
+
+#[test]
+fn a_table_is_the_data_that_it_shows() {
+    let folder = folder();
+    let select = |data: &str| {
+        let document = folder.json(&format!(
+            "select {data} -k 4 --lambda 1 --json -o model.json"
+        ));
+        (document["steps"].clone(), document["weights"].clone())
+    };
+    let expected = select("train.svm --names named.txt --test test.svm");
+    for data in ["train.csv", "train.tsv.gz"] {
+        assert_eq!(
+            select(&format!("{data} {NAMED} --test test.csv")),
+            expected,
+            "{data}"
+        );
+    }
+    let hash =
+        |arguments: &str| folder.json(&format!("corpus info {arguments} --json"))["hash"].clone();
+    assert_eq!(hash(&format!("train.csv {NAMED}")), hash("train.svm"));
+    folder.run(&format!("corpus convert train.csv {NAMED} out.svm"));
+    assert_eq!(hash("out.svm"), hash("train.svm"));
+    assert_eq!(folder.read("out.names.txt"), folder.read("named.txt"));
+    folder.run(&format!(
+        "compare train.csv {NAMED} --test test.csv -k 1 --lambda 1 --strategies dense"
+    ));
+    folder.run(&format!(
+        "tune train.csv {NAMED} -k 2 --validation test.csv"
+    ));
+    folder.run(&format!("train train.csv {NAMED} --lambda 1"));
+    let error = folder.fails(&format!("corpus convert train.csv {NAMED} out.csv"), 1);
+    assert!(error.contains("tables are only read"), "{error}");
+}
+
+#[test]
+fn columns_are_matched_by_name_wherever_they_stand() {
+    let folder = folder();
+    folder.run("select train.svm --names named.txt -k 3 --lambda 1 -o model.json");
+    let expected = folder.stdout("predict model.json test.svm -q");
+    assert_eq!(folder.stdout("predict model.json test.csv"), expected);
+    let cut = |text: &str| -> String {
+        let rest = text
+            .lines()
+            .map(|line| line.split_once(',').unwrap().1.to_owned() + "\n");
+        rest.collect()
+    };
+    // Scores need no labels.
+    folder.write("bare.csv", cut(&folder.read("test.csv")));
+    assert_eq!(folder.stdout("predict model.json bare.csv"), expected);
+    let mut piped = folder.command("predict model.json - --format csv");
+    piped
+        .write_stdin(folder.read("bare.csv"))
+        .assert()
+        .success()
+        .stdout(expected.clone());
+    let evaluate = |data: &str| {
+        folder.json(&format!("evaluate {data} --model model.json --json -q"))["metrics"].clone()
+    };
+    assert_eq!(evaluate(&format!("test.csv {NAMED}")), evaluate("test.svm"));
+    folder.run(&format!(
+        "corpus project test.csv {NAMED} --model model.json -o few.svm"
+    ));
+    assert_eq!(evaluate(&format!("test.csv {NAMED}")), evaluate("test.svm"));
+    let error = folder.fails("evaluate bare.csv --model model.json", 1);
+    assert!(error.contains("--label COLUMN"), "{error}");
+    folder.write("short.csv", "grade,word b\n1,2\n");
+    let error = folder.fails("predict model.json short.csv", 1);
+    assert!(error.contains("expected a column \"word:a\""), "{error}");
+    folder.run("select train.svm -k 1 --lambda 1 -o nameless.json");
+    let error = folder.fails("predict nameless.json test.csv", 1);
+    assert!(error.contains("expected names of features"), "{error}");
+}
+
+#[test]
+fn faults_of_a_table_have_a_place() {
+    let folder = folder();
+    let text = folder.read("train.csv");
+    folder.write("word.csv", text.replacen(",0.3,", ",much,", 1));
+    folder.write("hole.csv", text.replacen(",0.3,", ",,", 1));
+    for (arguments, message) in [
+        (
+            format!("word.csv {NAMED}"),
+            "word.csv:2:5: expected a decimal number in the column \"word b\", found \"much\"",
+        ),
+        (
+            format!("hole.csv {NAMED}"),
+            "found an empty cell (to read missing values as 0, pass --missing 0)",
+        ),
+        ("train.csv".to_owned(), "give --label COLUMN"),
+        (
+            "train.csv --label rating".to_owned(),
+            "expected a column \"rating\" of labels",
+        ),
+        (
+            "train.csv --label grade --query id".to_owned(),
+            "expected a column \"id\" of queries",
+        ),
+        (
+            "train.csv --label grade".to_owned(),
+            "a decimal number in the column \"topic\", found \"a\"",
+        ),
+    ] {
+        let error = folder.fails(&format!("corpus info {arguments}"), 1);
+        assert!(error.contains(message), "{error}");
+    }
+    folder.run(&format!("corpus info hole.csv {NAMED} --missing 0"));
+}
