@@ -317,7 +317,10 @@ impl TrainArgs {
         let scheme = self.scheme(problem, queries);
         let groups = scheme.map(|scheme| scheme.groups(queries)).transpose()?;
         if lambdas.len() > 1 && queries < 2 {
-            bail!("which lambda is best is not known, as {}", TrainError::OneQuery);
+            bail!(
+                "which lambda is best is not known, as {}",
+                TrainError::OneQuery
+            );
         }
         let entry = |lambda: Lambda, holdout: Option<Holdout>| {
             Entry::new(problem, lambda, scheme.zip(holdout))

@@ -262,8 +262,8 @@ impl Protocol<'_> {
         }
         // Training weights the columns itself.
         let weighted = selection.query_weight != QueryWeight::Uniform;
-        let unweighted = weighted
-            .then(|| ColumnClasses::scaled(train, QueryWeight::Uniform, selection.scale));
+        let unweighted =
+            weighted.then(|| ColumnClasses::scaled(train, QueryWeight::Uniform, selection.scale));
         let (candidates, held) = match &unweighted {
             Some(unweighted) => (unweighted, self.fold.memory() + self.candidates.memory()),
             None => (self.candidates, self.fold.memory()),
