@@ -128,6 +128,11 @@ impl DataArgs {
         Ok(())
     }
 
+    /// Whether the columns of the data at `path` are found by their names.
+    pub(crate) fn by_name(&self, path: &Path) -> bool {
+        self.format.is_table(path)
+    }
+
     /// How to read DATA, with `held` bytes taken already.
     pub(crate) fn options(&self, held: u64) -> ReadOptions {
         self.options_of(0, held)
@@ -175,7 +180,7 @@ impl DataArgs {
         let options = self
             .options(0)
             .width(model.data().columns)
-            .columns(self.format.is_table(path).then(names))
+            .columns(self.by_name(path).then(names))
             .unlabelled(unlabelled)
             .zero_based(self.zero_based || model.index_base() == IndexBase::Zero);
         let loaded = read(&options, path, console)?;
@@ -218,7 +223,7 @@ impl TrainingData {
         console: Console,
     ) -> Result<Loaded> {
         let names = || train.names().cloned().unwrap_or_default();
-        let names = self.read.format.is_table(path).then(names);
+        let names = self.read.by_name(path).then(names);
         let options = self.read.options_of(number, held).columns(names);
         let loaded = read(&options.width(train.width()), path, console)?;
         warn_dropped(&loaded, "the training data", console);

@@ -114,12 +114,14 @@ impl EvaluateArgs {
     /// The data, and the scores of all rankings: models first.
     fn scored(&self, console: Console) -> Result<(Loaded, Vec<Scored>)> {
         let mut scored = Vec::new();
-        // Models of the same columns share what was read.
+        // Models of the same columns share what was read, but of a table each finds its own.
         let mut read: Option<((usize, IndexBase), Loaded)> = None;
         for path in &self.model {
             let model = Model::read(path)?;
             let columns = (model.data().columns, model.index_base());
-            let loaded = match read.take_if(|(known, _)| *known == columns) {
+            let loaded = match read
+                .take_if(|(known, _)| *known == columns && !self.data.by_name(&self.path))
+            {
                 Some((_, loaded)) => loaded,
                 None if read.is_some() && self.path == Path::new("-") => {
                     return Err(usage(
