@@ -163,11 +163,6 @@ impl RulesArgs {
     }
 }
 
-fn finite(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-    number.ok_or_else(|| "expected a finite number".to_owned())
-}
-
 fn grade(text: &str) -> Result<f64, String> {
     let grade = finite(text).ok().filter(|grade| *grade > 0.0);
     grade.ok_or_else(|| "expected a number above 0".to_owned())
