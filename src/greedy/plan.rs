@@ -168,7 +168,9 @@ mod tests {
             let plan = plan(&candidates, held, &asked).unwrap();
             assert_eq!(plan.memory, estimate.memory);
             assert!(plan_fits(&candidates, held, &asked, estimate.total));
-            assert!(!plan_fits(&candidates, held, &asked, estimate.total - 1));
+            // With less, a teacher takes another solver.
+            let less = plan_fits(&candidates, held, &asked, estimate.total - 1);
+            assert!(!less || estimate.strategy.distils());
         }
     }
 

@@ -48,7 +48,12 @@ fn examples_work() {
     folder.write("train.labels", "1\n0\n1\n0\n");
     folder.write("train.qids", "1\n1\n2\n2\n");
     folder.write("scores.txt", "1\n2\n3\n4\n5\n");
-    folder.run("select train.svm -k 50 --lambda 16 -o model.json");
+    for model in ["model", "a", "b"] {
+        folder.run(&format!(
+            "select train.svm -k 50 --lambda 16 -o {model}.json"
+        ));
+    }
+    folder.write("bm25.txt", "1\n2\n3\n4\n5\n");
     let mut examples = 0;
     for command in [
         "select",
@@ -170,10 +175,7 @@ fn a_mistake_comes_with_the_usage_of_its_command() {
             "select - -k 1 --lambda 1 --test -",
             "rankrls select [OPTIONS]",
         ),
-        (
-            "train train.svm --lambda 1 --folds 1",
-            "rankrls train [OPTIONS]",
-        ),
+        ("train - --lambda 1 --names -", "rankrls train [OPTIONS]"),
         (
             "corpus convert - - --names -",
             "rankrls corpus convert [OPTIONS]",

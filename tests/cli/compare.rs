@@ -144,8 +144,8 @@ fn the_paths_are_a_table() {
     let mut reader = csv::Reader::from_path(folder.path("paths.csv")).unwrap();
     let titles = reader.headers().unwrap().clone();
     let records: Vec<_> = reader.records().map(Result::unwrap).collect();
-    // Six strategies once and two twice, three steps each.
-    assert_eq!(records.len(), 30);
+    // Six strategies once and two twice, three steps each, and one that has too few queries.
+    assert_eq!(records.len(), 31);
     let column = |name: &str| titles.iter().position(|title| title == name).unwrap();
     let runs: HashSet<_> = records
         .iter()
@@ -156,8 +156,11 @@ fn the_paths_are_a_table() {
             )
         })
         .collect();
-    assert_eq!(runs.len(), 10);
+    assert_eq!(runs.len(), 11);
     for record in &records {
+        if &record[column("strategy")] == "distil" {
+            continue;
+        }
         for number in ["lqo_error", "overlap", "select_seconds", "test_cindex"] {
             assert!(record[column(number)].parse::<f64>().is_ok(), "{number}");
         }

@@ -122,7 +122,6 @@ fn mistakes_in_arguments_end_with_2() {
     for (arguments, message) in [
         ("evaluate test.svm", "--model"),
         ("evaluate test.svm", "--scores"),
-        ("evaluate test.svm --model m --zero-based", "--zero-based"),
         (
             "evaluate test.svm --scores s --metrics best",
             "unknown metric",

@@ -450,9 +450,12 @@ proptest! {
     /// Columns that become equal stay classes of their own.
     #[test]
     fn scaled_columns_are_selected_as_columns_that_were_divided(
-        problem in drawn(), lambda in lambdas(), scale in prop::sample::select(Scale::ALL.to_vec()),
+        problem in drawn(), exponent in -10i32..20,
+        scale in prop::sample::select(Scale::ALL.to_vec()),
         weight in prop::sample::select(QueryWeight::ALL.to_vec()),
     ) {
+        // Columns that became equal leave the system singular but for lambda.
+        let lambda = 2f64.powi(exponent);
         let problem = problem.uneven();
         let (divided, divisors) = problem.divided(scale);
         let divided = divided.weighted(weight);

@@ -189,7 +189,7 @@ proptest! {
         let data = problem.dataset();
         let queries = data.queries().len();
         let count = if many { queries } else { 2 };
-        let metrics: Vec<Metric> = ["cindex", "err"].map(|name| name.parse().unwrap()).into();
+        let metrics: Vec<Metric> = ["cindex", "map"].map(|name| name.parse().unwrap()).into();
         let mut options = TuneOptions {
             metrics: metrics.clone(),
             evidence: Evidence::Folds { count, seed },
@@ -262,7 +262,8 @@ fn out_of_fold(
 #[test]
 fn the_chosen_selection_is_what_select_finds() {
     let data = problem(9).dataset();
-    for strategy in StrategyKind::ALL {
+    // Leave-query-out predictions are no evidence for what a teacher taught.
+    for strategy in StrategyKind::ALL.into_iter().filter(|kind| !kind.distils()) {
         for rule in [
             Rule::Best,
             Rule::OneSe,
@@ -400,10 +401,10 @@ fn any_number_of_selections_and_threads_gives_the_same_bits() {
 #[test]
 fn validation_evidence_is_what_the_models_predict() {
     let (data, other) = (problem(9).dataset(), problem(4).dataset());
-    let metrics = [Metric::Concordance, Metric::MeanNdcg];
+    let metrics = [Metric::Concordance, Metric::AveragePrecision];
     let options = TuneOptions {
         evidence: Evidence::Validation(&other),
-        measure: Measure::Metric(Metric::MeanNdcg),
+        measure: Measure::Metric(Metric::AveragePrecision),
         metrics: metrics.to_vec(),
         ..options(6, &[1.0, 16.0])
     };
