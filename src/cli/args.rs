@@ -47,6 +47,14 @@ pub(crate) fn auto_or<T: FromStr + Clone + Send + Sync + 'static>(
     PossibleValuesParser::new(std::iter::once("auto").chain(names)).map(|name| name.parse().ok())
 }
 
+/// Parses `auto`, which is `None`, or a ridge parameter; the field likewise.
+pub(crate) fn auto_or_lambda(text: &str) -> Result<Option<Lambda>, String> {
+    if text == "auto" {
+        return Ok(None);
+    }
+    text.parse().map(Some)
+}
+
 /// Measures where none are asked for.
 pub(crate) const DEFAULT_MEASURES: &str = "map,ndcg@10,mean-ndcg,p@10,err,mrr,cindex";
 

@@ -2,10 +2,12 @@
 //! `inspect` shows models by the same table.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
-use rankrls::greedy::{Criterion, Ending, Selection, TargetOptions, Teacher};
+use rankrls::greedy::{Criterion, Ending, Selection, Stability, TargetOptions, Teacher};
 use rankrls::metrics::Convention;
-use rankrls::{Dataset, QueryWeight, Scale, StrategyKind, TestPath};
+use rankrls::tune::{Measure, Outcome, TuneOptions, Tuned};
+use rankrls::{Dataset, Lambda, QueryWeight, Scale, StrategyKind, TestPath};
 use serde::Serialize;
 
 use super::data::{Sizes, TestSizes};
@@ -19,6 +21,9 @@ pub(crate) struct SelectionReport<'a> {
     schema: &'static str,
     strategy: StrategyKind,
     lambda: f64,
+    /// How it was chosen, if it was not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) lambda_choice: Option<LambdaChoice>,
     criterion: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     convention: Option<Convention>,
@@ -50,6 +55,77 @@ pub(crate) struct SelectionReport<'a> {
     pub(crate) peak_rss_bytes: Option<u64>,
 }
 
+/// A ridge parameter that nobody gave, and how it was chosen.
+#[derive(Debug, Serialize)]
+pub(crate) struct LambdaChoice {
+    #[serde(skip)]
+    pub(crate) lambda: Lambda,
+    measure: Measure,
+    folds: usize,
+    seed: u64,
+    /// Most features of the models.
+    k: usize,
+    grid: Vec<Judged>,
+    seconds: f64,
+}
+
+/// The best model of a ridge parameter.
+#[derive(Debug, Serialize)]
+struct Judged {
+    lambda: f64,
+    k: Option<usize>,
+    value: Option<f64>,
+    standard_error: Option<f64>,
+}
+
+impl LambdaChoice {
+    pub(crate) fn new(tuned: &Tuned, options: &TuneOptions<'_>, took: Duration) -> Self {
+        let judged = |outcome: &Outcome| {
+            let choice = options.rule.choose(options.measure, &[outcome.curve()]);
+            let score = choice.map(|choice| outcome.points[choice.k - 1].score);
+            Judged {
+                lambda: outcome.lambda.value(),
+                k: choice.map(|choice| choice.k),
+                value: score.and_then(|score| score.mean),
+                standard_error: score.and_then(|score| score.standard_error),
+            }
+        };
+        Self {
+            lambda: tuned.chosen().lambda,
+            measure: options.measure,
+            folds: tuned.chosen().folds.len(),
+            seed: options.selection.seed,
+            k: options.selection.k,
+            grid: tuned.outcomes.iter().map(judged).collect(),
+            seconds: took.as_secs_f64(),
+        }
+    }
+
+    /// The same for people.
+    pub(crate) fn text(&self) -> String {
+        let mut table = table(&["lambda", "best k", "squared error", "s.e."]);
+        let cell = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), number);
+        for judged in &self.grid {
+            table.add_row([
+                format_exact(judged.lambda),
+                judged.k.map_or_else(|| "-".to_owned(), |k| k.to_string()),
+                cell(judged.value),
+                cell(judged.standard_error),
+            ]);
+        }
+        format!(
+            "{}\nlambda {}: the least squared error a query in {} folds, seed {}, of models of at \
+             most {} features; {:.2} s; --lambda gives another\n",
+            table.trim_fmt(),
+            format_exact(self.lambda.value()),
+            self.folds,
+            self.seed,
+            self.k,
+            self.seconds
+        )
+    }
+}
+
 /// A selected feature.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct PathRow<'a> {
@@ -66,6 +142,9 @@ pub(crate) struct PathRow<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) criterion: Option<f64>,
     pub(crate) identical_columns: usize,
+    /// Folds whose selection has the feature, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) folds: Option<usize>,
     pub(crate) evaluated: usize,
     /// Column classes that could still win after each level of `bounded`'s bounds.
     #[serde(skip_serializing_if = "<[usize]>::is_empty")]
@@ -96,6 +175,7 @@ impl<'a> SelectionReport<'a> {
             lqo_cindex: step.lqo_cindex,
             criterion: step.criterion,
             identical_columns: step.identical_columns,
+            folds: None,
             evaluated: step.evaluated,
             alive: &step.alive,
             test: path.and_then(|path| {
@@ -112,6 +192,7 @@ impl<'a> SelectionReport<'a> {
             schema: "rankrls.selection/1",
             strategy: selection.strategy,
             lambda: selection.lambda.value(),
+            lambda_choice: None,
             criterion: selection.criterion.to_string(),
             convention: match selection.criterion {
                 Criterion::Squared => None,
@@ -134,6 +215,15 @@ impl<'a> SelectionReport<'a> {
             select_seconds,
             test_seconds: None,
             peak_rss_bytes: None,
+        }
+    }
+
+    /// Counts the folds that select each feature.
+    pub(crate) fn count_folds(&mut self, stability: &Stability) {
+        for row in &mut self.steps {
+            let mut frequencies = stability.frequencies.iter();
+            let found = frequencies.find(|found| found.feature == row.feature);
+            row.folds = Some(found.map_or(0, |found| found.selections));
         }
     }
 
@@ -249,6 +339,8 @@ pub(crate) fn path_table(rows: &[PathRow<'_>], criterion: &str) -> String {
     header.extend(["weight", "LQO error", "LQO cindex"]);
     header.extend(ranked.then_some(criterion.as_str()));
     header.push("identical");
+    let folds = rows.iter().any(|row| row.folds.is_some());
+    header.extend(folds.then_some("folds"));
     let mut table = table(&header);
     for row in rows {
         let mut cells = vec![row.step.to_string(), row.feature.to_string()];
@@ -258,6 +350,7 @@ pub(crate) fn path_table(rows: &[PathRow<'_>], criterion: &str) -> String {
         cells.push(measure(row.lqo_cindex));
         cells.extend(ranked.then(|| measure(row.criterion)));
         cells.push(row.identical_columns.to_string());
+        cells.extend(row.folds.map(|folds| folds.to_string()));
         table.add_row(cells);
     }
     table.trim_fmt()

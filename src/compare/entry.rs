@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::greedy::Stability;
+
 use super::{Contestant, Overlap, Selected, SelectedStep, Spread};
 
 /// How the runs of a contestant ended.
@@ -50,6 +52,8 @@ pub struct Entry {
     pub evaluated: Option<Spread>,
     /// Overlap of each run with the reference; empty without one.
     pub overlaps: Vec<Overlap>,
+    /// How stable the features are over the seeds; `None` for a single run.
+    pub stability: Option<Stability>,
     /// Means over the runs after each step that all of them took.
     pub steps: Vec<StepEntry>,
     /// The runs.
@@ -141,6 +145,7 @@ impl Entry {
             seconds_per_feature: of(&|run| run.seconds() / features(run)),
             peak_rss_bytes: Spread::of_all(peaks),
             evaluated: of(&evaluated),
+            stability: stability(&runs),
             steps: steps(&runs, metrics, &overlaps),
             overlaps,
             runs: runs.into_iter().map(RunEntry::from).collect(),
@@ -162,6 +167,7 @@ impl Entry {
             peak_rss_bytes: None,
             evaluated: None,
             overlaps: Vec::new(),
+            stability: None,
             steps: Vec::new(),
             runs: Vec::new(),
         }
@@ -215,6 +221,12 @@ fn steps(runs: &[Selected], metrics: &[String], overlaps: &[Overlap]) -> Vec<Ste
         })
     };
     (0..shortest).map_while(entry).collect()
+}
+
+fn stability(runs: &[Selected]) -> Option<Stability> {
+    let candidates = runs.first()?.data.column_classes;
+    let features: Vec<Vec<u64>> = runs.iter().map(Selected::features).collect();
+    (runs.len() > 1).then(|| Stability::new(&features, candidates))
 }
 
 impl From<Selected> for RunEntry {

@@ -15,7 +15,8 @@ const NORMAL: f64 = 1.959_963_984_540_054;
 /// use rankrls::greedy::Stability;
 ///
 /// let stability = Stability::new(&[vec![3, 8], vec![8, 3], vec![8, 5]], 100);
-/// assert_eq!(stability.frequencies, [(8, 3), (3, 2), (5, 1)]);
+/// let counts = stability.frequencies.iter().map(|found| (found.feature, found.selections));
+/// assert!(counts.eq([(8, 3), (3, 2), (5, 1)]));
 /// assert!(stability.index > Some(0.6) && stability.index < Some(0.7));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -29,9 +30,17 @@ pub struct Stability {
     /// Interval that has the index of unlimited selections with a probability of 0.95, as far as the
     /// selections are drawn independently, which folds are not, quite.
     pub interval: Option<[f64; 2]>,
-    /// Features and the number of selections that have them: the most frequent first, then in
-    /// ascending order.
-    pub frequencies: Vec<(u64, usize)>,
+    /// All features that some selection has: the most frequent first, then in ascending order.
+    pub frequencies: Vec<Frequency>,
+}
+
+/// How often a feature is selected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Frequency {
+    /// The feature, by the numbers of the selections.
+    pub feature: u64,
+    /// Selections that have it.
+    pub selections: usize,
 }
 
 impl Stability {
@@ -46,9 +55,15 @@ impl Stability {
             *counts.entry(*feature).or_default() += 1;
         }
         let index = index(&sets, &counts, candidates);
-        let mut frequencies: Vec<(u64, usize)> = counts.into_iter().collect();
+        let counts = counts.into_iter();
+        let mut frequencies: Vec<Frequency> = counts
+            .map(|(feature, selections)| Frequency {
+                feature,
+                selections,
+            })
+            .collect();
         // Stable, so that features stay in order.
-        frequencies.sort_by(|a, b| b.1.cmp(&a.1));
+        frequencies.sort_by_key(|found| std::cmp::Reverse(found.selections));
         Self {
             selections: sets.len(),
             index: index.map(|(index, _)| index),
@@ -77,7 +92,9 @@ fn index(
         return None;
     }
     let share = |feature: &u64| counts[feature] as f64 / m;
-    let variances = counts.keys().map(|feature| share(feature) * (1.0 - share(feature)));
+    let variances = counts
+        .keys()
+        .map(|feature| share(feature) * (1.0 - share(feature)));
     let index = 1.0 - m / (m - 1.0) * variances.sum::<f64>() / d / spread;
     let part = |set: &BTreeSet<u64>| {
         let (k, common) = (size(set), set.iter().map(share).sum::<f64>());

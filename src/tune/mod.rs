@@ -59,7 +59,7 @@ pub use score::{Measure, UnknownMeasure};
 
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
-use crate::greedy::Selection;
+use crate::greedy::{Selection, SelectionOptions};
 
 /// The models of a grid of lambdas, and the chosen one.
 #[derive(Debug, Clone, PartialEq)]
@@ -147,6 +147,62 @@ pub fn resume_among(
 ) -> Result<Tuned, TuneError> {
     let outcomes = outcomes(candidates, dataset, held, options, recorded, observer)?;
     choose(outcomes, options)
+}
+
+/// The path to the chosen model as folds judge it, whatever the evidence of the choice: what
+/// leave-query-out predictions, which features were chosen by, promise too much. Takes a selection
+/// for each of [`Evidence::folds`]; the path itself is not searched again.
+///
+/// ```
+/// use rankrls::data::sample;
+/// use rankrls::tune::{TuneOptions, judge_by_folds, tune};
+/// use rankrls::{Lambda, SelectionOptions};
+///
+/// let data = sample::train();
+/// let options = TuneOptions::new(SelectionOptions::new(5, Lambda::ONE), &[Lambda::ONE]);
+/// let tuned = tune(&data, &options, &mut ())?;
+/// let candidates = options.candidates(&data);
+/// let judged = judge_by_folds(&candidates, &data, data.memory(), &options, &tuned, &mut ())?;
+/// let (promised, likely) = (tuned.point().score.mean, judged.points.last().unwrap().score.mean);
+/// assert!(promised < likely);
+/// # Ok::<(), rankrls::tune::TuneError>(())
+/// ```
+///
+/// # Errors
+/// As [`tune`]; [`TuneError::Folds`] for less than three queries.
+pub fn judge_by_folds(
+    candidates: &ColumnClasses,
+    dataset: &Dataset<'_>,
+    held: u64,
+    options: &TuneOptions<'_>,
+    tuned: &Tuned,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, TuneError> {
+    let (chosen, k, queries) = (tuned.chosen(), tuned.choice.k, dataset.queries().len());
+    let evidence = Evidence::folds(queries, options.selection.seed);
+    let again = TuneOptions {
+        evidence: evidence.ok_or(TuneError::Folds { count: 2, queries })?,
+        rule: Rule::Best,
+        lambdas: vec![chosen.lambda],
+        selection: SelectionOptions {
+            k,
+            strategy: chosen.strategy,
+            ..options.selection
+        },
+        ..options.clone()
+    };
+    let recorded = chosen.strategy.map(|strategy| RecordedPath {
+        lambda: chosen.lambda,
+        strategy,
+        steps: chosen.points[..k]
+            .iter()
+            .map(|point| point.step.clone())
+            .collect(),
+        folds: Vec::new(),
+    });
+    let recorded: Vec<RecordedPath> = recorded.into_iter().collect();
+    let mut outcomes = outcomes(candidates, dataset, held, &again, &recorded, observer)?;
+    Ok(outcomes.remove(0))
 }
 
 fn choose(outcomes: Vec<Outcome>, options: &TuneOptions<'_>) -> Result<Tuned, TuneError> {

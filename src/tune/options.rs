@@ -64,6 +64,42 @@ pub enum Evidence<'a> {
     },
 }
 
+/// Folds where the number is not said.
+const FOLDS: usize = 5;
+
+/// Candidates a query from which on leave-query-out predictions flatter a selection too much.
+const CROWDED: usize = 10;
+
+impl Evidence<'_> {
+    /// Five folds, or one a query if there are fewer; `None` for less than three queries, of which
+    /// a fold leaves no two.
+    pub fn folds(queries: usize, seed: u64) -> Option<Self> {
+        let count = FOLDS.min(queries);
+        (queries > 2).then_some(Self::Folds { count, seed })
+    }
+
+    /// Folds where there are more than ten candidates (column classes) a query, else leave-query-out
+    /// predictions. Among many candidates some predict a query well by chance, and selection
+    /// finds them.
+    ///
+    /// ```
+    /// use rankrls::tune::Evidence;
+    ///
+    /// assert!(matches!(Evidence::advised(15_550, 108, 1), Evidence::Folds { count: 5, .. }));
+    /// assert!(matches!(Evidence::advised(40, 471, 1), Evidence::Lqo));
+    /// ```
+    pub fn advised(candidates: usize, queries: usize, seed: u64) -> Self {
+        let folds = Self::folds(queries, seed).filter(|_| candidates > CROWDED * queries);
+        folds.unwrap_or_default()
+    }
+
+    /// Whether the features were chosen by these very predictions, so that values are better than
+    /// those of new queries will be.
+    pub fn is_optimistic(&self) -> bool {
+        matches!(self, Self::Lqo)
+    }
+}
+
 impl TuneOptions<'_> {
     /// Paths by `selection` with each of `lambdas`, judged by the squared error of their
     /// leave-query-out predictions; the best is chosen. The grid is in ascending order, each
@@ -92,6 +128,34 @@ impl TuneOptions<'_> {
             .chain(self.metrics.iter().copied())
             .collect();
         distinct(&all)
+    }
+
+    /// A quick choice of lambda for `selection`: 1, 4, 16, 64 or 256, by three folds of at most 20
+    /// features. Twenty short selections, four a lambda.
+    ///
+    /// ```
+    /// use rankrls::data::sample;
+    /// use rankrls::tune::{TuneOptions, tune};
+    /// use rankrls::{Lambda, SelectionOptions};
+    ///
+    /// let selection = SelectionOptions::new(50, Lambda::ONE);
+    /// let tuned = tune(&sample::train(), &TuneOptions::quick(selection), &mut ())?;
+    /// let selection = SelectionOptions { lambda: tuned.chosen().lambda, ..selection };
+    /// # assert!(selection.lambda >= Lambda::ONE);
+    /// # Ok::<(), rankrls::tune::TuneError>(())
+    /// ```
+    pub fn quick(selection: SelectionOptions) -> Self {
+        let lambdas = [1.0, 4.0, 16.0, 64.0, 256.0];
+        let lambdas = lambdas.map(|lambda| Lambda::new(lambda).unwrap_or(Lambda::ONE));
+        let evidence = Evidence::Folds {
+            count: 3,
+            seed: selection.seed,
+        };
+        let k = selection.k.min(20);
+        Self {
+            evidence,
+            ..Self::new(SelectionOptions { k, ..selection }, &lambdas)
+        }
     }
 
     /// The selections to make, in the order of their outcomes.

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Curve, Score};
 use crate::greedy::{
-    self, Criterion, Sampler, Selection, SelectionOptions, Step, StrategyKind, TargetOptions,
-    Teacher,
+    self, Criterion, Sampler, Selection, SelectionOptions, Stability, Step, StrategyKind,
+    TargetOptions, Teacher,
 };
 use crate::{Lambda, QueryWeight, Scale};
 
@@ -32,6 +32,10 @@ pub struct Outcome {
     pub scale: Scale,
     /// The models of 1, 2, ... features.
     pub points: Vec<Point>,
+    /// The features that were selected without each fold, in order of selection; empty without
+    /// folds.
+    #[serde(default)]
+    pub folds: Vec<Vec<u32>>,
     /// How the path ended.
     pub ending: Ending,
 }
@@ -92,8 +96,17 @@ impl Outcome {
             teacher: None,
             scale: options.scale,
             points: Vec::new(),
+            folds: Vec::new(),
             ending,
         }
+    }
+
+    /// How stable the first `k` features are over the folds, features counted from 0 among so many
+    /// `candidates`; `None` without folds.
+    pub fn stability(&self, k: usize, candidates: usize) -> Option<Stability> {
+        let first = |features: &Vec<u32>| features.iter().take(k).map(|&f| u64::from(f)).collect();
+        let folds: Vec<Vec<u64>> = self.folds.iter().map(first).collect();
+        (!folds.is_empty()).then(|| Stability::new(&folds, candidates))
     }
 
     /// The values of its models.

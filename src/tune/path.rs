@@ -142,6 +142,12 @@ impl<'a> FoldPath<'a> {
         Ok(Some(advance))
     }
 
+    /// What was selected so far.
+    pub(super) fn features(&self) -> Vec<u32> {
+        let greedy = self.greedy.as_ref();
+        greedy.map_or_else(Vec::new, |greedy| greedy.features().to_vec())
+    }
+
     /// Puts the fold's values where its queries are in the whole data.
     pub(super) fn spread(&self, all: &mut Values) {
         for (all, own) in all.iter_mut().zip(&self.values) {

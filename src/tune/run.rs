@@ -350,7 +350,7 @@ impl Run<'_> {
         let folds = (0..self.folds.len()).map(|fold| self.fold_path(job, fold));
         let mut folds: Vec<FoldPath<'_>> = folds.collect::<Result<_, _>>()?;
         let mut values = self.no_values();
-        self.follow(job, outcome, |greedy| {
+        let ended = self.follow(job, outcome, |greedy| {
             let mut short_folds = 0;
             for (number, fold) in folds.iter_mut().enumerate() {
                 match fold.advance()? {
@@ -365,7 +365,9 @@ impl Run<'_> {
                 values: values.clone(),
                 short_folds,
             })
-        })
+        });
+        outcome.folds = folds.iter().map(FoldPath::features).collect();
+        ended
     }
 
     /// The selection, then those without a fold one after the other.
@@ -380,8 +382,9 @@ impl Run<'_> {
         // The models before an overflow can be judged, but not those before an interruption.
         if !matches!(ended, Err(PathEnd::Stopped)) {
             for fold in 0..self.folds.len() {
-                if let Err(end) = self.judge_fold(job, fold, &mut judgements) {
-                    ended = Err(end);
+                match self.judge_fold(job, fold, &mut judgements) {
+                    Ok(features) => outcome.folds.push(features),
+                    Err(end) => ended = Err(end),
                 }
             }
         }
@@ -396,13 +399,14 @@ impl Run<'_> {
         ended
     }
 
-    /// Adds what a fold says of each model; cuts off those that it cannot judge.
+    /// Adds what a fold says of each model, and returns its features; cuts off the models that it
+    /// cannot judge.
     fn judge_fold(
         &self,
         job: &Job,
         fold: usize,
         judgements: &mut Vec<Judgement>,
-    ) -> Result<(), PathEnd> {
+    ) -> Result<Vec<u32>, PathEnd> {
         let path = self.fold_path(job, fold);
         let mut path = path.inspect_err(|_| judgements.clear())?;
         for number in 0..judgements.len() {
@@ -419,7 +423,7 @@ impl Run<'_> {
             }
             path.spread(&mut judgements[number].values);
         }
-        Ok(())
+        Ok(path.features())
     }
 
     /// The steps that an earlier run has taken.

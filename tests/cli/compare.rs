@@ -48,6 +48,10 @@ fn all_strategies_are_compared() {
             let overlap = step["overlap"]["mean"].as_f64().unwrap();
             assert!((0.0..=1.0).contains(&overlap) && (!exact || overlap == 1.0));
         }
+        assert_eq!(entry["stability"].is_null(), !random, "{name}");
+        if random {
+            assert_eq!(entry["stability"]["selections"], 2);
+        }
         assert!(entry["seconds_per_feature"]["mean"].as_f64().unwrap() > 0.0);
     }
     assert_eq!(document["findings"]["reference"], "dense");

@@ -112,7 +112,6 @@ fn mistakes_in_arguments_end_with_2() {
         ("select train.svm -k 1 --lambda nan", "above 0"),
         ("select train.svm -k 1 --lambda x", "above 0"),
         ("select train.svm --lambda 1", "-k"),
-        ("select train.svm -k 1", "--lambda"),
         ("select train.svm -k 1 --lambda 1 --strategy best", "lowmem"),
         (
             "select train.svm -k 1 --lambda 1 --candidates 0",
@@ -522,4 +521,42 @@ fn where_nothing_fits_there_is_no_automatic_choice() {
     assert!(plan["auto"].is_null(), "{plan}");
     let text = folder.stdout("select train.svm -k 3 --lambda 1 --dry-run --max-memory 2KiB");
     assert!(text.contains("auto takes none"), "{text}");
+}
+
+#[test]
+fn without_a_lambda_one_is_chosen_and_says_how() {
+    let folder = Folder::new();
+    folder.write("data.svm", generated(120, 40));
+    let (text, errors) = folder.run("select data.svm -k 3 --json");
+    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let choice = &document["lambda_choice"];
+    let grid = choice["grid"].as_array().unwrap();
+    assert_eq!(grid.len(), 5);
+    let value = |entry: &serde_json::Value| entry["value"].as_f64().unwrap();
+    let least = grid.iter().map(value).fold(f64::INFINITY, f64::min);
+    let best = grid.iter().find(|entry| value(entry) == least).unwrap();
+    assert_eq!(document["lambda"], best["lambda"]);
+    assert!(
+        errors.contains("the least squared error a query in 3 folds"),
+        "{errors}"
+    );
+    // The same as tune by these folds, and as select with this lambda.
+    let tuned = folder.json("tune data.svm -k 3 --lambdas 1,4,16,64,256 --folds 3 --json");
+    assert_eq!(tuned["chosen"]["lambda"], document["lambda"]);
+    assert_eq!(tuned["chosen"]["value"], least);
+    let lambda = &document["lambda"];
+    let given = folder.json(&format!("select data.svm -k 3 --lambda {lambda} --json"));
+    assert_eq!(given["steps"], document["steps"]);
+    assert!(given.get("lambda_choice").is_none());
+    let (_, errors) = folder.run("select data.svm -k 3 --dry-run");
+    assert!(
+        errors.contains("no selections are made to choose it"),
+        "{errors}"
+    );
+    folder.write(
+        "two.svm",
+        "1 qid:1 1:1\n0 qid:1 2:1\n1 qid:2 1:1\n0 qid:2 2:1\n",
+    );
+    let error = folder.fails("select two.svm -k 1", 1);
+    assert!(error.contains("give one with --lambda"), "{error}");
 }

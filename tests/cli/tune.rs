@@ -23,17 +23,21 @@ fn the_document_has_the_table_and_the_choice() {
         [
             "better",
             "chosen",
+            "chosen_by_folds",
             "convention",
             "evidence",
+            "evidence_reason",
             "interrupted",
             "k",
             "load_seconds",
             "measure",
+            "optimistic",
             "paths",
             "peak_rss_bytes",
             "rule",
             "schema",
             "selection",
+            "stability",
             "table",
             "tune_seconds",
         ]
@@ -427,4 +431,87 @@ fn a_report_has_the_diagram_and_the_tables() {
         "{page}"
     );
     assert!(folder.read("models.csv").starts_with("lambda,k,feature"));
+}
+
+#[test]
+fn leave_query_out_values_are_labelled_and_stand_beside_those_of_folds() {
+    let folder = folder();
+    let document = tuned(&folder, "-k 4 --lambdas 1,16,64 --metrics cindex");
+    assert_eq!(document["evidence"]["kind"], "lqo");
+    assert_eq!(document["optimistic"], true);
+    let by_folds = &document["chosen_by_folds"];
+    let (promised, likely) = (&document["chosen"]["value"], &by_folds["mean"]);
+    assert!(promised.as_f64() < likely.as_f64(), "{document}");
+    // The same as folds for this path alone.
+    let (lambda, k) = (&document["chosen"]["lambda"], &document["chosen"]["k"]);
+    let folds = format!("-k {k} --lambdas {lambda} --evidence folds --metrics cindex");
+    let folds = tuned(&folder, &folds);
+    assert_eq!(folds["optimistic"], false);
+    assert!(folds["chosen_by_folds"].is_null());
+    let rows = folds["table"].as_array().unwrap();
+    let last = rows.last().unwrap();
+    assert_eq!(by_folds["mean"], last["value"]);
+    assert_eq!(by_folds["standard_error"], last["standard_error"]);
+    assert_eq!(by_folds["metrics"], last["metrics"]);
+    let text = folder.stdout("tune train.svm -k 4 --lambdas 1,16");
+    for part in [
+        "optimistic: features were",
+        "(optimistic)\n",
+        "by 5 folds, seed 1: squared ",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
+#[test]
+fn many_candidates_are_judged_by_folds_unless_somebody_asks_otherwise() {
+    let folder = Folder::new();
+    folder.write("train.svm", generated(60, 200));
+    let document = tuned(&folder, "-k 3 --lambdas 4,16");
+    assert_eq!(document["evidence"]["kind"], "folds");
+    assert_eq!(document["evidence"]["count"], 5);
+    let reason = document["evidence_reason"].as_str().unwrap();
+    assert!(reason.contains("column classes for 6 queries"), "{reason}");
+    let text = folder.stdout("tune train.svm -k 3 --lambdas 4,16");
+    assert!(text.contains("evidence: 5 folds, seed 1\n"), "{text}");
+    assert!(text.contains("--evidence lqo takes them"), "{text}");
+    let document = tuned(&folder, "-k 3 --lambdas 4,16 --evidence lqo");
+    assert_eq!(document["evidence"]["kind"], "lqo");
+    assert!(document["evidence_reason"].is_null());
+}
+
+#[test]
+fn the_folds_that_select_a_feature_are_counted() {
+    let folder = folder();
+    let document = tuned(&folder, "-k 4 --lambdas 16 --folds 4 --seed 3");
+    let stability = &document["stability"];
+    assert_eq!(stability["selections"], 4);
+    let index = stability["index"].as_f64().unwrap();
+    let interval = stability["interval"].as_array().unwrap();
+    let [low, high] = [0, 1].map(|side| interval[side].as_f64().unwrap());
+    assert!(low <= index && index <= high && index <= 1.0);
+    let frequencies = stability["frequencies"].as_array().unwrap();
+    let counts = frequencies
+        .iter()
+        .map(|found| found["selections"].as_u64().unwrap());
+    let k = document["chosen"]["k"].as_u64().unwrap();
+    assert_eq!(counts.sum::<u64>(), 4 * k);
+    for step in document["selection"]["steps"].as_array().unwrap() {
+        let found = frequencies
+            .iter()
+            .find(|found| found["feature"] == step["feature"]);
+        let expected = found.map_or(0, |found| found["selections"].as_u64().unwrap());
+        assert_eq!(step["folds"], expected);
+    }
+    let text = folder.stdout("tune train.svm -k 4 --lambdas 16 --folds 4");
+    assert!(
+        text.contains("stability of the features over 4 folds: "),
+        "{text}"
+    );
+    // With a rule that steps all folds together, too.
+    let document = tuned(
+        &folder,
+        "-k 4 --lambdas 16 --folds 4 --seed 3 --min-improvement 0",
+    );
+    assert_eq!(document["stability"]["selections"], 4);
 }

@@ -7,7 +7,7 @@ use rankrls::compare::{Comparison, Entry, RunEntry, SelectedStep, Spread, durati
 use rankrls::memory::Bytes;
 
 use super::summary::{answers, failure, percent, spread};
-use crate::cli::output::{format_exact, printable, table};
+use crate::cli::output::{format_exact, measure, printable, table};
 
 /// Tables, and what they come to.
 pub(super) fn text(comparison: &Comparison) -> String {
@@ -139,6 +139,7 @@ pub(super) fn findings(comparison: &Comparison) -> Rows {
         "LQO cindex",
         "overlap",
         "differs at",
+        "stability",
     ];
     let losses = comparison.findings().losses;
     let above = |entry: &Entry| {
@@ -177,6 +178,8 @@ fn found(entry: &Entry, above: Option<f64>) -> Vec<String> {
     ));
     let differs = entry.first_difference();
     cells.push(differs.map_or_else(|| "-".to_owned(), |step| step.to_string()));
+    let stability = entry.stability.as_ref();
+    cells.push(measure(stability.and_then(|stability| stability.index)));
     cells
 }
 

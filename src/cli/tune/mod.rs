@@ -16,10 +16,10 @@ use rankrls::greedy::{Criterion, Selection, SelectionOptions};
 use rankrls::metrics::parse_list;
 use rankrls::plot::{self, Figure, Panel, Path, power};
 use rankrls::tune::{
-    Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Point, Rule, TuneError,
-    TuneOptions, Tuned, resume_among,
+    Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Rule, TuneError, TuneOptions,
+    Tuned, judge_by_folds, resume_among,
 };
-use rankrls::{Dataset, Lambda, Metric, Model, StrategyKind, TestPath, memory};
+use rankrls::{ColumnClasses, Dataset, Lambda, Metric, Model, StrategyKind, TestPath, memory};
 
 use super::args::{self, Lambdas, Measures, RulesArgs, at_least_one, usage};
 use super::checkpoint::{self, CheckpointArgs};
@@ -72,7 +72,9 @@ pub(crate) struct TuneArgs {
     teacher: TeacherArgs,
     /// Predictions to judge by: lqo, for the training data by models that leave out the query;
     /// validation, for the data of --validation; folds, for the queries of each fold by features
-    /// selected without them [default: lqo, or what --validation or --folds ask for]
+    /// selected without them [default: what --validation or --folds ask for; else folds where
+    /// column classes are more than ten times the queries, so that lqo would flatter, and lqo where
+    /// they are not]
     #[arg(long, value_enum, value_name = "NAME")]
     evidence: Option<EvidenceName>,
     /// Validation data
@@ -173,16 +175,16 @@ impl TuneArgs {
         let (validation, folds) = (self.validation.is_some(), self.folds.is_some());
         let message = match self.evidence() {
             _ if validation && folds => "--validation and --folds are two kinds of evidence",
-            EvidenceName::Validation if !validation => {
+            Some(EvidenceName::Validation) if !validation => {
                 "--evidence validation takes its data from --validation"
             }
-            EvidenceName::Lqo | EvidenceName::Folds if validation => {
+            Some(EvidenceName::Lqo | EvidenceName::Folds) if validation => {
                 "--validation goes with --evidence validation"
             }
-            EvidenceName::Lqo | EvidenceName::Validation if folds => {
+            Some(EvidenceName::Lqo | EvidenceName::Validation) if folds => {
                 "--folds goes with --evidence folds"
             }
-            EvidenceName::Folds if self.folds == Some(1) => {
+            Some(EvidenceName::Folds) if self.folds == Some(1) => {
                 "--folds: expected at least 2, one to predict and one to select from"
             }
             _ => return Ok(()),
@@ -190,13 +192,14 @@ impl TuneArgs {
         Err(usage(message))
     }
 
-    fn evidence(&self) -> EvidenceName {
+    /// The evidence that was asked for.
+    fn evidence(&self) -> Option<EvidenceName> {
         match self.evidence {
-            Some(name) => name,
-            None if self.validation.is_some() => EvidenceName::Validation,
-            None if self.folds.is_some() => EvidenceName::Folds,
-            None if self.selection.flatters() => EvidenceName::Folds,
-            None => EvidenceName::Lqo,
+            Some(name) => Some(name),
+            None if self.validation.is_some() => Some(EvidenceName::Validation),
+            None if self.folds.is_some() => Some(EvidenceName::Folds),
+            None if self.selection.flatters() => Some(EvidenceName::Folds),
+            None => None,
         }
     }
 
@@ -254,14 +257,30 @@ impl TuneArgs {
         Ok(Some(path))
     }
 
+    /// Takes folds as evidence where nobody asked for any and leave-query-out predictions would
+    /// flatter, and says why.
+    fn advise(&self, options: &mut TuneOptions<'_>, candidates: &ColumnClasses) -> Option<String> {
+        if self.evidence().is_some() {
+            return None;
+        }
+        let (classes, queries) = (candidates.len(), candidates.queries().len());
+        options.evidence = Evidence::advised(classes, queries, options.selection.seed);
+        (!options.evidence.is_optimistic()).then(|| {
+            format!(
+                "{classes} column classes for {queries} queries: leave-query-out predictions would \
+                 flatter; --evidence lqo takes them, in less time"
+            )
+        })
+    }
+
     /// What to try, with the validation data if they are the evidence.
     fn options<'a>(&self, validation: Option<&'a Dataset<'a>>) -> Result<TuneOptions<'a>> {
         let evidence = match (self.evidence(), validation) {
-            (EvidenceName::Folds, _) => Evidence::Folds {
+            (Some(EvidenceName::Folds), _) => Evidence::Folds {
                 count: self.folds.unwrap_or(FOLDS),
                 seed: self.selection.seed,
             },
-            (EvidenceName::Validation, Some(dataset)) => Evidence::Validation(dataset),
+            (Some(EvidenceName::Validation), Some(dataset)) => Evidence::Validation(dataset),
             _ => Evidence::Lqo,
         };
         let selection = SelectionOptions {
@@ -342,8 +361,12 @@ pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
 
     let begin = Instant::now();
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
-    let options = args.options(validation)?;
+    let mut options = args.options(validation)?;
     let candidates = options.candidates(&input.train);
+    let reason = args.advise(&mut options, &candidates);
+    if let Some(reason) = &reason {
+        console.tell(format_args!("folds are the evidence: {reason}\n"));
+    }
     let record: Option<Tuning> = args
         .checkpoint
         .record(&input.train, || TuningSettings::from(&options))?;
@@ -371,19 +394,24 @@ pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
         }
         tuned => tuned?,
     };
+    let judged = judged(&tuned, &candidates, &input, &options, &interrupt, console)?;
     let tune_seconds = begin.elapsed().as_secs_f64();
     let (selection, summary) = (tuned.selection(), candidates.summary());
     let test_path = args.test_path(&tuned, input.test.as_ref())?;
     let metrics = args.test_metrics()?;
     let test_sizes = input.test.as_ref();
     let test_sizes = test_sizes.map(|test| TestSizes::new(test, &metrics, &args.rules.rules()));
-    warn(&tuned, &selection, &options, args.seed_given, console);
+    let folds = judged.is_some() || matches!(options.evidence, Evidence::Folds { .. });
+    let seed_matters = folds || !args.seed_given;
+    warn(&tuned, &selection, &options, seed_matters, console);
     data::warn_of_few_queries(train.queries().len(), console);
     let report = Report {
         tuned: &tuned,
         selection: &selection,
         options: &options,
         dataset: train,
+        judged: judged.as_ref(),
+        reason,
         sizes: Sizes::new(train, &summary),
         test: test_sizes.zip(test_path.as_ref()),
         load_seconds: input.seconds,
@@ -414,11 +442,47 @@ pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
     Ok(interrupt.code().unwrap_or(ExitCode::SUCCESS))
 }
 
+/// The chosen path as folds judge it, where the evidence is optimistic and there are the queries.
+fn judged(
+    tuned: &Tuned,
+    candidates: &ColumnClasses,
+    input: &Input,
+    options: &TuneOptions<'_>,
+    interrupt: &Interrupt,
+    console: Console,
+) -> Result<Option<Outcome>> {
+    let few = Evidence::folds(input.train.queries().len(), 1).is_none();
+    if !options.evidence.is_optimistic() || tuned.interrupted || few {
+        return Ok(None);
+    }
+    let mut watch = Watch {
+        console,
+        interrupt,
+        // What is selected without a fold is no part of the choice.
+        checkpointer: None,
+        bar: None,
+    };
+    let (train, held) = (&input.train, input.memory());
+    let judged = judge_by_folds(candidates, train, held, options, tuned, &mut watch);
+    watch.clear();
+    let judged = judged?;
+    match &judged.ending {
+        Ending::Refused { reason } => {
+            console.warn(format_args!(
+                "folds cannot judge the chosen model: {reason}"
+            ));
+            Ok(None)
+        }
+        Ending::Interrupted => Ok(None),
+        _ => Ok(Some(judged)),
+    }
+}
+
 fn warn(
     tuned: &Tuned,
     selection: &Selection,
     options: &TuneOptions<'_>,
-    seed_given: bool,
+    seed_matters: bool,
     console: Console,
 ) {
     if tuned.interrupted {
@@ -428,8 +492,7 @@ fn warn(
             "interrupted: the choice is among {models} models"
         ));
     }
-    let folds = matches!(options.evidence, Evidence::Folds { .. });
-    if seed_given && selection.sampler.is_none() && !folds {
+    if !seed_matters && selection.sampler.is_none() {
         let strategy = selection.strategy;
         console.warn(format_args!(
             "--seed has no effect: {strategy} draws nothing at random without --candidates"

@@ -7,15 +7,15 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
-use rankrls::greedy::Selection;
+use rankrls::greedy::{Selection, Stability};
 use rankrls::metrics::Convention;
 use rankrls::plot::{Figure, escaped};
-use rankrls::tune::{Ending, Evidence, Measure, Outcome, Rule, TuneOptions, Tuned};
+use rankrls::tune::{Ending, Evidence, Measure, Outcome, Rule, Score, TuneOptions, Tuned};
 use rankrls::{Dataset, Metric, TestPath};
 use serde::Serialize;
 
 use crate::cli::data::{Sizes, TestSizes};
-use crate::cli::output::{Object, OutputFile, by_name, format_exact, number, table};
+use crate::cli::output::{Object, OutputFile, by_name, format_exact, measure, number, table};
 use crate::cli::report::SelectionReport;
 
 /// A tuned selection to be printed.
@@ -25,6 +25,10 @@ pub(super) struct Report<'a> {
     pub(super) selection: &'a Selection,
     pub(super) options: &'a TuneOptions<'a>,
     pub(super) dataset: &'a Dataset<'a>,
+    /// The chosen path as folds judge it.
+    pub(super) judged: Option<&'a Outcome>,
+    /// Why folds are the evidence, if nobody asked for them.
+    pub(super) reason: Option<String>,
     pub(super) sizes: Sizes,
     pub(super) test: Option<(TestSizes, &'a TestPath<'a>)>,
     pub(super) load_seconds: f64,
@@ -40,9 +44,16 @@ struct Document<'a> {
     better: &'static str,
     convention: Convention,
     evidence: EvidenceEntry,
+    /// Whether the features were chosen by the evidence.
+    optimistic: bool,
+    /// Why this evidence, if nobody asked for it.
+    evidence_reason: Option<&'a str>,
     rule: Rule,
     interrupted: bool,
     chosen: Option<Row<'a>>,
+    /// The chosen model by folds, where the evidence is optimistic.
+    chosen_by_folds: Option<ByFolds>,
+    stability: Option<Stability>,
     paths: Vec<PathEntry<'a>>,
     table: Vec<Row<'a>>,
     /// What `select` with the chosen lambda and k prints.
@@ -58,6 +69,16 @@ enum EvidenceEntry {
     Lqo,
     Validation { rows: usize, queries: usize },
     Folds { count: usize, seed: u64 },
+}
+
+/// What folds say of the chosen model.
+#[derive(Debug, Serialize)]
+struct ByFolds {
+    #[serde(flatten)]
+    score: Score,
+    metrics: Object<Option<f64>>,
+    count: usize,
+    seed: u64,
 }
 
 /// What became of a lambda.
@@ -129,9 +150,13 @@ impl<'a> Report<'a> {
                 },
                 Evidence::Folds { count, seed } => EvidenceEntry::Folds { count, seed },
             },
+            optimistic: options.evidence.is_optimistic(),
+            evidence_reason: self.reason.as_deref(),
             rule: options.rule,
             interrupted: self.tuned.interrupted,
             chosen: self.row(self.tuned.chosen(), self.tuned.choice.k),
+            chosen_by_folds: self.by_folds(),
+            stability: self.stability(),
             paths: self.paths(),
             table: self.table(),
             selection: self.selected(),
@@ -160,6 +185,30 @@ impl<'a> Report<'a> {
             metrics: by_name(&self.options.metrics, &means),
             short_folds: point.short_folds,
         })
+    }
+
+    fn by_folds(&self) -> Option<ByFolds> {
+        let outcome = self.judged?;
+        let point = outcome.points.get(self.tuned.choice.k - 1)?;
+        let means: Vec<Option<f64>> = point.metrics.iter().map(|score| score.mean).collect();
+        Some(ByFolds {
+            score: point.score,
+            metrics: by_name(&self.options.metrics, &means),
+            count: outcome.folds.len(),
+            seed: self.options.selection.seed,
+        })
+    }
+
+    /// How stable the chosen features are over folds, whether these are the evidence or judge it.
+    fn stability(&self) -> Option<Stability> {
+        let outcome = self.judged.unwrap_or_else(|| self.tuned.chosen());
+        let classes = self.sizes.column_classes;
+        let mut stability = outcome.stability(self.tuned.choice.k, classes)?;
+        for found in &mut stability.frequencies {
+            let feature = u32::try_from(found.feature).ok()?;
+            found.feature = self.dataset.index_base().written(feature);
+        }
+        Some(stability)
     }
 
     /// The models of one lambda.
@@ -208,6 +257,9 @@ impl<'a> Report<'a> {
         let mut report =
             SelectionReport::new(selection, self.dataset, self.sizes, test, load, tune);
         report.peak_rss_bytes = self.peak_rss_bytes;
+        if let Some(stability) = self.stability() {
+            report.count_folds(&stability);
+        }
         report
     }
 
@@ -244,7 +296,9 @@ impl<'a> Report<'a> {
 
     fn heading(&self) -> String {
         let evidence = match self.options.evidence {
-            Evidence::Lqo => "leave-query-out predictions".to_owned(),
+            Evidence::Lqo => {
+                "leave-query-out predictions, optimistic: features were chosen by them".to_owned()
+            }
             Evidence::Validation(dataset) => format!(
                 "validation data of {} rows in {} queries",
                 dataset.rows(),
@@ -252,10 +306,14 @@ impl<'a> Report<'a> {
             ),
             Evidence::Folds { count, seed } => format!("{count} folds, seed {seed}"),
         };
+        let reason = self
+            .reason
+            .as_ref()
+            .map_or_else(String::new, |reason| format!("\n          ({reason})"));
         let (load, tune) = (self.load_seconds, self.tune_seconds);
         let sizes = self.sizes.heading(load, "tuned", tune, self.peak_rss_bytes);
         format!(
-            "measure {}, {} is better; rule {}\nevidence: {evidence}\n{sizes}",
+            "measure {}, {} is better; rule {}\nevidence: {evidence}{reason}\n{sizes}",
             self.options.measure,
             self.better(),
             self.options.rule.name(),
@@ -264,8 +322,12 @@ impl<'a> Report<'a> {
 
     /// A line a lambda.
     fn path_table(&self) -> String {
+        let value = match self.options.evidence {
+            Evidence::Lqo => "optimistic",
+            _ => "value",
+        };
         let header = [
-            "lambda", "strategy", "steps", "best k", "value", "s.e.", "one-se k", "ends",
+            "lambda", "strategy", "steps", "best k", value, "s.e.", "one-se k", "ends",
         ];
         let mut table = table(&header);
         let dash = || "-".to_owned();
@@ -299,12 +361,50 @@ impl<'a> Report<'a> {
         if let Some(error) = point.score.standard_error {
             let _ = write!(text, ", standard error {}", number(error));
         }
-        let _ = writeln!(text, ", {} queries", point.score.queries);
+        let _ = write!(text, ", {} queries", point.score.queries);
+        if self.options.evidence.is_optimistic() {
+            text.push_str(" (optimistic)");
+        }
+        text.push('\n');
+        if let Some(folds) = self.by_folds() {
+            let _ = write!(
+                text,
+                "        by {} folds, seed {}: {} {}",
+                folds.count,
+                folds.seed,
+                self.options.measure,
+                folds.score.mean.map_or_else(|| "-".to_owned(), number),
+            );
+            if let Some(error) = folds.score.standard_error {
+                let _ = write!(text, ", standard error {}", number(error));
+            }
+            text.push('\n');
+        }
         let metrics = self.options.metrics.iter().zip(&point.metrics);
         let other = |(metric, _): &(&Metric, _)| Measure::Metric(**metric) != self.options.measure;
         for (metric, score) in metrics.filter(other) {
             let mean = score.mean.map_or_else(|| "-".to_owned(), number);
-            let _ = writeln!(text, "        {metric} {mean}, {} queries", score.queries);
+            let error = score.standard_error;
+            let error = error.map_or_else(String::new, |error| {
+                format!(", standard error {}", number(error))
+            });
+            let _ = writeln!(
+                text,
+                "        {metric} {mean}{error}, {} queries",
+                score.queries
+            );
+        }
+        if let Some(stability) = self.stability() {
+            let _ = write!(
+                text,
+                "stability of the features over {} folds: {}",
+                stability.selections,
+                measure(stability.index)
+            );
+            if let Some([low, high]) = stability.interval {
+                let _ = write!(text, " (95% from {} to {})", number(low), number(high));
+            }
+            text.push('\n');
         }
         text
     }
