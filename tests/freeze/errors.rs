@@ -577,7 +577,7 @@ const OTHERS: &[&str] = &[
     "predict",
     "predict - -",
     "evaluate test.svm",
-    "evaluate test.svm --model m --zero-based",
+    "evaluate test.svm --scores s --convention other",
     "inspect",
     "inspect models/dense.json --top x",
     "compare train.svm -k 2 --lambda 1 --strategies dense,best",

@@ -16,8 +16,8 @@ use rankrls::greedy::{Criterion, Selection, SelectionOptions};
 use rankrls::metrics::parse_list;
 use rankrls::plot::{self, Figure, Panel, Path, power};
 use rankrls::tune::{
-    Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Rule, TuneError, TuneOptions,
-    Tuned, judge_by_folds, resume_among,
+    Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Point, Rule, TuneError,
+    TuneOptions, Tuned, judge_by_folds, resume_among,
 };
 use rankrls::{ColumnClasses, Dataset, Lambda, Metric, Model, StrategyKind, TestPath, memory};
 
