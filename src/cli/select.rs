@@ -11,11 +11,12 @@ use indicatif::ProgressBar;
 use rankrls::checkpoint::Checkpointer;
 use rankrls::data::read::Loaded;
 use rankrls::greedy::{
-    Criterion, Ending, Observer, Plan, Selection, SelectionOptions, State, Step, resume_among,
+    Criterion, Ending, Observer, Plan, Selection, SelectionOptions, State, Step, TargetOptions,
+    resume_among,
 };
 use rankrls::plot::{self, Figure};
 use rankrls::tune::{self, TuneError, TuneOptions, tune_among};
-use rankrls::{ColumnClasses, Dataset, Lambda, Model, TestPath, memory};
+use rankrls::{ColumnClasses, Dataset, Lambda, Model, StrategyKind, TestPath, memory};
 
 use super::args::{self, Measures, RulesArgs, at_least_one, usage};
 use super::checkpoint::{self, CheckpointArgs, Extended, Start};
@@ -52,7 +53,8 @@ pub(crate) struct SelectArgs {
     k: usize,
     /// Ridge parameter, above 0; auto: of 1, 4, 16, 64 and 256 the one whose models of at most 20
     /// features predict three folds best, which takes twenty short selections before the one asked
-    /// for (rankrls tune has more to choose from)
+    /// for (rankrls tune has more to choose from); with --strategy distil 16, and 4 from 500 queries
+    /// on
     #[arg(long, default_value = "auto", allow_negative_numbers = true)]
     #[arg(value_parser = args::auto_or_lambda)]
     lambda: std::option::Option<Lambda>,
@@ -254,7 +256,12 @@ impl Job<'_> {
         let begin = Instant::now();
         let (args, input) = (self.args, &self.input);
         let mut options = args.options();
+        let distils = options.strategy.is_some_and(StrategyKind::distils);
         let choice = match (&extended, args.lambda) {
+            (None, None) if distils => {
+                options.lambda = TargetOptions::lambda(input.train.queries().len());
+                None
+            }
             (None, None) => match self.choose_lambda()? {
                 None => return Ok(self.interrupt.code().unwrap_or(ExitCode::FAILURE)),
                 choice => choice,

@@ -49,7 +49,6 @@ impl LabelScale {
     }
 
     /// Whether labels stay as they are.
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
     pub fn is_raw(&self) -> bool {
         *self == Self::Raw
     }

@@ -96,8 +96,8 @@ mod tests {
         assert_eq!(real.grades(), [1.0, 0.0, 1.0, 2.0, 0.0, 0.0]);
         let whole = data("2 qid:a\n4 qid:a\n30 qid:b\n");
         assert_eq!(whole.grades(), [2.0, 4.0, 30.0]);
-        let many: String = (0..93).map(|label| format!("{label}\n")).collect();
-        let grades = data(&many).grades();
+        let many: Vec<String> = (0..93).map(|label| format!("{label}\n")).collect();
+        let grades = data(&many.concat()).grades();
         assert_eq!(grades[..4], [0.0, 0.0, 0.0, 1.0]);
         assert_eq!(grades[92], 30.0);
     }

@@ -115,7 +115,8 @@ mod tests {
     /// that shares nothing with this one.
     #[test]
     fn the_index_and_its_interval_are_those_of_the_paper() {
-        let cases: [(&[&[u64]], usize, [f64; 3]); 4] = [
+        type Case = (&'static [&'static [u64]], usize, [f64; 3]);
+        let cases: [Case; 4] = [
             (
                 &[&[1, 2, 3], &[4, 2, 1], &[1, 2, 3], &[1, 5, 6]],
                 10,

@@ -118,6 +118,13 @@ pub struct TargetOptions {
 }
 
 impl TargetOptions {
+    /// The ridge parameter for `distil` on so many queries, where nobody asks for another: 16, and 4
+    /// from 500 queries on.
+    pub fn lambda(queries: usize) -> Lambda {
+        let value = if queries < MANY_QUERIES { 16.0 } else { 4.0 };
+        Lambda::new(value).unwrap_or(Lambda::ONE)
+    }
+
     /// Whether nothing is asked for.
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()

@@ -1,5 +1,6 @@
 //! Lines and bars to be drawn, panels of them under a title, and the ways to write them.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -397,13 +398,13 @@ impl LinePlot {
         let mut text = format!("{y} against {x}");
         let ends = some_of(self.series.iter().filter_map(end));
         if !ends.is_empty() {
-            text += &format!("; lines end: {ends}");
+            let _ = write!(text, "; lines end: {ends}");
         }
         for Mark { label, y, .. } in &self.marks {
-            text += &format!("; marked: {label}, {}", number(*y, 4));
+            let _ = write!(text, "; marked: {label}, {}", number(*y, 4));
         }
         for Level { label, y } in &self.levels {
-            text += &format!("; line across: {label}, {}", number(*y, 4));
+            let _ = write!(text, "; line across: {label}, {}", number(*y, 4));
         }
         text
     }

@@ -187,8 +187,8 @@ impl Page {
         let mut file = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n".to_vec();
         let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
         for (number, object) in (1..).zip(&objects) {
-            let _ = write!(table, "{:010} 00000 n \n", file.len());
-            write!(file, "{number} 0 obj\n")?;
+            let _ = writeln!(table, "{:010} 00000 n ", file.len());
+            writeln!(file, "{number} 0 obj")?;
             file.extend_from_slice(object);
             file.extend_from_slice(b"\nendobj\n");
         }

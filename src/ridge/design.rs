@@ -417,7 +417,9 @@ fn gather<const L: usize>(numbers: &[u32], values: &[f64], rows: &[[f64; L]]) ->
 
 fn scale_rows<const L: usize>(rows: &mut [[f64; L]], scales: &[f64]) {
     for (row, scale) in rows.iter_mut().zip(scales) {
-        row.iter_mut().for_each(|value| *value *= scale);
+        for value in row {
+            *value *= scale;
+        }
     }
 }
 

@@ -114,6 +114,7 @@ impl HoldoutScheme {
     ///     rows: 20_000,
     ///     queries: 1_120,
     ///     largest_query: 20,
+    ///     largest_group: 20,
     ///     classes: 152_088,
     ///     nonzeros: 3_100_000,
     ///     squares: 1e10,

@@ -298,6 +298,7 @@ impl Trained<'_> {
     /// and up to sign have the same weight up to sign, to the last bit.
     ///
     /// `O(nnz)` time.
+    #[expect(clippy::missing_panics_doc, reason = "public problems have data")]
     pub fn weights(&self) -> Weights {
         let candidates = self.problem.design.candidates();
         let dataset = self.problem.dataset;

@@ -59,7 +59,7 @@ pub use score::{Measure, UnknownMeasure};
 
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
-use crate::greedy::{Selection, SelectionOptions};
+use crate::greedy::{Selection, SelectionOptions, StrategyKind};
 
 /// The models of a grid of lambdas, and the chosen one.
 #[derive(Debug, Clone, PartialEq)]
@@ -115,6 +115,39 @@ pub fn tune(
     };
     let candidates = options.candidates(dataset);
     tune_among(&candidates, dataset, held, options, observer)
+}
+
+/// The paths of several strategies in one table, one strategy after the other: the rule chooses the
+/// strategy, too. The strategy of `options` has no part. Otherwise as [`tune_among`].
+///
+/// # Errors
+/// As [`tune`]; [`TuneError::FlatteringEvidence`] where leave-query-out predictions of one of the
+/// strategies flatter.
+pub fn tune_strategies(
+    candidates: &ColumnClasses,
+    dataset: &Dataset<'_>,
+    held: u64,
+    options: &TuneOptions<'_>,
+    strategies: &[StrategyKind],
+    observer: &mut dyn Observer,
+) -> Result<Tuned, TuneError> {
+    let mut all = Vec::new();
+    for &strategy in strategies {
+        let mut options = options.clone();
+        options.selection.strategy = Some(strategy);
+        all.extend(outcomes(
+            candidates,
+            dataset,
+            held,
+            &options,
+            &[],
+            observer,
+        )?);
+        if observer.interrupted() {
+            break;
+        }
+    }
+    choose(all, options)
 }
 
 /// The same among candidates that [`TuneOptions::candidates`] found before. `held` bytes are in use

@@ -111,6 +111,38 @@ fn options_without_effect_are_refused() {
 }
 
 #[test]
+fn the_strategy_is_chosen_with_the_model() {
+    let folder = Folder::new();
+    let tune = "tune @parses -k 4 --lambdas 4,16 --measure cindex";
+    let both = folder.json(&format!("{tune} --strategies bounded,distil --json"));
+    assert_eq!(both["evidence"]["kind"], "folds");
+    let rows = both["table"].as_array().unwrap();
+    assert_eq!(rows.len(), 16);
+    let best = |strategy: &str| {
+        let alone = folder.json(&format!("{tune} --strategy {strategy} --folds 5 --json"));
+        alone["chosen"]["value"].as_f64().unwrap()
+    };
+    let values = ["bounded", "distil"].map(best);
+    let expected = values[0].max(values[1]);
+    assert_eq!(both["chosen"]["value"].as_f64(), Some(expected));
+    for (options, says) in [
+        ("--strategies bounded,best", "best"),
+        (
+            "--strategies bounded --strategy dense",
+            "cannot be used with",
+        ),
+        (
+            "--strategies bounded,distil --checkpoint c",
+            "cannot be used with",
+        ),
+        ("--strategies dense,distil --candidates 3", "random subset"),
+    ] {
+        let error = folder.fails(&format!("{tune} {options}"), 2);
+        assert!(error.contains(says), "{error}");
+    }
+}
+
+#[test]
 fn distil_is_tuned_by_folds_and_compared() {
     let folder = Folder::new();
     let tune = "tune @parses -k 4 --strategy distil --lambdas 4,16 --measure cindex";

@@ -81,7 +81,7 @@ fn a_request_to_end_saves_what_there_is() {
 fn an_interrupt_chooses_among_what_there_is() {
     let folder = Folder::new();
     folder.write("big.svm", generated(1500, 3000));
-    let arguments = "tune big.svm -k 1500 --strategy lowmem -v --json -o model.json";
+    let arguments = "tune big.svm -k 1500 --strategy lowmem --evidence lqo -v --json -o model.json";
     let mut child = start(&folder, arguments);
     let rest = wait_for(&mut child, "step=2");
     signal(&child, "-INT");

@@ -41,8 +41,9 @@ struct Group {
     name: &'static str,
     steps: &'static [usize],
     trials: Vec<Trial>,
-    /// Whether the selectors of others are run: they hold the columns densely.
-    peers: bool,
+    /// Whether all selectors are run: backfit takes long, and those of others hold the columns
+    /// densely.
+    all: bool,
 }
 
 /// For each number of features, the index of every test query.
@@ -104,19 +105,19 @@ fn groups() -> Result<Vec<Group>> {
             name: "four times 112 queries of parses",
             steps: &[10, 20, 50, 100, 200],
             trials: draw(&parses, 112, 4)?,
-            peers: true,
+            all: true,
         },
         Group {
             name: "half the queries of parses",
             steps: &[10, 20, 50, 100, 200],
             trials: draw(&parses, half, 1)?,
-            peers: false,
+            all: false,
         },
         Group {
             name: "MQ2008, fold 3",
             steps: &[5, 10, 20],
             trials: vec![trial],
-            peers: true,
+            all: true,
         },
     ])
 }
@@ -275,11 +276,14 @@ fn all(trial: &Trial, group: &Group, folder: &Path) -> Result<Vec<(String, Value
         ("backfit", StrategyKind::Backfit),
         ("univariate", StrategyKind::Univariate),
     ] {
+        if strategy == StrategyKind::Backfit && !group.all {
+            continue;
+        }
         eprintln!("{}: {name}", group.name);
         let values = tuned(trial, group.steps, options(strategy, labels, 1.0))?;
         found.push((name.to_owned(), values));
     }
-    for name in PEERS.into_iter().filter(|_| group.peers) {
+    for name in PEERS.into_iter().filter(|_| group.all) {
         eprintln!("{}: {name}", group.name);
         found.push((
             format!("{name} + RankRLS"),

@@ -17,7 +17,7 @@ use rankrls::metrics::parse_list;
 use rankrls::plot::{self, Figure, Panel, Path, power};
 use rankrls::tune::{
     Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Point, Rule, TuneError,
-    TuneOptions, Tuned, judge_by_folds, resume_among,
+    TuneOptions, Tuned, judge_by_folds, resume_among, tune_strategies,
 };
 use rankrls::{ColumnClasses, Dataset, Lambda, Metric, Model, StrategyKind, TestPath, memory};
 
@@ -53,6 +53,7 @@ Examples:
   rankrls tune train.svm -k 50 --validation test.svm --measure ndcg@10 --metrics map,cindex
   rankrls tune train.svm -k 20 --lambdas 0.5,4,32 --folds 3 --csv models.csv
   rankrls tune train.svm -k 50 --rule one-se --plot paths.svg
+  rankrls tune @parses -k 20 --strategies bounded,distil --lambdas 4,16,64 --measure cindex
   rankrls tune train.svm -k 200 --folds 3 --checkpoint tune.checkpoint --resume
   rankrls tune train.svm -k 50 --min-improvement 0.01 --patience 3 --json")]
 pub(crate) struct TuneArgs {
@@ -68,6 +69,10 @@ pub(crate) struct TuneArgs {
     /// squared error likes best, which is quick and not exact
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     shortlist: Option<usize>,
+    /// Strategies to choose from, separated by commas, each with every lambda
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(conflicts_with_all = ["strategy", "checkpoint"])]
+    strategies: Vec<StrategyKind>,
     #[command(flatten)]
     teacher: TeacherArgs,
     /// Predictions to judge by: lqo, for the training data by models that leave out the query;
@@ -159,8 +164,15 @@ impl TuneArgs {
         if self.shortlist.is_some() && self.selection.criterion == Criterion::Squared {
             return Err(usage("--shortlist goes with a measure as --criterion"));
         }
-        let strategies = [self.selection.strategy];
+        let strategies = self.strategies();
         self.teacher.check(&self.selection.target, &strategies)?;
+        for &strategy in &strategies {
+            let alone = SelectionOptions {
+                strategy,
+                ..self.selection
+            };
+            alone.check_strategy().map_err(usage)?;
+        }
         let others = [&self.validation, &self.test].into_iter().flatten();
         self.data.read.check(1 + others.count())?;
         self.plot.check(self.output.as_deref())?;
@@ -192,13 +204,27 @@ impl TuneArgs {
         Err(usage(message))
     }
 
+    /// The strategies to choose from; `None`: the fastest exact one.
+    fn strategies(&self) -> Vec<Option<StrategyKind>> {
+        if self.strategies.is_empty() {
+            return vec![self.selection.strategy];
+        }
+        self.strategies.iter().copied().map(Some).collect()
+    }
+
+    /// Whether leave-query-out predictions are no evidence.
+    fn flatters(&self) -> bool {
+        let distils = |kind: &Option<StrategyKind>| kind.is_some_and(StrategyKind::distils);
+        self.selection.flatters() || self.strategies().iter().any(distils)
+    }
+
     /// The evidence that was asked for.
     fn evidence(&self) -> Option<EvidenceName> {
         match self.evidence {
             Some(name) => Some(name),
             None if self.validation.is_some() => Some(EvidenceName::Validation),
             None if self.folds.is_some() => Some(EvidenceName::Folds),
-            None if self.selection.flatters() => Some(EvidenceName::Folds),
+            None if self.flatters() => Some(EvidenceName::Folds),
             None => None,
         }
     }
@@ -385,7 +411,10 @@ pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
         bar: None,
     };
     let (train, held) = (&input.train, input.memory());
-    let tuned = resume_among(&candidates, train, held, &options, &recorded, &mut watch);
+    let tuned = match &args.strategies[..] {
+        [] => resume_among(&candidates, train, held, &options, &recorded, &mut watch),
+        several => tune_strategies(&candidates, train, held, &options, several, &mut watch),
+    };
     watch.clear();
     let tuned = match tuned {
         Err(TuneError::Interrupted) => {
