@@ -296,7 +296,7 @@ impl RidgeProblem<'_> {
     /// `dual` and `primal` train with each of `lambdas` and ignore `tolerance`. `cg` trains for all
     /// `lambdas` and groups side by side, until the residual is within `tolerance`, as a share of
     /// the labels: [`HOLDOUT_TOLERANCE`](super::HOLDOUT_TOLERANCE) is enough to compare ridge
-    /// parameters, [`TOLERANCE`](super::TOLERANCE) makes it [`Trained::holdout`].
+    /// parameters, [`TOLERANCE`] makes it [`Trained::holdout`].
     ///
     /// ```
     /// use rankrls::data::sample;

@@ -64,10 +64,9 @@ fn scores_of_a_file_teach() {
     assert!(document["teacher"]["solver"].is_null());
     let scores = folder.read("scores.txt");
     let (first, rest) = scores.split_once('\n').unwrap();
-    let turned: String = scores
-        .lines()
-        .map(|score| format!("{}\n", -score.parse::<f64>().unwrap()))
-        .collect();
+    let turn = |score: &str| format!("{}\n", -score.parse::<f64>().unwrap());
+    let turned: Vec<String> = scores.lines().map(turn).collect();
+    let turned = turned.concat();
     let equal: String = scores.lines().map(|_| "1\n").collect();
     for (text, says) in [
         (rest.to_owned(), "one for each row of the data, found"),

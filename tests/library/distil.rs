@@ -218,7 +218,7 @@ fn by_hand(problem: &Problem, scale: LabelScale) -> Vec<f64> {
                 LabelScale::Raw => *y,
                 LabelScale::SqrtSd => (y - mean) / sd.sqrt(),
                 LabelScale::Unit => (y - mean) / sd,
-                LabelScale::Rank => below + (equal + 1.0) / 2.0 - (count + 1.0) / 2.0,
+                LabelScale::Rank => below + 0.5 * (equal - count),
             };
         }
     }

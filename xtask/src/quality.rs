@@ -41,8 +41,8 @@ struct Group {
     name: &'static str,
     steps: &'static [usize],
     trials: Vec<Trial>,
-    /// Whether all selectors are run: backfit takes long, and those of others hold the columns
-    /// densely.
+    /// Whether all selectors are run. Else folds of those that take long are not, and neither are
+    /// those of others, which hold the columns densely.
     all: bool,
 }
 
@@ -270,13 +270,21 @@ fn all(trial: &Trial, group: &Group, folder: &Path) -> Result<Vec<(String, Value
         let values = plain(trial, group.steps, options(strategy, target, lambda))?;
         found.push((name.to_owned(), values));
     }
+    if !group.all {
+        let exact = options(StrategyKind::Bounded, labels, 64.0);
+        found.push((
+            "exact, lambda 64".to_owned(),
+            plain(trial, group.steps, exact)?,
+        ));
+    }
     for (name, strategy) in [
         ("exact", StrategyKind::Bounded),
         ("residual", StrategyKind::Residual),
         ("backfit", StrategyKind::Backfit),
         ("univariate", StrategyKind::Univariate),
     ] {
-        if strategy == StrategyKind::Backfit && !group.all {
+        let long = [StrategyKind::Bounded, StrategyKind::Backfit].contains(&strategy);
+        if long && !group.all {
             continue;
         }
         eprintln!("{}: {name}", group.name);

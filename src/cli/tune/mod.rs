@@ -358,9 +358,9 @@ impl Input {
             data::check_labels(&metrics, test, path, &args.rules.rules())?;
         }
         Ok(Self {
+            train,
             validation,
             test,
-            train,
             seconds,
         })
     }
