@@ -365,7 +365,7 @@ pub(crate) fn measure_again() -> Result<()> {
     fs::write(root().join(CSV), measured).with_context(|| format!("cannot write {CSV}"))
 }
 
-/// Draws the results with bands of two standard errors, and fills in the tables.
+/// Draws the results with bands of two standard errors of the difference to `distil`, and fills in the tables.
 pub(crate) fn draw_results() -> Result<()> {
     let mut reader =
         csv::Reader::from_path(root().join(CSV)).with_context(|| format!("cannot read {CSV}"))?;
@@ -378,9 +378,13 @@ pub(crate) fn draw_results() -> Result<()> {
         let plot = LinePlot::new("features", "concordance index").title(*group);
         let plot = plot.scales(Scale::Log, Scale::Linear);
         figure = figure.lines(selectors.iter().fold(plot, |plot, selector| {
-            let points = own().filter(|line| line.selector == **selector);
-            let points = points.map(|line| (line.k as f64, Some(line.cindex)));
-            plot.series(Series::new(*selector, points))
+            let lines: Vec<&Line> = own().filter(|line| line.selector == **selector).collect();
+            let points = lines.iter().map(|line| (line.k as f64, Some(line.cindex)));
+            let band = lines.iter().map(|line| {
+                let wide = 2.0 * line.standard_error;
+                (line.k as f64, line.cindex - wide, line.cindex + wide)
+            });
+            plot.series(Series::new(*selector, points).band(band))
         }));
         let steps: Vec<usize> = own()
             .filter(|line| line.selector == selectors[0])
