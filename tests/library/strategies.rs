@@ -96,7 +96,7 @@ fn check_path(
     for (found, expected) in selection.weights.iter().zip(&weights) {
         let off = (found - expected).abs();
         prop_assert!(
-            off <= (1e-9 + 1e-14 / lambda) * size + 1e-15 / lambda,
+            off <= (1e-9 + 1e-14 / lambda) * size + 1e-15 / lambda.min(1.0),
             "weight {found} for {expected}"
         );
     }
