@@ -36,8 +36,11 @@ impl DataHash {
         for position in 0..dataset.stored_columns() {
             content.column(dataset, position);
         }
-        for score in dataset.teacher().into_iter().flatten() {
-            content.float(*score);
+        if let Some(scores) = dataset.teacher() {
+            content.text("teacher");
+            for score in scores {
+                content.float(*score);
+            }
         }
         content.finish()
     }

@@ -46,7 +46,7 @@ pub(crate) fn outcomes(
     let steps = options.selection.k.min(candidates.len());
     let queries = judged.queries().len();
     let results = results_memory(steps, queries, options).saturating_mul(grid.len() as u64);
-    let run = Run {
+    let mut run = Run {
         candidates,
         target: dataset.into(),
         options,
@@ -55,9 +55,7 @@ pub(crate) fn outcomes(
         recorded,
         side_by_side: options.rule.settling(options.measure).is_some(),
         queries,
-        lessons: std::iter::repeat_with(OnceLock::new)
-            .take(1 + folds.len())
-            .collect(),
+        lessons: Vec::new(),
         held: folds
             .iter()
             .map(Fold::memory)
@@ -119,7 +117,7 @@ struct Run<'a> {
     queries: usize,
     /// What teachers teach for the selection from all data, then for each without a fold: the same
     /// for every path.
-    lessons: Vec<OnceLock<Result<Option<Lesson>, SelectError>>>,
+    lessons: Vec<Result<Option<Lesson>, SelectError>>,
     /// Bytes held all the time, candidates and results included.
     held: u64,
     observer: Mutex<&'a mut dyn Observer>,
@@ -260,13 +258,16 @@ impl Run<'_> {
     /// As many tasks as fit into memory take one job after the other; all of them, and the
     /// parallel parts of every step, share the threads of the pool. A thread that waits within a
     /// selection may begin another one only by beginning another task, so that no more are at work.
-    fn grid(&self, grid: &[SelectionOptions]) -> Result<Vec<Outcome>, TuneError> {
+    fn grid(&mut self, grid: &[SelectionOptions]) -> Result<Vec<Outcome>, TuneError> {
         let (mut jobs, mut outcomes) = (Vec::new(), Vec::new());
         for (place, options) in grid.iter().enumerate() {
             match self.job(place, *options)? {
                 Ok(job) => jobs.push(job),
                 Err(refused) => outcomes.push((place, refused)),
             }
+        }
+        if let Some(job) = jobs.first() {
+            self.lessons = self.teach(job);
         }
         let concurrent = self.concurrent(&jobs);
         self.tell(|observer| {
@@ -279,11 +280,11 @@ impl Run<'_> {
                 concurrent,
             });
         });
-        let next = AtomicUsize::new(0);
+        let (run, next) = (&*self, AtomicUsize::new(0));
         let work = |_: usize| {
             let mut done = Vec::new();
             while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                done.push((job.place, self.outcome(job)));
+                done.push((job.place, run.outcome(job)));
             }
             done
         };
@@ -435,26 +436,20 @@ impl Run<'_> {
     fn fold_path<'b>(&'b self, job: &'b Job, fold: usize) -> Result<FoldPath<'b>, PathEnd> {
         let (parts, meter) = (&self.folds[fold], &self.meters[fold]);
         let (plan, recorded) = (job.folds[fold].as_ref(), self.recorded(job, Some(fold)));
-        let (options, target) = (&job.options, parts.target());
-        let lesson = |plan| self.lesson(1 + fold, &parts.candidates, target, plan, options);
-        let lesson = plan.map(lesson).transpose()?.flatten();
-        FoldPath::new(parts, meter, plan, lesson, options, recorded)
+        let lesson = self.lessons[1 + fold].clone()?;
+        FoldPath::new(parts, meter, plan, lesson, &job.options, recorded)
     }
 
-    /// What the teacher of `plan` teaches, if it has one; it does so once.
-    fn lesson(
-        &self,
-        place: usize,
-        candidates: &ColumnClasses,
-        target: Target<'_>,
-        plan: &Plan,
-        options: &SelectionOptions,
-    ) -> Result<Option<Lesson>, SelectError> {
-        if plan.teacher.is_none() {
-            return Ok(None);
-        }
-        let teach = || Lesson::new(candidates, target, plan, options);
-        self.lessons[place].get_or_init(teach).clone()
+    /// What the teachers teach that the plans of `job` have: no lambda of a selection has a part in
+    /// it. Before paths are followed, as a thread that waited for a lesson could begin another path.
+    fn teach(&self, job: &Job) -> Vec<Result<Option<Lesson>, SelectError>> {
+        let whole = Lesson::new(self.candidates, self.target, &job.plan, &job.options);
+        let without = |(fold, plan): (&Fold, &Option<Plan>)| match plan {
+            Some(plan) => Lesson::new(&fold.candidates, fold.target(), plan, &job.options),
+            None => Ok(None),
+        };
+        let folds = self.folds.iter().zip(&job.folds).map(without);
+        std::iter::once(whole).chain(folds).collect()
     }
 
     /// Takes the steps of the selection from all data, each judged by `judge`, until the rule
@@ -466,7 +461,7 @@ impl Run<'_> {
         mut judge: impl FnMut(&Greedy<'b>) -> Result<Judgement, PathEnd>,
     ) -> Result<(), PathEnd> {
         let (candidates, recorded) = (self.candidates, self.recorded(job, None));
-        let lesson = self.lesson(0, candidates, self.target, &job.plan, &job.options)?;
+        let lesson = self.lessons[0].clone()?;
         let (labels, plan, options) = (self.target.labels, &job.plan, &job.options);
         let mut greedy = Greedy::taught(candidates, labels, lesson, plan, options, recorded)?;
         outcome.teacher = greedy.teacher();
