@@ -30,6 +30,7 @@
 //! - [`checkpoint`]: going on after a process has ended.
 //! - [`compare`]: strategies beside each other.
 //! - `plot` (with the feature of that name): diagrams as SVG, PNG and HTML.
+//! - [`interrupt`]: ending work in the middle.
 //! - [`memory`]: how much the machine has left.
 //!
 //! The library prints nothing and ends no process; it works on the threads of the current rayon
@@ -40,6 +41,7 @@ pub mod columns;
 pub mod compare;
 pub mod data;
 pub mod greedy;
+pub mod interrupt;
 mod kernels;
 mod lambda;
 pub mod letor;

@@ -21,6 +21,7 @@ use std::hash::{BuildHasher, Hasher};
 use rayon::prelude::*;
 
 use crate::data::{Column, Dataset, Queries};
+use crate::interrupt::heed;
 
 /// Columns hashed by one task; a task allocates its scratch once.
 const CHUNK: usize = 4096;
@@ -85,6 +86,7 @@ fn digest_columns(dataset: &Dataset<'_>, query_of_row: &[u32]) -> Vec<Digest> {
     columns
         .par_chunks(CHUNK)
         .flat_map_iter(|chunk| {
+            heed();
             let mut canonicaliser = Canonicaliser::new(dataset.queries(), query_of_row);
             let mut form = Vec::new();
             chunk.iter().filter_map(move |&column| {

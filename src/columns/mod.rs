@@ -19,6 +19,7 @@ mod scale;
 use rayon::prelude::*;
 
 use crate::data::{Column, Dataset, IndexBase, Queries};
+use crate::interrupt::heed;
 use classes::{Canonicaliser, Classes};
 pub use query_weight::{QueryWeight, UnknownQueryWeight};
 pub use scale::{Scale, UnknownScale};
@@ -442,6 +443,7 @@ impl CanonicalColumns {
             .parts(&classes.representatives)
             .into_par_iter()
             .for_each(|part| {
+                heed();
                 let canonicaliser = Canonicaliser::new(dataset.queries(), query_of_row);
                 part.fill(dataset, canonicaliser);
             });

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::{Contest, Entrant, RankingCriterion, State};
 use crate::Lambda;
 use crate::columns::ColumnClasses;
+use crate::interrupt::heed;
 
 /// A way to find the best candidate of a step.
 pub trait Strategy: Send {
@@ -118,6 +119,7 @@ impl Round<'_> {
         judge: impl Fn(&mut S, usize) -> f64 + Sync + Send,
     ) -> Contest {
         let judge_chunk = |scratch: &mut S, chunk: &[u32]| {
+            heed();
             let mut contest = Contest::default();
             for &candidate in chunk {
                 let error = judge(scratch, candidate as usize);

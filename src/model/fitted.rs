@@ -4,7 +4,7 @@ use ndarray::{Array1, ArrayView1};
 
 use super::{FeatureChoice, Model};
 use crate::columns::{ColumnClasses, QueryWeight, Scale};
-use crate::data::{Dataset, DatasetError, IntoColumns};
+use crate::data::{Dataset, DatasetError, IntoColumns, LabelScale};
 use crate::greedy::{
     Criterion, Observer, SelectError, Selection, SelectionOptions, Step, StrategyKind,
     TargetOptions, select_among,
@@ -213,6 +213,7 @@ impl RankRls {
             lambda: Lambda::ONE,
             query_weight: QueryWeight::default(),
             scale: Scale::None,
+            labels: LabelScale::Raw,
             options: TrainOptions::new(),
             holdout: None,
         }
@@ -274,6 +275,7 @@ pub struct RankRlsParams {
     lambda: Lambda,
     query_weight: QueryWeight,
     scale: Scale,
+    labels: LabelScale,
     options: TrainOptions,
     holdout: Option<HoldoutScheme>,
 }
@@ -300,6 +302,13 @@ impl RankRlsParams {
     #[must_use]
     pub fn query_weight(mut self, weight: QueryWeight) -> Self {
         (self.query_weight, self.options) = (weight, self.options.query_weight(weight));
+        self
+    }
+
+    /// The scale of the labels. The default is [`LabelScale::Raw`](crate::data::LabelScale::Raw).
+    #[must_use]
+    pub fn labels(mut self, labels: LabelScale) -> Self {
+        (self.labels, self.options) = (labels, self.options.labels(labels));
         self
     }
 
@@ -345,6 +354,7 @@ impl RankRlsParams {
         let choice = FeatureChoice::All;
         let model = Model::from_weights(&weights, choice, self.lambda, data, &classes.summary())
             .with_query_weight(self.query_weight)
+            .with_labels(self.labels)
             .with_scale(self.scale);
         Ok(RankRls {
             features: weights.features,

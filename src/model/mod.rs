@@ -194,6 +194,16 @@ impl Model {
         self
     }
 
+    /// The same with `names` of features, as far as they go.
+    #[must_use]
+    pub fn with_names(mut self, names: &FeatureNames) -> Self {
+        for feature in &mut self.features {
+            let name = names.of(feature.feature).map(str::to_owned);
+            feature.name = name.or(feature.name.take());
+        }
+        self
+    }
+
     /// The same with labels on this scale; all the same otherwise.
     #[must_use]
     pub fn with_labels(mut self, labels: LabelScale) -> Self {

@@ -16,6 +16,7 @@ use super::factor::Square;
 use crate::columns::ColumnClasses;
 use crate::columns::QueryWeight;
 use crate::data::Queries;
+use crate::interrupt::heed;
 use crate::kernels::sparse_dot;
 
 /// Columns whose products one task computes.
@@ -194,9 +195,15 @@ impl<'a> Design<'a> {
             scale_rows(weighed.to_mut(), scales);
         }
         let tasks = weights.par_chunks_mut(COLUMNS).enumerate();
-        tasks.for_each(|(task, weights)| weigh(self, task * COLUMNS, &weighed, weights));
+        tasks.for_each(|(task, weights)| {
+            heed();
+            weigh(self, task * COLUMNS, &weighed, weights);
+        });
         let tasks = product.par_chunks_mut(ROWS).enumerate();
-        tasks.for_each(|(task, product)| predict(self, task * ROWS, weights, product));
+        tasks.for_each(|(task, product)| {
+            heed();
+            predict(self, task * ROWS, weights, product);
+        });
         for part in self.queries().split_mut(product) {
             centre_rows(part);
         }
@@ -266,7 +273,10 @@ impl<'a> Design<'a> {
         columns
             .par_chunks_mut(height)
             .zip(own.clone())
-            .for_each(|(column, row)| self.add_products(row, &mut column[offset..], own.start));
+            .for_each(|(column, row)| {
+                heed();
+                self.add_products(row, &mut column[offset..], own.start);
+            });
         let means = mean_column(columns, height);
         columns
             .par_chunks_mut(height)

@@ -32,6 +32,7 @@ use super::groups::Groups;
 use super::options::{BATCH, Shape, Solver, TrainError};
 use super::trained::{Engine, RidgeProblem, Solution, Trained};
 use crate::Lambda;
+use crate::interrupt::heed;
 use crate::metrics::{mean_concordance, tie_predictions};
 
 /// A row of the table of schemes.
@@ -455,6 +456,7 @@ fn factored(
 ) -> Result<Vec<Part>, TrainError> {
     let batches = batches(trained.problem, groups);
     let parts = batches.into_par_iter().map(|batch| {
+        heed();
         let residuals = residuals(&batch).ok_or_else(|| trained.singular())?;
         Ok((batch.rows, residuals))
     });

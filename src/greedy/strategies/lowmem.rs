@@ -21,6 +21,7 @@ use crate::greedy::folds::{Folds, SumsWithout};
 use crate::greedy::state::QueryMatrices;
 use crate::greedy::strategy::{Facts, Shape};
 use crate::greedy::{Contest, Entrant, RankingCriterion, Round, State, Strategy, Work};
+use crate::interrupt::heed;
 use crate::kernels::{self, LANES, Lanes};
 
 /// Examples computed together.
@@ -70,6 +71,7 @@ pub(super) fn judge(round: &Round<'_>, candidates: &[u32]) -> Contest {
             |scratch, chunk| {
                 let mut contest = Contest::default();
                 for block in chunk.chunks(LANES) {
+                    heed();
                     for (&candidate, error) in block.iter().zip(scratch.errors(round, error, block))
                     {
                         let feature = round.candidates.feature(candidate as usize);
@@ -89,7 +91,10 @@ pub(super) fn errors(round: &Round<'_>, candidates: &[u32]) -> Vec<f64> {
         .par_chunks(LANES)
         .map_init(
             || Scratch::new(round.state),
-            |scratch, block| scratch.errors(round, error, block)[..block.len()].to_vec(),
+            |scratch, block| {
+                heed();
+                scratch.errors(round, error, block)[..block.len()].to_vec()
+            },
         )
         .collect::<Vec<_>>()
         .concat()

@@ -18,6 +18,7 @@ use crate::columns::ColumnClasses;
 use crate::greedy::contest::error_left;
 use crate::greedy::strategy::{Facts, Shape};
 use crate::greedy::{Contest, Round, State, Strategy, Work};
+use crate::interrupt::heed;
 use crate::kernels;
 
 /// Candidates judged by one task.
@@ -63,6 +64,7 @@ impl Residual {
     /// The products of all candidates with a state that may have features already.
     fn start(&mut self, candidates: &ColumnClasses, state: &State) {
         let products = |z: &mut Vec<f64>, candidate: usize| {
+            heed();
             let column = candidates.column(candidate);
             state.project(column, z);
             Products {

@@ -37,6 +37,7 @@ use crate::columns::ColumnClasses;
 use crate::data::Column;
 use crate::greedy::strategy::Facts;
 use crate::greedy::{Contest, Round, Shape, Strategy, Work};
+use crate::interrupt::heed;
 use crate::kernels::Lanes;
 use bounds::{QueryPart, Whole};
 use layout::{Layout, Piece};
@@ -173,6 +174,7 @@ impl Bounded {
     /// Candidates of one query. The bound for all of them comes first: it grows with the
     /// norm, and the longest columns are first.
     fn single_by_norms(&self, search: &PruningSearch<'_>, query: usize) -> Vec<BoundedCandidate> {
+        heed();
         let (step, candidates) = (search.step, search.round.candidates);
         let terms = &step.queries[query];
         let mut contenders = Vec::new();
@@ -215,7 +217,10 @@ impl Bounded {
         let found: Vec<Vec<BoundedCandidate>> = self
             .chunks()
             .into_par_iter()
-            .map(|mut chunk| chunk.bound(search, missing))
+            .map(|mut chunk| {
+                heed();
+                chunk.bound(search, missing)
+            })
             .collect();
         found.concat()
     }

@@ -9,6 +9,7 @@ use super::layout::Layout;
 use super::step::{Forms, R, StepTerms};
 use crate::greedy::strategies::lowmem;
 use crate::greedy::{Contest, Entrant, Round};
+use crate::interrupt::heed;
 use crate::kernels::{self, LANES, Lanes};
 
 /// Contenders that one task takes through levels 1 and 2.
@@ -373,6 +374,7 @@ impl<'a> PruningSearch<'a> {
         forms: Option<&Forms>,
         scratch: &mut Scratch,
     ) -> Climbed {
+        heed();
         let mut kept: Vec<(BoundedCandidate, Projected)> = Vec::new();
         scratch.kept_z.clear();
         let mut cache = Vec::new();
@@ -531,6 +533,7 @@ impl<'a> PruningSearch<'a> {
         block: &[BoundedCandidate],
         scratch: &mut Scratch,
     ) -> Vec<f64> {
+        heed();
         let mut projected = Vec::with_capacity(block.len());
         let mut touched: Vec<Vec<usize>> = Vec::with_capacity(block.len());
         scratch.kept_z.clear();

@@ -1,0 +1,37 @@
+"""Selects sparse features for learning to rank, by exact leave-query-out error.
+
+Greedy RankRLS (Pahikkala, Airola and Salakoski, 2010) adds one feature at a time: the one with
+which a regularised least-squares model errs least on queries that it was trained without. Costs
+follow the non-zeros of the data, so that a million text columns are no obstacle.
+
+=====================  =====================================================================
+`GreedyRankRLS`        selects features; a scikit-learn selector and regressor
+`GreedyRankRLSCV`      chooses strategy, ridge parameter and number of features by query folds
+`RankRLS`              trains on all features, with hold-out predictions in closed form
+`select_path`          the weights, errors and test scores after each step of a selection
+`read_svmlight`        reads ranking data with query ids; `write_svmlight` writes them
+`rankrls.metrics`      NDCG, MAP, ERR and others, with standard errors and paired tests
+`rankrls.plot`         diagrams of paths, tuning and comparisons, by Matplotlib
+=====================  =====================================================================
+"""
+
+from . import metrics
+from ._estimators import GreedyRankRLS, GreedyRankRLSCV, RankRLS
+from ._files import RankingData, read_svmlight, write_svmlight
+from ._path import SelectionPath, Step, TuneStep, select_path
+from ._rankrls import __version__
+
+__all__ = [
+    "GreedyRankRLS",
+    "GreedyRankRLSCV",
+    "RankRLS",
+    "RankingData",
+    "SelectionPath",
+    "Step",
+    "TuneStep",
+    "__version__",
+    "metrics",
+    "read_svmlight",
+    "select_path",
+    "write_svmlight",
+]

@@ -1,0 +1,207 @@
+"""What users hand over, as the compiled part takes it."""
+
+from __future__ import annotations
+
+import numbers
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state, column_or_1d
+
+from . import _rankrls
+
+GIVE_QUERIES = (
+    "pass qid=, one query id a row, or group=, the sizes of consecutive queries"
+)
+
+
+def canonical(X: Any) -> Any:
+    """A checked matrix in the layout that the compiled part takes.
+
+    Compressed matrices in canonical form and arrays stay as they are; anything else is copied.
+    """
+    if not sp.issparse(X):
+        return np.asarray(X, dtype=np.float64)
+    if X.format not in ("csc", "csr"):
+        X = X.tocsc()
+    if X.dtype != np.float64:
+        X = X.astype(np.float64)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def labels(y: Any, rows: int) -> NDArray[np.float64]:
+    """Finite labels, one a row."""
+    column = column_or_1d(y, warn=True)
+    if len(column) != rows:
+        raise ValueError(f"y: expected {rows} labels, one a row of X, found {len(column)}")
+    try:
+        values = np.ascontiguousarray(column, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y: expected numbers: {error}") from error
+    finite = np.isfinite(values)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        # The words that scikit-learn's checks look for.
+        what = "NaN" if np.isnan(values[row]) else "infinity or a value too large for dtype('float64')"
+        raise ValueError(
+            f"Input y contains {what}. The label of row {row} is {values[row]}; leave out rows "
+            "without a label"
+        )
+    return values
+
+
+def scores(values: Any, rows: int, name: str) -> NDArray[np.float64]:
+    """Finite numbers, one a row."""
+    array = np.ascontiguousarray(values, dtype=np.float64)
+    if array.shape != (rows,):
+        raise ValueError(
+            f"{name}: expected {rows} numbers, one a row of X, found an array of shape "
+            f"{array.shape}"
+        )
+    finite = np.isfinite(array)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        raise ValueError(f"{name}: row {row} is {array[row]}: expected finite numbers")
+    return array
+
+
+def queries(qid: Any, group: Any, rows: int) -> tuple[NDArray[np.int64], list[str]]:
+    """The query of each row, as a position in a list of names, in order of their first rows."""
+    if qid is not None and group is not None:
+        raise ValueError("qid and group both say what the queries are: pass one of them")
+    if group is not None:
+        sizes = np.asarray(group)
+        whole = sizes.ndim == 1 and (
+            np.issubdtype(sizes.dtype, np.integer)
+            or (np.issubdtype(sizes.dtype, np.floating) and (sizes == np.floor(sizes)).all())
+        )
+        if not whole or (sizes < 1).any():
+            raise ValueError(
+                "group: expected the sizes of consecutive queries, whole numbers from 1 on"
+            )
+        if int(sizes.sum()) != rows:
+            raise ValueError(
+                f"group: expected sizes that add up to {rows}, the rows of X, found "
+                f"{int(sizes.sum())}"
+            )
+        codes = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes.astype(np.int64))
+        return codes, [str(number) for number in range(len(sizes))]
+    if qid is None:
+        return np.zeros(rows, dtype=np.int64), ["0"]
+    ids = _column(qid)
+    if len(ids) != rows:
+        raise ValueError(f"qid: expected {rows} query ids, one a row of X, found {len(ids)}")
+    if ids.dtype.kind in "iuU":
+        distinct, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
+        order = np.argsort(first, kind="stable")
+        place = np.empty(len(order), dtype=np.int64)
+        place[order] = np.arange(len(order))
+        return place[inverse], [str(name) for name in distinct[order]]
+    return _hashed(ids)
+
+
+def _hashed(ids: NDArray[Any]) -> tuple[NDArray[np.int64], list[str]]:
+    seen: dict[Any, int] = {}
+    codes = np.empty(len(ids), dtype=np.int64)
+    for row, item in enumerate(ids.tolist()):
+        if item is None or item != item:
+            raise ValueError(f"qid: row {row} has no query id, found {item}")
+        try:
+            codes[row] = seen.setdefault(item, len(seen))
+        except TypeError as error:
+            raise ValueError(f"qid: row {row}: expected a hashable id: {error}") from error
+    names = [str(item) for item in seen]
+    # Ids of two types may look the same as text.
+    if len(set(names)) < len(names):
+        names = [repr(item) for item in seen]
+    return codes, names
+
+
+def _column(values: Any) -> NDArray[Any]:
+    """A vector of whatever ids there are; tuples stay whole."""
+    array = values.to_numpy() if hasattr(values, "to_numpy") else values
+    if not isinstance(array, np.ndarray):
+        items = list(array)
+        array = np.empty(len(items), dtype=object)
+        array[:] = items
+        if all(isinstance(item, (int, np.integer)) for item in items):
+            array = array.astype(np.int64)
+    if array.ndim != 1:
+        raise ValueError(f"qid: expected one id a row, found an array of shape {array.shape}")
+    return array
+
+
+def training(
+    X: Any, y: Any, qid: Any, group: Any, teacher: Any = None, *, least: int = 2
+) -> dict[str, Any]:
+    """Training data for the compiled part, of at least so many queries."""
+    matrix = canonical(X)
+    rows = matrix.shape[0]
+    codes, ids = queries(qid, group, rows)
+    if len(ids) < least:
+        raise ValueError(
+            f"leave-query-out needs at least {least} queries, found {len(ids)}: {GIVE_QUERIES}"
+        )
+    return {
+        "x": matrix,
+        "y": labels(y, rows),
+        "codes": codes,
+        "ids": ids,
+        "teacher": None if teacher is None else scores(teacher, rows, "teacher"),
+    }
+
+
+def threads(n_jobs: int | None) -> int:
+    """As many threads as `n_jobs` asks for: all cores for None, one within a worker of joblib."""
+    return int(effective_n_jobs(-1 if n_jobs is None else n_jobs))
+
+
+def seed(random_state: Any) -> int:
+    """A seed: that of the command for None."""
+    if random_state is None:
+        return 1
+    if isinstance(random_state, numbers.Integral):
+        if random_state < 0:
+            raise ValueError(f"random_state: expected a number from 0 on, found {random_state}")
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def size(max_memory: int | str | None) -> int | None:
+    """A number of bytes."""
+    if max_memory is None:
+        return None
+    if isinstance(max_memory, str):
+        return _rankrls.bytes(max_memory)
+    if not isinstance(max_memory, numbers.Integral) or max_memory < 1:
+        raise ValueError(
+            f"max_memory: expected a number of bytes or a size such as '8GiB', found {max_memory!r}"
+        )
+    return int(max_memory)
+
+
+def count(value: Any, name: str) -> int:
+    """A whole number from 1 on."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
+        raise ValueError(f"{name}: expected a whole number from 1 on, found {value!r}")
+    return int(value)
+
+
+def number(value: Any, name: str) -> float:
+    """A number; whether it is in its range is for the compiled part to say."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise ValueError(f"{name}: expected a number, found {value!r}")
+    return float(value)
+
+
+def name_list(names: Sequence[str] | str) -> list[str]:
+    """Names, given as a list or separated by commas."""
+    parts = names.split(",") if isinstance(names, str) else names
+    return [str(part).strip() for part in parts]

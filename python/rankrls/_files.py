@@ -1,0 +1,160 @@
+"""Files of ranking data."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from . import _data, _rankrls
+
+
+class RankingData(NamedTuple):
+    """Ranking data as they were read.
+
+    The first three fields are what `fit` takes, so that ``X, y, qid, *_ = read_svmlight(path)``
+    goes with ``fit(X, y, qid=qid)``.
+    """
+
+    X: sp.csc_array
+    """Examples by features, of shape (m, n): column 0 is the first feature of the file."""
+    y: NDArray[np.float64]
+    """Labels, of shape (m,)."""
+    qid: NDArray[Any]
+    """The query of each row, of shape (m,): integers if all ids are, else text."""
+    feature_names: NDArray[np.object_] | None
+    """Names of the features, of shape (n,), where the data have them."""
+
+
+def read_svmlight(
+    path: str | os.PathLike[str],
+    *,
+    n_features: int | None = None,
+    zero_based: bool = False,
+    regroup: bool = False,
+    names: str | os.PathLike[str] | None = None,
+) -> RankingData:
+    """Reads svmlight / LETOR text with query ids, or any other format of the command.
+
+    A file compressed by gzip or zstd is read as such.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    n_features : int, optional
+        Columns to keep: those beyond are dropped. Test data take it from the training data.
+        By default the highest column of the file is the last.
+    zero_based : bool, default=False
+        Whether the first feature of the file is 0, not 1.
+    regroup : bool, default=False
+        Whether to move the rows of a query that comes back to its others. By default such a file is
+        refused.
+    names : path-like, optional
+        A file with the names of the features, one a line.
+
+    Returns
+    -------
+    RankingData
+        Matrix, labels, query ids and names.
+
+    Raises
+    ------
+    FileNotFoundError
+        Where there is no such file.
+    ValueError
+        For a file that is damaged or ambiguous, with line and column, what was expected and found.
+
+    Examples
+    --------
+    >>> import rankrls, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "train.svm"
+    >>> _ = path.write_text("2 qid:a 1:0.5 3:1\\n0 qid:a 2:1\\n1 qid:b 1:1\\n0 qid:b 3:2\\n")
+    >>> data = rankrls.read_svmlight(path)
+    >>> data.X.shape, data.y.tolist(), data.qid.tolist()
+    ((4, 3), [2.0, 0.0, 1.0, 0.0], ['a', 'a', 'b', 'b'])
+    """
+    found = _rankrls.read(
+        Path(path), zero_based, regroup, n_features, None if names is None else Path(names)
+    )
+    parts = (found["data"], found["indices"].astype(np.int32), found["indptr"])
+    if found["indptr"][-1] <= np.iinfo(np.int32).max:
+        parts = (*parts[:2], found["indptr"].astype(np.int32))
+    X = sp.csc_array(parts, shape=found["shape"])
+    sizes = np.diff(found["offsets"].astype(np.int64))
+    names_of = found["names"]
+    return RankingData(
+        X,
+        found["y"],
+        np.repeat(_ids(found["ids"], len(sizes)), sizes),
+        None if names_of is None else np.array(names_of[: X.shape[1]], dtype=object),
+    )
+
+
+def _ids(ids: list[str] | None, count: int) -> NDArray[Any]:
+    """Ids as integers if that loses nothing."""
+    if ids is None:
+        return np.arange(1, count + 1)
+    try:
+        whole = np.array([int(name) for name in ids], dtype=np.int64)
+    except (ValueError, OverflowError):
+        return np.array(ids)
+    return whole if [str(number) for number in whole.tolist()] == ids else np.array(ids)
+
+
+def write_svmlight(
+    path: str | os.PathLike[str],
+    X: Any,
+    y: Any,
+    *,
+    qid: Any = None,
+    group: Any = None,
+    zero_based: bool = False,
+) -> None:
+    """Writes svmlight / LETOR text with query ids.
+
+    Numbers have the fewest digits that read back to the same value. A name that ends in ``.gz`` or
+    ``.zst`` is compressed. The file appears whole or not at all.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    X : {array-like, sparse matrix} of shape (m, n)
+        Examples by features.
+    y : array-like of shape (m,)
+        Labels.
+    qid : array-like of shape (m,), optional
+        The query of each row. Rows of a query that comes back are moved to its others.
+    group : array-like of int, optional
+        Sizes of consecutive queries, in place of `qid`.
+    zero_based : bool, default=False
+        Whether the first feature is written as 0, not 1.
+
+    Raises
+    ------
+    ValueError
+        For numbers that are not finite, lengths that disagree, and ids with blanks or ``#``.
+    OSError
+        Where the file cannot be written.
+
+    Examples
+    --------
+    >>> import numpy as np, rankrls, tempfile, pathlib
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "data.svm"
+    >>> rankrls.write_svmlight(path, np.array([[0.0, 2.0], [1.0, 0.0]]), [1, 0], qid=["q", "q"])
+    >>> print(path.read_text(), end="")
+    1 qid:q 2:2
+    0 qid:q 1:1
+    """
+    matrix = _data.canonical(X)
+    if matrix.ndim != 2:
+        raise ValueError(f"X: expected rows by columns, found an array of shape {matrix.shape}")
+    codes, ids = _data.queries(qid, group, matrix.shape[0])
+    _rankrls.write_svmlight(
+        Path(path), matrix, _data.labels(y, matrix.shape[0]), codes, ids, zero_based
+    )

@@ -1,0 +1,73 @@
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+class Model:
+    @staticmethod
+    def from_json(text: bytes, name: str = ...) -> Model: ...
+    def to_json(self, names: list[str] | None = ...) -> bytes: ...
+    @property
+    def features(self) -> NDArray[np.int64]: ...
+    @property
+    def weights(self) -> NDArray[np.float64]: ...
+    @property
+    def identical(self) -> list[list[int]]: ...
+    @property
+    def names(self) -> list[str | None]: ...
+    @property
+    def path(self) -> list[tuple[float, float | None]]: ...
+    @property
+    def columns(self) -> int: ...
+    @property
+    def alpha(self) -> float: ...
+    @property
+    def strategy(self) -> str: ...
+
+def bytes(size: str) -> int: ...
+def is_borrowed(x: Any) -> tuple[bool, bool]: ...
+def select(
+    data: dict[str, Any],
+    options: dict[str, Any],
+    keep_path: bool = ...,
+    test: Any = ...,
+    callback: Callable[..., bool] | None = ...,
+) -> tuple[dict[str, Any], BaseException | None]: ...
+def tune(
+    data: dict[str, Any],
+    options: dict[str, Any],
+    grid: dict[str, Any],
+    callback: Callable[..., bool] | None = ...,
+) -> tuple[dict[str, Any], BaseException | None]: ...
+def train(
+    data: dict[str, Any], options: dict[str, Any]
+) -> tuple[dict[str, Any] | None, BaseException | None]: ...
+def evaluate(
+    metrics: str,
+    labels: NDArray[np.float64],
+    scores: NDArray[np.float64],
+    sizes: list[int],
+    rules: str,
+) -> dict[str, tuple[tuple[float | None, float | None, int, int], NDArray[np.float64]]]: ...
+def paired(
+    first: NDArray[np.float64],
+    second: NDArray[np.float64],
+    resamples: int,
+    confidence: float,
+    seed: int,
+) -> str: ...
+def read(
+    path: Path, zero_based: bool, regroup: bool, width: int | None, names: Path | None
+) -> dict[str, Any]: ...
+def write_svmlight(
+    path: Path,
+    x: Any,
+    y: NDArray[np.float64],
+    codes: NDArray[np.int64],
+    ids: list[str],
+    zero_based: bool,
+) -> None: ...

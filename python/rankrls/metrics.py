@@ -1,0 +1,261 @@
+"""Measures of rankings: the numbers of ``rankrls evaluate``.
+
+Names are ``map``, ``p@K``, ``ndcg@K``, ``mean-ndcg``, ``err``, ``mrr`` and ``cindex``. The convention
+"standard" discounts rank r by 1 / log2(r + 1), averages over tied scores and leaves out queries
+without a value; "letor" reproduces published LETOR 4.0 figures.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _data, _rankrls
+
+__all__ = ["Comparison", "Measured", "evaluate", "paired", "score"]
+
+Convention = Literal["standard", "letor"]
+Gain = Literal["exponential", "linear"]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measure over queries.
+
+    Attributes
+    ----------
+    mean : float
+        Mean over the queries that have a value; nan if none has.
+    standard_error : float
+        Standard error of the mean over queries; nan for fewer than two.
+    queries : int
+        Queries that have a value.
+    left_out : int
+        Queries that have none.
+    per_query : ndarray of shape (q,)
+        The value of each query, in order of their first rows; nan where it has none.
+    """
+
+    mean: float
+    standard_error: float
+    queries: int
+    left_out: int
+    per_query: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two rankings, compared query by query.
+
+    Attributes
+    ----------
+    difference : float
+        Mean over queries of the first less the second.
+    standard_error : float
+        Its standard error.
+    interval : tuple of float
+        Ends of the bootstrap interval of the difference.
+    p : float
+        Two-sided p of the randomisation test.
+    exact : bool
+        Whether p is of all assignments of signs, not of some that were drawn.
+    queries, wins, ties, losses : int
+        Queries where both have a value, and those where the first is better, equal and worse.
+    """
+
+    difference: float
+    standard_error: float
+    interval: tuple[float, float]
+    p: float
+    exact: bool
+    queries: int
+    wins: int
+    ties: int
+    losses: int
+
+
+def evaluate(
+    y_true: Any,
+    y_score: Any,
+    *,
+    qid: Any = None,
+    group: Any = None,
+    metrics: Sequence[str] | str = ("map", "ndcg@10", "mean-ndcg", "cindex"),
+    convention: Convention = "standard",
+    gain: Gain = "exponential",
+    relevant_from: float | None = None,
+    max_grade: float | None = None,
+) -> dict[str, Measured]:
+    """Measures the rankings of queries by scores.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (m,)
+        Labels: more is better.
+    y_score : array-like of shape (m,)
+        Scores.
+    qid : array-like of shape (m,), optional
+        The query of each row: any hashable ids.
+    group : array-like of int, optional
+        Sizes of consecutive queries, in place of `qid`.
+    metrics : sequence of str, default=("map", "ndcg@10", "mean-ndcg", "cindex")
+        Measures, as a list or separated by commas.
+    convention : {"standard", "letor"}, default="standard"
+        Discounts, ties and queries without a value.
+    gain : {"exponential", "linear"}, default="exponential"
+        Gain of a grade for NDCG: 2**y - 1, or y.
+    relevant_from : float, optional
+        The least label of a relevant row. By default labels above 0 are relevant.
+    max_grade : float, optional
+        The largest grade of the scale, for ERR. By default the largest label.
+
+    Returns
+    -------
+    dict of str to Measured
+        In the order asked for.
+
+    Raises
+    ------
+    ValueError
+        For unknown measures, lengths that disagree, numbers that are not finite, labels below 0
+        where a measure needs grades, and where neither `qid` nor `group` says what the queries are.
+
+    Examples
+    --------
+    >>> from rankrls import metrics
+    >>> found = metrics.evaluate([2, 1, 0, 1, 0], [0.9, 0.1, 0.5, 0.2, 0.8], qid=[1, 1, 1, 2, 2],
+    ...                          metrics="cindex,ndcg@2")
+    >>> round(found["cindex"].mean, 4), found["cindex"].per_query.round(4).tolist()
+    (0.3333, [0.6667, 0.0])
+    """
+    labels, scores, codes = _rows(y_true, y_score, qid, group)
+    order = np.argsort(codes, kind="stable")
+    sizes = np.bincount(codes).tolist()
+    rules: dict[str, Any] = {"convention": convention, "gain": gain}
+    given = {"relevant_from": relevant_from, "max_grade": max_grade}
+    rules.update({name: float(value) for name, value in given.items() if value is not None})
+    names = ",".join(_data.name_list(metrics))
+    found = _rankrls.evaluate(names, labels[order], scores[order], sizes, json.dumps(rules))
+    return {
+        name: Measured(_number(mean), _number(error), queries, left_out, per_query)
+        for name, ((mean, error, queries, left_out), per_query) in found.items()
+    }
+
+
+def score(
+    y_true: Any,
+    y_score: Any,
+    *,
+    qid: Any = None,
+    group: Any = None,
+    metric: str = "ndcg@10",
+    **rules: Any,
+) -> float:
+    """One measure as a number, for `sklearn.metrics.make_scorer`.
+
+    Parameters
+    ----------
+    y_true, y_score, qid, group
+        As in `evaluate`.
+    metric : str, default="ndcg@10"
+        The measure.
+    **rules
+        The other parameters of `evaluate`.
+
+    Returns
+    -------
+    float
+        The mean over queries.
+
+    Raises
+    ------
+    ValueError
+        As `evaluate`.
+
+    Examples
+    --------
+    >>> from sklearn.metrics import make_scorer
+    >>> from rankrls import metrics
+    >>> metrics.score([1, 0, 0, 1], [0.3, 0.1, 0.5, 0.9], group=[2, 2], metric="mrr")
+    1.0
+    >>> scorer = make_scorer(metrics.score, metric="ndcg@10")
+    """
+    found = evaluate(y_true, y_score, qid=qid, group=group, metrics=[metric], **rules)
+    return next(iter(found.values())).mean
+
+
+def paired(
+    first: Measured | Any,
+    second: Measured | Any,
+    *,
+    resamples: int = 10_000,
+    confidence: float = 0.95,
+    random_state: Any = None,
+) -> Comparison:
+    """Compares two rankings of the same queries.
+
+    Parameters
+    ----------
+    first, second : Measured or array-like of shape (q,)
+        The same measure of both rankings, or its values query by query; nan where there is none.
+    resamples : int, default=10000
+        Draws of queries for the interval, and of signs for the test.
+    confidence : float, default=0.95
+        Share of the means that lie in the interval.
+    random_state : int, RandomState or None, default=None
+        Seed of the draws; None is seed 1.
+
+    Returns
+    -------
+    Comparison
+        Of the first less the second.
+
+    Raises
+    ------
+    ValueError
+        Where the numbers of queries differ.
+
+    Examples
+    --------
+    >>> from rankrls import metrics
+    >>> found = metrics.paired([0.9, 0.5, 1.0], [0.4, 0.5, 0.75])
+    >>> found.difference, found.wins, found.ties, found.p
+    (0.25, 2, 1, 0.5)
+    """
+    values = [
+        np.ascontiguousarray(
+            given.per_query if isinstance(given, Measured) else given, dtype=np.float64
+        )
+        for given in (first, second)
+    ]
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence: expected a share between 0 and 1, found {confidence}")
+    draws = _data.count(resamples, "resamples")
+    text = _rankrls.paired(*values, draws, float(confidence), _data.seed(random_state))
+    found: Mapping[str, Any] = json.loads(text)
+    low, high = found["interval"] or (np.nan, np.nan)
+    numbers = {name: _number(found[name]) for name in ("difference", "standard_error", "p")}
+    counts = {name: found[name] for name in ("exact", "queries", "wins", "ties", "losses")}
+    return Comparison(interval=(low, high), **numbers, **counts)
+
+
+def _rows(
+    y_true: Any, y_score: Any, qid: Any, group: Any
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+    scores = np.ascontiguousarray(y_score, dtype=np.float64)
+    if scores.ndim != 1:
+        raise ValueError(f"y_score: expected one score a row, found an array of shape {scores.shape}")
+    if qid is None and group is None:
+        raise ValueError(f"only rows of one query are compared: {_data.GIVE_QUERIES}")
+    labels = _data.labels(y_true, len(scores))
+    codes, _ = _data.queries(qid, group, len(scores))
+    return labels, _data.scores(scores, len(scores), "y_score"), codes
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else value

@@ -1,0 +1,179 @@
+"""Diagrams by Matplotlib, which ``pip install rankrls[plot]`` brings.
+
+Each function draws into `ax`, or into new axes, and returns the axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .metrics import Measured
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["comparison", "path", "tuning"]
+
+
+def _axes(ax: Axes | None) -> Axes:
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise ImportError(
+            "rankrls.plot needs Matplotlib: pip install 'rankrls[plot]'"
+        ) from error
+    return pyplot.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
+
+
+def path(model: Any, *, ax: Axes | None = None, what: str = "lqo_error") -> Axes:
+    """The leave-query-out error, or the concordance index, after each step of a selection.
+
+    Parameters
+    ----------
+    model : GreedyRankRLS, GreedyRankRLSCV or SelectionPath
+        What was fitted.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw.
+    what : {"lqo_error", "lqo_cindex"}, default="lqo_error"
+        What to draw.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+
+    Raises
+    ------
+    ImportError
+        Without Matplotlib.
+    ValueError
+        For another quantity.
+
+    Examples
+    --------
+    >>> import numpy as np, rankrls, rankrls.plot
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 8))
+    >>> model = rankrls.GreedyRankRLS(4).fit(X, X[:, 3], qid=np.repeat(range(12), 5))
+    >>> rankrls.plot.path(model).get_xlabel()
+    'features'
+    """
+    titles = {"lqo_error": "leave-query-out error", "lqo_cindex": "concordance index"}
+    if what not in titles:
+        raise ValueError(f"what: expected one of {', '.join(titles)}, found {what!r}")
+    values = getattr(model, f"{what}_path_") if hasattr(model, "predict") else getattr(model, what)
+    ax = _axes(ax)
+    ax.plot(np.arange(1, len(values) + 1), values, marker=".", markersize=4)
+    ax.set_xlabel("features")
+    ax.set_ylabel(titles[what])
+    ax.grid(alpha=0.3)
+    return ax
+
+
+def tuning(model: Any, *, ax: Axes | None = None, metric: str | None = None) -> Axes:
+    """What the models of a `GreedyRankRLSCV` are worth, a line for each ridge parameter.
+
+    Parameters
+    ----------
+    model : GreedyRankRLSCV
+        What was fitted. The chosen model is marked, with a bar of one standard error.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw.
+    metric : str, optional
+        One of its `metrics`; by default what it chose by.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes.
+
+    Raises
+    ------
+    ImportError
+        Without Matplotlib.
+    ValueError
+        For a measure that was not taken.
+
+    Examples
+    --------
+    >>> import numpy as np, rankrls, rankrls.plot
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 8))
+    >>> model = rankrls.GreedyRankRLSCV(4, alphas=[1, 16], cv=3)
+    >>> ax = rankrls.plot.tuning(model.fit(X, X[:, 3], qid=np.repeat(range(12), 5)))
+    >>> len(ax.get_legend().get_texts())
+    2
+    """
+    results = model.cv_results_
+    column = "score" if metric is None else metric
+    if f"mean_test_{column}" not in results:
+        raise ValueError(f"metric: {metric!r} is not among metrics={tuple(model.metrics)}")
+    ax = _axes(ax)
+    several = len(np.unique(results["param_strategy"])) > 1
+    for strategy in dict.fromkeys(results["param_strategy"].tolist()):
+        for alpha in np.unique(results["param_alpha"]):
+            rows = (results["param_strategy"] == strategy) & (results["param_alpha"] == alpha)
+            features = results["param_n_features_to_select"][rows]
+            values = results[f"mean_test_{column}"][rows]
+            label = f"alpha {alpha:g}" + (f", {strategy}" if several else "")
+            ax.plot(features, values, label=label)
+            if strategy == model.strategy_ and alpha == model.alpha_:
+                chosen = features == model.n_features_to_select_
+                ax.errorbar(
+                    features[chosen],
+                    values[chosen],
+                    results[f"std_error_test_{column}"][rows][chosen],
+                    fmt="o",
+                    color="black",
+                    capsize=3,
+                )
+    ax.set_xlabel("features")
+    ax.set_ylabel(metric or ("squared error" if model.scoring == "squared" else model.scoring))
+    ax.legend()
+    ax.grid(alpha=0.3)
+    return ax
+
+
+def comparison(found: Mapping[str, Measured], *, ax: Axes | None = None) -> Axes:
+    """One measure of several rankings, each with a bar of two standard errors.
+
+    Parameters
+    ----------
+    found : mapping of str to Measured
+        The measure of each ranking, by name.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        The axes. Bars of rankings of the same queries may overlap where `metrics.paired` tells
+        them apart.
+
+    Raises
+    ------
+    ImportError
+        Without Matplotlib.
+
+    Examples
+    --------
+    >>> from rankrls import metrics, plot
+    >>> y, queries = [1, 0, 1, 0], [2, 2]
+    >>> first = metrics.evaluate(y, [2, 1, 2, 1], group=queries)["cindex"]
+    >>> second = metrics.evaluate(y, [1, 2, 2, 1], group=queries)["cindex"]
+    >>> [text.get_text() for text in plot.comparison({"a": first, "b": second}).get_yticklabels()]
+    ['a', 'b']
+    """
+    ax = _axes(ax)
+    places = np.arange(len(found))
+    errors = [2 * measured.standard_error for measured in found.values()]
+    ax.errorbar([m.mean for m in found.values()], places, xerr=errors, fmt="o", capsize=3)
+    ax.set_yticks(places, list(found))
+    ax.invert_yaxis()
+    ax.grid(axis="x", alpha=0.3)
+    return ax

@@ -1,0 +1,181 @@
+//! Matrices of SciPy and NumPy, and the data sets that borrow them.
+
+use std::borrow::Cow;
+
+use numpy::ndarray::ArrayView2;
+use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use rankrls::data::{Columns, IntoColumns};
+use rankrls::{Dataset, DatasetError};
+use sprs::CsMatBase;
+
+use crate::errors::{self, value};
+
+/// A matrix as Python has it: compressed columns or rows of SciPy, or an array.
+#[derive(FromPyObject)]
+pub(crate) enum Matrix<'py> {
+    Sparse(Sparse<'py>),
+    Dense(PyReadonlyArray2<'py, f64>),
+}
+
+/// The attributes of SciPy's compressed matrices and arrays.
+#[derive(FromPyObject)]
+pub(crate) struct Sparse<'py> {
+    format: String,
+    shape: (usize, usize),
+    indptr: Indices<'py>,
+    indices: Indices<'py>,
+    data: PyReadonlyArray1<'py, f64>,
+}
+
+/// SciPy takes the narrower type that fits.
+#[derive(FromPyObject)]
+enum Indices<'py> {
+    Narrow(PyReadonlyArray1<'py, i32>),
+    Wide(PyReadonlyArray1<'py, i64>),
+}
+
+/// The same without Python, to be used while Python does something else.
+#[derive(Clone)]
+pub(crate) enum View<'a> {
+    Columns(Compressed<'a>),
+    Rows(Compressed<'a>),
+    Dense(ArrayView2<'a, f64>),
+}
+
+type Compressed<'a> = CsMatBase<f64, u32, Cow<'a, [usize]>, Cow<'a, [u32]>, Cow<'a, [f64]>, usize>;
+
+impl Matrix<'_> {
+    pub(crate) fn view(&self) -> PyResult<View<'_>> {
+        let sparse = match self {
+            Matrix::Dense(array) => return Ok(View::Dense(array.as_array())),
+            Matrix::Sparse(sparse) => sparse,
+        };
+        let bounds = sparse.indptr.bounds()?.into();
+        let (indices, values) = (sparse.indices.narrowed()?, sparse.data.as_slice()?.into());
+        let structure = |error: &dyn std::fmt::Display| {
+            value(format_args!("not a compressed sparse matrix: {error}"))
+        };
+        Ok(if sparse.format == "csc" {
+            let matrix = CsMatBase::try_new_csc(sparse.shape, bounds, indices, values);
+            View::Columns(matrix.map_err(|(.., error)| structure(&error))?)
+        } else {
+            let matrix = CsMatBase::try_new(sparse.shape, bounds, indices, values);
+            View::Rows(matrix.map_err(|(.., error)| structure(&error))?)
+        })
+    }
+}
+
+impl Indices<'_> {
+    fn bounds(&self) -> PyResult<Vec<usize>> {
+        let negative = || value("not a compressed sparse matrix: a bound is negative");
+        let bounds: Option<Vec<usize>> = match self {
+            Self::Narrow(array) => {
+                let bounds = array.as_slice()?.iter();
+                bounds.map(|&bound| usize::try_from(bound).ok()).collect()
+            }
+            Self::Wide(array) => {
+                let bounds = array.as_slice()?.iter();
+                bounds.map(|&bound| usize::try_from(bound).ok()).collect()
+            }
+        };
+        bounds.ok_or_else(negative)
+    }
+
+    /// Borrowed where they have 32 bits: negative ones become too large, and are refused as such.
+    fn narrowed(&self) -> PyResult<Cow<'_, [u32]>> {
+        match self {
+            Self::Narrow(array) => Ok(bytemuck::cast_slice(array.as_slice()?).into()),
+            Self::Wide(array) => {
+                let narrow = |&index: &i64| {
+                    u32::try_from(index).map_err(|_| {
+                        value(format_args!("expected indices of 32 bits, found {index}"))
+                    })
+                };
+                array.as_slice()?.iter().map(narrow).collect()
+            }
+        }
+    }
+}
+
+impl<'a> IntoColumns<'a> for View<'a> {
+    fn into_columns(self) -> Result<Columns<'a>, DatasetError> {
+        match self {
+            Self::Columns(matrix) | Self::Rows(matrix) => matrix.into_columns(),
+            Self::Dense(array) => array.into_columns(),
+        }
+    }
+}
+
+/// The query of each row: a position among `ids`.
+pub(crate) struct RowQueries<'a> {
+    pub(crate) codes: &'a [i64],
+    pub(crate) ids: &'a [String],
+}
+
+/// The data set of some rows. Rows whose queries are not in one piece are moved together. Columns
+/// count from 1 in models, as in the files that the command reads by default.
+pub(crate) fn dataset<'a>(
+    x: View<'a>,
+    y: &'a [f64],
+    queries: &RowQueries<'_>,
+) -> Result<Dataset<'a>, DatasetError> {
+    let id = |&code: &i64| {
+        let position = usize::try_from(code).unwrap_or(usize::MAX);
+        queries.ids.get(position).map_or("", String::as_str)
+    };
+    let row_ids: Vec<&str> = queries.codes.iter().map(id).collect();
+    Dataset::regrouped(x, y, row_ids)
+}
+
+/// `scores` of the rows of Python in the order of `dataset`.
+pub(crate) fn in_row_order(dataset: &Dataset<'_>, scores: &[f64]) -> Vec<f64> {
+    match dataset.input_rows() {
+        Some(order) if order.len() == scores.len() => {
+            order.iter().map(|&row| scores[row as usize]).collect()
+        }
+        _ => scores.to_vec(),
+    }
+}
+
+/// `scores` of the rows of `dataset` in the order of Python.
+pub(crate) fn in_input_order(dataset: &Dataset<'_>, scores: Vec<f64>) -> Vec<f64> {
+    let Some(order) = dataset.input_rows() else {
+        return scores;
+    };
+    let mut all = vec![0.0; scores.len()];
+    for (&row, score) in order.iter().zip(scores) {
+        all[row as usize] = score;
+    }
+    all
+}
+
+/// Whether the entries of a matrix are used where they are, not copied: `(rows, values)`.
+#[pyfunction]
+pub(crate) fn is_borrowed(x: Matrix<'_>) -> PyResult<(bool, bool)> {
+    let rows = x.view()?.rows();
+    let (labels, order): (Vec<f64>, Vec<i64>) = (vec![0.0; rows], vec![0; rows]);
+    let queries = RowQueries {
+        codes: &order,
+        ids: &[String::new()],
+    };
+    let data = dataset(x.view()?, &labels, &queries).map_err(errors::dataset)?;
+    let Matrix::Sparse(sparse) = &x else {
+        return Ok((false, false));
+    };
+    let (columns, values) = (data.x(), sparse.data.as_slice()?);
+    let (rows, own) = (columns.indices().as_ptr(), sparse.indices.narrowed()?);
+    Ok((
+        rows == own.as_ptr(),
+        columns.data().as_ptr() == values.as_ptr(),
+    ))
+}
+
+impl View<'_> {
+    fn rows(&self) -> usize {
+        match self {
+            Self::Columns(matrix) | Self::Rows(matrix) => matrix.rows(),
+            Self::Dense(array) => array.nrows(),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Errors of the library as exceptions.
+
+use std::fmt::Display;
+
+use pyo3::PyErr;
+use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError, PyValueError};
+use rankrls::tune::TuneError;
+use rankrls::{DatasetError, SelectError, TrainError};
+
+/// A mistake in what was handed over.
+pub(crate) fn value(error: impl Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// A file that cannot be read or written.
+pub(crate) fn file(error: impl Display) -> PyErr {
+    PyOSError::new_err(error.to_string())
+}
+
+pub(crate) fn dataset(error: DatasetError) -> PyErr {
+    match &error {
+        DatasetError::Value { .. } => value(format_args!(
+            "{error}; fill gaps in first, for example with sklearn.impute.SimpleImputer"
+        )),
+        DatasetError::Label { .. } => value(format_args!("{error}; leave out rows without one")),
+        _ => value(error),
+    }
+}
+
+pub(crate) fn select(error: SelectError) -> PyErr {
+    match error {
+        SelectError::Memory { .. } => PyMemoryError::new_err(error.to_string()),
+        SelectError::Teacher(error) => train(error),
+        // Columns count from 0 in Python.
+        SelectError::Values {
+            feature, squares, ..
+        } => value(SelectError::Values {
+            feature,
+            index: feature.into(),
+            squares,
+        }),
+        _ => value(error),
+    }
+}
+
+pub(crate) fn train(error: TrainError) -> PyErr {
+    match error {
+        TrainError::Memory { .. } => PyMemoryError::new_err(error.to_string()),
+        _ => value(error),
+    }
+}
+
+pub(crate) fn tune(error: TuneError) -> PyErr {
+    match error {
+        TuneError::Interrupted => PyKeyboardInterrupt::new_err(error.to_string()),
+        TuneError::Select(error) => select(error),
+        TuneError::Train(error) => train(error),
+        _ => value(error),
+    }
+}

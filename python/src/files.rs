@@ -1,0 +1,109 @@
+//! Files of ranking data.
+
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use numpy::{PyReadonlyArray1, ToPyArray};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rankrls::IndexBase;
+use rankrls::data::read::ReadOptions;
+use rankrls::data::{Dataset, Output};
+
+use crate::data::{Matrix, RowQueries, dataset};
+use crate::errors::{self, file, value};
+
+/// Reads a file in any format of the command.
+#[pyfunction]
+#[pyo3(signature = (path, zero_based, regroup, width, names))]
+pub(crate) fn read(
+    py: Python<'_>,
+    path: PathBuf,
+    zero_based: bool,
+    regroup: bool,
+    width: Option<usize>,
+    names: Option<PathBuf>,
+) -> PyResult<Bound<'_, PyDict>> {
+    let options = ReadOptions::new()
+        .zero_based(zero_based)
+        .regroup(regroup)
+        .width(width)
+        .names(names)
+        .max_memory(rankrls::memory::budget());
+    if !path.exists() {
+        return Err(pyo3::exceptions::PyFileNotFoundError::new_err(format!(
+            "{}: there is no such file",
+            path.display()
+        )));
+    }
+    let loaded = py.detach(|| options.read(&path)).map_err(value)?;
+    let data = &loaded.dataset;
+    let result = PyDict::new(py);
+    let x = data.x();
+    result.set_item("indptr", bounds(data).to_pyarray(py))?;
+    result.set_item("indices", x.indices().to_pyarray(py))?;
+    result.set_item("data", x.data().to_pyarray(py))?;
+    result.set_item("shape", (data.rows(), data.width()))?;
+    result.set_item("y", data.labels().to_pyarray(py))?;
+    result.set_item("offsets", data.queries().offsets().to_pyarray(py))?;
+    let ids = data
+        .queries()
+        .ids()
+        .map(|ids| ids.iter().collect::<Vec<_>>());
+    result.set_item("ids", ids)?;
+    let names = data.names().map(|names| names.iter().collect::<Vec<_>>());
+    result.set_item("names", names)?;
+    let order = data.input_rows().map(|order| order.to_pyarray(py));
+    result.set_item("input_rows", order)?;
+    result.set_item("dropped", loaded.dropped_entries)?;
+    Ok(result)
+}
+
+/// Where each column begins among the entries, also those that are not stored.
+fn bounds(data: &Dataset<'_>) -> Vec<i64> {
+    let mut bounds = Vec::with_capacity(data.width() + 1);
+    let mut end = 0;
+    for position in 0..data.stored_columns() {
+        bounds.resize(data.feature(position) as usize + 1, end);
+        end += i64::try_from(data.column(position).rows.len()).unwrap_or(i64::MAX);
+    }
+    bounds.resize(data.width() + 1, end);
+    bounds
+}
+
+/// Writes svmlight text, compressed if the name ends in `.gz` or `.zst`; the file appears whole or
+/// not at all.
+#[pyfunction]
+pub(crate) fn write_svmlight<'py>(
+    py: Python<'py>,
+    path: PathBuf,
+    x: Matrix<'py>,
+    y: PyReadonlyArray1<'py, f64>,
+    codes: PyReadonlyArray1<'py, i64>,
+    ids: Vec<String>,
+    zero_based: bool,
+) -> PyResult<()> {
+    let (x, y) = (x.view()?, y.as_slice()?);
+    let queries = RowQueries {
+        codes: codes.as_slice()?,
+        ids: &ids,
+    };
+    let base = if zero_based {
+        IndexBase::Zero
+    } else {
+        IndexBase::One
+    };
+    py.detach(|| {
+        let data = dataset(x, y, &queries)
+            .map_err(errors::dataset)?
+            .with_index_base(base);
+        let place = path.display();
+        let failed = |error| file(format_args!("{place}: {error}"));
+        let mut output = Output::create(&path).map_err(failed)?;
+        rankrls::data::write_svmlight(&data, &mut output).map_err(|error| match error.kind() {
+            ErrorKind::InvalidInput => value(format_args!("{place}: {error}")),
+            _ => failed(error),
+        })?;
+        output.finish().map_err(failed)
+    })
+}

@@ -1,0 +1,38 @@
+//! The compiled part of the Python package `rankrls`: arrays in, arrays out. Everything that users
+//! see is in `rankrls/*.py`, which checks what Python can check; names and units are those of the
+//! library.
+
+mod data;
+mod errors;
+mod files;
+mod job;
+mod measures;
+mod model;
+mod select;
+mod train;
+mod tune;
+
+use pyo3::prelude::*;
+
+/// The compiled part of rankrls: use the functions and classes of the package.
+#[pymodule]
+mod _rankrls {
+    #[pymodule_export]
+    use super::data::is_borrowed;
+    #[pymodule_export]
+    use super::files::{read, write_svmlight};
+    #[pymodule_export]
+    use super::measures::{evaluate, paired};
+    #[pymodule_export]
+    use super::model::Model;
+    #[pymodule_export]
+    use super::select::{bytes, select};
+    #[pymodule_export]
+    use super::train::train;
+    #[pymodule_export]
+    use super::tune::tune;
+
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "the name that Python gives it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

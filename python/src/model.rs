@@ -1,0 +1,107 @@
+//! Models, as the command's files have them.
+
+use std::path::Path;
+
+use numpy::{PyArray1, ToPyArray};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use rankrls::data::Strings;
+use rankrls::{FeatureNames, Model as Inner};
+
+use crate::errors::value;
+
+/// A linear model, as a file of the command has it.
+#[pyclass(frozen, module = "rankrls._rankrls")]
+pub(crate) struct Model(pub(crate) Inner);
+
+#[pymethods]
+impl Model {
+    /// The model of a document, which messages call `name`.
+    #[staticmethod]
+    #[pyo3(signature = (text, name="model.json"))]
+    fn from_json(text: &[u8], name: &str) -> PyResult<Self> {
+        Inner::parse(text, Path::new(name)).map(Self).map_err(value)
+    }
+
+    /// The document, with the names of the features where `names` has one for every column.
+    #[pyo3(signature = (names=None))]
+    fn to_json<'py>(
+        &self,
+        py: Python<'py>,
+        names: Option<Vec<String>>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let mut text = Vec::new();
+        let written = match names {
+            None => self.0.write_to(&mut text),
+            Some(names) => {
+                let names = FeatureNames::new(names.iter().collect::<Strings>());
+                self.0.clone().with_names(&names).write_to(&mut text)
+            }
+        };
+        written.map_err(value)?;
+        Ok(PyBytes::new(py, &text))
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+        let text = slf.get().to_json(slf.py(), None)?;
+        let arguments = (text,).into_pyobject(slf.py())?;
+        Ok((slf.getattr("from_json")?, arguments.into_any()))
+    }
+
+    /// 0-based columns, in order of selection.
+    #[getter]
+    fn features<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+        let features = self.0.features().iter();
+        let features: Vec<i64> = features.map(|feature| feature.feature.into()).collect();
+        features.to_pyarray(py)
+    }
+
+    /// A weight for each of them.
+    #[getter]
+    fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let features = self.0.features().iter();
+        features
+            .map(|feature| feature.weight)
+            .collect::<Vec<f64>>()
+            .to_pyarray(py)
+    }
+
+    /// Columns that centre to the same one up to sign, for each of them.
+    #[getter]
+    fn identical(&self) -> Vec<Vec<u32>> {
+        let features = self.0.features().iter();
+        features.map(|feature| feature.identical.clone()).collect()
+    }
+
+    /// Names of the features, as far as they are known.
+    #[getter]
+    fn names(&self) -> Vec<Option<String>> {
+        let features = self.0.features().iter();
+        features.map(|feature| feature.name.clone()).collect()
+    }
+
+    /// Leave-query-out error and concordance index after each step; none for `RankRLS`.
+    #[getter]
+    fn path(&self) -> Vec<(f64, Option<f64>)> {
+        let path = self.0.path().iter();
+        path.map(|step| (step.lqo_error, step.lqo_cindex)).collect()
+    }
+
+    /// Columns of the training data.
+    #[getter]
+    fn columns(&self) -> usize {
+        self.0.data().columns
+    }
+
+    /// The ridge parameter.
+    #[getter]
+    fn alpha(&self) -> f64 {
+        self.0.lambda().value()
+    }
+
+    /// How the features were chosen.
+    #[getter]
+    fn strategy(&self) -> &'static str {
+        self.0.strategy().name()
+    }
+}

@@ -1,0 +1,348 @@
+//! Selection.
+
+use std::ops::ControlFlow;
+use std::str::FromStr;
+
+use numpy::{PyReadonlyArray1, ToPyArray};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rankrls::data::LabelScale;
+use rankrls::greedy::{
+    Criterion, Observer, Refit, Selection, State, Step, TargetOptions, WeightsPath, select_among,
+};
+use rankrls::memory::{Bytes, budget};
+use rankrls::metrics::Convention;
+use rankrls::tune::{TuneError, TuneOptions, tune_among};
+use rankrls::{Dataset, Lambda, Model as Fitted, SelectError, SelectionOptions, StrategyKind};
+
+use crate::data::{Matrix, RowQueries, View, dataset, in_row_order};
+use crate::errors::{self, value};
+use crate::job::{self, Watch};
+use crate::model::Model;
+
+/// What to select, and how, as Python has it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Options {
+    k: usize,
+    /// `None`: chosen by three folds.
+    alpha: Option<f64>,
+    strategy: String,
+    criterion: String,
+    convention: String,
+    shortlist: Option<usize>,
+    query_weight: String,
+    scale: String,
+    labels: String,
+    refit: Option<String>,
+    blend: Option<f64>,
+    teacher_alpha: Option<Vec<f64>>,
+    n_candidates: Option<usize>,
+    seed: u64,
+    max_memory: Option<u64>,
+    pub(crate) threads: usize,
+}
+
+/// A name that serde knows.
+fn named<T: serde::de::DeserializeOwned>(what: &str, name: &str) -> PyResult<T> {
+    let name = serde_json::Value::from(name);
+    serde_json::from_value(name).map_err(|error| value(format_args!("{what}: {error}")))
+}
+
+pub(crate) fn parsed<T: FromStr<Err: std::fmt::Display>>(what: &str, text: &str) -> PyResult<T> {
+    text.parse()
+        .map_err(|error| value(format_args!("{what}: {error}")))
+}
+
+pub(crate) fn lambda(what: &str, number: f64) -> PyResult<Lambda> {
+    let out_of_range = |_| {
+        value(format_args!(
+            "{what}: expected a finite number above 0, found {number}"
+        ))
+    };
+    Lambda::new(number).map_err(out_of_range)
+}
+
+pub(crate) fn label_scale(name: &str) -> PyResult<LabelScale> {
+    named("labels", name)
+}
+
+impl Options {
+    pub(crate) fn selection(&self) -> PyResult<SelectionOptions> {
+        let strategy = match self.strategy.as_str() {
+            "auto" => None,
+            name => Some(parsed("strategy", name)?),
+        };
+        let criterion: Criterion = parsed("criterion", &self.criterion)?;
+        let convention: Convention = parsed("convention", &self.convention)?;
+        if self
+            .blend
+            .is_some_and(|share| !(0.0..=1.0).contains(&share))
+        {
+            let found = self.blend.unwrap_or_default();
+            return Err(value(format_args!(
+                "blend: expected a number from 0 to 1, found {found}"
+            )));
+        }
+        let teachers = self.teacher_alpha.as_ref().map(|alphas| {
+            let alphas = alphas.iter().map(|&alpha| lambda("teacher_alpha", alpha));
+            let alphas = alphas.collect::<PyResult<Vec<Lambda>>>()?;
+            alphas.try_into().map_err(value)
+        });
+        let refit = self
+            .refit
+            .as_deref()
+            .map(|name| named::<Refit>("refit", name));
+        let options = SelectionOptions {
+            strategy,
+            criterion: criterion.under(convention, self.shortlist),
+            query_weight: parsed("query_weight", &self.query_weight)?,
+            scale: parsed("scale", &self.scale)?,
+            sample: self.n_candidates,
+            seed: self.seed,
+            target: TargetOptions {
+                labels: label_scale(&self.labels)?,
+                refit: refit.transpose()?,
+                blend: self.blend,
+                teacher_lambda: teachers.transpose()?,
+            },
+            max_memory: self.max_memory.or_else(budget),
+            ..SelectionOptions::new(self.k, Lambda::ONE)
+        };
+        options.check_strategy().map_err(errors::select)?;
+        Ok(match self.alpha {
+            Some(alpha) => SelectionOptions {
+                lambda: lambda("alpha", alpha)?,
+                ..options
+            },
+            None => options,
+        })
+    }
+}
+
+/// Bytes of a size such as 8GiB.
+#[pyfunction]
+pub(crate) fn bytes(size: &str) -> PyResult<u64> {
+    let Bytes(bytes) = parsed("max_memory", size)?;
+    Ok(bytes)
+}
+
+/// The training data as Python has them.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Data<'py> {
+    x: Matrix<'py>,
+    y: PyReadonlyArray1<'py, f64>,
+    codes: PyReadonlyArray1<'py, i64>,
+    ids: Vec<String>,
+    teacher: Option<PyReadonlyArray1<'py, f64>>,
+}
+
+/// The same, to be used while Python does something else.
+pub(crate) struct DataView<'a> {
+    x: View<'a>,
+    y: &'a [f64],
+    queries: RowQueries<'a>,
+    teacher: Option<&'a [f64]>,
+}
+
+impl Data<'_> {
+    pub(crate) fn view(&self) -> PyResult<DataView<'_>> {
+        let teacher = self.teacher.as_ref().map(PyReadonlyArray1::as_slice);
+        Ok(DataView {
+            x: self.x.view()?,
+            y: self.y.as_slice()?,
+            queries: RowQueries {
+                codes: self.codes.as_slice()?,
+                ids: &self.ids,
+            },
+            teacher: teacher.transpose()?,
+        })
+    }
+}
+
+impl<'a> DataView<'a> {
+    pub(crate) fn dataset(&self) -> Result<Dataset<'a>, rankrls::DatasetError> {
+        let data = dataset(self.x.clone(), self.y, &self.queries)?;
+        match self.teacher {
+            None => Ok(data),
+            Some(scores) => {
+                let scores = in_row_order(&data, scores);
+                data.with_teacher(scores)
+            }
+        }
+    }
+}
+
+/// Why nothing was selected.
+enum Failure {
+    Data(rankrls::DatasetError),
+    Select(SelectError),
+    Tune(TuneError),
+}
+
+/// The steps so far, which outlive work that is ended in the middle of one.
+#[derive(Default)]
+struct Taken {
+    steps: Vec<Step>,
+    weights: Vec<f64>,
+}
+
+/// Tells Python of every step, and keeps what was asked for.
+struct Steps<'a, 'w> {
+    watch: &'a mut Watch<'w>,
+    taken: &'a mut Taken,
+    path: Option<WeightsPath>,
+}
+
+impl Observer for Steps<'_, '_> {
+    fn stepped(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
+        if let Some(path) = &mut self.path {
+            let _ = path.stepped(number, step, state);
+        }
+        self.taken.steps.push(step.clone());
+        self.taken.weights = state.weights();
+        let (feature, error, cindex) = (step.feature, step.lqo_error, step.lqo_cindex);
+        self.watch
+            .tell(move |py| (number, feature, error, cindex).into_pyobject(py))
+    }
+}
+
+/// Ends the choice of lambda where Python wants the work to end.
+struct Quiet<'a, 'w>(&'a mut Watch<'w>);
+
+impl rankrls::tune::Observer for Quiet<'_, '_> {
+    fn stepped(&mut self, _: &rankrls::tune::GridStep<'_>) -> ControlFlow<()> {
+        if self.0.stopped() {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// A finished selection, and its weights and test scores after each step.
+struct Selected {
+    selection: Selection,
+    model: Fitted,
+    path: Option<WeightsPath>,
+}
+
+fn work(
+    data: &DataView<'_>,
+    mut options: SelectionOptions,
+    auto: bool,
+    keep_path: bool,
+    taken: &mut Taken,
+    watch: &mut Watch<'_>,
+) -> Result<Selected, Failure> {
+    let data = data.dataset().map_err(Failure::Data)?;
+    let distils = options.strategy.is_some_and(StrategyKind::distils);
+    let candidates = options.candidates(&data);
+    if auto && distils {
+        options.lambda = TargetOptions::lambda(data.queries().len());
+    } else if auto {
+        let quick = TuneOptions::quick(options);
+        let tuned = tune_among(&candidates, &data, data.memory(), &quick, &mut Quiet(watch));
+        let tuned = tuned.map_err(Failure::Tune)?;
+        if tuned.interrupted {
+            return Err(Failure::Tune(TuneError::Interrupted));
+        }
+        options.lambda = tuned.selection().lambda;
+    }
+    let mut steps = Steps {
+        watch,
+        taken,
+        path: keep_path.then(WeightsPath::default),
+    };
+    let selection = select_among(&candidates, &data, data.memory(), &options, &mut steps);
+    let selection = selection.map_err(Failure::Select)?;
+    Ok(Selected {
+        model: Fitted::from_selection(&selection, &data, &candidates.summary()),
+        selection,
+        path: steps.path,
+    })
+}
+
+/// Selects features: what was found, and the exception that ended it early.
+#[pyfunction]
+#[pyo3(signature = (data, options, keep_path=false, test=None, callback=None))]
+pub(crate) fn select<'py>(
+    py: Python<'py>,
+    data: Data<'py>,
+    options: Options,
+    keep_path: bool,
+    test: Option<Matrix<'py>>,
+    callback: Option<Py<PyAny>>,
+) -> PyResult<(Bound<'py, PyDict>, Option<PyErr>)> {
+    let (view, selection) = (data.view()?, options.selection()?);
+    let (auto, keep_path) = (options.alpha.is_none(), keep_path || test.is_some());
+    let mut taken = Taken::default();
+    let (found, ended) = job::run(py, options.threads, callback.as_ref(), |watch| {
+        work(&view, selection, auto, keep_path, &mut taken, watch)
+    })?;
+    let found = match found {
+        None | Some(Err(Failure::Tune(TuneError::Interrupted))) => {
+            let result = described(py, &taken.steps, &taken.weights)?;
+            return Ok((result, ended));
+        }
+        Some(found) => found.map_err(|failure| match failure {
+            Failure::Data(error) => errors::dataset(error),
+            Failure::Select(error) => errors::select(error),
+            Failure::Tune(error) => errors::tune(error),
+        })?,
+    };
+    let result = selected(py, &found.selection)?;
+    if let Some(path) = found.path {
+        result.set_item("weights_path", path.weights().to_pyarray(py))?;
+        if let Some(test) = test {
+            let test = Dataset::unlabelled(test.view()?).map_err(errors::dataset)?;
+            let scores = py.detach(|| path.scores(&test));
+            result.set_item("test_scores", scores.to_pyarray(py))?;
+        }
+    }
+    result.set_item("model", Model(found.model).into_pyobject(py)?)?;
+    Ok((result, ended))
+}
+
+/// A selection as a dict of arrays.
+pub(crate) fn selected<'py>(
+    py: Python<'py>,
+    selection: &Selection,
+) -> PyResult<Bound<'py, PyDict>> {
+    let result = described(py, &selection.steps, &selection.weights)?;
+    result.set_item("strategy", selection.strategy.name())?;
+    result.set_item("alpha", selection.lambda.value())?;
+    result.set_item("condition", selection.condition)?;
+    let teacher = selection.teacher.map(|teacher| {
+        let solver = teacher.solver.map(rankrls::Solver::name);
+        (solver, teacher.lambda.map(Lambda::value), teacher.cindex)
+    });
+    result.set_item("teacher", teacher)?;
+    Ok(result)
+}
+
+/// Steps and weights as a dict of arrays; undefined indices are nan.
+pub(crate) fn described<'py>(
+    py: Python<'py>,
+    steps: &[Step],
+    weights: &[f64],
+) -> PyResult<Bound<'py, PyDict>> {
+    let numbers = |number: fn(&Step) -> f64| {
+        let numbers: Vec<f64> = steps.iter().map(number).collect();
+        numbers.to_pyarray(py)
+    };
+    let features: Vec<i64> = steps.iter().map(|step| step.feature.into()).collect();
+    let result = PyDict::new(py);
+    result.set_item("features", features.to_pyarray(py))?;
+    result.set_item("weights", weights.to_pyarray(py))?;
+    result.set_item("lqo_error", numbers(|step| step.lqo_error))?;
+    result.set_item(
+        "lqo_cindex",
+        numbers(|step| step.lqo_cindex.unwrap_or(f64::NAN)),
+    )?;
+    result.set_item(
+        "criterion",
+        numbers(|step| step.criterion.unwrap_or(f64::NAN)),
+    )?;
+    Ok(result)
+}

@@ -1,0 +1,184 @@
+//! The choice of strategy, lambda and number of features.
+
+use std::ops::ControlFlow;
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use rankrls::greedy::{Step, plan};
+use rankrls::metrics::{Rules, parse_list};
+use rankrls::tune::{
+    Evidence, GridStep, Observer, Rule, TuneError, TuneOptions, Tuned, tune_strategies,
+};
+use rankrls::{
+    ColumnClasses, Lambda, Model as Fitted, SelectError, SelectionOptions, StrategyKind,
+};
+
+use crate::errors::{self, value};
+use crate::job::{self, Watch};
+use crate::model::Model;
+use crate::select::{Data, Options, described, lambda, parsed, selected};
+
+/// What to try, and how to judge it, as Python has it.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct GridOptions {
+    alphas: Vec<f64>,
+    strategies: Vec<String>,
+    /// `None`: leave-query-out predictions.
+    folds: Option<usize>,
+    fold_seed: u64,
+    measure: String,
+    metrics: Vec<String>,
+    rules: String,
+    rule: String,
+}
+
+enum Failure {
+    Data(rankrls::DatasetError),
+    Memory(SelectError),
+    Tune(TuneError),
+}
+
+/// Tells Python of every step of every path, and keeps those of the paths from all data.
+struct Steps<'a, 'w> {
+    watch: &'a mut Watch<'w>,
+    taken: &'a mut Vec<(Lambda, Vec<Step>)>,
+}
+
+impl Observer for Steps<'_, '_> {
+    fn stepped(&mut self, step: &GridStep<'_>) -> ControlFlow<()> {
+        if step.fold.is_none() {
+            if step.number == 1 {
+                self.taken.push((step.lambda, Vec::new()));
+            }
+            let mut paths = self.taken.iter_mut().rev();
+            let path = paths.find(|(lambda, _)| *lambda == step.lambda);
+            path.map(|(_, steps)| steps.push(step.step.clone()));
+        }
+        let (lambda, fold, number) = (step.lambda.value(), step.fold, step.number);
+        let (feature, error) = (step.step.feature, step.step.lqo_error);
+        self.watch
+            .tell(move |py| (lambda, fold, number, feature, error).into_pyobject(py))
+    }
+
+    fn interrupted(&mut self) -> bool {
+        self.watch.stopped()
+    }
+}
+
+/// Refuses before any work what no strategy has the memory for: a grid would only say so of its
+/// first ridge parameter.
+fn check_memory(
+    candidates: &ColumnClasses,
+    held: u64,
+    options: &SelectionOptions,
+    strategies: &[StrategyKind],
+) -> Result<(), Failure> {
+    let one = |strategy: Option<StrategyKind>| {
+        let options = SelectionOptions {
+            strategy,
+            ..*options
+        };
+        plan(candidates, held, &options)
+    };
+    let plans: Vec<_> = match strategies {
+        [] => vec![one(options.strategy)],
+        several => several
+            .iter()
+            .map(|&strategy| one(Some(strategy)))
+            .collect(),
+    };
+    let refused = plans.into_iter().collect::<Result<Vec<_>, _>>();
+    match refused {
+        Err(error @ SelectError::Memory { .. }) => Err(Failure::Memory(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Chooses a model: all that were judged as a JSON document, and the chosen one.
+#[pyfunction]
+#[pyo3(signature = (data, options, grid, callback=None))]
+pub(crate) fn tune<'py>(
+    py: Python<'py>,
+    data: Data<'py>,
+    options: Options,
+    grid: GridOptions,
+    callback: Option<Py<PyAny>>,
+) -> PyResult<(Bound<'py, PyDict>, Option<PyErr>)> {
+    let (view, selection) = (data.view()?, options.selection()?);
+    let lambdas = grid.alphas.iter().map(|&alpha| lambda("alphas", alpha));
+    let lambdas = lambdas.collect::<PyResult<Vec<Lambda>>>()?;
+    let json = |error: serde_json::Error| value(error);
+    let rules: Rules = serde_json::from_str(&grid.rules).map_err(json)?;
+    let rule: Rule = serde_json::from_str(&grid.rule).map_err(json)?;
+    let metrics = match grid.metrics.is_empty() {
+        true => Vec::new(),
+        false => parse_list(&grid.metrics.join(",")).map_err(value)?,
+    };
+    let strategies = grid
+        .strategies
+        .iter()
+        .map(|name| parsed("strategies", name));
+    let strategies = strategies.collect::<PyResult<Vec<StrategyKind>>>()?;
+    let options_of = TuneOptions {
+        evidence: match grid.folds {
+            Some(count) => Evidence::Folds {
+                count,
+                seed: grid.fold_seed,
+            },
+            None => Evidence::Lqo,
+        },
+        measure: parsed("scoring", &grid.measure)?,
+        metrics,
+        rules,
+        rule,
+        ..TuneOptions::new(selection, &lambdas)
+    };
+    let mut taken = Vec::new();
+    let (found, ended) = job::run(py, options.threads, callback.as_ref(), |watch| {
+        let data = view.dataset().map_err(Failure::Data)?;
+        let candidates = options_of.candidates(&data);
+        let (held, watch) = (
+            data.memory(),
+            &mut Steps {
+                watch,
+                taken: &mut taken,
+            },
+        );
+        check_memory(&candidates, held, &options_of.selection, &strategies)?;
+        let tuned = if strategies.is_empty() {
+            rankrls::tune::tune_among(&candidates, &data, held, &options_of, watch)
+        } else {
+            tune_strategies(&candidates, &data, held, &options_of, &strategies, watch)
+        };
+        let tuned = tuned.map_err(Failure::Tune)?;
+        let model = Fitted::from_selection(&tuned.selection(), &data, &candidates.summary());
+        let stability: Vec<Option<f64>> = tuned
+            .outcomes
+            .iter()
+            .map(|outcome| Some(outcome.stability(tuned.choice.k, candidates.len())?.index?))
+            .collect();
+        Ok((tuned, model, stability))
+    })?;
+    let (tuned, model, stability): (Tuned, Fitted, _) = match found {
+        None | Some(Err(Failure::Tune(TuneError::Interrupted))) => {
+            let longest = taken.into_iter().max_by_key(|(_, steps)| steps.len());
+            let (lambda, steps) = longest.unwrap_or((Lambda::ONE, Vec::new()));
+            let result = described(py, &steps, &[])?;
+            result.set_item("alpha", lambda.value())?;
+            return Ok((result, ended));
+        }
+        Some(found) => found.map_err(|failure| match failure {
+            Failure::Data(error) => errors::dataset(error),
+            Failure::Memory(error) => errors::select(error),
+            Failure::Tune(error) => errors::tune(error),
+        })?,
+    };
+    let result = selected(py, &tuned.selection())?;
+    let outcomes = serde_json::to_string(&tuned.outcomes).map_err(json)?;
+    result.set_item("outcomes", outcomes)?;
+    result.set_item("choice", (tuned.choice.position, tuned.choice.k))?;
+    result.set_item("stability", stability)?;
+    result.set_item("model", Model(model).into_pyobject(py)?)?;
+    Ok((result, ended))
+}

@@ -1,0 +1,109 @@
+"""The same bits, models and measures as the command's."""
+
+import json
+
+import numpy as np
+import pytest
+import rankrls
+from conftest import CORPORA
+from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS
+
+TRAIN, TEST = CORPORA / "parses.svm.zst", CORPORA / "parses-test.svm.zst"
+STRATEGIES = {
+    "bounded": {},
+    "dense": {},
+    "lowmem": {},
+    "sampled": {"random_state": 7},
+    "residual": {},
+    "backfit": {},
+    "univariate": {},
+    "random": {},
+    "distil": {"labels": "sqrt-sd"},
+}
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_selections_are_those_of_the_command(strategy, parses, command):
+    train, _ = parses
+    params = STRATEGIES[strategy]
+    model = GreedyRankRLS(8, alpha=16.0, strategy=strategy, **params)
+    model.fit(train.X, train.y, qid=train.qid)
+    options = ["--strategy", strategy, "-k", 8, "--lambda", 16, "--json"]
+    if "random_state" in params:
+        options += ["--seed", params["random_state"]]
+    if "labels" in params:
+        options += ["--labels", params["labels"]]
+    found = json.loads(command("select", TRAIN, *options))
+    assert (model.selected_ + 1).tolist() == [step["feature"] for step in found["steps"]]
+    assert model.weights_.tolist() == found["weights"]
+    assert model.lqo_error_path_.tolist() == [step["lqo_error"] for step in found["steps"]]
+    assert model.lqo_cindex_path_.tolist() == [step["lqo_cindex"] for step in found["steps"]]
+
+
+def test_each_loads_the_models_of_the_other(parses, command, tmp_path):
+    train, test = parses
+    ours, theirs = tmp_path / "ours.json", tmp_path / "theirs.json"
+    model = GreedyRankRLS(5, alpha=16.0).fit(train.X, train.y, qid=train.qid)
+    model.to_json(ours)
+    command("select", TRAIN, "-k", 5, "--lambda", 16, "-o", theirs)
+    # The names of the features are in a file beside the data.
+    assert json.loads(ours.read_text()) == json.loads(theirs.read_text())
+    loaded = GreedyRankRLS.from_json(theirs)
+    assert loaded.selected_.tolist() == model.selected_.tolist()
+    assert loaded.strategy_ == model.strategy_
+    assert loaded.alpha == 16.0
+    for path in (ours, theirs):
+        scores = np.loadtxt(command("predict", path, TEST).splitlines())
+        assert np.array_equal(scores, model.predict(test.X))
+        assert np.array_equal(scores, loaded.predict(test.X.tocsr()))
+        assert np.array_equal(scores, loaded.predict(test.X.toarray()))
+    with pytest.raises(ValueError, match=r"model\.json:1:12: expected a model"):
+        GreedyRankRLS.from_json('{"schema": 3}')
+    with pytest.raises(FileNotFoundError):
+        GreedyRankRLS.from_json(tmp_path / "none.json")
+
+
+def test_training_on_all_features_is_that_of_the_command(parses, command, tmp_path):
+    train, test = parses
+    model = RankRLS(alpha=16.0).fit(train.X, train.y, qid=train.qid)
+    path = tmp_path / "model.json"
+    found = json.loads(command("train", TRAIN, "--lambda", 16, "-o", path, "--json"))
+    assert model.holdout_error_ == found["lqo_error"]
+    assert model.holdout_cindex_ == found["lqo_cindex"]
+    scores = np.loadtxt(command("predict", path, TEST).splitlines())
+    assert np.array_equal(scores, model.predict(test.X))
+    assert np.array_equal(RankRLS.from_json(path).predict(test.X), scores)
+
+
+def test_tuning_is_that_of_the_command(parses, command, tmp_path):
+    train, _ = parses
+    model = GreedyRankRLSCV(
+        6, alphas=[4, 16], strategies=["bounded", "distil"], cv=3, scoring="cindex", metrics=["map"]
+    )
+    model.fit(train.X, train.y, qid=train.qid)
+    table = tmp_path / "models.json"
+    options = ["-k", 6, "--lambdas", "4,16", "--strategies", "bounded,distil", "--folds", 3]
+    options += ["--measure", "cindex", "--metrics", "map", "--csv", table]
+    command("tune", TRAIN, *options)
+    rows = json.loads(table.read_text())
+    rows = rows["models"] if isinstance(rows, dict) else rows
+    assert len(rows) == len(model.cv_results_["feature"])
+    assert np.array_equal(
+        np.sort([row["value"] for row in rows]), np.sort(model.cv_results_["mean_test_score"])
+    )
+
+
+def test_measures_are_those_of_the_command(parses, command, tmp_path):
+    _, test = parses
+    scores = np.random.default_rng(1).normal(size=len(test.y)).round(1)
+    path = tmp_path / "scores.txt"
+    path.write_text("".join(f"{score!r}\n" for score in scores.tolist()))
+    names = "cindex,map,mrr"
+    found = json.loads(
+        command("evaluate", TEST, "--scores", path, "--metrics", names, "--relevant-from", 1, "--json")
+    )
+    ours = rankrls.metrics.evaluate(test.y, scores, qid=test.qid, metrics=names, relevant_from=1)
+    for name, measured in ours.items():
+        theirs = found["metrics"][name]
+        mean = theirs["mean"] if isinstance(theirs, dict) else theirs
+        assert measured.mean == mean

@@ -1,0 +1,271 @@
+"""Data in all shapes, and data that are refused."""
+
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars
+import pytest
+import scipy.sparse as sp
+from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, _rankrls, select_path
+
+
+def fitted(X, y, **queries):
+    model = GreedyRankRLS(5, alpha=0.5).fit(X, y, **queries)
+    return model.selected_.tolist(), model.weights_.tolist(), model.lqo_error_path_.tolist()
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda X: X.tocsr(),
+        lambda X: X.tocoo(),
+        lambda X: sp.csc_matrix(X),
+        lambda X: sp.csr_matrix(X),
+        lambda X: sp.lil_array(X),
+        lambda X: X.toarray(),
+        lambda X: np.asfortranarray(X.toarray()),
+        lambda X: X.toarray()[:, ::-1].copy()[:, ::-1],
+        lambda X: X.toarray().tolist(),
+        lambda X: pd.DataFrame(X.toarray()),
+        lambda X: polars.DataFrame(X.toarray()),
+        lambda X: wide(X),
+        lambda X: unsorted(X),
+    ],
+)
+def test_every_form_of_the_data_gives_the_same_bits(form, small):
+    X, y, qid = small
+    assert fitted(form(X), y, qid=qid) == fitted(X, y, qid=qid)
+
+
+def wide(X):
+    """The same with indices of 64 bits."""
+    X = X.copy()
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    return X
+
+
+def unsorted(X):
+    """The same with entries in another order, one of them in two parts."""
+    X = X.tocoo()
+    order = np.random.default_rng(1).permutation(X.nnz)
+    rows, columns, values = X.row[order], X.col[order], X.data[order]
+    values[0] /= 2
+    ends = (np.append(values, values[0]), (np.append(rows, rows[0]), np.append(columns, columns[0])))
+    X = sp.coo_array(ends, shape=X.shape)
+    rows, columns = X.coords
+    by_column = np.argsort(columns, kind="stable")
+    bounds = np.searchsorted(columns[by_column], np.arange(X.shape[1] + 1))
+    parts = (X.data[by_column], rows[by_column].astype(np.int32), bounds.astype(np.int32))
+    return sp.csc_array(parts, shape=X.shape)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int64, np.int8, bool])
+def test_other_numbers_are_converted(kind, small):
+    X, y, qid = small
+    X = X.copy()
+    X.data = np.ceil(4 * X.data)
+    narrow = X.astype(kind)
+    assert fitted(narrow, y, qid=qid) == fitted(narrow.astype(np.float64), y, qid=qid)
+    assert fitted(narrow.tocsr(), y, qid=qid) == fitted(narrow.toarray(), y, qid=qid)
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda qid: [f"query {each}" for each in qid],
+        lambda qid: qid.astype(np.float64) / 4,
+        lambda qid: [(each, "a") for each in qid.tolist()],
+        lambda qid: pd.Series(qid, index=qid[::-1]),
+        lambda qid: pd.Series([f"q{each}" for each in qid]),
+        lambda qid: polars.Series(qid),
+        lambda qid: qid.astype(np.uint8),
+        lambda qid: [frozenset([each]) for each in qid.tolist()],
+    ],
+)
+def test_queries_are_any_hashable_ids(form, small):
+    X, y, qid = small
+    assert fitted(X, y, qid=form(qid)) == fitted(X, y, qid=qid)
+    assert fitted(X, y, group=[6] * 15) == fitted(X, y, qid=qid)
+
+
+def test_rows_of_a_query_may_be_anywhere(small):
+    X, y, qid = small
+    order = np.random.default_rng(1).permutation(90)
+    # Queries in order of their first rows, as --regroup has them.
+    first = np.unique(qid[order], return_index=True)[1]
+    place = np.argsort(np.argsort(first))
+    sorted_rows = order[np.lexsort((np.arange(90), place[qid[order]]))]
+    expected = RankRLS().fit(X.tocsr()[sorted_rows], y[sorted_rows], qid=qid[sorted_rows])
+    model = RankRLS().fit(X.tocsr()[order], y[order], qid=qid[order])
+    assert np.array_equal(model.coef_, expected.coef_)
+    back = np.argsort(order)
+    expected_of_row = np.empty(90)
+    expected_of_row[sorted_rows] = expected.lqo_predictions_
+    assert np.array_equal(model.lqo_predictions_[back], expected_of_row)
+    teacher = y + np.random.default_rng(2).normal(size=90)
+    options = {"strategy": "distil", "n_features_to_select": 4}
+    one = select_path(X, y, qid=qid, teacher=teacher, **options)
+    two = select_path(
+        X.tocsr()[order], y[order], qid=qid[order], teacher=teacher[order], **options
+    )
+    assert one.features.tolist() == two.features.tolist()
+    assert np.allclose(one.weights, two.weights, rtol=1e-9)
+
+
+def test_compressed_columns_are_borrowed(small):
+    X = small[0]
+    assert _rankrls.is_borrowed(X) == (True, True)
+    assert _rankrls.is_borrowed(wide(X)) == (False, True)
+    assert _rankrls.is_borrowed(X.tocsr()) == (False, False)
+
+
+LARGE = """
+import numpy as np, resource, scipy.sparse as sp
+from rankrls import GreedyRankRLS
+rows, columns = 4000, 6000
+# Each column is one of ten, so that there are ten candidates, and 384 MB of entries.
+values = np.random.default_rng(1).normal(size=(10, rows))
+data = np.tile(values.ravel(), columns // 10)[: rows * columns]
+indices = np.tile(np.arange(rows, dtype=np.int32), columns)
+indptr = np.arange(columns + 1, dtype=np.int32) * rows
+X = sp.csc_array((data, indices, indptr), shape=(rows, columns))
+X.has_canonical_format = True
+GreedyRankRLS(1).fit(X[:, :10], values[0], qid=np.arange(rows) // 10)
+del values
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+model = GreedyRankRLS(5).fit(X, data[:rows], qid=np.arange(rows) // 10)
+assert len(model.identical_[0]) == columns // 10 - 1
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak)
+"""
+
+
+def test_a_fit_takes_little_more_memory_than_the_data():
+    done = subprocess.run([sys.executable, "-c", LARGE], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss > 288 << 10
+    # Kilobytes: a copy of the values alone would be 187,500.
+    assert int(done.stdout) < 60_000
+
+
+def broken(X, row, column, value):
+    X = X.tolil()
+    X[row, column] = value
+    return X.tocsc()
+
+
+@pytest.mark.parametrize("form", [sp.csc_array, sp.csr_array, lambda X: X.toarray()])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_values_that_are_not_finite_are_named(form, value, small):
+    X, y, qid = small
+    X = form(broken(X, 17, 4, value))
+    for estimator in (GreedyRankRLS(2), GreedyRankRLSCV(2, cv=2), RankRLS()):
+        with pytest.raises(ValueError, match="row 17, column 4 is (NaN|inf|-inf).*SimpleImputer"):
+            estimator.fit(X, y, qid=qid)
+    model = GreedyRankRLS(2).fit(small[0], y, qid=qid)
+    with pytest.raises(ValueError, match="row 17, column 4 is (nan|inf|-inf)"):
+        model.predict(X)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"y": np.ones(89)}, "expected 90 labels, one a row of X, found 89"),
+        ({"y": np.ones((90, 2))}, "1d array"),
+        ({"y": np.array(["a"] * 90)}, "y: expected numbers"),
+        ({"y": None}, "requires y to be passed"),
+        ({"qid": np.zeros(90)}, "at least 2 queries, found 1: pass qid="),
+        ({"qid": None}, "at least 2 queries, found 1: pass qid="),
+        ({"qid": np.zeros(91)}, "expected 90 query ids, one a row of X, found 91"),
+        ({"qid": np.zeros((90, 1))}, "expected one id a row"),
+        ({"qid": [None] + [1] * 89}, "row 0 has no query id, found None"),
+        ({"qid": [1.0] * 89 + [float("nan")]}, "row 89 has no query id, found nan"),
+        ({"qid": [[1]] + [[2]] * 89}, "row 0: expected a hashable id"),
+        ({"group": [90]}, "pass one of them"),
+        ({"qid": None, "group": [45, 44]}, "sizes that add up to 90, the rows of X, found 89"),
+        ({"qid": None, "group": [90, 0]}, "whole numbers from 1 on"),
+        ({"qid": None, "group": [45.5, 44.5]}, "whole numbers from 1 on"),
+        ({"teacher": np.ones(3)}, "teacher: expected 90 numbers"),
+        ({"teacher": np.full(90, np.nan)}, "teacher: row 0 is nan"),
+        ({"teacher": np.ones(90)}, "they teach nothing"),
+        ({"callback": 3}, "expected something to call"),
+    ],
+)
+def test_data_that_are_refused(changes, message, small):
+    X, y, qid = small
+    arguments = {"y": y, "qid": qid, **changes}
+    model = GreedyRankRLS(2, strategy="distil" if "teacher" in changes else "auto")
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, arguments.pop("y"), **arguments)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"alpha": -1.0}, "alpha: expected a finite number above 0, found -1"),
+        ({"alpha": 0}, "alpha: expected a finite number above 0, found 0"),
+        ({"alpha": float("nan")}, "alpha: expected a finite number above 0, found NaN"),
+        ({"alpha": "large"}, "alpha: expected a number, found 'large'"),
+        ({"n_features_to_select": 0}, "n_features_to_select: expected a whole number from 1 on"),
+        ({"n_features_to_select": 2.5}, "n_features_to_select: expected a whole number from 1 on"),
+        ({"strategy": "best"}, "strategy: .*best"),
+        ({"criterion": "auc"}, "criterion: .*auc"),
+        ({"criterion": "ndcg@10", "strategy": "bounded"}, "can not judge by ndcg@10"),
+        ({"labels": "log"}, "labels: unknown variant `log`, expected one of `raw`"),
+        ({"scale": "unit"}, "scale: "),
+        ({"query_weight": "heavy"}, "query_weight: "),
+        ({"refit": "twice"}, "refit: unknown variant `twice`"),
+        ({"blend": 1.5}, "blend: expected a number from 0 to 1, found 1.5"),
+        ({"teacher_alpha": [1, -4]}, "teacher_alpha: expected a finite number above 0, found -4"),
+        ({"teacher_alpha": list(range(1, 20))}, "from 1 to 8 lambdas"),
+        ({"n_candidates": 0}, "n_candidates: expected a whole number from 1 on"),
+        ({"n_candidates": 5, "strategy": "dense"}, "can not judge a random subset"),
+        ({"max_memory": "much"}, "max_memory: "),
+        ({"max_memory": -1}, "max_memory: expected a number of bytes"),
+        ({"random_state": -1}, "random_state: expected a number from 0 on"),
+    ],
+)
+def test_parameters_that_are_refused(params, message, small):
+    X, y, qid = small
+    with pytest.raises(ValueError, match=message):
+        GreedyRankRLS(**{"n_features_to_select": 2, **params}).fit(X, y, qid=qid)
+
+
+def test_too_little_memory_names_what_fits(small):
+    X, y, qid = small
+    wide = sp.random_array((90, 3000), density=0.3, rng=np.random.default_rng(1), format="csc")
+    with pytest.raises(MemoryError, match="strategy dense needs .*these fit: .*lowmem"):
+        GreedyRankRLS(20, strategy="dense", max_memory="4MiB").fit(wide, y, qid=qid)
+    with pytest.raises(MemoryError, match="every exact strategy needs .* 1000 bytes are allowed"):
+        GreedyRankRLS(20, max_memory=1000).fit(X, y, qid=qid)
+    with pytest.raises(MemoryError, match="every exact strategy needs"):
+        GreedyRankRLSCV(20, max_memory=1000).fit(X, y, qid=qid)
+    with pytest.raises(MemoryError, match="every solver needs"):
+        RankRLS(max_memory=1000).fit(X, y, qid=qid)
+
+
+def test_sample_weights_are_refused_with_the_reason(small):
+    X, y, qid = small
+    with pytest.raises(TypeError, match="only queries can weigh differently"):
+        GreedyRankRLS(2).fit(X, y, qid=qid, sample_weight=np.ones(90))
+    with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
+        RankRLS().fit(X, y, qid=qid, weights=np.ones(90))
+
+
+def test_degenerate_data(small):
+    X, y, qid = small
+    with pytest.raises(ValueError, match="constant within every query"):
+        GreedyRankRLS(2).fit(np.ones((90, 3)), y, qid=qid)
+    with pytest.warns(UserWarning, match="selected 30 features, not 50"):
+        assert len(GreedyRankRLS(50).fit(X, y, qid=qid).selected_) == 30
+    with pytest.raises(ValueError, match="X has 29 features, but GreedyRankRLS is expecting 30"):
+        GreedyRankRLS(2).fit(X, y, qid=qid).predict(X[:, :29])
+    model = GreedyRankRLS(2).fit(X, np.zeros(90), qid=qid)
+    assert not model.coef_.any()
+    with pytest.raises(ValueError, match="column 7 has values too large"):
+        GreedyRankRLS(2).fit(broken(X, 3, 7, 1e60), y, qid=qid)
+    singles = np.arange(90)
+    with pytest.raises(ValueError, match="constant within every query"):
+        GreedyRankRLS(2).fit(X, y, qid=singles)

@@ -1,0 +1,213 @@
+"""Paths, tuning, measures, files and diagrams."""
+
+import gzip
+
+import matplotlib
+import numpy as np
+import pytest
+import rankrls
+import rankrls.plot
+from conftest import CORPORA
+from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, metrics, select_path
+from sklearn.metrics import ndcg_score
+
+matplotlib.use("Agg")
+
+
+def test_a_path_has_every_model_on_the_way(small):
+    X, y, qid = small
+    path = select_path(X, y, qid=qid, X_test=X[:7], n_features_to_select=4, alpha=0.5)
+    for k in range(1, 5):
+        model = GreedyRankRLS(k, alpha=0.5).fit(X, y, qid=qid)
+        assert path.features[:k].tolist() == model.selected_.tolist()
+        assert path.weights_path[k - 1, :k].tolist() == model.weights_.tolist()
+        assert np.array_equal(path.test_scores[:, k - 1], model.predict(X[:7]))
+    assert not path.weights_path[0, 1:].any()
+    assert (len(path), path.alpha) == (4, 0.5)
+
+
+def test_alpha_is_chosen_where_it_is_not_given(parses):
+    train, _ = parses
+    model = GreedyRankRLS(3, alpha="auto").fit(train.X, train.y, qid=train.qid)
+    assert model.alpha_ in (1, 4, 16, 64, 256)
+    distilled = GreedyRankRLS(3, alpha="auto", strategy="distil")
+    assert distilled.fit(train.X, train.y, qid=train.qid).alpha_ == 16
+    assert distilled.path_.teacher[0] in ("dual", "primal")
+
+
+def test_a_teacher_from_elsewhere_teaches(small):
+    X, y, qid = small
+    model = GreedyRankRLS(3, strategy="distil", alpha=1.0)
+    given = model.fit(X, y, qid=qid, teacher=y + 5 * (X @ np.eye(30)[29])).selected_
+    assert model.path_.teacher[0] is None
+    assert 29 in given
+    with pytest.raises(ValueError, match="do not rise with the labels"):
+        model.fit(X, y, qid=qid, teacher=-y)
+
+
+def test_the_chosen_model_is_the_best_of_the_table(small):
+    X, y, qid = small
+    model = GreedyRankRLSCV(
+        6, alphas=[0.1, 1, 10], cv=3, scoring="ndcg@10", metrics=["map"], labels="rank"
+    )
+    grades = np.clip(np.round(y - y.min()), 0, 4)
+    model.fit(X, grades, qid=qid)
+    results = model.cv_results_
+    best = np.flatnonzero(results["rank_test_score"] == 1)
+    assert model.best_score_ == results["mean_test_score"].max()
+    assert model.alpha_ in results["param_alpha"][best]
+    assert model.n_features_to_select_ in results["param_n_features_to_select"][best]
+    assert len(model.selected_) == model.n_features_to_select_
+    assert all(len(column) == 18 for column in results.values())
+    assert 0 < model.stability_ <= 1
+    sparse = GreedyRankRLSCV(6, alphas=[1], cv=3, rule="one-se").fit(X, y, qid=qid)
+    assert sparse.n_features_to_select_ <= 6
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"cv": 1}, "cv: expected a number of folds from 2 on"),
+        ({"cv": 99}, "99"),
+        ({"cv": "lqo", "strategies": ["distil"]}, "flatter"),
+        ({"alphas": []}, "lambda"),
+        ({"alphas": [1, 0]}, "alphas: expected a finite number above 0"),
+        ({"scoring": "auc"}, "scoring: "),
+        ({"metrics": ["auc"]}, "unknown metric"),
+        ({"rule": "first"}, "rule: expected"),
+        ({"strategies": ["auto", "distil"]}, "'auto' stands alone"),
+        ({"strategies": ["none"]}, "strategies: "),
+        ({"scoring": "ndcg@10"}, "needs grades, from 0 on"),
+    ],
+)
+def test_grids_that_are_refused(params, message, small):
+    X, y, qid = small
+    with pytest.raises(ValueError, match=message):
+        GreedyRankRLSCV(2, **params).fit(X, y, qid=qid)
+
+
+def test_ridge_holds_out_what_was_asked_for(small):
+    X, y, qid = small
+    model = RankRLS(alpha=0.5).fit(X, y, qid=qid)
+    for query in (0, 7):
+        left = qid != query
+        other = RankRLS(alpha=0.5).fit(X.tocsr()[left], y[left], qid=qid[left])
+        scores = other.predict(X.tocsr()[~left])
+        assert np.allclose(model.lqo_predictions_[~left], scores - scores.mean(), atol=1e-10)
+    folds = RankRLS(holdout="folds:3", solver="cg").fit(X, y, qid=qid)
+    assert folds.solver_ == "cg"
+    assert not hasattr(folds, "lqo_predictions_")
+    assert folds.holdout_predictions_.shape == (90,)
+    assert not hasattr(RankRLS(solver="cg").fit(X, y, qid=qid), "holdout_error_")
+    single = RankRLS().fit(X, y, group=[90])
+    assert not hasattr(single, "lqo_predictions_")
+    with pytest.raises(ValueError, match="group=\\[90\\] compares all rows"):
+        RankRLS().fit(X, y)
+    with pytest.raises(ValueError, match="holdout: .*expected"):
+        RankRLS(holdout="some").fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="solver: "):
+        RankRLS(solver="lu").fit(X, y, qid=qid)
+
+
+def test_measures_agree_with_scikit_learn():
+    rng = np.random.default_rng(1)
+    y, scores, qid = rng.integers(0, 5, 60), rng.normal(size=60), rng.permutation(60) % 6
+    found = metrics.evaluate(y, scores, qid=qid, metrics="ndcg@5", gain="linear")["ndcg@5"]
+    order = list(dict.fromkeys(qid.tolist()))
+    expected = [ndcg_score([y[qid == q]], [scores[qid == q]], k=5) for q in order]
+    assert np.allclose(found.per_query, expected, atol=1e-12)
+    assert np.isclose(found.standard_error, np.std(expected, ddof=1) / np.sqrt(6))
+    assert (found.queries, found.left_out) == (6, 0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"y_true": [1, 0]}, "expected 3 labels"),
+        ({"y_score": [[1], [2], [3]]}, "expected one score a row"),
+        ({"y_score": [1, np.nan, 2]}, "y_score: row 1 is nan"),
+        ({"qid": None}, "only rows of one query are compared"),
+        ({"metrics": "auc"}, 'unknown metric "auc"'),
+        ({"metrics": []}, "empty name"),
+        ({"y_true": [1, -1, 0], "metrics": "ndcg@10"}, "needs grades"),
+        ({"convention": "other"}, "other"),
+    ],
+)
+def test_measures_that_are_refused(arguments, message):
+    given = {"y_true": [1, 0, 1], "y_score": [1, 2, 3], "qid": [1, 1, 1], **arguments}
+    with pytest.raises(ValueError, match=message):
+        metrics.evaluate(given.pop("y_true"), given.pop("y_score"), **given)
+
+
+def test_two_rankings_are_compared():
+    rng = np.random.default_rng(1)
+    first = rng.random(40)
+    found = metrics.paired(first, first - 0.1 - 0.01 * rng.random(40), random_state=3)
+    assert found.interval[0] > 0.1 > found.p
+    assert (found.wins, found.ties, found.losses) == (40, 0, 0)
+    with pytest.raises(ValueError, match="cannot be paired"):
+        metrics.paired([1.0], [1.0, 2.0])
+    with pytest.raises(ValueError, match="confidence"):
+        metrics.paired([1.0], [1.0], confidence=95)
+
+
+def test_files_read_back_as_they_were_written(small, tmp_path):
+    X, y, qid = small
+    for name, ids in (("a.svm", qid), ("b.svm.gz", [f"q{each}" for each in qid]), ("c.svm.zst", qid)):
+        rankrls.write_svmlight(tmp_path / name, X, y, qid=ids)
+        again = rankrls.read_svmlight(tmp_path / name, n_features=30)
+        assert (again.X != X).nnz == 0
+        assert np.array_equal(again.y, y)
+        assert again.qid.tolist() == list(ids)
+        assert again.feature_names is None
+    rankrls.write_svmlight(tmp_path / "zero.svm", X, y, group=[90], zero_based=True)
+    again = rankrls.read_svmlight(tmp_path / "zero.svm", zero_based=True, n_features=30)
+    assert (again.X != X).nnz == 0
+    assert rankrls.read_svmlight(tmp_path / "a.svm", n_features=5).X.shape == (90, 5)
+    assert gzip.open(tmp_path / "b.svm.gz").read(2)
+
+
+def test_files_that_are_refused(tmp_path, small):
+    path = tmp_path / "bad.svm"
+    path.write_text("1 qid:1 1:1\n0 qid:2 1:2\n1 qid:1 2:x\n")
+    with pytest.raises(ValueError, match=r"bad\.svm:3:"):
+        rankrls.read_svmlight(path)
+    path.write_text("1 qid:1 1:1\n0 qid:2 1:2\n1 qid:1 2:5\n")
+    with pytest.raises(ValueError, match="regroup"):
+        rankrls.read_svmlight(path)
+    assert rankrls.read_svmlight(path, regroup=True).qid.tolist() == [1, 1, 2]
+    with pytest.raises(FileNotFoundError):
+        rankrls.read_svmlight(tmp_path / "none.svm")
+    X, y, _ = small
+    with pytest.raises(OSError, match="none"):
+        rankrls.write_svmlight(tmp_path / "none" / "a.svm", X, y, group=[90])
+    with pytest.raises(ValueError, match="row 2, column 0 is NaN"):
+        rankrls.write_svmlight(tmp_path / "a.svm", X * np.nan, y, group=[90])
+    assert not (tmp_path / "a.svm").exists()
+
+
+def test_names_come_with_the_data(parses):
+    train, test = parses
+    assert train.X.shape[1] == test.X.shape[1] == len(train.feature_names)
+    model = GreedyRankRLS(1).fit(train.X, train.y, qid=train.qid)
+    assert isinstance(train.feature_names[model.selected_[0]], str)
+    assert (CORPORA / "README.md").exists()
+
+
+def test_diagrams(small, tmp_path):
+    X, y, qid = small
+    model = GreedyRankRLSCV(4, alphas=[1, 4], strategies=["dense", "residual"], cv=3, metrics=["cindex"])
+    model.fit(X, y, qid=qid)
+    axes = [
+        rankrls.plot.path(model),
+        rankrls.plot.path(model.path_, what="lqo_cindex"),
+        rankrls.plot.tuning(model),
+        rankrls.plot.tuning(model, metric="cindex"),
+    ]
+    for number, ax in enumerate(axes):
+        ax.figure.savefig(tmp_path / f"{number}.png")
+    assert len(axes[2].get_legend().get_texts()) == 4
+    with pytest.raises(ValueError, match="metric: 'map' is not among"):
+        rankrls.plot.tuning(model, metric="map")
+    with pytest.raises(ValueError, match="what: expected"):
+        rankrls.plot.path(model, what="error")

@@ -1,0 +1,132 @@
+"""What scikit-learn asks of an estimator."""
+
+import pickle
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import sklearn
+from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import MaxAbsScaler
+from sklearn.utils.estimator_checks import check_estimator
+from sklearn.utils.validation import _num_samples
+
+
+def queries_of(X):
+    """Scikit-learn's checks know of no queries: every two rows are one."""
+    return np.arange(_num_samples(X)) // 2
+
+
+class WithQueries:
+    """Supplies queries where a check has none."""
+
+    def fit(self, X, y, *, qid=None, group=None, **others):
+        qid = queries_of(X) if qid is None and group is None else qid
+        return super().fit(X, y, qid=qid, group=group, **others)
+
+    def score(self, X, y, *, qid=None, group=None, sample_weight=None):
+        return super().score(X, y, qid=queries_of(X) if qid is None else qid, group=group)
+
+
+class Greedy(WithQueries, GreedyRankRLS):
+    pass
+
+
+class GreedyCV(WithQueries, GreedyRankRLSCV):
+    pass
+
+
+class Ridged(WithQueries, RankRLS):
+    pass
+
+
+ESTIMATORS = [
+    Greedy(n_features_to_select=2),
+    GreedyCV(n_features_to_select=2, alphas=(1.0, 16.0), cv=2),
+    Ridged(),
+]
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda each: type(each).__name__)
+@pytest.mark.filterwarnings("ignore")
+def test_every_check_of_scikit_learn_passes(estimator):
+    results = check_estimator(estimator, on_skip=None, on_fail=None)
+    failed = {each["check_name"]: each["exception"] for each in results if each["status"] == "failed"}
+    assert not failed
+    assert sum(each["status"] == "passed" for each in results) > 40
+
+
+@pytest.mark.parametrize("kind", [GreedyRankRLS, GreedyRankRLSCV, RankRLS])
+def test_parameters_survive_a_clone(kind):
+    estimator = kind(max_memory="1GiB", random_state=3)
+    assert clone(estimator).get_params() == estimator.get_params()
+    assert repr(estimator) == f"{kind.__name__}(max_memory='1GiB', random_state=3)"
+
+
+@pytest.mark.parametrize("kind", [GreedyRankRLS, GreedyRankRLSCV, RankRLS])
+def test_fitted_estimators_can_be_pickled(kind, small, tmp_path):
+    X, y, qid = small
+    model = kind().fit(X, y, qid=qid)
+    joblib.dump(model, tmp_path / "model.joblib")
+    for again in (pickle.loads(pickle.dumps(model)), joblib.load(tmp_path / "model.joblib")):
+        assert np.array_equal(again.predict(X), model.predict(X))
+        assert again.to_json() == model.to_json()
+
+
+def test_names_and_frames_go_through(small):
+    X, y, qid = small
+    names = [f"word {column}" for column in range(30)]
+    frame = pd.DataFrame(X.toarray(), columns=names)
+    model = GreedyRankRLS(3).set_output(transform="pandas").fit(frame, y, qid=qid)
+    chosen = [names[column] for column in sorted(model.selected_)]
+    assert model.get_feature_names_out().tolist() == chosen
+    assert list(model.transform(frame).columns) == chosen
+    assert f'"name": "{names[model.selected_[0]]}"' in model.to_json()
+    plain = GreedyRankRLS(3).fit(X, y, qid=qid)
+    assert sp.issparse(plain.transform(X))
+    assert np.array_equal(plain.get_support(indices=True), np.sort(model.selected_))
+    assert np.array_equal(plain.predict(X), model.predict(frame))
+
+
+def test_queries_are_routed(small):
+    X, y, qid = small
+    with sklearn.config_context(enable_metadata_routing=True):
+        selector = GreedyRankRLS().set_fit_request(qid=True).set_score_request(qid=True)
+        search = GridSearchCV(
+            Pipeline([("scale", MaxAbsScaler()), ("select", selector)]),
+            {"select__n_features_to_select": [1, 3], "select__alpha": [0.1, 1.0]},
+            cv=GroupKFold(3),
+        )
+        search.fit(X, y, qid=qid, groups=qid)
+        assert search.best_params_["select__n_features_to_select"] == 3
+        assert search.best_score_ > 0.8
+        columns = ColumnTransformer([("words", selector, list(range(10)))])
+        columns.fit(X.toarray(), y, qid=qid)
+        assert columns.transform(X.toarray()).shape == (90, 10)
+        scores = cross_val_score(
+            make_pipeline(selector), X, y, cv=GroupKFold(3), params={"qid": qid, "groups": qid}
+        )
+        assert scores.min() > 0.7
+    pipeline = make_pipeline(GreedyRankRLS(3), Ridge())
+    pipeline.fit(X, y, greedyrankrls__qid=qid)
+    assert pipeline.predict(X).shape == (90,)
+
+
+def test_a_pipeline_without_queries_says_what_is_missing(small):
+    X, y, _ = small
+    with pytest.raises(ValueError, match="at least 2 queries, found 1: pass qid="):
+        make_pipeline(GreedyRankRLS(3), Ridge()).fit(X, y)
+
+
+def test_selection_in_workers_of_joblib(small):
+    X, y, qid = small
+    fit = joblib.delayed(lambda k: GreedyRankRLS(k).fit(X, y, qid=qid).selected_.tolist())
+    found = joblib.Parallel(n_jobs=2)(fit(k) for k in (1, 2, 3, 4))
+    assert found == [found[3][:k] for k in (1, 2, 3, 4)]
