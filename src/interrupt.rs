@@ -83,3 +83,59 @@ pub(crate) fn heed() {
         resume_unwind(Box::new(Interrupted));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::ops::ControlFlow;
+
+    use super::*;
+    use crate::data::sample;
+    use crate::greedy::{Observer, State, Step};
+    use crate::{GreedyRankRls, RankRls, StrategyKind};
+
+    /// Asks for the end after two steps.
+    struct Impatient<'a>(&'a Interrupt, usize);
+
+    impl Observer for Impatient<'_> {
+        fn stepped(&mut self, number: usize, _: &Step, _: &State) -> ControlFlow<()> {
+            self.1 = number;
+            if number == 2 {
+                self.0.request();
+            }
+            ControlFlow::Continue(())
+        }
+    }
+
+    #[test]
+    fn every_strategy_ends_in_the_step_after_a_request() {
+        let data = sample::train();
+        for strategy in StrategyKind::ALL {
+            let (interrupt, params) = (Interrupt::new(), GreedyRankRls::params(9));
+            let mut observer = Impatient(&interrupt, 0);
+            let work = || params.strategy(strategy).fit_with(&data, &mut observer);
+            let ended = interrupt.run(2, work).unwrap();
+            // `random` judges nothing, so that it has no place to end in.
+            assert_eq!(
+                ended.is_none(),
+                strategy != StrategyKind::Random,
+                "{strategy}"
+            );
+            assert_eq!(observer.1 == 2, ended.is_none(), "{strategy}");
+        }
+    }
+
+    #[test]
+    fn training_ends_and_panics_go_on() {
+        let (interrupt, data) = (Interrupt::new(), sample::train());
+        interrupt.request();
+        assert!(interrupt.is_requested());
+        assert!(
+            interrupt
+                .run(2, || RankRls::params().fit(&data))
+                .unwrap()
+                .is_none()
+        );
+        let panic = catch_unwind(|| Interrupt::new().run(1, || panic!("of another kind")));
+        assert!(panic.is_err());
+    }
+}

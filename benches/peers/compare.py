@@ -14,7 +14,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).parent
 STRATEGIES = ["bounded", "dense", "lowmem", "backfit", "sampled", "univariate", "residual", "random"]
-PEERS = ["algorithm-1", "omp", "lasso", "abess", "sequential"]
+PEERS = ["rankrls-python", "algorithm-1", "omp", "lasso", "abess", "sequential"]
 
 
 def cindex(options, scores):

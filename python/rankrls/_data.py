@@ -14,9 +14,12 @@ from sklearn.utils import check_random_state, column_or_1d
 
 from . import _rankrls
 
-GIVE_QUERIES = (
-    "pass qid=, one query id a row, or group=, the sizes of consecutive queries"
-)
+GIVE_QUERIES = "pass qid=, one query id a row, or group=, the sizes of consecutive queries"
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether `X` is a sparse matrix or array of SciPy."""
+    return bool(sp.issparse(X))
 
 
 def canonical(X: Any) -> Any:
@@ -24,7 +27,7 @@ def canonical(X: Any) -> Any:
 
     Compressed matrices in canonical form and arrays stay as they are; anything else is copied.
     """
-    if not sp.issparse(X):
+    if not is_sparse(X):
         return np.asarray(X, dtype=np.float64)
     if X.format not in ("csc", "csr"):
         X = X.tocsc()
@@ -49,7 +52,9 @@ def labels(y: Any, rows: int) -> NDArray[np.float64]:
     if not finite.all():
         row = int(np.argmin(finite))
         # The words that scikit-learn's checks look for.
-        what = "NaN" if np.isnan(values[row]) else "infinity or a value too large for dtype('float64')"
+        what = (
+            "NaN" if np.isnan(values[row]) else "infinity or a value too large for dtype('float64')"
+        )
         raise ValueError(
             f"Input y contains {what}. The label of row {row} is {values[row]}; leave out rows "
             "without a label"
@@ -124,13 +129,12 @@ def _hashed(ids: NDArray[Any]) -> tuple[NDArray[np.int64], list[str]]:
     return codes, names
 
 
-def _column(values: Any) -> NDArray[Any]:
+def _column(values: Any) -> Any:
     """A vector of whatever ids there are; tuples stay whole."""
     array = values.to_numpy() if hasattr(values, "to_numpy") else values
     if not isinstance(array, np.ndarray):
         items = list(array)
-        array = np.empty(len(items), dtype=object)
-        array[:] = items
+        array = np.fromiter(items, dtype=object, count=len(items))
         if all(isinstance(item, (int, np.integer)) for item in items):
             array = array.astype(np.int64)
     if array.ndim != 1:
@@ -179,7 +183,7 @@ def size(max_memory: int | str | None) -> int | None:
     if max_memory is None:
         return None
     if isinstance(max_memory, str):
-        return _rankrls.bytes(max_memory)
+        return _rankrls.memory_size(max_memory)
     if not isinstance(max_memory, numbers.Integral) or max_memory < 1:
         raise ValueError(
             f"max_memory: expected a number of bytes or a size such as '8GiB', found {max_memory!r}"

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.feature_selection import SelectorMixin
@@ -141,7 +140,8 @@ class _Linear(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
-        text = self.model_.to_json(None if names is None else names.tolist()).decode()
+        document: bytes = self.model_.to_json(None if names is None else names.tolist())
+        text = document.decode()
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
         return text
@@ -180,10 +180,11 @@ class _Linear(RegressorMixin, BaseEstimator):
 
 def _check_finite(X: Any) -> None:
     """Says where a value is that is not finite."""
-    values = X.data if sp.issparse(X) else X
+    sparse = _data.is_sparse(X)
+    values = X.data if sparse else X
     if np.isfinite(values.sum()) or np.isfinite(values).all():
         return
-    if sp.issparse(X):
+    if sparse:
         entries = X.tocoo()
         first = int(np.argmin(np.isfinite(entries.data)))
         row, column, value = entries.row[first], entries.col[first], entries.data[first]
@@ -192,8 +193,8 @@ def _check_finite(X: Any) -> None:
         value = X[row, column]
     what = "NaN" if np.isnan(value) else "infinity"
     raise ValueError(
-        f"Input X contains {what}: the value at row {row}, column {column} is {value}; fill gaps in "
-        "first, for example with sklearn.impute.SimpleImputer"
+        f"Input X contains {what}: the value at row {row}, column {column} is {value}; fill gaps "
+        "in first, for example with sklearn.impute.SimpleImputer"
     )
 
 
@@ -209,7 +210,7 @@ class _Selecting(SelectorMixin, _Linear):
     def _scores(self, X: Any) -> NDArray[np.float64]:
         """The sum of weight times column in order of selection: the bits of the command."""
         scores = np.zeros(X.shape[0])
-        if not sp.issparse(X):
+        if not _data.is_sparse(X):
             for feature, weight in zip(self.selected_, self.weights_, strict=True):
                 scores += weight * X[:, feature]
             return scores
@@ -264,10 +265,10 @@ class _Selecting(SelectorMixin, _Linear):
 
     def _warn_of_few(self) -> None:
         asked, found = self.n_features_to_select, len(self.selected_)
-        if found < asked and not getattr(self, "_stopped", False):
+        if found < asked:
             warnings.warn(
-                f"selected {found} features, not {asked}: no other column varies within a query and "
-                "differs from them",
+                f"selected {found} features, not {asked}: no other column varies within a query "
+                "and differs from them",
                 UserWarning,
                 stacklevel=3,
             )
@@ -284,8 +285,8 @@ class GreedyRankRLS(_Selecting):
     n_features_to_select : int, default=10
         Features to select, k.
     alpha : float or "auto", default=1.0
-        The ridge parameter (lambda of the paper), above 0. "auto" takes the best of 1, 4, 16, 64 and
-        256 by three folds of the queries.
+        The ridge parameter (lambda of the paper), above 0. "auto" takes the best of 1, 4, 16, 64
+        and 256 by three folds of the queries.
     strategy : str, default="auto"
         "auto" is the fastest exact strategy that fits into memory. "bounded", "dense" and "lowmem"
         are exact and find the same features. "distil" selects towards the hold-out predictions of
@@ -297,8 +298,8 @@ class GreedyRankRLS(_Selecting):
     convention : {"standard", "letor"}, default="standard"
         Conventions of the measure.
     shortlist : int, optional
-        With a measure as criterion: judge by it only so many candidates that the squared error likes
-        best in each step. Quick, and not exact.
+        With a measure as criterion: judge by it only so many candidates that the squared error
+        likes best in each step. Quick, and not exact.
     labels : {"raw", "sqrt-sd", "unit", "rank"}, default="raw"
         Scale of the labels within each query: divided by the root of their standard deviation, by
         the deviation, or ranks.
@@ -307,11 +308,11 @@ class GreedyRankRLS(_Selecting):
     query_weight : {"uniform", "pairs", "size"}, default="uniform"
         What a query of n rows counts: 1, n or 1/n.
     refit : {"labels", "cross-fitted"}, optional
-        What the weights are fitted to; "cross-fitted", three quarters of what a teacher predicts, is
-        the default of "distil".
+        What the weights are fitted to; "cross-fitted", three quarters of what a teacher predicts,
+        is the default of "distil".
     blend : float, optional
-        Share of the labels in what "distil" selects by, from 0 to 1. By default 0.2, and 0.4 from 500
-        queries on.
+        Share of the labels in what "distil" selects by, from 0 to 1. By default 0.2, and 0.4 from
+        500 queries on.
     teacher_alpha : float or sequence of float, optional
         Ridge parameters of the teacher, at most eight: that of least hold-out error is taken. By
         default 4, 16 and 64.
@@ -444,8 +445,8 @@ class GreedyRankRLS(_Selecting):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (m, n)
-            Examples by features, such as parses of sentences by their counts. SciPy's CSC of float64
-            with 32-bit indices is used where it is; CSR is transposed once; other types are
+            Examples by features, such as parses of sentences by their counts. SciPy's CSC of
+            float64 with 32-bit indices is used where it is; CSR is transposed once; other types are
             converted once.
         y : array-like of shape (m,)
             Labels: more is better.
@@ -529,8 +530,8 @@ n_candidates, max_memory, n_jobs, random_state, verbose
         The value of the chosen model by `scoring`; lower is better for "squared".
     cv_results_ : dict of ndarray
         A row for each model: ``param_strategy``, ``param_alpha``, ``param_n_features_to_select``,
-        ``feature`` (added last), ``mean_test_score`` with its ``std_error_test_score`` over queries,
-        ``rank_test_score`` from 1, the same of each of `metrics`, and ``lqo_error``.
+        ``feature`` (added last), ``mean_test_score`` with its ``std_error_test_score`` over
+        queries, ``rank_test_score`` from 1, the same of each of `metrics`, and ``lqo_error``.
     stability_ : float or None
         How much the features of the folds agree with the chosen alpha (Nogueira's index): 1 if they
         are the same, about 0 if by chance.
@@ -699,9 +700,7 @@ n_candidates, max_memory, n_jobs, random_state, verbose
         self.cv_results_ = self._results(outcomes, grid["metrics"])
         return self
 
-    def _results(
-        self, outcomes: list[dict[str, Any]], names: list[str]
-    ) -> dict[str, NDArray[Any]]:
+    def _results(self, outcomes: list[dict[str, Any]], names: list[str]) -> dict[str, NDArray[Any]]:
         rows = [
             (outcome, number, point)
             for outcome in outcomes
@@ -814,9 +813,7 @@ class RankRLS(_Linear):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(
-        self, X: Any, y: Any, *, qid: Any = None, group: Any = None, **refused: Any
-    ) -> RankRLS:
+    def fit(self, X: Any, y: Any, *, qid: Any = None, group: Any = None, **refused: Any) -> RankRLS:
         """Fits weights to all columns.
 
         Parameters

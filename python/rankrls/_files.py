@@ -38,7 +38,7 @@ def read_svmlight(
     regroup: bool = False,
     names: str | os.PathLike[str] | None = None,
 ) -> RankingData:
-    """Reads svmlight / LETOR text with query ids, or any other format of the command.
+    r"""Reads svmlight / LETOR text with query ids, or any other format of the command.
 
     A file compressed by gzip or zstd is read as such.
 
@@ -73,7 +73,7 @@ def read_svmlight(
     --------
     >>> import rankrls, tempfile, pathlib
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "train.svm"
-    >>> _ = path.write_text("2 qid:a 1:0.5 3:1\\n0 qid:a 2:1\\n1 qid:b 1:1\\n0 qid:b 3:2\\n")
+    >>> _ = path.write_text("2 qid:a 1:0.5 3:1\n0 qid:a 2:1\n1 qid:b 1:1\n0 qid:b 3:2\n")
     >>> data = rankrls.read_svmlight(path)
     >>> data.X.shape, data.y.tolist(), data.qid.tolist()
     ((4, 3), [2.0, 0.0, 1.0, 0.0], ['a', 'a', 'b', 'b'])

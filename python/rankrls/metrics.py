@@ -1,14 +1,14 @@
 """Measures of rankings: the numbers of ``rankrls evaluate``.
 
-Names are ``map``, ``p@K``, ``ndcg@K``, ``mean-ndcg``, ``err``, ``mrr`` and ``cindex``. The convention
-"standard" discounts rank r by 1 / log2(r + 1), averages over tied scores and leaves out queries
-without a value; "letor" reproduces published LETOR 4.0 figures.
+Names are ``map``, ``p@K``, ``ndcg@K``, ``mean-ndcg``, ``err``, ``mrr`` and ``cindex``. The
+convention "standard" discounts rank r by 1 / log2(r + 1), averages over tied scores and leaves out
+queries without a value; "letor" reproduces published LETOR 4.0 figures.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -227,21 +227,21 @@ def paired(
     >>> found.difference, found.wins, found.ties, found.p
     (0.25, 2, 1, 0.5)
     """
-    values = [
+    ours, theirs = (
         np.ascontiguousarray(
             given.per_query if isinstance(given, Measured) else given, dtype=np.float64
         )
         for given in (first, second)
-    ]
+    )
     if not 0 < confidence < 1:
         raise ValueError(f"confidence: expected a share between 0 and 1, found {confidence}")
     draws = _data.count(resamples, "resamples")
-    text = _rankrls.paired(*values, draws, float(confidence), _data.seed(random_state))
-    found: Mapping[str, Any] = json.loads(text)
+    text = _rankrls.paired(ours, theirs, draws, float(confidence), _data.seed(random_state))
+    found: dict[str, Any] = json.loads(text)
     low, high = found["interval"] or (np.nan, np.nan)
-    numbers = {name: _number(found[name]) for name in ("difference", "standard_error", "p")}
-    counts = {name: found[name] for name in ("exact", "queries", "wins", "ties", "losses")}
-    return Comparison(interval=(low, high), **numbers, **counts)
+    for name in ("difference", "standard_error", "p"):
+        found[name] = _number(found[name])
+    return Comparison(**{**found, "interval": (low, high)})
 
 
 def _rows(
@@ -249,7 +249,9 @@ def _rows(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
     scores = np.ascontiguousarray(y_score, dtype=np.float64)
     if scores.ndim != 1:
-        raise ValueError(f"y_score: expected one score a row, found an array of shape {scores.shape}")
+        raise ValueError(
+            f"y_score: expected one score a row, found an array of shape {scores.shape}"
+        )
     if qid is None and group is None:
         raise ValueError(f"only rows of one query are compared: {_data.GIVE_QUERIES}")
     labels = _data.labels(y_true, len(scores))

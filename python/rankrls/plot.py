@@ -24,9 +24,7 @@ def _axes(ax: Axes | None) -> Axes:
     try:
         from matplotlib import pyplot
     except ImportError as error:
-        raise ImportError(
-            "rankrls.plot needs Matplotlib: pip install 'rankrls[plot]'"
-        ) from error
+        raise ImportError("rankrls.plot needs Matplotlib: pip install 'rankrls[plot]'") from error
     return pyplot.subplots(figsize=(6.4, 4.0), layout="constrained")[1]
 
 

@@ -26,7 +26,7 @@ mod _rankrls {
     #[pymodule_export]
     use super::model::Model;
     #[pymodule_export]
-    use super::select::{bytes, select};
+    use super::select::{memory_size, select};
     #[pymodule_export]
     use super::train::train;
     #[pymodule_export]

@@ -122,7 +122,7 @@ impl Options {
 
 /// Bytes of a size such as 8GiB.
 #[pyfunction]
-pub(crate) fn bytes(size: &str) -> PyResult<u64> {
+pub(crate) fn memory_size(size: &str) -> PyResult<u64> {
     let Bytes(bytes) = parsed("max_memory", size)?;
     Ok(bytes)
 }

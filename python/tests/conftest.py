@@ -7,8 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import rankrls
 import scipy.sparse as sp
+
+import rankrls
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPORA = ROOT / "corpora"
@@ -17,7 +18,9 @@ CORPORA = ROOT / "corpora"
 @pytest.fixture(scope="session")
 def parses():
     """The corpus that comes with rankrls: training and test data."""
-    train = rankrls.read_svmlight(CORPORA / "parses.svm.zst", names=CORPORA / "parses.names.txt.zst")
+    train = rankrls.read_svmlight(
+        CORPORA / "parses.svm.zst", names=CORPORA / "parses.names.txt.zst"
+    )
     test = rankrls.read_svmlight(CORPORA / "parses-test.svm.zst", n_features=train.X.shape[1])
     return train, test
 
@@ -26,7 +29,7 @@ def parses():
 def small():
     """Some 90 rows in 15 queries that a few of 30 sparse columns explain."""
     rng = np.random.default_rng(3)
-    X = sp.random_array((90, 30), density=0.3, rng=rng, format="csc")
+    X = sp.csc_array(np.where(rng.random((90, 30)) < 0.3, rng.random((90, 30)), 0.0))
     weights = np.zeros(30)
     weights[[4, 9, 20]] = [2.0, -1.0, 0.5]
     y = X @ weights + 0.1 * rng.normal(size=90)
@@ -38,7 +41,9 @@ def command():
     """Runs the command of the same checkout."""
     path = os.environ.get("RANKRLS_COMMAND") or shutil.which("rankrls")
     if path is None:
-        pytest.skip("RANKRLS_COMMAND names no program: cargo build, then set it to target/debug/rankrls")
+        pytest.skip(
+            "RANKRLS_COMMAND names no program: cargo build, then set it to target/debug/rankrls"
+        )
 
     def run(*arguments):
         done = subprocess.run([path, *map(str, arguments)], capture_output=True, text=True)

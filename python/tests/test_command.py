@@ -4,8 +4,9 @@ import json
 
 import numpy as np
 import pytest
-import rankrls
 from conftest import CORPORA
+
+import rankrls
 from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS
 
 TRAIN, TEST = CORPORA / "parses.svm.zst", CORPORA / "parses-test.svm.zst"
@@ -100,7 +101,9 @@ def test_measures_are_those_of_the_command(parses, command, tmp_path):
     path.write_text("".join(f"{score!r}\n" for score in scores.tolist()))
     names = "cindex,map,mrr"
     found = json.loads(
-        command("evaluate", TEST, "--scores", path, "--metrics", names, "--relevant-from", 1, "--json")
+        command(
+            "evaluate", TEST, "--scores", path, "--metrics", names, "--relevant-from", 1, "--json"
+        )
     )
     ours = rankrls.metrics.evaluate(test.y, scores, qid=test.qid, metrics=names, relevant_from=1)
     for name, measured in ours.items():

@@ -9,6 +9,7 @@ import pandas as pd
 import polars
 import pytest
 import scipy.sparse as sp
+
 from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, _rankrls, select_path
 
 
@@ -53,7 +54,10 @@ def unsorted(X):
     order = np.random.default_rng(1).permutation(X.nnz)
     rows, columns, values = X.row[order], X.col[order], X.data[order]
     values[0] /= 2
-    ends = (np.append(values, values[0]), (np.append(rows, rows[0]), np.append(columns, columns[0])))
+    ends = (
+        np.append(values, values[0]),
+        (np.append(rows, rows[0]), np.append(columns, columns[0])),
+    )
     X = sp.coo_array(ends, shape=X.shape)
     rows, columns = X.coords
     by_column = np.argsort(columns, kind="stable")
@@ -108,9 +112,7 @@ def test_rows_of_a_query_may_be_anywhere(small):
     teacher = y + np.random.default_rng(2).normal(size=90)
     options = {"strategy": "distil", "n_features_to_select": 4}
     one = select_path(X, y, qid=qid, teacher=teacher, **options)
-    two = select_path(
-        X.tocsr()[order], y[order], qid=qid[order], teacher=teacher[order], **options
-    )
+    two = select_path(X.tocsr()[order], y[order], qid=qid[order], teacher=teacher[order], **options)
     assert one.features.tolist() == two.features.tolist()
     assert np.allclose(one.weights, two.weights, rtol=1e-9)
 
@@ -235,7 +237,8 @@ def test_parameters_that_are_refused(params, message, small):
 
 def test_too_little_memory_names_what_fits(small):
     X, y, qid = small
-    wide = sp.random_array((90, 3000), density=0.3, rng=np.random.default_rng(1), format="csc")
+    rng = np.random.default_rng(1)
+    wide = sp.csc_array(np.where(rng.random((90, 3000)) < 0.3, rng.random((90, 3000)), 0.0))
     with pytest.raises(MemoryError, match="strategy dense needs .*these fit: .*lowmem"):
         GreedyRankRLS(20, strategy="dense", max_memory="4MiB").fit(wide, y, qid=qid)
     with pytest.raises(MemoryError, match="every exact strategy needs .* 1000 bytes are allowed"):

@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+
 from rankrls import GreedyRankRLS, GreedyRankRLSCV, Step, TuneStep
 
 

@@ -8,9 +8,10 @@ use anyhow::{Result, bail, ensure};
 use serde_json::Value;
 
 use crate::commands::{
-    cargo, command, corpora as corpora_folder, find, output, program, python, released, root, run,
-    target,
+    cargo, command, corpora as corpora_folder, environment, find, output, program, released, root,
+    run, target,
 };
+use crate::python;
 
 const DENY: &str = "cargo-deny@0.20.2";
 
@@ -56,6 +57,8 @@ pub(crate) fn run_all() -> Result<()> {
     ]))?;
     step("files against scikit-learn, SciPy and LightGBM");
     interop(&program("debug"))?;
+    step("the Python package");
+    python::check(&program("debug"))?;
     step("reports in Chromium");
     report(&program("debug"))?;
     step("documentation");
@@ -163,7 +166,7 @@ pub(crate) fn report(program: &Path) -> Result<()> {
         return Ok(());
     };
     let folder = root().join("tests/report");
-    let python = python("report", &folder.join("requirements.txt"))?;
+    let python = environment("report", &folder.join("requirements.txt"))?;
     run(command(python, &[])
         .arg(folder.join("report.py"))
         .arg(fs::canonicalize(program)?)
@@ -173,17 +176,18 @@ pub(crate) fn report(program: &Path) -> Result<()> {
 /// Holds the files of rankrls against those of scikit-learn, SciPy and LightGBM.
 pub(crate) fn interop(program: &Path) -> Result<()> {
     let folder = root().join("tests/interop");
-    let python = python("interop", &folder.join("requirements.txt"))?;
+    let python = environment("interop", &folder.join("requirements.txt"))?;
     run(command(python, &[])
         .arg(folder.join("interop.py"))
         .arg(fs::canonicalize(program)?))
 }
 
-/// Times other selectors beside rankrls.
+/// Times other selectors beside rankrls, the Python package among them.
 pub(crate) fn peers(train: &str, test: &str, rest: &[&str]) -> Result<()> {
     let program = released()?;
     let folder = root().join("benches/peers");
-    let python = python("peers", &folder.join("requirements.txt"))?;
+    let python = environment("peers", &folder.join("requirements.txt"))?;
+    python::install(&python, &python::wheel(&python)?)?;
     let (train, test) = (fs::canonicalize(train)?, fs::canonicalize(test)?);
     let mut compare = command(python, &[]);
     compare

@@ -118,7 +118,7 @@ fn words(text: &str) -> Vec<&str> {
 ///
 /// # Errors
 /// If it cannot be made.
-pub(crate) fn python(name: &str, requirements: &Path) -> Result<PathBuf> {
+pub(crate) fn environment(name: &str, requirements: &Path) -> Result<PathBuf> {
     let variable = format!("RANKRLS_{}_VENV", name.to_uppercase());
     let venv = env::var_os(variable).map_or_else(|| target().join(name), PathBuf::from);
     let (wanted, kept) = (fs::read(requirements)?, venv.join("requirements.txt"));

@@ -4,6 +4,7 @@ mod ci;
 mod commands;
 mod measure;
 mod page;
+mod python;
 mod quality;
 mod scaling;
 mod strategies;
@@ -27,6 +28,7 @@ usage: cargo xtask TASK
                            time other selectors beside rankrls, as docs/comparison.md says
   report [PROGRAM]         open the report of `rankrls compare` in Chromium
   interop [PROGRAM]        hold files against scikit-learn, SciPy and LightGBM
+  python [PROGRAM]         build the wheel of python/, test it, and run its examples
   scaling FILE K LAMBDA STRATEGY...
                            measure one data file as docs/strategies.md does";
 
@@ -64,6 +66,8 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["report", program] => ci::report(program.as_ref()),
         ["interop"] => ci::interop(&built()?),
         ["interop", program] => ci::interop(program.as_ref()),
+        ["python"] => python::check(&built()?),
+        ["python", program] => python::check(program.as_ref()),
         ["scaling", file, k, lambda, strategies @ ..] if !strategies.is_empty() => {
             commands::in_release(&[&["measure-file", *file, *k, *lambda], strategies].concat())
         }

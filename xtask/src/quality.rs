@@ -22,7 +22,7 @@ use rankrls::tune::{Evidence, Measure, TuneOptions, tune};
 use rankrls::{ColumnClasses, Dataset, Lambda, Metric, StrategyKind, select};
 use serde::{Deserialize, Serialize};
 
-use crate::commands::{command, corpora, output, printed_in_release, python, root};
+use crate::commands::{command, corpora, environment, output, printed_in_release, root};
 use crate::page::{fill, row};
 
 const CSV: &str = "docs/quality/quality.csv";
@@ -190,7 +190,7 @@ fn refitted(trial: &Trial, features: Option<&[u32]>) -> Result<Vec<Option<f64>>>
 
 /// What a selector of others chooses among the distinct columns, for each number of features.
 fn peer(trial: &Trial, steps: &[usize], name: &str, folder: &Path) -> Result<Values> {
-    let python = python("peers", &root().join("benches/peers/requirements.txt"))?;
+    let python = environment("peers", &root().join("benches/peers/requirements.txt"))?;
     let classes = ColumnClasses::new(&trial.train);
     let columns: Vec<u32> = (0..classes.len())
         .map(|class| classes.feature(class))
