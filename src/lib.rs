@@ -36,6 +36,8 @@
 //! The library prints nothing and ends no process; it works on the threads of the current rayon
 //! pool, and results do not depend on how many they are.
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
 pub mod checkpoint;
 pub mod columns;
 pub mod compare;

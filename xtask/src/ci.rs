@@ -11,7 +11,7 @@ use crate::commands::{
     cargo, command, corpora as corpora_folder, environment, find, output, program, released, root,
     run, target,
 };
-use crate::python;
+use crate::{book, python, release};
 
 const DENY: &str = "cargo-deny@0.20.2";
 
@@ -46,6 +46,10 @@ pub(crate) fn run_all() -> Result<()> {
     rust_versions()?;
     step("licences, sources and advisories of dependencies");
     deny()?;
+    step("versions, workflows, recipe, citation and paper of a release");
+    release::check()?;
+    step("the book of docs/, its formulas and its links");
+    book::build()?;
     step("tests");
     // These build the program, too.
     run(&mut cargo(&[
@@ -55,6 +59,8 @@ pub(crate) fn run_all() -> Result<()> {
         "--exclude",
         "rankrls-benches",
     ]))?;
+    step("packages, compiled as packed");
+    release::package()?;
     step("files against scikit-learn, SciPy and LightGBM");
     interop(&program("debug"))?;
     step("the Python package");

@@ -139,6 +139,15 @@ pub(crate) fn environment(name: &str, requirements: &Path) -> Result<PathBuf> {
     Ok(python)
 }
 
+/// A program that comes with a package of Python: mdBook, actionlint, cargo-dist.
+///
+/// # Errors
+/// If it cannot be installed.
+pub(crate) fn tool(name: &str) -> Result<PathBuf> {
+    let python = environment("publishing", &root().join("xtask/requirements.txt"))?;
+    Ok(python.with_file_name(name))
+}
+
 /// A folder of corpora that is not part of the repository, if it is at hand.
 pub(crate) fn corpora() -> Option<PathBuf> {
     env::var_os("RANKRLS_CORPORA").map(PathBuf::from)

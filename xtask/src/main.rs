@@ -1,11 +1,14 @@
 //! What developers run: all checks, and all that the documentation measures and draws.
 
+mod book;
 mod ci;
 mod commands;
+mod formula;
 mod measure;
 mod page;
 mod python;
 mod quality;
+mod release;
 mod scaling;
 mod strategies;
 mod when;
@@ -26,6 +29,9 @@ usage: cargo xtask TASK
                            RANKRLS_CORPORA names the folder of corpora
   peers TRAIN TEST [ARGUMENT...]
                            time other selectors beside rankrls, as docs/comparison.md says
+  book                     make the book of docs/ in target/book, and follow its links
+  package                  pack the crates for publication and compile them as packed
+  release                  check all that a release takes: versions, workflows, recipe, citation, paper
   report [PROGRAM]         open the report of `rankrls compare` in Chromium
   interop [PROGRAM]        hold files against scikit-learn, SciPy and LightGBM
   python [PROGRAM]         build the wheel of python/, test it, and run its examples
@@ -62,6 +68,12 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["tables", "quality"] => quality::measure_again().and_then(|()| figures()),
         ["tables", "strategies", names @ ..] => strategies::measure_again(names),
         ["peers", train, test, rest @ ..] => ci::peers(train, test, rest),
+        ["book"] => book::build(),
+        ["book-for-web"] => book::preprocess(),
+        // mdBook asks, and reads the exit code.
+        ["book-for-web", "supports", "html"] => Ok(()),
+        ["package"] => release::package(),
+        ["release"] => release::check(),
         ["report"] => ci::report(&built()?),
         ["report", program] => ci::report(program.as_ref()),
         ["interop"] => ci::interop(&built()?),
