@@ -78,7 +78,7 @@ def test_a_callback_sees_all_paths_of_tuning(small):
 def test_progress_is_shown(small, capsys, monkeypatch):
     X, y, qid = small
     GreedyRankRLS(5, verbose=1).fit(X, y, qid=qid)
-    assert "5/5" in capsys.readouterr().err or True
+    assert "features" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "tqdm.auto", None)
     GreedyRankRLS(5, verbose=1).fit(X, y, qid=qid)
     assert "5/5 features" in capsys.readouterr().err
