@@ -10,7 +10,7 @@ const LETTERS: &str = "alpha α beta β delta δ eps ε eta η kappa κ lambda �
 const LARGE: &str = "sum ∑ max max min min mean mean argmin argmin in ∈";
 /// Names that are drawn upright.
 const NAMES: &str =
-    "bound diag exp gain high least limit log loss low most off share slack slop trace";
+    "blend bound diag exp gain high least limit log loss low most off share slack slop trace";
 /// Signs between terms, as written and as drawn, longest first.
 const OPERATORS: &str = "<= ≤ >= ≥ <- ← = = < &lt; > &gt; + + - − * ∗ / / . ⋅ , , ; ; : : × ×";
 

@@ -31,6 +31,7 @@ const SECTIONS: &str = "Summary, Statement of need, State of the field, Software
 /// # Errors
 /// If a package is incomplete or too large, or holds a corpus that is not compiled in.
 pub(crate) fn package() -> Result<()> {
+    run(&mut cargo(&["fetch", "--quiet", "--locked"]))?;
     let package = [
         "package",
         "--quiet",
@@ -101,6 +102,14 @@ fn rankrls() -> Result<Value> {
 
 /// Every file that names the version names the same.
 fn versions(version: &str) -> Result<()> {
+    let workspace = read("Cargo.toml")?;
+    for name in &CRATES[..2] {
+        let named = format!("{name} = {{ version = \"{version}\"");
+        ensure!(
+            workspace.contains(&named),
+            "Cargo.toml takes {name} of another version"
+        );
+    }
     let (changelog, recipe) = (read("CHANGELOG.md")?, read("conda/recipe.yaml")?);
     // After those that are not released.
     let newest = changelog
