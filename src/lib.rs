@@ -50,20 +50,23 @@ pub mod letor;
 pub mod memory;
 pub mod metrics;
 pub mod model;
+mod names;
 #[cfg(feature = "plot")]
 pub mod plot;
 pub mod ridge;
+mod setters;
 pub mod tune;
 
-pub use columns::{ColumnClasses, QueryWeight, Scale, UnknownQueryWeight};
+pub use columns::{ColumnClasses, QueryWeight, Scale};
 pub use data::{Dataset, DatasetError, FeatureNames, IndexBase, Queries};
 pub use greedy::{
     Estimate, Observer, Sampler, SelectError, Selection, SelectionOptions, Step, StrategyKind,
-    TestPath, UnknownStrategy, estimates, select,
+    TestPath, estimates, select,
 };
 pub use lambda::{InvalidLambda, Lambda};
 pub use metrics::{Convention, Metric};
 pub use model::{GreedyRankRls, Model, ModelError, RankRls};
+pub use names::UnknownName;
 pub use ridge::{Solver, TrainError, TrainOptions};
 pub use tune::tune;
 

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use rankrls::Lambda;
 use rankrls::metrics::{Convention, Gain, Labels, Metric, MetricsError, Rules, parse_list};
-use rankrls::{Lambda, QueryWeight, Scale};
 
 use super::console::Console;
 
@@ -75,26 +75,18 @@ impl FromStr for Measures {
     }
 }
 
-/// Parses the name of a convention.
-pub(crate) fn convention() -> impl TypedValueParser<Value = Convention> {
-    PossibleValuesParser::new(["letor", "standard"]).map(|name| match name.as_str() {
-        "letor" => Convention::Letor,
-        _ => Convention::Standard,
-    })
-}
-
 /// How measures read labels and ranks.
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct RulesArgs {
     /// Convention of the measures [default: standard]
-    #[arg(long, value_name = "NAME", value_parser = convention())]
+    #[arg(long, value_name = "NAME")]
     pub(crate) convention: Option<Convention>,
     /// Least label of a relevant document, for map, p@K and mrr [default: any above 0]
     #[arg(long, value_name = "X", value_parser = finite, allow_negative_numbers = true)]
     relevant_from: Option<f64>,
     /// Gain of a grade y, for ndcg@K and mean-ndcg: exponential, 2^y - 1, or linear, y [default:
     /// exponential]
-    #[arg(long, value_name = "NAME", value_parser = gain())]
+    #[arg(long, value_name = "NAME")]
     gain: Option<Gain>,
     /// Largest grade of the scale, for err [default: the largest label of the data]
     #[arg(long, value_name = "G", value_parser = grade, allow_negative_numbers = true)]
@@ -174,30 +166,6 @@ impl RulesArgs {
 fn grade(text: &str) -> Result<f64, String> {
     let grade = finite(text).ok().filter(|grade| *grade > 0.0);
     grade.ok_or_else(|| "expected a number above 0".to_owned())
-}
-
-/// Parses the name of a gain.
-fn gain() -> impl TypedValueParser<Value = Gain> {
-    PossibleValuesParser::new(["exponential", "linear"])
-        .map(|name| name.parse().unwrap_or_default())
-}
-
-pub(crate) const QUERY_WEIGHT_HELP: &str = "What a query of n examples counts: uniform 1, so \
-    that examples count alike; pairs n, so that pairs do; size 1/n, so that queries do";
-
-/// Parses the name of a query weight.
-pub(crate) fn query_weight() -> impl TypedValueParser<Value = QueryWeight> {
-    PossibleValuesParser::new(QueryWeight::ALL.map(QueryWeight::name))
-        .map(|name| name.parse().unwrap_or_default())
-}
-
-pub(crate) const SCALE_HELP: &str = "Divide each column, once centred within queries: sd by its \
-    root mean square, max by its largest absolute value. Weights stay in the units of the data";
-
-/// Parses the name of a scale.
-pub(crate) fn scale() -> impl TypedValueParser<Value = Scale> {
-    PossibleValuesParser::new(Scale::ALL.map(Scale::name))
-        .map(|name| name.parse().unwrap_or_default())
 }
 
 pub(crate) const LAMBDAS_HELP: &str = "Ridge parameters to try, separated by commas: numbers such \

@@ -62,7 +62,7 @@ pub(crate) struct LetorArgs {
     #[arg(value_parser = auto_or::<StrategyKind>(StrategyKind::ALL.map(StrategyKind::name)))]
     strategy: std::option::Option<StrategyKind>,
     #[arg(long, value_name = "NAME", default_value = "uniform")]
-    #[arg(value_parser = args::query_weight(), help = args::QUERY_WEIGHT_HELP)]
+    #[arg(help = QueryWeight::HELP)]
     query_weight: QueryWeight,
     #[command(flatten)]
     target: TargetOptions,

@@ -17,7 +17,7 @@ use rankrls::ridge::{
 use rankrls::{ColumnClasses, Dataset, Lambda, Model, QueryWeight, Scale, Solver, memory};
 use serde::Serialize;
 
-use super::args::{self, Lambdas, auto_or, usage};
+use super::args::{Lambdas, auto_or, usage};
 use super::console::{Condition, Console, Interrupt, warn_of_edge, warn_of_lost_digits};
 use super::data::{Sizes, TrainingData, check_one_stdin, warn_of_few_queries};
 use super::output::{OutputFile, format_exact, measure, number, print_report, table};
@@ -55,10 +55,10 @@ pub(crate) struct TrainArgs {
     #[arg(value_parser = auto_or::<Solver>(Solver::ALL.map(Solver::name)))]
     solver: std::option::Option<Solver>,
     #[arg(long, value_name = "NAME", default_value = "uniform")]
-    #[arg(value_parser = args::query_weight(), help = args::QUERY_WEIGHT_HELP)]
+    #[arg(help = QueryWeight::HELP)]
     query_weight: QueryWeight,
     #[arg(long, value_name = "NAME", default_value = "none")]
-    #[arg(value_parser = args::scale(), help = args::SCALE_HELP)]
+    #[arg(help = Scale::HELP)]
     scale: Scale,
     /// Scale of the training labels within each query, as for select; errors are in its units
     #[arg(long, value_name = "SCALE", value_enum, default_value = "raw")]

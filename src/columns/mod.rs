@@ -21,8 +21,8 @@ use rayon::prelude::*;
 use crate::data::{Column, Dataset, IndexBase, Queries};
 use crate::interrupt::heed;
 use classes::{Canonicaliser, Classes};
-pub use query_weight::{QueryWeight, UnknownQueryWeight};
-pub use scale::{Scale, UnknownScale};
+pub use query_weight::QueryWeight;
+pub use scale::Scale;
 
 /// The sign by which a candidate's stored column differs from its feature's.
 type Sign = i8;

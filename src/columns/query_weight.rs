@@ -1,12 +1,9 @@
 //! What a query counts.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use crate::data::Queries;
+use crate::names::names;
 
 /// How much a query counts, by the number of its examples `|Q|`: the factor `omega_Q` in the
 /// objective `sum_Q omega_Q |L_Q (y_Q - f_Q)|^2 + lambda |w|^2` and in the leave-query-out error.
@@ -34,23 +31,13 @@ pub enum QueryWeight {
     Size,
 }
 
-/// A name that no weight has.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("no query weight is called {0:?}: expected one of uniform, pairs, size")]
-pub struct UnknownQueryWeight(pub String);
+names!(QueryWeight, "query weight", Uniform => "uniform", Pairs => "pairs", Size => "size");
 
 impl QueryWeight {
-    /// All weights.
-    pub const ALL: [Self; 3] = [Self::Uniform, Self::Pairs, Self::Size];
-
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Uniform => "uniform",
-            Self::Pairs => "pairs",
-            Self::Size => "size",
-        }
-    }
+    /// Help of the options that take a weight.
+    #[cfg(feature = "cli")]
+    pub const HELP: &str = "What a query of n examples counts: uniform 1, so that examples count \
+        alike; pairs n, so that pairs do; size 1/n, so that queries do";
 
     /// `omega_Q` of a query of `examples`.
     pub fn of(self, examples: usize) -> f64 {
@@ -79,35 +66,9 @@ impl QueryWeight {
     }
 }
 
-impl fmt::Display for QueryWeight {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl FromStr for QueryWeight {
-    type Err = UnknownQueryWeight;
-
-    fn from_str(name: &str) -> Result<Self, UnknownQueryWeight> {
-        let mut weights = Self::ALL.into_iter();
-        weights
-            .find(|weight| weight.name() == name)
-            .ok_or_else(|| UnknownQueryWeight(name.to_owned()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn weights_have_names() {
-        for weight in QueryWeight::ALL {
-            assert_eq!(weight.to_string().parse(), Ok(weight));
-        }
-        let error = "rows".parse::<QueryWeight>().unwrap_err();
-        assert!(error.to_string().contains("uniform, pairs, size"));
-    }
 
     #[test]
     fn rows_are_scaled_by_the_root_of_their_querys_weight() {

@@ -1,10 +1,8 @@
 //! What columns are divided by.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
+
+use crate::names::names;
 
 /// What each column is divided by before anything is learned from it, so that one `lambda` suits
 /// columns of different sizes. Weights stay in the units of the data.
@@ -30,23 +28,13 @@ pub enum Scale {
     Max,
 }
 
-/// A name that no scale has.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("no scale is called {0:?}: expected one of none, sd, max")]
-pub struct UnknownScale(pub String);
+names!(Scale, "scale", None => "none", Sd => "sd", Max => "max");
 
 impl Scale {
-    /// All scales.
-    pub const ALL: [Self; 3] = [Self::None, Self::Sd, Self::Max];
-
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Sd => "sd",
-            Self::Max => "max",
-        }
-    }
+    /// Help of the options that take a scale.
+    #[cfg(feature = "cli")]
+    pub const HELP: &str = "Divide each column, once centred within queries: sd by its root mean \
+        square, max by its largest absolute value. Weights stay in the units of the data";
 
     /// Whether columns are taken as they are.
     pub fn is_none(&self) -> bool {
@@ -69,38 +57,12 @@ impl Scale {
     }
 }
 
-impl fmt::Display for Scale {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl FromStr for Scale {
-    type Err = UnknownScale;
-
-    fn from_str(name: &str) -> Result<Self, UnknownScale> {
-        let mut scales = Self::ALL.into_iter();
-        scales
-            .find(|scale| scale.name() == name)
-            .ok_or_else(|| UnknownScale(name.to_owned()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::QueryWeight;
     use crate::columns::ColumnClasses;
     use crate::data::read::ReadOptions;
-
-    #[test]
-    fn scales_have_names() {
-        for scale in Scale::ALL {
-            assert_eq!(scale.to_string().parse(), Ok(scale));
-        }
-        let error = "variance".parse::<Scale>().unwrap_err();
-        assert!(error.to_string().contains("none, sd, max"));
-    }
 
     /// The columns centre to (3, -3, 0, 0, 0) and (0, 0, 2e200, -1e200, -1e200).
     #[test]

@@ -7,8 +7,9 @@ use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 use super::Selected;
+use crate::UnknownName;
 use crate::greedy::SelectError;
-use crate::greedy::{StrategyKind, UnknownStrategy};
+use crate::greedy::StrategyKind;
 
 /// A strategy, perhaps on a number of candidates that are drawn in every step: `lowmem`,
 /// `sampled:500`.
@@ -25,7 +26,7 @@ pub struct Contestant {
 pub enum ContestantError {
     /// No such strategy.
     #[error(transparent)]
-    Unknown(#[from] UnknownStrategy),
+    Unknown(#[from] UnknownName),
     /// What follows the colon is no number of candidates.
     #[error("expected a number of candidates from 1 on after the colon, found {0:?}")]
     NotANumber(String),

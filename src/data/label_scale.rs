@@ -1,11 +1,11 @@
 //! The scale of the labels that are learnt from.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use super::Queries;
+use crate::names::names;
 
 /// A transformation of the training labels, query by query. It leaves the order of the examples
 /// of a query alone, so measures of rankings do not see it; errors are in its units.
@@ -37,17 +37,9 @@ pub enum LabelScale {
     Rank,
 }
 
-impl LabelScale {
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Raw => "raw",
-            Self::SqrtSd => "sqrt-sd",
-            Self::Unit => "unit",
-            Self::Rank => "rank",
-        }
-    }
+names!(LabelScale, "scale of labels", Raw => "raw", SqrtSd => "sqrt-sd", Unit => "unit", Rank => "rank");
 
+impl LabelScale {
     /// Whether labels stay as they are.
     pub fn is_raw(&self) -> bool {
         *self == Self::Raw
@@ -109,12 +101,6 @@ fn rank(labels: &mut [f64]) {
         first += count;
     }
     labels.copy_from_slice(&ranks);
-}
-
-impl fmt::Display for LabelScale {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::{check_labels, check_values};
-use super::refit::Refit as Weights;
+use super::refit::RefittedWeights;
 use super::target::{REFIT_BLEND, REFIT_LAMBDA};
 use super::teacher::{Lesson, learnt};
 use super::{
@@ -96,20 +96,21 @@ impl<'a> Greedy<'a> {
         options: &SelectionOptions,
         recorded: &'a [Step],
     ) -> Result<Self, SelectError> {
-        let (queries, weight) = (candidates.queries(), candidates.query_weight());
+        let queries = candidates.queries();
+        let scales = candidates.query_weight().row_scales(queries);
         let ranking = options.ranking(labels, queries)?;
         let own = learnt(candidates, labels, plan);
         let blended = |share: f64| lesson.as_ref().map(|lesson| lesson.blended(&own, share));
         let refit = (plan.target.refit == Some(Refit::CrossFitted)).then_some(REFIT_BLEND);
         let refit = refit
             .and_then(blended)
-            .map(|target| Weights::new(target, REFIT_LAMBDA));
+            .map(|target| RefittedWeights::new(target, REFIT_LAMBDA));
         let (learnt, own) = match plan.target.blend.and_then(blended) {
             Some(target) => (target, Some(own)),
             None => (own, None),
         };
         let (lambda, steps) = (options.lambda, plan.steps);
-        let state = State::of_target(learnt, queries, weight, refit, lambda, steps);
+        let state = State::of_target(learnt, queries, scales, refit, lambda, steps);
         check_labels(state.labels())?;
         check_values(candidates, lambda)?;
         Ok(Self {

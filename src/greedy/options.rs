@@ -40,21 +40,19 @@ pub struct SelectionOptions {
     )]
     #[cfg_attr(feature = "cli", arg(help = args::criterion_help()))]
     pub criterion: Criterion,
-    /// What a query of n examples counts: uniform 1, so that examples count alike; pairs n, so
-    /// that pairs do; size 1/n, so that queries do
+    /// How much a query counts.
     #[cfg_attr(
         feature = "cli",
         arg(long, value_name = "NAME", default_value = "uniform")
     )]
-    #[cfg_attr(feature = "cli", arg(value_parser = args::query_weight()))]
+    #[cfg_attr(feature = "cli", arg(help = QueryWeight::HELP))]
     pub query_weight: QueryWeight,
-    /// Divide each column, once centred within queries: sd by its root mean square, max by its
-    /// largest absolute value. Weights stay in the units of the data
+    /// What each column is divided by.
     #[cfg_attr(
         feature = "cli",
         arg(long, value_name = "NAME", default_value = "none")
     )]
-    #[cfg_attr(feature = "cli", arg(value_parser = args::scale()))]
+    #[cfg_attr(feature = "cli", arg(help = Scale::HELP))]
     #[serde(default, skip_serializing_if = "Scale::is_none")]
     pub scale: Scale,
     /// Judge only N candidates a step, drawn at random [default: all; 59 with --strategy sampled]
@@ -189,7 +187,6 @@ impl SelectionOptions {
 mod args {
     use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-    use crate::columns::{QueryWeight, Scale};
     use crate::greedy::StrategyKind;
     use crate::metrics::Metric;
 
@@ -197,16 +194,6 @@ mod args {
         let names = StrategyKind::ALL.into_iter().map(StrategyKind::name);
         PossibleValuesParser::new(std::iter::once("auto").chain(names))
             .map(|name| name.parse().ok())
-    }
-
-    pub(super) fn query_weight() -> impl TypedValueParser<Value = QueryWeight> {
-        PossibleValuesParser::new(QueryWeight::ALL.map(QueryWeight::name))
-            .map(|name| name.parse().unwrap_or_default())
-    }
-
-    pub(super) fn scale() -> impl TypedValueParser<Value = Scale> {
-        PossibleValuesParser::new(Scale::ALL.map(Scale::name))
-            .map(|name| name.parse().unwrap_or_default())
     }
 
     pub(super) fn criterion_help() -> String {

@@ -165,26 +165,26 @@ mod tests {
                 ..options
             };
             assert!(estimate.fits && estimate.able);
-            let plan = plan(&candidates, held, &asked).unwrap();
-            assert_eq!(plan.memory, estimate.memory);
-            assert!(plan_fits(&candidates, held, &asked, estimate.total));
-            // With less, a teacher takes another solver.
-            let less = plan_fits(&candidates, held, &asked, estimate.total - 1);
-            assert!(!less || estimate.strategy.distils());
+            let within = |limit| {
+                let options = SelectionOptions {
+                    max_memory: limit,
+                    ..asked
+                };
+                plan(&candidates, held, &options)
+            };
+            let unlimited = within(None).unwrap();
+            assert_eq!(unlimited.memory, estimate.memory);
+            assert_eq!(within(Some(estimate.total)), Ok(unlimited));
+            match (unlimited.teacher, within(Some(estimate.total - 1))) {
+                (None, less) => assert!(matches!(less, Err(SelectError::Memory { .. }))),
+                // The teacher takes a solver of less memory.
+                (Some(teacher), less) => {
+                    let less = less.unwrap();
+                    assert!(less.memory < unlimited.memory);
+                    assert_ne!(less.teacher.unwrap().solver, teacher.solver);
+                }
+            }
         }
-    }
-
-    fn plan_fits(
-        candidates: &ColumnClasses,
-        held: u64,
-        options: &SelectionOptions,
-        limit: u64,
-    ) -> bool {
-        let options = SelectionOptions {
-            max_memory: Some(limit),
-            ..*options
-        };
-        plan(candidates, held, &options).is_ok()
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::kernels;
 
 /// Weights for a target, feature by feature.
 #[derive(Debug, Clone)]
-pub(super) struct Refit {
+pub(super) struct RefittedWeights {
     lambda: f64,
     /// `t`, centred, `m`.
     target: Vec<f64>,
@@ -23,7 +23,7 @@ pub(super) struct Refit {
     moments: Vec<f64>,
 }
 
-impl Refit {
+impl RefittedWeights {
     pub(super) fn new(target: Vec<f64>, lambda: f64) -> Self {
         Self {
             lambda,

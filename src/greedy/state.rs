@@ -32,7 +32,7 @@ use rayon::prelude::*;
 use super::addition::{Addition, LastStep, Part, centre, centred, subtract_products_in_parallel};
 use super::condition::{Condition, solve_transposed};
 use super::folds::Folds;
-use super::refit::Refit;
+use super::refit::RefittedWeights;
 use crate::data::{Column, Queries};
 use crate::kernels;
 use crate::{Lambda, QueryWeight};
@@ -74,7 +74,7 @@ pub struct State {
     /// Takes over when `Phi` and `H` lose too many digits.
     folds: Option<Box<Folds>>,
     /// The weights, where they are fitted to other labels.
-    refit: Option<Box<Refit>>,
+    refit: Option<Box<RefittedWeights>>,
 }
 
 /// `L y`, times the roots of the queries' weights.
@@ -120,31 +120,16 @@ impl State {
     ) -> Self {
         let scales = weight.row_scales(queries);
         let labels = centred_and_scaled(labels, queries, scales.as_deref());
-        Self::empty(labels, queries.clone(), scales, lambda, capacity)
+        Self::of_target(labels, queries, scales, None, lambda, capacity)
     }
 
-    /// The same for labels that are centred and scaled by the roots of the queries' weights, with
-    /// weights that are fitted to another such target by `refit`, if there is one.
+    /// The same for labels that are centred and times `scales`, the roots of the queries' weights by
+    /// example, with weights that are fitted to another such target by `refit`, if there is one.
     pub(super) fn of_target(
         labels: Vec<f64>,
         queries: &Queries,
-        weight: QueryWeight,
-        refit: Option<Refit>,
-        lambda: Lambda,
-        capacity: usize,
-    ) -> Self {
-        let scales = weight.row_scales(queries);
-        Self {
-            refit: refit.map(Box::new),
-            ..Self::empty(labels, queries.clone(), scales, lambda, capacity)
-        }
-    }
-
-    /// Before the first step, for `labels` that are centred and scaled.
-    fn empty(
-        labels: Vec<f64>,
-        queries: Queries,
         scales: Option<Vec<f64>>,
+        refit: Option<RefittedWeights>,
         lambda: Lambda,
         capacity: usize,
     ) -> Self {
@@ -167,8 +152,8 @@ impl State {
             largest_pivot: 0.0,
             selected: Vec::new(),
             folds: None,
-            refit: None,
-            queries,
+            refit: refit.map(Box::new),
+            queries: queries.clone(),
         }
     }
 
@@ -190,7 +175,7 @@ impl State {
     /// The state of the same data before the first step, without room for one.
     pub(super) fn without_features(&self) -> Self {
         let (labels, scales) = (self.labels.clone(), self.scales.clone());
-        Self::empty(labels, self.queries.clone(), scales, self.lambda, 0)
+        Self::of_target(labels, &self.queries, scales, None, self.lambda, 0)
     }
 
     /// The ridge parameter.
@@ -408,11 +393,7 @@ impl State {
 
     fn sole_query(&self, column: Column<'_>) -> Option<usize> {
         let (&first, &last) = (column.rows.first()?, column.rows.last()?);
-        let query = self
-            .queries
-            .offsets()
-            .partition_point(|&offset| offset <= first)
-            - 1;
+        let query = self.queries.of_row(first as usize);
         (last < self.queries.offsets()[query + 1]).then_some(query)
     }
 

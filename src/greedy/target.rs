@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use super::StrategyKind;
 use crate::Lambda;
 use crate::data::{Dataset, LabelScale};
+use crate::names::names;
 
 /// Share of the labels in the target of cross-fitted weights; the rest is the teacher's.
 pub(super) const REFIT_BLEND: f64 = 0.25;
@@ -60,7 +61,6 @@ impl<'a> From<&'a Dataset<'_>> for Target<'a> {
 /// What the weights of the selected features are fitted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Refit {
     /// What the features were selected by: the labels, or the target of `distil`.
     Labels,
@@ -69,21 +69,7 @@ pub enum Refit {
     CrossFitted,
 }
 
-impl Refit {
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Labels => "labels",
-            Self::CrossFitted => "cross-fitted",
-        }
-    }
-}
-
-impl fmt::Display for Refit {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
+names!(Refit, "target of weights", Labels => "labels", CrossFitted => "cross-fitted");
 
 /// What is learnt from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
@@ -100,7 +86,7 @@ pub struct TargetOptions {
     pub labels: LabelScale,
     /// Labels to fit the weights to: labels, or cross-fitted, three quarters of what a teacher
     /// predicts [default: labels; cross-fitted with --strategy distil]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "TARGET", value_enum))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TARGET"))]
     #[cfg_attr(feature = "cli", arg(hide_possible_values = true))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refit: Option<Refit>,

@@ -108,6 +108,9 @@ impl Lesson {
         };
         let labels = learnt(candidates, target.labels, plan);
         check_labels(&labels)?;
+        if labels.iter().all(|label| *label == 0.0) {
+            return Err(SelectError::ConstantLabels);
+        }
         if let Some(scores) = target.teacher {
             let scores = weighted(candidates, scores);
             return Self::given(scores, &labels, candidates.queries()).map(Some);
@@ -131,9 +134,6 @@ impl Lesson {
                 queries,
                 expected: FEWEST_QUERIES,
             });
-        }
-        if labels.iter().all(|label| *label == 0.0) {
-            return Err(SelectError::ConstantLabels);
         }
         let count = lambdas.as_slice().len();
         let problem = RidgeProblem::of_classes(candidates, labels, solver, count)?;

@@ -78,7 +78,7 @@ pub use metric::{Labels, Metric, parse_list};
 pub use paired::{Paired, PairedOptions, paired};
 pub use rules::{Context, Convention, Gain, Rules};
 
-/// Why a measure or convention has no such name, or labels and scores cannot be evaluated.
+/// Why a measure has no such name, or labels and scores cannot be evaluated.
 #[derive(Debug, Clone, PartialEq, Error)]
 #[non_exhaustive]
 pub enum MetricsError {
@@ -96,12 +96,6 @@ pub enum MetricsError {
         "empty name in the list of metrics {0:?}: expected names separated by single commas, such as map,ndcg@10"
     )]
     EmptyItem(String),
-    /// No such convention.
-    #[error("unknown convention {0:?}: expected one of letor, standard")]
-    Convention(String),
-    /// No such gain.
-    #[error("unknown gain {0:?}: expected one of linear, exponential")]
-    Gain(String),
     /// A label below 0, of which a measure that needs grades has no value.
     #[error(
         "{metric} needs grades, from 0 on: the label of row {number}, in query {query}, is {label}; these measures take any label: {any}",

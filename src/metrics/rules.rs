@@ -1,11 +1,8 @@
 //! The rules by which measures read labels and ranks.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 
-use super::MetricsError;
+use crate::names::names;
 
 /// How ranks are discounted, ties broken and undefined queries treated; the
 /// [module](super) has the table. Written `letor` and `standard`.
@@ -18,6 +15,8 @@ pub enum Convention {
     #[default]
     Standard,
 }
+
+names!(Convention, "convention", Letor => "letor", Standard => "standard");
 
 impl Convention {
     /// Discount of the 1-based `rank`: 1 at rank 1 and not increasing.
@@ -37,27 +36,6 @@ impl Convention {
     }
 }
 
-impl fmt::Display for Convention {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Letor => "letor",
-            Self::Standard => "standard",
-        })
-    }
-}
-
-impl FromStr for Convention {
-    type Err = MetricsError;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        match name {
-            "letor" => Ok(Self::Letor),
-            "standard" => Ok(Self::Standard),
-            _ => Err(MetricsError::Convention(name.to_owned())),
-        }
-    }
-}
-
 /// What a document is worth by its grade `y`, its label. Written `linear` and `exponential`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -68,6 +46,8 @@ pub enum Gain {
     #[default]
     Exponential,
 }
+
+names!(Gain, "gain", Linear => "linear", Exponential => "exponential");
 
 impl Gain {
     #[expect(
@@ -83,27 +63,6 @@ impl Gain {
         match self {
             Self::Linear => label,
             Self::Exponential => label.exp2() - 1.0,
-        }
-    }
-}
-
-impl fmt::Display for Gain {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Self::Linear => "linear",
-            Self::Exponential => "exponential",
-        })
-    }
-}
-
-impl FromStr for Gain {
-    type Err = MetricsError;
-
-    fn from_str(name: &str) -> Result<Self, Self::Err> {
-        match name {
-            "linear" => Ok(Self::Linear),
-            "exponential" => Ok(Self::Exponential),
-            _ => Err(MetricsError::Gain(name.to_owned())),
         }
     }
 }
@@ -204,22 +163,6 @@ impl Context {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn conventions_and_gains_have_names() {
-        for convention in [Convention::Letor, Convention::Standard] {
-            assert_eq!(convention.to_string().parse(), Ok(convention));
-            let json = serde_json::to_string(&convention).unwrap();
-            assert_eq!(json, format!("\"{convention}\""));
-        }
-        let error = "LETOR".parse::<Convention>().unwrap_err();
-        assert!(error.to_string().contains("letor, standard"), "{error}");
-        for gain in [Gain::Linear, Gain::Exponential] {
-            assert_eq!(gain.to_string().parse(), Ok(gain));
-        }
-        let error = "log".parse::<Gain>().unwrap_err();
-        assert!(error.to_string().contains("linear, exponential"), "{error}");
-    }
 
     #[test]
     fn discounts_of_the_first_ranks() {

@@ -12,6 +12,7 @@ use crate::greedy::{
 use crate::ridge::{
     Convergence, Holdout, HoldoutScheme, RidgeProblem, Solver, TrainError, TrainOptions,
 };
+use crate::setters::setters;
 use crate::{InvalidLambda, Lambda};
 
 /// Greedy RankRLS fitted to a data set: a linear model over the features it selected.
@@ -92,62 +93,32 @@ impl GreedyRankRlsParams {
         Ok(self)
     }
 
-    /// The strategy. The default is the fastest exact one that fits into memory.
-    #[must_use]
-    pub fn strategy(mut self, strategy: StrategyKind) -> Self {
-        self.0.strategy = Some(strategy);
-        self
-    }
+    setters! {
+        /// The strategy. The default is the fastest exact one that fits into memory.
+        strategy: StrategyKind => 0.strategy;
 
-    /// What each step improves most. The default is [`Criterion::Squared`].
-    #[must_use]
-    pub fn criterion(mut self, criterion: Criterion) -> Self {
-        self.0.criterion = criterion;
-        self
-    }
+        /// What each step improves most. The default is [`Criterion::Squared`].
+        criterion: Criterion => 0.criterion;
 
-    /// What a query counts. The default is [`QueryWeight::Uniform`].
-    #[must_use]
-    pub fn query_weight(mut self, weight: QueryWeight) -> Self {
-        self.0.query_weight = weight;
-        self
-    }
+        /// What a query counts. The default is [`QueryWeight::Uniform`].
+        query_weight: QueryWeight => 0.query_weight;
 
-    /// What is learnt from: the scale of the labels, the teacher, the weights. By default the raw
-    /// labels, and the teacher of [`StrategyKind::Distil`] where that is the strategy.
-    #[must_use]
-    pub fn target(mut self, target: TargetOptions) -> Self {
-        self.0.target = target;
-        self
-    }
+        /// What is learnt from: the scale of the labels, the teacher, the weights. By default the raw
+        /// labels, and the teacher of [`StrategyKind::Distil`] where that is the strategy.
+        target: TargetOptions => 0.target;
 
-    /// What each column is divided by. The default is [`Scale::None`].
-    #[must_use]
-    pub fn scale(mut self, scale: Scale) -> Self {
-        self.0.scale = scale;
-        self
-    }
+        /// What each column is divided by. The default is [`Scale::None`].
+        scale: Scale => 0.scale;
 
-    /// Candidates drawn at random in each step, 1 or more. By default all are judged, and
-    /// [`StrategyKind::DEFAULT_SAMPLE`] by `sampled`.
-    #[must_use]
-    pub fn sample(mut self, size: usize) -> Self {
-        self.0.sample = Some(size);
-        self
-    }
+        /// Candidates drawn at random in each step, 1 or more. By default all are judged, and
+        /// [`StrategyKind::DEFAULT_SAMPLE`] by `sampled`.
+        sample: usize => 0.sample;
 
-    /// The seed of random draws. The default is 1.
-    #[must_use]
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.0.seed = seed;
-        self
-    }
+        /// The seed of random draws. The default is 1.
+        seed: u64 => 0.seed;
 
-    /// Bytes that data, candidates and strategy may take together. No limit by default.
-    #[must_use]
-    pub fn max_memory(mut self, bytes: u64) -> Self {
-        self.0.max_memory = Some(bytes);
-        self
+        /// Bytes that data, candidates and strategy may take together. No limit by default.
+        max_memory: u64 => 0.max_memory;
     }
 
     /// Selects features of `data` and fits their weights.
@@ -211,9 +182,6 @@ impl RankRls {
     pub fn params() -> RankRlsParams {
         RankRlsParams {
             lambda: Lambda::ONE,
-            query_weight: QueryWeight::default(),
-            scale: Scale::None,
-            labels: LabelScale::Raw,
             options: TrainOptions::new(),
             holdout: None,
         }
@@ -273,9 +241,6 @@ impl RankRls {
 #[derive(Debug, Clone, Copy)]
 pub struct RankRlsParams {
     lambda: Lambda,
-    query_weight: QueryWeight,
-    scale: Scale,
-    labels: LabelScale,
     options: TrainOptions,
     holdout: Option<HoldoutScheme>,
 }
@@ -290,48 +255,26 @@ impl RankRlsParams {
         Ok(self)
     }
 
-    /// The solver. The default is the fastest that fits into memory
-    /// ([`TrainOptions::solver`]).
-    #[must_use]
-    pub fn solver(mut self, solver: Solver) -> Self {
-        self.options = self.options.solver(solver);
-        self
-    }
+    setters! {
+        /// The solver. The default is the fastest that fits into memory
+        /// ([`TrainOptions::solver`]).
+        solver: Solver => options.solver;
 
-    /// What a query counts. The default is [`QueryWeight::Uniform`].
-    #[must_use]
-    pub fn query_weight(mut self, weight: QueryWeight) -> Self {
-        (self.query_weight, self.options) = (weight, self.options.query_weight(weight));
-        self
-    }
+        /// What a query counts. The default is [`QueryWeight::Uniform`].
+        query_weight: QueryWeight => options.query_weight;
 
-    /// The scale of the labels. The default is [`LabelScale::Raw`](crate::data::LabelScale::Raw).
-    #[must_use]
-    pub fn labels(mut self, labels: LabelScale) -> Self {
-        (self.labels, self.options) = (labels, self.options.labels(labels));
-        self
-    }
+        /// The scale of the labels. The default is [`LabelScale::Raw`].
+        labels: LabelScale => options.labels;
 
-    /// What each column is divided by. The default is [`Scale::None`].
-    #[must_use]
-    pub fn scale(mut self, scale: Scale) -> Self {
-        (self.scale, self.options) = (scale, self.options.scale(scale));
-        self
-    }
+        /// What each column is divided by. The default is [`Scale::None`].
+        scale: Scale => options.scale;
 
-    /// The examples to hold out, with any solver. The default is leave-query-out, except with
-    /// solver `cg` and for data of one query.
-    #[must_use]
-    pub fn holdout(mut self, scheme: HoldoutScheme) -> Self {
-        self.holdout = Some(scheme);
-        self
-    }
+        /// The examples to hold out, with any solver. The default is leave-query-out, except with
+        /// solver `cg` and for data of one query.
+        holdout: HoldoutScheme => holdout;
 
-    /// Bytes that data, column classes and solver may take together. No limit by default.
-    #[must_use]
-    pub fn max_memory(mut self, bytes: u64) -> Self {
-        self.options = self.options.max_memory(bytes);
-        self
+        /// Bytes that data, column classes and solver may take together. No limit by default.
+        max_memory: u64 => options.max_memory;
     }
 
     /// Fits weights to `data`.
@@ -340,7 +283,7 @@ impl RankRlsParams {
     /// [`TrainError`] for data without a column that varies within a query, for a hold-out scheme
     /// that they do not allow, and where memory or numbers fail.
     pub fn fit(&self, data: &Dataset<'_>) -> Result<RankRls, TrainError> {
-        let classes = ColumnClasses::scaled(data, QueryWeight::Uniform, self.scale);
+        let classes = ColumnClasses::scaled(data, QueryWeight::Uniform, self.options.scale);
         let problem = RidgeProblem::among(data, &classes, data.memory(), &self.options)?;
         let solver = problem.solver();
         let trained = problem.train(self.lambda)?;
@@ -353,9 +296,9 @@ impl RankRlsParams {
         let weights = trained.weights();
         let choice = FeatureChoice::All;
         let model = Model::from_weights(&weights, choice, self.lambda, data, &classes.summary())
-            .with_query_weight(self.query_weight)
-            .with_labels(self.labels)
-            .with_scale(self.scale);
+            .with_query_weight(self.options.query_weight)
+            .with_labels(self.options.labels)
+            .with_scale(self.options.scale);
         Ok(RankRls {
             features: weights.features,
             weights: weights.values.into(),
@@ -420,6 +363,11 @@ mod tests {
         let folds = "folds:3".parse().unwrap();
         let model = params.holdout(folds).fit(&data).unwrap();
         assert_eq!(model.holdout(), Some(&trained.holdout_by(&folds).unwrap()));
+        let scaled = params.labels(LabelScale::Rank).fit(&data).unwrap();
+        let ranks = LabelScale::Rank.apply(data.labels(), data.queries());
+        let ranked = Dataset::new(data.x(), ranks, data.queries().clone()).unwrap();
+        assert_eq!(scaled.weights(), params.fit(&ranked).unwrap().weights());
+        assert_eq!(scaled.model().target().labels, LabelScale::Rank);
         let iterated = params.solver(Solver::ConjugateGradients);
         assert_eq!(iterated.fit(&data).unwrap().holdout(), None);
     }

@@ -181,7 +181,7 @@ struct Lane {
     norm: f64,
     /// Whether this round finds the true residual: the direction is the coefficients.
     checks: bool,
-    /// Whether the coefficients are those that the task began with.
+    /// Whether the coefficients are still the start of the task.
     fresh: bool,
     /// True residual of the check before.
     before: f64,

@@ -1,8 +1,5 @@
 //! How to train: the solvers by name, what they need and what they cost, and the choice of one.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -10,6 +7,8 @@ use crate::columns::{ColumnClasses, QueryWeight, Scale, none_varies};
 use crate::data::{GIVE_QUERIES, LabelScale};
 use crate::kernels::LANES;
 use crate::memory::Bytes;
+use crate::names::names;
+use crate::setters::setters;
 
 /// The ways to solve for the weights, by the names that users give.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -24,6 +23,8 @@ pub enum Solver {
     #[serde(rename = "cg")]
     ConjugateGradients,
 }
+
+names!(Solver, "solver", Dual => "dual", Primal => "primal", ConjugateGradients => "cg");
 
 /// The size of a problem, as far as memory and time depend on it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -78,21 +79,9 @@ const EIGEN_FROM: usize = 32;
 pub(super) const LARGEST_BLOCK: usize = 256;
 
 impl Solver {
-    /// All solvers.
-    pub const ALL: [Self; 3] = [Self::Dual, Self::Primal, Self::ConjugateGradients];
-
     /// Seconds by [`cost`](Self::cost) from which on `auto` takes conjugate gradients rather than
     /// a solver that factors.
     pub const PATIENCE: f64 = 20.0;
-
-    /// The name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Dual => "dual",
-            Self::Primal => "primal",
-            Self::ConjugateGradients => "cg",
-        }
-    }
 
     /// Whether hold-out predictions come from one factorisation. Conjugate gradients train again
     /// for every group.
@@ -166,47 +155,17 @@ impl Solver {
 /// Examples whose hold-out predictions are computed at once, at least.
 pub(super) const BATCH: usize = 128;
 
-impl fmt::Display for Solver {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl FromStr for Solver {
-    type Err = TrainError;
-
-    fn from_str(name: &str) -> Result<Self, TrainError> {
-        let mut solvers = Self::ALL.into_iter();
-        solvers
-            .find(|solver| solver.name() == name)
-            .ok_or_else(|| TrainError::UnknownSolver(name.to_owned()))
-    }
-}
-
 /// How to train.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct TrainOptions {
-    solver: Option<Solver>,
-    pub(super) query_weight: QueryWeight,
-    pub(super) labels: LabelScale,
-    pub(super) scale: Scale,
+    pub(crate) solver: Option<Solver>,
+    pub(crate) query_weight: QueryWeight,
+    pub(crate) labels: LabelScale,
+    pub(crate) scale: Scale,
+    /// 0 counts as 1.
     pub(super) lambdas: usize,
     pub(super) largest_group: usize,
-    max_memory: Option<u64>,
-}
-
-impl Default for TrainOptions {
-    fn default() -> Self {
-        Self {
-            solver: None,
-            query_weight: QueryWeight::default(),
-            labels: LabelScale::default(),
-            scale: Scale::None,
-            lambdas: 1,
-            largest_group: 0,
-            max_memory: None,
-        }
-    }
+    pub(crate) max_memory: Option<u64>,
 }
 
 impl TrainOptions {
@@ -216,57 +175,31 @@ impl TrainOptions {
         Self::default()
     }
 
-    /// The solver. By default the cheaper of `dual` and `primal` if it takes no longer than
-    /// [`Solver::PATIENCE`] and fits into memory, else conjugate gradients.
-    #[must_use]
-    pub fn solver(mut self, solver: Solver) -> Self {
-        self.solver = Some(solver);
-        self
-    }
+    setters! {
+        /// The solver. By default the cheaper of `dual` and `primal` if it takes no longer than
+        /// [`Solver::PATIENCE`] and fits into memory, else conjugate gradients.
+        solver: Solver => solver;
 
-    /// What a query counts. The default is [`QueryWeight::Uniform`].
-    #[must_use]
-    pub fn query_weight(mut self, weight: QueryWeight) -> Self {
-        self.query_weight = weight;
-        self
-    }
+        /// What a query counts. The default is [`QueryWeight::Uniform`].
+        query_weight: QueryWeight => query_weight;
 
-    /// The scale of the labels. The default is [`LabelScale::Raw`].
-    #[must_use]
-    pub fn labels(mut self, labels: LabelScale) -> Self {
-        self.labels = labels;
-        self
-    }
+        /// The scale of the labels. The default is [`LabelScale::Raw`].
+        labels: LabelScale => labels;
 
-    /// What columns are divided by. The default is [`Scale::None`]. Column classes that were found
-    /// before have a scale of their own.
-    #[must_use]
-    pub fn scale(mut self, scale: Scale) -> Self {
-        self.scale = scale;
-        self
-    }
+        /// What columns are divided by. The default is [`Scale::None`]. Column classes that were found
+        /// before have a scale of their own.
+        scale: Scale => scale;
 
-    /// How many ridge parameters are going to be asked for, 1 by default: for many, the system
-    /// is decomposed once. Any number may be asked for whatever this says.
-    #[must_use]
-    pub fn lambdas(mut self, count: usize) -> Self {
-        self.lambdas = count;
-        self
-    }
+        /// How many ridge parameters are going to be asked for, 1 by default: for many, the system
+        /// is decomposed once. Any number may be asked for whatever this says.
+        lambdas: usize => lambdas;
 
-    /// Examples of the largest group that is going to be held out, where groups are larger than
-    /// queries: memory is counted for it. Any groups may be held out whatever this says.
-    #[must_use]
-    pub fn largest_group(mut self, examples: usize) -> Self {
-        self.largest_group = examples;
-        self
-    }
+        /// Examples of the largest group that is going to be held out, where groups are larger than
+        /// queries: memory is counted for it. Any groups may be held out whatever this says.
+        largest_group: usize => largest_group;
 
-    /// Bytes that data, column classes and solver may take together. No limit by default.
-    #[must_use]
-    pub fn max_memory(mut self, bytes: u64) -> Self {
-        self.max_memory = Some(bytes);
-        self
+        /// Bytes that data, column classes and solver may take together. No limit by default.
+        max_memory: u64 => max_memory;
     }
 
     /// The solver for a problem of this shape, with `held` bytes taken already.
@@ -352,9 +285,6 @@ pub enum TrainError {
         "the values or labels are too large: their products are no finite numbers; scale the data"
     )]
     NotFinite,
-    /// A name that no solver has.
-    #[error("no solver is called {0:?}: expected one of {names}", names = names(&Solver::ALL))]
-    UnknownSolver(String),
     /// A name that no hold-out scheme has.
     #[error("no hold-out scheme is called {found:?}: expected one of {expected}")]
     UnknownScheme {
@@ -393,12 +323,8 @@ fn remedy(fitting: &[Solver]) -> String {
     if fitting.is_empty() {
         return "no solver fits: allow more memory".to_owned();
     }
-    format!("these fit: {}", names(fitting))
-}
-
-fn names(solvers: &[Solver]) -> String {
-    let names: Vec<&str> = solvers.iter().map(|solver| solver.name()).collect();
-    names.join(", ")
+    let names: Vec<&str> = fitting.iter().map(|solver| solver.name()).collect();
+    format!("these fit: {}", names.join(", "))
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ impl<'a> RidgeProblem<'a> {
                 columns: dataset.width(),
             });
         }
-        let mut shape = Shape::new(&candidates, options.lambdas);
+        let mut shape = Shape::new(&candidates, options.lambdas.max(1));
         shape.largest_group = shape.largest_group.max(options.largest_group);
         let solver = options.choose(&shape, held.saturating_add(candidates.memory()))?;
         tracing::info!(%solver, rows = shape.rows, classes = shape.classes, "training");

@@ -263,7 +263,11 @@ fn what_cannot_be_taught_is_refused() {
         labels: vec![2.0; 24],
         ..pairs(12)
     };
-    assert_eq!(refusal(&equal.dataset()), SelectError::ConstantLabels);
+    let equal = equal.dataset();
+    let taught = equal.clone().with_teacher((0..24).map(f64::from).collect());
+    for equal in [equal, taught.unwrap()] {
+        assert_eq!(refusal(&equal), SelectError::ConstantLabels);
+    }
     let problem = pairs(12);
     let turned = problem.labels.iter().map(|label| -label).collect();
     let data = problem.dataset().with_teacher(turned).unwrap();

@@ -153,7 +153,7 @@ fn close(found: Option<f64>, expected: Option<f64>) -> bool {
 
 /// Labels and scores with many ties, of `sizes` documents.
 fn query(sizes: std::ops::Range<usize>) -> impl Strategy<Value = (Vec<f64>, Vec<f64>)> {
-    let label = prop_oneof![4 => (0..4i32).prop_map(f64::from), 1 => -0.5..3.0];
+    let label = prop_oneof![4 => (0..4i32).prop_map(f64::from), 1 => -2.0..3.0];
     let score = (0..4i32).prop_map(|score| f64::from(score) / 3.0);
     prop::collection::vec((label, score), sizes).prop_map(|pairs| pairs.into_iter().unzip())
 }

@@ -58,10 +58,10 @@ pub(crate) struct CompareArgs {
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
     #[arg(long, value_name = "NAME", default_value = "uniform")]
-    #[arg(value_parser = args::query_weight(), help = args::QUERY_WEIGHT_HELP)]
+    #[arg(help = QueryWeight::HELP)]
     query_weight: QueryWeight,
     #[arg(long, value_name = "NAME", default_value = "none")]
-    #[arg(value_parser = args::scale(), help = args::SCALE_HELP)]
+    #[arg(help = Scale::HELP)]
     scale: Scale,
     #[command(flatten)]
     target: TargetOptions,

@@ -4,14 +4,15 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankrls::data::read::Format;
 use rankrls::data::{DataFiles, MatrixLayout, Part};
 use rankrls::{Dataset, IndexBase};
 
 use crate::cli::args::usage;
 use crate::cli::console::Console;
-use crate::cli::data::{DataArgs, check_one_stdin, format_name, read_named};
+use crate::cli::data::{DataArgs, check_one_stdin, read_named};
 use crate::cli::output::{CompleteFile, OutputFile, print};
 
 /// Convert data to another format
@@ -39,16 +40,33 @@ pub(crate) struct ConvertArgs {
 }
 
 fn long_about() -> String {
-    let formats = Format::ALL.map(|format| format!("{} ({})", format.title(), format.files()));
-    let formats = match formats.split_last() {
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
-    };
+    let formats = written().map(|format| format!("{} ({})", format.title(), format.files()));
+    let formats = list(formats);
     format!(
         "Convert data to another format\n\nFormats are {formats}. Names of columns go to \
          NAME.names.txt. What is written reads back the same to the last bit: labels, queries, \
          values, and columns that nothing uses."
     )
+}
+
+/// The formats that data are written in.
+fn written() -> impl Iterator<Item = Format> {
+    Format::ALL.into_iter().filter(|format| format.is_written())
+}
+
+/// Parses the name of a format that data are written in.
+fn written_name() -> impl TypedValueParser<Value = Format> {
+    let names = [Format::Auto].into_iter().chain(written());
+    PossibleValuesParser::new(names.map(Format::name)).map(|name| name.parse().unwrap_or_default())
+}
+
+/// `a, b and c`.
+fn list(items: impl Iterator<Item = String>) -> String {
+    let items: Vec<String> = items.collect();
+    match items.split_last() {
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
 }
 
 pub(crate) fn run(args: &ConvertArgs, console: Console) -> Result<()> {
@@ -64,20 +82,14 @@ pub(crate) fn run(args: &ConvertArgs, console: Console) -> Result<()> {
 #[derive(Debug, Args)]
 pub(super) struct TargetArgs {
     /// Format to write: auto goes by the ending, as in reading
-    #[arg(long, value_name = "FORMAT", value_parser = format_name(), default_value_t)]
+    #[arg(long, value_name = "FORMAT", value_parser = written_name(), default_value_t)]
     to: Format,
     /// Compressed rows or columns, in a file .npz
-    #[arg(long, value_enum, default_value_t = LayoutName::Csr)]
-    layout: LayoutName,
+    #[arg(long, default_value_t)]
+    layout: MatrixLayout,
     /// Write indices of svmlight files from 0, not 1
     #[arg(long)]
     zero_based_output: bool,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum LayoutName {
-    Csr,
-    Csc,
 }
 
 /// Where data is to be written.
@@ -91,17 +103,21 @@ pub(super) struct Target {
 impl TargetArgs {
     /// The files of a data set at `path`; `-` is standard output.
     pub(super) fn create(&self, path: &Path) -> Result<Target> {
-        let layout = match self.layout {
-            LayoutName::Csr => MatrixLayout::Rows,
-            LayoutName::Csc => MatrixLayout::Columns,
-        };
         let base = if self.zero_based_output {
             IndexBase::Zero
         } else {
             IndexBase::One
         };
         let files = DataFiles::new(path, self.to);
-        let files = files.layout(layout).index_base(base);
+        let files = files.layout(self.layout).index_base(base);
+        if !files.format().is_written() {
+            return Err(usage(format_args!(
+                "cannot write {}: {} is only read; the formats that are written are {}",
+                path.display(),
+                files.format().title(),
+                list(written().map(|format| format!("{format} ({})", format.files())))
+            )));
+        }
         if path.as_os_str() != "-" {
             let entries = OutputFile::create(&files.path(Part::Entries))?;
             let entries = Some(entries);

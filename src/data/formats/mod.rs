@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use super::sidecar::{NAMES, find, prefix, with_ending};
 use super::{CompleteOutput, Dataset, FeatureNames, IndexBase, Output};
+use crate::setters::setters;
 
 mod lines;
 mod npy;
@@ -34,6 +35,7 @@ use error::Fault;
 use input::{Source, is_stdin};
 use lines::write_first_names;
 use piece::{Grammar, Lines};
+use rows::refused;
 use table::{csv, tsv};
 use text::{CHUNK, Plan, Text};
 
@@ -95,9 +97,11 @@ struct Facts {
     compressed: bool,
     /// Whether names are taken from `NAME.names.txt` unless other names are given.
     names_beside: bool,
-    /// Writes a part other than names.
-    write: fn(Part, &Dataset<'_>, &DataFiles, &mut dyn Write) -> io::Result<()>,
+    /// Writes a part other than names; `None` for a format that is only read.
+    write: Option<WritePart>,
 }
+
+type WritePart = fn(Part, &Dataset<'_>, &DataFiles, &mut dyn Write) -> io::Result<()>;
 
 impl Facts {
     fn ending_of(&self, part: Part) -> Option<&'static str> {
@@ -136,6 +140,11 @@ impl Format {
     /// The names of its files.
     pub fn files(self) -> &'static str {
         self.facts().files
+    }
+
+    /// Whether data are written in this format. Tables are only read.
+    pub fn is_written(self) -> bool {
+        self.facts().write.is_some()
     }
 
     /// Whether data at `path` are read as a table, whose columns are found by their names.
@@ -205,7 +214,7 @@ pub enum RowQueries {
 }
 
 /// How to read data.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct ReadOptions {
     format: Format,
     zero_based: bool,
@@ -219,27 +228,8 @@ pub struct ReadOptions {
     width: Option<usize>,
     names: Option<PathBuf>,
     max_memory: Option<u64>,
-    chunk: usize,
-}
-
-impl Default for ReadOptions {
-    fn default() -> Self {
-        Self {
-            format: Format::default(),
-            zero_based: false,
-            regroup: false,
-            row_queries: None,
-            missing: None,
-            label: None,
-            query: None,
-            columns: None,
-            unlabelled: false,
-            width: None,
-            names: None,
-            max_memory: None,
-            chunk: CHUNK,
-        }
-    }
+    /// Bytes of text that a thread parses at a time.
+    chunk: Option<usize>,
 }
 
 impl ReadOptions {
@@ -248,107 +238,61 @@ impl ReadOptions {
         Self::default()
     }
 
-    /// The format of the file. Default: [`Format::Auto`].
-    #[must_use]
-    pub fn format(mut self, format: Format) -> Self {
-        self.format = format;
-        self
-    }
+    setters! {
+        /// The format of the file. Default: [`Format::Auto`].
+        format: Format => format;
 
-    /// Whether the indices of an svmlight file count from 0. Default: no, from 1. RLScore's
-    /// always count from 0.
-    #[must_use]
-    pub fn zero_based(mut self, zero_based: bool) -> Self {
-        self.zero_based = zero_based;
-        self
-    }
+        /// Whether the indices of an svmlight file count from 0. Default: no, from 1. RLScore's
+        /// always count from 0.
+        zero_based: bool => zero_based;
 
-    /// Whether the rows of a query that comes back are moved to its others, instead of being
-    /// refused. Default: no. Queries stay in the order of their first rows and rows in the
-    /// order of the file; [`Dataset::input_rows`] has the way back.
-    #[must_use]
-    pub fn regroup(mut self, regroup: bool) -> Self {
-        self.regroup = regroup;
-        self
-    }
+        /// Whether the rows of a query that comes back are moved to its others, instead of being
+        /// refused. Default: no. Queries stay in the order of their first rows and rows in the
+        /// order of the file; [`Dataset::input_rows`] has the way back.
+        regroup: bool => regroup;
 
-    /// The queries of data that have none of their own. Default: none; data without queries are one
-    /// query. Data that have query identifiers are refused then.
-    #[must_use]
-    pub fn row_queries(mut self, queries: impl Into<Option<RowQueries>>) -> Self {
-        self.row_queries = queries.into();
-        self
-    }
+        /// The queries of data that have none of their own. Default: none; data without queries are one
+        /// query. Data that have query identifiers are refused then.
+        row_queries: impl Into<Option<RowQueries>> => row_queries;
 
-    /// What to take for values that are missing: `NULL` in svmlight files and tables, and empty
-    /// cells. Default: none, they are refused.
-    #[must_use]
-    pub fn missing(mut self, value: impl Into<Option<f64>>) -> Self {
-        self.missing = value.into();
-        self
-    }
+        /// What to take for values that are missing: `NULL` in svmlight files and tables, and empty
+        /// cells. Default: none, they are refused.
+        missing: impl Into<Option<f64>> => missing;
 
-    /// The column of a table that has the labels. Default: none; data with labels are refused then.
-    #[must_use]
-    pub fn label(mut self, column: impl Into<Option<String>>) -> Self {
-        self.label = column.into();
-        self
-    }
+        /// The column of a table that has the labels. Default: none; data with labels are refused then.
+        label: impl Into<Option<String>> => label;
 
-    /// The column of a table that has the queries. Default: none; all rows are one query then.
-    #[must_use]
-    pub fn query(mut self, column: impl Into<Option<String>>) -> Self {
-        self.query = column.into();
-        self
-    }
+        /// The column of a table that has the queries. Default: none; all rows are one query then.
+        query: impl Into<Option<String>> => query;
 
-    /// Names of the features, by which the columns of a table are found in any order; a feature
-    /// with an empty name is not looked for. Goes with [`width`](Self::width), for data for a model
-    /// or besides training data: other formats have columns of the same numbers. Default: none, the
-    /// columns of a table are the features, in its order and with its names.
-    #[must_use]
-    pub fn columns(mut self, names: impl Into<Option<FeatureNames>>) -> Self {
-        self.columns = names.into();
-        self
-    }
+        /// Names of the features, by which the columns of a table are found in any order; a feature
+        /// with an empty name is not looked for. Goes with [`width`](Self::width), for data for a model
+        /// or besides training data: other formats have columns of the same numbers. Default: none, the
+        /// columns of a table are the features, in its order and with its names.
+        columns: impl Into<Option<FeatureNames>> => columns;
 
-    /// Whether a table needs no column of labels or queries: labels that are not there are 0.
-    /// Default: no.
-    #[must_use]
-    pub fn unlabelled(mut self, unlabelled: bool) -> Self {
-        self.unlabelled = unlabelled;
-        self
-    }
+        /// Whether a table needs no column of labels or queries: labels that are not there are 0.
+        /// Default: no.
+        unlabelled: bool => unlabelled;
 
-    /// The number of columns: entries in columns at or beyond it are dropped and counted.
-    /// Default: none, one more than the last column that the file mentions. Data for a model
-    /// takes its width from the model.
-    #[must_use]
-    pub fn width(mut self, width: impl Into<Option<usize>>) -> Self {
-        self.width = width.into();
-        self
-    }
+        /// The number of columns: entries in columns at or beyond it are dropped and counted.
+        /// Default: none, one more than the last column that the file mentions. Data for a model
+        /// takes its width from the model.
+        width: impl Into<Option<usize>> => width;
 
-    /// A file with the names of the columns, see [`read_names`]. Default: none.
-    #[must_use]
-    pub fn names(mut self, path: impl Into<Option<PathBuf>>) -> Self {
-        self.names = path.into();
-        self
-    }
+        /// A file with the names of the columns, see [`read_names`]. Default: none.
+        names: impl Into<Option<PathBuf>> => names;
 
-    /// Bytes that may be held while reading, in rows and in the columns made of them. Default:
-    /// none, no limit. Some chunks of text come on top, 1/32 of the limit and at most 1 MiB
-    /// each.
-    #[must_use]
-    pub fn max_memory(mut self, bytes: impl Into<Option<u64>>) -> Self {
-        self.max_memory = bytes.into();
-        self
+        /// Bytes that may be held while reading, in rows and in the columns made of them. Default:
+        /// none, no limit. Some chunks of text come on top, 1/32 of the limit and at most 1 MiB
+        /// each.
+        max_memory: impl Into<Option<u64>> => max_memory;
     }
 
     /// Bytes of text that a thread parses at a time.
     #[cfg(test)]
     fn chunk(mut self, bytes: usize) -> Self {
-        self.chunk = bytes;
+        self.chunk = Some(bytes);
         self
     }
 
@@ -402,7 +346,7 @@ impl ReadOptions {
                 width: self.width,
                 missing: self.missing,
             },
-            chunk: self.chunk,
+            chunk: self.chunk.unwrap_or(CHUNK),
             limit: self.max_memory,
             spent,
             regroup: self.regroup,
@@ -509,18 +453,12 @@ impl DataFiles {
         }
     }
 
-    /// By row or by column, for `.npz`. Default: by row.
-    #[must_use]
-    pub fn layout(mut self, layout: MatrixLayout) -> Self {
-        self.layout = layout;
-        self
-    }
+    setters! {
+        /// By row or by column, for `.npz`. Default: by row.
+        layout: MatrixLayout => layout;
 
-    /// The index of the first column in svmlight text. Default: [`IndexBase::One`].
-    #[must_use]
-    pub fn index_base(mut self, base: IndexBase) -> Self {
-        self.base = base;
-        self
+        /// The index of the first column in svmlight text. Default: [`IndexBase::One`].
+        index_base: IndexBase => base;
     }
 
     /// The format, never [`Format::Auto`].
@@ -589,7 +527,10 @@ impl DataFiles {
         match (part, dataset.names()) {
             (Part::Names, None) => writer.flush(),
             (Part::Names, Some(names)) => write_first_names(names, dataset.width(), writer),
-            _ => (self.format.facts().write)(part, dataset, self, &mut writer),
+            _ => match self.format.facts().write {
+                Some(write) => write(part, dataset, self, &mut writer),
+                None => Err(refused(format!("{} is only read", self.format.title()))),
+            },
         }
     }
 

@@ -16,6 +16,7 @@ use crate::data::queries::Groups;
 use crate::data::sidecar::{has_extension, prefix, with_ending};
 use crate::data::transpose::RowBlock;
 use crate::data::{Dataset, IndexBase};
+use crate::names::names;
 
 pub(super) const FACTS: Facts = Facts {
     name: "npz",
@@ -31,7 +32,7 @@ pub(super) const FACTS: Facts = Facts {
     prefix: |path| (prefix(path), ""),
     compressed: false,
     names_beside: true,
-    write,
+    write: Some(write),
 };
 
 const LABELS: &str = ".labels.npy";
@@ -446,15 +447,7 @@ pub enum MatrixLayout {
     Columns,
 }
 
-impl MatrixLayout {
-    /// What SciPy calls it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Rows => "csr",
-            Self::Columns => "csc",
-        }
-    }
-}
+names!(MatrixLayout, "layout", Rows => "csr", Columns => "csc");
 
 /// Writes the matrix of `dataset` as `scipy.sparse.load_npz` reads it: arrays `format`, `shape`,
 /// `indptr`, `indices` and `data` in a compressed zip archive. Values are 64-bit floats, indices

@@ -31,7 +31,7 @@ pub(super) const FACTS: Facts = Facts {
     prefix,
     compressed: true,
     names_beside: false,
-    write,
+    write: Some(write),
 };
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {

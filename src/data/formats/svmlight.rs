@@ -22,7 +22,7 @@ pub(super) const FACTS: Facts = Facts {
     prefix: |path| (prefix(path), ""),
     compressed: true,
     names_beside: false,
-    write,
+    write: Some(write),
 };
 
 fn read(source: Source<'_>, options: &ReadOptions) -> Result<Loaded, ReadError> {

@@ -5,7 +5,7 @@
 //! data, are matched by name, in any order; columns of other names are left out.
 
 use std::collections::{HashMap, HashSet};
-use std::io::{self, Write};
+use std::io;
 
 use ::csv::{ByteRecord, ReaderBuilder};
 
@@ -13,10 +13,10 @@ use super::error::{Fault, ReadError, ReadErrorKind, quote};
 use super::input::Source;
 use super::text::{Text, returning};
 use super::token::{self, BadNumber};
-use super::{DataFiles, Loaded, Part, ReadOptions};
+use super::{Loaded, ReadOptions};
 use crate::data::queries::Groups;
 use crate::data::transpose::RowBlock;
-use crate::data::{Dataset, FeatureNames, IndexBase, Strings};
+use crate::data::{FeatureNames, IndexBase, Strings};
 
 /// Values separated by commas.
 pub(super) mod csv {
@@ -33,7 +33,7 @@ pub(super) mod csv {
         prefix: |path| (prefix(path), ""),
         compressed: true,
         names_beside: false,
-        write: super::refuse,
+        write: None,
     };
 }
 
@@ -334,15 +334,11 @@ fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Load
     Ok(loaded)
 }
 
-fn refuse(_: Part, _: &Dataset<'_>, _: &DataFiles, _: &mut dyn Write) -> io::Result<()> {
-    let message = "tables are only read: write svmlight, RLScore's triplets or .npz";
-    Err(io::Error::new(io::ErrorKind::InvalidInput, message))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::Format;
     use super::*;
+    use crate::data::Dataset;
 
     const TABLE: &str = "query,first,grade,\"a, b\",last\n\
         q1,0.5,2,0,-1\nq1,0,0, 3 ,\"1e2\"\nq2,1,1,0,0\n";

@@ -15,7 +15,7 @@
 
 use rayon::prelude::*;
 
-use super::lowmem;
+use super::lowmem::{self, LowMemory};
 use crate::columns::ColumnClasses;
 use crate::greedy::block::{BlockRanking, BlockTerms, QuerySums};
 use crate::greedy::contest::error_left;
@@ -97,13 +97,11 @@ impl Dense {
 
 impl Strategy for Dense {
     fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
-        let eligible = round.eligible_candidates();
-        let work = Work::evaluated(eligible.len());
         if round.state.folds().is_some() {
             // The caches would lose too many digits.
-            let judged = round.shortlisted(&eligible, |squared| lowmem::errors(squared, &eligible));
-            return (lowmem::judge(round, &judged), Work::evaluated(judged.len()));
+            return LowMemory.propose(round);
         }
+        let eligible = round.eligible_candidates();
         let judged = round.shortlisted(&eligible, |squared| self.errors(squared, &eligible));
         if judged.len() < eligible.len() {
             return (lowmem::judge(round, &judged), Work::evaluated(judged.len()));
@@ -130,7 +128,7 @@ impl Strategy for Dense {
             })
             .reduce(Contest::default, Contest::merge);
         self.pending = LastStep::none(candidates.queries());
-        (contest, work)
+        (contest, Work::evaluated(eligible.len()))
     }
 
     fn adopt(&mut self, candidates: &ColumnClasses, state: &State) {

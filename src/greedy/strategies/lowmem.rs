@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use crate::columns::{ColumnClasses, Segment};
 use crate::data::Column;
 use crate::greedy::block::{BlockRanking, BlockTerms, QuerySums};
+use crate::greedy::contest::error_left;
 use crate::greedy::folds::{Folds, SumsWithout};
 use crate::greedy::state::QueryMatrices;
 use crate::greedy::strategy::{Facts, Shape};
@@ -51,7 +52,7 @@ pub(super) fn scratch_memory(shape: &Shape, k: usize) -> u64 {
 }
 
 /// Evaluates (*) afresh for every eligible candidate.
-struct LowMemory;
+pub(super) struct LowMemory;
 
 impl Strategy for LowMemory {
     fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
@@ -144,7 +145,7 @@ impl Scratch {
                 return ranking.losses();
             }
         };
-        gains.map(|gain| crate::greedy::contest::error_left(error, gain))
+        gains.map(|gain| error_left(error, gain))
     }
 
     /// What is missing to a perfect ranking with each of up to eight candidates.

@@ -11,15 +11,12 @@ mod residual;
 mod sampled;
 mod univariate;
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use super::State;
 use super::strategy::{Facts, Shape, Strategy};
 use crate::columns::ColumnClasses;
+use crate::names::named;
 
 pub use sampled::Sampler;
 
@@ -28,7 +25,7 @@ macro_rules! strategies {
     ($($kind:ident => $file:ident),* $(,)?) => {
         /// The strategies, by the names that users give.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-        #[serde(try_from = "String", into = "&'static str")]
+        #[serde(rename_all = "lowercase")]
         pub enum StrategyKind {
             $(
                 #[doc = concat!("`", stringify!($file), "`: [`summary`](Self::summary) says what it does.")]
@@ -141,41 +138,4 @@ impl StrategyKind {
     }
 }
 
-/// A name that no strategy has.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error(
-    "no strategy is called {0:?}: expected one of {names}",
-    names = StrategyKind::ALL.map(StrategyKind::name).join(", ")
-)]
-pub struct UnknownStrategy(pub String);
-
-impl fmt::Display for StrategyKind {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl FromStr for StrategyKind {
-    type Err = UnknownStrategy;
-
-    fn from_str(name: &str) -> Result<Self, UnknownStrategy> {
-        let mut kinds = Self::ALL.into_iter();
-        kinds
-            .find(|kind| kind.name() == name)
-            .ok_or_else(|| UnknownStrategy(name.to_owned()))
-    }
-}
-
-impl TryFrom<String> for StrategyKind {
-    type Error = UnknownStrategy;
-
-    fn try_from(name: String) -> Result<Self, UnknownStrategy> {
-        name.parse()
-    }
-}
-
-impl From<StrategyKind> for &'static str {
-    fn from(kind: StrategyKind) -> Self {
-        kind.name()
-    }
-}
+named!(StrategyKind, "strategy");

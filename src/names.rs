@@ -1,0 +1,106 @@
+//! Enums whose values have names: on the command line, in documents and in messages.
+
+use thiserror::Error;
+
+/// A name that no value has.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("no {kind} is called {found:?}: expected one of {expected}")]
+pub struct UnknownName {
+    kind: &'static str,
+    found: String,
+    expected: String,
+}
+
+impl UnknownName {
+    pub(crate) fn new(kind: &'static str, found: &str, names: &[&str]) -> Self {
+        Self {
+            kind,
+            found: found.to_owned(),
+            expected: names.join(", "),
+        }
+    }
+}
+
+/// Gives an enum the names of its values, all of which are listed: `ALL`, `name`, and the traits of
+/// [`named`].
+macro_rules! names {
+    ($type:ident, $kind:literal, $($value:ident => $name:literal),+ $(,)?) => {
+        impl $type {
+            /// All values.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$value),+];
+
+            /// The name.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$value => $name,)+
+                }
+            }
+        }
+
+        $crate::names::named!($type, $kind);
+    };
+}
+
+/// Writes and reads the names of an enum that has `ALL` and `name`, on the command line, too.
+macro_rules! named {
+    ($type:ident, $kind:literal) => {
+        impl std::fmt::Display for $type {
+            fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.pad(self.name())
+            }
+        }
+
+        impl std::str::FromStr for $type {
+            type Err = $crate::names::UnknownName;
+
+            fn from_str(name: &str) -> Result<Self, Self::Err> {
+                let found = Self::ALL.into_iter().find(|value| value.name() == name);
+                let names = Self::ALL.map(Self::name);
+                found.ok_or_else(|| $crate::names::UnknownName::new($kind, name, &names))
+            }
+        }
+
+        #[cfg(feature = "cli")]
+        impl clap::builder::ValueParserFactory for $type {
+            type Parser = clap::builder::ValueParser;
+
+            fn value_parser() -> Self::Parser {
+                use clap::builder::TypedValueParser as _;
+                let names = clap::builder::PossibleValuesParser::new(Self::ALL.map(Self::name));
+                names.try_map(|name| name.parse::<Self>()).into()
+            }
+        }
+    };
+}
+
+pub(crate) use {named, names};
+
+#[cfg(test)]
+mod tests {
+    use crate::metrics::{Convention, Gain};
+    use crate::{QueryWeight, Scale, Solver, StrategyKind};
+
+    #[test]
+    fn names_read_back_and_others_are_refused_with_all_of_them() {
+        macro_rules! check {
+            ($($type:ident: $message:literal),+ $(,)?) => {$(
+                for value in $type::ALL {
+                    assert_eq!(value.to_string().parse(), Ok(value));
+                    let json = serde_json::to_string(&value).unwrap();
+                    assert_eq!(json, format!("\"{value}\""));
+                }
+                let error = "other".parse::<$type>().unwrap_err().to_string();
+                assert_eq!(error, $message);
+            )+};
+        }
+        check! {
+            Scale: "no scale is called \"other\": expected one of none, sd, max",
+            QueryWeight: "no query weight is called \"other\": expected one of uniform, pairs, size",
+            Convention: "no convention is called \"other\": expected one of letor, standard",
+            Gain: "no gain is called \"other\": expected one of linear, exponential",
+            Solver: "no solver is called \"other\": expected one of dual, primal, cg",
+            StrategyKind: "no strategy is called \"other\": expected one of dense, lowmem, bounded, \
+                sampled, backfit, distil, univariate, residual, random",
+        }
+    }
+}
