@@ -97,7 +97,7 @@ mod tests {
             Scale: "no scale is called \"other\": expected one of none, sd, max",
             QueryWeight: "no query weight is called \"other\": expected one of uniform, pairs, size",
             Convention: "no convention is called \"other\": expected one of letor, standard",
-            Gain: "no gain is called \"other\": expected one of linear, exponential",
+            Gain: "no gain is called \"other\": expected one of exponential, linear",
             Solver: "no solver is called \"other\": expected one of dual, primal, cg",
             StrategyKind: "no strategy is called \"other\": expected one of dense, lowmem, bounded, \
                 sampled, backfit, distil, univariate, residual, random",

@@ -229,6 +229,7 @@ impl TrainArgs {
         let mut options = TrainOptions::new()
             .query_weight(self.query_weight)
             .labels(self.labels)
+            .scale(self.scale)
             .lambdas(self.lambdas().count());
         if let Some(solver) = self.solver {
             options = options.solver(solver);
@@ -267,10 +268,8 @@ impl TrainArgs {
         let model = |trained: &Trained<'_>| {
             let (weights, lambda) = (trained.weights(), trained.lambda());
             let model = keep.then(|| {
-                Model::from_weights(&weights, self.choice(), lambda, train, &summary)
-                    .with_query_weight(self.query_weight)
-                    .with_labels(self.labels)
-                    .with_scale(self.scale)
+                let choice = self.choice();
+                Model::from_weights(&weights, choice, lambda, train, &summary, &options)
             });
             (model, weights.features.len())
         };

@@ -34,7 +34,7 @@ pub(super) struct Classes {
     pub(super) representatives: Vec<u32>,
     /// Entries of each representative's canonical form.
     pub(super) lengths: Vec<u32>,
-    /// Members of class `c` are `members[ends[c - 1]..ends[c]]`: stored columns, ascending.
+    /// Members of class `c` are `members[ends[c - 1]..ends[c]]`: 0-based features, ascending.
     pub(super) ends: Vec<u32>,
     pub(super) members: Vec<u32>,
     /// Stored columns that are constant within every query.
@@ -69,8 +69,10 @@ pub(super) fn classify(dataset: &Dataset<'_>, query_of_row: &[u32]) -> Classes {
     for group in &groups {
         classes.representatives.push(group.first.column);
         classes.lengths.push(group.first.length);
-        classes.members.push(group.first.column);
-        classes.members.extend_from_slice(&group.others);
+        let members = [group.first.column].into_iter();
+        let members = members.chain(group.others.iter().copied());
+        let features = members.map(|column| dataset.feature(column as usize));
+        classes.members.extend(features);
         // Columns count in 32 bits, so their number does.
         classes
             .ends
@@ -226,20 +228,11 @@ impl<'q> Canonicaliser<'q> {
     /// O(non-zeros) time; allocates only while `form` and the scratch grow.
     pub(super) fn canonicalise(&mut self, column: Column<'_>, form: &mut Vec<Entry>) -> i8 {
         form.clear();
-        let mut start = 0;
-        while start < column.rows.len() {
-            let query = self.query_of_row[column.rows[start] as usize] as usize;
-            let past = self.queries.offsets()[query + 1];
-            let length = column.rows[start..]
-                .iter()
-                .take_while(|&&row| row < past)
-                .count();
-            let segment = Column {
-                rows: &column.rows[start..start + length],
-                values: &column.values[start..start + length],
-            };
+        let mut rest = column;
+        while let Some(&row) = rest.rows.first() {
+            let query = self.query_of_row[row as usize] as usize;
+            let segment = rest.take_rows_below(self.queries.range(query).end);
             self.canonicalise_query(query, segment, form);
-            start += length;
         }
         if form.first().is_none_or(|first| first.value > 0.0) {
             return 1;

@@ -17,10 +17,11 @@ mod query_weight;
 mod scale;
 
 use rayon::prelude::*;
+use sprs::CsMatViewI;
 
 use crate::data::{Column, Dataset, IndexBase, Queries};
 use crate::interrupt::heed;
-use classes::{Canonicaliser, Classes};
+use classes::{Canonicaliser, Classes, classify};
 pub use query_weight::QueryWeight;
 pub use scale::Scale;
 
@@ -70,7 +71,7 @@ pub(crate) fn none_varies(columns: usize) -> String {
 }
 
 /// How the columns of a data set fall into classes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Summary {
     /// All feature columns of the data, `constant_columns` and class members.
     pub columns: usize,
@@ -104,18 +105,8 @@ impl ColumnClasses {
     pub fn scaled(dataset: &Dataset<'_>, weight: QueryWeight, scale: Scale) -> Self {
         let queries = dataset.queries().clone();
         let query_of_row = queries.of_rows();
-        let classes = classify_and_translate(dataset, &query_of_row);
-        let columns = CanonicalColumns::new(dataset, &query_of_row, &classes.0);
-        let empty_columns = dataset.width() - occupied(dataset);
-        let (
-            Classes {
-                representatives,
-                ends,
-                constant,
-                ..
-            },
-            members,
-        ) = classes;
+        let classes = classify(dataset, &query_of_row);
+        let columns = CanonicalColumns::new(dataset, &query_of_row, &classes);
         let absent = dataset.width() - dataset.stored_columns();
         let mut candidates = Self {
             starts: columns.starts,
@@ -124,8 +115,8 @@ impl ColumnClasses {
             signs: columns.signs,
             squared_norms: Vec::new(),
             sole_queries: Vec::new(),
-            members,
-            ends,
+            members: classes.members,
+            ends: classes.ends,
             queries,
             query_of_row,
             weight,
@@ -134,12 +125,10 @@ impl ColumnClasses {
             divisors: Vec::new(),
             summary: Summary {
                 columns: dataset.width(),
-                constant_columns: constant + absent,
-                empty_columns,
-                column_classes: representatives.len(),
-                single_query_classes: 0,
-                nonzeros: 0,
-                pieces: 0,
+                constant_columns: classes.constant + absent,
+                empty_columns: dataset.width() - occupied(dataset),
+                column_classes: classes.representatives.len(),
+                ..Summary::default()
             },
         };
         candidates.divide();
@@ -260,6 +249,12 @@ impl ColumnClasses {
             rows: &self.rows[range.clone()],
             values: &self.values[range],
         }
+    }
+
+    /// The columns of all candidates, `m` x candidates.
+    pub(crate) fn matrix(&self) -> CsMatViewI<'_, f64, u32, usize> {
+        let shape = (self.queries.rows(), self.len());
+        CsMatViewI::new_csc(shape, &self.starts, &self.rows, &self.values)
     }
 
     /// The queries in which `candidate` has entries, in order.
@@ -387,17 +382,6 @@ impl ColumnClasses {
         }
         None
     }
-}
-
-/// Classes of the stored columns, and their members as features.
-fn classify_and_translate(dataset: &Dataset<'_>, query_of_row: &[u32]) -> (Classes, Vec<u32>) {
-    let mut classes = classes::classify(dataset, query_of_row);
-    let members = std::mem::take(&mut classes.members);
-    let features = members
-        .iter()
-        .map(|&column| dataset.feature(column as usize))
-        .collect();
-    (classes, features)
 }
 
 /// Stored columns with a non-zero entry.

@@ -72,11 +72,8 @@ mod tests {
 
     #[test]
     fn rows_are_scaled_by_the_root_of_their_querys_weight() {
-        let data = crate::data::read::ReadOptions::new()
-            .read_from("1 qid:1\n0 qid:1\n1 qid:2\n".as_bytes(), "f")
-            .unwrap()
-            .dataset;
-        let scales = |weight: QueryWeight| weight.row_scales(data.queries());
+        let queries = Queries::from_sizes(&[2, 1]).unwrap();
+        let scales = |weight: QueryWeight| weight.row_scales(&queries);
         let root = 2.0_f64.sqrt();
         assert_eq!(scales(QueryWeight::Uniform), None);
         assert_eq!(scales(QueryWeight::Pairs), Some(vec![root, root, 1.0]));

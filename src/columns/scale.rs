@@ -62,14 +62,13 @@ mod tests {
     use super::*;
     use crate::QueryWeight;
     use crate::columns::ColumnClasses;
-    use crate::data::read::ReadOptions;
+    use crate::data::parsed;
 
     /// The columns centre to (3, -3, 0, 0, 0) and (0, 0, 2e200, -1e200, -1e200).
     #[test]
     fn columns_are_divided_by_what_their_centred_values_say() {
         let text = "1 qid:1 1:6\n0 qid:1\n1 qid:2 2:3e200\n0 qid:2\n0 qid:2\n";
-        let data = ReadOptions::new().read_from(text.as_bytes(), "f");
-        let data = data.unwrap().dataset;
+        let data = parsed(text);
         for (scale, divisors) in [
             (Scale::None, [1.0, 1.0]),
             (

@@ -124,9 +124,7 @@ pub(super) fn columns_of_rows(
     indices: &[u32],
     values: &[f64],
 ) -> Result<Columns<'static>, DatasetError> {
-    if u32::try_from(rows).is_err() {
-        return Err(DatasetError::TooManyRows { rows });
-    }
+    DatasetError::check_rows(rows)?;
     let block = Rows {
         ends: bounds.get(1..).unwrap_or_default(),
         indices,
@@ -174,9 +172,7 @@ impl<'a> IntoColumns<'a> for &'a Dataset<'_> {
 }
 
 fn columns_of_array<N: Value>(x: &ArrayView2<'_, N>) -> Result<Columns<'static>, DatasetError> {
-    if u32::try_from(x.nrows()).is_err() {
-        return Err(DatasetError::TooManyRows { rows: x.nrows() });
-    }
+    DatasetError::check_rows(x.nrows())?;
     let mut bounds = vec![0];
     let (mut rows, mut values) = (Vec::new(), Vec::new());
     for column in x.columns() {

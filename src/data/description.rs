@@ -223,15 +223,13 @@ fn middle<T: Copy>(sorted: &[T]) -> (T, T) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Queries;
-    use super::super::read::ReadOptions;
+    use super::super::{Queries, parsed};
     use super::*;
 
     #[test]
     fn figures_are_those_of_the_data() {
         let text = "2 qid:a 1:1 2:3 9:1\n0 qid:a 1:1\n-0 qid:a\n1 qid:b 2:2 5:1\n1 qid:b 5:4\n";
-        let data = ReadOptions::new().read_from(text.as_bytes(), "f");
-        let found = Description::of(&data.unwrap().dataset);
+        let found = Description::of(&parsed(text));
         assert_eq!(found.density, Some(7.0 / 45.0));
         let sizes = found.query_sizes;
         assert_eq!((sizes.least, sizes.median, sizes.largest), (2, 2.5, 3));

@@ -2,6 +2,34 @@
 
 use thiserror::Error;
 
+impl DatasetError {
+    /// Refuses another number of things than `expected`.
+    pub(super) fn check_length(
+        what: &'static str,
+        expected: usize,
+        found: usize,
+    ) -> Result<(), Self> {
+        if found == expected {
+            return Ok(());
+        }
+        Err(Self::Lengths {
+            what,
+            expected,
+            found,
+        })
+    }
+
+    /// Refuses more rows than 32 bits count.
+    pub(super) fn check_rows(rows: usize) -> Result<(), Self> {
+        u32::try_from(rows).map_or(Err(Self::TooManyRows { rows }), |_| Ok(()))
+    }
+
+    /// Refuses more columns than 32 bits count.
+    pub(super) fn check_columns(columns: usize) -> Result<(), Self> {
+        u32::try_from(columns).map_or(Err(Self::TooManyColumns { columns }), |_| Ok(()))
+    }
+}
+
 /// A data set that cannot be: returned by the constructors of
 /// [`Dataset`](super::Dataset) and [`Queries`](super::Queries). Rows, queries
 /// and columns are counted from 0.

@@ -1,6 +1,7 @@
 //! What a data set holds, in one number.
 
 use std::fmt;
+use std::io::{BufWriter, Write as _};
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -26,7 +27,7 @@ pub struct InvalidHash(String);
 impl DataHash {
     /// Hashes `dataset`, in time linear in its entries.
     pub fn of(dataset: &Dataset<'_>) -> Self {
-        let mut content = Content::new();
+        let mut content = Content(BufWriter::with_capacity(BUFFER, blake3::Hasher::new()));
         content.text("rankrls.data/1");
         content.number(dataset.width() as u64);
         content.queries(dataset);
@@ -48,25 +49,12 @@ impl DataHash {
 
 /// What is hashed. Everything of variable length has its length before it, so that different
 /// contents are different bytes.
-struct Content {
-    hasher: blake3::Hasher,
-    buffer: Vec<u8>,
-}
+struct Content(BufWriter<blake3::Hasher>);
 
 impl Content {
-    fn new() -> Self {
-        Self {
-            hasher: blake3::Hasher::new(),
-            buffer: Vec::with_capacity(BUFFER + 64),
-        }
-    }
-
     fn bytes(&mut self, bytes: &[u8]) {
-        self.buffer.extend_from_slice(bytes);
-        if self.buffer.len() >= BUFFER {
-            self.hasher.update(&self.buffer);
-            self.buffer.clear();
-        }
+        // Memory takes all.
+        let _ = self.0.write_all(bytes);
     }
 
     fn number(&mut self, number: u64) {
@@ -111,8 +99,8 @@ impl Content {
     }
 
     fn finish(mut self) -> DataHash {
-        self.hasher.update(&self.buffer);
-        DataHash(*self.hasher.finalize().as_bytes())
+        let _ = self.0.flush();
+        DataHash(*self.0.get_ref().finalize().as_bytes())
     }
 }
 
@@ -150,12 +138,11 @@ impl From<DataHash> for String {
 #[cfg(test)]
 mod tests {
     use super::super::read::ReadOptions;
-    use super::super::{IndexBase, Queries};
+    use super::super::{IndexBase, Queries, parsed};
     use super::*;
 
     fn hash(text: &str) -> DataHash {
-        let loaded = ReadOptions::new().read_from(text.as_bytes(), "f");
-        DataHash::of(&loaded.unwrap().dataset)
+        DataHash::of(&parsed(text))
     }
 
     const TEXT: &str = "1 qid:a 1:0.5 3:2\n0 qid:a\n2 qid:b 2:1\n";

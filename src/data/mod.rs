@@ -88,6 +88,13 @@ pub mod read {
     };
 }
 
+/// The data set of svmlight text in a test.
+#[cfg(test)]
+pub(crate) fn parsed(text: &str) -> Dataset<'static> {
+    let loaded = read::ReadOptions::new().read_from(text.as_bytes(), "f");
+    loaded.unwrap().dataset
+}
+
 /// A sparse matrix (examples x stored columns) in compressed column form, with
 /// arrays that are owned or borrowed.
 pub type SparseColumns<'a> =
@@ -234,17 +241,8 @@ pub struct Dataset<'a> {
 impl Columns<'_> {
     /// Whether there are as many labels and rows as the queries have.
     fn check_lengths(&self, labels: &[f64], queries: &Queries) -> Result<(), DatasetError> {
-        let expected = queries.rows();
-        for (what, found) in [("labels", labels.len()), ("rows", self.stored.rows())] {
-            if found != expected {
-                return Err(DatasetError::Lengths {
-                    what,
-                    expected,
-                    found,
-                });
-            }
-        }
-        Ok(())
+        DatasetError::check_length("labels", queries.rows(), labels.len())?;
+        DatasetError::check_length("rows", queries.rows(), self.stored.rows())
     }
 }
 
@@ -283,11 +281,7 @@ impl<'a> Dataset<'a> {
         labels: Cow<'a, [f64]>,
         queries: Queries,
     ) -> Result<Self, DatasetError> {
-        if u32::try_from(columns.width).is_err() {
-            return Err(DatasetError::TooManyColumns {
-                columns: columns.width,
-            });
-        }
+        DatasetError::check_columns(columns.width)?;
         columns.check_lengths(&labels, &queries)?;
         let dataset = Self {
             columns: columns.stored,
@@ -329,16 +323,9 @@ impl<'a> Dataset<'a> {
     /// [`DatasetError`] unless there is one feature a stored column, strictly ascending and
     /// below `width`.
     pub fn with_features(mut self, features: Vec<u32>, width: usize) -> Result<Self, DatasetError> {
-        if features.len() != self.columns.cols() {
-            return Err(DatasetError::Lengths {
-                what: "features of stored columns",
-                expected: self.columns.cols(),
-                found: features.len(),
-            });
-        }
-        if u32::try_from(width).is_err() {
-            return Err(DatasetError::TooManyColumns { columns: width });
-        }
+        let stored = self.stored_columns();
+        DatasetError::check_length("features of stored columns", stored, features.len())?;
+        DatasetError::check_columns(width)?;
         let ascending = features.windows(2).all(|pair| pair[0] < pair[1]);
         if !ascending || features.last().is_some_and(|&last| last as usize >= width) {
             return Err(DatasetError::Structure(format!(
@@ -355,13 +342,8 @@ impl<'a> Dataset<'a> {
     /// # Errors
     /// [`DatasetError::Lengths`] when there are fewer names than columns.
     pub fn with_names(mut self, names: FeatureNames) -> Result<Self, DatasetError> {
-        if names.len() < self.width {
-            return Err(DatasetError::Lengths {
-                what: "feature names",
-                expected: self.width,
-                found: names.len(),
-            });
-        }
+        let named = names.len().min(self.width);
+        DatasetError::check_length("feature names", self.width, named)?;
         self.names = Some(names);
         Ok(self)
     }
@@ -380,13 +362,7 @@ impl<'a> Dataset<'a> {
     /// [`DatasetError`] unless `input_rows` is a permutation of the rows.
     pub fn with_input_rows(mut self, input_rows: Vec<u32>) -> Result<Self, DatasetError> {
         let rows = self.rows();
-        if input_rows.len() != rows {
-            return Err(DatasetError::Lengths {
-                what: "input rows",
-                expected: rows,
-                found: input_rows.len(),
-            });
-        }
+        DatasetError::check_length("input rows", rows, input_rows.len())?;
         let mut seen = vec![false; rows];
         for &row in &input_rows {
             match seen.get_mut(row as usize) {
@@ -407,13 +383,7 @@ impl<'a> Dataset<'a> {
     /// [`DatasetError`] for another number of scores than rows, for scores that are not finite, and
     /// for scores that are constant in every query.
     pub fn with_teacher(mut self, scores: Vec<f64>) -> Result<Self, DatasetError> {
-        if scores.len() != self.rows() {
-            return Err(DatasetError::Lengths {
-                what: "teacher's scores",
-                expected: self.rows(),
-                found: scores.len(),
-            });
-        }
+        DatasetError::check_length("teacher's scores", self.rows(), scores.len())?;
         if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
             return Err(DatasetError::Score {
                 row,

@@ -69,13 +69,7 @@ impl Queries {
     /// # Errors
     /// [`DatasetError::Lengths`] unless there are as many identifiers as queries.
     pub fn with_ids(mut self, ids: Strings) -> Result<Self, DatasetError> {
-        if ids.len() != self.len() {
-            return Err(DatasetError::Lengths {
-                what: "query identifiers",
-                expected: self.len(),
-                found: ids.len(),
-            });
-        }
+        DatasetError::check_length("query identifiers", self.len(), ids.len())?;
         self.ids = Some(ids);
         Ok(self)
     }

@@ -82,13 +82,7 @@ pub fn write_query_sizes(queries: &Queries, mut writer: impl Write) -> io::Resul
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::read::ReadOptions;
-    use crate::data::write_svmlight;
-
-    fn data(text: &str) -> Dataset<'static> {
-        let loaded = ReadOptions::new().read_from(text.as_bytes(), "f");
-        loaded.unwrap().dataset
-    }
+    use crate::data::{parsed as data, write_svmlight};
 
     #[test]
     fn grades_are_places_among_the_labels_of_a_query() {

@@ -1,6 +1,7 @@
 //! Data sets of some of the queries or some of the features.
 
-use super::{Column, Columns, Dataset, DatasetError, Queries};
+use super::transpose::Occupied;
+use super::{Column, Dataset, DatasetError, Queries};
 
 impl Dataset<'_> {
     /// The rows of the queries at the given positions, as a data set of its own: for training
@@ -16,7 +17,7 @@ impl Dataset<'_> {
     pub fn queries_subset(&self, queries: &[usize]) -> Result<Dataset<'static>, DatasetError> {
         let taken = marks("query", queries, self.queries.len())?;
         let numbers = new_numbers(&self.queries, &taken);
-        let mut gathered = Gathered::default();
+        let mut gathered = Occupied::default();
         for position in 0..self.stored_columns() {
             let entries = self.column(position).iter();
             let kept = entries.map(|(row, value)| (numbers[row], value));
@@ -30,7 +31,7 @@ impl Dataset<'_> {
             values.map(|(&value, _)| value).collect()
         };
         let labels = stays(&self.labels).into();
-        let columns = gathered.finish(queries.rows(), self.width)?;
+        let columns = gathered.into_columns(queries.rows(), self.width)?;
         let mut dataset = Dataset::assemble(columns, labels, queries)?;
         dataset.index_base = self.index_base;
         dataset.names.clone_from(&self.names);
@@ -96,7 +97,7 @@ impl Dataset<'_> {
         features: impl Iterator<Item = (u32, u32)>,
         width: usize,
     ) -> Result<Dataset<'static>, DatasetError> {
-        let mut gathered = Gathered::default();
+        let mut gathered = Occupied::default();
         for (number, feature) in features {
             if feature as usize >= self.width {
                 return Err(DatasetError::Absent {
@@ -110,7 +111,7 @@ impl Dataset<'_> {
                 gathered.push(number, rows.iter().copied().zip(values.iter().copied()));
             }
         }
-        let columns = gathered.finish(self.rows(), width)?;
+        let columns = gathered.into_columns(self.rows(), width)?;
         let labels = self.labels.to_vec().into();
         let mut dataset = Dataset::assemble(columns, labels, self.queries.clone())?;
         dataset.index_base = self.index_base;
@@ -154,50 +155,6 @@ fn new_numbers(queries: &Queries, taken: &[bool]) -> Vec<u32> {
         }
     }
     numbers
-}
-
-/// Compressed columns, as they are gathered.
-struct Gathered {
-    features: Vec<u32>,
-    bounds: Vec<usize>,
-    rows: Vec<u32>,
-    values: Vec<f64>,
-}
-
-impl Default for Gathered {
-    fn default() -> Self {
-        Self {
-            features: Vec::new(),
-            bounds: vec![0],
-            rows: Vec::new(),
-            values: Vec::new(),
-        }
-    }
-}
-
-impl Gathered {
-    /// Adds a column, unless it is empty.
-    fn push(&mut self, feature: u32, entries: impl Iterator<Item = (u32, f64)>) {
-        for (row, value) in entries {
-            self.rows.push(row);
-            self.values.push(value);
-        }
-        if self.bounds.last() != Some(&self.rows.len()) {
-            self.features.push(feature);
-            self.bounds.push(self.rows.len());
-        }
-    }
-
-    /// The columns among `width`.
-    fn finish(self, rows: usize, width: usize) -> Result<Columns<'static>, DatasetError> {
-        let shape = (rows, self.features.len());
-        let columns = Columns::new(shape, self.bounds, self.rows, self.values)?;
-        Ok(Columns {
-            features: Some(self.features),
-            width,
-            ..columns
-        })
-    }
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ impl<'a> Rows<'a> {
 }
 
 /// Compressed columns of which each has an entry.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct Occupied {
     /// The 0-based feature of every column, ascending.
     pub(crate) features: Vec<u32>,
@@ -70,7 +70,31 @@ pub(crate) struct Occupied {
     pub(crate) values: Vec<f64>,
 }
 
+impl Default for Occupied {
+    /// No column.
+    fn default() -> Self {
+        Self {
+            features: Vec::new(),
+            indptr: vec![0],
+            rows: Vec::new(),
+            values: Vec::new(),
+        }
+    }
+}
+
 impl Occupied {
+    /// Adds the column of a `feature` after the last, unless it is empty.
+    pub(super) fn push(&mut self, feature: u32, entries: impl Iterator<Item = (u32, f64)>) {
+        for (row, value) in entries {
+            self.rows.push(row);
+            self.values.push(value);
+        }
+        if self.indptr.last() != Some(&self.rows.len()) {
+            self.features.push(feature);
+            self.indptr.push(self.rows.len());
+        }
+    }
+
     /// These columns of `rows` rows, among `width` columns.
     pub(super) fn into_columns(
         self,
@@ -308,17 +332,9 @@ mod tests {
                 columns.entry(index).or_default().push((number, value));
             }
         }
-        let mut result = Occupied {
-            indptr: vec![0],
-            ..Occupied::default()
-        };
+        let mut result = Occupied::default();
         for (feature, entries) in columns {
-            result.features.push(feature);
-            for (row, value) in entries {
-                result.rows.push(row);
-                result.values.push(value);
-            }
-            result.indptr.push(result.rows.len());
+            result.push(feature, entries.into_iter());
         }
         result
     }

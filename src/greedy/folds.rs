@@ -27,7 +27,7 @@
 
 use rayon::prelude::*;
 
-use super::condition::Condition;
+use super::condition::{Condition, solve};
 use crate::data::{Column, Queries};
 use crate::kernels::{self, LANES, Lanes};
 
@@ -251,12 +251,7 @@ impl Fold {
     /// Returns the pivot and the new `eta`.
     fn extend(&mut self, z: &mut [f64], lambda: f64) -> (f64, f64) {
         let (z, scalars) = z.split_at_mut(self.eta.len());
-        let mut rest = &self.factor[..];
-        for step in 0..z.len() {
-            let (row, later) = rest.split_at(step + 1);
-            rest = later;
-            z[step] = (z[step] - kernels::dot(&row[..step], &z[..step])) / row[step];
-        }
+        solve(&self.factor, z);
         // |v_{-Q}|^2 - |z|^2 is not negative, but for rounding.
         let pivot = (lambda + (scalars[0] - kernels::dot(z, z)).max(0.0)).sqrt();
         let eta = (scalars[1] - kernels::dot(z, &self.eta)) / pivot;

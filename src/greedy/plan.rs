@@ -144,13 +144,12 @@ pub fn plan(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::read::ReadOptions;
+    use crate::data::parsed;
     use crate::{Dataset, Lambda};
 
     fn data() -> Dataset<'static> {
         let text = "1 qid:1 1:1 2:3\n0 qid:1 2:1\n2 qid:2 3:1\n0 qid:2 1:4\n";
-        let loaded = ReadOptions::new().read_from(text.as_bytes(), "f");
-        loaded.unwrap().dataset
+        parsed(text)
     }
 
     #[test]

@@ -474,16 +474,13 @@ mod tests {
 
     use super::*;
     use crate::columns::ColumnClasses;
-    use crate::data::read::ReadOptions;
+    use crate::data::parsed;
 
     const DATA: &str = "1 qid:1 1:1 3:1\n0 qid:1 2:1\n0.5 qid:1 1:2 2:1\n\
         1 qid:2 2:3 3:1\n0 qid:2 1:1\n0 qid:3 3:2\n1 qid:3 1:1 2:1\n";
 
     fn state(lambda: f64) -> State {
-        let data = ReadOptions::new()
-            .read_from(DATA.as_bytes(), "data")
-            .unwrap()
-            .dataset;
+        let data = parsed(DATA);
         let candidates = ColumnClasses::new(&data);
         let lambda = Lambda::new(lambda).unwrap();
         let mut state = State::new(data.labels(), data.queries(), lambda, candidates.len());

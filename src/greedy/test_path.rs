@@ -134,13 +134,8 @@ impl Observer for TestPath<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::read::ReadOptions;
+    use crate::data::parsed as data;
     use crate::{Lambda, SelectionOptions, select};
-
-    fn data(text: &str) -> Dataset<'static> {
-        let loaded = ReadOptions::new().read_from(text.as_bytes(), "f");
-        loaded.unwrap().dataset
-    }
 
     #[test]
     fn scores_are_sums_over_known_features() {

@@ -215,7 +215,6 @@ mod tests {
     use crate::metrics::{Context, Gain, Metric, Rules};
 
     const FALLING: [f64; 3] = [3.0, 2.0, 1.0];
-    const TIED: [f64; 3] = [1.0, 1.0, 1.0];
 
     /// The measure of a query in a data set whose largest label is 2.
     fn of(name: &str, labels: &[f64], scores: &[f64], convention: Convention) -> Option<f64> {
@@ -255,56 +254,6 @@ mod tests {
         }
         let second = of("mrr", &[0.0, 1.0, 1.0], &FALLING, Standard);
         assert_eq!(second, Some(0.5));
-    }
-
-    #[test]
-    fn a_tie_is_averaged_or_keeps_input_order() {
-        let (low_high, high_low) = (0.25 + 0.75 * 0.75 / 2.0, 0.75 + 0.25 * 0.25 / 2.0);
-        for (name, labels, letor, standard) in [
-            ("map", &[0.0, 1.0][..], 0.5, 0.75),
-            ("mrr", &[0.0, 0.0, 1.0], 1.0 / 3.0, 11.0 / 18.0),
-            ("p@1", &[0.0, 2.0, -1.0], 0.0, 1.0 / 3.0),
-            ("p@2", &[0.0, 2.0, -1.0], 0.5, 1.0 / 3.0),
-            ("ndcg@1", &[0.0, 2.0], 0.0, 0.5),
-            (
-                "err",
-                &[1.0, 2.0],
-                low_high,
-                f64::midpoint(low_high, high_low),
-            ),
-        ] {
-            for (convention, expected) in [(Letor, letor), (Standard, standard)] {
-                let found = of(name, labels, &TIED[..labels.len()], convention).unwrap();
-                assert!(
-                    (found - expected).abs() < 1e-15,
-                    "{name} {convention}: {found}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn without_relevant_documents() {
-        let (graded, any) = (["ndcg@2", "mean-ndcg", "err"], ["map", "mrr", "p@2"]);
-        for (labels, names) in [
-            ([0.0; 3], &[graded, any].concat()[..]),
-            ([-1.0, 0.0, -2.0], &any),
-        ] {
-            for name in names {
-                let defined = ["p@2", "err"].contains(name).then_some(0.0);
-                assert_eq!(of(name, &labels, &FALLING, Letor), Some(0.0), "{name}");
-                assert_eq!(of(name, &labels, &FALLING, Standard), defined, "{name}");
-            }
-        }
-    }
-
-    #[test]
-    fn labels_below_0_are_no_grades() {
-        for convention in [Letor, Standard] {
-            for name in ["ndcg@1", "mean-ndcg", "err"] {
-                assert_eq!(of(name, &[1.0, 2.0, -1.0], &FALLING, convention), None);
-            }
-        }
     }
 
     #[test]

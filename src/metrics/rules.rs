@@ -47,7 +47,7 @@ pub enum Gain {
     Exponential,
 }
 
-names!(Gain, "gain", Linear => "linear", Exponential => "exponential");
+names!(Gain, "gain", Exponential => "exponential", Linear => "linear");
 
 impl Gain {
     #[expect(

@@ -295,10 +295,8 @@ impl RankRlsParams {
             .transpose()?;
         let weights = trained.weights();
         let choice = FeatureChoice::All;
-        let model = Model::from_weights(&weights, choice, self.lambda, data, &classes.summary())
-            .with_query_weight(self.options.query_weight)
-            .with_labels(self.options.labels)
-            .with_scale(self.options.scale);
+        let (summary, options) = (classes.summary(), &self.options);
+        let model = Model::from_weights(&weights, choice, self.lambda, data, &summary, options);
         Ok(RankRls {
             features: weights.features,
             weights: weights.values.into(),

@@ -35,11 +35,11 @@ use thiserror::Error;
 
 use crate::columns::{Scale, Summary};
 use crate::data::read::ReadError;
-use crate::data::{DataHash, Dataset, DatasetError, FeatureNames, IndexBase, LabelScale};
+use crate::data::{DataHash, Dataset, DatasetError, FeatureNames, IndexBase};
 use crate::greedy::{
     Criterion, Sampler, Selection, SelectionOptions, Step, StrategyKind, TargetOptions,
 };
-use crate::ridge::Weights;
+use crate::ridge::{TrainOptions, Weights};
 use crate::{Lambda, QueryWeight};
 
 pub use features::read_features;
@@ -156,13 +156,14 @@ impl Model {
     }
 
     /// The model with these weights of features of `dataset`, all or `given` ones, trained with
-    /// `lambda`.
+    /// `lambda` by these `options`.
     pub fn from_weights(
         weights: &Weights,
         strategy: FeatureChoice,
         lambda: Lambda,
         dataset: &Dataset<'_>,
         summary: &Summary,
+        options: &TrainOptions,
     ) -> Self {
         let names = dataset.names();
         let pairs = weights.features.iter().zip(&weights.values);
@@ -177,21 +178,17 @@ impl Model {
             lambda,
             sampler: None,
             criterion: Criterion::Squared,
-            query_weight: QueryWeight::Uniform,
-            target: TargetOptions::default(),
-            scale: Scale::None,
+            query_weight: options.query_weight,
+            target: TargetOptions {
+                labels: options.labels,
+                ..TargetOptions::default()
+            },
+            scale: options.scale,
             index_base: dataset.index_base(),
             features: pairs.map(feature).collect(),
             path: Vec::new(),
             data: DataSummary::new(dataset, summary),
         }
-    }
-
-    /// The same with what the queries counted; all the same otherwise.
-    #[must_use]
-    pub fn with_query_weight(mut self, weight: QueryWeight) -> Self {
-        self.query_weight = weight;
-        self
     }
 
     /// The same with `names` of features, as far as they go.
@@ -201,21 +198,6 @@ impl Model {
             let name = names.of(feature.feature).map(str::to_owned);
             feature.name = name.or(feature.name.take());
         }
-        self
-    }
-
-    /// The same with labels on this scale; all the same otherwise.
-    #[must_use]
-    pub fn with_labels(mut self, labels: LabelScale) -> Self {
-        self.target.labels = labels;
-        self
-    }
-
-    /// The same with what the columns were divided by in training; all the same otherwise, as
-    /// weights are in the units of the data.
-    #[must_use]
-    pub fn with_scale(mut self, scale: Scale) -> Self {
-        self.scale = scale;
         self
     }
 

@@ -438,27 +438,21 @@ impl<'a, const L: usize> Run<'a, L> {
         let offsets = |chunk: &Range<usize>| {
             queries.range(chunk.start).start..queries.range(chunk.end - 1).end
         };
-        let lengths = self.chunks.iter().map(|chunk| offsets(chunk).len());
-        let mut rest = (
-            &mut self.coefficients[..],
-            &mut self.residual[..],
-            &mut self.scaled[..],
-        );
-        let mut parts = Vec::with_capacity(self.chunks.len());
-        for (chunk, length) in self.chunks.iter().zip(lengths) {
-            let (coefficients, later) = rest.0.split_at_mut(length);
-            rest.0 = later;
-            let (residual, later) = rest.1.split_at_mut(length);
-            rest.1 = later;
-            let (scaled, later) = rest.2.split_at_mut(length);
-            rest.2 = later;
-            parts.push(Part {
-                queries: chunk.clone(),
-                coefficients,
-                residual,
-                scaled,
-            });
-        }
+        let mut coefficients = &mut self.coefficients[..];
+        let (mut residual, mut scaled) = (&mut self.residual[..], &mut self.scaled[..]);
+        let parts: Vec<Part<'_, L>> = self
+            .chunks
+            .iter()
+            .map(|chunk| {
+                let rows = ..offsets(chunk).len();
+                Part {
+                    queries: chunk.clone(),
+                    coefficients: coefficients.split_off_mut(rows).unwrap_or_default(),
+                    residual: residual.split_off_mut(rows).unwrap_or_default(),
+                    scaled: scaled.split_off_mut(rows).unwrap_or_default(),
+                }
+            })
+            .collect();
         let (system, lambdas, out) = (&self.system, &self.lambdas, &self.out[..]);
         let vectors = [&self.direction[..], &self.product[..]];
         let sums: Vec<[[f64; L]; 2]> = parts

@@ -47,26 +47,8 @@ struct Rows {
 
 impl Rows {
     fn new(candidates: &ColumnClasses) -> Self {
-        let columns = || (0u32..).zip((0..candidates.len()).map(|c| candidates.column(c)));
-        let mut starts = vec![0; candidates.queries().rows() + 1];
-        for (_, column) in columns() {
-            for &row in column.rows {
-                starts[row as usize + 1] += 1;
-            }
-        }
-        for row in 1..starts.len() {
-            starts[row] += starts[row - 1];
-        }
-        let entries = candidates.summary().nonzeros;
-        let (mut classes, mut values) = (vec![0; entries], vec![0.0; entries]);
-        let mut next = starts.clone();
-        for (class, column) in columns() {
-            for (row, value) in column.iter() {
-                classes[next[row]] = class;
-                values[next[row]] = value;
-                next[row] += 1;
-            }
-        }
+        let by_row = candidates.matrix().to_other_storage();
+        let (starts, classes, values) = by_row.into_raw_storage();
         Self {
             starts,
             classes,

@@ -157,6 +157,13 @@ fn what_cannot_be_written_is_refused() {
         ("- - --format npz", 1, "<stdin>: expected SciPy's file .npz"),
         ("- - --names -", 2, "only one input can be -"),
         ("train.svm a.npz --to coo", 2, "coo"),
+        ("train.svm a.npz --to csv", 2, "svmlight, rlscore, npz]"),
+        (
+            "absent.svm a.csv",
+            2,
+            "cannot write a.csv: a table of comma-separated values is only read; the formats that \
+             are written are svmlight (NAME.svm and the like), rlscore",
+        ),
         ("train.svm", 2, "<OUT>"),
     ] {
         let error = folder.fails(&format!("corpus convert {arguments}"), code);

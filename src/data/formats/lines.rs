@@ -9,7 +9,7 @@ use super::error::{Fault, ReadError, ReadErrorKind};
 use super::input::Source;
 use super::rows::refused;
 use super::text::{CHUNK, Chunks};
-use super::token::{self, BadNumber};
+use super::token;
 
 /// Reads names of features, one a line: the first line names the first column, which is 1 in
 /// svmlight files and 0 in RLScore's. The file may be compressed and have CRLF line ends; an
@@ -157,25 +157,8 @@ fn each_line(
 
 fn score(line: &[u8]) -> Result<f64, Fault> {
     let at = token::start(line, 0);
-    let end = token::end(line, at);
-    let bad = |bad| {
-        let (kind, expected) = match bad {
-            BadNumber::Syntax => (ReadErrorKind::Score, "a score, a decimal number"),
-            BadNumber::NotFinite => (ReadErrorKind::NotFinite, "a finite score"),
-        };
-        Fault::token(kind, expected, at, &line[at..end])
-    };
-    let score = token::number(&line[at..end]).map_err(bad)?;
-    if end < line.len() {
-        let at = token::start(line, end);
-        let expected = "one score a line";
-        return Err(Fault::token(
-            ReadErrorKind::Score,
-            expected,
-            at,
-            &line[at..],
-        ));
-    }
+    let (score, end) = token::decimal(line, at, ReadErrorKind::Score, "score")?;
+    token::nothing_after(line, end, ReadErrorKind::Score, "score")?;
     Ok(score)
 }
 

@@ -593,33 +593,46 @@ mod tests {
     }
 
     #[test]
-    fn rlscore_corpus_is_read() {
-        let Some(path) = corpus("rlscore-parse/train.features") else {
-            return;
-        };
-        let data = ReadOptions::new().read(&path).unwrap().dataset;
-        assert_eq!(size(&data), [100, 22, 195_095, 9_312, 51_855]);
-        assert_eq!(data.queries().id(1), Some("1001"));
-        let width = data.width();
-        let path = path.with_file_name("test");
-        let test = ReadOptions::new().width(width).read(&path).unwrap();
-        assert_eq!(test.dataset.width(), width);
-        assert_eq!(
-            (test.dataset.rows(), test.dataset.queries().len()),
-            (100, 20)
-        );
-        assert!(test.dropped_columns > 0);
+    fn corpora_are_read() {
+        let names = "ewt-parse/features_2000.txt.zst";
+        for (file, names, expected, (query, id)) in [
+            (
+                "rlscore-parse/train.features",
+                None,
+                [100, 22, 195_095, 9_312, 51_855],
+                (1, "1001"),
+            ),
+            (
+                "ewt-parse/train_2000.svm.zst",
+                Some(names),
+                [2_000, 108, 118_971, 118_971, 1_308_985],
+                (0, "1"),
+            ),
+            (
+                "letor-mq2008-fold3/train.txt.zst",
+                None,
+                [8_643, 470, 46, 40, 210_419],
+                (0, "14037"),
+            ),
+        ] {
+            let Some(path) = corpus(file) else { return };
+            let options = ReadOptions::new().names(names.and_then(corpus));
+            let data = options.read(&path).unwrap().dataset;
+            assert_eq!(size(&data), expected, "{file}");
+            assert_eq!(data.queries().id(query), Some(id), "{file}");
+            let named = data.names().map(FeatureNames::len);
+            assert_eq!(named, names.map(|_| data.width()), "{file}");
+        }
     }
 
     #[test]
-    fn parse_corpus_is_read_with_its_names() {
-        let Some(path) = corpus("ewt-parse/train_2000.svm.zst") else {
+    fn test_data_take_their_width_from_elsewhere() {
+        let Some(path) = corpus("rlscore-parse/test") else {
             return;
         };
-        let options = ReadOptions::new().names(path.with_file_name("features_2000.txt.zst"));
-        let data = options.read(&path).unwrap().dataset;
-        assert_eq!(size(&data), [2_000, 108, 118_971, 118_971, 1_308_985]);
-        assert_eq!(data.names().unwrap().len(), 118_971);
+        let test = ReadOptions::new().width(195_095).read(&path).unwrap();
+        assert_eq!(size(&test.dataset)[..3], [100, 20, 195_095]);
+        assert!(test.dropped_columns > 0);
     }
 
     /// Feature, row and value of every entry, by the simplest of readers.
@@ -655,15 +668,5 @@ mod tests {
                 entries.map(|(position, row, value)| (data.feature(position), row, value));
             assert!(entries.eq(naive(std::str::from_utf8(&text).unwrap())));
         }
-    }
-
-    #[test]
-    fn letor_corpus_is_read() {
-        let Some(path) = corpus("letor-mq2008-fold3/train.txt.zst") else {
-            return;
-        };
-        let data = ReadOptions::new().read(&path).unwrap().dataset;
-        assert_eq!(size(&data)[..3], [8_643, 470, 46]);
-        assert_eq!(data.queries().id(0), Some("14037"));
     }
 }

@@ -11,6 +11,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use super::error::{Fault, ReadError, ReadErrorKind, quote};
 use super::npy::{self, Array, room, write_npy_labels, write_npy_query_ids};
 use super::text::{Text, returning};
+use super::token;
 use super::{DataFiles, Facts, Loaded, Part, ReadOptions, Reader};
 use crate::data::queries::Groups;
 use crate::data::sidecar::{has_extension, prefix, with_ending};
@@ -298,12 +299,9 @@ fn queries(
             let fault = Fault::new(ReadErrorKind::Lengths, expected, found.to_string());
             return Err(fault.in_array("qids", None));
         }
-        array.texts(|array, position, id| {
+        array.texts(|_, position, id| {
             let place = |fault: Fault| fault.in_array("qids", Some(position));
-            if id.is_empty() {
-                let (kind, expected) = (ReadErrorKind::QueryId, "a query identifier");
-                return Err(array.fault(position, kind, expected, "none".to_owned()));
-            }
+            token::query_id(id.as_bytes(), "none").map_err(place)?;
             if !groups.ends_with(id) {
                 budget.take(QUERY + 2 * id.len() as u64).map_err(place)?;
             }
@@ -609,28 +607,20 @@ mod tests {
 
     /// An array of so many elements as the header says, and of these bytes.
     fn npy(descr: &str, shape: &str, bytes: &[u8]) -> Vec<u8> {
-        let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}}}\n");
-        let mut array = b"\x93NUMPY\x01\x00".to_vec();
-        array.extend(u16::try_from(header.len()).unwrap().to_le_bytes());
-        array.extend(header.as_bytes());
+        let mut array = Vec::new();
+        super::npy::header(descr, shape, &mut array).unwrap();
         array.extend(bytes);
         array
     }
 
     fn floats(values: &[f64]) -> Vec<u8> {
-        let bytes: Vec<u8> = values
-            .iter()
-            .flat_map(|value| value.to_le_bytes())
-            .collect();
-        npy("<f8", &format!("({},)", values.len()), &bytes)
+        let bytes: Vec<[u8; 8]> = values.iter().map(|value| value.to_le_bytes()).collect();
+        npy("<f8", &format!("({},)", values.len()), bytes.as_flattened())
     }
 
     fn integers(values: &[i64]) -> Vec<u8> {
-        let bytes: Vec<u8> = values
-            .iter()
-            .flat_map(|value| value.to_le_bytes())
-            .collect();
-        npy("<i8", &format!("({},)", values.len()), &bytes)
+        let bytes: Vec<[u8; 8]> = values.iter().map(|value| value.to_le_bytes()).collect();
+        npy("<i8", &format!("({},)", values.len()), bytes.as_flattened())
     }
 
     /// A matrix of two rows and three columns, by column.
@@ -744,9 +734,8 @@ mod tests {
         assert_eq!(error.element(), Some("qids[2]"));
         let message = error.to_string();
         assert!(message.contains("began at position 0"), "{message}");
-        let loaded = files
-            .read(&ReadOptions::new().regroup(true).width(1))
-            .unwrap();
+        let regrouped = ReadOptions::new().regroup(true).width(1);
+        let loaded = files.read(&regrouped).unwrap();
         assert_eq!(loaded.dataset.labels(), [1.0, -1.0, 2.0]);
         assert_eq!(loaded.dataset.input_rows(), Some(&[0, 2, 1][..]));
         assert_eq!((loaded.dropped_entries, loaded.dropped_columns), (1, 1));
@@ -810,52 +799,33 @@ mod tests {
 
     #[test]
     fn what_is_beside_is_checked() {
+        use ReadErrorKind::{Array, Lengths, NotFinite, QueryId, QueryIdEncoding, TooLarge};
+        let infinite = floats(&[1.0, f64::INFINITY]);
         for (name, bytes, kind, element) in [
-            (
-                "labels",
-                floats(&[1.0, f64::INFINITY]),
-                ReadErrorKind::NotFinite,
-                "labels[1]",
-            ),
-            ("labels", floats(&[1.0]), ReadErrorKind::Lengths, "shape[0]"),
-            (
-                "labels",
-                npy("<f8", "(9999999999,)", &[]),
-                ReadErrorKind::TooLarge,
-                "",
-            ),
-            ("qids", integers(&[1]), ReadErrorKind::Lengths, "qids"),
-            ("qids", floats(&[1.0, 2.0]), ReadErrorKind::Array, "qids"),
-            (
-                "qids",
-                npy("|S1", "(2,)", b"a\0"),
-                ReadErrorKind::QueryId,
-                "qids[1]",
-            ),
+            ("labels", infinite, NotFinite, "labels[1]"),
+            ("labels", floats(&[1.0]), Lengths, "shape[0]"),
+            ("labels", npy("<f8", "(9999999999,)", &[]), TooLarge, ""),
+            ("qids", integers(&[1]), Lengths, "qids"),
+            ("qids", floats(&[1.0, 2.0]), Array, "qids"),
+            ("qids", npy("|S1", "(2,)", b"a\0"), QueryId, "qids[1]"),
             (
                 "qids",
                 npy("|S1", "(2,)", b"a\xff"),
-                ReadErrorKind::QueryIdEncoding,
+                QueryIdEncoding,
                 "qids[1]",
             ),
             (
                 "qids",
                 npy("<U1", "(2,)", &[0xff; 8]),
-                ReadErrorKind::QueryIdEncoding,
+                QueryIdEncoding,
                 "qids[0]",
             ),
-            (
-                "qids",
-                npy("<U999999999", "(2,)", b""),
-                ReadErrorKind::Array,
-                "qids",
-            ),
+            ("qids", npy("<U999999999", "(2,)", b""), Array, "qids"),
         ] {
             let files = Files::new();
             files.beside(name, &bytes);
-            let error = files
-                .read(&ReadOptions::new().max_memory(1 << 30))
-                .unwrap_err();
+            let limited = ReadOptions::new().max_memory(1 << 30);
+            let error = files.read(&limited).unwrap_err();
             assert_eq!(error.kind(), kind, "{error}");
             assert_eq!(error.element().unwrap_or_default(), element, "{error}");
         }
@@ -889,23 +859,23 @@ mod tests {
         let files = Files::new();
         fs::write(files.path("x.names.txt"), "a\nb\nc\n").unwrap();
         let names = |options: &ReadOptions| files.read(options).map(|l| l.dataset.names().cloned());
-        assert_eq!(
-            names(&ReadOptions::new()).unwrap().unwrap().of(2),
-            Some("c")
-        );
+        let own = names(&ReadOptions::new()).unwrap().unwrap();
+        assert_eq!(own.of(2), Some("c"));
         assert_eq!(names(&ReadOptions::new().width(5)).unwrap(), None);
         fs::write(files.path("x.names.txt"), "a\nb\n").unwrap();
         assert_eq!(files.error().kind(), ReadErrorKind::NameCount);
     }
 
     #[test]
-    fn one_stream_is_no_matrix() {
-        let options = ReadOptions::new().format(Format::Npz);
-        for error in [
-            options.read_from(&b""[..], "f").unwrap_err(),
-            options.read(Path::new("-")).unwrap_err(),
-        ] {
-            assert_eq!(error.kind(), ReadErrorKind::OneStream);
+    fn several_files_are_no_stream() {
+        for format in [Format::Rlscore, Format::Npz] {
+            let options = ReadOptions::new().format(format);
+            for read in [
+                options.read_from(&b""[..], "f"),
+                options.read(Path::new("-")),
+            ] {
+                assert_eq!(read.unwrap_err().kind(), ReadErrorKind::OneStream);
+            }
         }
     }
 

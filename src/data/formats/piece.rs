@@ -137,7 +137,7 @@ impl Piece {
         if at == line.len() {
             return Ok(());
         }
-        let (label, end) = token::label(line, at)?;
+        let (label, end) = token::decimal(line, at, ReadErrorKind::Label, "label")?;
         let at = token::start(line, end);
         let end = token::end(line, at);
         if let Some(id) = line[at..end].strip_prefix(b"qid:") {
@@ -160,16 +160,7 @@ impl Piece {
             run.rows += 1;
             return Ok(());
         }
-        if id.is_empty() {
-            let expected = "a query identifier";
-            return Err(
-                Fault::new(ReadErrorKind::QueryId, expected, "none".to_owned()).at_column(at + 1),
-            );
-        }
-        let id = std::str::from_utf8(id).map_err(|_| {
-            let expected = "a query identifier in UTF-8";
-            Fault::token(ReadErrorKind::QueryIdEncoding, expected, at, id)
-        })?;
+        let id = token::query_id(id, "none").map_err(|fault| fault.at_column(at + 1))?;
         if id.contains('\r') {
             let expected = "a query identifier without carriage returns";
             let fault = Fault::token(ReadErrorKind::QueryId, expected, at, id.as_bytes());
@@ -239,17 +230,9 @@ impl Piece {
     }
 
     fn only_label(&mut self, line: &[u8]) -> Result<(), Fault> {
-        let (label, end) = token::label(line, token::start(line, 0))?;
-        if end < line.len() {
-            let at = token::start(line, end);
-            let expected = "one label a line";
-            return Err(Fault::token(
-                ReadErrorKind::Label,
-                expected,
-                at,
-                &line[at..],
-            ));
-        }
+        let at = token::start(line, 0);
+        let (label, end) = token::decimal(line, at, ReadErrorKind::Label, "label")?;
+        token::nothing_after(line, end, ReadErrorKind::Label, "label")?;
         self.labels.push(label);
         Ok(())
     }
@@ -257,16 +240,7 @@ impl Piece {
     fn only_id(&mut self, line: &[u8]) -> Result<(), Fault> {
         let at = token::start(line, 0);
         let end = token::end(line, at);
-        if end < line.len() {
-            let at = token::start(line, end);
-            let expected = "one query identifier a line";
-            return Err(Fault::token(
-                ReadErrorKind::QueryId,
-                expected,
-                at,
-                &line[at..],
-            ));
-        }
+        token::nothing_after(line, end, ReadErrorKind::QueryId, "query identifier")?;
         self.query(&line[at..end], at)
     }
 }

@@ -309,8 +309,5 @@ mod tests {
         for name in ["-", "x", "x.svm", "x.features.svm", "features", "x.gz"] {
             assert_eq!(Format::Auto.written(Path::new(name)), Format::Svmlight);
         }
-        let error = ReadOptions::new().format(Format::Rlscore);
-        let error = error.read(Path::new("-")).unwrap_err();
-        assert_eq!(error.kind(), ReadErrorKind::OneStream);
     }
 }

@@ -41,25 +41,23 @@ impl Content {
 }
 
 /// Reads what [`DataFiles`] wrote at `path`.
-fn read(path: &Path, data: &Dataset<'_>) -> Dataset<'static> {
+fn read(path: &Path, base: IndexBase, data: &Dataset<'_>) -> Dataset<'static> {
     let names = DataFiles::new(path, Format::Auto).path(Part::Names);
     let names = data.names().map(|_| names);
-    let read = ReadOptions::new().names(names).read(path);
-    read.unwrap().dataset
+    let options = ReadOptions::new().zero_based(base == IndexBase::Zero);
+    options.names(names).read(path).unwrap().dataset
 }
 
 fn check(data: &Dataset<'_>, endings: &[&str]) {
     for ending in endings {
-        for layout in [MatrixLayout::Rows, MatrixLayout::Columns] {
+        let layouts = [MatrixLayout::Rows, MatrixLayout::Columns];
+        for (layout, base) in layouts.into_iter().zip([IndexBase::One, IndexBase::Zero]) {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join(format!("data{ending}"));
-            let files = DataFiles::new(&path, Format::Auto).layout(layout);
-            files.write(data).unwrap();
-            assert_eq!(
-                Content::of(&read(&path, data)),
-                Content::of(data),
-                "{ending}"
-            );
+            let files = DataFiles::new(&path, Format::Auto);
+            files.layout(layout).index_base(base).write(data).unwrap();
+            let found = read(&path, base, data);
+            assert_eq!(Content::of(&found), Content::of(data), "{ending}");
         }
     }
 }
@@ -78,7 +76,8 @@ type RawRow = (f64, std::collections::BTreeMap<u32, f64>, usize);
 fn rows() -> impl Strategy<Value = Vec<RawRow>> {
     let label = prop::num::f64::NORMAL | prop::num::f64::ZERO;
     let value = prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL;
-    vec((label, btree_map(0..50u32, value, 0..6), 0..5usize), 1..12)
+    let column = prop_oneof![0..50u32, 0..5000u32];
+    vec((label, btree_map(column, value, 0..6), 0..5usize), 1..12)
 }
 
 fn dataset(rows: &[RawRow], ids: Option<&[String]>, empty: usize, named: bool) -> Dataset<'static> {
@@ -106,8 +105,11 @@ fn dataset(rows: &[RawRow], ids: Option<&[String]>, empty: usize, named: bool) -
     if !named {
         return data;
     }
-    let names: FeatureNames = (0..width).map(|n| format!("ñ {n}\t#")).collect();
-    data.with_names(names).unwrap()
+    let name = |n: usize| match n {
+        0 => String::new(),
+        n => format!("ñ {n}\t#\r."),
+    };
+    data.with_names((0..width).map(name).collect()).unwrap()
 }
 
 proptest! {
@@ -134,7 +136,7 @@ proptest! {
             let data = ReadOptions::new().read_from(&text[..], "f").unwrap().dataset;
             DataFiles::new(&path, Format::Auto).write(&data).unwrap();
             let mut again = Vec::new();
-            let data = read(&path, &data);
+            let data = read(&path, IndexBase::One, &data);
             write_whole_svmlight(&data, IndexBase::One, &mut again).unwrap();
             prop_assert_eq!(&again, &text);
         }

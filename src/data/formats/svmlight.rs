@@ -98,12 +98,13 @@ fn write_rows(rows: &Rows<'_>, writer: impl Write) -> io::Result<()> {
 mod tests {
     use std::fmt::Write as _;
 
-    use proptest::collection::{btree_map, vec};
+    use proptest::collection::vec;
     use proptest::prelude::*;
     use rayon::prelude::*;
 
     use super::super::compressed::{gz, zst};
-    use super::super::{Place, ReadErrorKind, read_names, write_names};
+    use super::super::token::LARGEST_INDEX;
+    use super::super::{Place, ReadErrorKind, write_names};
     use super::*;
     use crate::data::{FeatureNames, Queries, Strings};
 
@@ -131,99 +132,51 @@ mod tests {
     #[test]
     fn legal_oddities_are_read() {
         let whole = ["1 a 0:0.5 2:2", "-2 a 0:1", "0 b"];
-        for (what, text) in [
-            ("plain", "1 qid:a 1:0.5 3:2\n-2 qid:a 1:1\n0 qid:b\n"),
-            (
-                "no newline at the end",
-                "1 qid:a 1:0.5 3:2\n-2 qid:a 1:1\n0 qid:b",
-            ),
-            ("CRLF", "1 qid:a 1:0.5 3:2\r\n-2 qid:a 1:1\r\n0 qid:b\r\n"),
-            (
-                "CR at the end",
-                "1 qid:a 1:0.5 3:2\r\n-2 qid:a 1:1\r\n0 qid:b\r",
-            ),
-            (
-                "header",
-                "# made by\n#\n1 qid:a 1:0.5 3:2\n-2 qid:a 1:1\n0 qid:b\n",
-            ),
-            (
-                "blank lines",
-                "\n1 qid:a 1:0.5 3:2\n\n \t\n-2 qid:a 1:1\n0 qid:b\n\n",
-            ),
-            (
-                "comments",
-                "1 qid:a 1:0.5 3:2 #docid = 3:x # y\n-2 qid:a 1:1#x\n0 qid:b #\n",
-            ),
-            (
-                "blanks",
-                "\t1  qid:a \t1:0.5   3:2 \n -2\tqid:a\t1:1\t\n0 qid:b  \n",
-            ),
-            (
-                "explicit zeros",
-                "1 qid:a 1:0.5 2:0 3:2\n-2 qid:a 1:1 2:-0.0\n0 qid:b 3:0e5\n",
-            ),
-            (
-                "notations",
-                "+1 qid:a 1:.5 003:2e0\n-2.0 qid:a 1:1.\n0e7 qid:b\n",
-            ),
+        let plain = "1 qid:a 1:0.5 3:2\n-2 qid:a 1:1\n0 qid:b\n";
+        let crlf = plain.replace('\n', "\r\n");
+        for text in [
+            plain,
+            plain.trim_end(),
+            &crlf,
+            crlf.trim_end_matches('\n'),
+            &format!("# made by\n#\n{plain}"),
+            "\n1 qid:a 1:0.5 3:2\n\n \t\n-2 qid:a 1:1\n0 qid:b\n\n",
+            "1 qid:a 1:0.5 3:2 #docid = 3:x # y\n-2 qid:a 1:1#x\n0 qid:b #\n",
+            "\t1  qid:a \t1:0.5   3:2 \n -2\tqid:a\t1:1\t\n0 qid:b  \n",
+            // Zeros are no entries.
+            "1 qid:a 1:0.5 2:0 3:2\n-2 qid:a 1:1 2:-0.0\n0 qid:b 3:0e5\n",
+            "+1 qid:a 1:.5 003:2e0\n-2.0 qid:a 1:1.\n0e7 qid:b\n",
         ] {
-            let loaded = read(text).unwrap();
-            assert_eq!(rows(&loaded.dataset), whole, "{what}");
-            assert_eq!(loaded.dataset.width(), 3, "{what}");
-            assert_eq!(loaded.dataset.nonzeros(), 3, "{what}");
-            assert_eq!(loaded.dataset.input_rows(), None);
+            let data = read(text).unwrap().dataset;
+            assert_eq!(rows(&data), whole, "{text}");
+            assert_eq!((data.width(), data.nonzeros()), (3, 3), "{text}");
+            assert_eq!(data.input_rows(), None);
         }
         let latin = b"1 qid:a 1:0.5 3:2 # caf\xe9\n-2 qid:a 1:1\n0 qid:b\n";
         assert_eq!(rows(&read(latin).unwrap().dataset), whole);
     }
 
     #[test]
-    fn without_qids_all_rows_are_one_query() {
-        let data = read("1 1:1\n2\n3 2:1\n").unwrap().dataset;
-        assert_eq!(rows(&data), ["1 - 0:1", "2 -", "3 - 1:1"]);
-        assert_eq!(data.queries().len(), 1);
-        assert_eq!(data.queries().ids(), None);
-    }
-
-    #[test]
-    fn query_identifiers_are_opaque() {
-        let data = read("1 qid:9\n1 qid:09\n1 qid:-1.5x:\n1 qid:ü\n")
-            .unwrap()
-            .dataset;
-        let ids: Vec<_> = data.queries().ids().unwrap().iter().collect();
-        assert_eq!(ids, ["9", "09", "-1.5x:", "ü"]);
-    }
-
-    #[test]
-    fn rows_without_any_feature_are_data() {
-        let data = read("1\n0\n").unwrap().dataset;
-        assert_eq!((data.rows(), data.width(), data.nonzeros()), (2, 0, 0));
-        let data = read("1 7:0\n0\n").unwrap().dataset;
-        assert_eq!((data.width(), data.stored_columns()), (7, 0));
-    }
-
-    #[test]
-    fn the_base_is_what_was_said() {
-        let zero = ReadOptions::new().zero_based(true);
-        let data = zero.read_from(&b"1 0:1 4:1\n"[..], "f").unwrap().dataset;
-        assert_eq!((data.width(), data.feature(1)), (5, 4));
-        assert_eq!(data.index_base(), IndexBase::Zero);
-        let data = read("1 1:1 4:1\n").unwrap().dataset;
-        assert_eq!((data.width(), data.feature(1)), (4, 3));
-        assert_eq!(data.index_base(), IndexBase::One);
-    }
-
-    #[test]
-    fn the_largest_index_costs_nothing() {
-        let data = read("1 4294967294:1\n").unwrap().dataset;
-        assert_eq!(data.width(), 4_294_967_294);
-        assert_eq!(data.stored_columns(), 1);
-        let zero = ReadOptions::new().zero_based(true);
-        let data = zero
-            .read_from(&b"1 4294967294:1\n"[..], "f")
-            .unwrap()
-            .dataset;
-        assert_eq!(data.width(), 4_294_967_295);
+    fn queries_indices_and_widths_are_as_written() {
+        use IndexBase::{One, Zero};
+        let far = format!("1 {LARGEST_INDEX}:1\n");
+        for (text, base, expected, width) in [
+            ("1 1:1\n2\n", One, "1 - 0:1\n2 -", 1),
+            ("1 1:1 4:1\n", One, "1 - 0:1 3:1", 4),
+            ("1 0:1 4:1\n", Zero, "1 - 0:1 4:1", 5),
+            ("1\n0\n", One, "1 -\n0 -", 0),
+            ("1 7:0\n0\n", One, "1 -\n0 -", 7),
+            ("1 qid:9\n1 qid:09\n", One, "1 9\n1 09", 0),
+            ("1 qid:-1.5x:\n1 qid:ü\n", One, "1 -1.5x:\n1 ü", 0),
+            // The largest index costs nothing.
+            (&far, One, "1 - 4294967293:1", 4_294_967_294),
+            (&far, Zero, "1 - 4294967294:1", 4_294_967_295),
+        ] {
+            let data = read_based(text, base);
+            assert_eq!(rows(&data).join("\n"), expected);
+            assert_eq!((data.width(), data.index_base()), (width, base), "{text}");
+        }
+        assert_eq!(read("1\n2\n").unwrap().dataset.queries().ids(), None);
     }
 
     /// Text, kind, line, column and message of everything that is refused.
@@ -320,32 +273,13 @@ mod tests {
 
     #[test]
     fn the_first_bad_line_wins() {
+        use ReadErrorKind::{MixedQueryIds, Pair, ReturningQuery};
         for (text, kind, line) in [
-            (
-                "1 qid:a\n1 qid:b\n1 qid:a\n1 qid:a x\n",
-                ReadErrorKind::ReturningQuery,
-                3,
-            ),
-            (
-                "1 qid:a\n1 qid:b\n1 qid:b x\n1 qid:a\n",
-                ReadErrorKind::Pair,
-                3,
-            ),
-            (
-                "1 qid:a\n1\n1 qid:b\n1 qid:a\nx\n",
-                ReadErrorKind::MixedQueryIds,
-                2,
-            ),
-            (
-                "1 qid:a\n1 qid:b\n1 qid:a\n1\nx\n",
-                ReadErrorKind::ReturningQuery,
-                3,
-            ),
-            (
-                "1\n1 qid:a\n1 qid:b\n1 qid:a\n",
-                ReadErrorKind::MixedQueryIds,
-                2,
-            ),
+            ("1 qid:a\n1 qid:b\n1 qid:a\n1 qid:a x\n", ReturningQuery, 3),
+            ("1 qid:a\n1 qid:b\n1 qid:b x\n1 qid:a\n", Pair, 3),
+            ("1 qid:a\n1\n1 qid:b\n1 qid:a\nx\n", MixedQueryIds, 2),
+            ("1 qid:a\n1 qid:b\n1 qid:a\n1\nx\n", ReturningQuery, 3),
+            ("1\n1 qid:a\n1 qid:b\n1 qid:a\n", MixedQueryIds, 2),
         ] {
             for chunk in [1, 4, 12, 20, 1 << 20] {
                 let options = ReadOptions::new().chunk(chunk);
@@ -394,13 +328,11 @@ mod tests {
             for chunk in [16, 1000, 1 << 20] {
                 let options = ReadOptions::new().chunk(chunk);
                 let error = pool.install(|| options.read_from(text.as_bytes(), "f").unwrap_err());
-                assert_eq!(
-                    error.place(),
-                    Some(Place {
-                        line: 301,
-                        column: 9
-                    })
-                );
+                let place = Place {
+                    line: 301,
+                    column: 9,
+                };
+                assert_eq!(error.place(), Some(place));
                 assert_eq!(error.kind(), ReadErrorKind::Value);
             }
         }
@@ -412,11 +344,8 @@ mod tests {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
         let options = ReadOptions::new().chunk(100);
         let read = |_| {
-            options
-                .read_from(text.as_bytes(), "f")
-                .unwrap()
-                .dataset
-                .rows()
+            let loaded = options.read_from(text.as_bytes(), "f").unwrap();
+            loaded.dataset.rows()
         };
         let rows: Vec<_> = pool
             .unwrap()
@@ -454,22 +383,15 @@ mod tests {
             let error = read(&bytes[..bytes.len() - 3]).unwrap_err();
             assert_eq!(error.kind(), ReadErrorKind::Truncated);
             assert!(error.place().is_some());
-            assert_eq!(
-                error.found(),
-                format!(
-                    "the end of the file after {} compressed bytes",
-                    bytes.len() - 3
-                )
-            );
+            let left = bytes.len() - 3;
+            let expected = format!("the end of the file after {left} compressed bytes");
+            assert_eq!(error.found(), expected);
             assert!(error.remedy().unwrap().contains("cut off"));
         }
+        // A bad line before the end wins.
         let bytes = gz(b"1 1:1\n1 2:x\n1 3:1\n");
         let error = read(&bytes[..bytes.len() - 3]).unwrap_err();
-        assert_eq!(
-            error.kind(),
-            ReadErrorKind::Value,
-            "a bad line before the end wins"
-        );
+        assert_eq!(error.kind(), ReadErrorKind::Value);
     }
 
     #[test]
@@ -497,16 +419,14 @@ mod tests {
             assert_eq!(loaded.dataset.width(), 4);
             assert_eq!((loaded.dropped_entries, loaded.dropped_columns), (3, 2));
         }
-        let loaded = ReadOptions::new()
-            .width(20)
-            .read_from(&text[..], "f")
-            .unwrap();
-        assert_eq!((loaded.dataset.width(), loaded.dropped_entries), (20, 0));
-        let loaded = ReadOptions::new()
-            .width(0)
-            .read_from(&text[..], "f")
-            .unwrap();
-        assert_eq!((loaded.dataset.width(), loaded.dropped_entries), (0, 5));
+        for (width, dropped) in [(20, 0), (0, 5)] {
+            let loaded = ReadOptions::new().width(width).read_from(&text[..], "f");
+            let loaded = loaded.unwrap();
+            assert_eq!(
+                (loaded.dataset.width(), loaded.dropped_entries),
+                (width, dropped)
+            );
+        }
     }
 
     #[test]
@@ -533,12 +453,8 @@ mod tests {
     fn a_limit_stops_what_would_not_fit() {
         let text = long_text();
         let needed = 1 << 20;
-        assert!(
-            ReadOptions::new()
-                .max_memory(needed)
-                .read_from(text.as_bytes(), "f")
-                .is_ok()
-        );
+        let enough = ReadOptions::new().max_memory(needed);
+        assert!(enough.read_from(text.as_bytes(), "f").is_ok());
         let error = |bytes: &[u8], limit: u64| {
             let options = ReadOptions::new().max_memory(limit);
             options.read_from(bytes, "f").unwrap_err()
@@ -558,13 +474,6 @@ mod tests {
         assert_eq!(error(&bomb, 1_000_000).kind(), ReadErrorKind::TooLarge);
         let rows = zst("1 1:1\n".repeat(10_000_000).as_bytes());
         assert_eq!(error(&rows, 10_000_000).kind(), ReadErrorKind::TooLarge);
-    }
-
-    #[test]
-    fn one_stream_is_no_triplet() {
-        let options = ReadOptions::new().format(super::super::Format::Rlscore);
-        let error = options.read_from(&b"1 1:1"[..], "f").unwrap_err();
-        assert_eq!(error.kind(), ReadErrorKind::OneStream);
     }
 
     /// Bytes that often are nearly a file.
@@ -652,14 +561,8 @@ mod tests {
             let data = Dataset::from_csr(&bounds, &[], &[], 0, labels, queries).unwrap();
             write_svmlight(&data, io::sink()).unwrap_err()
         };
-        for ids in [
-            &[""][..],
-            &["a b"],
-            &["a#"],
-            &["a\n"],
-            &["a\r"],
-            &["a", "b", "a"],
-        ] {
+        let tokens = ["", "a b", "a#", "a\n", "a\r"].map(|id| vec![id]);
+        for ids in tokens.iter().chain([&vec!["a", "b", "a"]]) {
             assert_eq!(error(ids).kind(), io::ErrorKind::InvalidInput, "{ids:?}");
         }
         let last = u32::MAX - 1;
@@ -671,59 +574,5 @@ mod tests {
         assert!(write_svmlight(&zero_based, io::sink()).is_ok());
         let names: FeatureNames = ["a\nb"].into_iter().collect();
         assert!(write_names(&names, io::sink()).is_err());
-    }
-
-    #[test]
-    fn names_read_back() {
-        let names: FeatureNames = ["a b", "", "ü\rx"].into_iter().collect();
-        let file = tempfile::NamedTempFile::new().unwrap();
-        write_names(&names, &file).unwrap();
-        assert_eq!(read_names(file.path(), None).unwrap(), names);
-    }
-
-    /// Feature, row and bits of every entry.
-    fn entries(data: &Dataset<'_>) -> Vec<(u32, usize, u64)> {
-        let column = |position| {
-            let entries = data.column(position).iter();
-            entries.map(move |(row, value)| (data.feature(position), row, value.to_bits()))
-        };
-        (0..data.stored_columns()).flat_map(column).collect()
-    }
-
-    fn label_bits(data: &Dataset<'_>) -> Vec<u64> {
-        data.labels().iter().map(|label| label.to_bits()).collect()
-    }
-
-    proptest! {
-        #[test]
-        fn any_data_set_reads_back(
-            rows in vec(
-                (
-                    prop::num::f64::NORMAL | prop::num::f64::ZERO,
-                    btree_map(0..5000u32, prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL, 0..9),
-                    any::<bool>(),
-                ),
-                1..20,
-            ),
-            zero: bool,
-        ) {
-            let mut text = String::new();
-            let mut query = 0;
-            for (label, entries, next) in rows {
-                query += u32::from(next);
-                write!(text, "{label} qid:{query}").unwrap();
-                for (index, value) in entries {
-                    write!(text, " {}:{value:e}", index + u32::from(!zero)).unwrap();
-                }
-                text.push('\n');
-            }
-            let base = if zero { IndexBase::Zero } else { IndexBase::One };
-            let data = read_based(&text, base);
-            let again = read_based(&written(&data), base);
-            prop_assert_eq!(entries(&again), entries(&data));
-            prop_assert_eq!(label_bits(&again), label_bits(&data));
-            prop_assert_eq!(again.queries(), data.queries());
-            prop_assert_eq!(again.width(), data.width());
-        }
     }
 }

@@ -234,18 +234,7 @@ impl Rows<'_> {
     }
 
     fn query(&mut self, id: &[u8], line: u64) -> Result<(), Fault> {
-        let text = std::str::from_utf8(id).map_err(|_| {
-            let expected = "a query identifier in UTF-8";
-            Fault::new(ReadErrorKind::QueryIdEncoding, expected, quote(id))
-        })?;
-        if text.is_empty() {
-            let expected = "a query identifier";
-            return Err(Fault::new(
-                ReadErrorKind::QueryId,
-                expected,
-                "an empty cell".to_owned(),
-            ));
-        }
+        let text = token::query_id(id, "an empty cell")?;
         let added = self.groups.add(text, 1, line);
         added.map_err(|began| returning(text, &format!("on line {began}")))
     }

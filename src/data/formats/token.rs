@@ -6,7 +6,7 @@
 //! correctly rounded value (Clinger, "How to read floating point numbers
 //! accurately", 1990). Everything else goes through `fast_float2`.
 
-use super::error::{Fault, ReadErrorKind};
+use super::error::{Fault, ReadErrorKind, quote};
 
 /// The largest index that can be written: 0-based features fit in 32 bits, and so does their
 /// number.
@@ -50,19 +50,53 @@ pub(super) fn trim_end(line: &[u8]) -> &[u8] {
     line
 }
 
-/// The label that starts at `at`, and where it ends.
-pub(super) fn label(line: &[u8], at: usize) -> Result<(f64, usize), Fault> {
-    const EXPECTED: &str = "a label, a decimal number";
+/// The decimal number that starts at `at`, `what` messages call it, and where it ends.
+pub(super) fn decimal(
+    line: &[u8],
+    at: usize,
+    kind: ReadErrorKind,
+    what: &str,
+) -> Result<(f64, usize), Fault> {
     let end = end(line, at);
     let token = &line[at..end];
     let bad = |bad| match bad {
-        BadNumber::Syntax => Fault::token(ReadErrorKind::Label, EXPECTED, at, token),
-        BadNumber::NotFinite => not_finite("a finite label", at, token),
+        BadNumber::Syntax => Fault::token(kind, format!("a {what}, a decimal number"), at, token),
+        BadNumber::NotFinite => not_finite(format!("a finite {what}"), at, token),
     };
-    number(token).map(|label| (label, end)).map_err(bad)
+    number(token).map(|number| (number, end)).map_err(bad)
 }
 
-fn not_finite(expected: &'static str, at: usize, token: &[u8]) -> Fault {
+/// Refuses what follows from `end` on in a line of one `item`.
+pub(super) fn nothing_after(
+    line: &[u8],
+    end: usize,
+    kind: ReadErrorKind,
+    item: &str,
+) -> Result<(), Fault> {
+    let at = start(line, end);
+    match &line[at..] {
+        [] => Ok(()),
+        more => Err(Fault::token(kind, format!("one {item} a line"), at, more)),
+    }
+}
+
+/// The identifier of a query; where it is empty, messages say that `none` was found.
+pub(super) fn query_id<'t>(id: &'t [u8], none: &str) -> Result<&'t str, Fault> {
+    if id.is_empty() {
+        let expected = "a query identifier";
+        return Err(Fault::new(
+            ReadErrorKind::QueryId,
+            expected,
+            none.to_owned(),
+        ));
+    }
+    std::str::from_utf8(id).map_err(|_| {
+        let expected = "a query identifier in UTF-8";
+        Fault::new(ReadErrorKind::QueryIdEncoding, expected, quote(id))
+    })
+}
+
+fn not_finite(expected: String, at: usize, token: &[u8]) -> Fault {
     Fault::token(ReadErrorKind::NotFinite, expected, at, token)
 }
 
@@ -126,7 +160,7 @@ fn long_pair(line: &[u8], at: usize, index: u64, colon: usize) -> Result<Pair, F
             Err(fault.remedy("to read missing values as 0, pass --missing 0"))
         }
         Err(BadNumber::Syntax) => Err(Fault::token(ReadErrorKind::Value, EXPECTED, at, token)),
-        Err(BadNumber::NotFinite) => Err(not_finite("a finite value", at, token)),
+        Err(BadNumber::NotFinite) => Err(not_finite("a finite value".to_owned(), at, token)),
     }
 }
 

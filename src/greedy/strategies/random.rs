@@ -1,7 +1,7 @@
 //! A random feature in every step: the baseline below which nothing should fall.
 
 use crate::greedy::strategy::Facts;
-use crate::greedy::{Contest, Entrant, Round, Strategy, Work};
+use crate::greedy::{Contest, Round, Strategy, Work};
 
 pub(super) const FACTS: Facts = Facts {
     name: "random",
@@ -23,13 +23,9 @@ struct Random;
 
 impl Strategy for Random {
     fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
-        let mut contest = Contest::default();
-        if let Some(&candidate) = round.eligible_candidates().first() {
-            contest.enter(Entrant {
-                error: round.state.error(),
-                feature: round.candidates.feature(candidate as usize),
-            });
-        }
+        let eligible = round.eligible_candidates();
+        let first = &eligible[..eligible.len().min(1)];
+        let contest = round.judge(first, 1, || (), |(), _| round.state.error());
         (contest, Work::default())
     }
 }

@@ -6,7 +6,10 @@
 
 use super::lowmem;
 use crate::greedy::strategy::{Facts, Shape};
-use crate::greedy::{Contest, Entrant, Round, Strategy, Work};
+use crate::greedy::{Contest, Round, Strategy, Work};
+
+/// Candidates entered by one task.
+const CHUNK: usize = 4096;
 
 pub(super) const FACTS: Facts = Facts {
     name: "univariate",
@@ -42,13 +45,13 @@ impl Strategy for Univariate {
             self.alone = lowmem::errors(&alone, &all);
             work = Work::evaluated(all.len());
         }
-        let mut contest = Contest::default();
-        for &candidate in round.eligible_candidates().iter() {
-            contest.enter(Entrant {
-                error: self.alone[candidate as usize],
-                feature: round.candidates.feature(candidate as usize),
-            });
-        }
+        let eligible = round.eligible_candidates();
+        let contest = round.judge(
+            &eligible,
+            CHUNK,
+            || (),
+            |(), candidate| self.alone[candidate],
+        );
         (contest, work)
     }
 }
