@@ -106,13 +106,13 @@ impl ColumnClasses {
         let queries = dataset.queries().clone();
         let query_of_row = queries.of_rows();
         let classes = classify(dataset, &query_of_row);
-        let columns = CanonicalColumns::new(dataset, &query_of_row, &classes);
+        let (starts, rows, values, signs) = canonical_columns(dataset, &query_of_row, &classes);
         let absent = dataset.width() - dataset.stored_columns();
         let mut candidates = Self {
-            starts: columns.starts,
-            rows: columns.rows,
-            values: columns.values,
-            signs: columns.signs,
+            starts,
+            rows,
+            values,
+            signs,
             squared_norms: Vec::new(),
             sole_queries: Vec::new(),
             members: classes.members,
@@ -339,7 +339,7 @@ impl ColumnClasses {
     }
 
     /// The same for every member of every class, in the order of the classes: 1 or -1.
-    /// `dataset` is the one that the candidates were found in.
+    /// `dataset` is the data set of the candidates.
     pub(crate) fn member_signs(&self, dataset: &Dataset<'_>) -> Vec<i8> {
         let classes: Vec<usize> = (0..self.len()).collect();
         let signs = classes.par_chunks(CLASSES).flat_map_iter(|classes| {
@@ -392,80 +392,50 @@ fn occupied(dataset: &Dataset<'_>) -> usize {
         .count()
 }
 
-/// The canonical columns of the representatives, one after the other.
-struct CanonicalColumns {
-    starts: Vec<usize>,
-    rows: Vec<u32>,
-    values: Vec<f64>,
-    signs: Vec<Sign>,
-}
-
-/// The part of [`CanonicalColumns`] one task fills.
-struct Part<'a> {
-    representatives: &'a [u32],
-    rows: &'a mut [u32],
-    values: &'a mut [f64],
-    signs: &'a mut [Sign],
-}
-
-impl CanonicalColumns {
-    fn new(dataset: &Dataset<'_>, query_of_row: &[u32], classes: &Classes) -> Self {
-        let mut starts = Vec::with_capacity(classes.lengths.len() + 1);
-        starts.push(0);
-        let mut total = 0usize;
-        starts.extend(classes.lengths.iter().map(|&length| {
-            total += length as usize;
-            total
-        }));
-        let mut columns = Self {
-            starts,
-            rows: vec![0; total],
-            values: vec![0.0; total],
-            signs: vec![1; classes.lengths.len()],
-        };
-        columns
-            .parts(&classes.representatives)
-            .into_par_iter()
-            .for_each(|part| {
-                heed();
-                let canonicaliser = Canonicaliser::new(dataset.queries(), query_of_row);
-                part.fill(dataset, canonicaliser);
-            });
-        columns
+/// The canonical columns of the representatives, one after the other: where each begins, rows,
+/// values, and the sign of each.
+fn canonical_columns(
+    dataset: &Dataset<'_>,
+    query_of_row: &[u32],
+    classes: &Classes,
+) -> (Vec<usize>, Vec<u32>, Vec<f64>, Vec<Sign>) {
+    /// Columns that one task fills in.
+    const COLUMNS: usize = 4096;
+    let mut starts = Vec::with_capacity(classes.lengths.len() + 1);
+    starts.push(0);
+    let mut total = 0;
+    starts.extend(classes.lengths.iter().map(|&length| {
+        total += length as usize;
+        total
+    }));
+    let (mut rows, mut values) = (vec![0; total], vec![0.0; total]);
+    let mut signs = vec![1; classes.lengths.len()];
+    let (mut rows_left, mut values_left) = (&mut rows[..], &mut values[..]);
+    let mut parts = Vec::new();
+    let chunks = classes.representatives.chunks(COLUMNS);
+    for ((columns, signs), first) in chunks
+        .zip(signs.chunks_mut(COLUMNS))
+        .zip((0..).step_by(COLUMNS))
+    {
+        let entries = starts[first + columns.len()] - starts[first];
+        let rows = rows_left.split_off_mut(..entries).unwrap_or_default();
+        let values = values_left.split_off_mut(..entries).unwrap_or_default();
+        parts.push((columns, signs, rows, values));
     }
-
-    /// Cuts the arrays into parts of some thousand columns.
-    fn parts<'a>(&'a mut self, representatives: &'a [u32]) -> Vec<Part<'a>> {
-        const COLUMNS: usize = 4096;
-        let (mut rows, mut values) = (&mut self.rows[..], &mut self.values[..]);
-        let mut signs = &mut self.signs[..];
-        let mut parts = Vec::new();
-        for (number, chunk) in representatives.chunks(COLUMNS).enumerate() {
-            let first = number * COLUMNS;
-            let entries = self.starts[first + chunk.len()] - self.starts[first];
-            parts.push(Part {
-                representatives: chunk,
-                rows: rows.split_off_mut(..entries).unwrap_or_default(),
-                values: values.split_off_mut(..entries).unwrap_or_default(),
-                signs: signs.split_off_mut(..chunk.len()).unwrap_or_default(),
-            });
-        }
-        parts
-    }
-}
-
-impl Part<'_> {
-    fn fill(self, dataset: &Dataset<'_>, mut canonicaliser: Canonicaliser<'_>) {
-        let mut form = Vec::new();
-        let mut slots = self.rows.iter_mut().zip(self.values);
-        for (&column, sign) in self.representatives.iter().zip(self.signs) {
-            *sign = canonicaliser.canonicalise(dataset.column(column as usize), &mut form);
-            for (entry, (row, value)) in form.iter().zip(&mut slots) {
-                *row = entry.row;
-                *value = entry.value;
+    parts
+        .into_par_iter()
+        .for_each(|(columns, signs, rows, values)| {
+            let mut canonicaliser = Canonicaliser::new(dataset.queries(), query_of_row);
+            let mut form = Vec::new();
+            let mut places = rows.iter_mut().zip(values);
+            for (&column, sign) in columns.iter().zip(signs) {
+                *sign = canonicaliser.canonicalise(dataset.column(column as usize), &mut form);
+                for (entry, (row, value)) in form.iter().zip(&mut places) {
+                    (*row, *value) = (entry.row, entry.value);
+                }
             }
-        }
-    }
+        });
+    (starts, rows, values, signs)
 }
 
 /// The entries of a candidate in one query.

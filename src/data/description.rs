@@ -16,7 +16,7 @@ pub struct Description {
     pub query_sizes: Spread<usize>,
     /// Entries of a row.
     pub row_nonzeros: Spread<usize>,
-    /// Entries of a column, of those that have one; none if no column has.
+    /// Entries of a column that has any; none if every column is empty.
     pub column_nonzeros: Option<Spread<usize>>,
     /// The labels.
     pub labels: Labels,

@@ -17,7 +17,7 @@ const BUFFER: usize = 1 << 16;
 /// on names, stored zeros and the way indices are counted. Written as 64 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct DataHash([u8; 32]);
+pub struct DataHash(blake3::Hash);
 
 /// Text that is no hash.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -100,15 +100,13 @@ impl Content {
 
     fn finish(mut self) -> DataHash {
         let _ = self.0.flush();
-        DataHash(*self.0.get_ref().finalize().as_bytes())
+        DataHash(self.0.get_ref().finalize())
     }
 }
 
 impl fmt::Display for DataHash {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0
-            .iter()
-            .try_for_each(|byte| write!(formatter, "{byte:02x}"))
+        self.0.fmt(formatter)
     }
 }
 
@@ -116,8 +114,8 @@ impl FromStr for DataHash {
     type Err = InvalidHash;
 
     fn from_str(text: &str) -> Result<Self, InvalidHash> {
-        let hash = blake3::Hash::from_hex(text).map_err(|_| InvalidHash(text.to_owned()))?;
-        Ok(Self(*hash.as_bytes()))
+        let hash = blake3::Hash::from_hex(text);
+        hash.map(Self).map_err(|_| InvalidHash(text.to_owned()))
     }
 }
 

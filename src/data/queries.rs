@@ -348,15 +348,12 @@ mod tests {
 
     #[test]
     fn a_query_that_comes_back_is_refused() {
-        let error = Queries::from_row_ids(&["a", "b", "a"]).unwrap_err();
-        assert!(matches!(
-            error,
-            DatasetError::SplitQuery {
-                first: 0,
-                again: 2,
-                ..
-            }
-        ));
+        let error = DatasetError::SplitQuery {
+            id: "a".to_owned(),
+            first: 0,
+            again: 2,
+        };
+        assert_eq!(Queries::from_row_ids(&["a", "b", "a"]), Err(error));
     }
 
     fn add_all(groups: &mut Groups, ids: &str) -> Result<(), u64> {
@@ -397,14 +394,9 @@ mod tests {
 
     #[test]
     fn no_rows_and_empty_queries_are_refused() {
-        assert!(matches!(Queries::single(0), Err(DatasetError::NoRows)));
-        assert!(matches!(
-            Queries::from_sizes(&[]),
-            Err(DatasetError::NoRows)
-        ));
-        assert!(matches!(
-            Queries::from_sizes(&[2, 0]),
-            Err(DatasetError::EmptyQuery { query: 1 })
-        ));
+        assert_eq!(Queries::single(0), Err(DatasetError::NoRows));
+        assert_eq!(Queries::from_sizes(&[]), Err(DatasetError::NoRows));
+        let empty = DatasetError::EmptyQuery { query: 1 };
+        assert_eq!(Queries::from_sizes(&[2, 0]), Err(empty));
     }
 }

@@ -25,7 +25,7 @@ pub const NAMES: &[u8] = include_bytes!("../../corpora/parses.names.txt.zst");
 /// The rows to train on, with the names of their columns.
 ///
 /// # Panics
-/// Never: the files are those that the tests read.
+/// Never: the tests read the same files.
 pub fn train() -> Dataset<'static> {
     let data = read(TRAIN, &ReadOptions::new());
     data.with_names(names())
@@ -35,7 +35,7 @@ pub fn train() -> Dataset<'static> {
 /// The rows to test on, as wide as those of [`train`].
 ///
 /// # Panics
-/// Never: the files are those that the tests read.
+/// Never: the tests read the same files.
 pub fn test() -> Dataset<'static> {
     read(TEST, &ReadOptions::new().width(names().len()))
 }
@@ -43,7 +43,7 @@ pub fn test() -> Dataset<'static> {
 /// The names of the columns.
 ///
 /// # Panics
-/// Never: the files are those that the tests read.
+/// Never: the tests read the same files.
 pub fn names() -> FeatureNames {
     let mut text = String::new();
     zstd::Decoder::new(NAMES)

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Endings of compressed files, and of those that are not.
+/// Endings of plain and of compressed files.
 pub(crate) const SUFFIXES: [&str; 3] = ["", ".gz", ".zst"];
 
 /// The ending of files of names.

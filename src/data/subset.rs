@@ -9,7 +9,7 @@ impl Dataset<'_> {
     /// order of the data. Features keep their numbers and names; columns without an entry are
     /// no longer stored, and [`input_rows`](Self::input_rows) are left behind.
     ///
-    /// Takes time linear in the entries of the data and copies those that stay.
+    /// Takes time linear in the entries of the data and copies the entries that stay.
     ///
     /// # Errors
     /// [`DatasetError::NoRows`] for no queries, [`DatasetError::Absent`] for a position past the

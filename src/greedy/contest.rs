@@ -110,39 +110,25 @@ mod tests {
         tied.map(|entrant| entrant.1).min()
     }
 
+    /// The feature that wins.
+    fn winner(entrants: &[(f64, u32)]) -> Option<u32> {
+        contest(entrants).winner().map(|entrant| entrant.feature)
+    }
+
     #[test]
     fn a_tie_goes_to_the_lower_feature() {
-        let close = 1.0 + 1e-11;
-        assert_eq!(
-            contest(&[(1.0, 7), (close, 3)]).winner().unwrap().feature,
-            3
-        );
-        assert_eq!(
-            contest(&[(1.0, 7), (1.0 + 1e-9, 3)])
-                .winner()
-                .unwrap()
-                .feature,
-            7
-        );
-        assert_eq!(contest(&[]).winner(), None);
+        assert_eq!(winner(&[(1.0, 7), (1.0 + 1e-11, 3)]), Some(3));
+        assert_eq!(winner(&[(1.0, 7), (1.0 + 1e-9, 3)]), Some(7));
+        assert_eq!(winner(&[]), None);
+        // Not a number never wins.
+        assert_eq!(winner(&[(f64::NAN, 0), (5.0, 1)]), Some(1));
     }
 
     #[test]
     fn a_new_least_error_can_disqualify_the_winner() {
         let entrants = [(1.0 + 1.5e-10, 1), (1.0 + 0.8e-10, 2), (1.0, 3)];
-        assert_eq!(contest(&entrants[..2]).winner().unwrap().feature, 1);
-        assert_eq!(contest(&entrants).winner().unwrap().feature, 2);
-    }
-
-    #[test]
-    fn nan_never_wins() {
-        assert_eq!(
-            contest(&[(f64::NAN, 0), (5.0, 1)])
-                .winner()
-                .unwrap()
-                .feature,
-            1
-        );
+        assert_eq!(winner(&entrants[..2]), Some(1));
+        assert_eq!(winner(&entrants), Some(2));
     }
 
     proptest! {

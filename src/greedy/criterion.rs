@@ -26,8 +26,8 @@ pub enum Criterion {
         metric: Metric,
         /// Its convention.
         convention: Convention,
-        /// Judge by it only so many candidates in each step, those that the squared error likes
-        /// best: quick, and not exact. `None`: all.
+        /// Judge by it only so many candidates in each step, the best by squared error: quick, and
+        /// not exact. `None`: all.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         shortlist: Option<usize>,
     },

@@ -305,17 +305,16 @@ impl Step {
             alive,
             ..
         } = self;
-        if alive.is_empty() {
-            tracing::info!(step = number, feature, lqo_error, evaluated, "selected");
-        } else {
-            tracing::info!(
-                step = number,
-                feature,
-                lqo_error,
-                ?alive,
-                evaluated,
-                "selected"
-            );
-        }
+        // For `bounded` only.
+        let alive = Some(alive).filter(|alive| !alive.is_empty());
+        let alive = alive.map(tracing::field::debug);
+        tracing::info!(
+            step = number,
+            feature,
+            lqo_error,
+            alive,
+            evaluated,
+            "selected"
+        );
     }
 }

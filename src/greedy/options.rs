@@ -11,7 +11,7 @@ use crate::metrics::check_labels;
 use crate::{Lambda, QueryWeight};
 
 /// What to select, and how: for the library, a checkpoint, and the commands, whose options are
-/// these fields but for those that each command takes in its own way.
+/// these fields, except for fields that each command takes in its own way.
 ///
 /// ```
 /// use rankrls::{Lambda, SelectionOptions, StrategyKind};

@@ -117,7 +117,7 @@ impl TargetOptions {
     }
 
     /// The same with every choice made that counts for `strategy` on so many queries, and without
-    /// those that do not.
+    /// the other choices.
     #[must_use]
     pub fn resolved(self, strategy: StrategyKind, queries: usize) -> Self {
         let distils = strategy.distils();

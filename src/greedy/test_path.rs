@@ -58,7 +58,7 @@ pub struct TestPath<'a> {
 }
 
 impl<'a> TestPath<'a> {
-    /// Will measure `dataset`, whose columns are those of the training data, by `metrics`, each
+    /// Will measure `dataset`, which has the columns of the training data, by `metrics`, each
     /// of them once, under `rules`, which may be a [`Convention`].
     pub fn new(dataset: &'a Dataset<'a>, metrics: &[Metric], rules: impl Into<Rules>) -> Self {
         Self {
@@ -97,7 +97,7 @@ impl<'a> TestPath<'a> {
         self.error.as_ref()
     }
 
-    /// Adds a step: `feature` was selected, and `weights` are those of all features so far.
+    /// Adds a step: `feature` was selected, and all features so far have these `weights`.
     ///
     /// # Errors
     /// [`MetricsError`] for scores that overflow, and for labels that a measure cannot be taken

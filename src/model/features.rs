@@ -117,26 +117,16 @@ mod tests {
 
     #[test]
     fn what_is_no_feature_has_a_line() {
-        for (text, message) in [
-            (
-                "1\nx\n",
-                "line 2: expected an index from 1 to 5, found \"x\"",
-            ),
-            ("0\n", "line 1: expected an index from 1 to 5, found \"0\""),
-            (
-                "\n6\n",
-                "line 2: expected an index from 1 to 5, found \"6\"",
-            ),
-            ("-1", "line 1: expected an index from 1 to 5, found \"-1\""),
-            (
-                "2\n3\n2\n",
-                "line 3: expected every index once, found 2 again, after line 1",
-            ),
-            (
-                "# none\n",
-                "line 1: expected an index, found none in all lines",
-            ),
+        let (range, once) = ("an index from 1 to 5", "every index once");
+        for (text, line, expected, found) in [
+            ("1\nx\n", 2, range, "\"x\""),
+            ("0\n", 1, range, "\"0\""),
+            ("\n6\n", 2, range, "\"6\""),
+            ("-1", 1, range, "\"-1\""),
+            ("2\n3\n2\n", 3, once, "2 again, after line 1"),
+            ("# none\n", 1, "an index", "none in all lines"),
         ] {
+            let message = format!("line {line}: expected {expected}, found {found}");
             assert_eq!(read(text, IndexBase::One).unwrap_err(), message);
         }
     }

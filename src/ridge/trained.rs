@@ -59,7 +59,7 @@ impl<'a> RidgeProblem<'a> {
     /// As [`new`](Self::new).
     ///
     /// # Panics
-    /// When the candidates are weighted: weights are those of the options.
+    /// When the candidates are weighted: the options have the weights.
     pub fn among(
         dataset: &'a Dataset<'a>,
         candidates: &'a ColumnClasses,
@@ -308,7 +308,7 @@ impl Trained<'_> {
         let members = classes.flat_map(|(class, &weight)| {
             let features = candidates.class(class).iter();
             let weight = weight / candidates.divisor(class);
-            // The sign of the class is that of its canonical column.
+            // A class has the sign of its canonical column.
             features.map(move |&feature| (feature, weight))
         });
         let signed = members.zip(signs);

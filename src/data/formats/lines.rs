@@ -138,7 +138,7 @@ fn each_line(
         let text = match chunks.next() {
             Ok(Some(text)) => text,
             Ok(None) => return Ok(()),
-            Err(failure) => return Err(failure.fault.at(&failure.name, number)),
+            Err(fault) => return Err(fault.at(&name, number)),
         };
         for line in text
             .strip_suffix(b"\n")
@@ -170,12 +170,8 @@ mod tests {
     use super::super::{Place, ReadOptions};
     use super::*;
 
-    /// Names from a file of these bytes.
     fn names(bytes: &[u8]) -> Result<Vec<String>, ReadError> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("names.txt");
-        fs::write(&path, bytes).unwrap();
-        let names = read_names(&path, Some(1 << 20))?;
+        let names = read_names_from(bytes, "f", Some(1 << 20))?;
         Ok(names.iter().map(str::to_owned).collect())
     }
 
@@ -211,21 +207,16 @@ mod tests {
         };
         let data = read("a\nb\nc\nmore\n").unwrap().dataset;
         assert_eq!(data.names().unwrap().of(2), Some("c"));
+        fs::write(&path, gz(b"a\nb\nc\n")).unwrap();
+        assert_eq!(read_names(&path, None).unwrap().len(), 3);
         let error = read("a\nb\n").unwrap_err();
         assert_eq!(error.kind(), ReadErrorKind::NameCount);
         let text = error.to_string();
         assert!(text.ends_with("names.txt: expected at least 3 names, one a column, found 2"));
     }
 
-    fn with<T>(bytes: &[u8], read: impl FnOnce(&Path) -> T) -> T {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("scores.txt");
-        fs::write(&path, bytes).unwrap();
-        read(&path)
-    }
-
     fn scores(bytes: &[u8]) -> Result<Vec<f64>, ReadError> {
-        with(bytes, |path| read_scores(path, Some(1 << 16)))
+        read_scores_from(bytes, "f", Some(1 << 16))
     }
 
     #[test]

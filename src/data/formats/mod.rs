@@ -302,8 +302,7 @@ impl ReadOptions {
     /// of the data set.
     ///
     /// # Errors
-    /// [`ReadError`] names the place in the file and what is wrong there; of several faults it
-    /// is that of the first line.
+    /// [`ReadError`] names the first fault in the file and its place.
     pub fn read(&self, path: &Path) -> Result<Loaded, ReadError> {
         let facts = self.format.read(path).facts();
         match facts.reader {

@@ -9,6 +9,8 @@ use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::path::Path;
 
+use serde::Deserialize;
+
 use super::error::{Fault, ReadError, ReadErrorKind, quote};
 use super::rows::tokens;
 use crate::data::{Dataset, Queries};
@@ -355,42 +357,57 @@ const HEADER: &str = "a header with descr, fortran_order and shape";
 const TYPES: &str =
     "booleans, integers of 1 to 8 bytes, floats of 4 or 8 bytes, or text (convert with astype)";
 
+/// The dictionary of a header.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fields {
+    descr: String,
+    /// The order of the elements makes no difference in one dimension.
+    #[serde(rename = "fortran_order")]
+    _fortran_order: bool,
+    shape: Vec<u64>,
+}
+
 /// Reads the text of a header.
 fn parse_header(text: &[u8]) -> Result<Header, Bad> {
-    let mut parser = Parser(text);
-    let (mut descr, mut shape) = (None, None);
-    let outcome = (|| {
-        parser.token(b'{')?;
-        while !parser.skip(b'}') {
-            let key = parser.string()?;
-            parser.token(b':')?;
-            match key {
-                "descr" => descr = Some(parser.string()?),
-                "fortran_order" => parser.boolean()?,
-                "shape" => shape = Some(parser.tuple()?),
-                _ => return None,
-            }
-            if !parser.skip(b',') {
-                parser.token(b'}')?;
-                break;
-            }
-        }
-        Some(())
-    })();
-    let whole = || (HEADER, quote(text));
-    outcome.ok_or_else(whole)?;
-    let (Some(descr), Some(shape)) = (descr, shape) else {
-        return Err(whole());
-    };
-    let (big_endian, kind, size) =
-        element(descr).ok_or_else(|| (TYPES, quote(descr.as_bytes())))?;
+    let fields = json(text).and_then(|json| serde_json::from_str(&json).ok());
+    let Fields { descr, shape, .. } = fields.ok_or_else(|| (HEADER, quote(text)))?;
+    let quoted = quote(descr.as_bytes());
+    let element = element(&descr).ok_or_else(|| (TYPES, quoted.clone()))?;
+    let (big_endian, kind, size) = element;
     Ok(Header {
         kind,
         size,
         big_endian,
         shape,
-        descr: quote(descr.as_bytes()),
+        descr: quoted,
     })
+}
+
+/// A dictionary of Python with texts, booleans and tuples as JSON, which has double quotes, brackets
+/// and no comma after the last.
+fn json(python: &[u8]) -> Option<String> {
+    let mut json = String::with_capacity(python.len());
+    for char in std::str::from_utf8(python).ok()?.chars() {
+        if let ')' | '}' = char {
+            let items = json.trim_ascii_end();
+            if let Some(items) = items.strip_suffix(',') {
+                // A comma stands after something.
+                if items.trim_ascii_end().ends_with(['[', '{', ',']) {
+                    return None;
+                }
+                json.truncate(items.len());
+            }
+        }
+        json.push(match char {
+            '\'' => '"',
+            '(' => '[',
+            ')' => ']',
+            '[' | ']' | '\\' => return None,
+            other => other,
+        });
+    }
+    Some(json.replace("True", "true").replace("False", "false"))
 }
 
 /// Whether the type has big ends, its kind, and its bytes.
@@ -421,70 +438,6 @@ fn element(descr: &str) -> Option<(bool, Kind, usize)> {
         Kind::Bytes | Kind::Text => size > 0,
     };
     legal.then_some((order, kind, size))
-}
-
-/// What is left to read.
-struct Parser<'a>(&'a [u8]);
-
-impl<'a> Parser<'a> {
-    fn trim(&mut self) {
-        self.0 = self.0.trim_ascii_start();
-    }
-
-    fn skip(&mut self, byte: u8) -> bool {
-        self.trim();
-        match self.0.strip_prefix(&[byte]) {
-            Some(rest) => {
-                self.0 = rest;
-                true
-            }
-            None => false,
-        }
-    }
-
-    fn token(&mut self, byte: u8) -> Option<()> {
-        self.skip(byte).then_some(())
-    }
-
-    fn string(&mut self) -> Option<&'a str> {
-        self.trim();
-        let (&quote, rest) = self.0.split_first()?;
-        if quote != b'\'' && quote != b'"' {
-            return None;
-        }
-        let end = rest.iter().position(|&byte| byte == quote)?;
-        self.0 = &rest[end + 1..];
-        std::str::from_utf8(&rest[..end]).ok()
-    }
-
-    /// The order of the elements makes no difference in one dimension.
-    fn boolean(&mut self) -> Option<()> {
-        self.trim();
-        let rest = self.0.strip_prefix(b"True");
-        self.0 = rest.or_else(|| self.0.strip_prefix(b"False"))?;
-        Some(())
-    }
-
-    fn tuple(&mut self) -> Option<Vec<u64>> {
-        self.token(b'(')?;
-        let mut numbers = Vec::new();
-        while !self.skip(b')') {
-            numbers.push(self.number()?);
-            if !self.skip(b',') {
-                self.token(b')')?;
-                break;
-            }
-        }
-        Some(numbers)
-    }
-
-    fn number(&mut self) -> Option<u64> {
-        self.trim();
-        let end = self.0.iter().take_while(|byte| byte.is_ascii_digit());
-        let (digits, rest) = self.0.split_at(end.count());
-        self.0 = rest;
-        std::str::from_utf8(digits).ok()?.parse().ok()
-    }
 }
 
 /// Bytes to a multiple of which headers are filled up.
@@ -619,6 +572,7 @@ mod tests {
         for text in [
             String::new(),
             "{}".to_owned(),
+            "{,}".to_owned(),
             "{'descr': '<f8'}".to_owned(),
             with("'<f2'", "(1,)"),
             with("'<f16'", "(1,)"),
@@ -635,6 +589,10 @@ mod tests {
             with("'<f8'", "(99999999999999999999,)"),
             with("'<f8'", "[1]"),
             with("'<f8'", "(1,"),
+            with("'<f8'", "(,)"),
+            with("'<f8'", "(1,,)"),
+            with("'<f8'", "(1]"),
+            with("'<f8'", "1"),
             with("'<f8'", &"(".repeat(60_000)),
         ] {
             assert!(parse_header(text.as_bytes()).is_err(), "{text}");

@@ -313,7 +313,7 @@ fn queries(
     Ok(groups)
 }
 
-/// Bytes that may be held, and those that are.
+/// Bytes that may be held, and bytes that are held.
 #[derive(Debug, Clone, Copy)]
 struct Budget {
     limit: Option<u64>,

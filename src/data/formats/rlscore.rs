@@ -186,39 +186,30 @@ mod tests {
 
     #[test]
     fn three_files_are_one_data_set() {
-        let files = [
+        let (zst, gz) = (zst(FEATURES), gz(QIDS));
+        let plain = [
             ("x.features", FEATURES),
             ("x.labels", LABELS),
             ("x.qids", QIDS),
         ];
-        let folder = folder(&files);
-        check(&read_in(&folder, "x.features").unwrap());
-        check(&read_in(&folder, "x").unwrap());
-        let explicit = ReadOptions::new().format(Format::Rlscore);
-        check(&explicit.read(&folder.path().join("x")).unwrap());
-    }
-
-    #[test]
-    fn compressed_files_are_found() {
-        let (zst, gz) = (zst(FEATURES), gz(QIDS));
-        let files = [
-            ("x.y.features.zst", &zst[..]),
-            ("x.y.labels", LABELS),
-            ("x.y.qids.gz", &gz),
+        let compressed = [
+            ("x.features.zst", &zst[..]),
+            ("x.labels", LABELS),
+            ("x.qids.gz", &gz),
         ];
-        let folder = folder(&files);
-        check(&read_in(&folder, "x.y.features.zst").unwrap());
-        check(&read_in(&folder, "x.y").unwrap());
-    }
-
-    #[test]
-    fn carriage_returns_and_missing_newlines_are_legal() {
-        let files = [
+        // Carriage returns and missing line ends are legal.
+        let crlf = [
             ("x.features", &b"0:1.0\t2:0.25 \r\n\r\n1:2\r\n\r\n"[..]),
             ("x.labels", b"1.0\r\n0.5\r\n-1\r\n0"),
             ("x.qids", b" 10\r\n1001 \r\n1001\r\n7"),
         ];
-        check(&read_in(&folder(&files), "x.features").unwrap());
+        for files in [plain, compressed, crlf] {
+            let folder = folder(&files);
+            check(&read_in(&folder, files[0].0).unwrap());
+            check(&read_in(&folder, "x").unwrap());
+            let explicit = ReadOptions::new().format(Format::Rlscore);
+            check(&explicit.read(&folder.path().join("x")).unwrap());
+        }
     }
 
     #[test]

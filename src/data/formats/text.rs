@@ -48,7 +48,7 @@ impl Plan {
 }
 
 /// What a file says.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Text {
     pub(super) name: String,
     pub(super) rows: usize,
@@ -77,8 +77,7 @@ impl Text {
         let mut pieces = pieces.into_iter();
         if let Err(error) = pieces.try_for_each(|piece| text.append(piece, plan)) {
             // Damaged compressed data often come out as nonsense before the decompressor notices.
-            let failed = failure.map(|failure| failure.fault);
-            let failed = failed.or_else(|| chunks.drain());
+            let failed = failure.or_else(|| chunks.drain());
             let corrupt = failed.filter(|fault| fault.kind == ReadErrorKind::Corrupt);
             return Err(corrupt.map_or(error, |fault| fault.of(&text.name)));
         }
@@ -86,7 +85,7 @@ impl Text {
         text.dropped_columns.dedup();
         match failure {
             None => Ok(text),
-            Some(failure) => Err(failure.fault.at(&failure.name, text.lines + 1)),
+            Some(fault) => Err(fault.at(&text.name, text.lines + 1)),
         }
     }
 
@@ -120,16 +119,8 @@ impl Text {
     fn new(name: String, regroup: bool) -> Self {
         Self {
             name,
-            rows: 0,
-            blocks: Vec::new(),
-            labels: Vec::new(),
             groups: Groups::new(regroup),
-            width: 0,
-            dropped_entries: 0,
-            dropped_columns: Vec::new(),
-            memory: 0,
-            lines: 0,
-            nameless_line: None,
+            ..Self::default()
         }
     }
 
@@ -204,7 +195,7 @@ pub(super) fn returning(id: &str, began: &str) -> Fault {
 
 /// Parses all chunks, or at least all up to the first that is bad or too much, in order. A text of
 /// one chunk takes no threads.
-fn parse(chunks: &mut Chunks<'_>, plan: Plan) -> std::io::Result<(Vec<Piece>, Option<Failure>)> {
+fn parse(chunks: &mut Chunks<'_>, plan: Plan) -> std::io::Result<(Vec<Piece>, Option<Fault>)> {
     let first = match chunks.next() {
         Ok(Some(text)) => text,
         Ok(None) => return Ok((Vec::new(), None)),
@@ -231,7 +222,7 @@ fn parse(chunks: &mut Chunks<'_>, plan: Plan) -> std::io::Result<(Vec<Piece>, Op
     clippy::needless_pass_by_value,
     reason = "the end of the sender ends the queue"
 )]
-fn feed(first: Vec<u8>, chunks: &mut Chunks<'_>, sender: SyncSender<Vec<u8>>) -> Option<Failure> {
+fn feed(first: Vec<u8>, chunks: &mut Chunks<'_>, sender: SyncSender<Vec<u8>>) -> Option<Fault> {
     sender.send(first).ok()?;
     loop {
         match chunks.next() {
@@ -245,8 +236,8 @@ fn feed(first: Vec<u8>, chunks: &mut Chunks<'_>, sender: SyncSender<Vec<u8>>) ->
 fn parse_received(receiver: Receiver<Vec<u8>>, plan: Plan) -> Vec<Piece> {
     let stop = AtomicBool::new(false);
     let memory = AtomicU64::new(0);
-    // Chunks are taken in order, and all that were taken are parsed: the pieces are those of a
-    // beginning of the file that holds the first fault, or goes past the limit.
+    // Chunks are taken in order, and every chunk that is taken is parsed: the pieces are a beginning
+    // of the file that holds the first fault, or goes past the limit.
     let taken = receiver
         .into_iter()
         .take_while(|_| !stop.load(Ordering::Relaxed))
@@ -268,13 +259,6 @@ fn parse_received(receiver: Receiver<Vec<u8>>, plan: Plan) -> Vec<Piece> {
 
 /// Bytes of a chunk, unless there is reason for another size.
 pub(super) const CHUNK: usize = 1 << 20;
-
-/// Where and why a text ended early: after all the lines of the chunks before.
-#[derive(Debug)]
-pub(super) struct Failure {
-    pub(super) name: String,
-    pub(super) fault: Fault,
-}
 
 /// Cuts a source into chunks of about `size` bytes that end at line ends, smaller ones where they
 /// would be much of the `limit`: there are some on their way, and each is parsed before anybody
@@ -305,7 +289,7 @@ impl<'r> Chunks<'r> {
 
     /// The next chunk; none at the end of the text. What precedes a failure comes before it,
     /// except for the line in which it happened.
-    pub(super) fn next(&mut self) -> Result<Option<Vec<u8>>, Failure> {
+    pub(super) fn next(&mut self) -> Result<Option<Vec<u8>>, Fault> {
         let mut text = std::mem::take(&mut self.rest);
         let mut cut = None;
         while cut.is_none() && !self.ended {
@@ -329,7 +313,7 @@ impl<'r> Chunks<'r> {
         }
         match self.failure.take() {
             None => Ok(None),
-            Some(fault) => Err(self.failed(fault)),
+            Some(fault) => Err(fault.at_column(self.rest.len() + 1)),
         }
     }
 
@@ -375,13 +359,6 @@ impl<'r> Chunks<'r> {
         self.failure = Some(fault);
         self.ended = true;
     }
-
-    fn failed(&mut self, fault: Fault) -> Failure {
-        Failure {
-            name: self.source.name.clone(),
-            fault: fault.at_column(self.rest.len() + 1),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -389,7 +366,7 @@ mod tests {
     use super::super::compressed::gz;
     use super::*;
 
-    fn chunks(bytes: &[u8], size: usize, limit: Option<u64>) -> (Vec<Vec<u8>>, Option<Failure>) {
+    fn chunks(bytes: &[u8], size: usize, limit: Option<u64>) -> (Vec<Vec<u8>>, Option<Fault>) {
         let source = Source::new(bytes, "x", None).unwrap();
         let mut chunks = Chunks::new(source, size, limit);
         let mut texts = Vec::new();
@@ -424,10 +401,10 @@ mod tests {
         for size in [16, 1000, 1 << 20] {
             let (chunks, failure) = chunks(&whole[..whole.len() / 2], size, None);
             let failure = failure.unwrap();
-            assert_eq!(failure.fault.kind, ReadErrorKind::Truncated);
+            assert_eq!(failure.kind, ReadErrorKind::Truncated);
             let text = chunks.concat();
             assert!(noise.as_bytes().starts_with(&text) && text.ends_with(b"\n"));
-            seen.push((text.len(), failure.fault.column));
+            seen.push((text.len(), failure.column));
         }
         seen.dedup();
         assert_eq!(seen.len(), 1);
@@ -438,6 +415,6 @@ mod tests {
         let text = [b"a\n", &[b'b'; 1000][..]].concat();
         let (chunks, failure) = chunks(&text, 16, Some(100));
         assert_eq!(chunks.concat(), b"a\n");
-        assert_eq!(failure.unwrap().fault.kind, ReadErrorKind::TooLarge);
+        assert_eq!(failure.unwrap().kind, ReadErrorKind::TooLarge);
     }
 }

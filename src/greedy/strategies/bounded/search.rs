@@ -323,7 +323,7 @@ impl<'a> PruningSearch<'a> {
         alive
     }
 
-    /// Evaluates the `count` contenders of the largest bounds and drops those that are out.
+    /// Evaluates the `count` contenders of the largest bounds and drops the contenders that are out.
     fn lead(&mut self, contenders: &mut Vec<BoundedCandidate>, count: usize) {
         contenders.sort_unstable_by(|a, b| {
             b.bound
