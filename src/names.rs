@@ -21,8 +21,8 @@ impl UnknownName {
     }
 }
 
-/// Gives an enum the names of its values, all of which are listed: `ALL`, `name`, and the traits of
-/// [`named`].
+/// Gives an enum the names of its values, all of which are listed: `ALL`, `name`, the traits of
+/// [`named`], and the parser of the command line.
 macro_rules! names {
     ($type:ident, $kind:literal, $($value:ident => $name:literal),+ $(,)?) => {
         impl $type {
@@ -38,10 +38,21 @@ macro_rules! names {
         }
 
         $crate::names::named!($type, $kind);
+
+        #[cfg(feature = "cli")]
+        impl clap::builder::ValueParserFactory for $type {
+            type Parser = clap::builder::ValueParser;
+
+            fn value_parser() -> Self::Parser {
+                use clap::builder::TypedValueParser as _;
+                let names = clap::builder::PossibleValuesParser::new(Self::ALL.map(Self::name));
+                names.try_map(|name| name.parse::<Self>()).into()
+            }
+        }
     };
 }
 
-/// Writes and reads the names of an enum that has `ALL` and `name`, on the command line, too.
+/// Writes and reads the names of an enum that has `ALL` and `name`.
 macro_rules! named {
     ($type:ident, $kind:literal) => {
         impl std::fmt::Display for $type {
@@ -57,17 +68,6 @@ macro_rules! named {
                 let found = Self::ALL.into_iter().find(|value| value.name() == name);
                 let names = Self::ALL.map(Self::name);
                 found.ok_or_else(|| $crate::names::UnknownName::new($kind, name, &names))
-            }
-        }
-
-        #[cfg(feature = "cli")]
-        impl clap::builder::ValueParserFactory for $type {
-            type Parser = clap::builder::ValueParser;
-
-            fn value_parser() -> Self::Parser {
-                use clap::builder::TypedValueParser as _;
-                let names = clap::builder::PossibleValuesParser::new(Self::ALL.map(Self::name));
-                names.try_map(|name| name.parse::<Self>()).into()
             }
         }
     };

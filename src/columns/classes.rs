@@ -78,6 +78,7 @@ pub(super) fn classify(dataset: &Dataset<'_>, query_of_row: &[u32]) -> Classes {
             .ends
             .push(u32::try_from(classes.members.len()).unwrap_or(u32::MAX));
     }
+    classes.members.shrink_to_fit();
     classes
 }
 

@@ -81,8 +81,11 @@ fn a_table_is_the_data_that_it_shows() {
         "tune train.csv {NAMED} -k 2 --validation test.csv"
     ));
     folder.run(&format!("train train.csv {NAMED} --lambda 1"));
-    let error = folder.fails(&format!("corpus convert train.csv {NAMED} out.csv"), 1);
-    assert!(error.contains("tables are only read"), "{error}");
+    let error = folder.fails(&format!("corpus convert train.csv {NAMED} out.csv"), 2);
+    assert!(
+        error.contains("a table of comma-separated values is only read"),
+        "{error}"
+    );
 }
 
 #[test]
