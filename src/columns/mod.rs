@@ -92,16 +92,12 @@ pub struct Summary {
 impl ColumnClasses {
     /// Finds the distinct centred columns of `dataset`, in O(nnz + n log n) time.
     pub fn new(dataset: &Dataset<'_>) -> Self {
-        Self::weighted(dataset, QueryWeight::Uniform)
+        Self::scaled(dataset, QueryWeight::Uniform, Scale::None)
     }
 
-    /// The same with queries that count by `weight`: a query's part of every column is scaled
-    /// by the root of its weight. Classes do not depend on it.
-    pub fn weighted(dataset: &Dataset<'_>, weight: QueryWeight) -> Self {
-        Self::scaled(dataset, weight, Scale::None)
-    }
-
-    /// The same with columns that are divided by what `scale` says. Classes do not depend on it.
+    /// The same with queries that count by `weight`, so that a query's part of every column is scaled
+    /// by the root of its weight, and with columns that are divided by what `scale` says. Classes
+    /// depend on neither.
     pub fn scaled(dataset: &Dataset<'_>, weight: QueryWeight, scale: Scale) -> Self {
         let queries = dataset.queries().clone();
         let query_of_row = queries.of_rows();

@@ -33,9 +33,9 @@ use super::addition::{Addition, LastStep, Part, centre, centred, subtract_produc
 use super::condition::{Condition, solve_transposed};
 use super::folds::Folds;
 use super::refit::RefittedWeights;
+use crate::Lambda;
 use crate::data::{Column, Queries};
 use crate::kernels;
-use crate::{Lambda, QueryWeight};
 
 /// What leave-query-out selection knows after `t` of at most `k` steps: per
 /// example, nothing per candidate. Replicated where columns are partitioned.
@@ -103,28 +103,16 @@ pub(super) struct QueryMatrices<'a> {
 }
 
 impl State {
-    /// The state before the first of `capacity` steps.
+    /// The state before the first of `capacity` steps, with queries that count alike.
     pub fn new(labels: &[f64], queries: &Queries, lambda: Lambda, capacity: usize) -> Self {
-        Self::weighted(labels, queries, QueryWeight::Uniform, lambda, capacity)
-    }
-
-    /// The same with queries that count by `weight`. All there is of an example in the state,
-    /// and all that is added to it, is scaled by the root of its query's weight; only
-    /// [`predictions`](Self::predictions) are in the units of the labels.
-    pub fn weighted(
-        labels: &[f64],
-        queries: &Queries,
-        weight: QueryWeight,
-        lambda: Lambda,
-        capacity: usize,
-    ) -> Self {
-        let scales = weight.row_scales(queries);
-        let labels = centred_and_scaled(labels, queries, scales.as_deref());
-        Self::of_target(labels, queries, scales, None, lambda, capacity)
+        let labels = centred(labels, queries);
+        Self::of_target(labels, queries, None, None, lambda, capacity)
     }
 
     /// The same for labels that are centred and times `scales`, the roots of the queries' weights by
-    /// example, with weights that are fitted to another such target by `refit`, if there is one.
+    /// example, with weights that are fitted to another such target by `refit`, if there is one. All
+    /// there is of an example in the state, and all that is added to it, is scaled by the root of its
+    /// query's weight; only [`predictions`](Self::predictions) are in the units of the labels.
     pub(super) fn of_target(
         labels: Vec<f64>,
         queries: &Queries,

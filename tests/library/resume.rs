@@ -14,7 +14,7 @@ use rankrls::greedy::{Observer, SelectError, Step, resume_among, select_among};
 use rankrls::metrics::{Convention, Metric};
 use rankrls::tune::{self, Evidence, Grid, GridStep, Measure, Rule, TuneError, Tuned};
 use rankrls::{
-    ColumnClasses, Dataset, Lambda, QueryWeight, Selection, SelectionOptions, StrategyKind,
+    ColumnClasses, Dataset, Lambda, QueryWeight, Scale, Selection, SelectionOptions, StrategyKind,
 };
 
 const K: usize = 12;
@@ -96,7 +96,7 @@ fn every_strategy_goes_on_from_every_step() {
 #[test]
 fn weights_and_criteria_go_on_too() {
     let data = data();
-    let candidates = ColumnClasses::weighted(&data, QueryWeight::Pairs);
+    let candidates = ColumnClasses::scaled(&data, QueryWeight::Pairs, Scale::None);
     let ranking = Criterion::Ranking {
         metric: Metric::Concordance,
         convention: Convention::Standard,
