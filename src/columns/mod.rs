@@ -421,6 +421,7 @@ fn canonical_columns(
     parts
         .into_par_iter()
         .for_each(|(columns, signs, rows, values)| {
+            heed();
             let mut canonicaliser = Canonicaliser::new(dataset.queries(), query_of_row);
             let mut form = Vec::new();
             let mut places = rows.iter_mut().zip(values);
