@@ -13,8 +13,8 @@
 //! ```
 //!
 //! [`GreedyRankRls`] selects features, [`RankRls`] trains on all of them, and [`tune()`] chooses
-//! lambda and the number of features. The guide to the library is `docs/library.md`, with the
-//! symbols that this documentation uses; `docs/derivation.md` has the formulas.
+//! lambda and the number of features. The guide to the library is `docs/library.md`;
+//! `docs/derivation.md` has the symbols and the formulas.
 //!
 //! # Modules, lowest first
 //!

@@ -1,4 +1,4 @@
-//! Checkpoint files: what a long run has found, to go on from after the process has ended,
+//! Checkpoint files: the steps of a long run, to go on from after the process has ended,
 //! however it ended.
 //!
 //! A checkpoint is a line and a JSON document:
@@ -40,7 +40,7 @@ const LARGEST: u64 = 1 << 30;
 /// Most bytes of the first line.
 const LONGEST_HEADER: usize = 256;
 
-/// A checkpoint that cannot be gone on from.
+/// A checkpoint that no run can go on from.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum CheckpointError {
@@ -58,9 +58,9 @@ pub enum CheckpointError {
     Other {
         /// The file.
         path: PathBuf,
-        /// What can be gone on from.
+        /// The schema and kind to go on from.
         expected: String,
-        /// What it is.
+        /// The schema or kind of the file.
         found: String,
     },
     /// The file was cut off or changed.
@@ -68,7 +68,7 @@ pub enum CheckpointError {
     Damaged {
         /// The file.
         path: PathBuf,
-        /// How it shows.
+        /// The damage.
         what: String,
     },
     /// A checkpoint of other data or with other options.
@@ -76,12 +76,12 @@ pub enum CheckpointError {
     OtherRun {
         /// The file.
         path: PathBuf,
-        /// What differs.
+        /// The differences.
         differences: Vec<String>,
     },
 }
 
-/// Writes `content` as a checkpoint of a run of this `kind` (one word). What was at `path`
+/// Writes `content` as a checkpoint of a run of this `kind` (one word). An earlier file
 /// stays until all is written and has reached the disk.
 ///
 /// # Errors
@@ -113,76 +113,49 @@ pub fn parse<T: DeserializeOwned>(
     path: &Path,
     kind: &str,
 ) -> Result<T, CheckpointError> {
-    let header = Header::read(bytes, path)?;
-    header.check(kind, path)?;
-    let document = &bytes[header.bytes..];
+    let header = || {
+        let end = memchr::memchr(b'\n', &bytes[..bytes.len().min(LONGEST_HEADER)])?;
+        let line = std::str::from_utf8(&bytes[..end]).ok()?;
+        let words: Vec<&str> = line.split(' ').collect();
+        let [schema, kind, length, hash] = words[..] else {
+            return None;
+        };
+        let length: usize = length.parse().ok()?;
+        Some((schema, kind, length, hash, &bytes[end + 1..]))
+    };
+    let foreign = || CheckpointError::Foreign {
+        path: path.to_owned(),
+    };
+    let (schema, found, length, hash, document) = header().ok_or_else(foreign)?;
+    if (schema, found) != (SCHEMA, kind) {
+        if !schema.starts_with("rankrls.checkpoint/") {
+            return Err(foreign());
+        }
+        return Err(CheckpointError::Other {
+            path: path.to_owned(),
+            expected: format!("{SCHEMA} of the kind {kind}"),
+            found: match schema {
+                SCHEMA => format!("one of a run of the kind {found}"),
+                _ => format!("{schema}, written by another version of rankrls"),
+            },
+        });
+    }
     let damaged = |what: String| CheckpointError::Damaged {
         path: path.to_owned(),
         what,
     };
-    if document.len() as u64 != header.length {
-        let (found, expected) = (document.len(), header.length);
+    if document.len() != length {
+        let found = document.len();
         return Err(damaged(format!(
-            "{found} bytes where {expected} were written"
+            "{found} bytes where {length} were written"
         )));
     }
-    if blake3::hash(document).to_hex().as_str() != header.hash {
+    if blake3::hash(document).to_hex().as_str() != hash {
         return Err(damaged(
             "content that does not have the hash it was written with".to_owned(),
         ));
     }
     serde_json::from_slice(document).map_err(|error| damaged(error.to_string()))
-}
-
-/// The first line.
-struct Header<'a> {
-    schema: &'a str,
-    kind: &'a str,
-    length: u64,
-    hash: &'a str,
-    /// Its own length, with the line end.
-    bytes: usize,
-}
-
-impl<'a> Header<'a> {
-    fn read(file: &'a [u8], path: &Path) -> Result<Self, CheckpointError> {
-        let start = &file[..file.len().min(LONGEST_HEADER)];
-        let parse = || {
-            let end = memchr::memchr(b'\n', start)?;
-            let mut words = std::str::from_utf8(&start[..end]).ok()?.split(' ');
-            let header = Self {
-                schema: words.next()?,
-                kind: words.next()?,
-                length: words.next()?.parse().ok()?,
-                hash: words.next()?,
-                bytes: end + 1,
-            };
-            words.next().is_none().then_some(header)
-        };
-        parse().ok_or_else(|| CheckpointError::Foreign {
-            path: path.to_owned(),
-        })
-    }
-
-    fn check(&self, kind: &str, path: &Path) -> Result<(), CheckpointError> {
-        let found = match (self.schema, self.kind) {
-            (SCHEMA, found) if found == kind => return Ok(()),
-            (SCHEMA, found) => format!("one of a run of the kind {found}"),
-            (schema, _) if schema.starts_with("rankrls.checkpoint/") => {
-                format!("{schema}, written by another version of rankrls")
-            }
-            _ => {
-                return Err(CheckpointError::Foreign {
-                    path: path.to_owned(),
-                });
-            }
-        };
-        Err(CheckpointError::Other {
-            path: path.to_owned(),
-            expected: format!("{SCHEMA} of the kind {kind}"),
-            found,
-        })
-    }
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a run has found so far, for what it looked, and writing it while the run goes on.
+//! The steps of a run so far with its settings, and writing them while the run goes on.
 
 use std::fmt;
 use std::io;
@@ -12,15 +12,13 @@ use serde::{Deserialize, Serialize};
 use super::{CheckpointError, load, save};
 use crate::Lambda;
 use crate::data::DataHash;
-use crate::greedy::{
-    Criterion, Observer, Plan, SelectionOptions, State, Step, StrategyKind, TargetOptions,
-};
-use crate::metrics::{Convention, Gain};
+use crate::greedy::{Criterion, Observer, Plan, SelectionOptions, State, Step, StrategyKind};
+use crate::metrics::Rules;
 use crate::tune::{self, Evidence, GridStep, Measure, RecordedPath, Rule, TuneOptions};
 
-/// What a run has found so far.
+/// The steps of a run so far.
 pub trait Record: Serialize + DeserializeOwned {
-    /// What decides the outcome of the run, the training data aside.
+    /// The settings that decide the outcome of the run, the training data aside.
     type Settings;
 
     /// The kind of checkpoint, one word.
@@ -32,10 +30,13 @@ pub trait Record: Serialize + DeserializeOwned {
     /// Hash of the training data.
     fn data(&self) -> DataHash;
 
-    /// Says of each setting that is another one `now` what it was and is.
-    fn differences(&self, now: &Self::Settings) -> Vec<String>;
+    /// The settings of the run.
+    fn settings(&self) -> &Self::Settings;
 
-    /// What no run can have found.
+    /// Each of `settings` by a name, as text.
+    fn described(settings: &Self::Settings) -> Vec<(&'static str, String)>;
+
+    /// Contents that no run can have written.
     fn fault(&self) -> Option<String>;
 
     /// Steps that have been found.
@@ -59,9 +60,15 @@ pub trait Record: Serialize + DeserializeOwned {
         settings: &Self::Settings,
     ) -> Result<Self, CheckpointError> {
         let record: Self = load(path, Self::KIND)?;
-        let (then, now) = (record.data().to_string(), data.to_string());
-        let mut differences = changes([("the BLAKE3 hash of the data", then, now)]);
-        differences.extend(record.differences(settings));
+        let described = |data: DataHash, settings| {
+            let data = ("the BLAKE3 hash of the data", data.to_string());
+            std::iter::once(data).chain(Self::described(settings))
+        };
+        let pairs = described(record.data(), record.settings()).zip(described(data, settings));
+        let changed = pairs.filter(|(then, now)| then != now);
+        let differences: Vec<String> = changed
+            .map(|((what, then), (_, now))| format!("{what} was {then} and is {now} now"))
+            .collect();
         let path = path.to_owned();
         if !differences.is_empty() {
             return Err(CheckpointError::OtherRun { path, differences });
@@ -73,79 +80,18 @@ pub trait Record: Serialize + DeserializeOwned {
     }
 }
 
-/// Says which settings, each with its name, are others now than they were then.
-fn changes<const N: usize>(settings: [(&str, String, String); N]) -> Vec<String> {
-    let changed = settings.into_iter().filter(|(_, then, now)| then != now);
-    changed
-        .map(|(what, then, now)| format!("{what} was {then} and is {now} now"))
-        .collect()
+/// A setting, or what counts where it is not given.
+fn given(setting: Option<impl fmt::Display>, otherwise: &str) -> String {
+    setting.map_or_else(|| otherwise.to_owned(), |setting| setting.to_string())
 }
 
-/// The same of a selection. The memory allowed has no part.
-fn selection_changes(then: &SelectionOptions, now: &SelectionOptions) -> Vec<String> {
-    let strategy = |options: &SelectionOptions| {
-        let kind = options.strategy;
-        kind.map_or_else(|| "auto".to_owned(), |kind| kind.to_string())
-    };
-    let sample = |options: &SelectionOptions| {
-        let size = options.sample;
-        size.map_or_else(|| "the strategy's own".to_owned(), |size| size.to_string())
-    };
-    let criterion = |options: &SelectionOptions| match options.criterion {
-        Criterion::Squared => options.criterion.to_string(),
-        Criterion::Ranking {
-            convention,
-            shortlist,
-            ..
-        } => {
-            let of =
-                shortlist.map_or_else(String::new, |count| format!(" of a shortlist of {count}"));
-            format!("{} ({convention}){of}", options.criterion)
-        }
-    };
-    let weight = |options: &SelectionOptions| options.query_weight.to_string();
-    let target = |options: &SelectionOptions| {
-        let TargetOptions {
-            labels,
-            refit,
-            blend,
-            teacher_lambda,
-        } = options.target;
-        let or_default = |given: Option<String>| given.unwrap_or_else(|| "the default".to_owned());
-        [
-            labels.to_string(),
-            or_default(refit.map(|refit| refit.to_string())),
-            or_default(blend.map(|blend| blend.to_string())),
-            or_default(teacher_lambda.map(|lambdas| lambdas.to_string())),
-        ]
-    };
-    let [
-        [then_labels, then_refit, then_blend, then_teacher],
-        [now_labels, now_refit, now_blend, now_teacher],
-    ] = [target(then), target(now)];
-    changes([
-        ("strategy", strategy(then), strategy(now)),
-        ("lambda", then.lambda.to_string(), now.lambda.to_string()),
-        ("k", then.k.to_string(), now.k.to_string()),
-        ("candidates", sample(then), sample(now)),
-        ("seed", then.seed.to_string(), now.seed.to_string()),
-        ("criterion", criterion(then), criterion(now)),
-        ("query weight", weight(then), weight(now)),
-        ("the scale of labels", then_labels, now_labels),
-        ("refit", then_refit, now_refit),
-        ("blend", then_blend, now_blend),
-        ("teacher's lambdas", then_teacher, now_teacher),
-        ("scale", then.scale.to_string(), now.scale.to_string()),
-    ])
-}
-
-/// What a selection has found so far.
+/// The steps of a selection so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Progress {
     /// Hash of the data.
     pub data: DataHash,
-    /// What was asked for.
+    /// The settings of the run.
     pub settings: SelectionOptions,
     /// The strategy that does it: what `auto` took, once it has.
     pub strategy: Option<StrategyKind>,
@@ -171,8 +117,41 @@ impl Record for Progress {
         self.data
     }
 
-    fn differences(&self, now: &SelectionOptions) -> Vec<String> {
-        selection_changes(&self.settings, now)
+    fn settings(&self) -> &SelectionOptions {
+        &self.settings
+    }
+
+    // The memory allowed has no part.
+    fn described(options: &SelectionOptions) -> Vec<(&'static str, String)> {
+        let criterion = match options.criterion {
+            Criterion::Squared => options.criterion.to_string(),
+            Criterion::Ranking {
+                convention,
+                shortlist,
+                ..
+            } => {
+                let of = shortlist.map(|count| format!(" of a shortlist of {count}"));
+                format!("{} ({convention}){}", options.criterion, given(of, ""))
+            }
+        };
+        let target = options.target;
+        vec![
+            ("strategy", given(options.strategy, "auto")),
+            ("lambda", options.lambda.to_string()),
+            ("k", options.k.to_string()),
+            ("candidates", given(options.sample, "the strategy's own")),
+            ("seed", options.seed.to_string()),
+            ("criterion", criterion),
+            ("query weight", options.query_weight.to_string()),
+            ("the scale of labels", target.labels.to_string()),
+            ("refit", given(target.refit, "the default")),
+            ("blend", given(target.blend, "the default")),
+            (
+                "teacher's lambdas",
+                given(target.teacher_lambda, "the default"),
+            ),
+            ("scale", options.scale.to_string()),
+        ]
     }
 
     fn fault(&self) -> Option<String> {
@@ -185,30 +164,21 @@ impl Record for Progress {
     }
 }
 
-/// What decides the outcome of a tuning, data aside. Metrics that are taken besides have no part.
+/// The settings that decide the outcome of a tuning, data aside. Metrics that are taken besides have no part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct TuningSettings {
     /// The grid, ascending.
     pub lambdas: Vec<Lambda>,
     /// Where predictions come from.
     pub evidence: EvidenceSettings,
-    /// What models are judged by.
+    /// The measure that models are judged by.
     pub measure: Measure,
-    /// Convention of the measure.
-    pub convention: Convention,
-    /// The least label of a relevant document, where it is given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub relevant_from: Option<f64>,
-    /// Gain of a grade.
-    #[serde(default, skip_serializing_if = "Gain::is_default")]
-    pub gain: Gain,
-    /// The largest grade, where it is given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub max_grade: Option<f64>,
+    /// How the measure reads labels and ranks.
+    #[serde(flatten)]
+    pub rules: Rules,
     /// How the model is chosen.
     pub rule: Rule,
-    /// What all selections have in common; its lambda stands for any.
+    /// Options of all selections; the lambda stands for any.
     pub selection: SelectionOptions,
 }
 
@@ -254,23 +224,20 @@ impl From<&TuneOptions<'_>> for TuningSettings {
                 Evidence::Folds { count, seed } => EvidenceSettings::Folds { count, seed },
             },
             measure: options.measure,
-            convention: options.rules.convention,
-            relevant_from: options.rules.relevant_from,
-            gain: options.rules.gain,
-            max_grade: options.rules.max_grade,
+            rules: options.rules,
             rule: options.rule,
             selection: options.selection,
         }
     }
 }
 
-/// What a tuning has found so far.
+/// The steps of a tuning so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tuning {
     /// Hash of the training data.
     pub data: DataHash,
-    /// What was asked for.
+    /// The settings of the run.
     pub settings: TuningSettings,
     /// The steps taken, a lambda each that has been planned.
     pub taken: Vec<RecordedPath>,
@@ -293,42 +260,35 @@ impl Record for Tuning {
         self.data
     }
 
-    fn differences(&self, now: &TuningSettings) -> Vec<String> {
-        let then = &self.settings;
-        let lambdas = |settings: &TuningSettings| {
-            let lambdas = settings.lambdas.iter().map(Lambda::to_string);
-            lambdas.collect::<Vec<_>>().join(",")
-        };
-        let rule = |settings: &TuningSettings| match settings.rule {
+    fn settings(&self) -> &TuningSettings {
+        &self.settings
+    }
+
+    fn described(settings: &TuningSettings) -> Vec<(&'static str, String)> {
+        let lambdas: Vec<String> = settings.lambdas.iter().map(Lambda::to_string).collect();
+        let name = settings.rule.name();
+        let rule = match settings.rule {
             Rule::MinImprovement { least, patience } => {
-                format!("{} by {least} in {patience} steps", settings.rule.name())
+                format!("{name} by {least} in {patience} steps")
             }
-            rule => rule.name().to_owned(),
+            _ => name.to_owned(),
         };
-        let text = |value: &dyn fmt::Display| value.to_string();
-        let label = |label: Option<f64>| {
-            label.map_or_else(|| "not given".to_owned(), |label| label.to_string())
-        };
-        let mut differences = changes([
-            ("the grid of lambdas", lambdas(then), lambdas(now)),
-            ("evidence", text(&then.evidence), text(&now.evidence)),
-            ("measure", text(&then.measure), text(&now.measure)),
-            ("convention", text(&then.convention), text(&now.convention)),
+        let rules = settings.rules;
+        let mut all = vec![
+            ("the grid of lambdas", lambdas.join(",")),
+            ("evidence", settings.evidence.to_string()),
+            ("measure", settings.measure.to_string()),
+            ("convention", rules.convention.to_string()),
             (
                 "the least relevant label",
-                label(then.relevant_from),
-                label(now.relevant_from),
+                given(rules.relevant_from, "not given"),
             ),
-            ("gain", text(&then.gain), text(&now.gain)),
-            (
-                "the largest grade",
-                label(then.max_grade),
-                label(now.max_grade),
-            ),
-            ("rule", rule(then), rule(now)),
-        ]);
-        differences.extend(selection_changes(&then.selection, &now.selection));
-        differences
+            ("gain", rules.gain.to_string()),
+            ("the largest grade", given(rules.max_grade, "not given")),
+            ("rule", rule),
+        ];
+        all.extend(Progress::described(&settings.selection));
+        all
     }
 
     fn fault(&self) -> Option<String> {
@@ -395,7 +355,7 @@ impl<R: Record> Checkpointer<R> {
         })
     }
 
-    /// Writes what is not yet in the file.
+    /// Brings the file up to date.
     pub fn flush(&mut self) {
         if self.saved == self.record.steps() {
             return;
@@ -410,7 +370,7 @@ impl<R: Record> Checkpointer<R> {
         }
     }
 
-    /// Writes what is new, unless it wrote a moment ago.
+    /// Brings the file up to date, unless it did a moment ago.
     fn write(&mut self) {
         if self.written.elapsed() >= self.every {
             self.flush();

@@ -5,8 +5,9 @@ use std::str::FromStr;
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use rankrls::Lambda;
+use rankrls::greedy::Criterion;
 use rankrls::metrics::{Convention, Gain, Labels, Metric, MetricsError, Rules, parse_list};
+use rankrls::{Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind};
 
 use super::console::Console;
 
@@ -37,6 +38,13 @@ pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
 pub(crate) fn finite(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite());
     number.ok_or_else(|| "expected a finite number".to_owned())
+}
+
+/// Parses one of `names`.
+pub(crate) fn named<T: FromStr + Default + Clone + Send + Sync + 'static>(
+    names: impl IntoIterator<Item = &'static str>,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(names).map(|name| name.parse().unwrap_or_default())
 }
 
 /// Parses `auto`, which is `None`, or one of `names`. The type of the field has to be written as
@@ -118,8 +126,8 @@ impl RulesArgs {
         .filter_map(|(option, labels, given)| given.then_some((option, labels)))
     }
 
-    /// Refuses options that nothing is `measured` by, and those that a criterion, which `ranks`,
-    /// would not heed.
+    /// Refuses options where nothing is `measured`, and options without effect on a criterion that
+    /// `ranks`.
     pub(crate) fn check(&self, measured: bool, ranks: bool) -> anyhow::Result<()> {
         if self.convention.is_some() && !measured && !ranks {
             return Err(usage(
@@ -147,25 +155,73 @@ impl RulesArgs {
             }
         }
     }
-
-    /// The same as arguments.
-    pub(crate) fn arguments(&self) -> Vec<String> {
-        let convention = self.convention.map(|name| format!("--convention={name}"));
-        let relevant = self
-            .relevant_from
-            .map(|label| format!("--relevant-from={label}"));
-        let gain = self.gain.map(|name| format!("--gain={name}"));
-        let largest = self.max_grade.map(|grade| format!("--max-grade={grade}"));
-        [convention, relevant, gain, largest]
-            .into_iter()
-            .flatten()
-            .collect()
-    }
 }
 
 fn grade(text: &str) -> Result<f64, String> {
     let grade = finite(text).ok().filter(|grade| *grade > 0.0);
     grade.ok_or_else(|| "expected a number above 0".to_owned())
+}
+
+/// Weights of queries and the scale of columns.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct WeightArgs {
+    #[arg(long, value_name = "NAME", default_value = "uniform", help = QueryWeight::HELP)]
+    pub(crate) query_weight: QueryWeight,
+    #[arg(long, value_name = "NAME", default_value = "none", help = Scale::HELP)]
+    pub(crate) scale: Scale,
+}
+
+/// Options of a selection.
+#[derive(Debug, Args)]
+pub(crate) struct SelectionArgs {
+    #[command(flatten)]
+    pub(crate) options: SelectionOptions,
+    /// With a measure as --criterion: judge by it only the N candidates of each step that the
+    /// squared error likes best, which is quick and not exact
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    shortlist: Option<usize>,
+}
+
+impl SelectionArgs {
+    /// Refuses options that one of `strategies` cannot heed, and rules of nothing: whether anything
+    /// but the criterion is `measured`.
+    pub(crate) fn check(
+        &self,
+        strategies: &[Option<StrategyKind>],
+        rules: &RulesArgs,
+        measured: bool,
+    ) -> anyhow::Result<()> {
+        let ranks = self.options.criterion != Criterion::Squared;
+        if self.shortlist.is_some() && !ranks {
+            return Err(usage("--shortlist goes with a measure as --criterion"));
+        }
+        rules.check(measured, ranks)?;
+        strategies.iter().try_for_each(|&strategy| {
+            let options = SelectionOptions {
+                strategy,
+                ..self.options
+            };
+            options.check_strategy().map_err(usage)
+        })
+    }
+
+    /// To select `k` features within `max_memory` bytes.
+    pub(crate) fn options(
+        &self,
+        k: usize,
+        lambda: Lambda,
+        rules: &RulesArgs,
+        max_memory: Option<u64>,
+    ) -> SelectionOptions {
+        let convention = rules.rules().convention;
+        SelectionOptions {
+            k,
+            lambda,
+            criterion: self.options.criterion.under(convention, self.shortlist),
+            max_memory,
+            ..self.options
+        }
+    }
 }
 
 pub(crate) const LAMBDAS_HELP: &str = "Ridge parameters to try, separated by commas: numbers such \

@@ -1,4 +1,4 @@
-//! Checkpoints on the command line, and what a selection goes on from.
+//! Checkpoints on the command line, and the steps that a selection goes on from.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use super::console::Console;
 /// Where and when checkpoints are written.
 #[derive(Debug, Args)]
 pub(crate) struct CheckpointArgs {
-    /// Keep what has been found in this file, to go on from with --resume
+    /// Keep the steps so far in this file, to go on from with --resume
     #[arg(long, value_name = "FILE")]
     checkpoint: Option<PathBuf>,
     /// Write it after steps that end so many seconds after the last time; 0: after every step
@@ -75,7 +75,7 @@ impl CheckpointArgs {
         }))
     }
 
-    /// Writes what is found from `record` on, if that is wanted.
+    /// Writes the steps from `record` on, if a checkpoint is asked for.
     pub(crate) fn checkpointer<R: Record>(
         &self,
         record: Option<R>,
@@ -89,8 +89,7 @@ impl CheckpointArgs {
     }
 }
 
-/// Writes what is not yet in the checkpoint, and warns if that fails. `what` are the steps of
-/// the run.
+/// Completes the checkpoint, and warns if that fails. `what` are the steps of the run.
 pub(crate) fn finish<R: Record>(
     checkpointer: Option<&mut Checkpointer<R>>,
     what: &str,
@@ -125,7 +124,7 @@ pub(crate) struct Start {
 }
 
 impl Start {
-    /// Reads and checks what there is for a selection by `options` from `train`.
+    /// Reads and checks the earlier steps of a selection by `options` from `train`.
     pub(crate) fn find(
         options: SelectionOptions,
         extended: Option<Extended>,
@@ -150,7 +149,7 @@ impl Start {
             } else {
                 steps.clone_from(&progress.steps);
             }
-            // What auto took then, whatever it would take now.
+            // The strategy that auto took then.
             options.strategy = progress.strategy.or(options.strategy);
         }
         Ok(Self {

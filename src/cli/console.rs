@@ -2,6 +2,7 @@
 
 use std::fmt::{Display, Write};
 use std::io::{self, IsTerminal, Write as _};
+use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,7 +10,10 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use clap::ArgMatches;
+use clap::parser::ValueSource;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use rankrls::Selection;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
@@ -120,10 +124,10 @@ fn time_left(state: &ProgressState, text: &mut dyn Write) {
     }
 }
 
-/// What a condition number is worth.
+/// How closely a condition number tells the lost digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Condition {
-    /// Of a selection: it tells the lost digits, give or take three.
+    /// Of a selection: give or take three digits.
     Estimate,
     /// Of all features: mostly far above the loss.
     Bound,
@@ -159,6 +163,17 @@ pub(crate) fn warn_of_edge(
     ));
 }
 
+/// Warns of a `given` seed where the strategy draws nothing.
+pub(crate) fn warn_of_seed(given: &ArgMatches, selection: &Selection, console: Console) {
+    let seed_given = given.value_source("seed") == Some(ValueSource::CommandLine);
+    if seed_given && selection.sampler.is_none() {
+        let strategy = selection.strategy;
+        console.warn(format_args!(
+            "--seed has no effect: {strategy} draws nothing at random without --candidates"
+        ));
+    }
+}
+
 /// Warns if rounding is amplified too much.
 pub(crate) fn warn_of_lost_digits(condition: f64, worth: Condition, console: Console) {
     if condition <= worth.silent() {
@@ -188,7 +203,7 @@ pub(crate) struct Interrupt {
     armed: Arc<AtomicBool>,
     /// Exit code for the signal that came, or 0.
     code: Arc<AtomicUsize>,
-    /// What is finished after a signal, and the bar that shows it.
+    /// The work that is finished after a signal, and the bar that shows it.
     finishing: Arc<Mutex<Option<(String, ProgressBar)>>>,
 }
 
@@ -241,6 +256,14 @@ impl Interrupt {
     /// From now on there is something to save.
     pub(crate) fn disarm(&self) {
         self.armed.store(false, Ordering::SeqCst);
+    }
+
+    /// Whether to go on: until a signal comes.
+    pub(crate) fn flow(&self) -> ControlFlow<()> {
+        match self.code() {
+            None => ControlFlow::Continue(()),
+            Some(_) => ControlFlow::Break(()),
+        }
     }
 
     /// The exit code, if a signal came.

@@ -1,13 +1,11 @@
 //! The data that users name: how they are read, and how large they are.
 
-use std::ffi::OsString;
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankrls::columns::Summary;
 use rankrls::data::read::{Format, Loaded, ReadOptions, RowQueries, read_scores};
 use rankrls::data::sample;
@@ -16,7 +14,7 @@ use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rul
 use rankrls::{Dataset, FeatureNames, IndexBase, Model, StrategyKind, memory};
 use serde::Serialize;
 
-use super::args::{at_least_one, finite, usage};
+use super::args::{at_least_one, finite, named, usage};
 use super::console::Console;
 use super::output::{counted, sizes};
 use rankrls::memory::Bytes;
@@ -24,7 +22,7 @@ use rankrls::memory::Bytes;
 /// How data is to be read.
 #[derive(Debug, Args)]
 pub(crate) struct DataArgs {
-    #[arg(long, help = format_help(), value_parser = format_name(), default_value_t)]
+    #[arg(long, help = format_help(), value_parser = named::<Format>(formats()), default_value_t)]
     format: Format,
     /// Indices of svmlight files count from 0, not 1
     #[arg(long)]
@@ -32,8 +30,8 @@ pub(crate) struct DataArgs {
     /// Bring together the rows of a query that comes back, instead of refusing it
     #[arg(long)]
     regroup: bool,
-    /// Queries of data that have none: the query of each row of DATA, one a line; given again, those
-    /// of the data of --validation, then of --test
+    /// Queries of data that have none: the query of each row of DATA, one a line; given again,
+    /// the queries of --validation, then of --test
     #[arg(long, value_name = "FILE", conflicts_with = "query_size")]
     queries: Vec<PathBuf>,
     /// Queries of data that have none: every N rows are one
@@ -48,16 +46,15 @@ pub(crate) struct DataArgs {
     /// Read missing values, which are NULL or empty cells of a table, as this number
     #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = finite)]
     missing: Option<f64>,
-    /// Memory that may be taken, such as 8GiB [default: what is free less a twentieth, at least
-    /// 256 MiB]
+    /// Memory that may be taken, such as 8GiB [default: 95% of the free memory, at least 256 MiB]
     #[arg(long, value_name = "SIZE")]
     max_memory: Option<Bytes>,
 }
 
-/// Parses the name of a format.
-pub(crate) fn format_name() -> impl TypedValueParser<Value = Format> {
-    let names = [Format::Auto].into_iter().chain(Format::ALL);
-    PossibleValuesParser::new(names.map(Format::name)).map(|name| name.parse().unwrap_or_default())
+/// Names of formats on the command line.
+pub(crate) fn formats() -> impl Iterator<Item = &'static str> {
+    let formats = [Format::Auto].into_iter().chain(Format::ALL);
+    formats.map(Format::name)
 }
 
 /// Says by which ending each format is known.
@@ -79,39 +76,6 @@ impl DataArgs {
     pub(crate) fn budget(&self) -> Option<u64> {
         let asked = self.max_memory.map(|Bytes(bytes)| bytes);
         asked.or_else(memory::budget)
-    }
-
-    /// The same as arguments of a command that reads so many data.
-    pub(crate) fn arguments(&self, data: usize) -> Vec<OsString> {
-        let mut arguments = vec![format!("--format={}", self.format)];
-        for (name, set) in [("zero-based", self.zero_based), ("regroup", self.regroup)] {
-            arguments.extend(set.then(|| format!("--{name}")));
-        }
-        let option = |name: &str, value: String| format!("--{name}={value}");
-        let size = self.query_size.map(|size| size.to_string());
-        arguments.extend(size.map(|size| option("query-size", size)));
-        let missing = self.missing.map(|missing| missing.to_string());
-        let given = [
-            ("label", &self.label),
-            ("query", &self.query),
-            ("missing", &missing),
-        ];
-        for (name, value) in given {
-            arguments.extend(value.clone().map(|value| option(name, value)));
-        }
-        if let Some(Bytes(bytes)) = self.max_memory {
-            arguments.push(format!("--max-memory={bytes}"));
-        }
-        let queries = self.queries.iter().take(data).map(|path| {
-            let mut argument = OsString::from("--queries=");
-            argument.push(path);
-            argument
-        });
-        arguments
-            .into_iter()
-            .map(OsString::from)
-            .chain(queries)
-            .collect()
     }
 
     /// Refuses queries of more data than the command reads, or from standard input.
@@ -153,22 +117,8 @@ impl DataArgs {
     }
 
     /// Reads data for `model`, which says how many columns there are and how svmlight files
-    /// count them.
-    pub(crate) fn read_for(&self, model: &Model, path: &Path, console: Console) -> Result<Loaded> {
-        self.read_by(model, path, false, console)
-    }
-
-    /// The same of rows that need no labels.
-    pub(crate) fn read_unlabelled(
-        &self,
-        model: &Model,
-        path: &Path,
-        console: Console,
-    ) -> Result<Loaded> {
-        self.read_by(model, path, true, console)
-    }
-
-    fn read_by(
+    /// count them. `unlabelled` rows need no labels.
+    pub(crate) fn read_for(
         &self,
         model: &Model,
         path: &Path,
@@ -184,7 +134,12 @@ impl DataArgs {
             .unlabelled(unlabelled)
             .zero_based(self.zero_based || model.index_base() == IndexBase::Zero);
         let loaded = read(&options, path, console)?;
-        warn_dropped(&loaded, "the model", console);
+        warn_dropped(
+            loaded.dropped_entries,
+            loaded.dropped_columns,
+            "the model",
+            console,
+        );
         Ok(loaded)
     }
 }
@@ -226,7 +181,12 @@ impl TrainingData {
         let names = self.read.by_name(path).then(names);
         let options = self.read.options_of(number, held).columns(names);
         let loaded = read(&options.width(train.width()), path, console)?;
-        warn_dropped(&loaded, "the training data", console);
+        warn_dropped(
+            loaded.dropped_entries,
+            loaded.dropped_columns,
+            "the training data",
+            console,
+        );
         Ok(loaded)
     }
 }
@@ -265,26 +225,70 @@ impl TeacherArgs {
         }
         Ok(())
     }
+}
 
-    /// `dataset` with the scores, read within `budget` bytes.
-    pub(crate) fn add(
-        &self,
-        dataset: Dataset<'static>,
-        budget: Option<u64>,
-    ) -> Result<Dataset<'static>> {
-        let Some(path) = &self.teacher else {
-            return Ok(dataset);
-        };
-        let scores = read_scores(path, budget)?;
-        let (rows, found) = (dataset.rows(), scores.len());
-        let name = path.display();
-        if rows != found {
-            bail!("{name}: expected {rows} scores, one for each row of the data, found {found}");
+/// Scores from a file for the rows of `dataset`, called `name` in messages, in its order; read
+/// within `budget` bytes.
+pub(crate) fn scores_of(
+    dataset: &Dataset<'_>,
+    name: impl Display,
+    path: &Path,
+    budget: Option<u64>,
+) -> Result<Vec<f64>> {
+    let scores = read_scores(path, budget)?;
+    let (rows, found) = (dataset.rows(), scores.len());
+    if rows != found {
+        let path = path.display();
+        bail!("{path}: expected {rows} scores, one for each row of {name}, found {found}");
+    }
+    let Some(input_rows) = dataset.input_rows() else {
+        return Ok(scores);
+    };
+    Ok(input_rows.iter().map(|&row| scores[row as usize]).collect())
+}
+
+/// The data of a selection.
+pub(crate) struct Input {
+    pub(crate) train: Dataset<'static>,
+    pub(crate) validation: Option<Loaded>,
+    pub(crate) test: Option<Loaded>,
+    /// Time that reading the training data took.
+    pub(crate) seconds: f64,
+}
+
+impl Input {
+    pub(crate) fn read(
+        data: &TrainingData,
+        teacher: &TeacherArgs,
+        [validation, test]: [Option<&PathBuf>; 2],
+        console: Console,
+    ) -> Result<Self> {
+        let (mut train, seconds) = data.train(console)?;
+        if let Some(path) = &teacher.teacher {
+            let scores = scores_of(&train, "the data", path, data.read.budget())?;
+            let taught = train.with_teacher(scores);
+            train = taught.with_context(|| path.display().to_string())?;
         }
-        let scores = in_row_order(&dataset, scores);
-        dataset
-            .with_teacher(scores)
-            .with_context(|| name.to_string())
+        let (mut number, mut held) = (0, train.memory());
+        let mut other = |path: &PathBuf| -> Result<Loaded> {
+            number += 1;
+            let loaded = data.other(number, path, &train, held, console)?;
+            held += loaded.dataset.memory();
+            Ok(loaded)
+        };
+        Ok(Self {
+            validation: validation.map(&mut other).transpose()?,
+            test: test.map(&mut other).transpose()?,
+            train,
+            seconds,
+        })
+    }
+
+    /// Bytes held.
+    pub(crate) fn memory(&self) -> u64 {
+        let others = [&self.validation, &self.test].into_iter().flatten();
+        let others = others.map(|loaded| loaded.dataset.memory());
+        self.train.memory() + others.sum::<u64>()
     }
 }
 
@@ -339,7 +343,7 @@ pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Resu
     Ok(loaded)
 }
 
-/// Reads data with names: those of the file `names`, or those that come with the data.
+/// Reads data with the names of the file `names`, or of embedded data.
 pub(crate) fn read_named(
     options: ReadOptions,
     names: Option<&PathBuf>,
@@ -362,7 +366,7 @@ pub(crate) fn read_named(
             }
         };
         console.warn(format_args!(
-            "there are {} for {}: those after the last are ignored{remedy}",
+            "there are {} for {}: names after the last column are ignored{remedy}",
             counted(names, "name"),
             counted(columns, "column")
         ));
@@ -377,17 +381,16 @@ const FEW: usize = 5;
 pub(crate) fn warn_of_few_queries(queries: usize, console: Console) {
     if (2..FEW).contains(&queries) {
         console.warn(format_args!(
-            "there are only {queries} queries: what is predicted for one by a model of the others \
-             says little"
+            "there are only {queries} queries: predictions for one by a model of the others say \
+             little"
         ));
     }
 }
 
-/// Warns of columns that are unknown to `to`, such as a model.
-pub(crate) fn warn_dropped(loaded: &Loaded, to: &str, console: Console) {
-    if loaded.dropped_columns > 0 {
-        let entries = counted(loaded.dropped_entries, "non-zero");
-        let columns = counted(loaded.dropped_columns, "column");
+/// Warns of `entries` in `columns` that are unknown to `to`, such as a model.
+pub(crate) fn warn_dropped(entries: u64, columns: u64, to: &str, console: Console) {
+    if columns > 0 {
+        let (entries, columns) = (counted(entries, "non-zero"), counted(columns, "column"));
         console.warn(format_args!(
             "dropped {entries} in {columns} unknown to {to}"
         ));
@@ -413,14 +416,6 @@ pub(crate) fn in_input_order(dataset: &Dataset<'_>, values: Vec<f64>) -> Vec<f64
         ordered[row as usize] = value;
     }
     ordered
-}
-
-/// The way back: values in the order of the file, in the order of the data set.
-pub(crate) fn in_row_order(dataset: &Dataset<'_>, values: Vec<f64>) -> Vec<f64> {
-    let Some(input_rows) = dataset.input_rows() else {
-        return values;
-    };
-    input_rows.iter().map(|&row| values[row as usize]).collect()
 }
 
 /// Refuses labels that the measures cannot be taken of, by their rows in the file.

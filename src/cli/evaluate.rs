@@ -4,17 +4,19 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::Result;
 use clap::{ArgGroup, Args};
-use rankrls::data::read::{Loaded, read_scores};
-use rankrls::metrics::{self, Evaluation, MetricValues, Paired, PairedOptions, Rules, paired};
+use rankrls::data::read::Loaded;
+use rankrls::metrics::{self, MetricValues, Paired, PairedOptions, paired};
 use rankrls::{IndexBase, Model};
 use serde::Serialize;
 
 use super::args::{self, Measures, RulesArgs, at_least_one, usage};
 use super::console::Console;
-use super::data::{self, DataArgs, RulesReport, check_one_stdin, in_row_order};
-use super::output::{Object, OutputFile, measure, print_report, printable, table};
+use super::data::{self, DataArgs, RulesReport, check_one_stdin};
+use super::output::{
+    Object, OutputFile, measure, or_blank, or_dash, print_report, printable, table,
+};
 
 /// Measure how models or files of scores rank data, and compare them
 ///
@@ -71,19 +73,21 @@ pub(crate) fn run(args: &EvaluateArgs, console: Console) -> Result<()> {
     args.check()?;
     let csv = args.csv.as_deref().map(OutputFile::create).transpose()?;
     let (loaded, scored) = args.scored(console)?;
-    let rules = args.rules.rules();
-    data::check_labels(&args.metrics.0, &loaded, &args.path, &rules)?;
+    data::check_labels(&args.metrics.0, &loaded, &args.path, &args.rules.rules())?;
     args.rules.warn(&args.metrics.0, console);
     if scored.len() == 1 && (args.seed.is_some() || args.resamples.is_some()) {
         console.warn("--seed and --resamples have no effect: there is nothing to compare with");
     }
-    let rankings = args.measured(&loaded, scored, &rules)?;
+    let rankings = scored
+        .into_iter()
+        .map(|scored| scored.measured(args, &loaded));
+    let rankings: Vec<Ranking> = rankings.collect::<Result<_>>()?;
     let report = Report::new(args, &loaded, &rankings)?;
     let written = csv.map_or(Ok(()), |file| {
         file.write(|writer| report.write_queries(writer))
     });
     print_report(args.json, &report, || report.text())?;
-    // What was found is printed even if it could not be written.
+    // Results are printed even if they could not be written.
     written
 }
 
@@ -91,16 +95,28 @@ pub(crate) fn run(args: &EvaluateArgs, console: Console) -> Result<()> {
 struct Scored {
     name: String,
     scores: Vec<f64>,
-    dropped_entries: u64,
-    dropped_columns: u64,
+    /// Entries and columns that the model does not know.
+    dropped: [u64; 2],
 }
 
 /// A ranking that was measured.
 struct Ranking {
     name: String,
-    evaluation: Evaluation,
-    dropped_entries: u64,
-    dropped_columns: u64,
+    metrics: Vec<MetricValues>,
+    dropped: [u64; 2],
+}
+
+impl Scored {
+    fn measured(self, args: &EvaluateArgs, loaded: &Loaded) -> Result<Ranking> {
+        let (data, rules) = (&loaded.dataset, args.rules.rules());
+        let (labels, queries) = (data.labels(), data.queries());
+        let found = metrics::evaluate(&args.metrics.0, labels, &self.scores, queries, rules)?;
+        Ok(Ranking {
+            name: self.name,
+            metrics: found.metrics,
+            dropped: self.dropped,
+        })
+    }
 }
 
 impl EvaluateArgs {
@@ -114,7 +130,7 @@ impl EvaluateArgs {
     /// The data, and the scores of all rankings: models first.
     fn scored(&self, console: Console) -> Result<(Loaded, Vec<Scored>)> {
         let mut scored = Vec::new();
-        // Models of the same columns share what was read, but of a table each finds its own.
+        // Models of the same columns share the data; each finds its own columns of a table.
         let mut read: Option<((usize, IndexBase), Loaded)> = None;
         for path in &self.model {
             let model = Model::read(path)?;
@@ -131,14 +147,13 @@ impl EvaluateArgs {
                 }
                 None => {
                     drop(read.take());
-                    self.data.read_for(&model, &self.path, console)?
+                    self.data.read_for(&model, &self.path, false, console)?
                 }
             };
             scored.push(Scored {
                 name: path.display().to_string(),
                 scores: model.scores(&loaded.dataset),
-                dropped_entries: loaded.dropped_entries,
-                dropped_columns: loaded.dropped_columns,
+                dropped: [loaded.dropped_entries, loaded.dropped_columns],
             });
             read = Some((columns, loaded));
         }
@@ -149,44 +164,14 @@ impl EvaluateArgs {
             data::read(&options, &self.path, console)?
         };
         for path in &self.scores {
-            scored.push(self.by_scores(path, &loaded)?);
+            let (data, budget) = (self.path.display(), self.data.budget());
+            scored.push(Scored {
+                name: path.display().to_string(),
+                scores: data::scores_of(&loaded.dataset, data, path, budget)?,
+                dropped: [0, 0],
+            });
         }
         Ok((loaded, scored))
-    }
-
-    fn by_scores(&self, path: &Path, loaded: &Loaded) -> Result<Scored> {
-        let scores = read_scores(path, self.data.budget())?;
-        let (rows, found) = (loaded.dataset.rows(), scores.len());
-        if rows != found {
-            let (scores, data) = (path.display(), self.path.display());
-            bail!("{scores}: expected {rows} scores, one for each row of {data}, found {found}");
-        }
-        Ok(Scored {
-            name: path.display().to_string(),
-            scores: in_row_order(&loaded.dataset, scores),
-            dropped_entries: 0,
-            dropped_columns: 0,
-        })
-    }
-
-    fn measured(
-        &self,
-        loaded: &Loaded,
-        scored: Vec<Scored>,
-        rules: &Rules,
-    ) -> Result<Vec<Ranking>> {
-        let data = &loaded.dataset;
-        let (labels, queries) = (data.labels(), data.queries());
-        let measured = scored.into_iter().map(|scored| {
-            let found = metrics::evaluate(&self.metrics.0, labels, &scored.scores, queries, *rules);
-            Ok(Ranking {
-                evaluation: found?,
-                name: scored.name,
-                dropped_entries: scored.dropped_entries,
-                dropped_columns: scored.dropped_columns,
-            })
-        });
-        measured.collect()
     }
 
     fn paired_options(&self) -> PairedOptions {
@@ -220,7 +205,7 @@ struct Report<'a> {
     loaded: &'a Loaded,
 }
 
-/// What was found of a ranking.
+/// Results of a ranking.
 #[derive(Serialize)]
 struct Figures<'a> {
     /// The file of the model or of the scores, where there are several.
@@ -267,14 +252,14 @@ impl<'a> Report<'a> {
         let context = rules.context(loaded.dataset.labels());
         let several = all.len() > 1;
         let figures = |ranking: &'a Ranking| {
-            let metrics = &ranking.evaluation.metrics;
+            let (metrics, [dropped_entries, dropped_columns]) = (&ranking.metrics, ranking.dropped);
             Figures {
                 name: several.then_some(ranking.name.as_str()),
                 metrics: by_metric(metrics, |values| values.mean),
                 standard_errors: by_metric(metrics, |values| values.standard_error),
                 left_out: by_metric(metrics, |values| values.left_out),
-                dropped_entries: ranking.dropped_entries,
-                dropped_columns: ranking.dropped_columns,
+                dropped_entries,
+                dropped_columns,
                 per_query: args.per_query.then(|| query_rows(ranking, loaded)),
             }
         };
@@ -329,13 +314,10 @@ impl<'a> Report<'a> {
         header.extend(several.then_some("ranking"));
         header.extend(["mean", "s.e.", "queries", "left out"]);
         let mut means = table(&header);
-        let measures = self
-            .all
-            .first()
-            .map_or(0, |first| first.evaluation.metrics.len());
+        let measures = self.all.first().map_or(0, |first| first.metrics.len());
         for place in 0..measures {
             for ranking in self.all {
-                let values = &ranking.evaluation.metrics[place];
+                let values = &ranking.metrics[place];
                 let mut cells = vec![values.metric.to_string()];
                 cells.extend(several.then(|| printable(&ranking.name)));
                 cells.extend([
@@ -354,17 +336,14 @@ impl<'a> Report<'a> {
     fn write_queries(&self, writer: &mut dyn Write) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(writer);
         for (number, ranking) in self.all.iter().enumerate() {
-            let metrics = &ranking.evaluation.metrics;
+            let metrics = &ranking.metrics;
             if number == 0 {
                 let names = metrics.iter().map(|values| values.metric.to_string());
                 let titles = ["ranking", "query"].map(str::to_owned);
                 writer.write_record(titles.into_iter().chain(names))?;
             }
             for row in query_rows(ranking, self.loaded) {
-                let values =
-                    row.values.0.iter().map(|(_, value)| {
-                        value.map_or_else(String::new, |value| value.to_string())
-                    });
+                let values = row.values.0.iter().map(|&(_, value)| or_blank(value));
                 let names = [ranking.name.clone(), row.query.into_owned()];
                 writer.write_record(names.into_iter().chain(values))?;
             }
@@ -379,11 +358,7 @@ impl<'a> Comparisons<'a> {
         let mut compared = Vec::new();
         for (place, first) in all.iter().enumerate() {
             for second in &all[place + 1..] {
-                let pairs = first
-                    .evaluation
-                    .metrics
-                    .iter()
-                    .zip(&second.evaluation.metrics);
+                let pairs = first.metrics.iter().zip(&second.metrics);
                 let found = pairs.map(|(a, b)| {
                     let values = paired(&a.per_query, &b.per_query, &options)?;
                     Ok((a.metric.to_string(), values))
@@ -422,19 +397,14 @@ impl<'a> Comparisons<'a> {
         for place in 0..measures {
             for comparison in &self.pairs {
                 let (name, found) = &comparison.metrics.0[place];
-                let ends = found.interval.map_or_else(
-                    || "-".to_owned(),
-                    |[low, high]| format!("{low:+.4} to {high:+.4}"),
-                );
+                let ends = |[low, high]: [f64; 2]| format!("{low:+.4} to {high:+.4}");
                 table.add_row([
                     name.clone(),
                     printable(comparison.first),
                     printable(comparison.second),
-                    found
-                        .difference
-                        .map_or_else(|| "-".to_owned(), |mean| format!("{mean:+.4}")),
+                    or_dash(found.difference, |mean| format!("{mean:+.4}")),
                     measure(found.standard_error),
-                    ends,
+                    or_dash(found.interval, ends),
                     measure(found.p),
                     found.wins.to_string(),
                     found.ties.to_string(),
@@ -461,9 +431,7 @@ fn query_rows<'a>(ranking: &Ranking, loaded: &'a Loaded) -> Vec<QueryRow<'a>> {
             Some(id) => id.into(),
             None => (query + 1).to_string().into(),
         },
-        values: by_metric(&ranking.evaluation.metrics, |values| {
-            values.per_query[query]
-        }),
+        values: by_metric(&ranking.metrics, |values| values.per_query[query]),
     };
     (0..queries.len()).map(row).collect()
 }

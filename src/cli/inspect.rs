@@ -10,15 +10,15 @@ use rankrls::model::{FeatureChoice, SelectedFeature};
 use rankrls::plot::{self, Figure};
 
 use super::output::{PlotArgs, counted, format_exact, number, print, printable, table};
-use super::report::{FLATTERS, PathRow, learnt_from, path_table};
+use super::report::{FLATTERS, PathRow, path_table, settings};
 
 /// Most weights that are drawn where no number is given.
 const DRAWN: usize = 100;
 
-/// Show what is in a model: features by name, weights, and the error path
+/// Show a model: features by name, weights, and the error path
 ///
-/// The features of a selection are shown in the order of the steps; those of a model that was
-/// trained without selection by their weights, the largest first.
+/// The features of a selection are shown in the order of the steps, the features of a model
+/// without selection by weight, the largest first.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -93,25 +93,13 @@ pub(crate) fn run(args: &InspectArgs) -> Result<()> {
 
 fn heading(model: &Model) -> String {
     let data = model.data();
+    let sampler = model.sampler().map(|sampler| (sampler.size, sampler.seed));
     let mut text = format!(
-        "strategy {}, lambda {}",
+        "strategy {}, lambda {}{}",
         model.strategy(),
-        format_exact(model.lambda().value())
+        format_exact(model.lambda().value()),
+        settings(model.scale(), sampler, &model.target())
     );
-    if !model.scale().is_none() {
-        let _ = write!(text, ", scale {}", model.scale());
-    }
-    if let Some(sampler) = model.sampler() {
-        let _ = write!(
-            text,
-            ", {} candidates a step, seed {}",
-            sampler.size, sampler.seed
-        );
-    }
-    let target = learnt_from(&model.target());
-    if !target.is_empty() {
-        let _ = write!(text, ", {target}");
-    }
     let [rows, queries, columns, nonzeros, constant, classes] = [
         (data.rows, "row"),
         (data.queries, "query"),

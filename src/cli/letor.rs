@@ -10,7 +10,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::Args;
 use indicatif::ProgressBar;
-use rankrls::data::read::{Format, Loaded, ReadOptions};
+use rankrls::data::read::{Format, ReadOptions};
 use rankrls::greedy::TargetOptions;
 use rankrls::letor::{
     self, Fold, FoldFiles, FoldOutcome, GreedyModel, MEASURES, Measures, choose, validation,
@@ -70,8 +70,7 @@ pub(crate) struct LetorArgs {
     /// FILE.svg, FILE.png or FILE.html, or else an SVG a fold and measure into this folder
     #[arg(long, value_name = "PATH")]
     curves: Option<PathBuf>,
-    /// Memory that may be taken, such as 8GiB [default: what is free less a twentieth, at least
-    /// 256 MiB]
+    /// Memory that may be taken, such as 8GiB [default: 95% of the free memory, at least 256 MiB]
     #[arg(long, value_name = "SIZE")]
     max_memory: Option<Bytes>,
     /// Print one JSON document
@@ -82,7 +81,7 @@ pub(crate) struct LetorArgs {
 pub(crate) fn run(args: &LetorArgs, console: Console) -> Result<ExitCode> {
     TeacherArgs::default().check(&args.target, &[args.strategy])?;
     let files = letor::find(&args.directory)?;
-    let curves = CurveFiles::create(args.curves.as_deref(), &files)?;
+    let curves = curve_files(args.curves.as_deref(), &files)?;
     let lambdas = Lambda::grid(&args.lambdas.0);
     let interrupt = Interrupt::install(console)?;
     let bar = console.bar(files.len() * lambdas.len(), STYLE);
@@ -109,14 +108,14 @@ pub(crate) fn run(args: &LetorArgs, console: Console) -> Result<ExitCode> {
             return Ok(interrupt.code().unwrap_or(ExitCode::FAILURE));
         }
     }
-    let drawn = curves.write(&folds);
+    let drawn = draw(curves, &folds, files.len() > 1);
     let report = Report {
         args,
         lambdas: &lambdas,
         folds: &folds,
     };
     print_report(args.json, &report.document(), || report.text())?;
-    // What was found is printed even if it could not be drawn.
+    // Results are printed even if they could not be drawn.
     drawn?;
     Ok(interrupt.code().unwrap_or(ExitCode::SUCCESS))
 }
@@ -130,10 +129,7 @@ struct Watch<'a> {
 
 impl Observer for Watch<'_> {
     fn stepped(&mut self, _: &GridStep<'_>) -> ControlFlow<()> {
-        match self.interrupt.code() {
-            None => ControlFlow::Continue(()),
-            Some(_) => ControlFlow::Break(()),
-        }
+        self.interrupt.flow()
     }
 
     fn finished(&mut self, path: &Outcome) {
@@ -179,12 +175,10 @@ impl LetorArgs {
 }
 
 fn warn(fold: &Fold, console: Console) {
-    let of = |loaded: &Loaded, what: &str| {
+    for (loaded, what) in [(&fold.validation, "validation"), (&fold.test, "test")] {
         let to = format!("the training data of {}, in its {what} data", fold.name);
-        warn_dropped(loaded, &to, console);
-    };
-    of(&fold.validation, "validation");
-    of(&fold.test, "test");
+        warn_dropped(loaded.dropped_entries, loaded.dropped_columns, &to, console);
+    }
 }
 
 /// A fold that is done with.
@@ -204,18 +198,8 @@ struct Document<'a> {
     k: Option<usize>,
     lambdas: &'a [Lambda],
     folds: Vec<&'a FoldEntry>,
-    mean: MeanEntry,
-}
-
-#[derive(Debug, Serialize)]
-struct MeanEntry {
-    greedy: TestEntry,
-    all_features: TestEntry,
-}
-
-#[derive(Debug, Serialize)]
-struct TestEntry {
-    test: Values,
+    /// Of the test data, by model.
+    mean: Object<Object<Values>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -359,9 +343,8 @@ struct Report<'a> {
 impl Report<'_> {
     /// The JSON document of the schema `rankrls.letor/1`.
     fn document(&self) -> impl Serialize {
-        let [greedy, all_features] = self.means().map(|means| TestEntry {
-            test: values(&means),
-        });
+        let names = ["greedy", "all_features"].map(str::to_owned);
+        let test = |means: Measures| Object(vec![("test".to_owned(), values(&means))]);
         Document {
             schema: "rankrls.letor/1",
             directory: self.args.directory.to_string_lossy().into_owned(),
@@ -370,15 +353,12 @@ impl Report<'_> {
             k: self.args.k,
             lambdas: self.lambdas,
             folds: self.folds.iter().map(|fold| &fold.entry).collect(),
-            mean: MeanEntry {
-                greedy,
-                all_features,
-            },
+            mean: Object(names.into_iter().zip(self.means().map(test)).collect()),
         }
     }
 
-    /// Means of the test measures over the folds, of the greedy models and of those on all
-    /// features.
+    /// Means of the test measures over the folds, of the greedy models and of the models on
+    /// all features.
     fn means(&self) -> [Measures; 2] {
         let outcomes = || self.folds.iter().map(|fold| &fold.outcome);
         [
@@ -469,101 +449,82 @@ fn of(path: &Outcome, index: usize) -> Vec<Option<f64>> {
 /// Measures that there are curves of: their places in [`MEASURES`], and labels.
 const CURVES: [(usize, &str); 2] = [(0, "validation MAP"), (2, "validation mean NDCG")];
 
-/// Where curves go, found writable before the work began.
-enum CurveFiles {
-    None,
-    /// All in one.
-    One(Box<PlotFile>),
-    /// A file a fold and measure, after those of the means over folds.
-    Each(Vec<[PlotFile; 2]>),
+/// Files for curves, found writable before the work began: one if the extension of `path` names a
+/// format, else one for each of [`CURVES`] of the means over folds and of every fold, in a folder,
+/// which is made if need be.
+fn curve_files(path: Option<&Path>, folds: &[FoldFiles]) -> Result<Vec<PlotFile>> {
+    let Some(path) = path else {
+        return Ok(Vec::new());
+    };
+    if PlotFormat::of(path).is_ok() && !path.is_dir() {
+        return Ok(vec![PlotFile::create(path)?]);
+    }
+    fs::create_dir_all(path)
+        .with_context(|| format!("cannot make the folder {}", path.display()))?;
+    let means = (folds.len() > 1).then_some(MEAN);
+    let names = means
+        .into_iter()
+        .chain(folds.iter().map(|fold| &*fold.name));
+    let files = names.flat_map(|fold| {
+        CURVES.map(|(index, _)| {
+            let name = format!("{fold}-{}.svg", MEASURES[index]);
+            PlotFile::create(&path.join(name))
+        })
+    });
+    files.collect()
 }
 
-impl CurveFiles {
-    /// One file if the extension of `path` names a format, else a folder, which is made if need
-    /// be.
-    fn create(path: Option<&Path>, folds: &[FoldFiles]) -> Result<Self> {
-        let Some(path) = path else {
-            return Ok(Self::None);
-        };
-        if PlotFormat::of(path).is_ok() && !path.is_dir() {
-            return PlotFile::create(path).map(|file| Self::One(Box::new(file)));
-        }
-        fs::create_dir_all(path)
-            .with_context(|| format!("cannot make the folder {}", path.display()))?;
-        let means = (folds.len() > 1).then_some(MEAN);
-        let names = means
+/// Draws all curves into one file, or each into a file of its own; those of the means first if
+/// there are `several` folds to run.
+fn draw(files: Vec<PlotFile>, folds: &[FoldReport], several: bool) -> Result<()> {
+    let means = several.then(|| mean_curves(folds)).into_iter().flatten();
+    let panels = means.chain(folds.iter().flat_map(|fold| curves(&fold.outcome)));
+    if files.len() == 1 {
+        let note = "Thick line and ring: chosen by validation MAP, and the best of the means.";
+        let figure = Figure::new("Validation measures of Greedy RankRLS");
+        let figure = panels.fold(figure.columns(2).note(note), Figure::lines);
+        return files
             .into_iter()
-            .chain(folds.iter().map(|fold| &*fold.name));
-        let files = names.map(|fold| {
-            let [map, mean_ndcg] = CURVES.map(|(index, _)| {
-                let name = format!("{fold}-{}.svg", MEASURES[index]);
-                PlotFile::create(&path.join(name))
-            });
-            Ok([map?, mean_ndcg?])
-        });
-        files.collect::<Result<_>>().map(Self::Each)
+            .try_for_each(|file| file.write(figure.clone()));
     }
-
-    /// Draws.
-    fn write(self, folds: &[FoldReport]) -> Result<()> {
-        match self {
-            Self::None => {}
-            Self::One(file) => {
-                let figure = Figure::new("Validation measures of Greedy RankRLS")
-                    .columns(2)
-                    .note(
-                        "Thick line and ring: chosen by validation MAP, and the best of the means.",
-                    );
-                let panels = folds.iter().flat_map(|fold| curves(&fold.outcome));
-                let means = mean_curves(folds).into_iter().flatten();
-                file.write(means.chain(panels).fold(figure, Figure::lines))?;
-            }
-            Self::Each(files) => {
-                let curves = folds.iter().map(|fold| curves(&fold.outcome));
-                for (files, panels) in files
-                    .into_iter()
-                    .zip(mean_curves(folds).into_iter().chain(curves))
-                {
-                    for (file, panel) in files.into_iter().zip(panels) {
-                        file.write(Figure::new("").lines(panel))?;
-                    }
-                }
-            }
-        }
-        Ok(())
+    let pairs = files.into_iter().zip(panels);
+    for (file, panel) in pairs {
+        file.write(Figure::new("").lines(panel))?;
     }
+    Ok(())
 }
 
-/// What means over folds are called.
+/// The name of means over folds.
 const MEAN: &str = "mean";
 
-/// The curves of [`CURVES`] averaged over folds, where there are several: the figures 3 and 4 of
-/// the paper. A value is there where all folds have it. The best mean is marked.
-fn mean_curves(folds: &[FoldReport]) -> Option<[LinePlot; 2]> {
-    let first = folds.first().filter(|_| folds.len() > 1)?;
-    Some(CURVES.map(|(index, label)| {
-        let lambdas = first.outcome.paths.iter().map(|path| path.lambda);
+/// The curves of [`CURVES`] averaged over folds: the figures 3 and 4 of the paper. A value is there where all folds have it. The best mean is marked.
+fn mean_curves(folds: &[FoldReport]) -> [LinePlot; 2] {
+    CURVES.map(|(index, label)| {
+        let paths = folds.iter().take(1).flat_map(|fold| &fold.outcome.paths);
+        let lambdas = paths.map(|path| path.lambda);
         let mean = |lambda| -> Vec<Option<f64>> {
             let paths = folds.iter().map(|fold| {
                 let mut paths = fold.outcome.paths.iter();
                 let path = paths.find(|path| path.lambda == lambda);
-                path.map_or_else(Vec::new, |path| of(path, index))
+                path.map_or(&[][..], |path| &path.points[..])
             });
-            let paths: Vec<Vec<Option<f64>>> = paths.collect();
-            let shortest = paths.iter().map(Vec::len).min().unwrap_or(0);
-            let mean = |step: usize| {
-                let values: Option<Vec<f64>> = paths.iter().map(|path| path[step]).collect();
-                values.map(|values| values.iter().sum::<f64>() / values.len() as f64)
+            let paths: Vec<&[Point]> = paths.collect();
+            let shortest = paths.iter().map(|path| path.len()).min().unwrap_or(0);
+            let measures = |step: usize| {
+                let measures: Vec<Measures> =
+                    paths.iter().map(|path| validation(&path[step])).collect();
+                letor::mean(&measures)[index]
             };
-            (0..shortest).map(mean).collect()
+            (0..shortest).map(measures).collect()
         };
         let lambdas: Vec<Lambda> = lambdas.collect();
         let values: Vec<Vec<Option<f64>>> = lambdas.iter().map(|&lambda| mean(lambda)).collect();
         let best = choose(&lambdas, &values).map(|choice| (choice.position, choice.k));
         let names = lambdas.iter().map(|lambda| power(lambda.value()));
         let curves = names.zip(values).collect();
-        panel(label, curves, Some("lambda"), best).title(format!("Mean over {} folds", folds.len()))
-    }))
+        panel(label, curves, Some("lambda"), best)
+            .title(format!("Mean over {}", counted(folds.len(), "fold")))
+    })
 }
 
 /// The curves of a fold by each of [`CURVES`], one line a lambda, the chosen model marked.

@@ -23,7 +23,6 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 
@@ -114,20 +113,11 @@ struct ManArgs {
 pub(crate) fn main() -> ExitCode {
     let matches = Cli::command().try_get_matches();
     let matches = matches.unwrap_or_else(|error| with_usage(error).exit());
-    let mut cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let given = |id| {
-        let command = matches.subcommand().map(|(_, command)| command);
-        command.and_then(|command| command.value_source(id)) == Some(ValueSource::CommandLine)
-    };
-    match &mut cli.command {
-        Command::Select(args) => args.seed_given = given("seed"),
-        Command::Tune(args) => args.seed_given = given("seed"),
-        _ => {}
-    }
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let console = Console::new(cli.common.quiet, cli.common.verbose);
-    run(&cli, console).unwrap_or_else(|error| {
+    run(&cli, &matches, console).unwrap_or_else(|error| {
         if let Some(mistake) = error.downcast_ref::<UsageError>() {
-            refuse(&matches, mistake);
+            asked().error(ErrorKind::ArgumentConflict, mistake).exit();
         }
         console.error(&error);
         ExitCode::FAILURE
@@ -139,47 +129,36 @@ fn with_usage(mut error: clap::Error) -> clap::Error {
     if !error.use_stderr() || error.get(ContextKind::Usage).is_some() {
         return error;
     }
-    let mut program = Cli::command();
-    program.build();
-    let mut command = &mut program;
-    for argument in std::env::args_os().skip(1) {
-        if command.find_subcommand(&argument).is_some() {
-            command = command
-                .find_subcommand_mut(&argument)
-                .expect("it was found");
-        }
-    }
-    let usage = ContextValue::StyledStr(command.render_usage());
+    let usage = ContextValue::StyledStr(asked().render_usage());
     error.insert(ContextKind::Usage, usage);
     error
 }
 
-/// Ends with the mistake and the usage of the command that was asked for.
-fn refuse(mut matches: &ArgMatches, mistake: &UsageError) -> ! {
-    let mut program = Cli::command();
-    program.build();
-    let mut command = &mut program;
-    while let Some((name, inner)) = matches.subcommand() {
-        command = command
-            .find_subcommand_mut(name)
-            .expect("the name of a command that was parsed");
-        matches = inner;
+/// The command that was asked for: names of commands come before all that could be mistaken for one.
+fn asked() -> clap::Command {
+    let mut command = Cli::command();
+    command.build();
+    for argument in std::env::args_os().skip(1) {
+        if let Some(inner) = command.find_subcommand(&argument) {
+            command = inner.clone();
+        }
     }
-    command.error(ErrorKind::ArgumentConflict, mistake).exit()
+    command
 }
 
-fn run(cli: &Cli, console: Console) -> Result<ExitCode> {
+fn run(cli: &Cli, matches: &ArgMatches, console: Console) -> Result<ExitCode> {
     if let Some(threads) = cli.common.threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(usize::from(threads))
             .build_global()
             .with_context(|| format!("cannot start {threads} threads"))?;
     }
+    let (_, given) = matches.subcommand().expect("there is a command");
     match &cli.command {
-        Command::Select(args) => return select::run(args, console),
+        Command::Select(args) => return select::run(args, given, console),
         Command::Train(args) => return train::run(args, console),
-        Command::Tune(args) => return tune::run(args, console),
-        Command::Compare(args) => return compare::run(args, cli.common.threads, console),
+        Command::Tune(args) => return tune::run(args, given, console),
+        Command::Compare(args) => return compare::run(args, given, console),
         Command::Predict(args) => predict::run(args, console),
         Command::Evaluate(args) => evaluate::run(args, console),
         Command::Inspect(args) => inspect::run(args),

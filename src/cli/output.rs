@@ -22,7 +22,7 @@ pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Res
     let written = write(&mut output).and_then(|()| output.flush());
     match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-            // What is left in the buffer would fail once more.
+            // The rest of the buffer would fail once more.
             let _ = output.into_parts();
             Ok(())
         }
@@ -278,9 +278,19 @@ pub(crate) fn format_exact(value: f64) -> String {
     }
 }
 
+/// A cell of a table for people: `-` where there is no value.
+pub(crate) fn or_dash<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| "-".to_owned(), text)
+}
+
+/// A cell of CSV: empty where there is no value.
+pub(crate) fn or_blank(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
 /// A measure, or `-` where it is undefined.
 pub(crate) fn measure(value: Option<f64>) -> String {
-    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"))
+    or_dash(value, |value| format!("{value:.4}"))
 }
 
 /// A mean with its standard error, if it has one.

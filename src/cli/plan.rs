@@ -8,7 +8,7 @@ use rankrls::{ColumnClasses, Dataset, Estimate, StrategyKind, estimates, memory}
 use serde::Serialize;
 
 use super::data::Sizes;
-use super::output::table;
+use super::output::{or_dash, table};
 use rankrls::memory::Bytes;
 
 #[derive(Debug, Serialize)]
@@ -26,7 +26,7 @@ pub(crate) struct PlanReport {
 #[derive(Debug, Serialize)]
 pub(crate) struct Costs {
     data_bytes: u64,
-    /// What the data took at most while they were read.
+    /// The most that the data took while they were read.
     reading_bytes: u64,
     candidate_bytes: u64,
     limit_bytes: Option<u64>,
@@ -156,7 +156,6 @@ impl Costs {
         let mut table = table(&header);
         for row in &self.strategies {
             let yes_or_no = |yes| if yes { "yes" } else { "no" }.to_owned();
-            let peak = row.peak_bytes.map(|peak| Bytes(peak).to_string());
             let fits = match (row.able, row.fits) {
                 (false, _) if self.sampling => "cannot sample".to_owned(),
                 (false, _) => "cannot rank".to_owned(),
@@ -166,7 +165,7 @@ impl Costs {
                 row.strategy.to_string(),
                 Bytes(row.bytes).to_string(),
                 Bytes(row.total_bytes).to_string(),
-                peak.unwrap_or_else(|| "-".to_owned()),
+                or_dash(row.peak_bytes, |peak| Bytes(peak).to_string()),
                 yes_or_no(row.exact),
                 fits,
             ]);

@@ -14,10 +14,8 @@ use super::output::{OutputFile, print};
 /// Score rows with a model, one score a line in input order
 ///
 /// The data has as many columns as the model was trained with: entries beyond them are dropped
-/// and counted. The indices of svmlight files count as those of the training data did, or from 0 with
-/// --zero-based. RLScore's
-/// always count from 0: they are matched by column, so that index 0 is index 1 of an svmlight
-/// file. Scores have 17 significant digits.
+/// and counted. Indices of svmlight files count as in the training data, or from 0 with
+/// --zero-based. Indices of RLScore files count from 0: index 0 is index 1 of an svmlight file. Scores have 17 significant digits.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -40,7 +38,7 @@ pub(crate) fn run(args: &PredictArgs, console: Console) -> Result<()> {
     check_one_stdin(&[Some(&args.model), Some(&args.path)])?;
     let output = args.output.as_deref().map(OutputFile::create).transpose()?;
     let model = Model::read(&args.model)?;
-    let loaded = args.data.read_unlabelled(&model, &args.path, console)?;
+    let loaded = args.data.read_for(&model, &args.path, true, console)?;
     let scores = in_input_order(&loaded.dataset, model.scores(&loaded.dataset));
     if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
         let row = row + 1;

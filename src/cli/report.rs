@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::data::{Sizes, TestSizes};
 use super::output::{
-    Object, by_name, format_exact, mean_and_error, measure, number, printable, table,
+    Object, by_name, format_exact, mean_and_error, measure, number, or_dash, printable, table,
 };
 
 /// A selection, in the schema `rankrls.selection/1`.
@@ -30,7 +30,7 @@ pub(crate) struct SelectionReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     shortlist: Option<usize>,
     query_weight: QueryWeight,
-    /// What was learnt from, where it is not the labels as they are.
+    /// The labels, where they were changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<TargetOptions>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -104,13 +104,12 @@ impl LambdaChoice {
     /// The same for people.
     pub(crate) fn text(&self) -> String {
         let mut table = table(&["lambda", "best k", "squared error", "s.e."]);
-        let cell = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), number);
         for judged in &self.grid {
             table.add_row([
                 format_exact(judged.lambda),
-                judged.k.map_or_else(|| "-".to_owned(), |k| k.to_string()),
-                cell(judged.value),
-                cell(judged.standard_error),
+                or_dash(judged.k, |k| k.to_string()),
+                or_dash(judged.value, number),
+                or_dash(judged.standard_error, number),
             ]);
         }
         format!(
@@ -240,15 +239,8 @@ impl<'a> SelectionReport<'a> {
         if self.query_weight != QueryWeight::Uniform {
             let _ = write!(text, ", query weight {}", self.query_weight);
         }
-        if !self.scale.is_none() {
-            let _ = write!(text, ", scale {}", self.scale);
-        }
-        if let (Some(size), Some(seed)) = (self.candidates, self.seed) {
-            let _ = write!(text, ", {size} candidates a step, seed {seed}");
-        }
-        if let Some(target) = &self.target {
-            let _ = write!(text, ", {}", learnt_from(target));
-        }
+        let sampler = self.candidates.zip(self.seed);
+        text += &settings(self.scale, sampler, &self.target.unwrap_or_default());
         if let Some(teacher) = &self.teacher {
             let _ = write!(text, "\nteacher: {}", taught_by(teacher));
         }
@@ -298,23 +290,33 @@ impl<'a> SelectionReport<'a> {
     }
 }
 
-/// What a table of `distil` needs to be read with.
+/// A note below tables of `distil`.
 pub(crate) const FLATTERS: &str = "\nthe LQO columns flatter: the teacher has seen all labels. --test or tune --evidence folds \
      judge fairly\n";
 
-/// What was learnt from, where it is not the labels as they are.
-pub(crate) fn learnt_from(target: &TargetOptions) -> String {
-    let mut parts = Vec::new();
-    if !target.labels.is_raw() {
-        parts.push(format!("labels {}, errors in their units", target.labels));
+/// The scale, the random subsets and the labels, where they are not as usual.
+pub(crate) fn settings(
+    scale: Scale,
+    sampler: Option<(usize, u64)>,
+    target: &TargetOptions,
+) -> String {
+    let mut text = String::new();
+    if !scale.is_none() {
+        let _ = write!(text, ", scale {scale}");
     }
-    parts.extend(
-        target
-            .blend
-            .map(|blend| format!("blend {}", format_exact(blend))),
-    );
-    parts.extend(target.refit.map(|refit| format!("weights by {refit}")));
-    parts.join(", ")
+    if let Some((size, seed)) = sampler {
+        let _ = write!(text, ", {size} candidates a step, seed {seed}");
+    }
+    if !target.labels.is_raw() {
+        let _ = write!(text, ", labels {}, errors in their units", target.labels);
+    }
+    if let Some(blend) = target.blend {
+        let _ = write!(text, ", blend {}", format_exact(blend));
+    }
+    if let Some(refit) = target.refit {
+        let _ = write!(text, ", weights by {refit}");
+    }
+    text
 }
 
 fn taught_by(teacher: &Teacher) -> String {

@@ -6,27 +6,26 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use clap::Args;
+use clap::{ArgMatches, Args};
 use indicatif::ProgressBar;
 use rankrls::checkpoint::Checkpointer;
-use rankrls::data::read::Loaded;
 use rankrls::greedy::{
-    Criterion, Ending, Observer, Plan, Selection, SelectionOptions, State, Step, TargetOptions,
-    resume_among,
+    Ending, Observer, Plan, Selection, SelectionOptions, State, Step, TargetOptions, resume_among,
 };
 use rankrls::plot::{self, Figure};
-use rankrls::tune::{self, TuneError, TuneOptions, tune_among};
-use rankrls::{ColumnClasses, Dataset, Lambda, Model, StrategyKind, TestPath, memory};
+use rankrls::tune::{TuneError, TuneOptions, tune_among};
+use rankrls::{ColumnClasses, Lambda, Model, StrategyKind, TestPath, memory};
 
-use super::args::{self, Measures, RulesArgs, at_least_one, usage};
+use super::args::{self, Measures, RulesArgs, SelectionArgs, at_least_one};
 use super::checkpoint::{self, CheckpointArgs, Extended, Start};
-use super::console::{Condition, Console, Interrupt, warn_of_lost_digits};
+use super::console::{Condition, Console, Interrupt, warn_of_lost_digits, warn_of_seed};
 use super::data::{
-    self, Sizes, TeacherArgs, TestSizes, TrainingData, check_one_stdin, warn_of_few_queries,
+    self, Input, Sizes, TeacherArgs, TestSizes, TrainingData, check_one_stdin, warn_of_few_queries,
 };
 use super::output::{OutputFile, PlotArgs, PlotFile, format_exact, print_report, test_panels};
 use super::plan::PlanReport;
 use super::report::{LambdaChoice, SelectionReport};
+use super::tune;
 
 /// Select features by leave-query-out error
 ///
@@ -66,11 +65,7 @@ pub(crate) struct SelectArgs {
     ])]
     extend: Option<PathBuf>,
     #[command(flatten)]
-    selection: SelectionOptions,
-    /// With a measure as --criterion: judge by it only the N candidates of each step that the
-    /// squared error likes best, which is quick and not exact
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    shortlist: Option<usize>,
+    selection: SelectionArgs,
     #[command(flatten)]
     teacher: TeacherArgs,
     #[command(flatten)]
@@ -85,7 +80,7 @@ pub(crate) struct SelectArgs {
     rules: RulesArgs,
     #[command(flatten)]
     checkpoint: CheckpointArgs,
-    /// Read the data, tell what each strategy would take, and stop
+    /// Read the data, print the memory that each strategy would take, and stop
     #[arg(long)]
     dry_run: bool,
     /// Write the model to this file
@@ -96,18 +91,16 @@ pub(crate) struct SelectArgs {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
-    /// Whether there is a --seed.
-    #[arg(skip)]
-    pub(super) seed_given: bool,
 }
 
-pub(crate) fn run(args: &SelectArgs, console: Console) -> Result<ExitCode> {
+/// Selects by options of which some are `given`.
+pub(crate) fn run(args: &SelectArgs, given: &ArgMatches, console: Console) -> Result<ExitCode> {
     args.check()?;
     if args.dry_run {
         if args.lambda.is_none() {
             console.tell("lambda: auto; no selections are made to choose it in a dry run\n");
         }
-        return args.plan(&Input::read(args, console)?);
+        return args.plan(&args.read(console)?);
     }
     args.checkpoint.check()?;
     let extended = args.extended()?;
@@ -116,8 +109,9 @@ pub(crate) fn run(args: &SelectArgs, console: Console) -> Result<ExitCode> {
     let interrupt = Interrupt::install(console)?;
     let job = Job {
         args,
+        given,
         console,
-        input: Input::read(args, console)?,
+        input: args.read(console)?,
         interrupt,
     };
     job.run(extended, output, plot)
@@ -134,31 +128,34 @@ impl SelectArgs {
         ];
         check_one_stdin(&inputs)?;
         self.data.read.check(1 + usize::from(self.test.is_some()))?;
-        let ranks = self.selection.criterion != Criterion::Squared;
-        if self.shortlist.is_some() && !ranks {
-            return Err(usage("--shortlist goes with a measure as --criterion"));
-        }
-        self.rules.check(self.test.is_some(), ranks)?;
+        let strategies = [self.selection.options.strategy];
+        let measured = self.test.is_some();
+        self.selection.check(&strategies, &self.rules, measured)?;
         self.plot.check(self.output.as_deref())?;
         if self.extend.is_none() {
-            let strategies = [self.selection.strategy];
-            self.teacher.check(&self.selection.target, &strategies)?;
+            let target = &self.selection.options.target;
+            self.teacher.check(target, &strategies)?;
         }
-        self.options().check_strategy().map_err(usage)
+        Ok(())
     }
 
     /// What to select, and how; the ridge parameter of a model to go on from is in the model.
     fn options(&self) -> SelectionOptions {
-        SelectionOptions {
-            k: self.k,
-            lambda: self.lambda.unwrap_or(Lambda::ONE),
-            criterion: self
-                .selection
-                .criterion
-                .under(self.rules.rules().convention, self.shortlist),
-            max_memory: self.data.read.budget(),
-            ..self.selection
+        let lambda = self.lambda.unwrap_or(Lambda::ONE);
+        let max_memory = self.data.read.budget();
+        let selection = &self.selection;
+        selection.options(self.k, lambda, &self.rules, max_memory)
+    }
+
+    /// The data, with labels that the measures can be taken of.
+    fn read(&self, console: Console) -> Result<Input> {
+        let others = [None, self.test.as_ref()];
+        let input = Input::read(&self.data, &self.teacher, others, console)?;
+        if let (Some(test), Some(path)) = (&input.test, &self.test) {
+            data::check_labels(&self.metrics.0, test, path, &self.rules.rules())?;
+            self.rules.warn(&self.metrics.0, console);
         }
+        Ok(input)
     }
 
     /// The path of the model to go on from, if there is one.
@@ -203,42 +200,10 @@ impl SelectArgs {
     }
 }
 
-/// The data that were read.
-struct Input {
-    train: Dataset<'static>,
-    test: Option<Loaded>,
-    /// Time that reading the training data took.
-    seconds: f64,
-}
-
-impl Input {
-    fn read(args: &SelectArgs, console: Console) -> Result<Self> {
-        let (train, seconds) = args.data.train(console)?;
-        let train = args.teacher.add(train, args.data.read.budget())?;
-        let (metrics, rules) = (&args.metrics.0, &args.rules);
-        let test = args.test.as_deref().map(|path| -> Result<Loaded> {
-            let test = args.data.other(1, path, &train, train.memory(), console)?;
-            data::check_labels(metrics, &test, path, &rules.rules())?;
-            rules.warn(metrics, console);
-            Ok(test)
-        });
-        Ok(Self {
-            test: test.transpose()?,
-            train,
-            seconds,
-        })
-    }
-
-    /// Bytes held.
-    fn memory(&self) -> u64 {
-        let test = self.test.as_ref();
-        self.train.memory() + test.map_or(0, |test| test.dataset.memory())
-    }
-}
-
 /// A selection about to be made.
 struct Job<'a> {
     args: &'a SelectArgs,
+    given: &'a ArgMatches,
     console: Console,
     input: Input,
     interrupt: Interrupt,
@@ -307,16 +272,16 @@ impl Job<'_> {
         let begin = Instant::now();
         let options = TuneOptions::quick(self.args.options());
         let candidates = options.candidates(&self.input.train);
-        let mut watch = Quick {
+        let mut watch = tune::Watch {
             console: self.console,
             interrupt: &self.interrupt,
+            style: QUICK_STYLE,
+            checkpointer: None,
             bar: None,
         };
         let (train, held) = (&self.input.train, self.input.memory());
         let tuned = tune_among(&candidates, train, held, &options, &mut watch);
-        if let Some(bar) = &watch.bar {
-            bar.finish_and_clear();
-        }
+        watch.clear();
         match tuned {
             Ok(tuned) if !tuned.interrupted => {
                 Ok(Some(LambdaChoice::new(&tuned, &options, begin.elapsed())))
@@ -389,12 +354,7 @@ impl Job<'_> {
                  weight is 0",
             );
         }
-        if self.args.seed_given && selection.sampler.is_none() {
-            let strategy = selection.strategy;
-            self.console.warn(format_args!(
-                "--seed has no effect: {strategy} draws nothing at random without --candidates"
-            ));
-        }
+        warn_of_seed(self.given, selection, self.console);
     }
 }
 
@@ -412,32 +372,8 @@ struct Watch<'a> {
     bar: Option<ProgressBar>,
 }
 
-/// Watches the choice of lambda.
-struct Quick<'a> {
-    console: Console,
-    interrupt: &'a Interrupt,
-    bar: Option<ProgressBar>,
-}
-
-impl tune::Observer for Quick<'_> {
-    fn started(&mut self, grid: &tune::Grid) {
-        self.interrupt.disarm();
-        self.bar = Some(self.console.bar(grid.steps, QUICK_STYLE));
-    }
-
-    fn stepped(&mut self, _: &tune::GridStep<'_>) -> ControlFlow<()> {
-        if let Some(bar) = &self.bar {
-            bar.inc(1);
-        }
-        match self.interrupt.code() {
-            None => ControlFlow::Continue(()),
-            Some(_) => ControlFlow::Break(()),
-        }
-    }
-}
-
 impl Watch<'_> {
-    /// Takes the progress bar away, and writes what is not yet in the checkpoint.
+    /// Takes the progress bar away, and completes the checkpoint.
     fn clear(&mut self) {
         checkpoint::finish(self.checkpointer.as_mut(), "features", self.console);
         if let Some(bar) = &self.bar {
@@ -457,10 +393,7 @@ impl Watch<'_> {
             test.stepped(number, step, state)?;
             self.test_seconds += begin.elapsed().as_secs_f64();
         }
-        match self.interrupt.code() {
-            None => ControlFlow::Continue(()),
-            Some(_) => ControlFlow::Break(()),
-        }
+        self.interrupt.flow()
     }
 }
 
@@ -486,7 +419,7 @@ impl Observer for Watch<'_> {
     }
 }
 
-/// The path of a selection: leave-query-out measures, and those of the test data if there are.
+/// The path of a selection: leave-query-out measures, and measures of the test data.
 fn figure(selection: &Selection, watch: &Watch<'_>) -> Figure {
     let (strategy, lambda) = (selection.strategy, format_exact(selection.lambda.value()));
     let title = format!("Selection by {strategy} at lambda {lambda}");

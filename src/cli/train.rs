@@ -17,10 +17,12 @@ use rankrls::ridge::{
 use rankrls::{ColumnClasses, Dataset, Lambda, Model, QueryWeight, Scale, Solver, memory};
 use serde::Serialize;
 
-use super::args::{Lambdas, auto_or, usage};
+use super::args::{Lambdas, WeightArgs, auto_or, usage};
 use super::console::{Condition, Console, Interrupt, warn_of_edge, warn_of_lost_digits};
 use super::data::{Sizes, TrainingData, check_one_stdin, warn_of_few_queries};
-use super::output::{OutputFile, format_exact, measure, number, print_report, table};
+use super::output::{
+    OutputFile, format_exact, measure, number, or_blank, or_dash, print_report, table,
+};
 
 /// Train RankRLS on all features, or on given ones, without selection
 ///
@@ -47,23 +49,19 @@ pub(crate) struct TrainArgs {
     /// the least hold-out error
     #[arg(long, value_name = "LIST", allow_hyphen_values = true, default_value = GRID)]
     lambda: Vec<Lambdas>,
-    /// Train on these features only: those of a model, or a list with an index a line
+    /// Train on these features only: a model, or a list with an index a line
     #[arg(long, value_name = "FILE")]
     features: Option<PathBuf>,
     /// Solver
     #[arg(long, value_name = "NAME", default_value = "auto")]
     #[arg(value_parser = auto_or::<Solver>(Solver::ALL.map(Solver::name)))]
     solver: std::option::Option<Solver>,
-    #[arg(long, value_name = "NAME", default_value = "uniform")]
-    #[arg(help = QueryWeight::HELP)]
-    query_weight: QueryWeight,
-    #[arg(long, value_name = "NAME", default_value = "none")]
-    #[arg(help = Scale::HELP)]
-    scale: Scale,
+    #[command(flatten)]
+    weight: WeightArgs,
     /// Scale of the training labels within each query, as for select; errors are in its units
     #[arg(long, value_name = "SCALE", value_enum, default_value = "raw")]
     labels: LabelScale,
-    /// What to predict by models that have not seen it: lqo, every query; folds:N, N groups of
+    /// Queries to predict by models that have not seen them: lqo, every query; folds:N, N groups of
     /// queries drawn at random; none [default: lqo, or folds:5 where solver cg would take long]
     #[arg(long, value_name = "SCHEME")]
     holdout: Option<HoldoutChoice>,
@@ -119,9 +117,9 @@ pub(crate) fn run(args: &TrainArgs, console: Console) -> Result<ExitCode> {
         schema: "rankrls.training/1",
         lambda: best.entry.lambda,
         solver: best.solver,
-        query_weight: args.query_weight,
+        query_weight: args.weight.query_weight,
         labels: args.labels,
-        scale: args.scale,
+        scale: args.weight.scale,
         features: args.choice(),
         weights: best.weights,
         data: Sizes::new(&train, &candidates.summary()),
@@ -140,7 +138,7 @@ pub(crate) fn run(args: &TrainArgs, console: Console) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What was found, in the schema `rankrls.training/1`.
+/// Results, in the schema `rankrls.training/1`.
 #[derive(Debug, Serialize)]
 struct Report {
     schema: &'static str,
@@ -166,7 +164,7 @@ struct Report {
     peak_rss_bytes: Option<u64>,
 }
 
-/// What was held out, and how it was predicted.
+/// The predictions of held-out queries.
 #[derive(Debug, Clone, Serialize)]
 struct HoldoutReport {
     scheme: String,
@@ -227,9 +225,9 @@ impl TrainArgs {
     /// How to train.
     fn options(&self) -> TrainOptions {
         let mut options = TrainOptions::new()
-            .query_weight(self.query_weight)
+            .query_weight(self.weight.query_weight)
             .labels(self.labels)
-            .scale(self.scale)
+            .scale(self.weight.scale)
             .lambdas(self.lambdas().count());
         if let Some(solver) = self.solver {
             options = options.solver(solver);
@@ -241,7 +239,7 @@ impl TrainArgs {
     }
 
     fn classes(&self, data: &Dataset<'_>) -> ColumnClasses {
-        ColumnClasses::scaled(data, QueryWeight::Uniform, self.scale)
+        ColumnClasses::scaled(data, QueryWeight::Uniform, self.weight.scale)
     }
 
     fn choice(&self) -> FeatureChoice {
@@ -264,35 +262,36 @@ impl TrainArgs {
             let groups = scheme.seed(self.seed).groups(queries)?;
             options = options.largest_group(groups.largest(train.queries()));
         }
+        let (restricted, own);
+        let problem = match &self.features {
+            None => RidgeProblem::among(train, candidates, held, &options)?,
+            Some(path) => {
+                let features = read_features(path, train.index_base(), train.width())?;
+                restricted = train.features_subset(&features)?;
+                own = self.classes(&restricted);
+                if own.is_empty() {
+                    let given = match features.len() {
+                        1 => "the given feature is".to_owned(),
+                        count => format!("all {count} given features are"),
+                    };
+                    bail!(
+                        "nothing to train on: {given} constant within every query, and cannot tell \
+                         the examples of a query apart"
+                    );
+                }
+                let held = held + restricted.memory() + candidates.memory();
+                RidgeProblem::among(&restricted, &own, held, &options)?
+            }
+        };
         let summary = candidates.summary();
-        let model = |trained: &Trained<'_>| {
+        self.best(&problem, queries, |trained| {
             let (weights, lambda) = (trained.weights(), trained.lambda());
             let model = keep.then(|| {
                 let choice = self.choice();
                 Model::from_weights(&weights, choice, lambda, train, &summary, &options)
             });
             (model, weights.features.len())
-        };
-        let Some(path) = &self.features else {
-            let problem = RidgeProblem::among(train, candidates, held, &options)?;
-            return self.best(&problem, queries, model);
-        };
-        let features = read_features(path, train.index_base(), train.width())?;
-        let restricted = train.features_subset(&features)?;
-        let own = self.classes(&restricted);
-        if own.is_empty() {
-            let given = match features.len() {
-                1 => "the given feature is".to_owned(),
-                count => format!("all {count} given features are"),
-            };
-            bail!(
-                "nothing to train on: {given} constant within every query, and cannot tell the \
-                 examples of a query apart"
-            );
-        }
-        let held = held + restricted.memory() + candidates.memory();
-        let problem = RidgeProblem::among(&restricted, &own, held, &options)?;
-        self.best(&problem, queries, model)
+        })
     }
 
     /// The scheme asked for, or one that is a matter of seconds; `None` where there is nothing to
@@ -490,18 +489,16 @@ impl Report {
         let iterations = ["iterations", "residual"];
         header.extend(iterations.iter().filter(|_| iterated));
         let mut table = table(&header);
-        let error = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), number);
         for entry in &self.lambdas {
             let holdout = entry.holdout.as_ref();
             let mut cells = vec![
                 format_exact(entry.lambda),
-                error(holdout.map(|holdout| holdout.squared)),
+                or_dash(holdout.map(|holdout| holdout.squared), number),
                 measure(holdout.and_then(|holdout| holdout.cindex)),
             ];
             if iterated {
-                let iterations = entry.iterations.map(|count| count.to_string());
-                cells.push(iterations.unwrap_or_default());
-                cells.push(error(entry.residual));
+                cells.push(or_blank(entry.iterations));
+                cells.push(or_dash(entry.residual, number));
             }
             table.add_row(cells);
         }

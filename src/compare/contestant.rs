@@ -1,4 +1,4 @@
-//! What is compared: a strategy, perhaps on random subsets.
+//! A contestant: a strategy, perhaps on random subsets.
 
 use std::fmt;
 use std::str::FromStr;
@@ -27,7 +27,7 @@ pub enum ContestantError {
     /// No such strategy.
     #[error(transparent)]
     Unknown(#[from] UnknownName),
-    /// What follows the colon is no number of candidates.
+    /// Text after the colon that is no number of candidates.
     #[error("expected a number of candidates from 1 on after the colon, found {0:?}")]
     NotANumber(String),
     /// The strategy judges all candidates, or exactly one.
@@ -44,7 +44,7 @@ impl Contestant {
         self.candidates.or(self.strategy.default_sample()).is_some()
     }
 
-    /// Whether what it selected is the best of all candidates in every step.
+    /// Whether every step took the best of all candidates.
     pub(super) fn is_exact(&self, runs: &[Selected]) -> bool {
         let judged_all = |run: &Selected| {
             let classes = run.data.column_classes;

@@ -20,7 +20,7 @@ pub enum Outcome {
         /// Bytes that it may take.
         limit: Option<u64>,
     },
-    /// It failed otherwise, and what it said.
+    /// It failed otherwise, with this message.
     Failed(String),
 }
 
@@ -90,7 +90,7 @@ pub struct RunEntry {
     pub peak_rss_bytes: Option<u64>,
     /// The features, in order of selection, as the data file counts.
     pub features: Vec<u64>,
-    /// What was selected and measured, step by step.
+    /// Features and measures, step by step.
     #[serde(skip)]
     pub steps: Vec<SelectedStep>,
 }
@@ -112,19 +112,17 @@ impl Entry {
         metrics: &[String],
         reference: Option<&[u64]>,
     ) -> Self {
-        let runs = match outcome {
-            Outcome::Selected(runs) if !runs.is_empty() => runs,
-            Outcome::Selected(_) => return Self::without(contestant, "did not run".to_owned()),
-            Outcome::Failed(error) => return Self::without(contestant, error),
+        let (mut error, mut needs_bytes, mut limit_bytes) = (None, None, None);
+        let mut runs = Vec::new();
+        match outcome {
+            Outcome::Selected(selected) if !selected.is_empty() => runs = selected,
+            Outcome::Selected(_) => error = Some("did not run".to_owned()),
+            Outcome::Failed(message) => error = Some(message),
             Outcome::DoesNotFit { needs, limit } => {
-                let error = "does not fit into memory".to_owned();
-                return Self {
-                    needs_bytes: Some(needs),
-                    limit_bytes: limit,
-                    ..Self::without(contestant, error)
-                };
+                error = Some("does not fit into memory".to_owned());
+                (needs_bytes, limit_bytes) = (Some(needs), limit);
             }
-        };
+        }
         let of = |value: &dyn Fn(&Selected) -> f64| Spread::of(runs.iter().map(value));
         let features = |run: &Selected| run.steps.len().max(1) as f64;
         let overlaps: Vec<Overlap> = reference.map_or_else(Vec::new, |reference| {
@@ -137,9 +135,14 @@ impl Entry {
         };
         let peaks = runs.iter().map(|run| run.peak_rss_bytes);
         let peaks = peaks.map(|peak| peak.map(|bytes| bytes as f64));
+        let random = contestant.is_random();
         Self {
-            exact: contestant.is_exact(&runs),
-            error: None,
+            contestant,
+            exact: contestant.is_exact(&runs) && (error.is_none() || !random),
+            random,
+            error,
+            needs_bytes,
+            limit_bytes,
             load_seconds: of(&|run| run.load_seconds),
             select_seconds: of(&Selected::seconds),
             seconds_per_feature: of(&|run| run.seconds() / features(run)),
@@ -149,27 +152,6 @@ impl Entry {
             steps: steps(&runs, metrics, &overlaps),
             overlaps,
             runs: runs.into_iter().map(RunEntry::from).collect(),
-            ..Self::without(contestant, String::new())
-        }
-    }
-
-    fn without(contestant: Contestant, error: String) -> Self {
-        Self {
-            contestant,
-            exact: contestant.is_exact(&[]) && !contestant.is_random(),
-            random: contestant.is_random(),
-            error: Some(error),
-            needs_bytes: None,
-            limit_bytes: None,
-            load_seconds: None,
-            select_seconds: None,
-            seconds_per_feature: None,
-            peak_rss_bytes: None,
-            evaluated: None,
-            overlaps: Vec::new(),
-            stability: None,
-            steps: Vec::new(),
-            runs: Vec::new(),
         }
     }
 

@@ -3,8 +3,33 @@
 use super::{Comparison, Entry, Spread, StepEntry, duration};
 use crate::plot::{Bar, BarPlot, Figure, LinePlot, Scale, Series};
 
-/// Leave-query-out error and concordance index against the number of features.
-pub fn errors(comparison: &Comparison) -> Figure {
+/// The diagrams that there are, each under a title.
+pub fn diagrams(comparison: &Comparison) -> Vec<(&'static str, Figure)> {
+    let curves =
+        |label: &str, value: &dyn Fn(&StepEntry) -> Option<Spread>| lines(comparison, label, value);
+    let mut all = vec![
+        ("Time and memory", costs(comparison)),
+        ("Error against the number of features", errors(comparison)),
+    ];
+    if comparison.test.is_some() {
+        let metrics = comparison.task.metrics.iter();
+        let panels = metrics.map(|metric| {
+            let label = format!("{metric} of the test data");
+            curves(&label, &|step| step.measure(metric))
+        });
+        let figure = panels.fold(Figure::new(""), Figure::lines);
+        all.push(("Measures of the test data", figure));
+    }
+    if comparison.ran().any(|entry| entry.exact) {
+        let overlap = curves("share of the exact features", &|step| step.overlap);
+        let figure = Figure::new("").lines(overlap);
+        all.push(("Overlap with the exact selection", figure));
+    }
+    all
+}
+
+/// Leave-query-out error and concordance index, with lines for RankRLS on all columns.
+fn errors(comparison: &Comparison) -> Figure {
     let error = lines(comparison, "leave-query-out error", &|step| {
         Some(step.lqo_error)
     });
@@ -21,27 +46,8 @@ pub fn errors(comparison: &Comparison) -> Figure {
         .lines(all(cindex, columns.and_then(|all| all.lqo_cindex)))
 }
 
-/// Measures of the test data against the number of features; `None` without test data.
-pub fn tests(comparison: &Comparison) -> Option<Figure> {
-    comparison.test.as_ref()?;
-    let mut figure = Figure::new("");
-    for metric in &comparison.task.metrics {
-        let label = format!("{metric} of the test data");
-        figure = figure.lines(lines(comparison, &label, &|step| step.measure(metric)));
-    }
-    Some(figure)
-}
-
-/// Overlap with the exact selection against the number of features; `None` if no exact strategy
-/// ran.
-pub fn overlaps(comparison: &Comparison) -> Option<Figure> {
-    comparison.ran().find(|entry| entry.exact)?;
-    let label = "share of the exact features";
-    Some(Figure::new("").lines(lines(comparison, label, &|step| step.overlap)))
-}
-
 /// Time and memory, both on logarithmic scales.
-pub fn costs(comparison: &Comparison) -> Figure {
+fn costs(comparison: &Comparison) -> Figure {
     let time = bars(comparison, "time of selecting, seconds", &|entry| {
         let seconds = entry.select_seconds?.mean;
         Some((seconds, duration(seconds)))
@@ -53,6 +59,7 @@ pub fn costs(comparison: &Comparison) -> Figure {
     Figure::new("").bars(time).bars(memory)
 }
 
+/// Means of `value` against the number of features.
 fn lines(
     comparison: &Comparison,
     label: &str,
@@ -70,12 +77,9 @@ fn lines(
             let spread = spread.filter(|_| entry.runs.len() > 1)?;
             Some((*step, spread.least, spread.largest))
         });
-        let series = Series::new(name, points).band(band);
-        plot = plot.series(if entry.exact {
-            series.emphasised()
-        } else {
-            series
-        });
+        let mut series = Series::new(name, points).band(band);
+        series.emphasis = entry.exact;
+        plot = plot.series(series);
     }
     plot
 }
@@ -100,13 +104,14 @@ pub fn named(comparison: &Comparison) -> Vec<(String, &Entry)> {
     named
 }
 
-/// Lengths of bars, and what stands beside them.
+/// Bars of all contestants with notes beside them.
 fn bars(
     comparison: &Comparison,
     label: &str,
     value: &dyn Fn(&Entry) -> Option<(f64, String)>,
 ) -> BarPlot {
-    let mut plot = BarPlot::new(label).scale(Scale::Log);
+    let mut plot = BarPlot::new(label);
+    plot.scale = Scale::Log;
     for entry in &comparison.strategies {
         let contestant = entry.contestant;
         let name = if entry.exact {
@@ -120,7 +125,10 @@ fn bars(
             (Some(_), Some(_)) => "does not fit".to_owned(),
             (Some(_), None) => "did not run".to_owned(),
         };
-        plot = plot.bar(Bar::new(name, length).note(note));
+        plot.bars.push(Bar {
+            note: Some(note),
+            ..Bar::new(name, length)
+        });
     }
     plot
 }

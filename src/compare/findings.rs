@@ -1,10 +1,10 @@
-//! What can be said at a glance.
+//! The findings of a comparison.
 
 use serde::Serialize;
 
 use super::{Comparison, Contestant, Entry};
 
-/// Which contestants are exact, which are fastest, and what the others lose.
+/// The exact contestants, the fastest, and the losses of the others.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Findings {
     /// The exact contestant that the others are held against; `None` if none ran.
@@ -19,7 +19,7 @@ pub struct Findings {
     pub slowest_exact: Option<(Contestant, f64)>,
     /// The one that selected in the least time of all.
     pub fastest: Option<Contestant>,
-    /// What those that are not exact lose, the least first.
+    /// Losses of the contestants that are not exact, ascending by error.
     pub losses: Vec<Loss>,
 }
 
@@ -35,7 +35,7 @@ pub enum Agreement {
     From(usize),
 }
 
-/// What a contestant gives up.
+/// The loss of a contestant against the reference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Loss {
     /// Who.
@@ -54,13 +54,16 @@ impl Findings {
         let exact: Vec<&Entry> = comparison.ran().filter(|entry| entry.exact).collect();
         let reference = exact.first().copied();
         let fastest_exact = fastest(exact.iter().copied());
-        let slowest_exact = slowest(&exact)
-            .zip(fastest_exact)
-            .filter(|(slow, fast)| slow.contestant != fast.contestant)
-            .and_then(|(slow, fast)| {
-                let times = seconds(slow)? / seconds(fast)?;
-                times.is_finite().then_some((slow.contestant, times))
-            });
+        let slowest = exact.iter().copied().filter_map(timed);
+        let slowest = slowest.max_by(|(a, _), (b, _)| a.total_cmp(b));
+        let slowest_exact =
+            slowest
+                .zip(fastest_exact)
+                .and_then(|((slow, entry), (fast, first))| {
+                    let times = slow / fast;
+                    let two = entry.contestant != first.contestant && times.is_finite();
+                    two.then_some((entry.contestant, times))
+                });
         let others = comparison.ran().filter(|entry| !entry.exact);
         let metric = comparison.task.metrics.first();
         let loss = |entry: &Entry| Loss::new(entry, reference?, metric);
@@ -70,30 +73,22 @@ impl Findings {
             reference: reference.map(|entry| entry.contestant),
             agreement: Agreement::of(&exact),
             exact: exact.iter().map(|entry| entry.contestant).collect(),
-            fastest_exact: fastest_exact.map(|entry| entry.contestant),
+            fastest_exact: fastest_exact.map(|(_, entry)| entry.contestant),
             slowest_exact,
-            fastest: fastest(comparison.ran()).map(|entry| entry.contestant),
+            fastest: fastest(comparison.ran()).map(|(_, entry)| entry.contestant),
             losses,
         }
     }
 }
 
-fn seconds(entry: &Entry) -> Option<f64> {
-    entry.select_seconds.map(|spread| spread.mean)
+/// Seconds of selecting, and the contestant.
+fn timed(entry: &Entry) -> Option<(f64, &Entry)> {
+    Some((entry.select_seconds?.mean, entry))
 }
 
-fn fastest<'a>(entries: impl Iterator<Item = &'a Entry>) -> Option<&'a Entry> {
-    let timed = entries.filter_map(|entry| Some((seconds(entry)?, entry)));
-    let least = timed.min_by(|(a, _), (b, _)| a.total_cmp(b));
-    least.map(|(_, entry)| entry)
-}
-
-fn slowest<'a>(entries: &[&'a Entry]) -> Option<&'a Entry> {
-    let timed = entries
-        .iter()
-        .filter_map(|&entry| Some((seconds(entry)?, entry)));
-    let most = timed.max_by(|(a, _), (b, _)| a.total_cmp(b));
-    most.map(|(_, entry)| entry)
+fn fastest<'a>(entries: impl Iterator<Item = &'a Entry>) -> Option<(f64, &'a Entry)> {
+    let timed = entries.filter_map(timed);
+    timed.min_by(|(a, _), (b, _)| a.total_cmp(b))
 }
 
 impl Agreement {
@@ -107,7 +102,7 @@ impl Agreement {
 }
 
 impl Loss {
-    /// `None` if one of them took no step.
+    /// `None` if either took no step.
     fn new(entry: &Entry, reference: &Entry, metric: Option<&String>) -> Option<Self> {
         let (ours, theirs) = entry.steps.iter().zip(&reference.steps).next_back()?;
         let excess = ours.lqo_error.mean - theirs.lqo_error.mean;

@@ -1,9 +1,9 @@
-//! Strategies beside each other on the same data: what each takes, and what it gives up.
+//! Strategies beside each other on the same data: time, memory and loss.
 //!
 //! Every [`Contestant`] is run on its own, so that time and peak memory are its own, and writes a
 //! document of the schema `rankrls.selection/1`, which is read as a [`Selected`]. A
 //! [`Comparison`] is made of the runs: an [`Entry`] a contestant, with means over seeds where it
-//! draws at random, and the overlap with what the exact strategies select.
+//! draws at random, and the overlap with the selection of the exact strategies.
 //!
 //! ```
 //! use rankrls::compare::{Comparison, Contestant, Outcome, Selected, Task};
@@ -44,13 +44,13 @@ use serde::Serialize;
 pub use contestant::{Contestant, ContestantError, contestants};
 pub use entry::{Entry, Outcome, RunEntry, StepEntry};
 #[cfg(feature = "plot")]
-pub use figure::{costs, errors, named, overlaps, tests as test_measures};
+pub use figure::{diagrams, named};
 pub use findings::{Agreement, Findings, Loss};
 pub use selected::{
     AllColumns, DataSizes, Overlap, Selected, SelectedStep, Spread, TestData, duration,
 };
 
-/// What all contestants were asked for.
+/// The task of all contestants.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Task {
     /// Name of the training data.
@@ -70,12 +70,12 @@ pub struct Task {
 /// Contestants beside each other.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
-    /// What they were asked for.
+    /// The task.
     #[serde(flatten)]
     pub task: Task,
     /// Sizes of the training data; `None` if nothing was selected.
     pub data: Option<DataSizes>,
-    /// What was measured along the paths, if anything.
+    /// The test data that were measured along the paths, if any.
     pub test: Option<TestData>,
     /// The contestants, in the order in which they were named.
     pub strategies: Vec<Entry>,
@@ -84,7 +84,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Compares what contestants have selected. The reference of the overlaps is the first exact
+    /// Compares the selections of contestants. The reference of the overlaps is the first exact
     /// contestant that selected; without one there are none.
     pub fn new(task: Task, runs: Vec<(Contestant, Outcome)>) -> Self {
         let selected = || runs.iter().filter_map(|(_, outcome)| outcome.selected());
@@ -114,7 +114,7 @@ impl Comparison {
         self.strategies.iter().filter(|entry| entry.ran())
     }
 
-    /// What can be said at a glance.
+    /// The findings.
     pub fn findings(&self) -> Findings {
         Findings::new(self)
     }

@@ -1,4 +1,4 @@
-//! What runs say of themselves, what they have in common, and values over several of them.
+//! Documents of runs, their overlap, and values over several runs.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -21,7 +21,7 @@ pub struct Selected {
     pub data: DataSizes,
     /// The steps.
     pub steps: Vec<SelectedStep>,
-    /// What was measured after every step, if anything.
+    /// The test data that were measured after every step, if any.
     #[serde(default)]
     pub test: Option<TestData>,
     /// Seconds that reading took.
@@ -110,7 +110,7 @@ impl Selected {
     }
 }
 
-/// What a selection has in common with the reference.
+/// The features that a selection shares with the reference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Overlap {
     /// After each step, the share of the features selected so far that are among as many of the
@@ -122,7 +122,7 @@ pub struct Overlap {
 }
 
 impl Overlap {
-    /// Of `features` with those of the reference, both in order of selection.
+    /// Of `features` with the features of the reference, both in order of selection.
     pub fn new(features: &[u64], reference: &[u64]) -> Self {
         let (mut ours, mut theirs) = (HashSet::new(), HashSet::new());
         let mut common = 0;

@@ -120,7 +120,7 @@ impl FoldFiles {
     /// Reads the fold. The width in `options` is that of the training data.
     ///
     /// # Errors
-    /// [`TuneError::Read`] names the place in the file and what is wrong there.
+    /// [`TuneError::Read`] names the place in the file and the mistake.
     pub fn read(&self, options: &ReadOptions) -> Result<Fold, TuneError> {
         let train = options.read(&self.train)?.dataset;
         let options = options.clone().width(train.width());

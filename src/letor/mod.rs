@@ -41,7 +41,7 @@ use crate::{Lambda, QueryWeight};
 
 const TEN: NonZeroUsize = NonZeroUsize::new(10).unwrap();
 
-/// What models are measured by, in the order of [`Measures`].
+/// The measures of models, in the order of [`Measures`].
 pub const MEASURES: [Metric; 4] = [
     Metric::AveragePrecision,
     Metric::Precision(TEN),
@@ -63,7 +63,7 @@ pub fn lambdas() -> Vec<Lambda> {
     powers.filter_map(|power| Lambda::new(power).ok()).collect()
 }
 
-/// What the protocol found on a fold.
+/// The results of the protocol on a fold.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoldOutcome {
     /// The name of the fold.
@@ -95,7 +95,7 @@ pub struct GreedyModel {
 pub struct AllFeatures {
     /// The ridge parameter.
     pub lambda: Lambda,
-    /// What solved for the weights.
+    /// The solver of the weights.
     pub solver: Solver,
     /// Features with a weight, which are the features that vary within some query.
     pub features: usize,
@@ -109,7 +109,7 @@ pub struct AllFeatures {
 }
 
 /// Runs the protocol on a fold: selections by `options` with each of `lambdas`, of all features if
-/// there are fewer than it asks for. Queries weigh in both models what they weigh in `options`.
+/// there are fewer than it asks for. Queries have the weights of `options` in both models.
 ///
 /// Ridge parameters are worked on side by side on the threads of the current rayon pool, as many
 /// as memory allows. The outcome does not depend on how many.
@@ -191,7 +191,7 @@ fn measure(dataset: &Dataset<'_>, scores: &[f64]) -> Result<Measures, MetricsErr
     Ok(MEASURES.map(mean))
 }
 
-/// All that the models of a fold share.
+/// The parts that the models of a fold share.
 struct Protocol<'a> {
     fold: &'a Fold,
     /// Of the training data, weighted.

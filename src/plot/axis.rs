@@ -33,7 +33,7 @@ impl Scale {
     }
 }
 
-/// What an axis shows.
+/// The values of an axis.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Range {
     pub(super) low: f64,
@@ -41,22 +41,18 @@ pub(super) struct Range {
 }
 
 impl Range {
-    /// From the least of `values` to the largest.
-    pub(super) fn of(values: impl Iterator<Item = f64>) -> Option<Self> {
-        values.fold(None, |range, value| {
-            let Self { low, high } = range.unwrap_or(Self {
-                low: value,
-                high: value,
-            });
-            Some(Self {
-                low: low.min(value),
-                high: high.max(value),
-            })
-        })
+    /// From the least of `values` to the largest; 1 where there are none.
+    pub(super) fn of(values: impl Iterator<Item = f64>) -> Self {
+        let range = values.fold(None, |range: Option<(f64, f64)>, value| {
+            let (low, high) = range.unwrap_or((value, value));
+            Some((low.min(value), high.max(value)))
+        });
+        let (low, high) = range.unwrap_or((1.0, 1.0));
+        Self { low, high }
     }
 }
 
-/// A tick and what is written at it.
+/// A tick and its label.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tick {
     pub(super) value: f64,
@@ -78,11 +74,7 @@ pub(super) struct Axis {
 impl Axis {
     /// An axis on which `range` has some room at both ends, with about `most` ticks. `whole`
     /// axes count: their ticks are whole numbers.
-    pub(super) fn around(scale: Scale, range: Option<Range>, most: usize, whole: bool) -> Self {
-        let range = range.unwrap_or(Range {
-            low: 1.0,
-            high: 1.0,
-        });
+    pub(super) fn around(scale: Scale, range: Range, most: usize, whole: bool) -> Self {
         let (low, high) = (scale.of(range.low), scale.of(range.high));
         let (low, high) = if high - low > 1e-9 * low.abs().max(high.abs()) {
             let room = 0.04 * (high - low);
@@ -99,11 +91,7 @@ impl Axis {
     }
 
     /// The axis of bars: from 0, or from a power of ten below all of them.
-    pub(super) fn of_bars(scale: Scale, range: Option<Range>, most: usize) -> Self {
-        let range = range.unwrap_or(Range {
-            low: 1.0,
-            high: 1.0,
-        });
+    pub(super) fn of_bars(scale: Scale, range: Range, most: usize) -> Self {
         let (low, high) = match scale {
             Scale::Linear => (range.low.min(0.0), range.high.max(0.0)),
             Scale::Log => ((0.8 * range.low).log10().floor(), range.high.log10()),
@@ -139,7 +127,7 @@ impl Axis {
         self.from + share * (self.to - self.from)
     }
 
-    /// What a logarithmic axis says of itself: bars start at a power of ten, not at 0.
+    /// Where the bars of a logarithmic axis start: at a power of ten, not at 0.
     pub(super) fn caveat(&self) -> String {
         match self.scale {
             Scale::Linear => String::new(),
@@ -238,7 +226,7 @@ mod tests {
     }
 
     fn around(scale: Scale, low: f64, high: f64, whole: bool) -> Axis {
-        Axis::around(scale, Some(Range { low, high }), 5, whole)
+        Axis::around(scale, Range { low, high }, 5, whole)
     }
 
     #[test]
@@ -305,7 +293,7 @@ mod tests {
                     assert!((0.0..=100.0).contains(&axis.place(value)), "{axis:?}");
                 }
             }
-            let none = Axis::around(scale, None, 5, false);
+            let none = Axis::around(scale, Range::of(std::iter::empty()), 5, false);
             assert!(!none.ticks.is_empty());
         }
         assert_eq!(Scale::Linear.placeable(f64::NAN), None);
@@ -314,7 +302,7 @@ mod tests {
 
     #[test]
     fn bars_start_at_nought_or_below_all() {
-        let range = |low, high| Some(Range { low, high });
+        let range = |low, high| Range { low, high };
         let axis = Axis::of_bars(Scale::Linear, range(2.0, 7.0), 5).placed(0.0, 70.0);
         assert_eq!((axis.origin(), axis.place(7.0)), (0.0, 70.0));
         let axis = Axis::of_bars(Scale::Linear, range(-1.0, 1.0), 5).placed(0.0, 70.0);

@@ -51,7 +51,7 @@ impl Figure {
         }
     }
 
-    /// What stands below the panels.
+    /// The note below the panels.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.note = note.into();
@@ -146,7 +146,7 @@ impl Figure {
     ///
     /// # Errors
     /// [`PlotError`], as [`PlotFormat::of`] and [`to_bytes`](Self::to_bytes), and when the file
-    /// cannot be written; what was there before stays then.
+    /// cannot be written; an earlier file stays then.
     pub fn write(&self, path: &Path) -> Result<(), PlotError> {
         let bytes = self.to_bytes(PlotFormat::of(path)?)?;
         save(path, &bytes).map_err(|source| PlotError::Write {
@@ -209,7 +209,7 @@ impl Panel {
         }
     }
 
-    /// What is to be seen, for readers who cannot see it.
+    /// The panel in words, for readers who cannot see it.
     pub(super) fn description(&self) -> String {
         let (title, text) = match self {
             Self::Lines(plot) => (&plot.title, plot.description()),
@@ -249,9 +249,9 @@ fn save(path: &Path, bytes: &[u8]) -> io::Result<()> {
 pub struct LinePlot {
     /// Above the panel, where a figure has several; empty for none.
     pub title: String,
-    /// What the horizontal axis shows.
+    /// Quantity of the horizontal axis.
     pub x_label: String,
-    /// What the vertical axis shows.
+    /// Quantity of the vertical axis.
     pub y_label: String,
     /// Scale of the horizontal axis, linear by default.
     pub x_scale: Scale,
@@ -259,11 +259,11 @@ pub struct LinePlot {
     pub y_scale: Scale,
     /// The lines.
     pub series: Vec<Series>,
-    /// What the series are values of, in order, if they are: they get colours from a scale.
+    /// The parameter whose values the series are, in order: they get colours from a scale.
     pub parameter: Option<String>,
-    /// Points to be pointed out.
+    /// Marked points.
     pub marks: Vec<Mark>,
-    /// Values to be pointed out, by a line across the panel.
+    /// Marked values: lines across the panel.
     pub levels: Vec<Level>,
 }
 
@@ -280,23 +280,23 @@ pub struct Series {
     pub band: Vec<(f64, f64, f64)>,
 }
 
-/// A point to be pointed out.
+/// A marked point.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Mark {
     /// Where on the horizontal axis.
     pub x: f64,
     /// Where on the vertical axis.
     pub y: f64,
-    /// What stands beside it.
+    /// Text beside it.
     pub label: String,
 }
 
-/// A value to be pointed out.
+/// A marked value.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Level {
     /// Where on the vertical axis.
     pub y: f64,
-    /// What stands at the line.
+    /// Text at the line.
     pub label: String,
 }
 
@@ -305,7 +305,7 @@ pub struct Level {
 pub struct BarPlot {
     /// Above the panel, where a figure has several; empty for none.
     pub title: String,
-    /// What the length of the bars shows.
+    /// Quantity of the bars.
     pub x_label: String,
     /// Scale of the bars, linear by default. Linear bars start at 0, logarithmic ones at a power
     /// of ten below them all.
@@ -321,7 +321,7 @@ pub struct Bar {
     pub name: String,
     /// Its length; `None` for no bar.
     pub value: Option<f64>,
-    /// What stands beside it in place of the value.
+    /// Text beside it in place of the value.
     pub note: Option<String>,
 }
 
@@ -356,14 +356,7 @@ impl LinePlot {
         self
     }
 
-    /// Says that the lines are of values of `parameter`, in order.
-    #[must_use]
-    pub fn ordered(mut self, parameter: impl Into<String>) -> Self {
-        self.parameter = Some(parameter.into());
-        self
-    }
-
-    /// Points out the point at `x`, `y`.
+    /// Marks the point at `x`, `y`.
     #[must_use]
     pub fn mark(mut self, x: f64, y: f64, label: impl Into<String>) -> Self {
         let label = label.into();
@@ -371,7 +364,7 @@ impl LinePlot {
         self
     }
 
-    /// Points out the value `y` by a line across the panel.
+    /// Marks the value `y` by a line across the panel.
     #[must_use]
     pub fn level(mut self, y: f64, label: impl Into<String>) -> Self {
         let label = label.into();
@@ -379,7 +372,7 @@ impl LinePlot {
         self
     }
 
-    /// Where each line ends, and what is pointed out.
+    /// The ends of the lines, marks and levels.
     fn description(&self) -> String {
         let (x, y) = (&self.x_label, &self.y_label);
         let values = |series: &Series| {
@@ -430,13 +423,6 @@ impl Series {
         self.band = band.into_iter().collect();
         self
     }
-
-    /// Draws the line thicker, and over the others.
-    #[must_use]
-    pub fn emphasised(mut self) -> Self {
-        self.emphasis = true;
-        self
-    }
 }
 
 impl BarPlot {
@@ -446,13 +432,6 @@ impl BarPlot {
             x_label: x_label.into(),
             ..Self::default()
         }
-    }
-
-    /// The scale of the bars.
-    #[must_use]
-    pub fn scale(mut self, scale: Scale) -> Self {
-        self.scale = scale;
-        self
     }
 
     /// Adds a bar below the others.
@@ -481,13 +460,6 @@ impl Bar {
             value,
             note: None,
         }
-    }
-
-    /// What stands beside the bar in place of the value.
-    #[must_use]
-    pub fn note(mut self, note: impl Into<String>) -> Self {
-        self.note = Some(note.into());
-        self
     }
 }
 

@@ -19,7 +19,7 @@
 //!
 //! * Values that are none, not finite or, on a logarithmic axis, not above 0 break a line.
 //! * A few lines are named where they end; many of a parameter's values
-//!   ([`LinePlot::ordered`]) have colours from a scale, with a strip that explains it.
+//!   ([`LinePlot::parameter`]) have colours from a scale, with a strip that explains it.
 //! * Colours follow the reader's preference for dark or light pages (`prefers-color-scheme`). They
 //!   are attributes for light pages, which style sheets override for dark ones, so that programs
 //!   without style sheets draw the light version.
@@ -31,7 +31,7 @@
 //! `plotters` places everything at whole pixels and takes colours as numbers, which no style
 //! sheet can follow, and has no tooltips. `kuva` writes SVG without a `viewBox`, which cannot
 //! shrink to a phone, `NaN` into paths where there is no value, and black ticks onto dark pages.
-//! What is needed of either is a few hundred lines. The PNG is the same SVG, drawn by `resvg`
+//! The SVG needed here takes a few hundred lines. The PNG is the same SVG, drawn by `resvg`
 //! with the Latin, Greek, Cyrillic and mathematical characters of `DejaVu` Sans, on machines without
 //! fonts too; other characters (Arabic, Chinese, emoji) are boxes there.
 
@@ -53,4 +53,4 @@ pub use figure::{
     Bar, BarPlot, Figure, Level, LinePlot, Mark, Panel, PlotError, PlotFormat, Series,
 };
 pub use figures::{Path, panel, paths, power, weights};
-pub use svg::escaped;
+pub use svg::{escaped, html_page};

@@ -146,17 +146,7 @@ impl Area {
             let (x, y) = (left - 6.0, y + 4.5);
             canvas.text((x, y), SMALL, "end", Tint::SOFT, &tick.label);
         }
-        let mut free = f64::NEG_INFINITY;
-        for tick in &self.x.ticks {
-            let x = self.x.place(tick.value);
-            canvas.rule((x, top), (x, bottom));
-            let half = width(&tick.label, SMALL) / 2.0;
-            if x - half >= free {
-                let y = bottom + 18.0;
-                canvas.text((x, y), SMALL, "middle", Tint::SOFT, &tick.label);
-                free = x + half + 4.0;
-            }
-        }
+        upright(canvas, &self.x, (top, bottom), 18.0, 4.0, |x, _| x);
         let label = cut(&plot.x_label, SMALL, right - left);
         let middle = f64::midpoint(left, right);
         let y = bottom + 37.0;
@@ -253,6 +243,30 @@ impl Area {
     }
 }
 
+/// Upright lines at the ticks of `axis` from `top` to `bottom`, and their labels `below`, at least
+/// `apart`; `middle` of a label is a function of the tick and half its width.
+fn upright(
+    canvas: &mut Canvas,
+    axis: &Axis,
+    (top, bottom): (f64, f64),
+    below: f64,
+    apart: f64,
+    middle: impl Fn(f64, f64) -> f64,
+) {
+    let mut free = f64::NEG_INFINITY;
+    for tick in &axis.ticks {
+        let x = axis.place(tick.value);
+        canvas.rule((x, top), (x, bottom));
+        let half = width(&tick.label, SMALL) / 2.0;
+        let middle = middle(x, half);
+        if middle - half >= free {
+            let at = (middle, bottom + below);
+            canvas.text(at, SMALL, "middle", Tint::SOFT, &tick.label);
+            free = middle + half + apart;
+        }
+    }
+}
+
 /// Places of the data that a label of half width `half` covers.
 fn covered(data: &[(f64, f64)], (middle, foot): (f64, f64), half: f64) -> usize {
     let within = |&&(x, y): &&(f64, f64)| {
@@ -272,7 +286,7 @@ struct Line<'a> {
     runs: Vec<Vec<Placed>>,
 }
 
-/// A point, where it is and what it is.
+/// A point: its place and its value.
 #[derive(Debug, Clone, Copy)]
 struct Placed {
     at: (f64, f64),
@@ -524,7 +538,7 @@ fn lengths(plot: &BarPlot) -> impl Iterator<Item = f64> {
     values.filter_map(|value| plot.scale.placeable(value))
 }
 
-/// What stands beside bar `index`.
+/// The text beside bar `index`.
 fn note_of(plot: &BarPlot, index: usize) -> String {
     let bar = &plot.bars[index];
     let value = bar.value.filter(|value| value.is_finite());
@@ -550,18 +564,8 @@ impl BarArea {
     }
 
     fn grid(&self, canvas: &mut Canvas, plot: &BarPlot, top: f64, bottom: f64) {
-        let mut free = f64::NEG_INFINITY;
-        for tick in &self.x.ticks {
-            let x = self.x.place(tick.value);
-            canvas.rule((x, top), (x, bottom));
-            let half = width(&tick.label, SMALL) / 2.0;
-            let middle = x.max(half + 2.0);
-            if middle - half >= free {
-                let y = bottom + 17.0;
-                canvas.text((middle, y), SMALL, "middle", Tint::SOFT, &tick.label);
-                free = middle + half + 6.0;
-            }
-        }
+        let within = |x: f64, half: f64| x.max(half + 2.0);
+        upright(canvas, &self.x, (top, bottom), 17.0, 6.0, within);
         let label = format!("{}{}", plot.x_label, self.x.caveat());
         let label = cut(&label, SMALL, WIDTH - 2.0 * MARGIN);
         let half = width(&label, SMALL) / 2.0;

@@ -432,7 +432,9 @@ pub(super) fn fragment(figure: &Figure) -> String {
             .collect();
         let svg = panel.draw().finish(&described.join(": "), None);
         html += "<div style=\"min-width:0;max-width:38rem\">";
+        // Within a page the name space goes without saying.
         html += &svg
+            .replacen(" xmlns=\"http://www.w3.org/2000/svg\"", "", 1)
             .replacen("<svg ", "<svg preserveAspectRatio=\"xMinYMin\" ", 1)
             .replacen(
                 "style=\"max-width:100%;height:auto\"",
@@ -454,23 +456,25 @@ pub(super) fn fragment(figure: &Figure) -> String {
 }
 
 pub(super) fn page(figure: &Figure) -> String {
-    let title = escaped(&figure.title);
     let (paper, ink) = (Tint::PAPER, Tint::INK);
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>\n\
-         :root{{color-scheme:light dark}}\n\
+    let style = format!(
+        ":root{{color-scheme:light dark}}\n\
          body{{margin:1rem auto;padding:0 1rem;max-width:80rem;\
          font-family:system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif;\
          background:{};color:{}}}\n\
-         @media (prefers-color-scheme:dark){{body{{background:{};color:{}}}}}\n\
-         </style>\n</head>\n<body>\n{}</body>\n</html>\n",
-        paper.light,
-        ink.light,
-        paper.dark,
-        ink.dark,
-        fragment(figure)
+         @media (prefers-color-scheme:dark){{body{{background:{};color:{}}}}}\n",
+        paper.light, ink.light, paper.dark, ink.dark,
+    );
+    html_page(&figure.title, &style, &fragment(figure))
+}
+
+/// An HTML page with a title, a style sheet and a body.
+pub fn html_page(title: &str, style: &str, body: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{}</title>\n<style>\n{style}</style>\n</head>\n<body>\n{body}</body>\n</html>\n",
+        escaped(title)
     )
 }
 

@@ -1,4 +1,4 @@
-//! What figures of all kinds have in common.
+//! Properties of figures of all kinds.
 
 use roxmltree::{Document, Node};
 
@@ -54,11 +54,24 @@ fn places(svg: &str) -> Vec<f64> {
     places
 }
 
+fn logarithmic_bars() -> BarPlot {
+    BarPlot {
+        scale: Scale::Log,
+        ..BarPlot::new("seconds")
+    }
+}
+
 /// Everything that a panel may have to draw.
 fn strange() -> Figure {
     let mut many = lines((0..14).map(|index| line(&index.to_string(), &[f64::from(index); 3])));
     many.title = NASTY.to_owned();
+    let unknown = Bar {
+        note: Some(NASTY.to_owned()),
+        ..Bar::new("", Some(f64::NAN))
+    };
     let ordered = (0..21).map(|index| line(&format!("2^{index}"), &[1.0, 2.0, f64::from(index)]));
+    let mut ordered = lines(ordered);
+    ordered.parameter = Some(NASTY.to_owned());
     let broken = [1.0, f64::NAN, 3.0, f64::INFINITY, 1e308, -1e308];
     Figure::new(NASTY)
         .columns(2)
@@ -69,19 +82,18 @@ fn strange() -> Figure {
         .lines(lines([line("a", &broken), line("b", &[5.0; 6])]))
         .lines(lines([line("a", &[-1.0, 0.0, 1.0, 100.0])]).scales(Scale::Log, Scale::Log))
         .lines(many)
-        .lines(lines(ordered).ordered(NASTY).mark(2.0, 2.0, NASTY))
+        .lines(ordered.mark(2.0, 2.0, NASTY))
         .lines(lines([line("a", &[1.0])]).mark(f64::NAN, 1.0, "nowhere"))
         .bars(BarPlot::new(NASTY))
         .bars(
             BarPlot::new("weight")
                 .bar(Bar::new(NASTY, Some(0.5)))
                 .bar(Bar::new(NASTY.repeat(20), Some(-1e9)))
-                .bar(Bar::new("", Some(f64::NAN)).note(NASTY)),
+                .bar(unknown),
         )
         .bars(BarPlot::new("zero").bar(Bar::new("none", Some(0.0))))
         .bars(
-            BarPlot::new("seconds")
-                .scale(Scale::Log)
+            logarithmic_bars()
                 .bar(Bar::new("a", Some(1e-3)))
                 .bar(Bar::new("b", Some(-1.0)))
                 .bar(Bar::new("c", None)),
@@ -307,8 +319,7 @@ fn spreads_and_levels_are_within_and_described() {
 
 #[test]
 fn logarithmic_bars_say_where_they_start() {
-    let bars = BarPlot::new("seconds").scale(Scale::Log);
-    let bars = bars
+    let bars = logarithmic_bars()
         .bar(Bar::new("a", Some(0.02)))
         .bar(Bar::new("b", Some(3.0)));
     let svg = Figure::new("").bars(bars).to_svg();

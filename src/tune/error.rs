@@ -49,9 +49,9 @@ pub enum TuneError {
     Rule {
         /// The parameter.
         what: &'static str,
-        /// What it may be.
+        /// Its legal values.
         expected: &'static str,
-        /// What it is.
+        /// Its value.
         found: String,
     },
     /// No selection can start, whatever lambda.
@@ -65,7 +65,7 @@ pub enum TuneError {
     Replay {
         /// The ridge parameter that they were taken with.
         lambda: Lambda,
-        /// What is wrong with them.
+        /// Why not.
         source: SelectError,
     },
     /// No selection could take a step.
@@ -73,7 +73,7 @@ pub enum TuneError {
     NoModel {
         /// The first of the grid.
         lambda: Lambda,
-        /// What came in its way.
+        /// Why there is none.
         reason: String,
     },
     /// A measure cannot be taken of the labels that models are judged by.

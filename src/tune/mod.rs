@@ -1,4 +1,4 @@
-//! Choice of lambda and k together, by what the models of many selections predict.
+//! Choice of lambda and k together, by the predictions of the models of many selections.
 //!
 //! A selection of `k` features passes through the models of 1, 2, ..., `k` features. So a grid
 //! of lambdas costs one selection each, and gives a table of models, lambda by number of
@@ -68,7 +68,7 @@ pub struct Tuned {
     pub outcomes: Vec<Outcome>,
     /// The model that the rule chose.
     pub choice: Choice,
-    /// Whether the observer stopped it: the choice is among what there was.
+    /// Whether the observer stopped it: the choice is among the models so far.
     pub interrupted: bool,
 }
 

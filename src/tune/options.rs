@@ -7,7 +7,7 @@ use crate::data::Dataset;
 use crate::greedy::SelectionOptions;
 use crate::metrics::{Metric, Rules, distinct};
 
-/// What to try, and how to judge it.
+/// The selections to make, and how to judge their models.
 ///
 /// ```
 /// use rankrls::tune::{Evidence, Rule, TuneOptions};
@@ -22,14 +22,14 @@ use crate::metrics::{Metric, Rules, distinct};
 /// ```
 #[derive(Debug, Clone)]
 pub struct TuneOptions<'a> {
-    /// What all selections have in common, the most features among it. Its lambda stands for any;
+    /// Options of all selections, the most features among them. Its lambda stands for any;
     /// its memory is that of data, candidates, results and all selections at work together.
     pub selection: SelectionOptions,
     /// The ridge parameters, as [`Lambda::grid`] has them.
     pub lambdas: Vec<Lambda>,
     /// Where the predictions come from that models are judged by.
     pub evidence: Evidence<'a>,
-    /// What models are judged by. In it every query counts the same, whatever its weight in
+    /// The measure that models are judged by. In it every query counts the same, whatever its weight in
     /// selection and training.
     pub measure: Measure,
     /// Metrics to take of every model besides, from the same predictions.
@@ -170,7 +170,7 @@ impl TuneOptions<'_> {
             .collect()
     }
 
-    /// What the features of `dataset` offer to choose from.
+    /// The column classes of `dataset`.
     pub fn candidates(&self, dataset: &Dataset<'_>) -> ColumnClasses {
         self.selection.candidates(dataset)
     }

@@ -20,15 +20,15 @@ pub struct Outcome {
     pub strategy: Option<StrategyKind>,
     /// Candidates drawn each step, if not all were judged, and the seed.
     pub sampler: Option<Sampler>,
-    /// What each step improved most.
+    /// The quantity that each step improved most.
     pub criterion: Criterion,
-    /// What the queries counted in selection and training.
+    /// Weights of the queries in selection and training.
     pub query_weight: QueryWeight,
-    /// What was learnt from.
+    /// The labels and the teacher.
     pub target: TargetOptions,
     /// The teacher of the selection from all training data, if there was one.
     pub teacher: Option<Teacher>,
-    /// What the columns were divided by, with `folds` in each fold by itself.
+    /// The divisors of the columns, with `folds` in each fold by itself.
     pub scale: Scale,
     /// The models of 1, 2, ... features.
     pub points: Vec<Point>,
@@ -53,7 +53,7 @@ pub struct Point {
     /// 0-based features that centre to the same column as the one added, ascending, itself
     /// included.
     pub class: Vec<u32>,
-    /// What the model is judged by.
+    /// The value that the model is judged by.
     pub score: Score,
     /// The metrics asked for besides.
     pub metrics: Vec<Score>,
@@ -78,7 +78,7 @@ pub enum Ending {
     Overflow,
     /// Before it began: there is not the memory for it.
     Refused {
-        /// What it needs and what is allowed.
+        /// The memory that it needs and the memory allowed.
         reason: String,
     },
 }
@@ -186,7 +186,7 @@ impl RecordedPath {
     }
 }
 
-/// What is about to be done.
+/// The work ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grid {
     /// Lambdas to try.
@@ -206,7 +206,7 @@ pub struct GridStep<'a> {
     pub fold: Option<usize>,
     /// Steps of this selection so far.
     pub number: usize,
-    /// What was found.
+    /// The step.
     pub step: &'a Step,
     /// Whether an earlier run had taken it.
     pub replayed: bool,
@@ -226,7 +226,7 @@ pub trait Observer: Send {
     }
 
     /// A step is done; breaking ends all selections after the steps they are at, and the choice
-    /// is made among what there is.
+    /// is made among the models so far.
     fn stepped(&mut self, step: &GridStep<'_>) -> ControlFlow<()> {
         let _ = step;
         ControlFlow::Continue(())

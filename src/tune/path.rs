@@ -54,7 +54,7 @@ pub fn fold_queries(queries: usize, count: usize, seed: u64) -> Result<Vec<Vec<u
     Ok(groups.iter().map(<[usize]>::to_vec).collect())
 }
 
-/// A fold: what is selected from, and what is left out.
+/// A fold: the data to select from, and the queries that are left out.
 #[derive(Debug)]
 pub(super) struct Fold {
     /// Positions of its queries in the whole data.
@@ -142,7 +142,7 @@ impl<'a> FoldPath<'a> {
         Ok(Some(advance))
     }
 
-    /// What was selected so far.
+    /// The features so far.
     pub(super) fn features(&self) -> Vec<u32> {
         let greedy = self.greedy.as_ref();
         greedy.map_or_else(Vec::new, |greedy| greedy.features().to_vec())

@@ -36,7 +36,7 @@ pub enum Rule {
 pub struct Curve {
     /// The ridge parameter.
     pub lambda: Lambda,
-    /// What the model of `k` features is worth, at `k - 1`.
+    /// The score of the model of `k` features, at `k - 1`.
     pub scores: Vec<Score>,
 }
 
@@ -105,7 +105,7 @@ impl Rule {
         Ok(())
     }
 
-    /// What says when a path has been followed far enough.
+    /// Watches for the end of a path.
     pub(super) fn settling(self, measure: Measure) -> Option<Settling> {
         match self {
             Self::MinImprovement { least, patience } => {

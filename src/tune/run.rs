@@ -1,4 +1,4 @@
-//! Follows the paths of a grid: what each takes, how many fit side by side, and the queue.
+//! Follows the paths of a grid: the memory of each, how many fit side by side, and the queue.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -109,13 +109,13 @@ struct Run<'a> {
     folds: &'a [Fold],
     /// One a fold, or the only one.
     meters: &'a [Meter<'a>],
-    /// What an earlier run has found.
+    /// The steps of an earlier run.
     recorded: &'a [RecordedPath],
     /// Whether the folds of a path take their steps together.
     side_by_side: bool,
     /// Queries that values are of.
     queries: usize,
-    /// What teachers teach for the selection from all data, then for each without a fold: the same
+    /// Lessons of teachers for the selection from all data, then for each without a fold: the same
     /// for every path.
     lessons: Vec<Result<Option<Lesson>, SelectError>>,
     /// Bytes held all the time, candidates and results included.
@@ -139,16 +139,16 @@ struct Job {
     memory: u64,
 }
 
-/// What a model is judged by, and the folds that had no step for it.
+/// The values that a model is judged by, and the folds that had no step for it.
 #[derive(Default)]
 struct Judgement {
     values: Values,
     short_folds: usize,
 }
 
-/// What each path takes, and how many fit side by side.
+/// The memory of each path, and how many fit side by side.
 impl Run<'_> {
-    /// The job of `options`, or what says that there is not the memory for it.
+    /// The job of `options`, or the outcome of a path without the memory for it.
     fn job(
         &self,
         place: usize,
@@ -400,8 +400,8 @@ impl Run<'_> {
         ended
     }
 
-    /// Adds what a fold says of each model, and returns its features; cuts off the models that it
-    /// cannot judge.
+    /// Adds the judgement of a fold to each model, and returns its features; cuts off the models
+    /// that it cannot judge.
     fn judge_fold(
         &self,
         job: &Job,
@@ -440,8 +440,8 @@ impl Run<'_> {
         FoldPath::new(parts, meter, plan, lesson, &job.options, recorded)
     }
 
-    /// What the teachers teach that the plans of `job` have: no lambda of a selection has a part in
-    /// it. Before paths are followed, as a thread that waited for a lesson could begin another path.
+    /// The lessons of the teachers that the plans of `job` have, which no lambda of a selection
+    /// changes. Before paths are followed, as a thread that waited for a lesson could begin another path.
     fn teach(&self, job: &Job) -> Vec<Result<Option<Lesson>, SelectError>> {
         let whole = Lesson::new(self.candidates, self.target, &job.plan, &job.options);
         let without = |(fold, plan): (&Fold, &Option<Plan>)| match plan {

@@ -1,4 +1,4 @@
-//! What models are judged by, and the values that their predictions have.
+//! The measure that models are judged by, and the values of their predictions.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ use crate::metrics::{Context, Convention, Metric, MetricsError, Score, per_query
 /// rounding tells them apart.
 const TIE: f64 = 1e-10;
 
-/// What models are judged by: a mean over queries.
+/// The measure that models are judged by: a mean over queries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Measure {
@@ -107,15 +107,12 @@ pub(super) type Values = Vec<Vec<Option<f64>>>;
 /// Takes the measures of predictions for one data set.
 #[derive(Debug)]
 pub(super) struct Meter<'a> {
-    /// What is predicted.
+    /// The data to predict.
     pub(super) data: &'a Dataset<'a>,
     centred: Vec<f64>,
-    /// All metrics to compute.
+    /// The measure, if it is a metric, and the metrics besides.
     metrics: Vec<Metric>,
-    /// Where the measure is among them; `None` for the squared error.
-    measure: Option<usize>,
-    /// How many metrics were asked for besides the measure.
-    asked: usize,
+    squared: bool,
     rule: (Convention, Context),
 }
 
@@ -128,24 +125,18 @@ impl<'a> Meter<'a> {
         measure: Measure,
         metrics: &[Metric],
     ) -> Self {
-        let mut metrics = metrics.to_vec();
-        let asked = metrics.len();
-        let measure = match measure {
+        let measured = match measure {
             Measure::SquaredError => None,
-            Measure::Metric(metric) => {
-                let place = metrics.iter().position(|other| *other == metric);
-                Some(place.unwrap_or_else(|| {
-                    metrics.push(metric);
-                    asked
-                }))
-            }
+            Measure::Metric(metric) => Some(metric),
         };
         Self {
             data,
             centred: centred(data.labels(), data.queries()),
-            metrics,
-            measure,
-            asked,
+            metrics: measured
+                .into_iter()
+                .chain(metrics.iter().copied())
+                .collect(),
+            squared: measured.is_none(),
             rule,
         }
     }
@@ -159,12 +150,11 @@ impl<'a> Meter<'a> {
         let (labels, queries) = (self.data.labels(), self.data.queries());
         let found = per_query(&self.metrics, labels, ranked, queries, self.rule);
         let column = |metric: usize| found.iter().map(|query| query[metric]).collect();
-        let measure = match self.measure {
-            None => self.squares(scores)?,
-            Some(metric) => column(metric),
-        };
-        let metrics = (0..self.asked).map(column);
-        Some(std::iter::once(measure).chain(metrics).collect())
+        let mut values: Values = (0..self.metrics.len()).map(column).collect();
+        if self.squared {
+            values.insert(0, self.squares(scores)?);
+        }
+        Some(values)
     }
 
     /// Squared centred residuals, summed over each query.

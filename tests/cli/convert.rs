@@ -84,7 +84,7 @@ fn the_embedded_corpus_has_names() {
     // The columns that it has, not all those of the training data.
     let (_, errors) = folder.run("corpus convert @parses-test test.npz");
     assert!(
-        errors.contains("those after the last are ignored"),
+        errors.contains("names after the last column are ignored"),
         "{errors}"
     );
     assert_eq!(hash("test.npz"), hash("@parses-test"));

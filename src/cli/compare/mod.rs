@@ -9,38 +9,38 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
-use clap::Args;
+use clap::{ArgMatches, Args};
 use indicatif::ProgressBar;
+use rankrls::Lambda;
 use rankrls::compare::{
     Comparison, Contestant, ContestantError, Findings, Outcome, Selected, Task, contestants,
     duration,
 };
 use rankrls::greedy::TargetOptions;
-use rankrls::{Lambda, QueryWeight, Scale};
 use serde::Serialize;
 
-use super::args::{self, Measures, RulesArgs, at_least_one, usage};
+use super::args::{self, Measures, RulesArgs, WeightArgs, at_least_one, usage};
 use super::console::{Console, Interrupt};
-use super::data::{DataArgs, TeacherArgs, warn_of_few_queries};
-use super::output::{OutputFile, PlotArgs, PlotFile, counted, print, print_json, printable};
+use super::data::{TeacherArgs, TrainingData, warn_dropped, warn_of_few_queries};
+use super::output::{OutputFile, PlotArgs, PlotFile, counted, print_report, printable};
 use runner::{Ended, Runner};
 
-/// Compare strategies: time, memory, errors, and what is lost against the exact ones
+const DATA_HELP: &str = "Training data, plain or compressed by gzip or zstd; @parses is a small corpus \
+    that comes with the program";
+
+/// Compare strategies: time, memory, errors, and the loss against exact strategies
 ///
 /// Runs `rankrls select` once for every strategy, one after the other, each in a process of its
 /// own, and once for every seed where a strategy draws at random. A strategy that does not fit
 /// into memory is a row that says so. Times leave out reading the data and measuring test data.
 #[derive(Debug, Args)]
+#[command(mut_arg("path", |path| path.help(DATA_HELP)))]
 #[command(after_help = "\
 Examples:
   rankrls compare @parses -k 10 --lambda 16 --test @parses-test --html report.html
   rankrls compare train.svm -k 20 --lambda 16 --strategies bounded,backfit,sampled:500
   rankrls compare train.svm -k 20 --lambda 16 --csv paths.csv --json")]
 pub(crate) struct CompareArgs {
-    /// Training data, plain or compressed by gzip or zstd; @parses is a small corpus that comes
-    /// with the program
-    #[arg(value_name = "DATA")]
-    pub(super) path: PathBuf,
     /// Features to select
     #[arg(short, value_name = "K", value_parser = at_least_one)]
     k: usize,
@@ -57,21 +57,14 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_name = "N", default_value = "5")]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
-    #[arg(long, value_name = "NAME", default_value = "uniform")]
-    #[arg(help = QueryWeight::HELP)]
-    query_weight: QueryWeight,
-    #[arg(long, value_name = "NAME", default_value = "none")]
-    #[arg(help = Scale::HELP)]
-    scale: Scale,
+    #[command(flatten)]
+    weight: WeightArgs,
     #[command(flatten)]
     target: TargetOptions,
     #[command(flatten)]
     teacher: TeacherArgs,
     #[command(flatten)]
-    data: DataArgs,
-    /// Names of the features: the first line names the first column
-    #[arg(long, value_name = "FILE")]
-    names: Option<PathBuf>,
+    data: TrainingData,
     /// Measure this data after every step; @parses-test goes with @parses
     #[arg(long, value_name = "DATA")]
     test: Option<PathBuf>,
@@ -106,29 +99,27 @@ fn list(text: &str) -> Result<List, ContestantError> {
     contestants(text).map(List)
 }
 
-pub(crate) fn run(args: &CompareArgs, threads: Option<u16>, console: Console) -> Result<ExitCode> {
+/// Compares strategies by options of which some are `given`.
+pub(crate) fn run(args: &CompareArgs, given: &ArgMatches, console: Console) -> Result<ExitCode> {
     args.check()?;
     let create = |path: &Option<PathBuf>| path.as_deref().map(OutputFile::create).transpose();
     let (page, paths) = (create(&args.html)?, create(&args.csv)?);
     let plot = args.plot.create()?;
     let job = Job {
         args,
-        threads,
+        given,
         console,
     };
     job.run(page, paths, plot)
 }
 
 impl CompareArgs {
-    /// Refuses what the parser cannot see.
+    /// Refuses mistakes that the parser cannot see.
     fn check(&self) -> Result<()> {
-        self.data.check(1 + usize::from(self.test.is_some()))?;
-        let inputs = [Some(&self.path), self.names.as_ref(), self.test.as_ref()];
-        if inputs
-            .into_iter()
-            .flatten()
-            .any(|path| path == Path::new("-"))
-        {
+        self.data.read.check(1 + usize::from(self.test.is_some()))?;
+        let others = [&self.data.names, &self.test].into_iter().flatten();
+        let mut inputs = others.chain([&self.data.path]);
+        if inputs.any(|path| path == Path::new("-")) {
             return Err(usage(
                 "every strategy reads the data by itself: it has to be in files, not on standard \
                  input",
@@ -151,14 +142,8 @@ const STYLE: &str = "{bar:24} {pos}/{len} runs, {msg} {elapsed}";
 /// A comparison about to be made.
 struct Job<'a> {
     args: &'a CompareArgs,
-    threads: Option<u16>,
+    given: &'a ArgMatches,
     console: Console,
-}
-
-/// All contestants, in their order, and the exit code if that was asked for.
-struct Runs {
-    outcomes: Vec<(Contestant, Outcome)>,
-    interrupted: Option<ExitCode>,
 }
 
 #[derive(Serialize)]
@@ -172,7 +157,7 @@ struct Document<'a> {
 }
 
 impl Job<'_> {
-    /// Runs all, writes and prints; when interrupted, what there is.
+    /// Runs all, writes and prints, also when interrupted on the way.
     fn run(
         &self,
         page: Option<OutputFile>,
@@ -181,14 +166,12 @@ impl Job<'_> {
     ) -> Result<ExitCode> {
         let interrupt = Interrupt::install(self.console)?;
         interrupt.disarm();
-        let Runs {
-            outcomes,
-            interrupted,
-        } = self.run_all(&Runner::new(self.args, self.threads, &interrupt)?)?;
+        let runner = Runner::new(self.args, self.given, &interrupt)?;
+        let mut interrupted = None;
+        let outcomes = self.run_all(&runner, &mut interrupted)?;
         let mut comparison = Comparison::new(self.task(), outcomes);
         // The diagrams have a line for it.
         if (page.is_some() || plot.is_some()) && interrupted.is_none() {
-            let runner = Runner::new(self.args, self.threads, &interrupt)?;
             comparison.all_columns = runner.all_columns()?;
         }
         if let Some(code) = interrupted {
@@ -209,22 +192,21 @@ impl Job<'_> {
             file.write(|writer| tables::write_paths(&comparison, writer))
         });
         self.print(&comparison, interrupted.is_some())?;
-        // What was found is printed even if it could not be written.
+        // Results are printed even if they could not be written.
         drawn?;
         plotted?;
         listed?;
-        Ok(interrupted.unwrap_or(ExitCode::SUCCESS))
+        // A signal may have come while all columns were trained on.
+        let code = interrupted.or(interrupt.code());
+        Ok(code.unwrap_or(ExitCode::SUCCESS))
     }
 
     fn task(&self) -> Task {
         let args = self.args;
         let metrics = args.test.iter().flat_map(|_| &args.metrics.0);
         Task {
-            file: args.path.to_string_lossy().into_owned(),
-            test_file: args
-                .test
-                .as_ref()
-                .map(|path| path.to_string_lossy().into_owned()),
+            file: args.data.path.to_string_lossy().into_owned(),
+            test_file: args.test.as_ref().map(|path| path.to_string_lossy().into()),
             lambda: args.lambda.value(),
             k: args.k,
             seeds: args.seeds,
@@ -232,27 +214,24 @@ impl Job<'_> {
         }
     }
 
-    fn run_all(&self, runner: &Runner<'_>) -> Result<Runs> {
+    /// All contestants, in their order; sets the exit code when `interrupted`.
+    fn run_all(
+        &self,
+        runner: &Runner<'_>,
+        interrupted: &mut Option<ExitCode>,
+    ) -> Result<Vec<(Contestant, Outcome)>> {
         let contestants = &self.args.strategies.0;
         let runs = contestants
             .iter()
             .map(|contestant| self.seeds(contestant).len());
         let bar = self.console.bar(runs.sum(), STYLE);
         let mut outcomes = Vec::new();
-        let mut interrupted = None;
         for &contestant in contestants {
-            let outcome = if interrupted.is_some() {
-                Outcome::Failed("interrupted".to_owned())
-            } else {
-                self.outcome(runner, contestant, &mut interrupted, &bar)?
-            };
+            let outcome = self.outcome(runner, contestant, interrupted, &bar)?;
             outcomes.push((contestant, outcome));
         }
         bar.finish_and_clear();
-        Ok(Runs {
-            outcomes,
-            interrupted,
-        })
+        Ok(outcomes)
     }
 
     /// The seeds of a contestant: none once where it draws nothing.
@@ -273,6 +252,9 @@ impl Job<'_> {
     ) -> Result<Outcome> {
         let mut runs = Vec::new();
         for seed in self.seeds(&contestant) {
+            if interrupted.is_some() {
+                break;
+            }
             let name = seed.map_or_else(
                 || contestant.to_string(),
                 |seed| format!("{contestant}, seed {seed}"),
@@ -287,10 +269,7 @@ impl Job<'_> {
                     bar.println(format!("{name}: {}", printable(&error)));
                     return runner.explain(contestant, error);
                 }
-                Ended::Interrupted(code) => {
-                    *interrupted = Some(code);
-                    break;
-                }
+                Ended::Interrupted(code) => *interrupted = Some(code),
             }
             bar.inc(1);
         }
@@ -315,31 +294,25 @@ impl Job<'_> {
                  classes"
             ));
         }
-        let dropped = comparison.test.as_ref().map(|test| test.dropped_columns);
-        if let (Some(columns @ 1..), Some(test)) = (dropped, &comparison.test) {
-            let entries = counted(test.dropped_entries, "non-zero");
-            let columns = counted(columns, "column");
-            self.console.warn(format_args!(
-                "dropped {entries} in {columns} unknown to the training data"
-            ));
+        if let Some(test) = &comparison.test {
+            let (entries, columns) = (test.dropped_entries, test.dropped_columns);
+            warn_dropped(entries, columns, "the training data", self.console);
         }
     }
 
     fn print(&self, comparison: &Comparison, interrupted: bool) -> Result<()> {
-        if !self.args.json {
-            return print(|output| output.write_all(tables::text(comparison).as_bytes()));
-        }
-        print_json(&Document {
+        let document = Document {
             schema: "rankrls.comparison/1",
             version: env!("CARGO_PKG_VERSION"),
             interrupted,
             findings: comparison.findings(),
             comparison,
-        })
+        };
+        print_report(self.args.json, &document, || tables::text(comparison))
     }
 }
 
-/// What is shown of a run that has ended.
+/// Time and error of a run that has ended.
 fn line(selected: &Selected) -> String {
     let error = selected.steps.last().map(|step| step.lqo_error);
     let error = error.map_or_else(String::new, |error| format!(", LQO error {error:.4}"));

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rankrls::compare::{self, Comparison};
-use rankrls::plot::{Figure, escaped};
+use rankrls::plot::{Figure, escaped, html_page};
 
 use super::summary::{answers, failure};
 use super::tables::{Rows, costs, findings, measures};
@@ -44,20 +44,17 @@ code{overflow-wrap:anywhere}
 /// The whole page.
 pub(super) fn page(comparison: &Comparison) -> String {
     let title = format!("Strategies on {}", comparison.task.file);
-    let title = escaped(&title);
-    let mut html = format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n\
-         <h1>{title}</h1>\n"
-    );
-    html += &what(comparison);
-    html += &at_a_glance(comparison);
-    html += &diagrams(comparison);
-    html += &features(comparison);
-    html += &tables(comparison);
-    let _ = writeln!(html, "{}</main>\n</body>\n</html>", origin());
-    html
+    let mut body = format!("<main>\n<h1>{}</h1>\n", escaped(&title));
+    body += &what(comparison);
+    body += &at_a_glance(comparison);
+    for (title, figure) in compare::diagrams(comparison) {
+        let fragment = figure.to_html_fragment();
+        let _ = writeln!(body, "<section>\n<h2>{title}</h2>\n{fragment}</section>");
+    }
+    body += &features(comparison);
+    body += &tables(comparison);
+    let _ = writeln!(body, "{}</main>", origin());
+    html_page(&title, STYLE, &body)
 }
 
 /// The program, the command, the day and the machine.
@@ -85,39 +82,17 @@ fn origin() -> String {
     )
 }
 
-/// Year, month and day that are so many days after the first of January 1970.
+/// Year, month and day that are so many days after the first of January 1970: years begin in
+/// March, so that a leap day is their last one, and 400 of them are 146,097 days.
 fn date(days: u64) -> [u64; 3] {
-    let leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    let (mut days, mut year) = (days, 1970);
-    while days >= 365 + u64::from(leap(year)) {
-        days -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let lengths = [
-        31,
-        28 + u64::from(leap(year)),
-        31,
-        30,
-        31,
-        30,
-        31,
-        31,
-        30,
-        31,
-        30,
-        31,
-    ];
-    let mut month = 1;
-    for length in lengths {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
-    [year, month, days + 1]
+    let (era, day) = ((days + 719_468) / 146_097, (days + 719_468) % 146_097);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let after_december = u64::from(month > 9);
+    let month = month + 3 - 12 * after_december;
+    [400 * era + year + after_december, month, day]
 }
 
 /// The name of the processor, where the system tells.
@@ -138,35 +113,26 @@ fn features(comparison: &Comparison) -> String {
     if runs.iter().any(|(_, run)| run.seed.is_some()) {
         html += "<p class=\"soft\">Of several seeds the first.</p>\n";
     }
-    html += "<div class=\"scroll\" tabindex=\"0\">\n<table class=\"names\">\n<thead><tr>\
-             <th scope=\"col\">step</th>";
-    for (name, _) in &runs {
-        let _ = write!(html, "<th scope=\"col\">{}</th>", escaped(name));
-    }
-    html += "</tr></thead>\n<tbody>\n";
-    let most = runs
-        .iter()
-        .map(|(_, run)| run.steps.len())
-        .max()
-        .unwrap_or(0);
-    for step in 0..most {
-        let _ = write!(html, "<tr><td>{}</td>", step + 1);
-        for (_, run) in &runs {
-            let name = run.steps.get(step).map(|step| {
-                let index = step.feature.to_string();
-                step.name
-                    .clone()
-                    .filter(|name| !name.is_empty())
-                    .unwrap_or(index)
-            });
-            let _ = write!(html, "<td>{}</td>", escaped(&name.unwrap_or_default()));
-        }
-        html += "</tr>\n";
-    }
-    html + "</tbody>\n</table>\n</div>\n</section>\n"
+    let most = runs.iter().map(|(_, run)| run.steps.len()).max();
+    let row = |step: usize| {
+        let names = runs.iter().map(|(_, run)| {
+            let step = run.steps.get(step)?;
+            let name = step.name.clone().filter(|name| !name.is_empty());
+            Some(name.unwrap_or_else(|| step.feature.to_string()))
+        });
+        let number = Some((step + 1).to_string());
+        let cells = std::iter::once(number).chain(names);
+        cells.map(Option::unwrap_or_default).collect()
+    };
+    let names = runs.iter().map(|(name, _)| (*name).clone());
+    let rows = Rows {
+        titles: std::iter::once("step".to_owned()).chain(names).collect(),
+        rows: (0..most.unwrap_or(0)).map(row).collect(),
+    };
+    html + &table(" class=\"names\"", &rows, |_| "<tr>") + "</section>\n"
 }
 
-/// What was compared.
+/// The data and the task.
 fn what(comparison: &Comparison) -> String {
     let task = &comparison.task;
     let mut html = String::new();
@@ -214,40 +180,13 @@ fn at_a_glance(comparison: &Comparison) -> String {
     html
 }
 
-fn diagrams(comparison: &Comparison) -> String {
-    let mut html = section("Time and memory", &compare::costs(comparison));
-    html += &section(
-        "Error against the number of features",
-        &compare::errors(comparison),
-    );
-    if let Some(figure) = compare::test_measures(comparison) {
-        html += &section("Measures of the test data", &figure);
-    }
-    if let Some(figure) = compare::overlaps(comparison) {
-        html += &section("Overlap with the exact selection", &figure);
-    }
-    html
-}
-
 /// The diagrams of the page in one.
 pub(super) fn figure(comparison: &Comparison) -> Figure {
     let mut all = Figure::new(format!("Strategies on {}", comparison.task.file));
-    let always = [compare::costs(comparison), compare::errors(comparison)];
-    let others = [
-        compare::test_measures(comparison),
-        compare::overlaps(comparison),
-    ];
-    for figure in always.into_iter().chain(others.into_iter().flatten()) {
+    for (_, figure) in compare::diagrams(comparison) {
         all.panels.extend(figure.panels);
     }
     all
-}
-
-fn section(title: &str, figure: &Figure) -> String {
-    // Within a page the name space goes without saying.
-    let fragment = figure.to_html_fragment();
-    let fragment = fragment.replace(" xmlns=\"http://www.w3.org/2000/svg\"", "");
-    format!("<section>\n<h2>{title}</h2>\n{fragment}</section>\n")
 }
 
 fn tables(comparison: &Comparison) -> String {
@@ -259,26 +198,31 @@ fn tables(comparison: &Comparison) -> String {
     {
         html += "<p class=\"soft\">Means of several runs, ± their standard deviation.</p>\n";
     }
-    html += &table(&costs(comparison), comparison);
-    html += &table(&findings(comparison), comparison);
-    if let Some(measures) = measures(comparison) {
-        html += &table(&measures, comparison);
+    let tag = |row: usize| match &comparison.strategies[row] {
+        entry if !entry.ran() => "<tr class=\"failed\">",
+        entry if entry.exact => "<tr class=\"exact\">",
+        _ => "<tr>",
+    };
+    let measures = measures(comparison);
+    for rows in [costs(comparison), findings(comparison)]
+        .into_iter()
+        .chain(measures)
+    {
+        html += &table("", &rows, tag);
     }
     html + "</section>\n"
 }
 
-fn table(rows: &Rows, comparison: &Comparison) -> String {
-    let mut html = "<div class=\"scroll\" tabindex=\"0\">\n<table>\n<thead><tr>".to_owned();
+/// A table with these attributes, and this tag for each of its rows.
+fn table(attributes: &str, rows: &Rows, tag: impl Fn(usize) -> &'static str) -> String {
+    let mut html =
+        format!("<div class=\"scroll\" tabindex=\"0\">\n<table{attributes}>\n<thead><tr>");
     for title in &rows.titles {
         let _ = write!(html, "<th scope=\"col\">{}</th>", escaped(title));
     }
     html += "</tr></thead>\n<tbody>\n";
-    for (row, entry) in rows.rows.iter().zip(&comparison.strategies) {
-        html += match (entry.ran(), entry.exact) {
-            (false, _) => "<tr class=\"failed\">",
-            (true, true) => "<tr class=\"exact\">",
-            (true, false) => "<tr>",
-        };
+    for (number, row) in rows.rows.iter().enumerate() {
+        html += tag(number);
         for cell in row {
             let _ = write!(html, "<td>{}</td>", escaped(cell));
         }

@@ -8,6 +8,8 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use clap::ArgMatches;
+use clap::parser::ValueSource;
 use rankrls::compare::{AllColumns, Contestant, Outcome, Selected};
 use rankrls::greedy::Refit;
 use serde::Deserialize;
@@ -21,11 +23,29 @@ const POLL: Duration = Duration::from_millis(10);
 /// Exit codes of a process that was asked to end.
 const INTERRUPTED: [i32; 2] = [130, 143];
 
+/// Options of all commands that are run.
+const COMMON: [&str; 11] = [
+    "lambda",
+    "query_weight",
+    "scale",
+    "labels",
+    "format",
+    "query_size",
+    "label",
+    "query",
+    "missing",
+    "max_memory",
+    "threads",
+];
+
+/// How measures read labels and ranks.
+const RULES: [&str; 4] = ["convention", "relevant_from", "gain", "max_grade"];
+
 /// Runs `rankrls select`.
 pub(super) struct Runner<'a> {
     program: PathBuf,
     args: &'a CompareArgs,
-    threads: Option<u16>,
+    given: &'a ArgMatches,
     interrupt: &'a Interrupt,
 }
 
@@ -62,14 +82,14 @@ struct PlanRow {
 impl<'a> Runner<'a> {
     pub(super) fn new(
         args: &'a CompareArgs,
-        threads: Option<u16>,
+        given: &'a ArgMatches,
         interrupt: &'a Interrupt,
     ) -> Result<Self> {
         let program = std::env::current_exe().context("cannot find this program")?;
         Ok(Self {
             program,
             args,
-            threads,
+            given,
             interrupt,
         })
     }
@@ -77,7 +97,7 @@ impl<'a> Runner<'a> {
     /// Selects.
     ///
     /// # Errors
-    /// If the process cannot be started, or what it prints cannot be read.
+    /// If the process cannot be started, or its output cannot be read.
     pub(super) fn select(&self, contestant: Contestant, seed: Option<u64>) -> Result<Ended> {
         let mut command = self.command(contestant);
         if let Some(seed) = seed {
@@ -125,34 +145,22 @@ impl<'a> Runner<'a> {
         let mut command = self.on_data("select");
         command.arg(format!("-k{}", args.k));
         command.arg(format!("--strategy={}", contestant.strategy));
-        let (target, distils) = (&args.target, contestant.strategy.distils());
-        if let Some(refit) = target.refit {
-            command.arg(format!("--refit={refit}"));
+        let distils = contestant.strategy.distils();
+        if distils {
+            self.pass_on(&["blend"], &mut command);
         }
-        if let Some(blend) = target.blend.filter(|_| distils) {
-            command.arg(format!("--blend={blend}"));
-        }
-        if distils || target.refit == Some(Refit::CrossFitted) {
-            if let Some(lambdas) = target.teacher_lambda {
-                command.arg(format!("--teacher-lambda={lambdas}"));
-            }
-            if let Some(teacher) = &args.teacher.teacher {
-                command.arg(joined("--teacher=", teacher));
-            }
+        if distils || args.target.refit == Some(Refit::CrossFitted) {
+            self.pass_on(&["teacher_lambda", "teacher"], &mut command);
         }
         if let Some(candidates) = contestant.candidates {
             command.arg(format!("--candidates={candidates}"));
         }
-        if let Some(names) = &args.names {
-            command.arg(joined("--names=", names));
-        }
-        if let Some(test) = &args.test {
-            let names = args.metrics.0.iter().map(ToString::to_string);
-            let names: Vec<String> = names.collect();
-            command.arg(joined("--test=", test));
+        if args.test.is_some() {
+            let names: Vec<String> = args.metrics.0.iter().map(ToString::to_string).collect();
             command.arg(format!("--metrics={}", names.join(",")));
         }
-        command.args(args.rules.arguments());
+        self.pass_on(&["refit", "names", "test", "queries"], &mut command);
+        self.pass_on(&RULES, &mut command);
         command
     }
 
@@ -161,34 +169,44 @@ impl<'a> Runner<'a> {
     /// # Errors
     /// If the process cannot be started.
     pub(super) fn all_columns(&self) -> Result<Option<AllColumns>> {
-        let Ok(finished) = self.finish(self.on_data("train"))? else {
+        let mut command = self.on_data("train");
+        // Training reads no test data.
+        if let Some(queries) = self.given.get_raw("queries").and_then(|mut all| all.next()) {
+            command.arg(joined("--queries=", queries));
+        }
+        let Ok(finished) = self.finish(command)? else {
             return Ok(None);
         };
         Ok(serde_json::from_slice(&finished.output).ok())
     }
 
-    /// A command that works on the training data, with what all of them are told.
+    /// A command that works on the training data, with the options that all of them take.
     fn on_data(&self, name: &str) -> Command {
-        let args = self.args;
+        let path = &self.args.data.path;
         let mut command = Command::new(&self.program);
         command.args([name, "--quiet", "--json"]);
-        command.arg(format!("--lambda={}", args.lambda.value()));
-        command.arg(format!("--query-weight={}", args.query_weight));
-        command.arg(format!("--labels={}", args.target.labels));
-        command.arg(format!("--scale={}", args.scale));
-        // Training reads no test data.
-        let data = if name == "train" { 1 } else { 2 };
-        command.args(args.data.arguments(data));
-        if let Some(threads) = self.threads {
-            command.arg(format!("--threads={threads}"));
+        self.pass_on(&COMMON, &mut command);
+        for (name, flag) in [("zero_based", "--zero-based"), ("regroup", "--regroup")] {
+            command.args(self.given.get_flag(name).then_some(flag));
         }
         // A name that begins with a hyphen is no option.
-        if args.path.as_os_str().as_encoded_bytes().starts_with(b"-") {
-            command.arg(PathBuf::from(".").join(&args.path));
+        if path.as_os_str().as_encoded_bytes().starts_with(b"-") {
+            command.arg(PathBuf::from(".").join(path));
         } else {
-            command.arg(&args.path);
+            command.arg(path);
         }
         command
+    }
+
+    /// Adds the options of these names that were given, as they were given.
+    fn pass_on(&self, names: &[&str], command: &mut Command) {
+        for name in names {
+            let given = self.given.value_source(name) == Some(ValueSource::CommandLine);
+            let values = self.given.get_raw(name).filter(|_| given);
+            for value in values.into_iter().flatten() {
+                command.arg(joined(&format!("--{}=", name.replace('_', "-")), value));
+            }
+        }
     }
 
     /// Waits for the end, or makes one of it if that is asked for: the exit code is the error.
@@ -235,7 +253,7 @@ impl<'a> Runner<'a> {
 }
 
 impl Finished {
-    /// What it said, as the rest of a sentence.
+    /// Its messages, as the rest of a sentence.
     fn complaint(&self) -> String {
         let lines = self.errors.lines().map(str::trim);
         let lines: Vec<&str> = lines.filter(|line| !line.is_empty()).collect();
@@ -248,7 +266,7 @@ impl Finished {
     }
 }
 
-fn joined(option: &str, value: impl AsRef<OsStr>) -> OsString {
+fn joined(option: &str, value: &OsStr) -> OsString {
     let mut argument = OsString::from(option);
     argument.push(value);
     argument
@@ -258,7 +276,7 @@ fn joined(option: &str, value: impl AsRef<OsStr>) -> OsString {
 fn collect(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // What could not be read is missing, and is noticed where it is parsed.
+        // Missing output is noticed where it is parsed.
         let _ = pipe.read_to_end(&mut bytes);
         bytes
     })

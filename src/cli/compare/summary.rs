@@ -1,4 +1,4 @@
-//! What a comparison comes to, in words.
+//! The findings of a comparison, in sentences.
 
 use std::fmt::Write as _;
 
@@ -8,7 +8,9 @@ use rankrls::compare::{
 
 use rankrls::memory::Bytes;
 
-/// What is to be read first: a question and its answer.
+use crate::cli::output::or_dash;
+
+/// The first lines to read: questions and answers.
 pub(super) fn answers(comparison: &Comparison) -> [(&'static str, String); 3] {
     let findings = comparison.findings();
     [
@@ -160,11 +162,10 @@ pub(super) fn percent(share: f64) -> String {
 
 /// The mean, and the deviation where there are several runs.
 pub(super) fn spread(spread: Option<Spread>, runs: usize) -> String {
-    match spread {
-        None => "-".to_owned(),
-        Some(spread) if runs > 1 => format!("{:.4} ±{:.4}", spread.mean, spread.deviation),
-        Some(spread) => format!("{:.4}", spread.mean),
-    }
+    or_dash(spread, |spread| match runs {
+        0 | 1 => format!("{:.4}", spread.mean),
+        _ => format!("{:.4} ±{:.4}", spread.mean, spread.deviation),
+    })
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@ use rankrls::compare::{Comparison, Entry, RunEntry, SelectedStep, Spread, durati
 use rankrls::memory::Bytes;
 
 use super::summary::{answers, failure, percent, spread};
-use crate::cli::output::{format_exact, measure, printable, table};
+use crate::cli::output::{format_exact, measure, or_blank, or_dash, printable, table};
 
-/// Tables, and what they come to.
+/// Tables, then findings.
 pub(super) fn text(comparison: &Comparison) -> String {
     let mut text = heading(comparison);
     let _ = writeln!(text, "\n{}", grid(costs(comparison)));
@@ -72,7 +72,7 @@ pub(super) struct Rows {
     pub(super) rows: Vec<Vec<String>>,
 }
 
-/// What each strategy took.
+/// Time and memory of each strategy.
 pub(super) fn costs(comparison: &Comparison) -> Rows {
     let titles = [
         "strategy",
@@ -91,17 +91,12 @@ pub(super) fn costs(comparison: &Comparison) -> Rows {
 }
 
 fn cost(entry: &Entry) -> Vec<String> {
-    let missing = || "-".to_owned();
-    let time = |spread: Option<Spread>| spread.map_or_else(missing, |spread| duration(spread.mean));
+    let time = |spread: Option<Spread>| or_dash(spread, |spread| duration(spread.mean));
     let memory = match (entry.peak_rss_bytes, entry.needs_bytes) {
-        (Some(peak), _) => Bytes(whole(peak.mean)).to_string(),
         (None, Some(_)) => "does not fit".to_owned(),
-        (None, None) if entry.ran() => missing(),
-        (None, None) => "did not run".to_owned(),
+        (None, None) if !entry.ran() => "did not run".to_owned(),
+        (peak, _) => or_dash(peak, |peak| Bytes(whole(peak.mean)).to_string()),
     };
-    let evaluated = entry
-        .evaluated
-        .map_or_else(missing, |spread| format!("{:.0}", spread.mean));
     vec![
         entry.contestant.to_string(),
         if entry.exact { "yes" } else { "no" }.to_owned(),
@@ -109,7 +104,7 @@ fn cost(entry: &Entry) -> Vec<String> {
         time(entry.select_seconds),
         time(entry.seconds_per_feature),
         memory,
-        evaluated,
+        or_dash(entry.evaluated, |spread| format!("{:.0}", spread.mean)),
     ]
 }
 
@@ -130,7 +125,7 @@ pub(super) fn measures(comparison: &Comparison) -> Option<Rows> {
     (!metrics.is_empty()).then_some(Rows { titles, rows })
 }
 
-/// What each strategy found.
+/// Errors and features of each strategy.
 pub(super) fn findings(comparison: &Comparison) -> Rows {
     let titles = [
         "strategy",
@@ -142,45 +137,30 @@ pub(super) fn findings(comparison: &Comparison) -> Rows {
         "stability",
     ];
     let losses = comparison.findings().losses;
-    let above = |entry: &Entry| {
+    let found = |entry: &Entry| {
+        let (runs, last) = (entry.runs.len(), entry.last());
         let mut losses = losses.iter();
-        losses
-            .find(|loss| loss.strategy == entry.contestant)
-            .map(|loss| loss.error)
+        let above = losses.find(|loss| loss.strategy == entry.contestant);
+        let above = or_dash(above, |loss| {
+            let sign = if loss.error < 0.0 { "-" } else { "+" };
+            format!("{sign}{}", percent(loss.error.abs()))
+        });
+        let overlap = last.and_then(|last| last.overlap);
+        let stability = entry.stability.as_ref();
+        vec![
+            entry.contestant.to_string(),
+            spread(last.map(|last| last.lqo_error), runs),
+            above,
+            spread(last.and_then(|last| last.lqo_cindex), runs),
+            or_dash(overlap, |share| format!("{:.0}%", 100.0 * share.mean)),
+            or_dash(entry.first_difference(), |step| step.to_string()),
+            measure(stability.and_then(|stability| stability.index)),
+        ]
     };
-    let entries = comparison.strategies.iter();
     Rows {
         titles: titles.map(str::to_owned).to_vec(),
-        rows: entries.map(|entry| found(entry, above(entry))).collect(),
+        rows: comparison.strategies.iter().map(found).collect(),
     }
-}
-
-fn found(entry: &Entry, above: Option<f64>) -> Vec<String> {
-    let runs = entry.runs.len();
-    let last = entry.last();
-    let above = above.map_or_else(
-        || "-".to_owned(),
-        |share| {
-            let sign = if share < 0.0 { "-" } else { "+" };
-            format!("{sign}{}", percent(share.abs()))
-        },
-    );
-    let mut cells = vec![
-        entry.contestant.to_string(),
-        spread(last.map(|last| last.lqo_error), runs),
-        above,
-        spread(last.and_then(|last| last.lqo_cindex), runs),
-    ];
-    let overlap = last.and_then(|last| last.overlap);
-    cells.push(overlap.map_or_else(
-        || "-".to_owned(),
-        |share| format!("{:.0}%", 100.0 * share.mean),
-    ));
-    let differs = entry.first_difference();
-    cells.push(differs.map_or_else(|| "-".to_owned(), |step| step.to_string()));
-    let stability = entry.stability.as_ref();
-    cells.push(measure(stability.and_then(|stability| stability.index)));
-    cells
 }
 
 #[expect(
@@ -192,22 +172,37 @@ fn whole(bytes: f64) -> u64 {
     bytes as u64
 }
 
-const TITLES: [&str; 15] = [
-    "strategy",
-    "exact",
-    "seed",
-    "step",
-    "feature",
-    "name",
-    "lqo_error",
-    "lqo_cindex",
-    "evaluated",
-    "overlap",
-    "load_seconds",
-    "select_seconds",
-    "seconds_per_feature",
-    "peak_rss_bytes",
-    "error",
+/// A step of a run.
+struct Line<'a> {
+    entry: &'a Entry,
+    run: &'a RunEntry,
+    step: &'a SelectedStep,
+    /// From 1.
+    number: usize,
+    overlap: Option<f64>,
+}
+
+type Cell = fn(&Line<'_>) -> String;
+
+/// Titles and cells of the steps, before those of the measures.
+const COLUMNS: [(&str, Cell); 15] = [
+    ("strategy", |line| line.entry.contestant.to_string()),
+    ("exact", |line| line.entry.exact.to_string()),
+    ("seed", |line| or_blank(line.run.seed)),
+    ("step", |line| line.number.to_string()),
+    ("feature", |line| line.step.feature.to_string()),
+    ("name", |line| or_blank(line.step.name.as_ref())),
+    ("lqo_error", |line| line.step.lqo_error.to_string()),
+    ("lqo_cindex", |line| or_blank(line.step.lqo_cindex)),
+    ("evaluated", |line| line.step.evaluated.to_string()),
+    ("overlap", |line| or_blank(line.overlap)),
+    ("load_seconds", |line| line.run.load_seconds.to_string()),
+    ("select_seconds", |line| line.run.select_seconds.to_string()),
+    ("seconds_per_feature", |line| {
+        (line.run.select_seconds / line.run.steps.len() as f64).to_string()
+    }),
+    ("peak_rss_bytes", |line| or_blank(line.run.peak_rss_bytes)),
+    ("error", |_| String::new()),
 ];
 
 /// A line a step; one with an error and no step for a strategy that did not run. What belongs to
@@ -215,61 +210,33 @@ const TITLES: [&str; 15] = [
 pub(super) fn write_paths(comparison: &Comparison, writer: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(writer);
     let metrics = &comparison.task.metrics;
-    let titles = TITLES.into_iter().map(str::to_owned);
+    let titles = COLUMNS.iter().map(|(title, _)| (*title).to_owned());
     let measures = metrics.iter().map(|metric| format!("test_{metric}"));
     writer.write_record(titles.chain(measures))?;
     for entry in &comparison.strategies {
         if let Some(error) = &entry.error {
-            let mut cells = vec![String::new(); TITLES.len() + metrics.len()];
+            let mut cells = vec![String::new(); COLUMNS.len() + metrics.len()];
             cells[0] = entry.contestant.to_string();
             cells[1] = entry.exact.to_string();
-            cells[TITLES.len() - 1].clone_from(error);
+            cells[COLUMNS.len() - 1].clone_from(error);
             writer.write_record(cells)?;
         }
         for (index, run) in entry.runs.iter().enumerate() {
-            for (number, step) in run.steps.iter().enumerate() {
-                let overlap = entry.overlaps.get(index);
-                let overlap = overlap.and_then(|overlap| overlap.shares.get(number));
-                let mut cells = cells(entry, run, step, number + 1, overlap.copied());
-                let measured = metrics.iter().map(|metric| {
-                    let value = step.test.get(metric).copied().flatten();
-                    optional(value)
-                });
-                cells.extend(measured);
-                writer.write_record(cells)?;
+            for (step, number) in run.steps.iter().zip(1..) {
+                let overlaps = entry.overlaps.get(index);
+                let line = Line {
+                    entry,
+                    run,
+                    step,
+                    number,
+                    overlap: overlaps.and_then(|overlap| overlap.shares.get(number - 1).copied()),
+                };
+                let cells = COLUMNS.iter().map(|(_, cell)| cell(&line));
+                let value = |metric: &String| step.test.get(metric).copied().flatten();
+                let measured = metrics.iter().map(|metric| or_blank(value(metric)));
+                writer.write_record(cells.chain(measured))?;
             }
         }
     }
     writer.flush()
-}
-
-fn cells(
-    entry: &Entry,
-    run: &RunEntry,
-    step: &SelectedStep,
-    number: usize,
-    overlap: Option<f64>,
-) -> Vec<String> {
-    let each = run.select_seconds / run.steps.len() as f64;
-    vec![
-        entry.contestant.to_string(),
-        entry.exact.to_string(),
-        optional(run.seed),
-        number.to_string(),
-        step.feature.to_string(),
-        step.name.clone().unwrap_or_default(),
-        step.lqo_error.to_string(),
-        optional(step.lqo_cindex),
-        step.evaluated.to_string(),
-        optional(overlap),
-        run.load_seconds.to_string(),
-        run.select_seconds.to_string(),
-        each.to_string(),
-        optional(run.peak_rss_bytes),
-        String::new(),
-    ]
-}
-
-fn optional(value: Option<impl ToString>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
 }

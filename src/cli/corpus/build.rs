@@ -7,11 +7,10 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use indicatif::ProgressBar;
 use rankrls_parses::corpus::{
-    BuildError, BuildObserver, BuildOptions, CandidateFormat, Candidates, Compression, Labels,
-    Malformed, Manifest, Part, Punctuation, Share, TABLE, Templates, Values,
+    BuildError, BuildObserver, BuildOptions, CandidateFormat, Candidates, Manifest, Part, variant,
 };
 use rankrls_parses::linkgrammar;
 
@@ -47,49 +46,13 @@ pub(crate) struct BuildArgs {
     treebank: PathBuf,
     #[command(flatten)]
     source: SourceArgs,
-    /// What the names of the files that are written begin with
+    /// Prefix of the names of all files
     #[arg(short, long, value_name = "PREFIX")]
     output: PathBuf,
     #[command(flatten)]
     parser: ParserArgs,
-    /// Most candidates of a sentence, the best by the parser, from 2 to 1000
-    #[arg(long, alias = "parses", value_name = "N", default_value_t = BuildOptions::default().candidates)]
-    linkages: usize,
-    /// Features to write: all, or some of their templates with commas between
-    #[arg(long, value_name = "LIST", default_value = "all", help = templates_help())]
-    templates: Templates,
-    /// Leave out features that fewer training sentences have
-    #[arg(long, value_name = "N", default_value_t = BuildOptions::default().min_count)]
-    min_count: u32,
-    /// What values are: how often a parse has a feature, whether it has it, or how often divided
-    /// by its number of words
-    #[arg(long, value_enum, default_value_t = ValuesName::Count)]
-    values: ValuesName,
-    /// What labels compare: arcs, or arcs with their relations
-    #[arg(long, value_enum, default_value_t = LabelName::Unlabelled)]
-    label: LabelName,
-    /// Whether arcs at punctuation count
-    #[arg(long, value_enum, default_value_t = PunctuationName::Drop)]
-    punctuation: PunctuationName,
-    /// Share of the sentences to hold out, from 0 to 0.999
-    #[arg(long, value_name = "SHARE", default_value_t = BuildOptions::default().test_share)]
-    test_share: Share,
-    /// Write the rows of all sentences over these columns, those of another corpus, for a model of
-    /// it; sentences may be without heads (_), and have labels of 0 then
-    #[arg(long, value_name = "NAMES", conflicts_with_all = ["test_share", "seed", "min_count"])]
-    columns: Option<PathBuf>,
-    /// Write the arcs of the candidates too, a line for each row, to PREFIX-arcs.txt.zst
-    #[arg(long, requires = "columns")]
-    arcs: bool,
-    /// Seed of the choice of held-out sentences
-    #[arg(long, value_name = "SEED", default_value_t = BuildOptions::default().seed)]
-    seed: u64,
-    /// Leave malformed sentences out and report them, instead of refusing the file
-    #[arg(long)]
-    skip_malformed: bool,
-    /// How rows and names are compressed
-    #[arg(long, value_enum, default_value_t = CompressionName::Zstd)]
-    compression: CompressionName,
+    #[command(flatten)]
+    options: BuildOptions,
     /// Print the manifest
     #[arg(long)]
     json: bool,
@@ -111,8 +74,9 @@ struct SourceArgs {
 #[derive(Debug, Args)]
 struct ParserArgs {
     /// Format of the file of candidates
-    #[arg(long, value_enum, conflicts_with = "link_grammar", default_value_t = FormatName::Conllu)]
-    format: FormatName,
+    #[arg(long, value_parser = variant::<CandidateFormat>(), default_value = "conllu")]
+    #[arg(conflicts_with = "link_grammar")]
+    format: CandidateFormat,
     /// Seconds that the parser has for a sentence
     #[arg(
         long,
@@ -147,88 +111,12 @@ struct ParserArgs {
     keep_journal: bool,
 }
 
-fn templates_help() -> String {
-    let names: Vec<&str> = TABLE.iter().map(|template| template.name).collect();
-    format!(
-        "Features to write: all, or templates with commas between them: {}",
-        names.join(", ")
-    )
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum FormatName {
-    Conllu,
-    Brackets,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum ValuesName {
-    Count,
-    Binary,
-    Share,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum LabelName {
-    Unlabelled,
-    Labelled,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum CompressionName {
-    Zstd,
-    None,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum PunctuationName {
-    Drop,
-    Keep,
-}
-
 impl BuildArgs {
-    fn options(&self) -> BuildOptions {
-        BuildOptions {
-            templates: self.templates.clone(),
-            min_count: self.min_count,
-            values: match self.values {
-                ValuesName::Count => Values::Count,
-                ValuesName::Binary => Values::Binary,
-                ValuesName::Share => Values::Share,
-            },
-            labels: match self.label {
-                LabelName::Unlabelled => Labels::Unlabelled,
-                LabelName::Labelled => Labels::Labelled,
-            },
-            punctuation: match self.punctuation {
-                PunctuationName::Drop => Punctuation::Drop,
-                PunctuationName::Keep => Punctuation::Keep,
-            },
-            test_share: self.test_share,
-            seed: self.seed,
-            candidates: self.linkages,
-            malformed: if self.skip_malformed {
-                Malformed::Skip
-            } else {
-                Malformed::Refuse
-            },
-            columns: self.columns.clone(),
-            arcs: self.arcs,
-            compression: match self.compression {
-                CompressionName::Zstd => Compression::Zstd,
-                CompressionName::None => Compression::None,
-            },
-        }
-    }
-
     fn candidates(&self) -> Candidates {
         match &self.source.candidates {
             Some(path) => Candidates::File {
                 path: path.clone(),
-                format: match self.parser.format {
-                    FormatName::Conllu => CandidateFormat::Conllu,
-                    FormatName::Brackets => CandidateFormat::Brackets,
-                },
+                format: self.parser.format,
             },
             None => Candidates::LinkGrammar {
                 options: linkgrammar::Options {
@@ -248,19 +136,24 @@ pub(crate) fn run(args: &BuildArgs, console: Console) -> Result<ExitCode> {
     let inputs = [
         Some(&args.treebank),
         args.source.candidates.as_ref(),
-        args.columns.as_ref(),
+        args.options.columns.as_ref(),
     ];
     check_one_stdin(&inputs)?;
     if args.output.as_os_str() == "-" {
-        return Err(usage("-o takes what the names of files begin with, not -"));
+        return Err(usage("-o takes a prefix of file names, not -"));
     }
     let interrupt = Interrupt::install(console)?;
-    let progress = Progress::new(console, &interrupt);
+    let progress = Progress {
+        console,
+        interrupt: &interrupt,
+        parsing: OnceLock::new(),
+        writing: OnceLock::new(),
+    };
     let built = rankrls_parses::corpus::build(
         &args.treebank,
         &args.candidates(),
         &args.output,
-        &args.options(),
+        &args.options,
         &progress,
     );
     progress.clear();
@@ -324,23 +217,11 @@ struct Progress<'a> {
     writing: OnceLock<ProgressBar>,
 }
 
-impl<'a> Progress<'a> {
-    fn new(console: Console, interrupt: &'a Interrupt) -> Self {
-        Self {
-            console,
-            interrupt,
-            parsing: OnceLock::new(),
-            writing: OnceLock::new(),
-        }
-    }
-
+impl Progress<'_> {
     fn clear(&self) {
-        for bar in [&self.parsing, &self.writing]
-            .into_iter()
-            .filter_map(OnceLock::get)
-        {
-            bar.finish_and_clear();
-        }
+        let bars = [&self.parsing, &self.writing].into_iter();
+        bars.filter_map(OnceLock::get)
+            .for_each(ProgressBar::finish_and_clear);
     }
 }
 

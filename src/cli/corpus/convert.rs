@@ -1,6 +1,5 @@
 //! `rankrls corpus convert`.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
@@ -164,22 +163,17 @@ impl Target {
                 stranger.display()
             );
         }
-        let mut outputs = beside(&files, dataset)?;
+        let mut outputs = Vec::new();
+        for part in files.parts(dataset) {
+            if part != Part::Entries {
+                outputs.push((part, OutputFile::create(&files.path(part))?));
+            }
+        }
         outputs.push((Part::Entries, entries));
         let mut complete = Vec::new();
         for (part, output) in outputs {
-            let write = |writer: &mut dyn Write| files.write_part(part, dataset, writer);
-            complete.push(output.complete(write)?);
+            complete.push(output.complete(|writer| files.write_part(part, dataset, writer))?);
         }
         complete.into_iter().try_for_each(CompleteFile::commit)
     }
-}
-
-/// The parts other than the entries, all of them known to be writable.
-fn beside(files: &DataFiles, dataset: &Dataset<'_>) -> Result<Vec<(Part, OutputFile)>> {
-    let parts = files.parts(dataset).into_iter();
-    parts
-        .filter(|&part| part != Part::Entries)
-        .map(|part| Ok((part, OutputFile::create(&files.path(part))?)))
-        .collect()
 }

@@ -49,65 +49,19 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "FILE")]
     sentences: Option<PathBuf>,
     #[command(flatten)]
-    language: LanguageArgs,
+    options: CorpusOptions,
     /// Print a report as one JSON document; the corpus goes to the file of -o
     #[arg(long, requires = "output")]
     json: bool,
 }
 
-/// What to draw.
-#[derive(Debug, Args)]
-struct LanguageArgs {
-    /// Rows (candidate parses), exactly this many; from 2
-    #[arg(long, value_name = "N", default_value_t = CorpusOptions::default().rows)]
-    rows: usize,
-    /// Columns (features) at the least, for which the vocabulary is enlarged [default: as many as
-    /// the vocabulary gives]
-    #[arg(long, value_name = "N")]
-    columns: Option<usize>,
-    /// Seed of words and sentences
-    #[arg(long, value_name = "SEED", default_value_t = CorpusOptions::default().seed)]
-    seed: u64,
-    /// Nouns, verbs, adjectives and adverbs in all, from 100 to 2097152
-    #[arg(long, value_name = "N", default_value_t = CorpusOptions::default().vocabulary)]
-    vocabulary: usize,
-    /// Most parses of a sentence, from 2 to 1000
-    #[arg(long, value_name = "N", default_value_t = CorpusOptions::default().max_parses)]
-    max_parses: usize,
-    /// Fewest words of a sentence, from 1 to --max-length
-    #[arg(long, value_name = "N", default_value_t = CorpusOptions::default().min_length)]
-    min_length: usize,
-    /// Most words of a sentence, from 6 to 60
-    #[arg(long, value_name = "N", default_value_t = CorpusOptions::default().max_length)]
-    max_length: usize,
-    /// How many of a hundred words go with those that govern them, from 0 (words tell nothing of
-    /// attachment) to 100
-    #[arg(long, value_name = "PERCENT", default_value_t = CorpusOptions::default().attraction)]
-    attraction: u32,
-}
-
-impl LanguageArgs {
-    fn options(&self) -> CorpusOptions {
-        CorpusOptions {
-            rows: self.rows,
-            columns: self.columns,
-            seed: self.seed,
-            vocabulary: self.vocabulary,
-            max_parses: self.max_parses,
-            min_length: self.min_length,
-            max_length: self.max_length,
-            attraction: self.attraction,
-        }
-    }
-}
-
 pub(crate) fn run(args: &GenerateArgs, console: Console) -> Result<()> {
-    let options = args.language.options();
+    let options = &args.options;
     options.validate().map_err(refused)?;
     let files = Files::create(args)?;
-    let (train, test) = generate(&options, args.test_rows, console)?;
-    let document = Document::new(&options, &train, test.as_ref());
-    files.write(&options, &train, test.as_ref())?;
+    let (train, test) = generate(options, args.test_rows, console)?;
+    let document = Document::new(options, &train, test.as_ref());
+    files.write(options, &train, test.as_ref())?;
     if args.json {
         print_json(&document)
     } else {

@@ -12,12 +12,8 @@ use serde::Serialize;
 
 use crate::cli::args::at_least_one;
 use crate::cli::console::Console;
-use crate::cli::data::Sizes;
-use crate::cli::data::read_named;
-use crate::cli::data::{DataArgs, check_one_stdin};
-use crate::cli::output::table;
-use crate::cli::output::{counted, format_exact, number, printable};
-use crate::cli::output::{print, print_json};
+use crate::cli::data::{DataArgs, Sizes, check_one_stdin, read_named};
+use crate::cli::output::{counted, format_exact, number, or_dash, print_report, printable, table};
 use crate::cli::plan::Costs;
 
 /// Describe data: sizes, labels, columns, and the memory that each strategy would take
@@ -94,10 +90,7 @@ pub(crate) fn run(args: &InfoArgs, console: Console) -> Result<()> {
     let options = args.data.options(0);
     let dataset = read_named(options, args.names.as_ref(), &args.path, console)?;
     let report = InfoReport::new(&dataset, args)?;
-    if args.json {
-        return print_json(&report);
-    }
-    print(|output| output.write_all(report.text().as_bytes()))
+    print_report(args.json, &report, || report.text())
 }
 
 impl<'a> InfoReport<'a> {
@@ -141,7 +134,7 @@ impl<'a> InfoReport<'a> {
             counted(data.empty_columns, "empty column"),
             counted(description.single_query_columns, "column"),
             counted(*single_query_classes, "column class"),
-            description.density.map_or_else(|| "-".to_owned(), number),
+            or_dash(description.density, number),
         );
         let _ = writeln!(text, "{}\n", self.spreads());
         let labels = &description.labels;
@@ -187,7 +180,7 @@ impl<'a> InfoReport<'a> {
                 .map(|spread| ("non-zeros of a column", counts(spread))),
         );
         let header = ["measure", "least", "median", "mean", "largest"];
-        let mut table = table(&header.map(str::to_owned));
+        let mut table = table(&header);
         for (what, [least, median, mean, largest]) in rows {
             table.add_row([what.to_owned(), least, median, mean, largest]);
         }
@@ -196,8 +189,8 @@ impl<'a> InfoReport<'a> {
 
     fn longest(&self) -> String {
         let named = self.longest_columns.iter().any(|c| c.name.is_some());
-        let mut header = vec!["longest column".to_owned(), "non-zeros".to_owned()];
-        header.extend(named.then(|| "name".to_owned()));
+        let mut header = vec!["longest column", "non-zeros"];
+        header.extend(named.then_some("name"));
         let mut table = table(&header);
         for column in &self.longest_columns {
             let mut cells = vec![column.feature.to_string(), column.nonzeros.to_string()];

@@ -1,7 +1,6 @@
 //! `rankrls corpus project`.
 
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
@@ -36,7 +35,7 @@ pub(crate) struct ProjectArgs {
     /// Write the data to this file; - is standard output
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// Keep the numbers of the columns, and write no names: those of the data still hold
+    /// Keep the numbers of the columns and write no names: the names of the data still hold
     #[arg(long)]
     keep_numbers: bool,
     /// Write what this ranker reads: whole grades from 0, columns from 0, and for xgboost queries by
@@ -58,7 +57,13 @@ pub(crate) fn run(args: &ProjectArgs, console: Console) -> Result<()> {
         ));
     }
     let model = Model::read(&args.model)?;
-    let dataset = args.data.read_for(&model, &args.path, console)?.dataset;
+    let loaded = args.data.read_for(&model, &args.path, false, console)?;
+    let dataset = loaded.dataset;
+    // Found writable before the work.
+    let mut sizes = args.output.clone().into_os_string();
+    sizes.push(".query");
+    let sizes = (args.ranker == Some(Ranker::LightGbm)).then(|| OutputFile::create(sizes.as_ref()));
+    let sizes = sizes.transpose()?;
     let projected = if args.keep_numbers {
         model.keep(&dataset)
     } else {
@@ -68,13 +73,10 @@ pub(crate) fn run(args: &ProjectArgs, console: Console) -> Result<()> {
     let Some(ranker) = args.ranker else {
         return target.write(&projected);
     };
-    let sizes = projected.queries().clone();
-    let sizes = move |writer: &mut dyn Write| write_query_sizes(&sizes, writer);
+    let queries = projected.queries().clone();
     target.zero_based().write(&projected.for_ranker(ranker)?)?;
-    if ranker == Ranker::LightGbm {
-        let mut path = args.output.clone().into_os_string();
-        path.push(".query");
-        OutputFile::create(Path::new(&path))?.write(sizes)?;
+    if let Some(file) = sizes {
+        file.write(|writer| write_query_sizes(&queries, writer))?;
     }
     Ok(())
 }

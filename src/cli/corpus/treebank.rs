@@ -25,38 +25,18 @@ pub(crate) struct TreebankArgs {
     /// Write the treebank to this file; without it, or with -, to standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Sentences, all different, from 1 to 1000000
-    #[arg(long, value_name = "N", default_value_t = TreebankOptions::default().sentences)]
-    sentences: usize,
-    /// Seed of preferences and sentences
-    #[arg(long, value_name = "SEED", default_value_t = TreebankOptions::default().seed)]
-    seed: u64,
-    /// Fewest words of a sentence, from 1 to --max-length; the full stop does not count
-    #[arg(long, value_name = "N", default_value_t = TreebankOptions::default().min_length)]
-    min_length: usize,
-    /// Most words of a sentence, from 6 to 60
-    #[arg(long, value_name = "N", default_value_t = TreebankOptions::default().max_length)]
-    max_length: usize,
-    /// How many of a hundred words go with those that govern them, from 0 to 100
-    #[arg(long, value_name = "PERCENT", default_value_t = TreebankOptions::default().attraction)]
-    attraction: u32,
+    #[command(flatten)]
+    options: TreebankOptions,
 }
 
 pub(crate) fn run(args: &TreebankArgs) -> Result<()> {
-    let options = TreebankOptions {
-        sentences: args.sentences,
-        seed: args.seed,
-        min_length: args.min_length,
-        max_length: args.max_length,
-        attraction: args.attraction,
-    };
-    options.validate().map_err(refused)?;
+    args.options.validate().map_err(refused)?;
     let path = args
         .output
         .as_deref()
         .filter(|path| path.as_os_str() != "-");
     let file = path.map(OutputFile::create).transpose()?;
-    let sentences = treebank(&options).map_err(refused)?;
+    let sentences = treebank(&args.options).map_err(refused)?;
     match file {
         Some(file) => file.write(|output| conllu::write(&sentences, output)),
         None => print(|output| conllu::write(&sentences, output)),

@@ -8,11 +8,11 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use clap::{Args, ValueEnum};
+use clap::{ArgMatches, Args, ValueEnum};
 use indicatif::ProgressBar;
 use rankrls::checkpoint::{Checkpointer, Record, Tuning, TuningSettings};
 use rankrls::data::read::Loaded;
-use rankrls::greedy::{Criterion, Selection, SelectionOptions};
+use rankrls::greedy::Selection;
 use rankrls::metrics::parse_list;
 use rankrls::plot::{self, Figure, Panel, Path, power};
 use rankrls::tune::{
@@ -21,10 +21,12 @@ use rankrls::tune::{
 };
 use rankrls::{ColumnClasses, Dataset, Lambda, Metric, Model, StrategyKind, TestPath, memory};
 
-use super::args::{self, Lambdas, Measures, RulesArgs, at_least_one, usage};
+use super::args::{self, Lambdas, Measures, RulesArgs, SelectionArgs, at_least_one, usage};
 use super::checkpoint::{self, CheckpointArgs};
-use super::console::{Condition, Console, Interrupt, warn_of_edge, warn_of_lost_digits};
-use super::data::{self, Sizes, TeacherArgs, TestSizes, TrainingData};
+use super::console::{
+    Condition, Console, Interrupt, warn_of_edge, warn_of_lost_digits, warn_of_seed,
+};
+use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData};
 use super::output::{OutputFile, PlotArgs, format_exact, print_report, test_panels};
 use report::{Report, TableFile};
 
@@ -64,11 +66,7 @@ pub(crate) struct TuneArgs {
     #[arg(default_value = "2^-4..2^10", help = args::LAMBDAS_HELP)]
     lambdas: Lambdas,
     #[command(flatten)]
-    selection: SelectionOptions,
-    /// With a measure as --criterion: judge by it only the N candidates of each step that the
-    /// squared error likes best, which is quick and not exact
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    shortlist: Option<usize>,
+    selection: SelectionArgs,
     /// Strategies to choose from, separated by commas, each with every lambda
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     #[arg(conflicts_with_all = ["strategy", "checkpoint"])]
@@ -92,8 +90,7 @@ pub(crate) struct TuneArgs {
     /// a measure
     #[arg(long, value_name = "NAME", default_value = "squared")]
     measure: Measure,
-    /// Measures to print besides, separated by commas; those of --test are all where none are
-    /// named
+    /// Other measures to print, separated by commas [default for --test: all measures]
     #[arg(long, value_name = "LIST")]
     metrics: Option<Measures>,
     #[command(flatten)]
@@ -114,8 +111,7 @@ pub(crate) struct TuneArgs {
     /// Measure the chosen path on this data; has no part in the choice
     #[arg(long, value_name = "DATA")]
     test: Option<PathBuf>,
-    /// Write what was found of all models to this file, as CSV, or as JSON if its name ends in
-    /// .json
+    /// Write a table of all models to this file, as CSV, or as JSON if its name ends in .json
     #[arg(long, value_name = "FILE", value_parser = report::table_name, alias = "table")]
     csv: Option<PathBuf>,
     /// Write the chosen model to this file
@@ -131,9 +127,6 @@ pub(crate) struct TuneArgs {
     /// Print one JSON document
     #[arg(long)]
     json: bool,
-    /// Whether there is a --seed.
-    #[arg(skip)]
-    pub(super) seed_given: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -151,7 +144,7 @@ enum RuleName {
 }
 
 impl TuneArgs {
-    /// Refuses what the parser cannot see.
+    /// Refuses mistakes that the parser cannot see.
     fn check(&self) -> Result<()> {
         let inputs = [
             Some(&self.data.path),
@@ -161,26 +154,15 @@ impl TuneArgs {
             self.teacher.teacher.as_ref(),
         ];
         data::check_one_stdin(&inputs)?;
-        if self.shortlist.is_some() && self.selection.criterion == Criterion::Squared {
-            return Err(usage("--shortlist goes with a measure as --criterion"));
-        }
         let strategies = self.strategies();
-        self.teacher.check(&self.selection.target, &strategies)?;
-        for &strategy in &strategies {
-            let alone = SelectionOptions {
-                strategy,
-                ..self.selection
-            };
-            alone.check_strategy().map_err(usage)?;
-        }
+        self.selection.check(&strategies, &self.rules, true)?;
+        let target = &self.selection.options.target;
+        self.teacher.check(target, &strategies)?;
         let others = [&self.validation, &self.test].into_iter().flatten();
         self.data.read.check(1 + others.count())?;
         self.plot.check(self.output.as_deref())?;
-        let ranks = self.selection.criterion != Criterion::Squared;
-        self.rules.check(true, ranks)?;
         self.check_evidence()?;
-        self.rule()?;
-        self.selection.check_strategy().map_err(usage)
+        self.rule().map(|_| ())
     }
 
     fn check_evidence(&self) -> Result<()> {
@@ -207,7 +189,7 @@ impl TuneArgs {
     /// The strategies to choose from; `None`: the fastest exact one.
     fn strategies(&self) -> Vec<Option<StrategyKind>> {
         if self.strategies.is_empty() {
-            return vec![self.selection.strategy];
+            return vec![self.selection.options.strategy];
         }
         self.strategies.iter().copied().map(Some).collect()
     }
@@ -215,7 +197,7 @@ impl TuneArgs {
     /// Whether leave-query-out predictions are no evidence.
     fn flatters(&self) -> bool {
         let distils = |kind: &Option<StrategyKind>| kind.is_some_and(StrategyKind::distils);
-        self.selection.flatters() || self.strategies().iter().any(distils)
+        self.selection.options.flatters() || self.strategies().iter().any(distils)
     }
 
     /// The evidence that was asked for.
@@ -259,10 +241,15 @@ impl TuneArgs {
             Some(Measures(metrics)) => metrics.clone(),
             None => parse_list(args::DEFAULT_MEASURES)?,
         };
-        Ok(match self.measure {
-            Measure::SquaredError => others,
-            Measure::Metric(metric) => [&[metric][..], &others].concat(),
-        })
+        Ok(self.metric().into_iter().chain(others).collect())
+    }
+
+    /// The measure of the choice, if it is a metric.
+    fn metric(&self) -> Option<Metric> {
+        match self.measure {
+            Measure::SquaredError => None,
+            Measure::Metric(metric) => Some(metric),
+        }
     }
 
     /// Measures the models on the path to the chosen one.
@@ -304,20 +291,13 @@ impl TuneArgs {
         let evidence = match (self.evidence(), validation) {
             (Some(EvidenceName::Folds), _) => Evidence::Folds {
                 count: self.folds.unwrap_or(FOLDS),
-                seed: self.selection.seed,
+                seed: self.selection.options.seed,
             },
             (Some(EvidenceName::Validation), Some(dataset)) => Evidence::Validation(dataset),
             _ => Evidence::Lqo,
         };
-        let selection = SelectionOptions {
-            k: self.k,
-            criterion: self
-                .selection
-                .criterion
-                .under(self.rules.rules().convention, self.shortlist),
-            max_memory: self.data.read.budget(),
-            ..self.selection
-        };
+        let (max_memory, selection) = (self.data.read.budget(), &self.selection);
+        let selection = selection.options(self.k, Lambda::ONE, &self.rules, max_memory);
         let metrics = self.metrics.as_ref();
         Ok(TuneOptions {
             evidence,
@@ -330,51 +310,24 @@ impl TuneArgs {
     }
 }
 
-/// The data that were read.
-struct Input {
-    train: Dataset<'static>,
-    validation: Option<Loaded>,
-    test: Option<Loaded>,
-    /// Time that reading the training data took.
-    seconds: f64,
+/// The data, with labels that the measures can be taken of.
+fn read(args: &TuneArgs, console: Console) -> Result<Input> {
+    let others = [args.validation.as_ref(), args.test.as_ref()];
+    let input = Input::read(&args.data, &args.teacher, others, console)?;
+    let mut metrics = Vec::new();
+    if let (Some(test), Some(path)) = (&input.test, &args.test) {
+        metrics = args.test_metrics()?;
+        data::check_labels(&metrics, test, path, &args.rules.rules())?;
+    }
+    metrics.extend(args.metric());
+    metrics.extend(args.metrics.iter().flat_map(|Measures(metrics)| metrics));
+    args.rules.warn(&metrics, console);
+    Ok(input)
 }
 
-impl Input {
-    fn read(args: &TuneArgs, console: Console) -> Result<Self> {
-        let (train, seconds) = args.data.train(console)?;
-        let train = args.teacher.add(train, args.data.read.budget())?;
-        let mut held = train.memory();
-        let mut number = 0;
-        let mut other = |path: &PathBuf| -> Result<Loaded> {
-            number += 1;
-            let loaded = args.data.other(number, path, &train, held, console)?;
-            held += loaded.dataset.memory();
-            Ok(loaded)
-        };
-        let validation = args.validation.as_ref().map(&mut other).transpose()?;
-        let test = args.test.as_ref().map(&mut other).transpose()?;
-        if let (Some(test), Some(path)) = (&test, &args.test) {
-            let metrics = args.test_metrics()?;
-            data::check_labels(&metrics, test, path, &args.rules.rules())?;
-        }
-        Ok(Self {
-            train,
-            validation,
-            test,
-            seconds,
-        })
-    }
-
-    /// Bytes held.
-    fn memory(&self) -> u64 {
-        let others = [&self.validation, &self.test].into_iter().flatten();
-        let others = others.map(|loaded| loaded.dataset.memory());
-        self.train.memory() + others.sum::<u64>()
-    }
-}
-
-/// Tunes, writes files and prints the report, also when interrupted on the way.
-pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
+/// Tunes by options of which some are `given`, writes files and prints the report, also when
+/// interrupted on the way.
+pub(crate) fn run(args: &TuneArgs, given: &ArgMatches, console: Console) -> Result<ExitCode> {
     args.check()?;
     args.checkpoint.check()?;
     // Files are found writable before the work begins.
@@ -383,7 +336,7 @@ pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
     let plot_file = args.plot.create()?;
     let page_file = args.html.as_deref().map(OutputFile::create).transpose()?;
     let interrupt = Interrupt::install(console)?;
-    let input = Input::read(args, console)?;
+    let input = read(args, console)?;
 
     let begin = Instant::now();
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
@@ -407,6 +360,7 @@ pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
     let mut watch = Watch {
         console,
         interrupt: &interrupt,
+        style: STYLE,
         checkpointer: args.checkpoint.checkpointer(record)?,
         bar: None,
     };
@@ -431,8 +385,10 @@ pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
     let test_sizes = input.test.as_ref();
     let test_sizes = test_sizes.map(|test| TestSizes::new(test, &metrics, &args.rules.rules()));
     let folds = judged.is_some() || matches!(options.evidence, Evidence::Folds { .. });
-    let seed_matters = folds || !args.seed_given;
-    warn(&tuned, &selection, &options, seed_matters, console);
+    if !folds {
+        warn_of_seed(given, &selection, console);
+    }
+    warn(&tuned, &selection, &options, console);
     data::warn_of_few_queries(train.queries().len(), console);
     let report = Report {
         tuned: &tuned,
@@ -466,7 +422,7 @@ pub(crate) fn run(args: &TuneArgs, console: Console) -> Result<ExitCode> {
     };
     let saved: Result<()> = save();
     print_report(args.json, &report.document(), || report.text())?;
-    // What was found is printed even if it could not be saved.
+    // Results are printed even if they could not be saved.
     saved?;
     Ok(interrupt.code().unwrap_or(ExitCode::SUCCESS))
 }
@@ -487,7 +443,8 @@ fn judged(
     let mut watch = Watch {
         console,
         interrupt,
-        // What is selected without a fold is no part of the choice.
+        style: STYLE,
+        // The selections without a fold have no part in the choice.
         checkpointer: None,
         bar: None,
     };
@@ -507,24 +464,12 @@ fn judged(
     }
 }
 
-fn warn(
-    tuned: &Tuned,
-    selection: &Selection,
-    options: &TuneOptions<'_>,
-    seed_matters: bool,
-    console: Console,
-) {
+fn warn(tuned: &Tuned, selection: &Selection, options: &TuneOptions<'_>, console: Console) {
     if tuned.interrupted {
         let models = tuned.outcomes.iter().map(|outcome| outcome.points.len());
         let models: usize = models.sum();
         console.warn(format_args!(
             "interrupted: the choice is among {models} models"
-        ));
-    }
-    if !seed_matters && selection.sampler.is_none() {
-        let strategy = selection.strategy;
-        console.warn(format_args!(
-            "--seed has no effect: {strategy} draws nothing at random without --candidates"
         ));
     }
     warn_of_lost_digits(selection.condition, Condition::Estimate, console);
@@ -539,16 +484,17 @@ fn warn(
 }
 
 /// Watches the grid: progress, checkpoints and signals.
-struct Watch<'a> {
-    console: Console,
-    interrupt: &'a Interrupt,
-    checkpointer: Option<Checkpointer<Tuning>>,
-    bar: Option<ProgressBar>,
+pub(super) struct Watch<'a> {
+    pub(super) console: Console,
+    pub(super) interrupt: &'a Interrupt,
+    pub(super) style: &'a str,
+    pub(super) checkpointer: Option<Checkpointer<Tuning>>,
+    pub(super) bar: Option<ProgressBar>,
 }
 
 impl Watch<'_> {
-    /// Takes the progress bar away, and writes what is not yet in the checkpoint.
-    fn clear(&mut self) {
+    /// Takes the progress bar away, and completes the checkpoint.
+    pub(super) fn clear(&mut self) {
         checkpoint::finish(self.checkpointer.as_mut(), "steps", self.console);
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
@@ -570,7 +516,7 @@ impl Observer for Watch<'_> {
             ..
         } = grid;
         tracing::info!(lambdas, concurrent, "tuning");
-        let bar = self.bar.insert(self.console.bar(grid.steps, STYLE));
+        let bar = self.bar.insert(self.console.bar(grid.steps, self.style));
         let what = "the steps at work".to_owned();
         self.interrupt.finishing(what, bar);
     }
@@ -584,10 +530,7 @@ impl Observer for Watch<'_> {
             bar.set_message(format!(", lambda {lambda} at {}", step.number));
             bar.inc(1);
         }
-        match self.interrupt.code() {
-            None => ControlFlow::Continue(()),
-            Some(_) => ControlFlow::Break(()),
-        }
+        self.interrupt.flow()
     }
 
     fn finished(&mut self, outcome: &Outcome) {
@@ -601,16 +544,25 @@ impl Observer for Watch<'_> {
 /// predictions, and the measures of the test data along the chosen path. The first panel has the
 /// standard error of the chosen path, and the values within one standard error of the best.
 fn figure(tuned: &Tuned, options: &TuneOptions<'_>, test: Option<&TestPath<'_>>) -> Figure {
-    let parameter = Some("lambda");
+    let several = report::several(tuned);
+    let parameter = (!several).then_some("lambda");
+    let name = |outcome: &Outcome| {
+        let lambda = power(outcome.lambda.value());
+        if several {
+            format!("{}, lambda {lambda}", report::name(outcome))
+        } else {
+            lambda
+        }
+    };
     let chosen = Some((tuned.choice.position, tuned.choice.k));
     let path = |outcome: &Outcome| {
         let steps = outcome.points.iter().map(|point| &point.step);
         let steps = steps.map(|step| (step.lqo_error, step.lqo_cindex));
-        Path::new(power(outcome.lambda.value()), steps)
+        Path::new(name(outcome), steps)
     };
     let means = |outcome: &Outcome| {
         let means = outcome.points.iter().map(|point| point.score.mean);
-        (power(outcome.lambda.value()), means.collect())
+        (name(outcome), means.collect())
     };
     let measure = match options.measure {
         Measure::SquaredError => "squared error a query".to_owned(),

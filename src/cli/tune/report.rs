@@ -9,13 +9,15 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use rankrls::greedy::{Selection, Stability};
 use rankrls::metrics::Convention;
-use rankrls::plot::{Figure, escaped};
-use rankrls::tune::{Ending, Evidence, Measure, Outcome, Rule, Score, TuneOptions, Tuned};
-use rankrls::{Dataset, Metric, TestPath};
+use rankrls::plot::{Figure, escaped, html_page};
+use rankrls::tune::{Ending, Evidence, Measure, Outcome, Point, Rule, Score, TuneOptions, Tuned};
+use rankrls::{Dataset, Metric, StrategyKind, TestPath};
 use serde::Serialize;
 
 use crate::cli::data::{Sizes, TestSizes};
-use crate::cli::output::{Object, OutputFile, by_name, format_exact, measure, number, table};
+use crate::cli::output::{
+    Object, OutputFile, by_name, format_exact, measure, number, or_blank, or_dash, table,
+};
 use crate::cli::report::SelectionReport;
 
 /// A tuned selection to be printed.
@@ -98,6 +100,9 @@ struct PathEntry<'a> {
 #[derive(Debug, Serialize)]
 struct Row<'a> {
     lambda: f64,
+    /// Where there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    strategy: Option<&'static str>,
     k: usize,
     /// The feature that was added, as the data file counts.
     feature: u64,
@@ -128,8 +133,16 @@ const COLUMNS: [(&str, Cell); 9] = [
     ("queries", |row| row.queries.to_string()),
 ];
 
-fn or_blank(value: Option<f64>) -> String {
-    value.map_or_else(String::new, |value| value.to_string())
+/// Whether there are paths of several strategies.
+pub(super) fn several(tuned: &Tuned) -> bool {
+    let mut strategies = tuned.outcomes.iter().filter_map(|outcome| outcome.strategy);
+    let first = strategies.next();
+    strategies.any(|strategy| Some(strategy) != first)
+}
+
+/// The strategy of a path; nothing where none started.
+pub(super) fn name(outcome: &Outcome) -> &'static str {
+    outcome.strategy.map_or("", StrategyKind::name)
 }
 
 impl<'a> Report<'a> {
@@ -171,9 +184,9 @@ impl<'a> Report<'a> {
         let point = outcome.points.get(k.checked_sub(1)?)?;
         let (step, score) = (&point.step, point.score);
         let names = self.dataset.names();
-        let means: Vec<Option<f64>> = point.metrics.iter().map(|score| score.mean).collect();
         Some(Row {
             lambda: outcome.lambda.value(),
+            strategy: several(self.tuned).then(|| name(outcome)),
             k,
             feature: self.dataset.index_base().written(step.feature),
             name: names.and_then(|names| names.of(step.feature)),
@@ -182,18 +195,22 @@ impl<'a> Report<'a> {
             value: score.mean,
             standard_error: score.standard_error,
             queries: score.queries,
-            metrics: by_name(&self.options.metrics, &means),
+            metrics: self.metrics(point),
             short_folds: point.short_folds,
         })
+    }
+
+    fn metrics(&self, point: &Point) -> Object<Option<f64>> {
+        let means: Vec<Option<f64>> = point.metrics.iter().map(|score| score.mean).collect();
+        by_name(&self.options.metrics, &means)
     }
 
     fn by_folds(&self) -> Option<ByFolds> {
         let outcome = self.judged?;
         let point = outcome.points.get(self.tuned.choice.k - 1)?;
-        let means: Vec<Option<f64>> = point.metrics.iter().map(|score| score.mean).collect();
         Some(ByFolds {
             score: point.score,
-            metrics: by_name(&self.options.metrics, &means),
+            metrics: self.metrics(point),
             count: outcome.folds.len(),
             seed: self.options.selection.seed,
         })
@@ -226,7 +243,7 @@ impl<'a> Report<'a> {
         let outcomes = self.tuned.outcomes.iter();
         let entry = |outcome: &'a Outcome| PathEntry {
             lambda: outcome.lambda.value(),
-            strategy: outcome.strategy.map(rankrls::StrategyKind::name),
+            strategy: outcome.strategy.map(StrategyKind::name),
             steps: outcome.points.len(),
             ending: ending(&outcome.ending),
             reason: trouble(&outcome.ending),
@@ -279,19 +296,16 @@ impl<'a> Report<'a> {
 
     /// The same as a page that needs nothing but a browser, with `figure`.
     pub(super) fn page(&self, figure: &Figure) -> String {
-        let fragment = figure.to_html_fragment();
-        // Within a page the name space goes without saying.
-        let fragment = fragment.replace(" xmlns=\"http://www.w3.org/2000/svg\"", "");
-        format!(
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <title>rankrls tune</title>\n<style>\n:root{{color-scheme:light dark}}\n\
-             body{{margin:0 auto;padding:1rem;max-width:72rem;font-family:system-ui,sans-serif}}\n\
-             pre{{overflow-x:auto}}\n</style>\n</head>\n<body>\n<main>\n\
-             {fragment}<pre tabindex=\"0\">\n{}</pre>\n<p>rankrls {}</p>\n</main>\n</body>\n</html>\n",
+        let style = ":root{color-scheme:light dark}\n\
+             body{margin:0 auto;padding:1rem;max-width:72rem;font-family:system-ui,sans-serif}\n\
+             pre{overflow-x:auto}\n";
+        let body = format!(
+            "<main>\n{}<pre tabindex=\"0\">\n{}</pre>\n<p>rankrls {}</p>\n</main>\n",
+            figure.to_html_fragment(),
             escaped(&self.text()),
             env!("CARGO_PKG_VERSION"),
-        )
+        );
+        html_page("rankrls tune", style, &body)
     }
 
     fn heading(&self) -> String {
@@ -330,19 +344,16 @@ impl<'a> Report<'a> {
             "lambda", "strategy", "steps", "best k", value, "s.e.", "one-se k", "ends",
         ];
         let mut table = table(&header);
-        let dash = || "-".to_owned();
         for path in self.paths() {
             let best = path.best.as_ref();
-            let value = best.and_then(|row| row.value);
-            let standard_error = best.and_then(|row| row.standard_error);
             table.add_row([
                 format_exact(path.lambda),
-                path.strategy.map_or_else(dash, str::to_owned),
+                or_dash(path.strategy, str::to_owned),
                 path.steps.to_string(),
-                best.map_or_else(dash, |row| row.k.to_string()),
-                value.map_or_else(dash, number),
-                standard_error.map_or_else(dash, number),
-                path.one_se.map_or_else(dash, |row| row.k.to_string()),
+                or_dash(best, |row| row.k.to_string()),
+                or_dash(best.and_then(|row| row.value), number),
+                or_dash(best.and_then(|row| row.standard_error), number),
+                or_dash(path.one_se, |row| row.k.to_string()),
                 path.ending.to_owned(),
             ]);
         }
@@ -351,48 +362,43 @@ impl<'a> Report<'a> {
 
     fn chosen(&self) -> String {
         let point = self.tuned.point();
+        let (measure_name, k) = (self.options.measure, self.tuned.choice.k);
+        let error = |score: &Score| {
+            let error = score.standard_error.map(number);
+            error.map_or_else(String::new, |error| format!(", standard error {error}"))
+        };
+        let strategy = if several(self.tuned) {
+            format!("strategy {}, ", name(self.tuned.chosen()))
+        } else {
+            String::new()
+        };
         let mut text = format!(
-            "chosen: lambda {}, {} features\n        {} {}",
+            "chosen: {strategy}lambda {}, {k} features\n        {measure_name} {}{}, {} queries",
             format_exact(self.selection.lambda.value()),
-            self.tuned.choice.k,
-            self.options.measure,
             point.score.mean.map_or_else(String::new, number),
+            error(&point.score),
+            point.score.queries,
         );
-        if let Some(error) = point.score.standard_error {
-            let _ = write!(text, ", standard error {}", number(error));
-        }
-        let _ = write!(text, ", {} queries", point.score.queries);
         if self.options.evidence.is_optimistic() {
             text.push_str(" (optimistic)");
         }
         text.push('\n');
         if let Some(folds) = self.by_folds() {
-            let _ = write!(
-                text,
-                "        by {} folds, seed {}: {} {}",
-                folds.count,
-                folds.seed,
-                self.options.measure,
-                folds.score.mean.map_or_else(|| "-".to_owned(), number),
-            );
-            if let Some(error) = folds.score.standard_error {
-                let _ = write!(text, ", standard error {}", number(error));
-            }
-            text.push('\n');
-        }
-        let metrics = self.options.metrics.iter().zip(&point.metrics);
-        let other = |(metric, _): &(&Metric, _)| Measure::Metric(**metric) != self.options.measure;
-        for (metric, score) in metrics.filter(other) {
-            let mean = score.mean.map_or_else(|| "-".to_owned(), number);
-            let error = score.standard_error;
-            let error = error.map_or_else(String::new, |error| {
-                format!(", standard error {}", number(error))
-            });
             let _ = writeln!(
                 text,
-                "        {metric} {mean}{error}, {} queries",
-                score.queries
+                "        by {} folds, seed {}: {measure_name} {}{}",
+                folds.count,
+                folds.seed,
+                or_dash(folds.score.mean, number),
+                error(&folds.score),
             );
+        }
+        for (metric, score) in self.options.metrics.iter().zip(&point.metrics) {
+            if Measure::Metric(*metric) != measure_name {
+                let (mean, queries) = (or_dash(score.mean, number), score.queries);
+                let error = error(score);
+                let _ = writeln!(text, "        {metric} {mean}{error}, {queries} queries");
+            }
         }
         if let Some(stability) = self.stability() {
             let _ = write!(
@@ -419,6 +425,10 @@ impl<'a> Report<'a> {
             .map(|(title, _)| (*title).to_owned())
             .collect();
         titles.extend(metrics.chain(["short_folds", "note"].map(str::to_owned)));
+        let several = several(self.tuned);
+        if several {
+            titles.insert(1, "strategy".to_owned());
+        }
         writer.write_record(&titles)?;
         for outcome in &self.tuned.outcomes {
             if outcome.points.is_empty() {
@@ -430,6 +440,9 @@ impl<'a> Report<'a> {
             for row in self.rows(outcome) {
                 let last = row.k == outcome.points.len();
                 let mut cells: Vec<String> = COLUMNS.iter().map(|(_, cell)| cell(&row)).collect();
+                if several {
+                    cells.insert(1, name(outcome).to_owned());
+                }
                 cells.extend(row.metrics.0.iter().map(|&(_, value)| or_blank(value)));
                 cells.push(row.short_folds.to_string());
                 cells.push(if last { note(outcome) } else { String::new() });
@@ -452,7 +465,7 @@ fn ending(ending: &Ending) -> &'static str {
     }
 }
 
-/// What there is to say of a path that is shorter than was asked for through no choice.
+/// Why a path is shorter than the options and the rule make it.
 fn trouble(ending: &Ending) -> Option<String> {
     match ending {
         Ending::Refused { reason } => Some(reason.clone()),

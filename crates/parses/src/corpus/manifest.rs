@@ -1,5 +1,6 @@
 //! What became of the sentences, and what was written: the manifest.
 
+use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
 use rankrls_files::{ReadError, hash_text, read_whole};
@@ -328,25 +329,38 @@ pub enum ManifestError {
 }
 
 /// What has become of a file.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// It has the text that was written.
     Intact,
-    /// It has another text, whose BLAKE3 hash this is.
-    Changed(String),
+    /// It has another text.
+    Changed,
     /// It cannot be read.
-    Unreadable(ReadError),
+    Unreadable,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(formatter)
+    }
 }
 
 /// A file of a manifest and what has become of it.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct Checked<'a> {
     /// What the file is for: `train`, `test`, `names` or `arcs`.
     pub role: &'static str,
-    /// What the manifest says.
-    pub listed: &'a FileHash,
+    /// Its name.
+    pub file: &'a str,
     /// What is there.
     pub verdict: Verdict,
+    /// BLAKE3 hash of the text that was written.
+    pub expected: &'a str,
+    /// Hash of the text that is there, if it can be read.
+    pub found: Option<String>,
+    /// Why it cannot be read.
+    pub error: Option<String>,
 }
 
 /// What is read of a manifest. Others may have more in it.
@@ -424,19 +438,24 @@ impl Listing {
 
     /// Hashes the files in `folder`, that of the manifest. Takes time in proportion to their text
     /// and little memory.
-    pub fn check(&self, folder: &Path) -> Vec<Checked<'_>> {
-        let verdict = |listed: &FileHash| match hash_text(&folder.join(&listed.file)) {
-            Err(error) => Verdict::Unreadable(error),
-            Ok(hash) if hash.eq_ignore_ascii_case(&listed.blake3) => Verdict::Intact,
-            Ok(hash) => Verdict::Changed(hash),
-        };
-        self.files()
-            .map(|(role, listed)| Checked {
+    pub fn check<'a>(&'a self, folder: &Path) -> Vec<Checked<'a>> {
+        let check = |(role, listed): (_, &'a FileHash)| {
+            let hash = hash_text(&folder.join(&listed.file));
+            let verdict = match &hash {
+                Ok(hash) if hash.eq_ignore_ascii_case(&listed.blake3) => Verdict::Intact,
+                Ok(_) => Verdict::Changed,
+                Err(_) => Verdict::Unreadable,
+            };
+            Checked {
                 role,
-                listed,
-                verdict: verdict(listed),
-            })
-            .collect()
+                file: &listed.file,
+                verdict,
+                expected: &listed.blake3,
+                error: hash.as_ref().err().map(ToString::to_string),
+                found: hash.ok(),
+            }
+        };
+        self.files().map(check).collect()
     }
 }
 
@@ -476,14 +495,14 @@ mod tests {
             let listing = parse(&manifest("x.svm", &hash)).unwrap();
             listing.check(folder.path()).remove(0).verdict
         };
-        assert!(matches!(verdict(), Verdict::Unreadable(_)));
+        assert!(matches!(verdict(), Verdict::Unreadable));
         fs::write(folder.path().join("x.svm"), text).unwrap();
         assert!(matches!(verdict(), Verdict::Intact));
         let compressed = zstd::encode_all(&text[..], 3).unwrap();
         fs::write(folder.path().join("x.svm"), compressed).unwrap();
         assert!(matches!(verdict(), Verdict::Intact));
         fs::write(folder.path().join("x.svm"), b"1 qid:a 1:2\n").unwrap();
-        assert!(matches!(verdict(), Verdict::Changed(_)));
+        assert!(matches!(verdict(), Verdict::Changed));
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub use manifest::{
     CandidateFile, Checked, FileHash, Files, Listing, Manifest, ManifestError,
     Options as ManifestOptions, Parser, Part, Reason, Sentences, Skipped, Sources, Spread, Verdict,
 };
+#[cfg(feature = "clap")]
+pub use options::variant;
 pub use options::{
     BuildError, BuildOptions, Compression, InvalidShare, Labels, Malformed, Punctuation, Share,
     Values,

@@ -14,6 +14,7 @@ use crate::treebank::TreebankError;
 /// What the label of a candidate compares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Labels {
     /// Arcs.
     #[default]
@@ -25,6 +26,7 @@ pub enum Labels {
 /// Whether arcs at punctuation count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Punctuation {
     /// They do not.
     #[default]
@@ -36,6 +38,7 @@ pub enum Punctuation {
 /// What the value of a feature is. Dense costs keep theirs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Values {
     /// How often the parse has it.
     #[default]
@@ -48,6 +51,7 @@ pub enum Values {
 
 /// How files are compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Compression {
     /// By zstd, with `.zst` at the end of their names.
     #[default]
@@ -67,37 +71,108 @@ pub enum Malformed {
     Skip,
 }
 
-/// How to build a corpus from sentences and candidate parses.
+/// How to build a corpus from sentences and candidate parses: for the library, and the arguments of
+/// a command.
 #[derive(Debug, Clone, PartialEq)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct BuildOptions {
-    /// Which features parses are described by. Default: all.
-    pub templates: Templates,
-    /// Features in fewer training sentences than this are left out. Default 1: none are.
-    pub min_count: u32,
-    /// What values are. Default: counts.
-    pub values: Values,
-    /// What labels compare. Default: arcs.
-    pub labels: Labels,
-    /// Whether arcs at punctuation count. Default: they do not.
-    pub punctuation: Punctuation,
-    /// Share of the sentences that is held out, in thousandths. Default 500; from 0 to 999.
-    pub test_share: Share,
-    /// Seed of the split. Default 1.
-    pub seed: u64,
-    /// Candidates of a sentence that are taken at the most, the first ones. Default 20; from 2 to
-    /// 1,000.
+    /// Most candidates of a sentence, the best by the parser, from 2 to 1000
+    #[cfg_attr(feature = "clap", arg(id = "linkages", long, alias = "parses"))]
+    #[cfg_attr(feature = "clap", arg(value_name = "N"))]
+    #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().candidates))]
     pub candidates: usize,
-    /// What happens at malformed sentences. Default: they are refused.
-    pub malformed: Malformed,
-    /// How files are compressed. Default: by zstd.
-    pub compression: Compression,
-    /// The names of the columns of another corpus: rows for a model of it. Nothing is trained
-    /// on then, and no sentence is left out because it has one candidate or equal labels; the
-    /// treebank may have sentences without trees, whose labels are 0. Default: none.
+    /// Features to write
+    #[cfg_attr(
+        feature = "clap",
+        arg(long, value_name = "LIST", default_value = "all")
+    )]
+    #[cfg_attr(feature = "clap", arg(help = args::templates_help()))]
+    pub templates: Templates,
+    /// Leave out features that fewer training sentences have
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().min_count))]
+    pub min_count: u32,
+    /// What values are: how often a parse has a feature, whether it has it, or how often divided
+    /// by its number of words
+    #[cfg_attr(feature = "clap", arg(long, default_value = "count"))]
+    #[cfg_attr(feature = "clap", arg(value_parser = variant::<Values>()))]
+    pub values: Values,
+    /// What labels compare: arcs, or arcs with their relations
+    #[cfg_attr(
+        feature = "clap",
+        arg(id = "label", long, default_value = "unlabelled")
+    )]
+    #[cfg_attr(feature = "clap", arg(value_parser = variant::<Labels>(), value_name = "LABEL"))]
+    pub labels: Labels,
+    /// Whether arcs at punctuation count
+    #[cfg_attr(feature = "clap", arg(long, default_value = "drop"))]
+    #[cfg_attr(feature = "clap", arg(value_parser = variant::<Punctuation>()))]
+    pub punctuation: Punctuation,
+    /// Share of the sentences to hold out, from 0 to 0.999
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE"))]
+    #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().test_share))]
+    pub test_share: Share,
+    /// Write the rows of all sentences over these columns, those of another corpus, for a model of
+    /// it; sentences may be without heads (_), and have labels of 0 then
+    // No sentence is left out then because it has one candidate or equal labels.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAMES"))]
+    #[cfg_attr(feature = "clap", arg(conflicts_with_all = ["test_share", "seed", "min_count"]))]
     pub columns: Option<PathBuf>,
-    /// Whether the arcs of the candidates are written too, a line for each row. Only with
-    /// `columns`. Default: no.
+    /// Write the arcs of the candidates too, a line for each row, to PREFIX-arcs.txt.zst
+    #[cfg_attr(feature = "clap", arg(long, requires = "columns"))]
     pub arcs: bool,
+    /// Seed of the choice of held-out sentences
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SEED"))]
+    #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().seed))]
+    pub seed: u64,
+    /// Leave malformed sentences out and report them, instead of refusing the file
+    #[cfg_attr(feature = "clap", arg(long = "skip-malformed", value_parser = args::skip()))]
+    #[cfg_attr(feature = "clap", arg(action = clap::ArgAction::SetTrue))]
+    pub malformed: Malformed,
+    /// How rows and names are compressed
+    #[cfg_attr(feature = "clap", arg(long, default_value = "zstd"))]
+    #[cfg_attr(feature = "clap", arg(value_parser = variant::<Compression>()))]
+    pub compression: Compression,
+}
+
+/// Parses one of the names of an enum, whose documentation stays out of the help.
+#[cfg(feature = "clap")]
+pub fn variant<T: clap::ValueEnum + Clone + Send + Sync + 'static>()
+-> impl clap::builder::TypedValueParser<Value = T> {
+    use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+    let values = T::value_variants().iter();
+    let values = values.filter_map(clap::ValueEnum::to_possible_value);
+    PossibleValuesParser::new(values.map(|value| value.help(None)))
+        .try_map(|name| T::from_str(&name, false))
+}
+
+/// Parsers and texts of the options on the command line.
+#[cfg(feature = "clap")]
+mod args {
+    use clap::builder::{BoolValueParser, TypedValueParser};
+
+    use super::Malformed;
+    use crate::corpus::TABLE;
+
+    pub(super) fn templates_help() -> String {
+        let names: Vec<&str> = TABLE.iter().map(|template| template.name).collect();
+        format!(
+            "Features to write: all, or templates with commas between them: {}",
+            names.join(", ")
+        )
+    }
+
+    pub(super) fn skip() -> impl TypedValueParser<Value = Malformed> {
+        let malformed = |skip| {
+            if skip {
+                Malformed::Skip
+            } else {
+                Malformed::Refuse
+            }
+        };
+        BoolValueParser::new().map(malformed)
+    }
 }
 
 impl Default for BuildOptions {

@@ -12,6 +12,7 @@ use crate::treebank::{self, NBest, Sentence, TreebankError, brackets, conllu};
 
 /// How candidates are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum CandidateFormat {
     /// [CoNLL-U](conllu), several parses a sentence.
     Conllu,

@@ -26,17 +26,27 @@ const PATIENCE: u64 = 200_000;
 
 /// What treebank to draw.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct TreebankOptions {
-    /// Sentences, all different. Default 240; from 1 to 1,000,000.
+    /// Sentences, all different, from 1 to 1000000
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().sentences))]
     pub sentences: usize,
-    /// Seed of preferences and sentences. Default 1.
+    /// Seed of preferences and sentences
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SEED"))]
+    #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().seed))]
     pub seed: u64,
-    /// Fewest words a sentence, the full stop not counted. Default 10; at least 1.
+    /// Fewest words of a sentence, from 1 to --max-length; the full stop does not count
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().min_length))]
     pub min_length: usize,
-    /// Most words a sentence. Default 18; from 6 to 60, and not below `min_length`.
+    /// Most words of a sentence, from 6 to 60
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().max_length))]
     pub max_length: usize,
-    /// How many of a hundred words follow the preferences of the words that govern them. Default
-    /// 95; from 0 to 100.
+    /// Percentage of words that follow the preferences of their governors, from 0 to 100
+    #[cfg_attr(feature = "clap", arg(long, value_name = "PERCENT"))]
+    #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().attraction))]
     pub attraction: u32,
 }
 

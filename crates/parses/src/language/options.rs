@@ -20,28 +20,44 @@ pub(super) const MAX_VOCABULARY: usize = 1 << 21;
 /// };
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 pub struct CorpusOptions {
-    /// Rows (candidate parses) of the corpus: exactly this many. Default 2,000; at least 2,
-    /// and even when `max_parses` is 2, since every sentence has two rows or more.
+    /// Rows (candidate parses), exactly this many; from 2
+    // Even where `max_parses` is 2, since every sentence has two rows or more.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().rows))]
     pub rows: usize,
-    /// Columns (features) that shall occur at the least, or `None` (the default) for as many
-    /// as the vocabulary gives. They are reached by doubling the vocabulary, so that there may
-    /// be a good deal more of them.
+    /// Columns (features) at the least, for which the vocabulary is enlarged [default: as many as
+    /// the vocabulary gives]
+    // They are reached by doubling the vocabulary, so that there may be a good deal more of them.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub columns: Option<usize>,
-    /// Seed of lexicon and sentences. Default 1.
+    /// Seed of words and sentences
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SEED"))]
+    #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().seed))]
     pub seed: u64,
-    /// Words in the open classes, which a few dozen function words join. Default 2,000; from
-    /// 100 to 2,097,152. With `columns` it is where the doubling begins.
+    /// Nouns, verbs, adjectives and adverbs in all, from 100 to 2097152
+    // A few dozen function words join them. With `columns` it is where the doubling begins.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().vocabulary))]
     pub vocabulary: usize,
-    /// Most candidate parses a sentence. Default 20; from 2 to 1,000.
+    /// Most parses of a sentence, from 2 to 1000
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().max_parses))]
     pub max_parses: usize,
-    /// Fewest words a sentence. Default 8; at least 1.
+    /// Fewest words of a sentence, from 1 to --max-length
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().min_length))]
     pub min_length: usize,
-    /// Most words a sentence. Default 24; from 6 to 60, and not below `min_length`. Time and
-    /// non-zeros a row grow with it.
+    /// Most words of a sentence, from 6 to 60
+    // Time and non-zeros a row grow with it.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
+    #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().max_length))]
     pub max_length: usize,
-    /// How many of a hundred words follow the preferences of the words that govern them.
-    /// Default 90; from 0 (word features say nothing about attachment) to 100.
+    /// Percentage of words that follow the preferences of their governors, from 0 (words tell
+    /// nothing of attachment) to 100
+    #[cfg_attr(feature = "clap", arg(long, value_name = "PERCENT"))]
+    #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().attraction))]
     pub attraction: u32,
 }
 
