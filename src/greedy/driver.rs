@@ -12,6 +12,7 @@ use super::{
 };
 use crate::columns::ColumnClasses;
 use crate::data::Column;
+use crate::interrupt::heed;
 
 /// A selection in single steps. [`select`](super::select()) does the whole job.
 ///
@@ -182,6 +183,7 @@ impl<'a> Greedy<'a> {
     /// Judges the candidates for the next step, and says what that took. The contest is empty when
     /// none is left.
     pub fn propose(&mut self) -> (Contest, Work) {
+        heed();
         let round = Round {
             candidates: self.candidates,
             state: &self.state,

@@ -21,6 +21,7 @@ use crate::greedy::block::{BlockRanking, BlockTerms, QuerySums};
 use crate::greedy::contest::error_left;
 use crate::greedy::strategy::Facts;
 use crate::greedy::{Contest, Entrant, LastStep, RankingCriterion, Round, State, Strategy, Work};
+use crate::interrupt::heed;
 use crate::kernels::{self, LANES, Lanes};
 
 pub(super) const FACTS: Facts = Facts {
@@ -161,6 +162,7 @@ impl Block {
 
     /// Brings the caches up to date with `pending` and returns the gain of each candidate.
     fn advance(&mut self, candidates: &ColumnClasses, state: &State, pending: &LastStep) -> Lanes {
+        heed();
         if self.u.is_empty() {
             self.fill(candidates, state);
         }
