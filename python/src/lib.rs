@@ -2,6 +2,11 @@
 //! see is in `rankrls/*.py`, which checks what Python can check; names and units are those of the
 //! library.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "PyO3 hands arguments over by value"
+)]
+
 mod data;
 mod errors;
 mod files;

@@ -53,7 +53,9 @@ impl Observer for Steps<'_, '_> {
             }
             let mut paths = self.taken.iter_mut().rev();
             let path = paths.find(|(lambda, _)| *lambda == step.lambda);
-            path.map(|(_, steps)| steps.push(step.step.clone()));
+            if let Some((_, steps)) = path {
+                steps.push(step.step.clone());
+            }
         }
         let (lambda, fold, number) = (step.lambda.value(), step.fold, step.number);
         let (feature, error) = (step.step.feature, step.step.lqo_error);
@@ -111,9 +113,10 @@ pub(crate) fn tune<'py>(
     let json = |error: serde_json::Error| value(error);
     let rules: Rules = serde_json::from_str(&grid.rules).map_err(json)?;
     let rule: Rule = serde_json::from_str(&grid.rule).map_err(json)?;
-    let metrics = match grid.metrics.is_empty() {
-        true => Vec::new(),
-        false => parse_list(&grid.metrics.join(",")).map_err(value)?,
+    let metrics = if grid.metrics.is_empty() {
+        Vec::new()
+    } else {
+        parse_list(&grid.metrics.join(",")).map_err(value)?
     };
     let strategies = grid
         .strategies
@@ -156,7 +159,7 @@ pub(crate) fn tune<'py>(
         let stability: Vec<Option<f64>> = tuned
             .outcomes
             .iter()
-            .map(|outcome| Some(outcome.stability(tuned.choice.k, candidates.len())?.index?))
+            .map(|outcome| outcome.stability(tuned.choice.k, candidates.len())?.index)
             .collect();
         Ok((tuned, model, stability))
     })?;
