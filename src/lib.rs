@@ -51,6 +51,7 @@ pub mod memory;
 pub mod metrics;
 pub mod model;
 mod names;
+mod objective;
 #[cfg(feature = "plot")]
 pub mod plot;
 pub mod ridge;
@@ -67,6 +68,7 @@ pub use lambda::{InvalidLambda, Lambda};
 pub use metrics::{Convention, Metric};
 pub use model::{GreedyRankRls, Model, ModelError, RankRls};
 pub use names::UnknownName;
+pub use objective::Objective;
 pub use ridge::{Solver, TrainError, TrainOptions};
 pub use tune::tune;
 

@@ -1,0 +1,36 @@
+//! Which pairs of examples are to be ordered.
+
+use serde::{Deserialize, Serialize};
+
+use crate::names::names;
+
+/// Which pairs of examples a model is to order, and what each of them counts.
+///
+/// | objective | loss | the same as |
+/// |---|---|---|
+/// | `query` | `sum_Q 1/|Q| sum_{i<j in Q} ((y_i - y_j) - (f_i - f_j))^2` | ridge regression on what is centred in every query |
+/// | `global` | `sum_{i<j} ((y_i - y_j) - (f_i - f_j))^2` over all examples | one query and ridge parameter `lambda / m` |
+/// | `pairs` | `sum_p c_p (g_p - (f_s - f_e))^2` over given preferences of `s` to `e` | |
+///
+/// Under `global` a model without `h` of the examples has ridge parameter `lambda / (m - h)`, as in
+/// RLScore: the loss is a sum over pairs, of which fewer are left.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Objective {
+    /// Pairs within queries (`QueryRankRLS`).
+    #[default]
+    Query,
+    /// All pairs, whatever their queries (`GlobalRankRLS`).
+    Global,
+    /// Given pairs (`PPRankRLS`).
+    Pairs,
+}
+
+names!(Objective, "objective", Query => "query", Global => "global", Pairs => "pairs");
+
+impl Objective {
+    /// Whether it is `query`, which is not written where it would be.
+    pub fn is_query(&self) -> bool {
+        *self == Self::Query
+    }
+}
