@@ -66,10 +66,10 @@ pub use greedy::{
 };
 pub use lambda::{InvalidLambda, Lambda};
 pub use metrics::{Convention, Metric};
-pub use model::{GreedyRankRls, Model, ModelError, RankRls};
+pub use model::{GlobalRankRls, GreedyRankRls, Model, ModelError, PairwiseRankRls, RankRls};
 pub use names::UnknownName;
 pub use objective::Objective;
-pub use ridge::{Solver, TrainError, TrainOptions};
+pub use ridge::{HoldOut, Kernel, Solver, TrainError, TrainOptions};
 pub use tune::tune;
 
 #[cfg(doctest)]

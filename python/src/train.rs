@@ -50,7 +50,7 @@ pub(crate) fn train<'py>(
         params = params.solver(parsed("solver", &options.solver)?);
     }
     if let Some(scheme) = &options.holdout {
-        let scheme: rankrls::ridge::HoldoutScheme = parsed("holdout", scheme)?;
+        let scheme: rankrls::ridge::HoldOut = parsed("holdout", scheme)?;
         params = params.holdout(scheme.seed(options.seed));
     }
     if let Some(limit) = options.max_memory.or_else(rankrls::memory::budget) {

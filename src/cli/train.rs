@@ -1,27 +1,35 @@
 //! `rankrls train`.
 
 use std::fmt::Write as _;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result, bail};
 use clap::Args;
 use rankrls::data::LabelScale;
+use rankrls::data::read::{PreferenceLine, read_names, read_preferences, read_rows};
+use rankrls::metrics::{Convention, Metric, Rules};
 use rankrls::model::{FeatureChoice, read_features};
+use rankrls::plot::{self, Figure, LinePlot, Scale as PlotScale, Series};
 use rankrls::ridge::{
-    Convergence, HOLDOUT_TOLERANCE, Holdout, HoldoutScheme, RidgeProblem, TOLERANCE, TrainError,
-    TrainOptions, Trained,
+    Cell, Fit, GridOutcome, Groups, HOLDOUT_TOLERANCE, HoldOut, Holding, Holdout, Kernel,
+    KernelError, KernelKind, Preference, Preferences, TOLERANCE, TrainError, TrainGrid,
+    TrainOptions, draw_basis,
 };
-use rankrls::{ColumnClasses, Dataset, Lambda, Model, QueryWeight, Scale, Solver, memory};
+use rankrls::tune::Measure;
+use rankrls::{
+    ColumnClasses, Dataset, Lambda, Model, Objective, QueryWeight, Scale, Solver, memory,
+};
 use serde::Serialize;
 
-use super::args::{Lambdas, WeightArgs, auto_or, usage};
+use super::args::{Lambdas, WeightArgs, at_least_one, auto_or, finite, usage};
 use super::console::{Condition, Console, Interrupt, warn_of_edge, warn_of_lost_digits};
-use super::data::{Sizes, TrainingData, check_one_stdin, warn_of_few_queries};
+use super::data::{Sizes, TrainingData, check_one_stdin, in_input_order, warn_of_few_queries};
 use super::output::{
-    OutputFile, format_exact, measure, number, or_blank, or_dash, print_report, table,
+    self, OutputFile, PlotArgs, format_exact, number, or_blank, or_dash, print_report, table,
 };
 
 /// Train RankRLS on all features, or on given ones, without selection
@@ -42,7 +50,10 @@ Examples:
   rankrls train train.svm --lambda 0.25,1,4,16 --json
   rankrls train train.svm --lambda 2^-4..2^10:2
   rankrls train train.svm --lambda 1 --features model.json -o given.json
-  rankrls train train.svm --lambda 1 --holdout folds:3 --seed 7")]
+  rankrls train train.svm --lambda 1 --holdout folds:3 --seed 7
+  rankrls train train.svm --kernel gaussian --gamma 2^-9..2^-1:2 --plot surface.svg
+  rankrls train rows.svm --objective global --holdout lpo --measure cindex
+  rankrls train rows.svm --objective pairs --pairs preferences.txt -o model.json")]
 pub(crate) struct TrainArgs {
     /// Ridge parameters above 0, separated by commas: numbers such as 0.25, powers such as 2^-3,
     /// and ranges of powers such as 2^-4..2^10 or 2^-4..2^10:2. Of several, the model is that of
@@ -61,11 +72,26 @@ pub(crate) struct TrainArgs {
     /// Scale of the training labels within each query, as for select; errors are in its units
     #[arg(long, value_name = "SCALE", value_enum, default_value = "raw")]
     labels: LabelScale,
-    /// Queries to predict by models that have not seen them: lqo, every query; folds:N, N groups of
-    /// queries drawn at random; none [default: lqo, or folds:5 where solver cg would take long]
+    #[command(flatten)]
+    objective: ObjectiveArgs,
+    #[command(flatten)]
+    kernel: KernelArgs,
+    /// Rows to predict by models that have not seen them: lqo, every query; lpo, every pair of rows of
+    /// a query, or every preference; folds:N, N groups of queries, of the rows of a single query, or of
+    /// preferences, drawn at random; folds:FILE, with a fold a line for each row or preference; none
+    /// [default: lqo, or folds:5 where solver cg would take long; lpo with other objectives, or folds:5
+    /// where that would take long]
     #[arg(long, value_name = "SCHEME")]
     holdout: Option<HoldoutChoice>,
-    /// Seed of the random draw
+    /// Write the hold-out predictions of the model to this file: one a row of DATA, or one a
+    /// preference; for lpo, two row numbers and two predictions a line
+    #[arg(long, value_name = "FILE")]
+    holdout_scores: Option<PathBuf>,
+    /// What the best of several models is chosen by: squared, the hold-out error, or a measure of the
+    /// hold-out predictions
+    #[arg(long, value_name = "NAME", default_value = "squared")]
+    measure: Measure,
+    /// Seed of random draws
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
     #[command(flatten)]
@@ -73,6 +99,8 @@ pub(crate) struct TrainArgs {
     /// Write the model to this file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    #[command(flatten)]
+    plot: PlotArgs,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -81,67 +109,234 @@ pub(crate) struct TrainArgs {
 /// Ridge parameters where none are given.
 const GRID: &str = "2^-2..2^10:2";
 
-/// A hold-out scheme, or none.
+/// What `--holdout` names.
 #[derive(Debug, Clone)]
-struct HoldoutChoice(Option<HoldoutScheme>);
+enum HoldoutChoice {
+    Nothing,
+    Scheme(HoldOut),
+    /// A file with the fold of every row.
+    File(PathBuf),
+}
 
 impl FromStr for HoldoutChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
         if text == "none" {
-            return Ok(Self(None));
+            return Ok(Self::Nothing);
         }
-        let scheme = text.parse().map(|scheme| Self(Some(scheme)));
-        scheme.map_err(|_| format!("expected one of {}, none", HoldoutScheme::names()))
+        match (text.parse(), text.strip_prefix("folds:")) {
+            (Ok(scheme), _) => Ok(Self::Scheme(scheme)),
+            (Err(_), Some(path)) if !path.is_empty() && path.parse::<f64>().is_err() => {
+                Ok(Self::File(path.into()))
+            }
+            _ => Err(format!(
+                "expected one of {}, folds:FILE, none",
+                HoldOut::NAMES
+            )),
+        }
     }
 }
 
+/// What `--basis` names.
+#[derive(Debug, Clone)]
+enum BasisChoice {
+    Count(usize),
+    File(PathBuf),
+}
+
+impl FromStr for BasisChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(0) => Err("expected a number of rows from 1 on, or a file".to_owned()),
+            Ok(count) => Ok(Self::Count(count)),
+            Err(_) => Ok(Self::File(text.into())),
+        }
+    }
+}
+
+/// Which pairs are to be ordered.
+#[derive(Debug, Args)]
+struct ObjectiveArgs {
+    /// Pairs of rows to order: query, those of the same query; global, all; pairs, those of --pairs
+    #[arg(long, value_name = "NAME", default_value = "query")]
+    objective: Objective,
+    /// Preferences, PREFERRED OTHER [MAGNITUDE [WEIGHT]] a line: rows of DATA from 1 on
+    #[arg(long, value_name = "FILE")]
+    pairs: Option<PathBuf>,
+}
+
+/// Similarities of rows in place of columns.
+#[derive(Debug, Args)]
+struct KernelArgs {
+    /// Kernel: linear, x.z; gaussian, exp(-gamma |x-z|^2); polynomial, (gamma x.z + coef0)^degree;
+    /// precomputed, where column j of DATA has the values with row j of the training data
+    #[arg(long, value_name = "NAME", default_value = "linear")]
+    kernel: KernelKind,
+    /// Gamma of the kernel, a list as of --lambda: of several, the model has that of the least
+    /// hold-out error [default: 1]
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    gamma: Vec<Lambdas>,
+    /// Degree of --kernel polynomial [default: 2]
+    #[arg(long, value_name = "D", value_parser = at_least_one)]
+    degree: Option<usize>,
+    /// Constant of --kernel polynomial, 0 or more [default: 0]
+    #[arg(long, value_name = "C", value_parser = finite, allow_negative_numbers = true)]
+    coef0: Option<f64>,
+    /// Reduced set: a number of rows drawn by --seed, or a file with a row of DATA a line, from 1 on.
+    /// The model is over the kernel with these rows alone
+    #[arg(long, value_name = "N|FILE")]
+    basis: Option<BasisChoice>,
+}
+
+impl KernelArgs {
+    /// A kernel for each gamma.
+    fn kernels(&self) -> Result<Vec<Kernel>> {
+        let gammas = self
+            .gamma
+            .iter()
+            .flat_map(|list| list.0.iter().map(|gamma| gamma.value()));
+        let mut gammas: Vec<f64> = gammas.collect();
+        let polynomial = self.kernel == KernelKind::Polynomial;
+        let refuse = |option: &str, kernels: &str| {
+            Err(usage(format_args!("{option} goes with --kernel {kernels}")))
+        };
+        match self.kernel {
+            KernelKind::Gaussian | KernelKind::Polynomial => {}
+            _ if !gammas.is_empty() => return refuse("--gamma", "gaussian or polynomial"),
+            _ => {}
+        }
+        if !polynomial && (self.degree.is_some() || self.coef0.is_some()) {
+            return refuse("--degree or --coef0", "polynomial");
+        }
+        if gammas.is_empty() {
+            gammas.push(1.0);
+        }
+        let kernel = |gamma: f64| match self.kernel {
+            KernelKind::Linear => Ok(Kernel::LINEAR),
+            KernelKind::Precomputed => Ok(Kernel::PRECOMPUTED),
+            KernelKind::Gaussian => Kernel::gaussian(gamma),
+            KernelKind::Polynomial => {
+                let degree = u32::try_from(self.degree.unwrap_or(2)).unwrap_or(u32::MAX);
+                Kernel::polynomial(gamma, self.coef0.unwrap_or(0.0), degree)
+            }
+        };
+        let kernels: Result<_, KernelError> = gammas.into_iter().map(kernel).collect();
+        kernels.map_err(usage)
+    }
+
+    /// The rows of the basis.
+    fn basis(
+        &self,
+        data: &Dataset<'_>,
+        seed: u64,
+        budget: Option<u64>,
+    ) -> Result<Option<Vec<usize>>> {
+        Ok(match &self.basis {
+            None => None,
+            Some(BasisChoice::Count(count)) => Some(draw_basis(*count, data.queries(), seed)?),
+            Some(BasisChoice::File(path)) => {
+                let rows = read_rows(path, data.rows(), budget)?;
+                let place = places(data);
+                Some(rows.into_iter().map(|row| place(row)).collect())
+            }
+        })
+    }
+}
+
+/// Where a row of the input is in `data`.
+fn places(data: &Dataset<'_>) -> impl Fn(usize) -> usize {
+    let mut places: Vec<usize> = Vec::new();
+    if let Some(input_rows) = data.input_rows() {
+        places.resize(data.rows(), 0);
+        for (place, &row) in input_rows.iter().enumerate() {
+            places[row as usize] = place;
+        }
+    }
+    move |row| places.get(row).copied().unwrap_or(row)
+}
+
 pub(crate) fn run(args: &TrainArgs, console: Console) -> Result<ExitCode> {
-    args.check()?;
+    let kernels = args.check()?;
     let output = args.output.as_deref().map(OutputFile::create).transpose()?;
+    let scores = args
+        .holdout_scores
+        .as_deref()
+        .map(OutputFile::create)
+        .transpose()?;
+    let plot = args.plot.create()?;
     let _interrupt = Interrupt::install(console)?;
     let (train, load_seconds) = args.data.train(console)?;
     let begin = Instant::now();
     let spinner = console.spinner("training".to_owned());
-    let candidates = args.classes(&train);
-    let trained = args.train(&train, &candidates, output.is_some());
+    let trained = args.train(&train, kernels);
     spinner.finish_and_clear();
-    let (best, entries) = trained?;
+    let trained = trained?;
     let train_seconds = begin.elapsed().as_secs_f64();
-    let saved = match (output, &best.model) {
-        (Some(output), Some(model)) => output.write(|writer| model.write_to(writer)),
+    let saved = match output {
+        Some(output) => output.write(|writer| trained.model.write_to(writer)),
+        None => Ok(()),
+    };
+    let best = &trained.outcome.cells[trained.outcome.best];
+    let held_out = match (scores, &best.holdout) {
+        (Some(file), Some(holdout)) => file.write(|writer| write_holdout(&train, holdout, writer)),
         _ => Ok(()),
     };
-    let report = Report {
-        schema: "rankrls.training/1",
-        lambda: best.entry.lambda,
-        solver: best.solver,
-        query_weight: args.weight.query_weight,
-        labels: args.labels,
-        scale: args.weight.scale,
-        features: args.choice(),
-        weights: best.weights,
-        data: Sizes::new(&train, &candidates.summary()),
-        lqo_error: best.entry.lqo_error,
-        lqo_cindex: best.entry.lqo_cindex,
-        holdout: best.entry.holdout,
-        lambdas: entries,
-        load_seconds,
-        train_seconds,
-        peak_rss_bytes: memory::peak(),
-    };
+    let drawn = plot.map_or(Ok(()), |file| file.write(args.figure(&trained.outcome)));
+    let report = args.report(&trained, load_seconds, train_seconds);
     report.warn(console);
     print_report(args.json, &report, || report.text())?;
     // Results are printed even if they could not be saved.
-    saved?;
+    saved.and(held_out).and(drawn)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A model, and how it was found.
+struct TrainedModel {
+    outcome: GridOutcome,
+    model: Model,
+    /// Features with a weight.
+    weights: usize,
+    sizes: Sizes,
+}
+
+/// Predictions for each row in input order; for each pair, its rows from 1 on and a prediction for
+/// each.
+fn write_holdout(data: &Dataset<'_>, holdout: &Holdout, writer: &mut dyn Write) -> io::Result<()> {
+    if holdout.pairs.is_empty() {
+        let in_order = match holdout.predictions.len() == data.rows() {
+            true => in_input_order(data, holdout.predictions.clone()),
+            // Of preferences.
+            false => holdout.predictions.clone(),
+        };
+        return in_order
+            .iter()
+            .try_for_each(|score| writeln!(writer, "{score:.16e}"));
+    }
+    let input = |row: u32| data.input_rows().map_or(row, |rows| rows[row as usize]) + 1;
+    holdout.pairs.iter().try_for_each(|pair| {
+        let ([first, second], [a, b]) = (pair.rows.map(input), pair.predictions);
+        writeln!(writer, "{first} {second} {a:.16e} {b:.16e}")
+    })
 }
 
 /// Results, in the schema `rankrls.training/1`.
 #[derive(Debug, Serialize)]
 struct Report {
     schema: &'static str,
+    #[serde(skip_serializing_if = "Objective::is_query")]
+    objective: Objective,
+    /// Null: of the columns themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernel: Option<Kernel>,
+    /// Rows that the kernel model is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    basis: Option<usize>,
+    /// What the best model was chosen by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measure: Option<Metric>,
     lambda: f64,
     solver: Solver,
     query_weight: QueryWeight,
@@ -157,7 +352,10 @@ struct Report {
     lqo_error: Option<f64>,
     lqo_cindex: Option<f64>,
     holdout: Option<HoldoutReport>,
-    /// Every ridge parameter, in the order of the list.
+    /// Position of the best among the following.
+    #[serde(skip)]
+    best: usize,
+    /// Every ridge parameter, in the order of the list, with each gamma.
     lambdas: Vec<Entry>,
     load_seconds: f64,
     train_seconds: f64,
@@ -172,6 +370,9 @@ struct HoldoutReport {
     seed: Option<u64>,
     cindex: Option<f64>,
     squared: f64,
+    /// The measure to choose by, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    measure: Option<f64>,
     /// The largest residual of the models, if conjugate gradients found them.
     residual: Option<f64>,
 }
@@ -179,6 +380,8 @@ struct HoldoutReport {
 /// One ridge parameter.
 #[derive(Debug, Clone, Serialize)]
 struct Entry {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gamma: Option<f64>,
     lambda: f64,
     /// No less than the condition number; null if it is beyond all numbers.
     condition: f64,
@@ -190,31 +393,57 @@ struct Entry {
     residual: Option<f64>,
 }
 
-/// The best model so far.
-struct Best {
-    solver: Solver,
-    entry: Entry,
-    model: Option<Model>,
-    /// Features with a weight.
-    weights: usize,
-}
-
 impl TrainArgs {
-    /// Refuses mistakes that the parser cannot see.
-    fn check(&self) -> Result<()> {
+    /// Refuses mistakes that the parser cannot see; else the kernels.
+    fn check(&self) -> Result<Vec<Kernel>> {
+        let holdout = match &self.holdout {
+            Some(HoldoutChoice::File(path)) => Some(path),
+            _ => None,
+        };
+        let basis = match &self.kernel.basis {
+            Some(BasisChoice::File(path)) => Some(path),
+            _ => None,
+        };
         check_one_stdin(&[
             Some(&self.data.path),
             self.data.names.as_ref(),
             self.features.as_ref(),
+            self.objective.pairs.as_ref(),
+            holdout,
+            basis,
         ])?;
         self.data.read.check(1)?;
-        let none = matches!(self.holdout, Some(HoldoutChoice(None)));
-        if none && self.lambdas().count() > 1 {
+        self.plot.check(self.output.as_deref())?;
+        let kernels = self.kernel.kernels()?;
+        let none = matches!(self.holdout, Some(HoldoutChoice::Nothing));
+        if none && self.lambdas().count() * kernels.len() > 1 {
             return Err(usage(
                 "--holdout none cannot tell which lambda is best: expected a single --lambda",
             ));
         }
-        Ok(())
+        if none && self.holdout_scores.is_some() {
+            return Err(usage(
+                "--holdout none has no predictions for --holdout-scores",
+            ));
+        }
+        let pairs = self.objective.objective == Objective::Pairs;
+        if pairs != self.objective.pairs.is_some() {
+            return Err(usage("--objective pairs and --pairs FILE go together"));
+        }
+        if !self.objective.objective.is_query() && self.weight.query_weight != QueryWeight::Uniform
+        {
+            return Err(usage("--query-weight goes with --objective query"));
+        }
+        if pairs && !self.labels.is_raw() {
+            return Err(usage(
+                "--labels has nothing to scale: --pairs are learnt from",
+            ));
+        }
+        let linear = self.kernel.kernel == KernelKind::Linear && basis.is_none();
+        if !self.weight.scale.is_none() && !(linear && self.kernel.basis.is_none()) {
+            return Err(usage("--scale goes with --kernel linear, without --basis"));
+        }
+        Ok(kernels)
     }
 
     /// The ridge parameters, as given.
@@ -225,6 +454,7 @@ impl TrainArgs {
     /// How to train.
     fn options(&self) -> TrainOptions {
         let mut options = TrainOptions::new()
+            .objective(self.objective.objective)
             .query_weight(self.weight.query_weight)
             .labels(self.labels)
             .scale(self.weight.scale)
@@ -238,10 +468,6 @@ impl TrainArgs {
         options
     }
 
-    fn classes(&self, data: &Dataset<'_>) -> ColumnClasses {
-        ColumnClasses::scaled(data, QueryWeight::Uniform, self.weight.scale)
-    }
-
     fn choice(&self) -> FeatureChoice {
         match self.features {
             Some(_) => FeatureChoice::Given,
@@ -249,27 +475,101 @@ impl TrainArgs {
         }
     }
 
-    /// The best model, which is kept on demand, and all ridge parameters.
-    fn train(
-        &self,
-        train: &Dataset<'_>,
-        candidates: &ColumnClasses,
-        keep: bool,
-    ) -> Result<(Best, Vec<Entry>)> {
-        let mut options = self.options();
-        let (held, queries) = (train.memory(), train.queries().len());
-        if let Some(HoldoutChoice(Some(scheme))) = &self.holdout {
-            let groups = scheme.seed(self.seed).groups(queries)?;
-            options = options.largest_group(groups.largest(train.queries()));
-        }
+    /// The preferences among the rows of `data`.
+    fn preferences(&self, data: &Dataset<'_>) -> Result<Option<Preferences>> {
+        let Some(path) = &self.objective.pairs else {
+            return Ok(None);
+        };
+        let place = places(data);
+        let lines = read_preferences(path, data.rows(), self.data.read.budget())?;
+        let preference = |([preferred, other], magnitude, weight): PreferenceLine| Preference {
+            preferred: place(preferred as usize) as u32,
+            other: place(other as usize) as u32,
+            magnitude,
+            weight,
+        };
+        let list = lines.into_iter().map(preference).collect();
+        let preferences = Preferences::new(list, data.rows());
+        Ok(Some(
+            preferences.with_context(|| path.display().to_string())?,
+        ))
+    }
+
+    /// What to hold out of `data`, or of so many preferences.
+    fn holding(&self, data: &Dataset<'_>, preferences: Option<usize>) -> Result<Holding> {
+        Ok(match &self.holdout {
+            None => Holding::Affordable,
+            Some(HoldoutChoice::Nothing) => Holding::Nothing,
+            Some(HoldoutChoice::Scheme(scheme)) => Holding::Given(scheme.clone().seed(self.seed)),
+            Some(HoldoutChoice::File(path)) => {
+                let names = read_names(path, self.data.read.budget())?;
+                let name = path.display();
+                let (what, expected) = match preferences {
+                    Some(count) => ("preference", count),
+                    None => ("row", data.rows()),
+                };
+                if names.len() != expected {
+                    let found = names.len();
+                    bail!("{name}: expected {expected} folds, one for each {what}, found {found}");
+                }
+                let names: Vec<&str> = names.iter().map(str::trim).collect();
+                if let Some(line) = names.iter().position(|name| name.is_empty()) {
+                    bail!(
+                        "{name}:{}: expected the fold of a {what}, found nothing",
+                        line + 1
+                    );
+                }
+                let in_order: Vec<&str> = match (preferences, data.input_rows()) {
+                    (None, Some(rows)) => rows.iter().map(|&row| names[row as usize]).collect(),
+                    _ => names,
+                };
+                let groups = Groups::of_rows(in_order).with_context(|| name.to_string())?;
+                let name = format!("folds:{name}");
+                Holding::Given(HoldOut::Given { name, groups })
+            }
+        })
+    }
+
+    /// The best model.
+    fn train(&self, train: &Dataset<'_>, kernels: Vec<Kernel>) -> Result<TrainedModel> {
+        let options = self.options();
+        let preferences = self.preferences(train)?;
+        let count = preferences.as_ref().map(Preferences::len);
+        let rules = Rules::from(Convention::default());
+        let grid = TrainGrid {
+            lambdas: self.lambdas().collect(),
+            kernels,
+            basis: self
+                .kernel
+                .basis(train, self.seed, self.data.read.budget())?,
+            holdout: self.holding(train, count)?,
+            keep_pairs: self.holdout_scores.is_some(),
+            measure: match self.measure {
+                Measure::SquaredError => None,
+                Measure::Metric(metric) => Some((metric, rules)),
+            },
+            preferences,
+            options,
+        };
+        let all_pairs;
+        let classes_of = if self.objective.objective.is_query() {
+            train
+        } else {
+            all_pairs = train.as_one_query()?;
+            &all_pairs
+        };
+        let classes = |data: &Dataset<'_>| {
+            ColumnClasses::scaled(data, QueryWeight::Uniform, self.weight.scale)
+        };
+        let candidates = classes(classes_of);
         let (restricted, own);
-        let problem = match &self.features {
-            None => RidgeProblem::among(train, candidates, held, &options)?,
+        let (data, found, held) = match &self.features {
+            None => (train, &candidates, train.memory()),
             Some(path) => {
                 let features = read_features(path, train.index_base(), train.width())?;
                 restricted = train.features_subset(&features)?;
-                own = self.classes(&restricted);
-                if own.is_empty() {
+                own = classes(&restricted);
+                if own.is_empty() && self.kernel.kernel == KernelKind::Linear {
                     let given = match features.len() {
                         1 => "the given feature is".to_owned(),
                         count => format!("all {count} given features are"),
@@ -279,139 +579,135 @@ impl TrainArgs {
                          the examples of a query apart"
                     );
                 }
-                let held = held + restricted.memory() + candidates.memory();
-                RidgeProblem::among(&restricted, &own, held, &options)?
+                let held = train.memory() + restricted.memory() + candidates.memory();
+                (&restricted, &own, held)
             }
         };
-        let summary = candidates.summary();
-        self.best(&problem, queries, |trained| {
-            let (weights, lambda) = (trained.weights(), trained.lambda());
-            let model = keep.then(|| {
-                let choice = self.choice();
-                Model::from_weights(&weights, choice, lambda, train, &summary, &options)
-            });
-            (model, weights.features.len())
+        let outcome = grid.train(data, held, Some(found))?;
+        let (best, summary) = (&outcome.cells[outcome.best], candidates.summary());
+        let (fit, choice) = (&outcome.fit, self.choice());
+        let mut model = Model::from_fit(
+            fit,
+            best.kernel,
+            choice,
+            best.lambda,
+            data,
+            &summary,
+            &options,
+        );
+        if let Some(names) = train.names() {
+            model = model.with_names(names);
+        }
+        Ok(TrainedModel {
+            weights: model.features().len(),
+            model,
+            sizes: Sizes::new(train, &summary),
+            outcome,
         })
     }
 
-    /// The scheme asked for, or one that is a matter of seconds; `None` where there is nothing to
-    /// train on without a query.
-    fn scheme(&self, problem: &RidgeProblem<'_>, queries: usize) -> Option<HoldoutScheme> {
-        let scheme = match &self.holdout {
-            Some(HoldoutChoice(scheme)) => *scheme,
-            None if queries < 2 => None,
-            None => Some(problem.affordable_holdout(self.lambdas().count())),
-        };
-        scheme.map(|scheme| scheme.seed(self.seed))
+    fn report(&self, trained: &TrainedModel, load_seconds: f64, train_seconds: f64) -> Report {
+        let outcome = &trained.outcome;
+        let (best, scheme) = (&outcome.cells[outcome.best], outcome.scheme.as_ref());
+        let entries: Vec<Entry> = outcome
+            .cells
+            .iter()
+            .map(|cell| Entry::new(cell, scheme))
+            .collect();
+        let entry = entries[outcome.best].clone();
+        Report {
+            schema: "rankrls.training/1",
+            objective: self.objective.objective,
+            kernel: Some(best.kernel).filter(|kernel| kernel.kind() != KernelKind::Linear),
+            basis: match &outcome.fit {
+                Fit::Kernel { rows, .. } => Some(rows.len()),
+                Fit::Linear(_) => None,
+            },
+            measure: match self.measure {
+                Measure::SquaredError => None,
+                Measure::Metric(metric) => Some(metric),
+            },
+            lambda: entry.lambda,
+            solver: outcome.solver,
+            query_weight: self.weight.query_weight,
+            labels: self.labels,
+            scale: self.weight.scale,
+            features: self.choice(),
+            weights: trained.weights,
+            data: trained.sizes.clone(),
+            lqo_error: entry.lqo_error,
+            lqo_cindex: entry.lqo_cindex,
+            holdout: entry.holdout,
+            best: outcome.best,
+            lambdas: entries,
+            load_seconds,
+            train_seconds,
+            peak_rss_bytes: memory::peak(),
+        }
     }
 
-    fn best(
-        &self,
-        problem: &RidgeProblem<'_>,
-        queries: usize,
-        model: impl Fn(&Trained<'_>) -> (Option<Model>, usize),
-    ) -> Result<(Best, Vec<Entry>)> {
-        let lambdas: Vec<Lambda> = self.lambdas().collect();
-        let scheme = self.scheme(problem, queries);
-        let groups = scheme.map(|scheme| scheme.groups(queries)).transpose()?;
-        if lambdas.len() > 1 && queries < 2 {
-            bail!(
-                "which lambda is best is not known, as {}",
-                TrainError::OneQuery
+    /// The hold-out error, or the measure, of every model: a line for each gamma over lambda.
+    fn figure(&self, outcome: &GridOutcome) -> Figure {
+        let value = |cell: &Cell| match self.measure {
+            Measure::SquaredError => cell.holdout.as_ref().map(|holdout| holdout.error),
+            Measure::Metric(_) => cell.measure,
+        };
+        let scheme = outcome
+            .scheme
+            .as_ref()
+            .map_or_else(String::new, HoldOut::to_string);
+        let label = match self.measure {
+            Measure::SquaredError => format!("hold-out error, {scheme}"),
+            Measure::Metric(metric) => format!("{metric}, {scheme}"),
+        };
+        let mut plot = LinePlot::new("lambda", label).scales(PlotScale::Log, PlotScale::Linear);
+        for cells in outcome.cells.chunk_by(|a, b| a.kernel == b.kernel) {
+            let name = cells[0].kernel.gamma().map_or_else(
+                || cells[0].kernel.kind().to_string(),
+                |gamma| format!("gamma {}", plot::power(gamma)),
             );
+            let points = cells
+                .iter()
+                .filter_map(|cell| Some((cell.lambda.value(), Some(value(cell)?))));
+            plot = plot.series(Series::new(name, points));
         }
-        let entry = |lambda: Lambda, holdout: Option<Holdout>| {
-            Entry::new(problem, lambda, scheme.zip(holdout))
-        };
-        let best = |entries: &[Entry]| {
-            let error = |place: &usize| entries[*place].error();
-            (0..entries.len()).min_by(|a, b| error(a).total_cmp(&error(b)))
-        };
-        let mut entries = Vec::with_capacity(lambdas.len());
-        let (mut found, mut kept) = (None, None);
-        if problem.solver().has_holdout() {
-            for (place, &lambda) in lambdas.iter().enumerate() {
-                let trained = problem.train(lambda)?;
-                let holdout = groups.as_ref().map(|groups| trained.holdout(groups));
-                entries.push(entry(lambda, holdout.transpose()?));
-                if best(&entries) == Some(place) {
-                    (found, kept) = (Some(place), Some(model(&trained)));
-                }
-            }
-        } else {
-            // All of them side by side, and all queries for the best alone.
-            match &groups {
-                None => entries.extend(lambdas.iter().map(|&lambda| entry(lambda, None))),
-                Some(groups) => {
-                    let held_out = problem.holdouts(&lambdas, groups, HOLDOUT_TOLERANCE)?;
-                    let pairs = lambdas.iter().zip(held_out);
-                    entries.extend(pairs.map(|(&lambda, holdout)| entry(lambda, Some(holdout))));
-                }
-            }
-            found = best(&entries);
-            if let Some(place) = found {
-                let trained = problem.train(lambdas[place])?;
-                entries[place].converged(trained.convergence());
-                kept = Some(model(&trained));
-            }
+        let best = &outcome.cells[outcome.best];
+        if let Some(y) = value(best) {
+            plot = plot.mark(best.lambda.value(), y, "chosen");
         }
-        let (Some(place), Some((model, weights))) = (found, kept) else {
-            bail!("no lambda");
-        };
-        let best = Best {
-            solver: problem.solver(),
-            entry: entries[place].clone(),
-            model,
-            weights,
-        };
-        Ok((best, entries))
+        Figure::new("Choice of the ridge parameter").lines(plot)
     }
 }
 
 impl Entry {
-    fn new(
-        problem: &RidgeProblem<'_>,
-        lambda: Lambda,
-        holdout: Option<(HoldoutScheme, Holdout)>,
-    ) -> Self {
-        let holdout = holdout.map(|(scheme, holdout)| HoldoutReport {
+    fn new(cell: &Cell, scheme: Option<&HoldOut>) -> Self {
+        let holdout = cell.holdout.as_ref().zip(scheme);
+        let holdout = holdout.map(|(holdout, scheme)| HoldoutReport {
             scheme: scheme.to_string(),
             seed: scheme.drawn_by(),
             cindex: holdout.cindex,
             squared: holdout.error,
+            measure: cell.measure,
             residual: holdout.convergence.map(|convergence| convergence.residual),
         });
         let lqo = holdout.as_ref().filter(|holdout| holdout.scheme == "lqo");
         Self {
-            lambda: lambda.value(),
-            condition: problem.condition(lambda),
+            gamma: cell.kernel.gamma(),
+            lambda: cell.lambda.value(),
+            condition: cell.condition,
             lqo_error: lqo.map(|holdout| holdout.squared),
             lqo_cindex: lqo.and_then(|holdout| holdout.cindex),
             holdout,
-            iterations: None,
-            residual: None,
+            iterations: cell.convergence.map(|convergence| convergence.iterations),
+            residual: cell.convergence.map(|convergence| convergence.residual),
         }
-    }
-
-    /// The hold-out error; the first of equal ones is the best.
-    fn error(&self) -> f64 {
-        let holdout = self.holdout.as_ref();
-        holdout.map_or(0.0, |holdout| holdout.squared)
-    }
-
-    fn converged(&mut self, convergence: Option<Convergence>) {
-        self.iterations = convergence.map(|convergence| convergence.iterations);
-        self.residual = convergence.map(|convergence| convergence.residual);
     }
 }
 
 impl Report {
     fn warn(&self, console: Console) {
         let entries = &self.lambdas;
-        let chosen = entries.iter().find(|entry| entry.lambda == self.lambda);
-        if let Some(entry) = chosen {
-            warn_of_lost_digits(entry.condition, Condition::Bound, console);
-        }
+        warn_of_lost_digits(entries[self.best].condition, Condition::Bound, console);
         warn_of_edge(
             entries.iter().map(|entry| entry.lambda),
             self.lambda,
@@ -434,8 +730,11 @@ impl Report {
                 }
             }
         }
+        if !self.objective.is_query() {
+            return;
+        }
         warn_of_few_queries(self.data.queries, console);
-        if self.data.queries == 1 {
+        if self.data.queries == 1 && self.holdout.is_none() {
             console.warn(format_args!("no hold-out: {}", TrainError::OneQuery));
         }
     }
@@ -444,6 +743,15 @@ impl Report {
     fn text(&self) -> String {
         let (solver, lambda) = (self.solver, format_exact(self.lambda));
         let mut text = format!("solver {solver}, lambda {lambda}");
+        if !self.objective.is_query() {
+            let _ = write!(text, ", objective {}", self.objective);
+        }
+        if let Some(kernel) = &self.kernel {
+            let _ = write!(text, ", kernel {}", kernel.kind());
+            if let Some(gamma) = kernel.gamma() {
+                let _ = write!(text, " with gamma {}", format_exact(gamma));
+            }
+        }
         if self.query_weight != QueryWeight::Uniform {
             let _ = write!(text, ", query weight {}", self.query_weight);
         }
@@ -465,8 +773,12 @@ impl Report {
             if holdout.residual.is_some() {
                 let _ = write!(text, " by {solver} to {HOLDOUT_TOLERANCE:.0e}");
             }
-            if self.lambdas.len() > 1 {
-                text.push_str("; lambda has the least error");
+            match self.measure {
+                _ if self.lambdas.len() == 1 => {}
+                None => text.push_str("; lambda has the least error"),
+                Some(metric) => {
+                    let _ = write!(text, "; lambda has the best {metric}");
+                }
             }
         }
         let (weights, load, train) = (self.weights, self.load_seconds, self.train_seconds);
@@ -474,18 +786,29 @@ impl Report {
             .data
             .heading(load, "trained", train, self.peak_rss_bytes);
         let table = self.table();
-        text + &format!("\nweights of {weights} features{restricted}\n{heading}\n{table}\n")
+        let what = match self.basis.filter(|_| weights == 0) {
+            Some(rows) => format!("coefficients of {rows} rows"),
+            None => format!("weights of {weights} features{restricted}"),
+        };
+        text + &format!("\n{what}\n{heading}\n{table}\n")
     }
 
     fn table(&self) -> String {
         let iterated = self.lambdas.iter().any(|entry| entry.iterations.is_some());
         let lqo = self.lqo_error.is_some();
+        let gammas = self.lambdas.iter().any(|entry| entry.gamma.is_some());
+        let measure = self.measure.filter(|metric| *metric != Metric::Concordance);
+        let measure = measure.map(|metric| metric.to_string());
         let mut header = vec!["lambda"];
+        if gammas {
+            header.insert(0, "gamma");
+        }
         header.extend(if lqo {
             ["LQO error", "LQO cindex"]
         } else {
             ["hold-out error", "hold-out cindex"]
         });
+        header.extend(measure.as_deref());
         let iterations = ["iterations", "residual"];
         header.extend(iterations.iter().filter(|_| iterated));
         let mut table = table(&header);
@@ -494,8 +817,14 @@ impl Report {
             let mut cells = vec![
                 format_exact(entry.lambda),
                 or_dash(holdout.map(|holdout| holdout.squared), number),
-                measure(holdout.and_then(|holdout| holdout.cindex)),
+                output::measure(holdout.and_then(|holdout| holdout.cindex)),
             ];
+            if gammas {
+                cells.insert(0, or_blank(entry.gamma.map(format_exact)));
+            }
+            if measure.is_some() {
+                cells.push(output::measure(holdout.and_then(|holdout| holdout.measure)));
+            }
             if iterated {
                 cells.push(or_blank(entry.iterations));
                 cells.push(or_dash(entry.residual, number));

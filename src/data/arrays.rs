@@ -375,6 +375,25 @@ impl<'a> Dataset<'a> {
         Self::assemble(columns.reordered(&order)?, moved, queries)?.with_input_rows(order)
     }
 
+    /// The same examples in other queries. Nothing is copied but names and numbers of features.
+    ///
+    /// # Errors
+    /// [`DatasetError`] for queries of another number of rows.
+    pub fn with_queries(&self, queries: Queries) -> Result<Dataset<'_>, DatasetError> {
+        let mut other = Dataset::assemble(self.into_columns()?, self.labels().into(), queries)?;
+        other.names.clone_from(&self.names);
+        other.index_base = self.index_base;
+        Ok(other)
+    }
+
+    /// The same examples in one query: all pairs of them are to be ordered.
+    ///
+    /// # Errors
+    /// None for data that exist.
+    pub fn as_one_query(&self) -> Result<Dataset<'_>, DatasetError> {
+        self.with_queries(Queries::single(self.rows())?)
+    }
+
     /// Examples whose labels and queries nobody knows, to be scored: labels of 0, in one query.
     ///
     /// # Errors

@@ -39,6 +39,15 @@ impl Dataset<'_> {
         Ok(dataset)
     }
 
+    /// The given rows, each as a query of its own, likewise.
+    ///
+    /// # Errors
+    /// As [`queries_subset`](Self::queries_subset), of rows.
+    pub fn rows_subset(&self, rows: &[usize]) -> Result<Dataset<'static>, DatasetError> {
+        let ones = Queries::from_sizes(&vec![1; self.rows()])?;
+        self.with_queries(ones)?.queries_subset(rows)
+    }
+
     /// The same rows with only the given 0-based features, which keep their numbers and names: the
     /// width of the data stays. The order of the features does not count, and features without an
     /// entry have none here either.

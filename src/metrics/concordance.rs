@@ -53,6 +53,10 @@ pub(crate) fn mean_concordance(labels: &[f64], scores: &[f64], queries: &Queries
     (!defined.is_empty()).then(|| defined.iter().sum::<f64>() / defined.len() as f64)
 }
 
+/// The share of the largest label up to which predictions of a pair of left-out examples are taken
+/// for equal: each pair has a model, and rounding, of its own.
+pub(crate) const PAIR_TIE: f64 = 1e-10;
+
 /// How close predictions of a query for examples with these `centred` labels are taken for equal:
 /// equal predictions differ in their last bits once they have been computed in different ways.
 pub(crate) fn prediction_tolerance(centred: &[f64]) -> f64 {

@@ -70,7 +70,9 @@ mod rules;
 use thiserror::Error;
 
 pub use concordance::concordance;
-pub(crate) use concordance::{mean_concordance, prediction_tolerance, tie, tie_predictions};
+pub(crate) use concordance::{
+    PAIR_TIE, mean_concordance, prediction_tolerance, tie, tie_predictions,
+};
 pub(crate) use evaluate::per_query;
 pub use evaluate::{Evaluation, MetricValues, Score, check_labels, evaluate};
 pub(crate) use metric::distinct;

@@ -7,11 +7,14 @@ use std::path::Path;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::ser::Formatter;
 
-use super::{DataSummary, FeatureChoice, Model, ModelError, PathStep, SelectedFeature};
+use super::{
+    BasisRow, DataSummary, Expansion, FeatureChoice, Model, ModelError, PathStep, SelectedFeature,
+};
 use crate::data::IndexBase;
 use crate::greedy::{Criterion, Sampler, TargetOptions};
 use crate::metrics::{Convention, Metric};
-use crate::{Lambda, QueryWeight, Scale};
+use crate::ridge::Kernel;
+use crate::{Lambda, Objective, QueryWeight, Scale};
 use rankrls_files::{Output, read_whole};
 
 /// The schema of model files.
@@ -68,7 +71,10 @@ impl Model {
     /// Those of `writer`; [`io::ErrorKind::InvalidInput`] for numbers that are not finite, which
     /// JSON does not have.
     pub fn write_to(&self, mut writer: impl Write) -> io::Result<()> {
-        let weights = self.features.iter().all(|f| f.weight.is_finite());
+        let coefficients = self.expansion.iter().flat_map(Expansion::rows);
+        let weights = self.features.iter().map(|f| f.weight);
+        let mut weights = weights.chain(coefficients.map(|row| row.coefficient));
+        let weights = weights.all(f64::is_finite);
         if !weights || !self.path.iter().all(|step| step.lqo_error.is_finite()) {
             let message = "weights or errors of the model are no finite numbers";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
@@ -148,7 +154,13 @@ struct Document {
     /// Column classes drawn each step, if not all were judged.
     candidates: Option<usize>,
     seed: Option<u64>,
+    #[serde(default, skip_serializing_if = "Objective::is_query")]
+    objective: Objective,
     index_base: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kernel: Option<Kernel>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    basis: Option<Vec<BasisRow>>,
     features: Vec<FeatureEntry>,
     path: Vec<PathEntry>,
     data: DataSummary,
@@ -257,7 +269,15 @@ impl Document {
             scale: model.scale,
             candidates: model.sampler.map(|sampler| sampler.size),
             seed: model.sampler.map(|sampler| sampler.seed),
+            objective: model.objective,
             index_base: base.first(),
+            kernel: model.expansion.as_ref().map(Expansion::kernel),
+            basis: model.expansion.as_ref().map(|expansion| {
+                let mut rows = expansion.rows().to_vec();
+                let indices = rows.iter_mut().flat_map(|row| &mut row.indices);
+                indices.for_each(|index| *index += u64::from(base.first()));
+                rows
+            }),
             features: model.features.iter().map(feature).collect(),
             path: (1..).zip(&model.path).map(step).collect(),
             data: model.data,
@@ -274,8 +294,11 @@ impl Document {
             }
         };
         self.check_sampler()?;
-        check_sizes(&self.data)?;
-        self.check_features(base)?;
+        check_sizes(&self.data, self.kernel.is_none())?;
+        let expansion = self.expansion(base)?;
+        if expansion.is_none() {
+            self.check_features(base)?;
+        }
         self.check_path()?;
         let criterion = self.criterion()?;
         let sampler = self.candidates.zip(self.seed);
@@ -295,17 +318,75 @@ impl Document {
         };
         Ok(Model {
             strategy: self.strategy,
+            objective: self.objective,
             lambda: self.lambda,
             criterion,
             query_weight: self.query_weight,
             target: self.target,
             scale: self.scale,
+            expansion,
             sampler: sampler.map(|(size, seed)| Sampler { size, seed }),
             index_base: base,
             path: self.path.iter().map(step).collect(),
             data: self.data,
             features: self.features.into_iter().map(feature).collect(),
         })
+    }
+
+    /// The kernel and its basis, if there is one: then there are no features.
+    fn expansion(&self, base: IndexBase) -> Result<Option<Expansion>, Invalid> {
+        let (kernel, basis) = match (self.kernel, &self.basis) {
+            (None, None) => return Ok(None),
+            (Some(kernel), Some(basis)) => (kernel, basis),
+            _ => {
+                let expected = "a kernel together with its basis, or neither";
+                return require(false, "basis", expected, "one of them").map(|()| None);
+            }
+        };
+        let checked = kernel.checked().map_err(|error| Invalid {
+            field: "kernel".to_owned(),
+            expected: "a kernel with its parameters".to_owned(),
+            found: error.to_string(),
+        })?;
+        let expected = "none, as the model has a kernel that is not linear";
+        let count = self.features.len();
+        require(
+            count == 0 && !kernel.is_linear(),
+            "features",
+            expected,
+            count,
+        )?;
+        let selected = self.strategy.is_selection();
+        require(!selected, "strategy", "all or given", self.strategy)?;
+        let most = self.data.rows;
+        let expected = format!("from 1 to {most} rows, those of the data");
+        require(
+            (1..=most).contains(&basis.len()),
+            "basis",
+            expected,
+            basis.len(),
+        )?;
+        let range = u64::from(base.first())..u64::from(base.first()) + self.data.columns as u64;
+        let mut rows = basis.clone();
+        for (number, row) in rows.iter_mut().enumerate() {
+            let field = |name: &str| format!("basis[{number}].{name}");
+            let (indices, values) = (row.indices.len(), row.values.len());
+            let expected = format!("{indices} values, one an index");
+            require(indices == values, field("values"), expected, values)?;
+            let expected = format!(
+                "ascending indices from {} to {}",
+                range.start,
+                range.end - 1
+            );
+            let ascending = row.indices.windows(2).all(|pair| pair[0] < pair[1]);
+            let legal = ascending && row.indices.iter().all(|index| range.contains(index));
+            require(legal, field("indices"), expected, "others")?;
+            let finite = row.coefficient.is_finite() && row.values.iter().all(|v| v.is_finite());
+            require(finite, field("values"), "finite numbers", "others")?;
+            let indices = row.indices.iter_mut();
+            indices.for_each(|index| *index -= u64::from(base.first()));
+        }
+        Ok(Some(Expansion::of_rows(checked, rows, self.data.columns)))
     }
 
     fn criterion(&self) -> Result<Criterion, Invalid> {
@@ -424,7 +505,7 @@ impl Document {
     }
 }
 
-fn check_sizes(data: &DataSummary) -> Result<(), Invalid> {
+fn check_sizes(data: &DataSummary, has_columns: bool) -> Result<(), Invalid> {
     /// Most rows or columns that can be indexed.
     const MOST: usize = u32::MAX as usize;
     let within = |field: &str, found: usize, least: usize, most: usize| {
@@ -449,7 +530,13 @@ fn check_sizes(data: &DataSummary) -> Result<(), Invalid> {
         expected,
         constant,
     )?;
-    within("column_classes", data.column_classes, 1, columns - constant)
+    let least = usize::from(has_columns);
+    within(
+        "column_classes",
+        data.column_classes,
+        least,
+        columns - constant,
+    )
 }
 
 /// JSON with one feature a line: breaks lines after the members of a document and of what they

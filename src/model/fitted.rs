@@ -10,10 +10,11 @@ use crate::greedy::{
     TargetOptions, select_among,
 };
 use crate::ridge::{
-    Convergence, Holdout, HoldoutScheme, RidgeProblem, Solver, TrainError, TrainOptions,
+    Convergence, Fit, HoldOut, Holding, Holdout, Kernel, Preferences, Solver, TrainError,
+    TrainGrid, TrainOptions, Weights,
 };
 use crate::setters::setters;
-use crate::{InvalidLambda, Lambda};
+use crate::{InvalidLambda, Lambda, Objective};
 
 /// Greedy RankRLS fitted to a data set: a linear model over the features it selected.
 ///
@@ -150,12 +151,13 @@ impl GreedyRankRlsParams {
     }
 }
 
-/// RankRLS fitted to a data set: a linear model over all features that vary within a query, with
-/// predictions for queries that it has not seen.
+/// RankRLS fitted to a data set: a linear model over all features that vary within a query, or a
+/// kernel model over its rows, with predictions for examples that it has not seen.
 ///
 /// ```
 /// use rankrls::data::sample;
 /// use rankrls::RankRls;
+/// use rankrls::ridge::Kernel;
 ///
 /// let data = sample::train();
 /// let model = RankRls::params().lambda(16.0)?.fit(&data)?;
@@ -163,6 +165,10 @@ impl GreedyRankRlsParams {
 /// assert_eq!(held_out.predictions.len(), data.rows());
 /// assert!(held_out.cindex > Some(0.5));
 /// assert_eq!(model.weights().len(), model.features().len());
+///
+/// let params = RankRls::params().kernel(Kernel::gaussian(0.01)?);
+/// let model = params.holdout("lpo".parse()?).fit(&data)?;
+/// assert_eq!(model.predict(&data)?.len(), data.rows());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -176,19 +182,67 @@ pub struct RankRls {
     model: Model,
 }
 
+/// RankRLS for all pairs of examples, whatever their queries (Pahikkala et al., 2009): the loss is
+/// the sum over all of them, and leave-pair-out its hold-out.
+///
+/// ```
+/// use rankrls::data::sample;
+/// use rankrls::GlobalRankRls;
+///
+/// let data = sample::train();
+/// let model = GlobalRankRls::params().lambda(16.0)?.fit(&data)?;
+/// assert!(model.holdout().unwrap().cindex > Some(0.5));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct GlobalRankRls;
+
+/// RankRLS for given pairs of examples.
+///
+/// ```
+/// use rankrls::PairwiseRankRls;
+/// use rankrls::data::sample;
+/// use rankrls::ridge::{Preference, Preferences};
+///
+/// let data = sample::train();
+/// let first = |other| Preference { preferred: 0, other, magnitude: 1.0, weight: 1.0 };
+/// let preferences = Preferences::new((1..5).map(first).collect(), data.rows())?;
+/// let model = PairwiseRankRls::params(preferences).fit(&data)?;
+/// let scores = model.predict(&data)?;
+/// assert!((1..5).all(|other| scores[0] > scores[other]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct PairwiseRankRls;
+
+impl GlobalRankRls {
+    /// Parameters, as of [`RankRls::params`].
+    pub fn params() -> RankRlsParams {
+        RankRls::params().objective(Objective::Global)
+    }
+}
+
+impl PairwiseRankRls {
+    /// Parameters, as of [`RankRls::params`]. The labels of the data are not used.
+    pub fn params(preferences: Preferences) -> RankRlsParams {
+        let mut params = RankRls::params().objective(Objective::Pairs);
+        params.0.preferences = Some(preferences);
+        params
+    }
+}
+
 impl RankRls {
     /// Parameters: by default lambda 1, the fastest solver that fits into memory, and
     /// leave-query-out predictions where they come from the factors of that solver.
     pub fn params() -> RankRlsParams {
-        RankRlsParams {
-            lambda: Lambda::ONE,
-            options: TrainOptions::new(),
-            holdout: None,
-        }
+        RankRlsParams(TrainGrid {
+            holdout: Holding::Factored,
+            ..TrainGrid::new(Lambda::ONE, TrainOptions::new())
+        })
     }
 
     /// The features that vary within some query, 0-based, ascending. The weights of all others
-    /// are 0.
+    /// are 0. None under a kernel.
     pub fn features(&self) -> &[u32] {
         &self.features
     }
@@ -201,7 +255,7 @@ impl RankRls {
     /// Predictions for the training data by models that have not seen the query, or have not seen
     /// the examples of the scheme that was asked for; `None` by default with solver `cg`, which
     /// would have to train again for every query, and for data of one query, which leave nothing to
-    /// train on.
+    /// train on. Under other objectives every pair is held out.
     pub fn holdout(&self) -> Option<&Holdout> {
         self.holdout.as_ref()
     }
@@ -237,13 +291,9 @@ impl RankRls {
     }
 }
 
-/// Parameters of [`RankRls`].
-#[derive(Debug, Clone, Copy)]
-pub struct RankRlsParams {
-    lambda: Lambda,
-    options: TrainOptions,
-    holdout: Option<HoldoutScheme>,
-}
+/// Parameters of [`RankRls`], [`GlobalRankRls`] and [`PairwiseRankRls`].
+#[derive(Debug, Clone)]
+pub struct RankRlsParams(TrainGrid);
 
 impl RankRlsParams {
     /// The ridge parameter, finite and above 0. The default is 1.
@@ -251,59 +301,88 @@ impl RankRlsParams {
     /// # Errors
     /// [`InvalidLambda`] for other numbers.
     pub fn lambda(mut self, lambda: f64) -> Result<Self, InvalidLambda> {
-        self.lambda = Lambda::new(lambda)?;
+        self.0.lambdas = vec![Lambda::new(lambda)?];
         Ok(self)
     }
 
-    setters! {
-        /// The solver. The default is the fastest that fits into memory
-        /// ([`TrainOptions::solver`]).
-        solver: Solver => options.solver;
-
-        /// What a query counts. The default is [`QueryWeight::Uniform`].
-        query_weight: QueryWeight => options.query_weight;
-
-        /// The scale of the labels. The default is [`LabelScale::Raw`].
-        labels: LabelScale => options.labels;
-
-        /// What each column is divided by. The default is [`Scale::None`].
-        scale: Scale => options.scale;
-
-        /// The examples to hold out, with any solver. The default is leave-query-out, except with
-        /// solver `cg` and for data of one query.
-        holdout: HoldoutScheme => holdout;
-
-        /// Bytes that data, column classes and solver may take together. No limit by default.
-        max_memory: u64 => options.max_memory;
+    /// The kernel. The default is [`Kernel::LINEAR`], by weights of the columns.
+    #[must_use]
+    pub fn kernel(mut self, kernel: Kernel) -> Self {
+        self.0.kernels = vec![kernel];
+        self
     }
 
-    /// Fits weights to `data`.
+    /// The examples to hold out, with any solver. The default is leave-query-out, or leave-pair-out
+    /// under other objectives, except with solver `cg` and for data of one query.
+    #[must_use]
+    pub fn holdout(mut self, holdout: HoldOut) -> Self {
+        self.0.holdout = Holding::Given(holdout);
+        self
+    }
+
+    /// Holds nothing out.
+    #[must_use]
+    pub fn without_holdout(mut self) -> Self {
+        self.0.holdout = Holding::Nothing;
+        self
+    }
+
+    setters! {
+        /// The rows of the basis, 0-based: the reduced set method. All rows by default.
+        basis: Vec<usize> => 0.basis;
+
+        /// The solver. The default is the fastest that fits into memory
+        /// ([`TrainOptions::solver`]).
+        solver: Solver => 0.options.solver;
+
+        /// Which pairs are to be ordered. The default is [`Objective::Query`].
+        objective: Objective => 0.options.objective;
+
+        /// What a query counts. The default is [`QueryWeight::Uniform`].
+        query_weight: QueryWeight => 0.options.query_weight;
+
+        /// The scale of the labels. The default is [`LabelScale::Raw`].
+        labels: LabelScale => 0.options.labels;
+
+        /// What each column is divided by. The default is [`Scale::None`].
+        scale: Scale => 0.options.scale;
+
+        /// Bytes that data, column classes and solver may take together. No limit by default.
+        max_memory: u64 => 0.options.max_memory;
+    }
+
+    /// Fits weights, or coefficients of rows, to `data`.
     ///
     /// # Errors
     /// [`TrainError`] for data without a column that varies within a query, for a hold-out scheme
     /// that they do not allow, and where memory or numbers fail.
     pub fn fit(&self, data: &Dataset<'_>) -> Result<RankRls, TrainError> {
-        let classes = ColumnClasses::scaled(data, QueryWeight::Uniform, self.options.scale);
-        let problem = RidgeProblem::among(data, &classes, data.memory(), &self.options)?;
-        let solver = problem.solver();
-        let trained = problem.train(self.lambda)?;
-        let leaves_out = solver.has_holdout() && data.queries().len() > 1;
-        let default = leaves_out.then(HoldoutScheme::default);
-        let scheme = self.holdout.or(default);
-        let holdout = scheme
-            .map(|scheme| trained.holdout_by(&scheme))
-            .transpose()?;
-        let weights = trained.weights();
+        let (grid, options) = (&self.0, &self.0.options);
+        let classes = ColumnClasses::scaled(data, QueryWeight::Uniform, options.scale);
+        let mut outcome = grid.train(data, data.memory(), Some(&classes))?;
+        let cell = outcome.cells.swap_remove(outcome.best);
         let choice = FeatureChoice::All;
-        let (summary, options) = (classes.summary(), &self.options);
-        let model = Model::from_weights(&weights, choice, self.lambda, data, &summary, options);
+        let (summary, kernel) = (classes.summary(), cell.kernel);
+        let model = Model::from_fit(
+            &outcome.fit,
+            kernel,
+            choice,
+            cell.lambda,
+            data,
+            &summary,
+            options,
+        );
+        let weights = match outcome.fit {
+            Fit::Linear(weights) => weights,
+            Fit::Kernel { .. } => Weights::default(),
+        };
         Ok(RankRls {
             features: weights.features,
             weights: weights.values.into(),
-            holdout,
-            solver,
-            condition: trained.condition(),
-            convergence: trained.convergence(),
+            holdout: cell.holdout,
+            solver: outcome.solver,
+            condition: cell.condition,
+            convergence: cell.convergence,
             model,
         })
     }
@@ -315,6 +394,7 @@ mod tests {
 
     use super::*;
     use crate::data::sample;
+    use crate::ridge::RidgeProblem;
     use crate::select;
 
     #[test]
@@ -358,10 +438,10 @@ mod tests {
         let trained = problem.train(Lambda::new(4.0).unwrap()).unwrap();
         assert_eq!(model.holdout(), Some(&trained.leave_query_out().unwrap()));
         assert_eq!(model.weights().to_vec(), trained.weights().values);
-        let folds = "folds:3".parse().unwrap();
-        let model = params.holdout(folds).fit(&data).unwrap();
+        let folds: HoldOut = "folds:3".parse().unwrap();
+        let model = params.clone().holdout(folds.clone()).fit(&data).unwrap();
         assert_eq!(model.holdout(), Some(&trained.holdout_by(&folds).unwrap()));
-        let scaled = params.labels(LabelScale::Rank).fit(&data).unwrap();
+        let scaled = params.clone().labels(LabelScale::Rank).fit(&data).unwrap();
         let ranks = LabelScale::Rank.apply(data.labels(), data.queries());
         let ranked = Dataset::new(data.x(), ranks, data.queries().clone()).unwrap();
         assert_eq!(scaled.weights(), params.fit(&ranked).unwrap().weights());

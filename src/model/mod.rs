@@ -14,12 +14,15 @@
 //! | `index_base` | 0 or 1: how the data file, and with it this file, counts columns |
 //! | `features` | in order of selection, else ascending: `index`, `name` or null, `weight`, and `identical`, the other columns that centre to the same up to sign. `name` and `identical` may be left out |
 //! | `path` | `step`, `feature`, `lqo_error` and `lqo_cindex` (null without pairs to order) after each step; empty if nothing was selected |
+//! | `objective` | which pairs were to be ordered, see [`Objective`]; `query` where missing |
+//! | `kernel`, `basis` | of a model under a kernel that is not linear, in place of features: the kernel with its parameters, and rows of the training data, each with its `coefficient`, `indices` and `values` |
 //! | `data` | sizes of the training data, `constant_columns`, `column_classes`, and its `hash`, see [`DataHash`] |
 //!
 //! Numbers are written so that they read back to the same bits. Reading checks everything that
 //! can be checked and takes memory in proportion to the file, of at most 256 MiB; the file may
 //! be compressed.
 
+mod expansion;
 mod features;
 mod file;
 mod fitted;
@@ -39,17 +42,21 @@ use crate::data::{DataHash, Dataset, DatasetError, FeatureNames, IndexBase};
 use crate::greedy::{
     Criterion, Sampler, Selection, SelectionOptions, Step, StrategyKind, TargetOptions,
 };
-use crate::ridge::{TrainOptions, Weights};
-use crate::{Lambda, QueryWeight};
+use crate::ridge::{Fit, Kernel, TrainOptions};
+use crate::{Lambda, Objective, QueryWeight};
 
+pub use expansion::{BasisRow, Expansion};
 pub use features::read_features;
 pub use file::SCHEMA;
-pub use fitted::{GreedyRankRls, GreedyRankRlsParams, RankRls, RankRlsParams};
+pub use fitted::{
+    GlobalRankRls, GreedyRankRls, GreedyRankRlsParams, PairwiseRankRls, RankRls, RankRlsParams,
+};
 
 /// A linear model over features that were selected, over given ones, or over all.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     strategy: FeatureChoice,
+    objective: Objective,
     lambda: Lambda,
     sampler: Option<Sampler>,
     criterion: Criterion,
@@ -58,6 +65,8 @@ pub struct Model {
     scale: Scale,
     index_base: IndexBase,
     features: Vec<SelectedFeature>,
+    /// In place of features, where the kernel is not linear.
+    expansion: Option<Expansion>,
     path: Vec<PathStep>,
     data: DataSummary,
 }
@@ -142,6 +151,7 @@ impl Model {
         };
         Self {
             strategy: FeatureChoice::Strategy(selection.strategy),
+            objective: Objective::Query,
             lambda: selection.lambda,
             sampler: selection.sampler,
             criterion: selection.criterion,
@@ -150,21 +160,38 @@ impl Model {
             scale: selection.scale,
             index_base: dataset.index_base(),
             features: parts.map(feature).collect(),
+            expansion: None,
             path: selection.steps.iter().map(path).collect(),
             data: DataSummary::new(dataset, summary),
         }
     }
 
-    /// The model with these weights of features of `dataset`, all or `given` ones, trained with
-    /// `lambda` by these `options`.
-    pub fn from_weights(
-        weights: &Weights,
+    /// The model that was trained on features of `dataset`, all or `given` ones, with `lambda` and
+    /// `kernel` by these `options`: weights of features, or coefficients of rows. A kernel that is
+    /// linear in the columns becomes weights.
+    pub fn from_fit(
+        fit: &Fit,
+        kernel: Kernel,
         strategy: FeatureChoice,
         lambda: Lambda,
         dataset: &Dataset<'_>,
         summary: &Summary,
         options: &TrainOptions,
     ) -> Self {
+        let expansion = match fit {
+            Fit::Kernel { rows, coefficients } if !kernel.is_linear() => {
+                Some(Expansion::new(kernel, dataset, rows, coefficients))
+            }
+            _ => None,
+        };
+        let linear;
+        let weights = match fit {
+            Fit::Linear(weights) => weights,
+            Fit::Kernel { rows, coefficients } => {
+                linear = kernel.weights(dataset, rows, coefficients);
+                &linear
+            }
+        };
         let names = dataset.names();
         let pairs = weights.features.iter().zip(&weights.values);
         let feature = |(&feature, &weight): (&u32, &f64)| SelectedFeature {
@@ -175,6 +202,7 @@ impl Model {
         };
         Self {
             strategy,
+            objective: options.objective,
             lambda,
             sampler: None,
             criterion: Criterion::Squared,
@@ -186,6 +214,7 @@ impl Model {
             scale: options.scale,
             index_base: dataset.index_base(),
             features: pairs.map(feature).collect(),
+            expansion,
             path: Vec::new(),
             data: DataSummary::new(dataset, summary),
         }
@@ -204,6 +233,17 @@ impl Model {
     /// How the features were chosen.
     pub fn strategy(&self) -> FeatureChoice {
         self.strategy
+    }
+
+    /// Which pairs were to be ordered.
+    pub fn objective(&self) -> Objective {
+        self.objective
+    }
+
+    /// The rows of training data that the model scores by, where its kernel is not linear: then it has
+    /// no features.
+    pub fn expansion(&self) -> Option<&Expansion> {
+        self.expansion.as_ref()
     }
 
     /// The ridge parameter.
@@ -292,6 +332,9 @@ impl Model {
     /// order, so that equal rows have the same score to the last bit. Columns are matched
     /// by their 0-based numbers, however either file counts them.
     pub fn scores(&self, dataset: &Dataset<'_>) -> Vec<f64> {
+        if let Some(expansion) = &self.expansion {
+            return expansion.scores(dataset);
+        }
         let weights: Vec<f64> = self.features.iter().map(|f| f.weight).collect();
         dataset.scores(&self.columns(), &weights)
     }

@@ -9,7 +9,7 @@ use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::data::read::ReadOptions;
 use crate::greedy::StrategyKind;
-use crate::ridge::Weights;
+use crate::ridge::{Fit, Kernel, Weights};
 use crate::{SelectionOptions, select};
 
 const TEXT: &str = "\
@@ -39,14 +39,15 @@ fn model() -> Model {
 
 /// Trained on all columns but one, without names.
 fn trained() -> Model {
-    let weights = Weights {
+    let weights = Fit::Linear(Weights {
         features: vec![0, 1, 2, 3],
         values: vec![0.5, -0.125, 1e-3, 0.5],
-    };
+    });
     let (lambda, data) = (Lambda::new(2.0).unwrap(), data());
     let summary = ColumnClasses::new(&data).summary();
     let (choice, options) = (FeatureChoice::All, TrainOptions::new());
-    let mut model = Model::from_weights(&weights, choice, lambda, &data, &summary, &options);
+    let kernel = Kernel::LINEAR;
+    let mut model = Model::from_fit(&weights, kernel, choice, lambda, &data, &summary, &options);
     model.features[2].name = None;
     model
 }

@@ -1,9 +1,8 @@
 //! Conjugate gradients for dual systems, several side by side, without ever forming one.
 //!
-//! A [`Task`] is a system `(K + lambda I) a = y` on the rows of the queries that it does not leave
-//! out, for `K = X^ X^'` and a `y` that is centred, as is everything on the way. The preconditioner
+//! A [`Task`] is a system `(K + lambda I) a = y` on the rows that it does not leave out, for `K = X^ X^'` and a `y` that is centred, as is everything on the way. The preconditioner
 //! is the part of the system in which a query meets itself, decomposed once for every `lambda`; of
-//! queries over [`LARGEST_BLOCK`] examples it is the diagonal.
+//! queries over [`LARGEST_BLOCK`] examples it is the diagonal, of queries that a task cuts a number.
 //!
 //! Tasks run in lanes: every vector has a number a lane for each row, so that a round of iterations
 //! reads the entries of the column classes twice for all lanes together. A lane whose task has
@@ -17,6 +16,7 @@ use rayon::prelude::*;
 use super::design::{Design, centre_rows};
 use super::factor::Eigen;
 use super::options::LARGEST_BLOCK;
+use crate::columns::ColumnClasses;
 use crate::kernels::LANES;
 
 /// Norm of the residual to reach, as a share of that of the labels.
@@ -55,7 +55,8 @@ impl Convergence {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Task<'a> {
     pub(super) lambda: f64,
-    /// Positions of the queries that are left out, ascending.
+    /// The rows that are left out, ascending. What is left of a query that they cut is centred
+    /// anew.
     pub(super) out: &'a [usize],
     /// Coefficients to begin with, `m`, if not 0.
     pub(super) start: Option<&'a [f64]>,
@@ -64,15 +65,18 @@ pub(super) struct Task<'a> {
 /// What came of a task.
 #[derive(Debug, Clone)]
 pub(super) struct Solved {
-    /// `K a` on the rows of the queries that were left out, in order; all coefficients `a` if
-    /// there are none.
+    /// `K a` on the rows that were left out, in order; all coefficients `a` if there are none.
     pub(super) values: Vec<f64>,
     pub(super) convergence: Convergence,
 }
 
 /// The parts of the systems in which a query meets itself, for any `lambda`.
 #[derive(Debug)]
-pub(super) struct Preconditioner(Vec<Block>);
+pub(super) struct Preconditioner {
+    blocks: Vec<Block>,
+    /// Of the size of the diagonal of `K`.
+    shift: f64,
+}
 
 #[derive(Debug)]
 enum Block {
@@ -93,7 +97,10 @@ impl Preconditioner {
             )
         };
         let queries = 0..design.queries().len();
-        Self(queries.into_par_iter().map(block).collect())
+        Self {
+            blocks: queries.into_par_iter().map(block).collect(),
+            shift,
+        }
     }
 }
 
@@ -159,8 +166,10 @@ struct Run<'a, const L: usize> {
     next: usize,
     lanes: [Option<Lane>; L],
     lambdas: [f64; L],
-    /// Whether a lane leaves a query out, by query.
+    /// Whether a lane leaves a row out, by row.
     out: Vec<[bool; L]>,
+    /// Whether a lane leaves a part of a query out, by query.
+    cut: Vec<[bool; L]>,
     coefficients: Vec<[f64; L]>,
     residual: Vec<[f64; L]>,
     /// The preconditioned residual.
@@ -213,6 +222,31 @@ struct Move {
     lost: f64,
 }
 
+/// What lanes leave out, by row, and by query the lanes that leave out a part of it.
+#[derive(Debug, Clone, Copy)]
+struct Out<'a, const L: usize> {
+    rows: &'a [[bool; L]],
+    cut: &'a [[bool; L]],
+}
+
+impl<const L: usize> Out<'_, L> {
+    /// Takes the mean of the rows that are kept off these, in lanes that cut `query`.
+    #[inline(always)]
+    fn project(self, query: usize, range: Range<usize>, values: &mut [[f64; L]]) {
+        for lane in (0..L).filter(|&lane| self.cut[query][lane]) {
+            let rows = &self.rows[range.clone()];
+            let kept = rows.iter().filter(|row| !row[lane]).count() as f64;
+            for (value, row) in values.iter_mut().zip(rows) {
+                value[lane] = if row[lane] { 0.0 } else { value[lane] };
+            }
+            let mean = values.iter().map(|value| value[lane]).sum::<f64>() / kept;
+            for (value, row) in values.iter_mut().zip(rows) {
+                value[lane] -= if row[lane] { 0.0 } else { mean };
+            }
+        }
+    }
+}
+
 /// The rows of some queries, as a thread sees them.
 struct Part<'a, const L: usize> {
     queries: Range<usize>,
@@ -243,13 +277,14 @@ impl<'a, const L: usize> Run<'a, L> {
             next: 0,
             lanes: std::array::from_fn(|_| None),
             lambdas: [1.0; L],
-            out: vec![[false; L]; queries.len()],
+            out: vec![[false; L]; system.y.len()],
+            cut: vec![[false; L]; queries.len()],
             coefficients: zeros(),
             residual: zeros(),
             scaled: zeros(),
             direction: zeros(),
             product: zeros(),
-            weights: vec![[0.0; L]; system.design.candidates().len()],
+            weights: vec![[0.0; L]; system.design.candidates().map_or(0, ColumnClasses::len)],
             solved: vec![None; system.tasks.len()],
         }
     }
@@ -285,19 +320,30 @@ impl<'a, const L: usize> Run<'a, L> {
         for out in &mut self.out {
             out[lane] = false;
         }
-        task.out
-            .iter()
-            .for_each(|&query| self.out[query][lane] = true);
+        task.out.iter().for_each(|&row| self.out[row][lane] = true);
         let mut squares = 0.0;
-        for (range, out) in design.queries().ranges().zip(&self.out) {
-            for row in range {
-                let start = task.start.map_or(0.0, |start| start[row]);
-                self.coefficients[row][lane] = if out[lane] { 0.0 } else { start };
-                squares += if out[lane] { 0.0 } else { y[row] * y[row] };
+        for (query, range) in design.queries().ranges().enumerate() {
+            let kept = |row: &usize| !self.out[*row][lane];
+            let kept: Vec<usize> = range.clone().filter(kept).collect();
+            let cut = !kept.is_empty() && kept.len() < range.len();
+            self.cut[query][lane] = cut;
+            let mean = |values: &[f64]| {
+                let values = kept.iter().map(|&row| values[row]);
+                if cut {
+                    values.sum::<f64>() / kept.len() as f64
+                } else {
+                    0.0
+                }
+            };
+            let (label, start) = (mean(y), task.start.map_or(0.0, mean));
+            range.for_each(|row| self.coefficients[row][lane] = 0.0);
+            for row in kept {
+                let given = task.start.map_or(0.0, |start| start[row]);
+                self.coefficients[row][lane] = given - start;
+                squares += (y[row] - label) * (y[row] - label);
             }
         }
-        let ranges = task.out.iter().map(|&query| design.queries().range(query));
-        let length = match ranges.map(|range| range.len()).sum() {
+        let length = match task.out.len() {
             0 => y.len(),
             rows => rows,
         };
@@ -415,10 +461,8 @@ impl<'a, const L: usize> Run<'a, L> {
             let all = self.coefficients.iter().map(|row| row[number]);
             lane.best.values.extend(all);
         }
-        for &query in out {
-            let rows = &self.product[self.system.design.queries().range(query)];
-            lane.best.values.extend(rows.iter().map(|row| row[number]));
-        }
+        let products = out.iter().map(|&row| self.product[row][number]);
+        lane.best.values.extend(products);
     }
 
     /// `d . (K + lambda I) d` of the directions `d`, which are 0 where a query is left out.
@@ -453,7 +497,11 @@ impl<'a, const L: usize> Run<'a, L> {
                 }
             })
             .collect();
-        let (system, lambdas, out) = (&self.system, &self.lambdas, &self.out[..]);
+        let (system, lambdas) = (&self.system, &self.lambdas);
+        let out = Out {
+            rows: &self.out,
+            cut: &self.cut,
+        };
         let vectors = [&self.direction[..], &self.product[..]];
         let sums: Vec<[[f64; L]; 2]> = parts
             .into_par_iter()
@@ -507,7 +555,7 @@ fn curvature<const L: usize>(
 fn advance<const L: usize>(
     system: &System<'_>,
     lambdas: &[f64; L],
-    out: &[[bool; L]],
+    out: Out<'_, L>,
     vectors: [&[[f64; L]]; 2],
     moves: &[Move; L],
     part: Part<'_, L>,
@@ -522,8 +570,8 @@ fn advance<const L: usize>(
         let coefficients = &mut part.coefficients[own.clone()];
         let residual = &mut part.residual[own.clone()];
         let scaled = &mut part.scaled[own];
-        let out = &out[query];
-        for (place, row) in range.enumerate() {
+        for (place, row) in range.clone().enumerate() {
+            let out = &out.rows[row];
             let (direction, product, y) = (&directions[row], &products[row], system.y[row]);
             for lane in 0..L {
                 let Move {
@@ -537,9 +585,17 @@ fn advance<const L: usize>(
                 coefficients[place][lane] += taken * direction[lane];
             }
         }
-        system.blocks.0[query].solve(lambdas, residual, scaled);
+        out.project(query, range, residual);
+        system.blocks.blocks[query].solve(lambdas, residual, scaled);
         // Rounding would otherwise add up outside of the centred vectors.
         centre_rows(scaled);
+        for lane in (0..L).filter(|&lane| out.cut[query][lane]) {
+            // The whole query is no guide to a part of it.
+            let size = system.blocks.shift + lambdas[lane];
+            for (scaled, residual) in scaled.iter_mut().zip(residual.iter()) {
+                scaled[lane] = residual[lane] / size;
+            }
+        }
         for (residual, scaled) in residual.iter().zip(scaled.iter()) {
             for lane in 0..L {
                 along[lane] += residual[lane] * scaled[lane];

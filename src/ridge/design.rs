@@ -28,11 +28,26 @@ const ROWS: usize = 256;
 /// `X^ = D L X diag(sqrt(k))`, `m` x classes: `L` centres every query, `D` scales its rows.
 #[derive(Debug)]
 pub(super) struct Design<'a> {
+    queries: Queries,
+    /// The diagonal of `D`, unless it is all 1.
+    scales: Option<Vec<f64>>,
+    features: Features<'a>,
+}
+
+/// Where `X X'` comes from.
+#[derive(Debug)]
+enum Features<'a> {
+    Columns(Columns<'a>),
+    /// `X X'` itself, of features that nobody knows: a kernel, `m` x `m`, both triangles.
+    Kernel(Square),
+}
+
+/// The columns, and what they count.
+#[derive(Debug)]
+pub(super) struct Columns<'a> {
     candidates: Cow<'a, ColumnClasses>,
     /// `k`: members of every class.
     counts: Vec<f64>,
-    /// The diagonal of `D`, unless it is all 1.
-    scales: Option<Vec<f64>>,
     rows: Rows,
 }
 
@@ -73,23 +88,63 @@ pub(super) struct Means {
     means: Vec<f64>,
 }
 
+impl Columns<'_> {
+    /// Adds the products of `row` with the rows from `first` on, as many as `column` is long.
+    fn add_products(&self, row: usize, column: &mut [f64], first: usize) {
+        let end = first + column.len();
+        for (class, value) in self.rows.row(row) {
+            let factor = value * self.counts[class];
+            let other = self.candidates.column(class);
+            let start = other.rows.partition_point(|&row| (row as usize) < first);
+            let entries = other.rows[start..].iter().zip(&other.values[start..]);
+            for (&row, value) in entries.take_while(|(row, _)| (**row as usize) < end) {
+                column[row as usize - first] += factor * value;
+            }
+        }
+    }
+}
+
 impl<'a> Design<'a> {
     pub(super) fn new(candidates: Cow<'a, ColumnClasses>, weight: QueryWeight) -> Self {
         let members = |class: usize| candidates.class(class).len() as f64;
         Self {
-            counts: (0..candidates.len()).map(members).collect(),
+            queries: candidates.queries().clone(),
             scales: weight.row_scales(candidates.queries()),
-            rows: Rows::new(&candidates),
-            candidates,
+            features: Features::Columns(Columns {
+                counts: (0..candidates.len()).map(members).collect(),
+                rows: Rows::new(&candidates),
+                candidates,
+            }),
         }
     }
 
-    pub(super) fn candidates(&self) -> &ColumnClasses {
-        &self.candidates
+    /// Of the rows of `queries`, whose products `kernel` has in both triangles.
+    pub(super) fn of_kernel(kernel: Square, queries: &Queries, weight: QueryWeight) -> Self {
+        Self {
+            queries: queries.clone(),
+            scales: weight.row_scales(queries),
+            features: Features::Kernel(kernel),
+        }
+    }
+
+    /// The column classes, unless only their products are known.
+    pub(super) fn candidates(&self) -> Option<&ColumnClasses> {
+        match &self.features {
+            Features::Columns(columns) => Some(&columns.candidates),
+            Features::Kernel(_) => None,
+        }
+    }
+
+    /// The columns of a design that has them.
+    fn columns(&self) -> &Columns<'a> {
+        match &self.features {
+            Features::Columns(columns) => columns,
+            Features::Kernel(_) => unreachable!("a kernel has the dual solver alone"),
+        }
     }
 
     pub(super) fn queries(&self) -> &Queries {
-        self.candidates.queries()
+        &self.queries
     }
 
     /// `sqrt(omega_Q)` for the query of `row`.
@@ -111,16 +166,25 @@ impl<'a> Design<'a> {
         }
     }
 
-    /// Weights of the classes from dual coefficients that are centred: `x . D a` for each
-    /// canonical column `x`.
-    pub(super) fn class_weights(&self, coefficients: &[f64]) -> Vec<f64> {
+    /// `D a`: coefficients of the rows as they are given, from centred dual ones.
+    pub(super) fn weighed(&self, coefficients: &[f64]) -> Vec<f64> {
         let mut weighed = coefficients.to_vec();
         self.weigh(&mut weighed);
-        let classes = (0..self.candidates.len()).into_par_iter();
+        weighed
+    }
+
+    /// Weights of the classes from dual coefficients that are centred: `x . D a` for each
+    /// canonical column `x`; none if the columns are not known.
+    pub(super) fn class_weights(&self, coefficients: &[f64]) -> Vec<f64> {
+        let Some(candidates) = self.candidates() else {
+            return Vec::new();
+        };
+        let weighed = self.weighed(coefficients);
+        let classes = (0..candidates.len()).into_par_iter();
         classes
             .with_min_len(COLUMNS)
             .map(|class| {
-                let column = self.candidates.column(class);
+                let column = candidates.column(class);
                 sparse_dot(column.rows, column.values, &weighed)
             })
             .collect()
@@ -129,7 +193,7 @@ impl<'a> Design<'a> {
     /// `X^' y` for labels that are centred and weighted.
     pub(super) fn moments(&self, labels: &[f64]) -> Vec<f64> {
         let mut moments = self.class_weights(labels);
-        for (moment, count) in moments.iter_mut().zip(&self.counts) {
+        for (moment, count) in moments.iter_mut().zip(&self.columns().counts) {
             *moment *= count.sqrt();
         }
         moments
@@ -137,7 +201,7 @@ impl<'a> Design<'a> {
 
     /// Weights of the classes from the unknowns of the primal.
     pub(super) fn unscaled(&self, unknowns: &[f64]) -> Vec<f64> {
-        let pairs = unknowns.iter().zip(&self.counts);
+        let pairs = unknowns.iter().zip(&self.columns().counts);
         pairs
             .map(|(unknown, count)| unknown / count.sqrt())
             .collect()
@@ -145,7 +209,8 @@ impl<'a> Design<'a> {
 
     /// Centred, weighted predictions of a model with these weights of the classes.
     pub(super) fn predictions(&self, class_weights: &[f64]) -> Vec<f64> {
-        let weights = class_weights.iter().zip(&self.counts);
+        let columns = self.columns();
+        let weights = class_weights.iter().zip(&columns.counts);
         let weights: Vec<f64> = weights.map(|(weight, count)| weight * count).collect();
         let mut predictions = vec![0.0; self.queries().rows()];
         predictions
@@ -153,7 +218,7 @@ impl<'a> Design<'a> {
             .enumerate()
             .for_each(|(chunk, predictions)| {
                 for (row, prediction) in (chunk * ROWS..).zip(predictions) {
-                    let entries = self.rows.row(row);
+                    let entries = columns.rows.row(row);
                     *prediction = entries.map(|(class, value)| value * weights[class]).sum();
                 }
             });
@@ -176,15 +241,16 @@ impl<'a> Design<'a> {
         if let Some(scales) = &self.scales {
             scale_rows(weighed.to_mut(), scales);
         }
+        let columns = self.columns();
         let tasks = weights.par_chunks_mut(COLUMNS).enumerate();
         tasks.for_each(|(task, weights)| {
             heed();
-            weigh(self, task * COLUMNS, &weighed, weights);
+            weigh(columns, task * COLUMNS, &weighed, weights);
         });
         let tasks = product.par_chunks_mut(ROWS).enumerate();
         tasks.for_each(|(task, product)| {
             heed();
-            predict(self, task * ROWS, weights, product);
+            predict(columns, task * ROWS, weights, product);
         });
         for part in self.queries().split_mut(product) {
             centre_rows(part);
@@ -198,12 +264,30 @@ impl<'a> Design<'a> {
     pub(super) fn mean_diagonal(&self) -> f64 {
         let queries = self.queries();
         let scale = |query: usize| self.scale(queries.range(query).start);
-        let norm = |class: usize| -> f64 {
-            let segments = self.candidates.segments(class);
-            let norms = segments.map(|part| scale(part.query).powi(2) * part.squared_norm);
-            self.counts[class] * norms.sum::<f64>()
+        let trace: f64 = match &self.features {
+            Features::Columns(columns) => {
+                let norm = |class: usize| -> f64 {
+                    let segments = columns.candidates.segments(class);
+                    let norms = segments.map(|part| scale(part.query).powi(2) * part.squared_norm);
+                    columns.counts[class] * norms.sum::<f64>()
+                };
+                (0..columns.candidates.len()).map(norm).sum()
+            }
+            Features::Kernel(kernel) => {
+                let value =
+                    |row: usize, column: usize| kernel.values()[column * kernel.size() + row];
+                let trace = |range: Range<usize>| -> f64 {
+                    let diagonal: f64 = range.clone().map(|row| value(row, row)).sum();
+                    let column = |at: usize| range.clone().map(|row| value(row, at)).sum::<f64>();
+                    let all: f64 = range.clone().map(column).sum();
+                    (diagonal - all / range.len() as f64).max(0.0)
+                };
+                let ranges = queries.ranges().enumerate();
+                ranges
+                    .map(|(query, range)| scale(query).powi(2) * trace(range))
+                    .sum()
+            }
         };
-        let trace: f64 = (0..self.candidates.len()).map(norm).sum();
         trace / queries.rows() as f64
     }
 
@@ -229,15 +313,16 @@ impl<'a> Design<'a> {
 
     /// The diagonal of that block, without the shift.
     pub(super) fn query_diagonal(&self, query: usize) -> Vec<f64> {
+        let columns = self.columns();
         let mut means = self.means();
         self.move_to(query, &mut means);
         let means = means.means;
-        let all = means.iter().zip(&self.counts);
+        let all = means.iter().zip(&columns.counts);
         let all: f64 = all.map(|(mean, count)| count * mean * mean).sum();
         let diagonal = |row: usize| {
-            let entries = self.rows.row(row);
+            let entries = columns.rows.row(row);
             let change = |(class, value): (usize, f64)| {
-                self.counts[class] * value * (value - 2.0 * means[class])
+                columns.counts[class] * value * (value - 2.0 * means[class])
             };
             // The sum is no less than 0 but for rounding.
             self.scale(row).powi(2) * (all + entries.map(change).sum::<f64>()).max(0.0)
@@ -257,7 +342,15 @@ impl<'a> Design<'a> {
             .zip(own.clone())
             .for_each(|(column, row)| {
                 heed();
-                self.add_products(row, &mut column[offset..], own.start);
+                let column = &mut column[offset..];
+                match &self.features {
+                    Features::Columns(columns) => columns.add_products(row, column, own.start),
+                    Features::Kernel(kernel) => {
+                        let all = kernel.values()[row * kernel.size()..].iter();
+                        let products = all.skip(own.start).zip(column);
+                        products.for_each(|(product, value)| *value += product);
+                    }
+                }
             });
         let means = mean_column(columns, height);
         columns
@@ -279,20 +372,6 @@ impl<'a> Design<'a> {
             });
     }
 
-    /// Adds the products of `row` with the rows from `first` on, as many as `column` is long.
-    fn add_products(&self, row: usize, column: &mut [f64], first: usize) {
-        let end = first + column.len();
-        for (class, value) in self.rows.row(row) {
-            let factor = value * self.counts[class];
-            let other = self.candidates.column(class);
-            let start = other.rows.partition_point(|&row| (row as usize) < first);
-            let entries = other.rows[start..].iter().zip(&other.values[start..]);
-            for (&row, value) in entries.take_while(|(row, _)| (**row as usize) < end) {
-                column[row as usize - first] += factor * value;
-            }
-        }
-    }
-
     /// Centres values of the rows from the first of `query` on, up to the end of another.
     fn centre_from(&self, query: usize, values: &mut [f64]) {
         let mut rest = values;
@@ -310,7 +389,7 @@ impl<'a> Design<'a> {
     /// `X^' X^`, lower triangle.
     pub(super) fn covariance(&self) -> Square {
         const EXAMPLES: usize = 512;
-        let mut square = Square::zeros(self.candidates.len());
+        let mut square = Square::zeros(self.columns().candidates.len());
         let mut means = self.means();
         let examples: Vec<usize> = (0..self.queries().rows()).collect();
         for chunk in examples.chunks(EXAMPLES) {
@@ -322,20 +401,21 @@ impl<'a> Design<'a> {
     pub(super) fn means(&self) -> Means {
         Means {
             query: None,
-            means: vec![0.0; self.candidates.len()],
+            means: vec![0.0; self.columns().candidates.len()],
         }
     }
 
     /// Rows of `X^` as the columns of a dense matrix, classes x examples.
     pub(super) fn examples(&self, examples: &[usize], means: &mut Means) -> Mat<f64> {
-        let roots: Vec<f64> = self.counts.iter().map(|count| count.sqrt()).collect();
-        let mut matrix = Mat::zeros(self.candidates.len(), examples.len());
+        let columns = self.columns();
+        let roots: Vec<f64> = columns.counts.iter().map(|count| count.sqrt()).collect();
+        let mut matrix = Mat::zeros(columns.candidates.len(), examples.len());
         for (&row, mut column) in examples.iter().zip(matrix.col_iter_mut()) {
             self.move_to(self.queries().of_row(row), means);
             for (slot, mean) in column.as_mut().iter_mut().zip(&means.means) {
                 *slot = -mean;
             }
-            for (class, value) in self.rows.row(row) {
+            for (class, value) in columns.rows.row(row) {
                 column[class] += value;
             }
             let scale = self.scale(row);
@@ -353,7 +433,7 @@ impl<'a> Design<'a> {
         means.means.fill(0.0);
         let range = self.queries().range(query);
         for row in range.clone() {
-            for (class, value) in self.rows.row(row) {
+            for (class, value) in self.columns().rows.row(row) {
                 means.means[class] += value;
             }
         }
@@ -367,14 +447,14 @@ impl<'a> Design<'a> {
 /// Weights of the classes from `first` on, each times the members of its class.
 #[multiversion::multiversion(targets = "simd")]
 fn weigh<const L: usize>(
-    design: &Design<'_>,
+    columns: &Columns<'_>,
     first: usize,
     v: &[[f64; L]],
     weights: &mut [[f64; L]],
 ) {
     for (weights, class) in weights.iter_mut().zip(first..) {
-        let column = design.candidates.column(class);
-        let count = design.counts[class];
+        let column = columns.candidates.column(class);
+        let count = columns.counts[class];
         *weights = gather(column.rows, column.values, v).map(|sum| count * sum);
     }
 }
@@ -382,15 +462,15 @@ fn weigh<const L: usize>(
 /// Predictions for the rows from `first` on, not centred.
 #[multiversion::multiversion(targets = "simd")]
 fn predict<const L: usize>(
-    design: &Design<'_>,
+    columns: &Columns<'_>,
     first: usize,
     weights: &[[f64; L]],
     predictions: &mut [[f64; L]],
 ) {
     for (prediction, row) in predictions.iter_mut().zip(first..) {
-        let range = design.rows.starts[row]..design.rows.starts[row + 1];
-        let values = &design.rows.values[range.clone()];
-        *prediction = gather(&design.rows.classes[range], values, weights);
+        let range = columns.rows.starts[row]..columns.rows.starts[row + 1];
+        let values = &columns.rows.values[range.clone()];
+        *prediction = gather(&columns.rows.classes[range], values, weights);
     }
 }
 

@@ -142,6 +142,19 @@ impl Cholesky {
         solve_upper_triangular_in_place(lower.transpose(), b, Par::Seq);
     }
 
+    /// `L`, with 0 above the diagonal.
+    pub(super) fn lower(&self) -> Mat<f64> {
+        let matrix = self.0.matrix();
+        let (rows, columns) = matrix.shape();
+        Mat::from_fn(rows, columns, |row, column| {
+            if row < column {
+                0.0
+            } else {
+                matrix[(row, column)]
+            }
+        })
+    }
+
     /// Turns `b` into `Z = L^-1 b`, so that `Z' Z = b' M^-1 b`. The first `skip` rows of `b` are
     /// known to be 0.
     pub(super) fn half(&self, b: &mut Mat<f64>, skip: usize) {
@@ -168,6 +181,12 @@ fn factor_panel(panel: MatMut<'_, f64>) -> Option<()> {
     .ok()?;
     solve_lower_triangular_in_place(top.as_ref(), below.transpose_mut(), Par::Seq);
     Some(())
+}
+
+/// The least and the largest eigenvalue of a symmetric `M`; `None` where they are not found.
+pub(super) fn extreme_eigenvalues(square: &Square) -> Option<[f64; 2]> {
+    let values = square.matrix().self_adjoint_eigenvalues(Side::Lower).ok()?;
+    Some([*values.first()?, *values.last()?])
 }
 
 /// `M = U diag(s) U'` of a positive semidefinite `M`.
@@ -218,6 +237,20 @@ impl Eigen {
                 }
             }
         }
+    }
+
+    /// The columns of `U diag(f(s))`, for the eigenvalues `s` over `least`.
+    pub(super) fn scaled_vectors(&self, least: f64, f: impl Fn(f64) -> f64) -> Mat<f64> {
+        let kept = (0..self.values.len()).filter(|&along| self.values[along] > least);
+        let kept: Vec<usize> = kept.collect();
+        Mat::from_fn(self.values.len(), kept.len(), |row, column| {
+            self.vectors[(row, kept[column])] * f(self.values[kept[column]])
+        })
+    }
+
+    /// The largest eigenvalue.
+    pub(super) fn largest(&self) -> f64 {
+        self.values.iter().copied().fold(0.0, f64::max)
     }
 
     /// The decomposition of `M + shift I`.
@@ -318,6 +351,14 @@ pub(super) enum System<'a> {
 }
 
 impl System<'_> {
+    /// Unknowns.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Self::Cholesky(Cholesky(lower)) => lower.size(),
+            Self::Eigen(eigen) => eigen.inverses.len(),
+        }
+    }
+
     /// Turns `b` into `M^-1 b`.
     pub(super) fn solve(&self, b: &mut [f64]) {
         match self {

@@ -1,4 +1,7 @@
-//! Queries that are held out together.
+//! Queries, or rows, that are held out together.
+
+use std::collections::HashMap;
+use std::hash::Hash;
 
 use rand::SeedableRng;
 use rand::seq::index;
@@ -7,8 +10,8 @@ use rand_chacha::ChaCha8Rng;
 use super::options::TrainError;
 use crate::data::Queries;
 
-/// A partition of queries into groups: each group is predicted by a model that was trained on
-/// the others.
+/// A partition of queries, or of rows, into groups: each group is predicted by a model that was
+/// trained on the others. Groups of rows may cut queries.
 ///
 /// ```
 /// use rankrls::ridge::Groups;
@@ -21,9 +24,11 @@ use crate::data::Queries;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Groups {
-    /// Positions of queries, ascending in each group.
+    /// Positions of queries or rows, ascending in each group.
     groups: Vec<Vec<usize>>,
-    queries: usize,
+    /// How many there are.
+    count: usize,
+    of_rows: bool,
 }
 
 impl Groups {
@@ -31,8 +36,66 @@ impl Groups {
     pub fn queries(queries: usize) -> Self {
         Self {
             groups: (0..queries).map(|query| vec![query]).collect(),
-            queries,
+            count: queries,
+            of_rows: false,
         }
+    }
+
+    /// The same groups, as groups of the rows of `queries`. Groups of rows stay as they are.
+    #[must_use]
+    pub fn rows(self, queries: &Queries) -> Self {
+        if self.of_rows {
+            return self;
+        }
+        let rows = |group: &[usize]| {
+            group
+                .iter()
+                .flat_map(|&query| queries.range(query))
+                .collect()
+        };
+        Self {
+            groups: self.iter().map(rows).collect(),
+            count: queries.rows(),
+            of_rows: true,
+        }
+    }
+
+    /// Groups of rows from the group of each row: numbers, or names.
+    ///
+    /// ```
+    /// use rankrls::ridge::Groups;
+    ///
+    /// let groups = Groups::of_rows(["a", "b", "a"])?;
+    /// let groups: Vec<&[usize]> = groups.iter().collect();
+    /// assert_eq!(groups, [&[0, 2][..], &[1]]);
+    /// assert!(Groups::of_rows([1, 1, 1]).is_err());
+    /// # Ok::<(), rankrls::ridge::TrainError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`TrainError::OneGroup`] unless there are two groups at least.
+    pub fn of_rows<T: Hash + Eq>(
+        group_of_row: impl IntoIterator<Item = T>,
+    ) -> Result<Self, TrainError> {
+        let mut places = HashMap::new();
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut count = 0;
+        for (row, name) in group_of_row.into_iter().enumerate() {
+            let place = *places.entry(name).or_insert(groups.len());
+            if place == groups.len() {
+                groups.push(Vec::new());
+            }
+            groups[place].push(row);
+            count += 1;
+        }
+        if groups.len() < 2 {
+            return Err(TrainError::OneGroup);
+        }
+        Ok(Self {
+            groups,
+            count,
+            of_rows: true,
+        })
     }
 
     /// `folds` groups of `queries` drawn at random, of sizes that differ by one at most. Equal
@@ -53,15 +116,17 @@ impl Groups {
         for group in &mut groups {
             group.sort_unstable();
         }
-        Ok(Self { groups, queries })
+        Ok(Self {
+            groups,
+            count: queries,
+            of_rows: false,
+        })
     }
 
     /// Examples of the largest group.
     pub fn largest(&self, queries: &Queries) -> usize {
-        let size = |group: &Vec<usize>| -> usize {
-            group.iter().map(|&query| queries.range(query).len()).sum()
-        };
-        self.groups.iter().map(size).max().unwrap_or(0)
+        let size = |group: &[usize]| self.rows_of(group, queries).len();
+        self.iter().map(size).max().unwrap_or(0)
     }
 
     /// Groups of positions of `queries`, each in one group. Empty groups are left out.
@@ -85,7 +150,11 @@ impl Groups {
         for group in &mut groups {
             group.sort_unstable();
         }
-        Ok(Self { groups, queries })
+        Ok(Self {
+            groups,
+            count: queries,
+            of_rows: false,
+        })
     }
 
     /// How many groups there are.
@@ -103,14 +172,40 @@ impl Groups {
         self.groups.iter().map(Vec::as_slice)
     }
 
-    /// Refuses groups of another number of queries.
-    pub(super) fn check(&self, queries: usize) -> Result<(), TrainError> {
-        if self.queries == queries {
+    /// The rows of a group of these groups, ascending.
+    pub(super) fn rows_of(&self, group: &[usize], queries: &Queries) -> Vec<usize> {
+        if self.of_rows {
+            return group.to_vec();
+        }
+        group
+            .iter()
+            .flat_map(|&query| queries.range(query))
+            .collect()
+    }
+
+    /// Refuses groups of other data than those with these `queries`.
+    pub(super) fn check(&self, queries: &Queries) -> Result<(), TrainError> {
+        let (what, expected) = if self.of_rows {
+            ("rows", queries.rows())
+        } else {
+            ("queries", queries.len())
+        };
+        self.check_count(what, expected)
+    }
+
+    /// Refuses groups of another number of these things than `expected`.
+    pub(super) fn check_count(
+        &self,
+        what: &'static str,
+        expected: usize,
+    ) -> Result<(), TrainError> {
+        if self.count == expected {
             return Ok(());
         }
         Err(TrainError::OtherQueries {
-            expected: queries,
-            found: self.queries,
+            what,
+            expected,
+            found: self.count,
         })
     }
 }
@@ -145,6 +240,19 @@ mod tests {
         }
         let groups = Groups::new(vec![vec![2, 0], vec![], vec![1]], 3).unwrap();
         assert_eq!(groups.len(), 2);
-        assert!(Groups::queries(3).check(4).is_err());
+        let queries = Queries::from_sizes(&[2, 1, 3]).unwrap();
+        let rows = groups.rows(&queries);
+        let rows: Vec<&[usize]> = rows.iter().collect();
+        assert_eq!(rows, [&[0, 1, 3, 4, 5][..], &[2]]);
+        let four = Queries::from_sizes(&[1, 1, 1, 1]).unwrap();
+        assert!(Groups::queries(3).check(&four).is_err());
+        let error = Groups::of_rows([1, 2, 1])
+            .unwrap()
+            .check(&four)
+            .unwrap_err();
+        assert!(
+            error.to_string().starts_with("the groups are of 3 rows"),
+            "{error}"
+        );
     }
 }

@@ -1,23 +1,26 @@
 //! Predictions by models that have not seen some of the examples.
 //!
-//! The residuals `p_T = y_T - X_T w_{-T}` of the rows `T` of a group of queries follow from the
-//! whole model:
+//! The residuals `p_T = y_T - X_T w_{-T}` of the rows `T` follow from the whole model
+//! (`docs/derivation.md`, hold-outs of rows):
 //!
 //! ```text
-//! dual      p_T = (G_TT)^-1 a_T          G = (K + lambda I)^-1,  a = G y
-//! primal    p_T = (I - H_TT)^-1 r_T      H = X (X'X + lambda I)^-1 X',  r = y - X w
+//! dual      (G_TT - Q / lambda) u = a_T      G = (K + lambda I)^-1,  a = G y
+//! primal    (I - H_TT - Q) u = r_T           H = X (X'X + lambda I)^-1 X',  r = y - X w
+//!           p_T = (I - Q) u
 //! ```
 //!
+//! `Q` is 0 but for a query that `T` cuts: there it averages over its `n` rows, `1 1' / n`, as what
+//! is left of the query is centred anew. `X` stays centred by the whole query, so that predictions
+//! are relative to its mean.
+//!
 //! In the primal a group of more rows than half of the unknowns is instead taken off the system,
-//! which is then solved: `w_{-T} = (X'X - X_T'X_T + lambda I)^-1 (X'y - X_T'y_T)`. Conjugate
-//! gradients train again for every group, several side by side, from the whole model if there
-//! are many groups, with the coefficients of the group at 0.
-//!
-//! # A scheme of one's own
-//!
-//! A hold-out scheme of whole queries is a function from the number of queries to [`Groups`] and a
-//! row of the table `SCHEMES` in this file.
+//! which is then solved. Conjugate gradients train again for every group, several side by side,
+//! from the whole model if there are many groups, with the coefficients of the group at 0. Under the
+//! global objective the ridge parameter depends on how many rows are left: groups of each size have
+//! a factorisation of their own.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -26,178 +29,172 @@ use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
-use super::conjugate::{Convergence, Solved, TOLERANCE, Task};
+use super::conjugate::{Convergence, TOLERANCE, Task};
 use super::factor::{Cholesky, Square, System, gram};
 use super::groups::Groups;
 use super::options::{BATCH, Shape, Solver, TrainError};
 use super::trained::{Engine, RidgeProblem, Solution, Trained};
-use crate::Lambda;
+use crate::data::Queries;
 use crate::interrupt::heed;
-use crate::metrics::{mean_concordance, tie_predictions};
-
-/// A row of the table of schemes.
-#[derive(Debug)]
-struct Row {
-    name: &'static str,
-    /// Whether a number follows the name, after a colon.
-    counts: bool,
-    /// The groups that are held out of so many queries.
-    groups: fn(&HoldoutScheme, usize) -> Result<Groups, TrainError>,
-}
-
-/// All schemes.
-const SCHEMES: &[Row] = &[
-    Row {
-        name: "lqo",
-        counts: false,
-        groups: |_, queries| match queries {
-            1 => Err(TrainError::OneQuery),
-            _ => Ok(Groups::queries(queries)),
-        },
-    },
-    Row {
-        name: "folds",
-        counts: true,
-        groups: |scheme, queries| Groups::folds(queries, scheme.count, scheme.seed),
-    },
-];
+use crate::metrics::{Metric, Rules, evaluate, mean_concordance, tie_predictions};
+use crate::{Lambda, Objective};
 
 /// Folds in place of leave-query-out.
 const FOLDS: usize = 5;
 
-/// What to hold out, by name: `lqo`, every query on its own, or `folds:5`, groups of queries drawn
-/// at random.
+/// What to hold out, by name: `lqo`, every query on its own; `lpo`, every pair of examples of a
+/// query; `folds:5`, groups of queries drawn at random, or of rows where all are of one query.
 ///
 /// ```
-/// use rankrls::ridge::HoldoutScheme;
+/// use rankrls::ridge::HoldOut;
 ///
-/// let scheme: HoldoutScheme = "folds:5".parse()?;
+/// let scheme: HoldOut = "folds:5".parse()?;
 /// assert_eq!(scheme.seed(7).to_string(), "folds:5");
-/// assert!("folds".parse::<HoldoutScheme>().is_err());
+/// assert!("folds".parse::<HoldOut>().is_err());
 /// # Ok::<(), rankrls::TrainError>(())
 /// ```
-#[derive(Debug, Clone, Copy)]
-pub struct HoldoutScheme {
-    row: &'static Row,
-    /// The number after the colon; 0 where there is none.
-    count: usize,
-    seed: u64,
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum HoldOut {
+    /// Every query on its own.
+    #[default]
+    Queries,
+    /// Every pair of examples of a query, with all other pairs that they are in.
+    Pairs,
+    /// Groups drawn at random.
+    Folds {
+        /// How many.
+        count: usize,
+        /// The seed of the draw.
+        seed: u64,
+    },
+    /// Groups of one's own.
+    Given {
+        /// What people call them.
+        name: String,
+        /// The groups.
+        groups: Groups,
+    },
 }
 
-impl HoldoutScheme {
+impl HoldOut {
+    /// The names of all that can be named, as a list for people.
+    pub const NAMES: &str = "lqo, lpo, folds:N";
+
     /// The seed of random draws, 1 by default.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
-        Self { seed, ..self }
+        match self {
+            Self::Folds { count, .. } => Self::Folds { count, seed },
+            other => other,
+        }
     }
 
-    /// The groups that are held out of so many queries.
+    /// The groups that are held out of these queries; `None` for pairs, which are no partition.
     ///
     /// # Errors
-    /// [`TrainError::Folds`] for less than two folds or more than queries,
+    /// [`TrainError::Folds`] for less than two folds or more than queries, or rows of the only one,
     /// [`TrainError::OneQuery`] for leave-query-out of one query.
-    pub fn groups(&self, queries: usize) -> Result<Groups, TrainError> {
-        (self.row.groups)(self, queries)
+    pub fn groups(&self, queries: &Queries) -> Result<Option<Groups>, TrainError> {
+        match self {
+            Self::Queries if queries.len() == 1 => Err(TrainError::OneQuery),
+            Self::Queries => Ok(Some(Groups::queries(queries.len()))),
+            Self::Pairs => Ok(None),
+            Self::Folds { count, seed } if queries.len() == 1 => {
+                // As many queries of one row as there are rows.
+                let ones = Queries::from_sizes(&vec![1; queries.rows()]);
+                let ones = ones.map_err(|_| TrainError::OneGroup)?;
+                Ok(Some(Groups::folds(ones.len(), *count, *seed)?.rows(&ones)))
+            }
+            Self::Folds { count, seed } => Groups::folds(queries.len(), *count, *seed).map(Some),
+            Self::Given { groups, .. } => Ok(Some(groups.clone())),
+        }
     }
 
     /// The seed of random draws, where the scheme makes any.
     pub fn drawn_by(&self) -> Option<u64> {
-        self.row.counts.then_some(self.seed)
+        match self {
+            Self::Folds { seed, .. } => Some(*seed),
+            _ => None,
+        }
     }
 
     /// Leave-query-out where it is a matter of seconds by [`Solver::holdout_cost`], as it is for
     /// solvers that factor; else five folds.
     ///
     /// ```
-    /// use rankrls::ridge::{HoldoutScheme, Shape, Solver};
+    /// use rankrls::ridge::{HoldOut, Shape, Solver};
     ///
     /// let shape = Shape {
     ///     rows: 20_000,
     ///     queries: 1_120,
     ///     largest_query: 20,
     ///     largest_group: 20,
+    ///     pairs: false,
     ///     classes: 152_088,
     ///     nonzeros: 3_100_000,
     ///     squares: 1e10,
     ///     lambdas: 3,
     ///     threads: 2,
     /// };
-    /// let scheme = HoldoutScheme::affordable(Solver::ConjugateGradients, &shape);
+    /// let scheme = HoldOut::affordable(Solver::ConjugateGradients, &shape);
     /// assert_eq!(scheme.to_string(), "folds:5");
-    /// assert_eq!(HoldoutScheme::affordable(Solver::Dual, &shape).to_string(), "lqo");
+    /// assert_eq!(HoldOut::affordable(Solver::Dual, &shape).to_string(), "lqo");
     /// ```
     pub fn affordable(solver: Solver, shape: &Shape) -> Self {
         let few = shape.queries <= FOLDS;
         if few || solver.holdout_cost(shape, shape.queries) <= Solver::PATIENCE {
-            return Self::default();
+            return Self::Queries;
         }
-        let folds = SCHEMES.iter().find(|row| row.name == "folds");
-        folds.map_or_else(Self::default, |row| Self {
-            row,
+        Self::Folds {
             count: FOLDS,
             seed: 1,
-        })
-    }
-
-    /// The names of all schemes, as a list for people.
-    pub fn names() -> String {
-        let name = |row: &Row| format!("{}{}", row.name, if row.counts { ":N" } else { "" });
-        SCHEMES.iter().map(name).collect::<Vec<_>>().join(", ")
-    }
-}
-
-impl Default for HoldoutScheme {
-    /// Leave-query-out.
-    fn default() -> Self {
-        Self {
-            row: &SCHEMES[0],
-            count: 0,
-            seed: 1,
         }
     }
 }
 
-impl fmt::Display for HoldoutScheme {
+impl fmt::Display for HoldOut {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.row.counts {
-            return formatter.pad(&format!("{}:{}", self.row.name, self.count));
+        match self {
+            Self::Queries => formatter.pad("lqo"),
+            Self::Pairs => formatter.pad("lpo"),
+            Self::Folds { count, .. } => formatter.pad(&format!("folds:{count}")),
+            Self::Given { name, .. } => formatter.pad(name),
         }
-        formatter.pad(self.row.name)
     }
 }
 
-impl FromStr for HoldoutScheme {
+impl FromStr for HoldOut {
     type Err = TrainError;
 
     fn from_str(text: &str) -> Result<Self, TrainError> {
-        let (name, count) = match text.split_once(':') {
-            Some((name, count)) => (name, count.parse().ok()),
-            None => (text, Some(0)),
-        };
-        let fits = |row: &&Row| row.name == name && row.counts == text.contains(':');
-        let scheme = |row, count| Self {
-            row,
-            count,
-            ..Self::default()
-        };
-        let found = SCHEMES.iter().find(fits).zip(count);
-        found
-            .map(|(row, count)| scheme(row, count))
-            .ok_or_else(|| TrainError::UnknownScheme {
+        let count = text
+            .strip_prefix("folds:")
+            .and_then(|count| count.parse().ok());
+        match (text, count) {
+            ("lqo", _) => Ok(Self::Queries),
+            ("lpo", _) => Ok(Self::Pairs),
+            (_, Some(count)) => Ok(Self::Folds { count, seed: 1 }),
+            _ => Err(TrainError::UnknownScheme {
                 found: text.to_owned(),
-                expected: Self::names(),
-            })
+                expected: Self::NAMES.to_owned(),
+            }),
+        }
     }
 }
 
 /// Hold-out predictions and what they are worth.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Holdout {
-    /// A prediction for every row, query-centred, in units of the labels.
+    /// A prediction for every row in units of the labels, relative to the mean of its query; none
+    /// for leave-pair-out. Those of a query can be compared as far as one model made them.
     pub predictions: Vec<f64>,
-    /// Sum over queries of the squared centred residuals, each query weighted as in training.
+    /// The predictions for every pair, by leave-pair-out where they were asked for.
+    pub pairs: Vec<LeftPair>,
+    /// Sum over queries, or the parts of them that are held out together, of the squared centred
+    /// residuals, each query weighted as in training. Of leave-pair-out, the sum over the pairs of a
+    /// query of `((y_i - y_j) - (f_i - f_j))^2`, by the number of its examples.
     pub error: f64,
-    /// Concordance index of the predictions, averaged over the queries that have a pair of
+    /// Concordance index of the predictions, averaged over the queries, or parts, that have a pair of
     /// different labels; `None` when none has.
     pub cindex: Option<f64>,
     /// How conjugate gradients ended, if they were the solver: all iterations, and the largest
@@ -205,24 +202,36 @@ pub struct Holdout {
     pub convergence: Option<Convergence>,
 }
 
+/// A pair of examples of a query, and what the model without them predicts, relative to the mean of
+/// the query.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LeftPair {
+    /// The rows, ascending.
+    pub rows: [u32; 2],
+    /// The prediction for each.
+    pub predictions: [f64; 2],
+}
+
 /// Groups from which on conjugate gradients begin with the model of all queries: without a few of
 /// many queries it is close, without a fold it is not.
 const STARTS_FROM: usize = 16;
 
 /// Rows of some groups, and where each group begins among them.
-struct Batch {
-    rows: Vec<usize>,
-    groups: Vec<Range<usize>>,
+pub(super) struct Batch {
+    pub(super) rows: Vec<usize>,
+    pub(super) groups: Vec<Range<usize>>,
 }
 
 impl Trained<'_> {
     /// Predictions by models that have not seen the examples that `scheme` holds out.
     ///
     /// # Errors
-    /// As [`holdout`](Self::holdout).
-    pub fn holdout_by(&self, scheme: &HoldoutScheme) -> Result<Holdout, TrainError> {
-        let queries = self.problem.design.queries().len();
-        self.holdout(&scheme.groups(queries)?)
+    /// As [`holdout`](Self::holdout) and [`leave_pair_out`](Self::leave_pair_out).
+    pub fn holdout_by(&self, scheme: &HoldOut) -> Result<Holdout, TrainError> {
+        match scheme.groups(self.problem.design.queries())? {
+            Some(groups) => self.holdout(&groups),
+            None => self.leave_pair_out(false),
+        }
     }
 
     /// [`holdout`](Self::holdout) of every query on its own.
@@ -230,65 +239,207 @@ impl Trained<'_> {
     /// # Errors
     /// As [`holdout`](Self::holdout), and [`TrainError::OneQuery`] for data of one query.
     pub fn leave_query_out(&self) -> Result<Holdout, TrainError> {
-        self.holdout_by(&HoldoutScheme::default())
+        self.holdout_by(&HoldOut::Queries)
     }
 
-    /// Predictions for every query by models that were trained without its group.
+    /// Predictions for every row by models that were trained without its group.
     ///
     /// `dual` and `primal` take them from the factors of the whole system, `cg` trains again for
     /// every group.
     ///
     /// # Errors
-    /// [`TrainError::OtherQueries`] for groups of other data; [`TrainError::Singular`] and
-    /// [`TrainError::NotFinite`] where numbers fail.
+    /// [`TrainError::OtherQueries`] for groups of other data, [`TrainError::OneGroup`] for one of
+    /// everything under the global objective, [`TrainError::NothingToCompare`] for groups of a row
+    /// of a query each; [`TrainError::Singular`] and [`TrainError::NotFinite`] where numbers fail.
     pub fn holdout(&self, groups: &Groups) -> Result<Holdout, TrainError> {
-        let (trained, problem) = (self, self.problem);
-        groups.check(problem.design.queries().len())?;
-        let parts = match &trained.solution {
-            Solution::Dual(system, coefficients) => {
-                factored(trained, groups, |batch| dual(system, coefficients, batch))?
-            }
-            Solution::Primal {
-                system,
-                covariance,
-                moments,
-            } => {
-                let residuals = trained.residuals();
-                factored(trained, groups, |batch| {
-                    if 2 * batch.rows.len() > covariance.size() {
-                        without(trained, covariance, moments, batch)
-                    } else {
-                        primal(trained, system, &residuals, batch)
-                    }
-                })?
-            }
-            Solution::Iterated(blocks, coefficients, _) => {
-                let tasks = groups.iter().map(|out| Task {
-                    lambda: trained.lambda.value(),
-                    out,
-                    start: Some(coefficients),
-                });
-                let tasks: Vec<Task<'_>> = tasks.collect();
-                let solved = problem.solve(blocks, &tasks, TOLERANCE);
-                return Holdout::from_solved(problem, groups, &solved);
-            }
-        };
+        let problem = self.problem;
+        let queries = problem.design.queries();
+        groups.check(queries)?;
+        if let Solution::Iterated(coefficients, _) = &self.solution {
+            let held_out = problem.solve_without(&[self.lambda], groups, TOLERANCE, |_| {
+                Some(&coefficients[..])
+            });
+            return Ok(held_out?.remove(0));
+        }
+        let rows: Vec<Vec<usize>> = groups
+            .iter()
+            .map(|group| groups.rows_of(group, queries))
+            .collect();
         let mut residuals = vec![0.0; problem.labels.len()];
-        for (rows, part) in parts {
-            for (row, residual) in rows.into_iter().zip(part) {
-                residuals[row] = residual;
+        let mut hold_out = |trained: &Self, groups: &[&[usize]]| -> Result<(), TrainError> {
+            for (rows, part) in trained.residuals_without(groups)? {
+                for (row, residual) in rows.into_iter().zip(part) {
+                    residuals[row] = residual;
+                }
+            }
+            Ok(())
+        };
+        if problem.objective == Objective::Global {
+            let sizes: BTreeSet<usize> = rows.iter().map(Vec::len).collect();
+            for size in sizes {
+                let trained = problem.train_at(self.lambda, problem.ridge(self.lambda, size)?)?;
+                let groups = rows.iter().map(Vec::as_slice);
+                let groups: Vec<&[usize]> = groups.filter(|rows| rows.len() == size).collect();
+                hold_out(&trained, &groups)?;
+            }
+        } else {
+            let groups: Vec<&[usize]> = rows.iter().map(Vec::as_slice).collect();
+            hold_out(self, &groups)?;
+        }
+        Holdout::from_residuals(problem, groups, residuals, None)
+    }
+
+    /// Residuals of the rows of each group, by a model without them.
+    fn residuals_without(&self, groups: &[&[usize]]) -> Result<Vec<Part>, TrainError> {
+        let factored = self.factored();
+        let parts = batches(groups).into_par_iter().map(|batch| {
+            heed();
+            let residuals = match &self.solution {
+                Solution::Primal {
+                    covariance,
+                    moments,
+                    ..
+                } if 2 * batch.rows.len() > covariance.size() => {
+                    without(self, covariance, moments, &batch)
+                }
+                _ => factored.solve_groups(&batch),
+            };
+            let residuals = residuals.ok_or_else(|| self.singular())?;
+            Ok((batch.rows, residuals))
+        });
+        parts.collect()
+    }
+
+    /// The factors, for hold-outs.
+    ///
+    /// # Panics
+    /// When conjugate gradients were the solver.
+    pub(super) fn factored(&self) -> Factored<'_> {
+        let (problem, shift) = (self.problem, self.problem.mean_diagonal);
+        match &self.solution {
+            Solution::Dual(system, coefficients) => Factored {
+                problem,
+                system,
+                right: Cow::Borrowed(coefficients),
+                // The shift is in the factors, too.
+                average: 1.0 / (self.ridge + shift),
+                primal: false,
+            },
+            Solution::Primal { system, .. } => Factored {
+                problem,
+                system,
+                right: Cow::Owned(self.residuals()),
+                average: 1.0,
+                primal: true,
+            },
+            Solution::Iterated(..) => unreachable!("nothing was factored"),
+        }
+    }
+}
+
+/// A factored model, whose system for held-out rows `T` is
+/// `(B_TT - average Q) u = right_T`, with `B = G` or `B = I - H`.
+pub(super) struct Factored<'a> {
+    problem: &'a RidgeProblem<'a>,
+    system: &'a System<'a>,
+    pub(super) right: Cow<'a, [f64]>,
+    pub(super) average: f64,
+    primal: bool,
+}
+
+impl Factored<'_> {
+    /// Rows of [`half`](Self::half): unknowns of the system.
+    pub(super) fn height(&self) -> usize {
+        self.system.size()
+    }
+
+    /// `Z` with `Z' Z = G`, or `H`, on these rows.
+    pub(super) fn half(&self, rows: &[usize]) -> Mat<f64> {
+        let design = &self.problem.design;
+        if self.primal {
+            self.system.half(design.examples(rows, &mut design.means()))
+        } else {
+            self.system.half_of_units(rows, self.right.len())
+        }
+    }
+
+    /// `B` of `Z' Z`.
+    pub(super) fn block(&self, mut square: Square) -> Square {
+        if self.primal {
+            let values = square.values_mut().iter_mut();
+            values.for_each(|value| *value = -*value);
+            square.add_to_diagonal(1.0);
+        }
+        square
+    }
+
+    /// Residuals of the rows of every group of `batch`; `None` where rounding makes a system
+    /// indefinite.
+    fn solve_groups(&self, batch: &Batch) -> Option<Vec<f64>> {
+        let half = self.half(&batch.rows);
+        let mut right = pick(&self.right, &batch.rows);
+        for group in &batch.groups {
+            let columns = half.as_ref().subcols(group.start, group.len());
+            let mut square = self.block(gram(columns));
+            let cuts = cuts(self.problem.design.queries(), &batch.rows[group.clone()]);
+            for (part, size) in &cuts {
+                let (count, share) = (square.size(), self.average / *size as f64);
+                for column in part.clone() {
+                    let values = &mut square.values_mut()[column * count..][column..part.end];
+                    values.iter_mut().for_each(|value| *value -= share);
+                }
+            }
+            let own = &mut right[group.clone()];
+            Cholesky::new(&square, 0.0)?.solve(own);
+            for (part, size) in cuts {
+                let average = own[part.clone()].iter().sum::<f64>() / size as f64;
+                own[part].iter_mut().for_each(|value| *value -= average);
             }
         }
-        Holdout::from_residuals(problem, &residuals, None)
+        Some(right)
     }
+}
+
+/// The queries that `rows`, which ascend, have a part of: the places of that part, and the examples
+/// of the query.
+fn cuts(queries: &Queries, rows: &[usize]) -> Vec<(Range<usize>, usize)> {
+    let mut cuts = Vec::new();
+    let mut start = 0;
+    while start < rows.len() {
+        let range = queries.range(queries.of_row(rows[start]));
+        let end = start + rows[start..].partition_point(|&row| row < range.end);
+        if end - start < range.len() {
+            cuts.push((start..end, range.len()));
+        }
+        start = end;
+    }
+    cuts
 }
 
 impl RidgeProblem<'_> {
     /// The hold-out scheme that is a matter of seconds for so many ridge parameters:
-    /// [`HoldoutScheme::affordable`].
-    pub fn affordable_holdout(&self, lambdas: usize) -> HoldoutScheme {
-        let shape = Shape::new(self.design.candidates(), lambdas);
-        HoldoutScheme::affordable(self.solver(), &shape)
+    /// [`HoldOut::affordable`].
+    pub fn affordable_holdout(&self, lambdas: usize) -> HoldOut {
+        let candidates = self.design.candidates();
+        candidates.map_or(HoldOut::Queries, |candidates| {
+            HoldOut::affordable(self.solver(), &Shape::new(candidates, lambdas))
+        })
+    }
+
+    /// A measure of hold-out predictions, over the parts of queries that were held out together;
+    /// `None` where none of them has a value.
+    pub fn measure(
+        &self,
+        holdout: &Holdout,
+        groups: &Groups,
+        metric: Metric,
+        rules: Rules,
+    ) -> Option<f64> {
+        let (order, parts) = parts_of(groups, self.design.queries()).ok()?;
+        let labels = pick(self.as_given, &order);
+        let scores = pick(&holdout.predictions, &order);
+        let found = evaluate(&[metric], &labels, &scores, &parts, rules).ok()?;
+        found.get(metric)?.mean
     }
 
     /// Predictions for every query by models that were trained without its group, for each of
@@ -321,93 +472,135 @@ impl RidgeProblem<'_> {
         groups: &Groups,
         tolerance: f64,
     ) -> Result<Vec<Holdout>, TrainError> {
-        groups.check(self.design.queries().len())?;
-        let Engine::Iterative(blocks) = &self.engine else {
+        let Engine::Iterative(_) = &self.engine else {
             let held_out = lambdas
                 .iter()
                 .map(|&lambda| self.train(lambda)?.holdout(groups));
             return held_out.collect();
         };
-        let whole = |lambda: &Lambda| Task {
-            lambda: lambda.value(),
-            out: &[],
-            start: None,
-        };
+        groups.check(self.design.queries())?;
         let starts = if groups.len() < STARTS_FROM {
             Vec::new()
         } else {
-            let tasks: Vec<Task<'_>> = lambdas.iter().map(whole).collect();
-            self.solve(blocks, &tasks, tolerance)
+            let tasks = lambdas.iter().map(|&lambda| {
+                let lambda = self.ridge(lambda, 0)?;
+                Ok(Task {
+                    lambda,
+                    out: &[],
+                    start: None,
+                })
+            });
+            let tasks: Vec<Task<'_>> = tasks.collect::<Result<_, TrainError>>()?;
+            self.solve(&tasks, tolerance)
         };
+        self.solve_without(lambdas, groups, tolerance, |place| {
+            starts.get(place).map(|solved| &solved.values[..])
+        })
+    }
+
+    /// Predictions by conjugate gradients, for each of `lambdas`, from the coefficients that `start`
+    /// has for its place.
+    fn solve_without<'s>(
+        &self,
+        lambdas: &[Lambda],
+        groups: &Groups,
+        tolerance: f64,
+        start: impl Fn(usize) -> Option<&'s [f64]>,
+    ) -> Result<Vec<Holdout>, TrainError> {
+        let queries = self.design.queries();
+        let rows: Vec<Vec<usize>> = groups
+            .iter()
+            .map(|group| groups.rows_of(group, queries))
+            .collect();
         let mut order: Vec<usize> = (0..lambdas.len()).collect();
         // The longest first, so that no lane ends long after the others.
         order.sort_by(|&a, &b| lambdas[a].value().total_cmp(&lambdas[b].value()));
-        let tasks = order.iter().flat_map(|&place| {
-            let start = starts.get(place).map(|solved| &solved.values[..]);
-            let whole = whole(&lambdas[place]);
-            groups.iter().map(move |out| Task {
-                out,
-                start,
-                ..whole
-            })
-        });
-        let tasks: Vec<Task<'_>> = tasks.collect();
-        let solved = self.solve(blocks, &tasks, tolerance);
+        let mut tasks = Vec::with_capacity(order.len() * groups.len());
+        for &place in &order {
+            for out in &rows {
+                tasks.push(Task {
+                    lambda: self.ridge(lambdas[place], out.len())?,
+                    out,
+                    start: start(place),
+                });
+            }
+        }
+        let solved = self.solve(&tasks, tolerance);
         let mut held_out = Vec::with_capacity(lambdas.len());
         for (place, solved) in order.into_iter().zip(solved.chunks(groups.len())) {
-            held_out.push((place, Holdout::from_solved(self, groups, solved)?));
+            let mut residuals = self.labels.clone();
+            for (rows, solved) in rows.iter().zip(solved) {
+                for (&row, prediction) in rows.iter().zip(&solved.values) {
+                    residuals[row] -= prediction;
+                }
+            }
+            let ended = solved.iter().map(|solved| solved.convergence);
+            let worst = Convergence {
+                iterations: ended.clone().map(|ended| ended.iterations).sum(),
+                residual: ended.map(|ended| ended.residual).fold(0.0, f64::max),
+            };
+            let holdout = Holdout::from_residuals(self, groups, residuals, Some(worst))?;
+            held_out.push((place, holdout));
         }
         held_out.sort_by_key(|&(place, _)| place);
         Ok(held_out.into_iter().map(|(_, holdout)| holdout).collect())
     }
 }
 
-impl Holdout {
-    /// From models that were trained without each of `groups`.
-    fn from_solved(
-        problem: &RidgeProblem<'_>,
-        groups: &Groups,
-        solved: &[Solved],
-    ) -> Result<Self, TrainError> {
-        let mut residuals = problem.labels.clone();
-        for (group, solved) in groups.iter().zip(solved) {
-            for (row, prediction) in rows_of(problem, group).into_iter().zip(&solved.values) {
-                residuals[row] -= prediction;
-            }
-        }
-        let ended = solved.iter().map(|solved| solved.convergence);
-        let worst = Convergence {
-            iterations: ended.clone().map(|ended| ended.iterations).sum(),
-            residual: ended.map(|ended| ended.residual).fold(0.0, f64::max),
-        };
-        Self::from_residuals(problem, &residuals, Some(worst))
+/// The rows in an order in which those are together that are of one query and held out together, and
+/// these parts.
+fn parts_of(groups: &Groups, queries: &Queries) -> Result<(Vec<usize>, Queries), TrainError> {
+    let mut parts: Vec<Vec<usize>> = Vec::new();
+    for group in groups.iter() {
+        let rows = groups.rows_of(group, queries);
+        let query = |a: &usize, b: &usize| queries.of_row(*a) == queries.of_row(*b);
+        parts.extend(rows.chunk_by(query).map(<[usize]>::to_vec));
     }
+    parts.sort_unstable_by_key(|part| part[0]);
+    let sizes: Vec<usize> = parts.iter().map(Vec::len).collect();
+    if sizes.iter().all(|&size| size == 1) && queries.largest() > 1 {
+        return Err(TrainError::NothingToCompare);
+    }
+    let parts_of = Queries::from_sizes(&sizes).map_err(|_| TrainError::NothingToCompare)?;
+    Ok((parts.concat(), parts_of))
+}
 
+impl Holdout {
     fn from_residuals(
         problem: &RidgeProblem<'_>,
-        residuals: &[f64],
+        groups: &Groups,
+        mut residuals: Vec<f64>,
         convergence: Option<Convergence>,
     ) -> Result<Self, TrainError> {
         let design = &problem.design;
+        let (order, parts) = parts_of(groups, design.queries())?;
+        let cuts = parts.len() > design.queries().len();
         let unscaled = |values: &[f64]| -> Vec<f64> {
             let rows = values.iter().enumerate();
             rows.map(|(row, value)| value / design.scale(row)).collect()
         };
         let labels = unscaled(&problem.labels);
-        let mut predictions = unscaled(residuals);
+        let mut predictions = unscaled(&residuals);
         for (prediction, label) in predictions.iter_mut().zip(&labels) {
             *prediction = label - *prediction;
         }
-        // As they are but for rounding.
-        design.centre(&mut predictions);
+        if cuts {
+            residuals = pick(&residuals, &order);
+            centre(&parts, &mut residuals);
+        } else {
+            // As they are but for rounding.
+            design.centre(&mut predictions);
+        }
         let error: f64 = residuals.iter().map(|residual| residual * residual).sum();
         if !error.is_finite() {
             return Err(TrainError::NotFinite);
         }
-        let mut tied = predictions.clone();
-        tie_predictions(&mut tied, &labels, design.queries());
+        let mut tied = pick(&predictions, &order);
+        tie_predictions(&mut tied, &labels, &parts);
+        let labels = pick(problem.as_given, &order);
         Ok(Self {
-            cindex: mean_concordance(problem.as_given, &tied, design.queries()),
+            cindex: mean_concordance(&labels, &tied, &parts),
+            pairs: Vec::new(),
             predictions,
             error,
             convergence,
@@ -418,23 +611,14 @@ impl Holdout {
 /// Rows and their residuals.
 type Part = (Vec<usize>, Vec<f64>);
 
-fn rows_of(problem: &RidgeProblem<'_>, group: &[usize]) -> Vec<usize> {
-    let queries = problem.design.queries();
-    group
-        .iter()
-        .flat_map(|&query| queries.range(query))
-        .collect()
-}
-
 /// Groups of a few rows are gathered, for products of larger matrices.
-fn batches(problem: &RidgeProblem<'_>, groups: &Groups) -> Vec<Batch> {
+pub(super) fn batches(groups: &[&[usize]]) -> Vec<Batch> {
     let mut batches: Vec<Batch> = Vec::new();
-    for group in groups.iter() {
-        let rows = rows_of(problem, group);
+    for rows in groups {
         match batches.last_mut() {
             Some(batch) if batch.rows.len() + rows.len() <= BATCH => {
                 let start = batch.rows.len();
-                batch.rows.extend(rows);
+                batch.rows.extend_from_slice(rows);
                 batch.groups.push(start..batch.rows.len());
             }
             _ => batches.push(Batch {
@@ -442,68 +626,15 @@ fn batches(problem: &RidgeProblem<'_>, groups: &Groups) -> Vec<Batch> {
                     start: 0,
                     end: rows.len(),
                 }]),
-                rows,
+                rows: rows.to_vec(),
             }),
         }
     }
     batches
 }
 
-fn factored(
-    trained: &Trained<'_>,
-    groups: &Groups,
-    residuals: impl Fn(&Batch) -> Option<Vec<f64>> + Sync,
-) -> Result<Vec<Part>, TrainError> {
-    let batches = batches(trained.problem, groups);
-    let parts = batches.into_par_iter().map(|batch| {
-        heed();
-        let residuals = residuals(&batch).ok_or_else(|| trained.singular())?;
-        Ok((batch.rows, residuals))
-    });
-    parts.collect()
-}
-
-fn dual(system: &System<'_>, coefficients: &[f64], batch: &Batch) -> Option<Vec<f64>> {
-    let half = system.half_of_units(&batch.rows, coefficients.len());
-    let coefficients = pick(coefficients, &batch.rows);
-    solve_groups(batch, &half, coefficients, |square| square)
-}
-
-fn primal(
-    trained: &Trained<'_>,
-    system: &System<'_>,
-    residuals: &[f64],
-    batch: &Batch,
-) -> Option<Vec<f64>> {
-    let design = &trained.problem.design;
-    let half = system.half(design.examples(&batch.rows, &mut design.means()));
-    let residuals = pick(residuals, &batch.rows);
-    solve_groups(batch, &half, residuals, |mut square| {
-        let values = square.values_mut().iter_mut();
-        values.for_each(|value| *value = -*value);
-        square.add_to_diagonal(1.0);
-        square
-    })
-}
-
-/// Solves for every group the system that `form` makes of `Z' Z`, `Z` being the group's columns
-/// of `half`.
-fn solve_groups(
-    batch: &Batch,
-    half: &Mat<f64>,
-    mut right: Vec<f64>,
-    form: impl Fn(Square) -> Square,
-) -> Option<Vec<f64>> {
-    for group in &batch.groups {
-        let columns = half.as_ref().subcols(group.start, group.len());
-        let square = form(gram(columns));
-        let own = &mut right[group.clone()];
-        Cholesky::new(&square, 0.0)?.solve(own);
-    }
-    Some(right)
-}
-
-/// Trains on the system without the rows of each group.
+/// Trains on the system without the rows of each group: without `X_T' (I + 1 1' / (n - h)) X_T`, the
+/// second part for queries of `n` examples that lose `h` of them.
 fn without(
     trained: &Trained<'_>,
     covariance: &Square,
@@ -520,7 +651,19 @@ fn without(
         let mut weights = moments.to_vec();
         let residuals = &mut residuals[group.clone()];
         add_product(&mut weights, examples.as_ref(), residuals);
-        Cholesky::new(&rest, trained.lambda.value())?.solve(&mut weights);
+        for (part, size) in cuts(problem.design.queries(), rows) {
+            let root = ((size - part.len()) as f64).sqrt();
+            let ones = vec![1.0 / root; part.len()];
+            let mut sum = vec![0.0; weights.len()];
+            let own = examples.as_ref().subcols(part.start, part.len());
+            add_product(&mut sum, own, &ones);
+            let label: f64 = residuals[part].iter().sum::<f64>() / root;
+            let sum = MatRef::from_column_major_slice(&sum, sum.len(), 1);
+            rest.add_products(sum, -1.0);
+            // The sign of the sum is that of a product taken off.
+            add_product(&mut weights, sum, &[-label]);
+        }
+        Cholesky::new(&rest, trained.ridge)?.solve(&mut weights);
         add_product(residuals, examples.transpose(), &weights);
     }
     Some(residuals)
@@ -534,6 +677,14 @@ fn add_product(sum: &mut [f64], matrix: MatRef<'_, f64>, vector: &[f64]) {
     matmul(sum, Accum::Add, matrix, vector, -1.0, Par::Seq);
 }
 
+/// Takes the mean of its query off every value.
+fn centre(queries: &Queries, values: &mut [f64]) {
+    for part in queries.split_mut(values) {
+        let mean = part.iter().sum::<f64>() / part.len() as f64;
+        part.iter_mut().for_each(|value| *value -= mean);
+    }
+}
+
 fn pick(values: &[f64], rows: &[usize]) -> Vec<f64> {
     rows.iter().map(|&row| values[row]).collect()
 }
@@ -544,15 +695,18 @@ mod tests {
 
     #[test]
     fn schemes_have_names() {
-        assert_eq!(HoldoutScheme::names(), "lqo, folds:N");
-        assert_eq!(HoldoutScheme::default().to_string(), "lqo");
-        for name in ["lqo", "folds:3"] {
-            let scheme: HoldoutScheme = name.parse().unwrap();
+        assert_eq!(HoldOut::default().to_string(), "lqo");
+        for name in ["lqo", "lpo", "folds:3"] {
+            let scheme: HoldOut = name.parse().unwrap();
             assert_eq!(scheme.to_string(), name);
         }
         for name in ["", "lqo:1", "folds", "folds:", "folds:x", "folds:-1"] {
-            let error = name.parse::<HoldoutScheme>().unwrap_err();
-            assert!(error.to_string().ends_with("expected one of lqo, folds:N"));
+            let error = name.parse::<HoldOut>().unwrap_err();
+            assert!(
+                error
+                    .to_string()
+                    .ends_with("expected one of lqo, lpo, folds:N")
+            );
         }
     }
 }

@@ -33,13 +33,20 @@
 mod conjugate;
 mod design;
 mod factor;
+mod grid;
 mod groups;
 mod holdout;
+mod kernel;
 mod options;
+mod pairs;
+mod pairs_out;
 mod trained;
 
 pub use conjugate::{Convergence, HOLDOUT_TOLERANCE, ITERATIONS, TOLERANCE};
+pub use grid::{Cell, Fit, GridOutcome, Holding, TrainGrid, draw_basis};
 pub use groups::Groups;
-pub use holdout::{Holdout, HoldoutScheme};
+pub use holdout::{HoldOut, Holdout, LeftPair};
+pub use kernel::{Kernel, KernelError, KernelKind, KernelMatrix, ReducedSet};
 pub use options::{Shape, Solver, TrainError, TrainOptions};
+pub use pairs::{PairwiseProblem, PairwiseTrained, Preference, Preferences};
 pub use trained::{RidgeProblem, Trained, Weights};

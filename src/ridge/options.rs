@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use super::kernel::KernelError;
 use crate::columns::{ColumnClasses, QueryWeight, Scale, none_varies};
-use crate::data::{GIVE_QUERIES, LabelScale};
+use crate::data::{GIVE_QUERIES, LabelScale, Queries};
 use crate::kernels::LANES;
 use crate::memory::Bytes;
 use crate::names::names;
+use crate::objective::Objective;
 use crate::setters::setters;
 
 /// The ways to solve for the weights, by the names that users give.
@@ -37,6 +39,8 @@ pub struct Shape {
     pub largest_query: usize,
     /// Examples of the largest group that is held out at once: no fewer than those.
     pub largest_group: usize,
+    /// Whether every pair of examples of a query is held out.
+    pub pairs: bool,
     /// Column classes.
     pub classes: usize,
     /// Entries of the column classes.
@@ -58,9 +62,26 @@ impl Shape {
             queries: candidates.queries().len(),
             largest_query: candidates.queries().largest(),
             largest_group: candidates.queries().largest(),
+            pairs: false,
             classes: candidates.len(),
             nonzeros: candidates.summary().nonzeros,
             squares: (0..candidates.len()).map(|c| entries(c) * entries(c)).sum(),
+            lambdas,
+            threads: rayon::current_num_threads(),
+        }
+    }
+
+    /// The shape of training on the rows of `queries` under a kernel that is known.
+    pub fn of_rows(queries: &Queries, lambdas: usize) -> Self {
+        Self {
+            rows: queries.rows(),
+            queries: queries.len(),
+            largest_query: queries.largest(),
+            largest_group: queries.largest(),
+            pairs: false,
+            classes: 0,
+            nonzeros: 0,
+            squares: 0.0,
             lambdas,
             threads: rayon::current_num_threads(),
         }
@@ -100,7 +121,11 @@ impl Solver {
             shape.threads,
         ]
         .map(|size| size as u64);
-        let by_row = 12 * nonzeros + 8 * (rows + classes);
+        let mut by_row = 12 * nonzeros + 8 * (rows + classes);
+        if shape.pairs && self.has_holdout() {
+            // Of the largest query, what every example has with every other one.
+            by_row += 8 * query * query;
+        }
         let squares = if shape.decomposes() { 3 } else { 2 };
         by_row
             + match self {
@@ -159,12 +184,14 @@ pub(super) const BATCH: usize = 128;
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct TrainOptions {
     pub(crate) solver: Option<Solver>,
+    pub(crate) objective: Objective,
     pub(crate) query_weight: QueryWeight,
     pub(crate) labels: LabelScale,
     pub(crate) scale: Scale,
     /// 0 counts as 1.
     pub(super) lambdas: usize,
     pub(super) largest_group: usize,
+    pub(super) pairs: bool,
     pub(crate) max_memory: Option<u64>,
 }
 
@@ -179,6 +206,9 @@ impl TrainOptions {
         /// The solver. By default the cheaper of `dual` and `primal` if it takes no longer than
         /// [`Solver::PATIENCE`] and fits into memory, else conjugate gradients.
         solver: Solver => solver;
+
+        /// Which pairs are to be ordered. The default is [`Objective::Query`].
+        objective: Objective => objective;
 
         /// What a query counts. The default is [`QueryWeight::Uniform`].
         query_weight: QueryWeight => query_weight;
@@ -198,8 +228,30 @@ impl TrainOptions {
         /// queries: memory is counted for it. Any groups may be held out whatever this says.
         largest_group: usize => largest_group;
 
+        /// Whether every pair of examples of a query is going to be held out, likewise.
+        pairs: bool => pairs;
+
         /// Bytes that data, column classes and solver may take together. No limit by default.
         max_memory: u64 => max_memory;
+    }
+
+    /// The same shape, with the groups that are going to be held out.
+    pub(super) fn grown(&self, shape: Shape) -> Shape {
+        Shape {
+            largest_group: shape.largest_group.max(self.largest_group),
+            pairs: self.pairs,
+            ..shape
+        }
+    }
+
+    /// Refuses data that the objective does not take.
+    pub(super) fn check_queries(&self, queries: &Queries) -> Result<(), TrainError> {
+        match (self.objective, queries.len()) {
+            (Objective::Global, 2..) => Err(TrainError::Queries {
+                queries: queries.len(),
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// The solver for a problem of this shape, with `held` bytes taken already.
@@ -310,12 +362,66 @@ pub enum TrainError {
         problem: &'static str,
     },
     /// Groups of other data.
-    #[error("the groups are of {found} queries: expected {expected}, those of the data")]
+    #[error("the groups are of {found} {what}: expected {expected}, those of the data")]
     OtherQueries {
-        /// Queries of the data.
+        /// Queries or rows.
+        what: &'static str,
+        /// Those of the data.
         expected: usize,
-        /// Queries in the groups.
+        /// Those in the groups.
         found: usize,
+    },
+    /// A group of everything.
+    #[error(
+        "all examples are in one group: without it nothing is left to train on; expected two groups or more"
+    )]
+    OneGroup,
+    /// Groups in which nothing can be compared.
+    #[error(
+        "no group holds out two examples of a query: no two predictions of a model can be compared; expected larger groups"
+    )]
+    NothingToCompare,
+    /// A hold-out that a solver or an objective does not have.
+    #[error("{what} has no hold-outs by {scheme}: expected {expected}")]
+    NoHoldout {
+        /// The solver or the objective.
+        what: &'static str,
+        /// The scheme.
+        scheme: String,
+        /// What it has.
+        expected: &'static str,
+    },
+    /// A preference that is none.
+    #[error("preference {number}: expected {expected}, found {found}")]
+    Preference {
+        /// Its number, from 1.
+        number: usize,
+        /// What would be legal.
+        expected: String,
+        /// What there is.
+        found: String,
+    },
+    /// Preferences that compare nothing.
+    #[error("no preference compares two rows: expected one at least")]
+    NoPreferences,
+    /// Several models, and nothing to choose by.
+    #[error(
+        "without hold-outs it is not known which of several models is best: expected a single one, or a hold-out scheme"
+    )]
+    NoChoice,
+    /// A measure to choose by that the labels or the hold-outs do not have.
+    #[error("{0}")]
+    Measure(String),
+    /// Values of a kernel that are none.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    /// All pairs are to be ordered, of data with queries.
+    #[error(
+        "the global objective has one query, the data have {queries}: expected data of one query (Dataset::as_one_query)"
+    )]
+    Queries {
+        /// Queries of the data.
+        queries: usize,
     },
 }
 
@@ -337,6 +443,7 @@ mod tests {
             queries: rows / 10,
             largest_query: 20,
             largest_group: 20,
+            pairs: false,
             classes,
             nonzeros,
             squares: nonzeros as f64 * 40.0,

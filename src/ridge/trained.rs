@@ -5,11 +5,12 @@ use std::borrow::Cow;
 use super::conjugate::{self, Convergence, Preconditioner, Solved, TOLERANCE, Task};
 use super::design::Design;
 use super::factor::{Prepared, Square, System};
+use super::kernel::KernelMatrix;
 use super::options::{Shape, Solver, TrainError, TrainOptions};
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::kernels::add_scaled;
-use crate::{Lambda, QueryWeight};
+use crate::{Lambda, Objective, QueryWeight};
 
 /// RankRLS on a data set, ready for ridge parameters.
 ///
@@ -19,13 +20,14 @@ use crate::{Lambda, QueryWeight};
 pub struct RidgeProblem<'a> {
     /// What the classes were found in; `None`: only predictions are asked for.
     dataset: Option<&'a Dataset<'a>>,
+    pub(super) objective: Objective,
     /// Labels as given, `m`.
     pub(super) as_given: &'a [f64],
     pub(super) design: Design<'a>,
     /// Centred, weighted labels, `m`.
     pub(super) labels: Vec<f64>,
-    /// Mean of the diagonal of `X X'`.
-    mean_diagonal: f64,
+    /// Mean of the diagonal of `X X'`, and what it is shifted by where it has an average of a query.
+    pub(super) mean_diagonal: f64,
     pub(super) engine: Engine,
 }
 
@@ -85,18 +87,45 @@ impl<'a> RidgeProblem<'a> {
                 columns: dataset.width(),
             });
         }
-        let mut shape = Shape::new(&candidates, options.lambdas.max(1));
-        shape.largest_group = shape.largest_group.max(options.largest_group);
+        options.check_queries(dataset.queries())?;
+        let shape = options.grown(Shape::new(&candidates, options.lambdas.max(1)));
         let solver = options.choose(&shape, held.saturating_add(candidates.memory()))?;
         tracing::info!(%solver, rows = shape.rows, classes = shape.classes, "training");
         let design = Design::new(candidates, options.query_weight);
-        let scaled = options.labels.apply(dataset.labels(), dataset.queries());
-        let mut labels = scaled.into_owned();
-        design.centre(&mut labels);
-        design.weigh(&mut labels);
+        let labels = centred_labels(dataset, &design, options);
         Ok(Self {
             dataset: Some(dataset),
+            objective: options.objective,
             ..Self::prepare(design, labels, dataset.labels(), &shape, solver)?
+        })
+    }
+
+    /// The problem of `dataset` under a kernel, whose values for all pairs of rows are known: by
+    /// [`Solver::Dual`].
+    ///
+    /// # Errors
+    /// [`TrainError`] when there is not the memory for another matrix of this size and its factors,
+    /// and when values are too large.
+    ///
+    /// # Panics
+    /// Unless the kernel is of as many rows.
+    pub fn of_kernel(
+        dataset: &'a Dataset<'a>,
+        kernel: KernelMatrix,
+        options: &TrainOptions,
+    ) -> Result<Self, TrainError> {
+        let queries = dataset.queries();
+        assert_eq!(kernel.rows(), queries.rows(), "rows of the kernel");
+        options.check_queries(queries)?;
+        let shape = options.grown(Shape::of_rows(queries, options.lambdas.max(1)));
+        let options = options.solver(Solver::Dual);
+        options.choose(&shape, dataset.memory().saturating_add(kernel.memory()))?;
+        let design = Design::of_kernel(kernel.into_square(), queries, options.query_weight);
+        let labels = centred_labels(dataset, &design, &options);
+        Ok(Self {
+            dataset: Some(dataset),
+            objective: options.objective,
+            ..Self::prepare(design, labels, dataset.labels(), &shape, Solver::Dual)?
         })
     }
 
@@ -141,6 +170,7 @@ impl<'a> RidgeProblem<'a> {
         };
         Ok(Self {
             dataset: None,
+            objective: Objective::Query,
             as_given,
             design,
             labels,
@@ -152,7 +182,8 @@ impl<'a> RidgeProblem<'a> {
     /// At most so much is rounding amplified with `lambda`: `1 + trace(X X') / lambda`, no less
     /// than the condition number of the system to solve. From 1 on.
     pub fn condition(&self, lambda: Lambda) -> f64 {
-        1.0 + self.mean_diagonal * self.labels.len() as f64 / lambda.value()
+        let ridge = self.ridge(lambda, 0).unwrap_or(lambda.value());
+        1.0 + self.mean_diagonal * self.labels.len() as f64 / ridge
     }
 
     /// The solver.
@@ -164,12 +195,26 @@ impl<'a> RidgeProblem<'a> {
         }
     }
 
-    pub(super) fn solve(
-        &self,
-        blocks: &Preconditioner,
-        tasks: &[Task<'_>],
-        tolerance: f64,
-    ) -> Vec<Solved> {
+    /// The ridge parameter of the centred problem without `out` of the rows.
+    ///
+    /// # Errors
+    /// [`TrainError::OneGroup`] when no row is left under the global objective.
+    pub(super) fn ridge(&self, lambda: Lambda, out: usize) -> Result<f64, TrainError> {
+        match (self.objective, self.labels.len() - out) {
+            (Objective::Global, 0) => Err(TrainError::OneGroup),
+            (Objective::Global, left) => Ok(lambda.value() / left as f64),
+            _ => Ok(lambda.value()),
+        }
+    }
+
+    /// All tasks, by conjugate gradients.
+    ///
+    /// # Panics
+    /// With another solver.
+    pub(super) fn solve(&self, tasks: &[Task<'_>], tolerance: f64) -> Vec<Solved> {
+        let Engine::Iterative(blocks) = &self.engine else {
+            unreachable!("another solver");
+        };
         conjugate::solve(&self.design, blocks, &self.labels, tasks, tolerance)
     }
 
@@ -179,8 +224,18 @@ impl<'a> RidgeProblem<'a> {
     /// [`TrainError::Singular`] when `lambda` is too small for the values,
     /// [`TrainError::NotFinite`] when they are too large.
     pub fn train(&'a self, lambda: Lambda) -> Result<Trained<'a>, TrainError> {
-        let ridge = lambda.value();
-        let singular = TrainError::Singular { lambda: ridge };
+        self.train_at(lambda, self.ridge(lambda, 0)?)
+    }
+
+    /// The same, with the ridge parameter that the centred problem has for `lambda`.
+    pub(super) fn train_at(
+        &'a self,
+        lambda: Lambda,
+        ridge: f64,
+    ) -> Result<Trained<'a>, TrainError> {
+        let singular = TrainError::Singular {
+            lambda: lambda.value(),
+        };
         let (class_weights, solution) = match &self.engine {
             Engine::Dual(prepared) => {
                 let system = prepared.system(ridge).ok_or(singular)?;
@@ -204,16 +259,16 @@ impl<'a> RidgeProblem<'a> {
                 };
                 (weights, solution)
             }
-            Engine::Iterative(blocks) => {
+            Engine::Iterative(_) => {
                 let task = Task {
                     lambda: ridge,
                     out: &[],
                     start: None,
                 };
-                let solved = self.solve(blocks, &[task], TOLERANCE).remove(0);
+                let solved = self.solve(&[task], TOLERANCE).remove(0);
                 tracing::info!(convergence = ?solved.convergence, "trained");
                 let weights = self.design.class_weights(&solved.values);
-                let solution = Solution::Iterated(blocks, solved.values, solved.convergence);
+                let solution = Solution::Iterated(solved.values, solved.convergence);
                 (weights, solution)
             }
         };
@@ -223,10 +278,46 @@ impl<'a> RidgeProblem<'a> {
         Ok(Trained {
             problem: self,
             lambda,
+            ridge,
             class_weights,
             solution,
         })
     }
+}
+
+/// Weights of the features of `dataset`, from those of the column classes of its `design`.
+pub(super) fn weights_of_features(
+    design: &Design<'_>,
+    dataset: &Dataset<'_>,
+    class_weights: &[f64],
+) -> Weights {
+    let Some(candidates) = design.candidates() else {
+        return Weights::default();
+    };
+    let signs = candidates.member_signs(dataset);
+    let classes = (0..candidates.len()).zip(class_weights);
+    let members = classes.flat_map(|(class, &weight)| {
+        let features = candidates.class(class).iter();
+        let weight = weight / candidates.divisor(class);
+        // A class has the sign of its canonical column.
+        features.map(move |&feature| (feature, weight))
+    });
+    let signed = members.zip(signs);
+    let mut weights: Vec<(u32, f64)> = signed
+        .map(|((feature, weight), sign)| (feature, f64::from(sign) * weight))
+        .collect();
+    weights.sort_unstable_by_key(|&(feature, _)| feature);
+    let (features, values) = weights.into_iter().unzip();
+    Weights { features, values }
+}
+
+/// The labels that `options` ask for, centred and weighted.
+fn centred_labels(dataset: &Dataset<'_>, design: &Design<'_>, options: &TrainOptions) -> Vec<f64> {
+    let scaled = options.labels.apply(dataset.labels(), dataset.queries());
+    let mut labels = scaled.into_owned();
+    design.centre(&mut labels);
+    design.weigh(&mut labels);
+    labels
 }
 
 /// RankRLS trained with one ridge parameter.
@@ -234,7 +325,9 @@ impl<'a> RidgeProblem<'a> {
 pub struct Trained<'a> {
     pub(super) problem: &'a RidgeProblem<'a>,
     pub(super) lambda: Lambda,
-    /// Weights of the column classes.
+    /// The ridge parameter of the centred problem.
+    pub(super) ridge: f64,
+    /// Weights of the column classes, as far as there are any.
     pub(super) class_weights: Vec<f64>,
     pub(super) solution: Solution<'a>,
 }
@@ -250,12 +343,12 @@ pub(super) enum Solution<'a> {
         covariance: &'a Square,
         moments: &'a [f64],
     },
-    /// The preconditioner, the coefficients as above, and how they were found.
-    Iterated(&'a Preconditioner, Vec<f64>, Convergence),
+    /// The coefficients as above, and how they were found.
+    Iterated(Vec<f64>, Convergence),
 }
 
 /// Weights of the features that vary within some query; those of all others are 0.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Weights {
     /// 0-based features, ascending.
     pub features: Vec<u32>,
@@ -290,34 +383,32 @@ impl Trained<'_> {
     pub fn convergence(&self) -> Option<Convergence> {
         match &self.solution {
             Solution::Dual(..) | Solution::Primal { .. } => None,
-            Solution::Iterated(_, _, convergence) => Some(*convergence),
+            Solution::Iterated(_, convergence) => Some(*convergence),
         }
     }
 
     /// Weights of the features. Features whose columns are equal up to a constant in each query
-    /// and up to sign have the same weight up to sign, to the last bit.
+    /// and up to sign have the same weight up to sign, to the last bit. None under a kernel, which has
+    /// [`coefficients`](Self::coefficients).
     ///
     /// `O(nnz)` time.
     #[expect(clippy::missing_panics_doc, reason = "public problems have data")]
     pub fn weights(&self) -> Weights {
-        let candidates = self.problem.design.candidates();
         let dataset = self.problem.dataset;
         let dataset = dataset.expect("problems without data are asked for predictions only");
-        let signs = candidates.member_signs(dataset);
-        let classes = (0..candidates.len()).zip(&self.class_weights);
-        let members = classes.flat_map(|(class, &weight)| {
-            let features = candidates.class(class).iter();
-            let weight = weight / candidates.divisor(class);
-            // A class has the sign of its canonical column.
-            features.map(move |&feature| (feature, weight))
-        });
-        let signed = members.zip(signs);
-        let mut weights: Vec<(u32, f64)> = signed
-            .map(|((feature, weight), sign)| (feature, f64::from(sign) * weight))
-            .collect();
-        weights.sort_unstable_by_key(|&(feature, _)| feature);
-        let (features, values) = weights.into_iter().unzip();
-        Weights { features, values }
+        weights_of_features(&self.problem.design, dataset, &self.class_weights)
+    }
+
+    /// A coefficient for each row of the data, whose sum over a query is 0: a row scores the sum of
+    /// its kernel values with these rows, each times the coefficient. `None` for the solvers that have
+    /// none.
+    pub fn coefficients(&self) -> Option<Vec<f64>> {
+        match &self.solution {
+            Solution::Dual(_, coefficients) | Solution::Iterated(coefficients, _) => {
+                Some(self.problem.design.weighed(coefficients))
+            }
+            Solution::Primal { .. } => None,
+        }
     }
 
     /// What the model leaves of the centred, weighted labels.

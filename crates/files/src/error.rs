@@ -27,6 +27,8 @@ pub enum ReadErrorKind {
     Label,
     /// A score that is no decimal number, or none at all, or more than one on a line.
     Score,
+    /// A preference, or the number of a row, that is none.
+    Preference,
     /// A feature's value that is no decimal number, or none at all.
     Value,
     /// A label or value that is nan, infinite, or beyond the largest 64-bit float.

@@ -155,6 +155,93 @@ fn each_line(
     }
 }
 
+/// A preference: rows, 0-based, first the one that is preferred; by how much; what it counts.
+pub type PreferenceLine = ([u32; 2], f64, f64);
+
+/// Reads preferences among `rows` rows, `PREFERRED OTHER [MAGNITUDE [WEIGHT]]` a line: rows from 1 on,
+/// numbers that are 1 where they are missing. Blank lines and comments after `#` are skipped.
+///
+/// # Errors
+/// [`ReadError`] when the file cannot be read, a line is no preference among these rows, or it takes
+/// more than `max_memory` bytes.
+pub fn read_preferences(
+    path: &Path,
+    rows: usize,
+    max_memory: Option<u64>,
+) -> Result<Vec<PreferenceLine>, ReadError> {
+    let mut preferences: Vec<PreferenceLine> = Vec::new();
+    each_line(Source::open(path, max_memory)?, max_memory, |line| {
+        let line = token::without_comment(line);
+        if token::start(line, 0) < line.len() {
+            preferences.push(preference(line, rows)?);
+        }
+        Ok((preferences.capacity() * size_of::<PreferenceLine>()) as u64)
+    })?;
+    Ok(preferences)
+}
+
+/// Reads numbers of rows among `rows`, one a line, from 1 on: 0-based here.
+///
+/// # Errors
+/// As [`read_preferences`].
+pub fn read_rows(
+    path: &Path,
+    rows: usize,
+    max_memory: Option<u64>,
+) -> Result<Vec<usize>, ReadError> {
+    let mut numbers = Vec::new();
+    each_line(Source::open(path, max_memory)?, max_memory, |line| {
+        let line = token::trim_end(line);
+        let (number, end) = row(line, token::start(line, 0), rows)?;
+        token::nothing_after(line, end, ReadErrorKind::Preference, "row")?;
+        numbers.push(number as usize);
+        Ok((numbers.capacity() * size_of::<usize>()) as u64)
+    })?;
+    Ok(numbers)
+}
+
+fn preference(line: &[u8], rows: usize) -> Result<PreferenceLine, Fault> {
+    let (preferred, end) = row(line, token::start(line, 0), rows)?;
+    let (other, end) = row(line, token::start(line, end), rows)?;
+    let (mut numbers, mut at) = ([1.0; 2], token::start(line, end));
+    for (number, what) in numbers.iter_mut().zip(["magnitude", "weight"]) {
+        if at < line.len() {
+            let (found, end) = token::decimal(line, at, ReadErrorKind::Preference, what)?;
+            if what == "weight" && found <= 0.0 {
+                let expected = "a weight above 0";
+                return Err(Fault::token(
+                    ReadErrorKind::Preference,
+                    expected,
+                    at,
+                    &line[at..end],
+                ));
+            }
+            (*number, at) = (found, token::start(line, end));
+        }
+    }
+    token::nothing_after(line, at, ReadErrorKind::Preference, "preference")?;
+    Ok(([preferred, other], numbers[0], numbers[1]))
+}
+
+/// The number of a row at `at`, 0-based, and where it ends.
+fn row(line: &[u8], at: usize, rows: usize) -> Result<(u32, usize), Fault> {
+    let end = token::end(line, at);
+    let text = std::str::from_utf8(&line[at..end]).unwrap_or_default();
+    let number = text.parse::<u32>().ok();
+    match number.filter(|&number| number > 0 && number as usize <= rows) {
+        Some(number) => Ok((number - 1, end)),
+        None => {
+            let expected = format!("a row from 1 to {rows}");
+            Err(Fault::token(
+                ReadErrorKind::Preference,
+                expected,
+                at,
+                &line[at..end],
+            ))
+        }
+    }
+}
+
 fn score(line: &[u8]) -> Result<f64, Fault> {
     let at = token::start(line, 0);
     let (score, end) = token::decimal(line, at, ReadErrorKind::Score, "score")?;

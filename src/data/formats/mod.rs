@@ -23,7 +23,10 @@ mod table;
 mod text;
 mod token;
 
-pub use lines::{read_names, read_names_from, read_scores, read_scores_from, write_names};
+pub use lines::{
+    PreferenceLine, read_names, read_names_from, read_preferences, read_rows, read_scores,
+    read_scores_from, write_names,
+};
 pub use npy::{write_npy_labels, write_npy_query_ids};
 pub use npz::{MatrixLayout, write_npz};
 pub use rankrls_files::{Place, ReadError, ReadErrorKind};

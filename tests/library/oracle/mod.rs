@@ -236,7 +236,7 @@ impl Problem {
 }
 
 /// `(X X' + lambda I)^-1 X y` over the given rows, by Gaussian elimination with pivoting.
-fn ridge(x: &[Vec<f64>], y: &[f64], rows: &[usize], lambda: f64) -> Vec<f64> {
+pub fn ridge(x: &[Vec<f64>], y: &[f64], rows: &[usize], lambda: f64) -> Vec<f64> {
     let n = x.len();
     let product = |a: &[f64], b: &[f64]| rows.iter().map(|&row| a[row] * b[row]).sum::<f64>();
     let mut system: Vec<Vec<f64>> = (0..n)

@@ -1,0 +1,95 @@
+//! Kernel models: a score is a sum over rows of the training data.
+
+use serde::{Deserialize, Serialize};
+
+use crate::data::{Dataset, Queries};
+use crate::ridge::Kernel;
+
+/// `f(x) = sum_b a_b k(x_b, x)` over the rows `x_b` of a basis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expansion {
+    kernel: Kernel,
+    rows: Vec<BasisRow>,
+    /// Columns that the rows are of.
+    width: usize,
+}
+
+/// A row of the basis.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BasisRow {
+    /// What its kernel value counts.
+    pub coefficient: f64,
+    /// Its columns, ascending: 0-based here, as the data file counts them in a model file.
+    pub indices: Vec<u64>,
+    /// The values there.
+    pub values: Vec<f64>,
+}
+
+impl Expansion {
+    /// The `rows` of `dataset`, 0-based and ascending, with their `coefficients`.
+    pub(super) fn new(
+        kernel: Kernel,
+        dataset: &Dataset<'_>,
+        rows: &[usize],
+        coefficients: &[f64],
+    ) -> Self {
+        let mut places = vec![None; dataset.rows()];
+        for (place, &row) in rows.iter().enumerate() {
+            places[row] = Some(place);
+        }
+        let row = |&coefficient: &f64| BasisRow {
+            coefficient,
+            indices: Vec::new(),
+            values: Vec::new(),
+        };
+        let mut basis: Vec<BasisRow> = coefficients.iter().map(row).collect();
+        for position in 0..dataset.stored_columns() {
+            for (row, value) in dataset.column(position).iter() {
+                if let Some(place) = places[row].filter(|_| value != 0.0) {
+                    basis[place].indices.push(dataset.feature(position).into());
+                    basis[place].values.push(value);
+                }
+            }
+        }
+        Self::of_rows(kernel, basis, dataset.width())
+    }
+
+    /// Rows that have been checked.
+    pub(super) fn of_rows(kernel: Kernel, rows: Vec<BasisRow>, width: usize) -> Self {
+        Self {
+            kernel,
+            rows,
+            width,
+        }
+    }
+
+    /// The kernel.
+    pub fn kernel(&self) -> Kernel {
+        self.kernel
+    }
+
+    /// The rows.
+    pub fn rows(&self) -> &[BasisRow] {
+        &self.rows
+    }
+
+    /// Scores of the rows of `dataset`. Columns that the basis does not have count in the kernel as
+    /// they are.
+    pub(super) fn scores(&self, dataset: &Dataset<'_>) -> Vec<f64> {
+        let mut ends = vec![0];
+        let (mut indices, mut values) = (Vec::new(), Vec::new());
+        for row in &self.rows {
+            indices.extend(row.indices.iter().map(|&index| index as u32));
+            values.extend_from_slice(&row.values);
+            ends.push(indices.len());
+        }
+        let labels = vec![0.0; self.rows.len()];
+        let basis = Queries::single(self.rows.len()).and_then(|queries| {
+            Dataset::from_csr(&ends, &indices, &values, self.width, labels, queries)
+        });
+        let basis = basis.expect("the rows of a basis have been checked");
+        let coefficients: Vec<f64> = self.rows.iter().map(|row| row.coefficient).collect();
+        self.kernel.scores(&basis, &coefficients, dataset)
+    }
+}

@@ -1,0 +1,509 @@
+//! Training with every ridge parameter and kernel of a grid, and the choice among them by hold-outs.
+
+use super::conjugate::{Convergence, HOLDOUT_TOLERANCE};
+use super::groups::Groups;
+use super::holdout::{HoldOut, Holdout};
+use super::kernel::{Kernel, KernelKind, ReducedSet};
+use super::options::{Solver, TrainError, TrainOptions};
+use super::pairs::{PairwiseProblem, PairwiseTrained, Preferences};
+use super::trained::{RidgeProblem, Trained, Weights};
+use crate::columns::ColumnClasses;
+use crate::data::{Dataset, Queries};
+use crate::metrics::{Metric, Rules, check_labels};
+use crate::{Lambda, Objective};
+
+/// What to train with, and how to choose.
+#[derive(Debug, Clone)]
+pub struct TrainGrid {
+    /// Ridge parameters.
+    pub lambdas: Vec<Lambda>,
+    /// Kernels; [`Kernel::LINEAR`] alone for weights of the columns.
+    pub kernels: Vec<Kernel>,
+    /// Rows of the basis, 0-based; `None`: all rows.
+    pub basis: Option<Vec<usize>>,
+    /// What is held out.
+    pub holdout: Holding,
+    /// Whether leave-pair-out keeps its predictions.
+    pub keep_pairs: bool,
+    /// The measure of the hold-out predictions that the best model has the most of; `None`: it has the
+    /// least squared error.
+    pub measure: Option<(Metric, Rules)>,
+    /// The preferences, under [`Objective::Pairs`].
+    pub preferences: Option<Preferences>,
+    /// All else.
+    pub options: TrainOptions,
+}
+
+/// What is held out.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Holding {
+    /// Every query, or as many as can be in a matter of seconds; nothing of data of one query, unless
+    /// the objective is another one: then every pair where the solver has that, else five folds.
+    #[default]
+    Affordable,
+    /// Every query, or every pair under another objective, where that comes from the factors of the
+    /// solver; else nothing.
+    Factored,
+    /// Nothing.
+    Nothing,
+    /// This.
+    Given(HoldOut),
+}
+
+/// A model of the grid.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The ridge parameter.
+    pub lambda: Lambda,
+    /// At most so much is rounding amplified ([`RidgeProblem::condition`]); 1 where that is not known.
+    pub condition: f64,
+    /// The hold-out predictions.
+    pub holdout: Option<Holdout>,
+    /// The measure to choose by, where it has a value.
+    pub measure: Option<f64>,
+    /// How conjugate gradients ended with all the data, which they see for the best model alone.
+    pub convergence: Option<Convergence>,
+}
+
+/// A trained model.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fit {
+    /// Weights of features.
+    Linear(Weights),
+    /// Coefficients of rows of the training data, under the kernel.
+    Kernel {
+        /// The rows, 0-based, ascending.
+        rows: Vec<usize>,
+        /// A coefficient for each.
+        coefficients: Vec<f64>,
+    },
+}
+
+/// What came of a grid.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GridOutcome {
+    /// Every kernel with every ridge parameter, in the order of the lists.
+    pub cells: Vec<Cell>,
+    /// The best of them; the first of equal ones.
+    pub best: usize,
+    /// The model of the best.
+    pub fit: Fit,
+    /// The solver.
+    pub solver: Solver,
+    /// What was held out.
+    pub scheme: Option<HoldOut>,
+}
+
+impl TrainGrid {
+    /// A single linear model.
+    pub fn new(lambda: Lambda, options: TrainOptions) -> Self {
+        Self {
+            lambdas: vec![lambda],
+            kernels: vec![Kernel::LINEAR],
+            basis: None,
+            holdout: Holding::default(),
+            keep_pairs: false,
+            measure: None,
+            preferences: None,
+            options,
+        }
+    }
+
+    /// Trains on `data`, of which `held` bytes are in use. `classes` are those of its columns, where
+    /// they are known: linear models within queries use them.
+    ///
+    /// # Errors
+    /// [`TrainError`] for what the data, the objective or the solver do not allow, for a choice
+    /// without hold-outs, and where memory or numbers fail.
+    pub fn train(
+        &self,
+        data: &Dataset<'_>,
+        held: u64,
+        classes: Option<&ColumnClasses>,
+    ) -> Result<GridOutcome, TrainError> {
+        self.check_measure(data)?;
+        let one;
+        let (trained_on, classes) = if self.options.objective.is_query() {
+            (data, classes)
+        } else {
+            one = data.as_one_query().map_err(super::KernelError::from)?;
+            (&one, None)
+        };
+        let models = self.lambdas.len() * self.kernels.len();
+        if models > 1 && self.holdout == Holding::Nothing {
+            return Err(TrainError::NoChoice);
+        }
+        let mut cells: Vec<Cell> = Vec::with_capacity(models);
+        let (mut best, mut used) = (None::<(usize, Fit, Solver)>, None);
+        for &kernel in &self.kernels {
+            let options = self.options.lambdas(self.lambdas.len());
+            let options = self.held_out(options, data)?;
+            let source = Source::new(trained_on, kernel, self.basis.as_deref())?;
+            let problem = self.problem(&source, trained_on, (held, classes), &options)?;
+            let scheme = self.scheme(&problem, data)?;
+            if scheme.is_none() && models > 1 {
+                return Err(TrainError::OneQuery);
+            }
+            let out = Out::new(scheme.as_ref(), self, data)?;
+            let mut side_by_side = problem.side_by_side(&self.lambdas, out.groups.as_ref())?;
+            for (number, &lambda) in self.lambdas.iter().enumerate() {
+                let (trained, holdout) = match &mut side_by_side {
+                    Some(held_out) => (None, Some(std::mem::take(&mut held_out[number]))),
+                    None => {
+                        let trained = problem.train(lambda)?;
+                        let holdout = trained.hold_out(&out)?;
+                        (Some(trained), holdout)
+                    }
+                };
+                let measure = holdout
+                    .as_ref()
+                    .and_then(|holdout| out.measure(&problem, holdout));
+                let loss = self.loss(holdout.as_ref(), measure);
+                let place = cells.len();
+                cells.push(Cell {
+                    kernel,
+                    lambda,
+                    condition: problem.condition(lambda),
+                    convergence: trained.as_ref().and_then(Solved::convergence),
+                    measure,
+                    holdout,
+                });
+                let worse = |best: &(usize, Fit, Solver)| {
+                    let best = &cells[best.0];
+                    loss >= self.loss(best.holdout.as_ref(), best.measure)
+                };
+                if best.as_ref().is_some_and(worse) {
+                    continue;
+                }
+                // All data for the best alone, where hold-outs were trained without them.
+                let fit = trained.as_ref().map(|trained| source.fit(trained));
+                best = Some((
+                    place,
+                    fit.unwrap_or(Fit::Linear(Weights::default())),
+                    problem.solver(),
+                ));
+            }
+            if let (Some(_), Some((place, fit, _))) = (&side_by_side, &mut best)
+                && let Some(cell) = cells.get_mut(*place).filter(|cell| cell.kernel == kernel)
+            {
+                let trained = problem.train(cell.lambda)?;
+                cell.convergence = trained.convergence();
+                *fit = source.fit(&trained);
+            }
+            used = scheme;
+        }
+        let (best, fit, solver) = best.ok_or(TrainError::NoChoice)?;
+        Ok(GridOutcome {
+            cells,
+            best,
+            fit,
+            solver,
+            scheme: used,
+        })
+    }
+
+    /// Refuses a measure that the labels or the hold-outs do not have.
+    ///
+    /// # Errors
+    /// [`TrainError::Measure`].
+    pub fn check_measure(&self, data: &Dataset<'_>) -> Result<(), TrainError> {
+        let Some((metric, rules)) = &self.measure else {
+            return Ok(());
+        };
+        if *metric == Metric::Concordance {
+            return Ok(());
+        }
+        let pairs = self.holdout == Holding::Given(HoldOut::Pairs);
+        if pairs || self.options.objective != Objective::Query {
+            return Err(TrainError::Measure(format!(
+                "{metric} ranks queries, and pairs are compared: expected squared or cindex"
+            )));
+        }
+        check_labels(&[*metric], data.labels(), data.queries(), rules)
+            .map_err(|error| TrainError::Measure(error.to_string()))
+    }
+
+    /// What is less for a better model.
+    fn loss(&self, holdout: Option<&Holdout>, measure: Option<f64>) -> f64 {
+        match (&self.measure, holdout) {
+            (Some(_), _) => -measure.unwrap_or(f64::NEG_INFINITY),
+            (None, Some(holdout)) => holdout.error,
+            (None, None) => 0.0,
+        }
+    }
+
+    /// `options` that allow for what is known to be held out.
+    fn held_out(
+        &self,
+        options: TrainOptions,
+        data: &Dataset<'_>,
+    ) -> Result<TrainOptions, TrainError> {
+        let Holding::Given(scheme) = &self.holdout else {
+            return Ok(options);
+        };
+        let options = options.pairs(*scheme == HoldOut::Pairs);
+        if self.options.objective == Objective::Pairs {
+            return Ok(options);
+        }
+        let groups = scheme.groups(data.queries())?;
+        let largest = groups.map_or(0, |groups| groups.largest(data.queries()));
+        Ok(options.largest_group(largest))
+    }
+
+    /// The scheme asked for, or one that is a matter of seconds.
+    fn scheme(
+        &self,
+        problem: &Problem<'_>,
+        data: &Dataset<'_>,
+    ) -> Result<Option<HoldOut>, TrainError> {
+        let scheme = match (&self.holdout, self.options.objective) {
+            (Holding::Nothing, _) => None,
+            (Holding::Factored, _) if !problem.solver().has_holdout() => None,
+            (Holding::Factored, Objective::Query) if data.queries().len() < 2 => None,
+            (Holding::Factored, Objective::Query) => Some(HoldOut::Queries),
+            (Holding::Factored, _) => Some(HoldOut::Pairs),
+            (Holding::Given(HoldOut::Queries), Objective::Pairs) => {
+                return Err(TrainError::NoHoldout {
+                    what: "objective pairs",
+                    scheme: HoldOut::Queries.to_string(),
+                    expected: "lpo, every preference on its own, or folds of preferences",
+                });
+            }
+            (Holding::Given(scheme), _) => Some(scheme.clone()),
+            (Holding::Affordable, Objective::Query) => match problem {
+                _ if data.queries().len() < 2 => None,
+                Problem::Ridge(problem) => Some(problem.affordable_holdout(self.lambdas.len())),
+                Problem::Pairs(_) => None,
+            },
+            (Holding::Affordable, _)
+                if problem.solver().has_holdout() && data.rows() <= LPO_ROWS =>
+            {
+                Some(HoldOut::Pairs)
+            }
+            (Holding::Affordable, _) => Some(HoldOut::Folds { count: 5, seed: 1 }),
+        };
+        Ok(scheme)
+    }
+
+    fn problem<'p>(
+        &'p self,
+        source: &'p Source,
+        data: &'p Dataset<'_>,
+        (held, classes): (u64, Option<&'p ColumnClasses>),
+        options: &TrainOptions,
+    ) -> Result<Problem<'p>, TrainError> {
+        if options.objective == Objective::Pairs {
+            let preferences = self.preferences.as_ref().ok_or(TrainError::NoPreferences)?;
+            return Ok(Problem::Pairs(match source {
+                Source::Columns => PairwiseProblem::new(data, preferences, options)?,
+                Source::Reduced(reduced) => {
+                    PairwiseProblem::new(reduced.mapped(), preferences, options)?
+                }
+                Source::Kernel(kernel) => {
+                    PairwiseProblem::of_kernel(data, kernel.matrix(data)?, preferences, options)?
+                }
+            }));
+        }
+        Ok(Problem::Ridge(match (source, classes) {
+            (Source::Columns, Some(classes)) => RidgeProblem::among(data, classes, held, options)?,
+            (Source::Columns, None) => RidgeProblem::new(data, options)?,
+            (Source::Reduced(reduced), _) => RidgeProblem::new(reduced.mapped(), options)?,
+            (Source::Kernel(kernel), _) => {
+                RidgeProblem::of_kernel(data, kernel.matrix(data)?, options)?
+            }
+        }))
+    }
+}
+
+/// Rows up to which all pairs of them are held out where nothing is asked for.
+const LPO_ROWS: usize = 5_000;
+
+/// What a model is made of.
+enum Source {
+    Columns,
+    Reduced(ReducedSet),
+    Kernel(Kernel),
+}
+
+impl Source {
+    fn new(
+        data: &Dataset<'_>,
+        kernel: Kernel,
+        basis: Option<&[usize]>,
+    ) -> Result<Self, TrainError> {
+        Ok(match (kernel.kind(), basis) {
+            (_, Some(rows)) => Self::Reduced(ReducedSet::new(data, &kernel, rows)?),
+            (KernelKind::Linear, None) => Self::Columns,
+            (_, None) => Self::Kernel(kernel),
+        })
+    }
+
+    fn fit(&self, trained: &Solved<'_>) -> Fit {
+        match self {
+            Self::Columns => Fit::Linear(trained.weights()),
+            Self::Reduced(reduced) => Fit::Kernel {
+                rows: reduced.rows().to_vec(),
+                coefficients: reduced.coefficients(&trained.weights()),
+            },
+            Self::Kernel(_) => {
+                let coefficients = trained.coefficients().unwrap_or_default();
+                Fit::Kernel {
+                    rows: (0..coefficients.len()).collect(),
+                    coefficients,
+                }
+            }
+        }
+    }
+}
+
+enum Problem<'a> {
+    Ridge(RidgeProblem<'a>),
+    Pairs(PairwiseProblem<'a>),
+}
+
+enum Solved<'a> {
+    Ridge(Trained<'a>),
+    Pairs(PairwiseTrained<'a>),
+}
+
+/// What is held out of the models of a grid.
+struct Out<'a> {
+    /// `None`: every pair, or nothing.
+    groups: Option<Groups>,
+    pairs: bool,
+    grid: &'a TrainGrid,
+}
+
+impl<'a> Out<'a> {
+    fn new(
+        scheme: Option<&HoldOut>,
+        grid: &'a TrainGrid,
+        data: &Dataset<'_>,
+    ) -> Result<Self, TrainError> {
+        let (groups, pairs) = match (scheme, &grid.preferences) {
+            (None, _) => (None, false),
+            (Some(HoldOut::Pairs), Some(preferences)) => {
+                (Some(Groups::queries(preferences.len())), false)
+            }
+            (Some(HoldOut::Folds { count, seed }), Some(preferences)) => (
+                Some(Groups::folds(preferences.len(), *count, *seed)?),
+                false,
+            ),
+            (Some(scheme), _) => {
+                let groups = scheme.groups(data.queries())?;
+                let pairs = groups.is_none();
+                // Rows, as those of one query may stand for all.
+                (groups.map(|groups| groups.rows(data.queries())), pairs)
+            }
+        };
+        Ok(Self {
+            groups,
+            pairs,
+            grid,
+        })
+    }
+
+    /// The measure that the grid chooses by.
+    fn measure(&self, problem: &Problem<'_>, holdout: &Holdout) -> Option<f64> {
+        let (metric, rules) = self.grid.measure.as_ref()?;
+        match (problem, &self.groups) {
+            (Problem::Ridge(problem), Some(groups)) if *metric != Metric::Concordance => {
+                problem.measure(holdout, groups, *metric, *rules)
+            }
+            _ => holdout.cindex,
+        }
+    }
+}
+
+impl<'a> Problem<'a> {
+    fn solver(&self) -> Solver {
+        match self {
+            Self::Ridge(problem) => problem.solver(),
+            Self::Pairs(problem) => problem.solver(),
+        }
+    }
+
+    fn condition(&self, lambda: Lambda) -> f64 {
+        match self {
+            Self::Ridge(problem) => problem.condition(lambda),
+            Self::Pairs(_) => 1.0,
+        }
+    }
+
+    fn train(&'a self, lambda: Lambda) -> Result<Solved<'a>, TrainError> {
+        Ok(match self {
+            Self::Ridge(problem) => Solved::Ridge(problem.train(lambda)?),
+            Self::Pairs(problem) => Solved::Pairs(problem.train(lambda)?),
+        })
+    }
+
+    /// Hold-outs of all ridge parameters, where that is faster than one after the other.
+    fn side_by_side(
+        &self,
+        lambdas: &[Lambda],
+        groups: Option<&Groups>,
+    ) -> Result<Option<Vec<Holdout>>, TrainError> {
+        match (self, groups) {
+            (Self::Ridge(problem), Some(groups)) if !problem.solver().has_holdout() => problem
+                .holdouts(lambdas, groups, HOLDOUT_TOLERANCE)
+                .map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
+impl Solved<'_> {
+    fn convergence(&self) -> Option<Convergence> {
+        match self {
+            Self::Ridge(trained) => trained.convergence(),
+            Self::Pairs(trained) => trained.convergence(),
+        }
+    }
+
+    fn weights(&self) -> Weights {
+        match self {
+            Self::Ridge(trained) => trained.weights(),
+            Self::Pairs(trained) => trained.weights(),
+        }
+    }
+
+    fn coefficients(&self) -> Option<Vec<f64>> {
+        match self {
+            Self::Ridge(trained) => trained.coefficients(),
+            Self::Pairs(trained) => trained.coefficients(),
+        }
+    }
+
+    fn hold_out(&self, out: &Out<'_>) -> Result<Option<Holdout>, TrainError> {
+        match (self, &out.groups) {
+            (Self::Ridge(trained), Some(groups)) => trained.holdout(groups).map(Some),
+            (Self::Ridge(trained), None) if out.pairs => {
+                trained.leave_pair_out(out.grid.keep_pairs).map(Some)
+            }
+            (Self::Pairs(trained), Some(groups)) => trained.holdout(groups).map(Some),
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Rows of a basis, drawn without repetition, ascending. Equal seeds give equal rows everywhere.
+///
+/// # Errors
+/// [`super::KernelError::Basis`] for none, or more than there are.
+pub fn draw_basis(count: usize, queries: &Queries, seed: u64) -> Result<Vec<usize>, TrainError> {
+    use rand::SeedableRng;
+    let rows = queries.rows();
+    if count == 0 || count > rows {
+        return Err(super::KernelError::Basis {
+            found: count,
+            expected: format!("from 1 to {rows}, the rows of the data"),
+        }
+        .into());
+    }
+    let mut generator = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+    let mut drawn = rand::seq::index::sample(&mut generator, rows, count).into_vec();
+    drawn.sort_unstable();
+    Ok(drawn)
+}

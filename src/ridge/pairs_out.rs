@@ -1,0 +1,263 @@
+//! Leave-pair-out: every pair of examples of a query, predicted by a model that was trained without
+//! both.
+//!
+//! Rows `i` and `j` of a query of `n` rows cut it, and their system (module `holdout`) is of size two.
+//! In the coordinates `(1, -1) / sqrt(2)` and `(1, 1) / sqrt(2)` it is
+//!
+//! ```text
+//! [ b_dd  b_ds             ] [u_d]   [right_d]        b_dd = (B_ii + B_jj) / 2 - B_ij
+//! [ b_ds  b_ss - 2 avg / n ] [u_s] = [right_s]        b_ss = (B_ii + B_jj) / 2 + B_ij
+//!                                                     b_ds = (B_ii - B_jj) / 2
+//! ```
+//!
+//! and the residuals are `u_d` and `(1 - 2 / n) u_s`. So a pair takes a few operations once `B` is
+//! known (Pahikkala et al., 2009, for all pairs of all data).
+
+use std::f64::consts::SQRT_2;
+
+use faer::MatRef;
+use rayon::prelude::*;
+
+use super::factor::{Square, gram};
+use super::holdout::{Factored, Holdout, LeftPair, batches};
+use super::options::{BATCH, TrainError};
+use super::trained::{Solution, Trained};
+use crate::Objective;
+use crate::interrupt::heed;
+use crate::metrics::PAIR_TIE;
+
+/// Examples of a query from which on its pairs are a task for all threads.
+const LARGE: usize = 256;
+
+/// What comes of some pairs of a query.
+#[derive(Debug, Default)]
+struct Tally {
+    /// Sum of the squared errors of differences.
+    squares: f64,
+    /// Pairs of different labels.
+    pairs: usize,
+    /// Those in the right order; a tie is half of one.
+    ordered: f64,
+    kept: Vec<LeftPair>,
+    singular: bool,
+}
+
+/// A query, with what its pairs follow from.
+struct Query<'a> {
+    /// Its first row.
+    first: usize,
+    /// `B`, lower triangle.
+    block: Square,
+    right: &'a [f64],
+    average: f64,
+    /// Centred, weighted labels, and those as given.
+    labels: &'a [f64],
+    as_given: &'a [f64],
+    /// What the weight of the query scales residuals by.
+    scale: f64,
+    /// Differences of predictions up to this one are ties.
+    tie: f64,
+    keep: bool,
+}
+
+impl Trained<'_> {
+    /// Predictions for every pair of examples of a query by a model that was trained without both:
+    /// exactly, from the factors of the whole model. They are kept on demand.
+    ///
+    /// A query of `n` examples goes on with `n - 2`, centred anew; its weight stays. Under the global
+    /// objective these are all pairs, and the ridge parameter is that of `m - 2` rows. Predictions
+    /// within 1e-10 of the largest label count as equal. `O(n^2)` time after the factorisation and
+    /// the inverse of what the query has in it; memory [`TrainOptions::pairs`](super::TrainOptions).
+    ///
+    /// # Errors
+    /// [`TrainError::NoHoldout`] with conjugate gradients, [`TrainError::OneGroup`] for two examples
+    /// under the global objective, [`TrainError::NothingToCompare`] for queries of one example each,
+    /// [`TrainError::Singular`] and [`TrainError::NotFinite`] where numbers fail.
+    pub fn leave_pair_out(&self, keep: bool) -> Result<Holdout, TrainError> {
+        let problem = self.problem;
+        if matches!(self.solution, Solution::Iterated(..)) {
+            return Err(TrainError::NoHoldout {
+                what: "solver cg",
+                scheme: "lpo".to_owned(),
+                expected: "lqo or folds:N, or solver dual or primal",
+            });
+        }
+        let queries = problem.design.queries();
+        if queries.largest() < 2 {
+            return Err(TrainError::NothingToCompare);
+        }
+        let other;
+        let trained = if problem.objective == Objective::Global {
+            other = problem.train_at(self.lambda, problem.ridge(self.lambda, 2)?)?;
+            &other
+        } else {
+            self
+        };
+        let factored = trained.factored();
+        let unscaled = problem.labels.iter().enumerate();
+        let unscaled = unscaled.map(|(row, label)| (label / problem.design.scale(row)).abs());
+        let tie = PAIR_TIE * unscaled.fold(0.0, f64::max);
+        let query = |first: usize, block: Square| {
+            let rows = first..first + block.size();
+            Query {
+                first,
+                right: &factored.right[rows.clone()],
+                average: factored.average,
+                labels: &problem.labels[rows.clone()],
+                as_given: &problem.as_given[rows],
+                scale: problem.design.scale(first),
+                tie,
+                block,
+                keep,
+            }
+        };
+        let all: Vec<Vec<usize>> = queries.ranges().map(Iterator::collect).collect();
+        let (large, small): (Vec<_>, Vec<_>) = all
+            .iter()
+            .map(Vec::as_slice)
+            .partition(|rows| rows.len() >= LARGE);
+        let small = batches(&small).into_par_iter().flat_map_iter(|batch| {
+            heed();
+            let half = factored.half(&batch.rows);
+            let tallies = batch.groups.iter().map(|group| {
+                let columns = half.as_ref().subcols(group.start, group.len());
+                let block = factored.block(gram(columns));
+                let first = batch.rows[group.start];
+                let query = query(first, block);
+                (first, query.tally(0..group.len()))
+            });
+            tallies.collect::<Vec<_>>()
+        });
+        let mut tallies: Vec<(usize, Tally)> = small.collect();
+        for rows in large {
+            let query = query(rows[0], factored.whole_block(rows));
+            let chunks = (0..rows.len()).into_par_iter().step_by(BATCH / 2);
+            let parts = chunks.map(|start| {
+                heed();
+                query.tally(start..rows.len().min(start + BATCH / 2))
+            });
+            let parts: Vec<Tally> = parts.collect();
+            tallies.push((
+                rows[0],
+                parts.into_iter().fold(Tally::default(), Tally::with),
+            ));
+        }
+        tallies.sort_by_key(|&(first, _)| first);
+        let mut sum = Tally::default();
+        let mut indices = Vec::new();
+        for (first, tally) in tallies {
+            let size = queries.range(queries.of_row(first)).len();
+            if tally.pairs > 0 {
+                indices.push(tally.ordered / tally.pairs as f64);
+            }
+            let squares = tally.squares / size as f64;
+            sum = sum.with(Tally { squares, ..tally });
+        }
+        if sum.singular {
+            return Err(self.singular());
+        }
+        if !sum.squares.is_finite() {
+            return Err(TrainError::NotFinite);
+        }
+        let mean = |indices: &[f64]| indices.iter().sum::<f64>() / indices.len() as f64;
+        Ok(Holdout {
+            predictions: Vec::new(),
+            pairs: sum.kept,
+            error: sum.squares,
+            cindex: (!indices.is_empty()).then(|| mean(&indices)),
+            convergence: None,
+        })
+    }
+}
+
+impl Factored<'_> {
+    /// `B` of many rows, on all threads.
+    fn whole_block(&self, rows: &[usize]) -> Square {
+        let height = self.height();
+        let mut half = vec![0.0; height * rows.len()];
+        let chunks = half
+            .par_chunks_mut(height * BATCH)
+            .zip(rows.par_chunks(BATCH));
+        chunks.for_each(|(slot, rows)| {
+            heed();
+            let part = self.half(rows);
+            for (slot, column) in slot.chunks_mut(height).zip(part.col_iter()) {
+                slot.iter_mut()
+                    .zip(column.iter())
+                    .for_each(|(slot, value)| *slot = *value);
+            }
+        });
+        let half = MatRef::from_column_major_slice(&half, height, rows.len());
+        let mut square = Square::zeros(rows.len());
+        square.add_products(half.transpose(), 1.0);
+        self.block(square)
+    }
+}
+
+impl Query<'_> {
+    /// The pairs of these rows with every later one.
+    fn tally(&self, rows: std::ops::Range<usize>) -> Tally {
+        let size = self.block.size();
+        let share = 2.0 / size as f64;
+        let diagonal = |row: usize| self.block.values()[row * (size + 1)];
+        let mut tally = Tally::default();
+        for i in rows {
+            let column = &self.block.values()[i * size..][..size];
+            for (j, beside) in column.iter().enumerate().skip(i + 1) {
+                let mean = (diagonal(i) + diagonal(j)) / 2.0;
+                let (dd, ds) = (mean - beside, (diagonal(i) - diagonal(j)) / 2.0);
+                let [rd, rs] =
+                    [-1.0, 1.0].map(|sign| (self.right[i] + sign * self.right[j]) / SQRT_2);
+                let [residual_d, residual_s] = if size == 2 {
+                    // The whole query: what is left of it says nothing.
+                    tally.singular |= dd <= 0.0;
+                    [rd / dd, 0.0]
+                } else {
+                    let ss = mean + beside - share * self.average;
+                    let determinant = dd * ss - ds * ds;
+                    tally.singular |= dd <= 0.0 || determinant <= 0.0;
+                    [
+                        (rd * ss - ds * rs) / determinant,
+                        (dd * rs - ds * rd) / determinant * (1.0 - share),
+                    ]
+                };
+                let difference = SQRT_2 * residual_d;
+                tally.squares += difference * difference;
+                let label = self.labels[i] - self.labels[j];
+                let predicted = (label - difference) / self.scale;
+                let order = self.as_given[i].total_cmp(&self.as_given[j]);
+                if self.as_given[i] != self.as_given[j] {
+                    tally.pairs += 1;
+                    tally.ordered += match predicted {
+                        near if near.abs() <= self.tie => 0.5,
+                        other if (other > 0.0) == order.is_gt() => 1.0,
+                        _ => 0.0,
+                    };
+                }
+                if self.keep {
+                    let prediction = |row: usize, sign: f64| {
+                        let residual = (residual_s + sign * residual_d) / SQRT_2;
+                        (self.labels[row] - residual) / self.scale
+                    };
+                    tally.kept.push(LeftPair {
+                        rows: [i, j].map(|row| (self.first + row) as u32),
+                        predictions: [prediction(i, 1.0), prediction(j, -1.0)],
+                    });
+                }
+            }
+        }
+        tally
+    }
+}
+
+impl Tally {
+    /// Both together.
+    fn with(mut self, mut other: Self) -> Self {
+        self.squares += other.squares;
+        self.pairs += other.pairs;
+        self.ordered += other.ordered;
+        self.kept.append(&mut other.kept);
+        self.singular |= other.singular;
+        self
+    }
+}

@@ -1,0 +1,736 @@
+//! The RankRLS family against `RLScore` (`family.json`, which names its source) and against training
+//! again: objectives, hold-outs that cut queries, pairs, kernels and reduced sets.
+
+use std::sync::LazyLock;
+
+use crate::oracle::problems::{lambdas, problems};
+use crate::oracle::{Problem, ridge};
+use proptest::prelude::*;
+use rankrls::ridge::{
+    Fit, Groups, Kernel, LeftPair, PairwiseProblem, Preference, Preferences, ReducedSet,
+    RidgeProblem, TOLERANCE, TrainGrid, TrainOptions,
+};
+use rankrls::{
+    Dataset, GlobalRankRls, HoldOut, Lambda, Objective, PairwiseRankRls, Queries, QueryWeight,
+    RankRls, Solver, TrainError,
+};
+use serde_json::Value;
+
+static GOLDEN: LazyLock<Value> =
+    LazyLock::new(|| serde_json::from_str(include_str!("family.json")).unwrap());
+
+const NAMES: [&str; 2] = ["tiny_a", "tiny_b"];
+
+/// The solvers, and both ways to factor.
+const WAYS: [(Solver, usize); 5] = [
+    (Solver::Dual, 1),
+    (Solver::Dual, 100),
+    (Solver::Primal, 1),
+    (Solver::Primal, 100),
+    (Solver::ConjugateGradients, 1),
+];
+
+fn factoring() -> impl Iterator<Item = (Solver, usize)> {
+    WAYS.into_iter().filter(|(solver, _)| solver.has_holdout())
+}
+
+fn options((solver, lambdas): (Solver, usize)) -> TrainOptions {
+    TrainOptions::new().solver(solver).lambdas(lambdas)
+}
+
+fn numbers(value: &Value) -> Vec<f64> {
+    let list = value.as_array().unwrap_or_else(|| panic!("{value}"));
+    list.iter().map(|number| number.as_f64().unwrap()).collect()
+}
+
+fn places(value: &Value) -> Vec<usize> {
+    numbers(value)
+        .into_iter()
+        .map(|place| place as usize)
+        .collect()
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().unwrap()
+}
+
+fn lambda(run: &Value) -> Lambda {
+    Lambda::new(run["lambda"].as_f64().unwrap()).unwrap()
+}
+
+/// A data set of rows in lists.
+fn dense(rows: &Value, labels: Vec<f64>, queries: Queries) -> Dataset<'static> {
+    let rows: Vec<Vec<f64>> = list(rows).iter().map(numbers).collect();
+    let (mut indptr, mut places, mut values) = (vec![0], Vec::new(), Vec::new());
+    for column in 0..rows[0].len() {
+        for (row, line) in (0u32..).zip(&rows) {
+            if line[column] != 0.0 {
+                places.push(row);
+                values.push(line[column]);
+            }
+        }
+        indptr.push(places.len());
+    }
+    Dataset::from_csc(indptr, places, values, labels, queries).unwrap()
+}
+
+fn data(golden: &Value) -> Dataset<'static> {
+    let queries = Queries::from_row_ids(&places(&golden["qids"])).unwrap();
+    dense(&golden["X"], numbers(&golden["y"]), queries)
+}
+
+fn as_one(dataset: &Dataset<'_>) -> Dataset<'static> {
+    let queries = Queries::single(dataset.rows()).unwrap();
+    Dataset::new(dataset.x(), dataset.labels().to_vec(), queries).unwrap();
+    let all = dataset.as_one_query().unwrap();
+    all.queries_subset(&[0]).unwrap()
+}
+
+#[track_caller]
+fn close(found: f64, expected: f64, relative: f64) {
+    let off = (found - expected).abs();
+    assert!(
+        off <= relative * (1.0 + expected.abs()),
+        "{found} for {expected}"
+    );
+}
+
+/// Predictions that agree up to a constant: those of a query are relative to its mean.
+#[track_caller]
+fn close_but_for_a_constant(found: &[f64], expected: &[f64], relative: f64) {
+    assert_eq!(found.len(), expected.len());
+    for (a, b) in found.iter().zip(expected) {
+        close(a - found[0], b - expected[0], relative);
+    }
+}
+
+#[test]
+fn all_pairs_are_learnt_as_rlscore_does() {
+    for name in NAMES {
+        let golden = &GOLDEN[name];
+        let dataset = as_one(&data(golden));
+        for run in list(&golden["global"]) {
+            for way in WAYS {
+                let problem =
+                    RidgeProblem::new(&dataset, &options(way).objective(Objective::Global))
+                        .unwrap();
+                let trained = problem.train(lambda(run)).unwrap();
+                let weights = trained.weights();
+                let expected = numbers(&run["weights"]);
+                for (&feature, weight) in weights.features.iter().zip(&weights.values) {
+                    close(*weight, expected[feature as usize], 1e-8);
+                }
+                let scores = weights.scores(&dataset);
+                let expected = numbers(&run["train_predictions"]);
+                scores
+                    .iter()
+                    .zip(expected)
+                    .for_each(|(a, b)| close(*a, b, 1e-8));
+            }
+        }
+    }
+}
+
+#[test]
+fn pairs_and_folds_of_all_data_are_left_out_as_in_rlscore() {
+    for name in NAMES {
+        let golden = &GOLDEN[name];
+        let dataset = as_one(&data(golden));
+        for run in list(&golden["runs"]) {
+            for way in WAYS {
+                let problem =
+                    RidgeProblem::new(&dataset, &options(way).objective(Objective::Global))
+                        .unwrap();
+                let trained = problem.train(lambda(run)).unwrap();
+                for (key, groups) in [
+                    ("kfold", &golden["folds"]),
+                    ("folds_are_queries", &golden["queries"]),
+                ] {
+                    if groups.is_null() {
+                        continue;
+                    }
+                    let groups: Vec<Vec<usize>> = list(groups).iter().map(places).collect();
+                    let mut group_of_row = vec![0; dataset.rows()];
+                    for (number, group) in groups.iter().enumerate() {
+                        group.iter().for_each(|&row| group_of_row[row] = number);
+                    }
+                    let held_out = trained
+                        .holdout(&Groups::of_rows(group_of_row).unwrap())
+                        .unwrap();
+                    close(
+                        held_out.cindex.unwrap(),
+                        run[key]["mean"].as_f64().unwrap(),
+                        1e-12,
+                    );
+                    for (group, expected) in
+                        groups.iter().zip(list(&run[key]["holdout_predictions"]))
+                    {
+                        let found: Vec<f64> =
+                            group.iter().map(|&row| held_out.predictions[row]).collect();
+                        close_but_for_a_constant(&found, &numbers(expected), 1e-8);
+                    }
+                }
+                if !way.0.has_holdout() {
+                    let error = trained.leave_pair_out(false).unwrap_err();
+                    assert!(matches!(error, TrainError::NoHoldout { .. }), "{error}");
+                    continue;
+                }
+                let held_out = trained.leave_pair_out(true).unwrap();
+                close(
+                    held_out.cindex.unwrap(),
+                    run["lpo_concordance"].as_f64().unwrap(),
+                    1e-12,
+                );
+                let expected = numbers(&run["lpo_first"])
+                    .into_iter()
+                    .zip(numbers(&run["lpo_second"]));
+                let pairs = list(&golden["pairs"]).iter().map(places);
+                assert_eq!(held_out.pairs.len(), pairs.len());
+                for ((pair, (first, second)), found) in pairs.zip(expected).zip(&held_out.pairs) {
+                    assert_eq!(found.rows.map(|row| row as usize), [pair[0], pair[1]]);
+                    close(
+                        found.predictions[0] - found.predictions[1],
+                        first - second,
+                        1e-8,
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn queries_are_cut_as_by_training_again() {
+    for name in NAMES {
+        let golden = &GOLDEN[name];
+        let dataset = data(golden);
+        let queries = dataset.queries().clone();
+        for run in list(&golden["runs"]) {
+            for way in WAYS {
+                let problem = RidgeProblem::new(&dataset, &options(way)).unwrap();
+                let trained = problem.train(lambda(run)).unwrap();
+                let folds: Vec<Vec<usize>> = list(&golden["folds"]).iter().map(places).collect();
+                let mut fold_of_row = vec![0; dataset.rows()];
+                for (number, fold) in folds.iter().enumerate() {
+                    fold.iter().for_each(|&row| fold_of_row[row] = number);
+                }
+                let held_out = trained
+                    .holdout(&Groups::of_rows(fold_of_row).unwrap())
+                    .unwrap();
+                let all = list(&run["query_rankrls_folds_that_cut_queries_raw"]);
+                for (fold, expected) in folds.iter().zip(all) {
+                    let expected = numbers(expected);
+                    for (a, &first) in fold.iter().enumerate() {
+                        for (b, &second) in fold.iter().enumerate() {
+                            if queries.of_row(first) == queries.of_row(second) {
+                                let found = &held_out.predictions;
+                                close(
+                                    found[first] - found[second],
+                                    expected[a] - expected[b],
+                                    1e-8,
+                                );
+                            }
+                        }
+                    }
+                }
+                if way.0.has_holdout() {
+                    let held_out = trained.leave_pair_out(true).unwrap();
+                    for pair in list(&run["query_rankrls_lpo_within_query"]) {
+                        let rows = places(&pair["pair"]);
+                        let found = |one: &&LeftPair| {
+                            one.rows.map(|row| row as usize) == [rows[0], rows[1]]
+                        };
+                        let found = held_out.pairs.iter().find(found).unwrap();
+                        for (found, expected) in
+                            found.predictions.iter().zip(numbers(&pair["centred"]))
+                        {
+                            close(*found, expected, 1e-8);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn kernel(name: &str) -> Kernel {
+    let words: Vec<&str> = name.split(' ').collect();
+    let number = |after: &str| -> f64 {
+        let place = words.iter().position(|word| *word == after).unwrap();
+        words[place + 1].parse().unwrap()
+    };
+    match words[0] {
+        "linear" => Kernel::LINEAR,
+        "gaussian" => Kernel::gaussian(number("gamma")).unwrap(),
+        _ => Kernel::polynomial(number("gamma"), number("coef0"), number("degree") as u32).unwrap(),
+    }
+}
+
+#[test]
+fn kernels_are_those_of_rlscore() {
+    let golden = &GOLDEN["tiny_a"];
+    let dataset = data(golden);
+    let tests = list(&golden["X_test"]).len();
+    let test = dense(
+        &golden["X_test"],
+        vec![0.0; tests],
+        Queries::single(tests).unwrap(),
+    );
+    for run in list(&GOLDEN["kernels"]) {
+        let kernel = kernel(run["kernel"].as_str().unwrap());
+        let own = as_one(&dataset);
+        for (key, params, data) in [
+            ("query", RankRls::params(), &dataset),
+            ("global", GlobalRankRls::params(), &own),
+        ] {
+            let params = params.lambda(lambda(run).value()).unwrap().kernel(kernel);
+            let model = params.fit(data).unwrap();
+            let expected = numbers(&run[key]["test_predictions"]);
+            let found = model.predict(&test).unwrap().to_vec();
+            // The constant of a kernel is that of the coefficients, which sum to 0.
+            close_but_for_a_constant(&found, &expected, 1e-8);
+            let expected = numbers(&run[key]["train_predictions"]);
+            close_but_for_a_constant(&model.predict(data).unwrap().to_vec(), &expected, 1e-8);
+        }
+        let model = RankRls::params()
+            .lambda(lambda(run).value())
+            .unwrap()
+            .kernel(kernel);
+        let model = model.fit(&dataset).unwrap();
+        let held_out = &model.holdout().unwrap().predictions;
+        let lists = list(&run["query"]["leave_query_out_raw"]);
+        for (range, expected) in dataset.queries().ranges().zip(lists) {
+            close_but_for_a_constant(&held_out[range], &numbers(expected), 1e-8);
+        }
+        if let Some(reduced) = run.get("reduced_set") {
+            let basis = places(&reduced["basis_rows"]);
+            let params = RankRls::params().lambda(lambda(run).value()).unwrap();
+            let model = params.kernel(kernel).basis(basis).fit(&dataset).unwrap();
+            let expected = numbers(&reduced["query_test_predictions"]);
+            close_but_for_a_constant(&model.predict(&test).unwrap().to_vec(), &expected, 1e-8);
+        }
+    }
+}
+
+#[test]
+fn preferences_are_learnt_as_in_rlscore() {
+    let golden = &GOLDEN["pairs"];
+    let rows = list(&golden["X"]).len();
+    let dataset = dense(
+        &golden["X"],
+        vec![0.0; rows],
+        Queries::single(rows).unwrap(),
+    );
+    let tests = list(&golden["X_test"]).len();
+    let test = dense(
+        &golden["X_test"],
+        vec![0.0; tests],
+        Queries::single(tests).unwrap(),
+    );
+    let (magnitudes, weights) = (
+        numbers(&golden["magnitudes"]),
+        numbers(&golden["pair_weights"]),
+    );
+    let ends = places(&golden["start"])
+        .into_iter()
+        .zip(places(&golden["end"]));
+    let ends: Vec<(usize, usize)> = ends.collect();
+    let preferences = |magnitudes: &[f64], weights: &[f64]| {
+        let list = ends.iter().zip(magnitudes).zip(weights);
+        let list = list.map(|((&(s, e), &magnitude), &weight)| Preference {
+            preferred: s as u32,
+            other: e as u32,
+            magnitude,
+            weight,
+        });
+        Preferences::new(list.collect(), rows).unwrap()
+    };
+    let ones = vec![1.0; ends.len()];
+    for run in list(&golden["runs"]) {
+        for (key, preferences) in [
+            ("weights", preferences(&ones, &ones)),
+            ("with_magnitudes_weights", preferences(&magnitudes, &ones)),
+            (
+                "with_magnitudes_and_pair_weights_weights",
+                preferences(&magnitudes, &weights),
+            ),
+        ] {
+            for way in WAYS {
+                let problem = PairwiseProblem::new(&dataset, &preferences, &options(way)).unwrap();
+                let trained = problem.train(lambda(run)).unwrap();
+                let expected = numbers(&run[key]);
+                for (found, expected) in trained.weights().values.iter().zip(expected) {
+                    close(*found, expected, 1e-8);
+                }
+            }
+        }
+        let params = PairwiseRankRls::params(preferences(&ones, &ones));
+        let params = params.lambda(lambda(run).value()).unwrap();
+        let model = params
+            .kernel(Kernel::gaussian(0.25).unwrap())
+            .fit(&dataset)
+            .unwrap();
+        let expected = numbers(&run["gaussian_gamma_0.25"]["test_predictions"]);
+        let found = model.predict(&test).unwrap().to_vec();
+        close_but_for_a_constant(&found, &expected, 1e-8);
+    }
+}
+
+/// Weights and predictions for all rows by training on the `kept` ones: each query centred by what is
+/// kept of it.
+fn retrained(problem: &Problem, kept: &[usize], weight: QueryWeight, lambda: f64) -> Vec<f64> {
+    let centred = |values: &Vec<f64>| {
+        let mut values = values.clone();
+        for range in problem.queries() {
+            let own: Vec<usize> = range.clone().filter(|row| kept.contains(row)).collect();
+            let mean = own.iter().map(|&row| values[row]).sum::<f64>() / own.len().max(1) as f64;
+            let scale = weight.of(range.len()).sqrt();
+            own.iter()
+                .for_each(|&row| values[row] = (values[row] - mean) * scale);
+        }
+        values
+    };
+    let x: Vec<Vec<f64>> = problem.x.iter().map(centred).collect();
+    let weights = ridge(&x, &centred(&problem.labels), kept, lambda);
+    let score = |row: usize| {
+        problem
+            .x
+            .iter()
+            .zip(&weights)
+            .map(|(x, w)| x[row] * w)
+            .sum()
+    };
+    (0..problem.rows()).map(score).collect()
+}
+
+fn drawn() -> impl Strategy<Value = Problem> {
+    let sizes = prop_oneof![
+        4 => prop::collection::vec(1usize..6, 1..6),
+        1 => prop::collection::vec(12usize..15, 1..3),
+    ];
+    problems(sizes, 1..12)
+}
+
+fn noise(lambda: f64) -> f64 {
+    1e-8 + 1e-11 / lambda
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn rows_of_any_group_are_held_out_as_defined(
+        problem in drawn(),
+        lambda in lambdas(),
+        weight in prop::sample::select(&QueryWeight::ALL[..]),
+        groups in prop::collection::vec(0usize..3, 28),
+        global in any::<bool>(),
+    ) {
+        let rows = problem.rows();
+        let problem = if global { Problem { sizes: vec![rows], ..problem } } else { problem };
+        let weight = if global { QueryWeight::Uniform } else { weight };
+        let dataset = problem.dataset();
+        let Ok(split) = Groups::of_rows(groups[..rows].iter()) else { return Ok(()) };
+        for way in WAYS {
+            let options = options(way).query_weight(weight);
+            let options = if global { options.objective(Objective::Global) } else { options };
+            let Ok(rls) = RidgeProblem::new(&dataset, &options) else { return Ok(()) };
+            let given = Lambda::new(lambda).unwrap();
+            let trained = rls.train(given).unwrap();
+            let found = match trained.holdout(&split) {
+                Err(TrainError::NothingToCompare) => return Ok(()),
+                found => found.unwrap(),
+            };
+            let mut error = 0.0;
+            for group in split.iter() {
+                let kept: Vec<usize> = (0..rows).filter(|row| !group.contains(row)).collect();
+                let own = if global { lambda / kept.len() as f64 } else { lambda };
+                let scores = retrained(&problem, &kept, weight, own);
+                for range in problem.queries() {
+                    let part: Vec<usize> = range.clone().filter(|row| group.contains(row)).collect();
+                    for &row in &part {
+                        let (first, noise) = (part[0], noise(own));
+                        let expected = scores[row] - scores[first];
+                        let difference = found.predictions[row] - found.predictions[first];
+                        prop_assert!((difference - expected).abs() <= noise, "{way:?}: {difference} for {expected}");
+                    }
+                    let left = part.iter().map(|&row| problem.labels[row] - scores[row]);
+                    let mean = left.clone().sum::<f64>() / part.len().max(1) as f64;
+                    let squares: f64 = left.map(|left| (left - mean).powi(2)).sum();
+                    error += weight.of(range.len()) * squares;
+                }
+            }
+            prop_assert!((found.error - error).abs() <= noise(lambda) * 10.0 * (1.0 + error), "{way:?}: {} for {error}", found.error);
+            let side_by_side = rls.holdouts(&[given], &split, TOLERANCE).unwrap();
+            let off = (side_by_side[0].error - found.error).abs();
+            prop_assert!(off <= noise(lambda) * 10.0 * (1.0 + error));
+        }
+    }
+
+    #[test]
+    fn every_pair_is_left_out_as_defined(
+        problem in drawn(),
+        lambda in lambdas(),
+        weight in prop::sample::select(&QueryWeight::ALL[..]),
+        global in any::<bool>(),
+    ) {
+        let rows = problem.rows();
+        let problem = if global { Problem { sizes: vec![rows], ..problem } } else { problem };
+        let weight = if global { QueryWeight::Uniform } else { weight };
+        let dataset = problem.dataset();
+        for way in factoring() {
+            let options = options(way).query_weight(weight);
+            let options = if global { options.objective(Objective::Global) } else { options };
+            let Ok(rls) = RidgeProblem::new(&dataset, &options) else { return Ok(()) };
+            let trained = rls.train(Lambda::new(lambda).unwrap()).unwrap();
+            if global && rows == 2 {
+                prop_assert_eq!(trained.leave_pair_out(true), Err(TrainError::OneGroup));
+                return Ok(());
+            }
+            let found = trained.leave_pair_out(true).unwrap();
+            let mut error = 0.0;
+            for pair in &found.pairs {
+                let [i, j] = pair.rows.map(|row| row as usize);
+                let kept: Vec<usize> = (0..rows).filter(|row| *row != i && *row != j).collect();
+                let own = if global { lambda / kept.len() as f64 } else { lambda };
+                let scores = retrained(&problem, &kept, weight, own);
+                let expected = scores[i] - scores[j];
+                let difference = pair.predictions[0] - pair.predictions[1];
+                prop_assert!((difference - expected).abs() <= noise(own), "{way:?} {i} {j}: {difference} for {expected}");
+                let size = problem.queries().into_iter().find(|range| range.contains(&i)).unwrap().len();
+                let missed = problem.labels[i] - problem.labels[j] - expected;
+                error += weight.of(size) * missed * missed / size as f64;
+            }
+            prop_assert!((found.error - error).abs() <= noise(lambda) * 10.0 * (1.0 + error));
+            let pairs: usize = problem.sizes.iter().map(|size| size * (size - 1) / 2).sum();
+            prop_assert_eq!(found.pairs.len(), pairs);
+        }
+    }
+
+    #[test]
+    fn preferences_are_left_out_as_by_training_again(
+        problem in drawn(),
+        lambda in lambdas(),
+        ends in prop::collection::vec((0usize..28, 0usize..28, -2i32..3, 1u32..4), 1..14),
+        folds in 2usize..5,
+    ) {
+        let rows = problem.rows();
+        let problem = Problem { sizes: vec![rows], ..problem };
+        let dataset = problem.dataset();
+        let preference = |&(s, e, magnitude, weight): &(usize, usize, i32, u32)| Preference {
+            preferred: (s % rows) as u32,
+            other: (e % rows) as u32,
+            magnitude: f64::from(magnitude),
+            weight: f64::from(weight) / 2.0,
+        };
+        let list: Vec<Preference> = ends.iter().map(preference).collect();
+        let Ok(preferences) = Preferences::new(list.clone(), rows) else { return Ok(()) };
+        let groups = match Groups::folds(list.len(), folds, 1) {
+            Ok(groups) => groups,
+            Err(_) => Groups::queries(list.len()),
+        };
+        // A row for each preference.
+        let trained_on = |kept: &[usize]| {
+            let row = |one: &usize| {
+                let Preference { preferred, other, weight, .. } = list[*one];
+                let difference = move |x: &Vec<f64>| x[preferred as usize] - x[other as usize];
+                (difference, weight.sqrt())
+            };
+            let difference = |x: &Vec<f64>| kept.iter().map(|one| { let (d, c) = row(one); c * d(x) }).collect();
+            let x: Vec<Vec<f64>> = problem.x.iter().map(difference).collect();
+            let y: Vec<f64> = kept.iter().map(|&one| list[one].weight.sqrt() * list[one].magnitude).collect();
+            ridge(&x, &y, &(0..kept.len()).collect::<Vec<_>>(), lambda)
+        };
+        let all: Vec<usize> = (0..list.len()).collect();
+        let expected = trained_on(&all);
+        for way in WAYS {
+            // A residual of 1e-10 is of the gradient.
+            let factor = if way.0.has_holdout() { 10.0 } else { 100.0 };
+            let problem_of = PairwiseProblem::new(&dataset, &preferences, &options(way));
+            let Ok(rls) = problem_of else { return Ok(()) };
+            let trained = rls.train(Lambda::new(lambda).unwrap()).unwrap();
+            let weights = trained.weights();
+            for (&feature, found) in weights.features.iter().zip(&weights.values) {
+                let expected = expected[feature as usize];
+                prop_assert!((found - expected).abs() <= noise(lambda) * factor, "{way:?}: {found} for {expected}");
+            }
+            let held_out = trained.holdout(&groups).unwrap();
+            for group in groups.iter() {
+                let kept: Vec<usize> = all.iter().copied().filter(|one| !group.contains(one)).collect();
+                let weights = trained_on(&kept);
+                for &one in group {
+                    let Preference { preferred, other, .. } = list[one];
+                    let difference = |x: &Vec<f64>| x[preferred as usize] - x[other as usize];
+                    let expected: f64 = problem.x.iter().zip(&weights).map(|(x, w)| w * difference(x)).sum();
+                    let found = held_out.predictions[one];
+                    prop_assert!((found - expected).abs() <= noise(lambda) * factor, "{way:?}: {found} for {expected}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_linear_kernel_and_a_basis_of_all_rows_are_the_columns(
+        problem in drawn(),
+        lambda in lambdas(),
+    ) {
+        let dataset = problem.dataset();
+        let given = Lambda::new(lambda).unwrap();
+        let Ok(rls) = RidgeProblem::new(&dataset, &TrainOptions::new()) else { return Ok(()) };
+        let expected = rls.train(given).unwrap();
+        let matrix = Kernel::LINEAR.matrix(&dataset).unwrap();
+        let rls = RidgeProblem::of_kernel(&dataset, matrix, &TrainOptions::new()).unwrap();
+        let found = rls.train(given).unwrap();
+        let groups = HoldOut::Queries.groups(dataset.queries());
+        let basis = (0..dataset.rows()).collect::<Vec<_>>();
+        let reduced = ReducedSet::new(&dataset, &Kernel::LINEAR, &basis).unwrap();
+        let mapped = RidgeProblem::new(reduced.mapped(), &TrainOptions::new()).unwrap();
+        let mapped = mapped.train(given).unwrap();
+        if let Ok(Some(groups)) = groups {
+            let expected = expected.holdout(&groups).unwrap();
+            for found in [found.holdout(&groups).unwrap(), mapped.holdout(&groups).unwrap()] {
+                for (found, expected) in found.predictions.iter().zip(&expected.predictions) {
+                    prop_assert!((found - expected).abs() <= noise(lambda), "{found} for {expected}");
+                }
+            }
+        }
+        let pairs = [&expected, &found, &mapped].map(|one| one.leave_pair_out(true));
+        if let [Ok(expected), others @ ..] = pairs {
+            for found in others {
+                let found = found.unwrap();
+                for (found, expected) in found.pairs.iter().zip(&expected.pairs) {
+                    let off = found.predictions[0] - expected.predictions[0];
+                    prop_assert!(off.abs() <= noise(lambda), "{off}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn objectives_meet_where_they_are_the_same() {
+    let golden = &GOLDEN["tiny_a"];
+    let (grouped, one) = (data(golden), as_one(&data(golden)));
+    let given = Lambda::new(0.5).unwrap();
+    let weights = |dataset: &Dataset<'_>, objective, preferences: Option<Preferences>| {
+        let grid = TrainGrid {
+            preferences,
+            ..TrainGrid::new(given, TrainOptions::new().objective(objective))
+        };
+        match grid.train(dataset, 0, None).unwrap().fit {
+            Fit::Linear(weights) => weights.values,
+            fit => panic!("{fit:?}"),
+        }
+    };
+    let pairs = |dataset: &Dataset<'_>| {
+        let labels = dataset.labels();
+        let mut list = Vec::new();
+        for range in dataset.queries().ranges() {
+            let weight = if dataset.queries().len() == 1 {
+                1.0
+            } else {
+                1.0 / range.len() as f64
+            };
+            for i in range.clone() {
+                for j in i + 1..range.end {
+                    list.push(Preference {
+                        preferred: i as u32,
+                        other: j as u32,
+                        magnitude: labels[i] - labels[j],
+                        weight,
+                    });
+                }
+            }
+        }
+        Some(Preferences::new(list, dataset.rows()).unwrap())
+    };
+    for (dataset, objective) in [(&grouped, Objective::Query), (&one, Objective::Global)] {
+        let expected = weights(dataset, objective, None);
+        let found = weights(dataset, Objective::Pairs, pairs(dataset));
+        found
+            .iter()
+            .zip(expected)
+            .for_each(|(a, b)| close(*a, b, 1e-10));
+    }
+}
+
+#[test]
+fn pairs_of_a_large_query_have_the_same_bits_at_any_number_of_threads() {
+    let problem = Problem {
+        x: (0..40_usize)
+            .map(|column| {
+                (0..700_usize)
+                    .map(|row| ((row * 31 + column * 17 + row * column) % 23) as f64)
+                    .collect()
+            })
+            .collect(),
+        labels: (0..700_usize)
+            .map(|row| ((row * row) % 11) as f64)
+            .collect(),
+        sizes: vec![300, 20, 380],
+    };
+    let (dataset, rows) = (problem.dataset(), problem.rows());
+    let run = |way: (Solver, usize), threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        pool.unwrap().install(|| {
+            let rls = RidgeProblem::new(&dataset, &options(way)).unwrap();
+            rls.train(Lambda::new(2.0).unwrap())
+                .unwrap()
+                .leave_pair_out(true)
+                .unwrap()
+        })
+    };
+    let expected = run(WAYS[0], 1);
+    assert_eq!(expected.pairs.len(), 300 * 299 / 2 + 190 + 380 * 379 / 2);
+    for way in factoring() {
+        let found = run(way, 1);
+        assert_eq!(found, run(way, 3), "{way:?}");
+        close(found.error, expected.error, 1e-9);
+        assert_eq!(found.cindex, expected.cindex);
+    }
+    // One pair, by training again.
+    let kept: Vec<usize> = (0..rows).filter(|row| ![5, 299].contains(row)).collect();
+    let scores = retrained(&problem, &kept, QueryWeight::Uniform, 2.0);
+    let found = expected
+        .pairs
+        .iter()
+        .find(|pair| pair.rows == [5, 299])
+        .unwrap();
+    close(
+        found.predictions[0] - found.predictions[1],
+        scores[5] - scores[299],
+        1e-9,
+    );
+}
+
+#[test]
+fn kernels_that_are_none_are_refused() {
+    let given = |values: &[[f64; 3]; 3]| {
+        let values: Vec<f64> = (0..9).map(|at| values[at % 3][at / 3]).collect();
+        let rows: Vec<u32> = (0..3).flat_map(|_| 0..3).collect();
+        let queries = Queries::single(3).unwrap();
+        let data = Dataset::from_csc(vec![0, 3, 6, 9], rows, values, vec![0.0, 1.0, 2.0], queries);
+        Kernel::PRECOMPUTED
+            .matrix(&data.unwrap())
+            .unwrap_err()
+            .to_string()
+    };
+    let error = given(&[[1.0, 2.0, 0.0], [2.0, 1.0, 0.0], [0.0, 0.0, 1.0]]);
+    assert!(error.contains("its least eigenvalue is -"), "{error}");
+    let error = given(&[[1.0, 0.5, 0.0], [0.4, 1.0, 0.0], [0.0, 0.0, 1.0]]);
+    assert!(error.contains("0.4 in row 2, column 1 and 0.5"), "{error}");
+    let data = data(&GOLDEN["tiny_a"]);
+    let error = Kernel::PRECOMPUTED.matrix(&data).unwrap_err().to_string();
+    assert!(error.contains("10 rows and 3 columns"), "{error}");
+    let huge = Kernel::polynomial(1e200, 0.0, 3)
+        .unwrap()
+        .matrix(&data)
+        .unwrap_err();
+    assert!(huge.to_string().contains("scale the data"), "{huge}");
+    for rows in [vec![], vec![0, 0], vec![10], (0..11).collect()] {
+        let error = ReducedSet::new(&data, &Kernel::LINEAR, &rows)
+            .unwrap_err()
+            .to_string();
+        assert!(error.starts_with("a basis of "), "{error}");
+    }
+}
