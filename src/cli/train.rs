@@ -439,9 +439,17 @@ impl TrainArgs {
                 "--labels has nothing to scale: --pairs are learnt from",
             ));
         }
-        let linear = self.kernel.kernel == KernelKind::Linear && basis.is_none();
-        if !self.weight.scale.is_none() && !(linear && self.kernel.basis.is_none()) {
+        let (linear, reduced) = (
+            self.kernel.kernel == KernelKind::Linear,
+            self.kernel.basis.is_some(),
+        );
+        if !self.weight.scale.is_none() && (reduced || !linear) {
             return Err(usage("--scale goes with --kernel linear, without --basis"));
+        }
+        if !linear && !reduced && self.solver.is_some_and(|solver| solver != Solver::Dual) {
+            return Err(usage(
+                "a kernel has the solver dual; with --basis it has the others, too",
+            ));
         }
         Ok(kernels)
     }

@@ -388,7 +388,12 @@ impl<'a> Out<'a> {
                 (Some(Groups::queries(preferences.len())), false)
             }
             (Some(HoldOut::Folds { count, seed }), Some(preferences)) => (
-                Some(Groups::folds(preferences.len(), *count, *seed)?),
+                Some(Groups::folds_of(
+                    "preferences",
+                    preferences.len(),
+                    *count,
+                    *seed,
+                )?),
                 false,
             ),
             (Some(scheme), _) => {

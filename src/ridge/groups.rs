@@ -104,8 +104,19 @@ impl Groups {
     /// # Errors
     /// [`TrainError::Folds`] for less than two folds or more than queries.
     pub fn folds(queries: usize, folds: usize, seed: u64) -> Result<Self, TrainError> {
+        Self::folds_of("queries", queries, folds, seed)
+    }
+
+    /// The same of things that messages call `what`.
+    pub(super) fn folds_of(
+        what: &'static str,
+        queries: usize,
+        folds: usize,
+        seed: u64,
+    ) -> Result<Self, TrainError> {
         if folds < 2 || folds > queries {
-            return Err(TrainError::Folds { folds, queries });
+            let count = queries;
+            return Err(TrainError::Folds { folds, what, count });
         }
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         let order = index::sample(&mut generator, queries, queries).into_vec();
@@ -228,7 +239,8 @@ mod tests {
     fn what_is_no_partition_is_refused() {
         for (folds, queries) in [(0, 5), (1, 5), (6, 5)] {
             let error = Groups::folds(queries, folds, 1).unwrap_err();
-            assert_eq!(error, TrainError::Folds { folds, queries });
+            let (what, count) = ("queries", queries);
+            assert_eq!(error, TrainError::Folds { folds, what, count });
         }
         for (groups, message) in [
             (vec![vec![0], vec![3]], "query 3 does not exist"),

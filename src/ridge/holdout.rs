@@ -103,7 +103,8 @@ impl HoldOut {
                 // As many queries of one row as there are rows.
                 let ones = Queries::from_sizes(&vec![1; queries.rows()]);
                 let ones = ones.map_err(|_| TrainError::OneGroup)?;
-                Ok(Some(Groups::folds(ones.len(), *count, *seed)?.rows(&ones)))
+                let groups = Groups::folds_of("rows", ones.len(), *count, *seed)?;
+                Ok(Some(groups.rows(&ones)))
             }
             Self::Folds { count, seed } => Groups::folds(queries.len(), *count, *seed).map(Some),
             Self::Given { groups, .. } => Ok(Some(groups.clone())),

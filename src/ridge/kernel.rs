@@ -70,14 +70,14 @@ pub enum KernelError {
         found: f64,
     },
     /// A value that is no finite number.
-    #[error("the kernel of rows {row} and {other} is {value}: scale the data or the parameters")]
+    #[error(
+        "the kernel of rows {row} and {other} is beyond all numbers: scale the data, or take a smaller gamma or degree"
+    )]
     NotFinite {
         /// A row, counted from 1.
         row: usize,
         /// Another one.
         other: usize,
-        /// The value.
-        value: f64,
     },
     /// A given matrix of another shape.
     #[error("the kernel has {rows} rows and {columns} columns: expected {expected}")]
@@ -249,7 +249,13 @@ impl Kernel {
             KernelKind::Linear | KernelKind::Precomputed => product,
             KernelKind::Gaussian => {
                 let distance = norms[0] + norms[1] - 2.0 * product;
-                (-self.gamma * distance.max(0.0)).exp()
+                let exponent = self.gamma * distance.max(0.0);
+                // No number, rather than a kernel that knows equal rows alone.
+                if exponent.is_finite() {
+                    (-exponent).exp()
+                } else {
+                    f64::NAN
+                }
             }
             KernelKind::Polynomial => {
                 let base = self.gamma * product + self.coef0;
@@ -360,7 +366,6 @@ fn check_finite(values: &[f64], size: usize) -> Result<(), KernelError> {
     Err(KernelError::NotFinite {
         row: place % size + 1,
         other: place / size + 1,
-        value: values[place],
     })
 }
 
@@ -541,18 +546,13 @@ impl ReducedSet {
                     return Err(KernelError::NotFinite {
                         row: rows[row] + 1,
                         other: column + 1,
-                        value: values[row],
                     });
                 }
             }
         }
         let mut square = Square::zeros(rows.len());
         square.matrix_mut().copy_from(&own);
-        let eigen = Eigen::new(&square).ok_or(KernelError::NotFinite {
-            row: 1,
-            other: 1,
-            value: f64::NAN,
-        })?;
+        let eigen = Eigen::new(&square).ok_or(KernelError::NotFinite { row: 1, other: 1 })?;
         let least = rows.len() as f64 * f64::EPSILON * eigen.largest();
         let map = eigen.scaled_vectors(least, |value| 1.0 / value.sqrt());
         let mut mapped = Mat::zeros(dataset.rows(), map.ncols());

@@ -346,12 +346,14 @@ pub enum TrainError {
         expected: String,
     },
     /// As many folds cannot be made.
-    #[error("{folds} folds of {queries} queries: expected from 2 to as many folds as queries")]
+    #[error("{folds} folds of {count} {what}: expected from 2 to as many folds as {what}")]
     Folds {
         /// Folds asked for.
         folds: usize,
-        /// Queries there are.
-        queries: usize,
+        /// Queries, rows or preferences.
+        what: &'static str,
+        /// How many there are.
+        count: usize,
     },
     /// Groups that are no partition of the queries.
     #[error("query {query} {problem}: expected every query of the data in one group")]
