@@ -11,7 +11,7 @@ use rankrls::data::read::{Format, Loaded, ReadOptions, RowQueries, read_scores};
 use rankrls::data::sample;
 use rankrls::greedy::{Refit, TargetOptions};
 use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rules};
-use rankrls::{Dataset, FeatureNames, IndexBase, Model, StrategyKind, memory};
+use rankrls::{Dataset, DatasetError, FeatureNames, IndexBase, Model, StrategyKind, memory};
 use serde::Serialize;
 
 use super::args::{at_least_one, finite, named, usage};
@@ -134,6 +134,11 @@ impl DataArgs {
             .unlabelled(unlabelled)
             .zero_based(self.zero_based || model.index_base() == IndexBase::Zero);
         let loaded = read(&options, path, console)?;
+        if model.expansion().is_some() && loaded.dropped_entries > 0 {
+            let expected = model.data().columns;
+            let error = DatasetError::OtherColumns { expected };
+            return Err(error).with_context(|| path.display().to_string());
+        }
         warn_dropped(
             loaded.dropped_entries,
             loaded.dropped_columns,

@@ -65,6 +65,9 @@ fn weights(model: &Model, most: usize) -> Figure {
 pub(crate) fn run(args: &InspectArgs) -> Result<()> {
     let plot = args.plot.create()?;
     let model = Model::read(&args.model)?;
+    if model.expansion().is_some() && (plot.is_some() || args.members) {
+        bail!("the model has no features: its kernel compares rows");
+    }
     if let Some(plot) = plot {
         plot.write(weights(&model, args.top.unwrap_or(DRAWN)))?;
     }
@@ -82,6 +85,13 @@ pub(crate) fn run(args: &InspectArgs) -> Result<()> {
             "nothing was selected for this model: each of its features has its own weight, and \
              none stands for others"
         );
+    } else if let Some(expansion) = model.expansion() {
+        let kernel = expansion.kernel();
+        let gamma = kernel.gamma().map_or_else(String::new, |gamma| {
+            format!(", gamma {}", format_exact(gamma))
+        });
+        let rows = counted(expansion.rows().len(), "row");
+        let _ = writeln!(text, "kernel {}{gamma}, over {rows}", kernel.kind());
     } else {
         text += &largest(&model, args.top.unwrap_or(LARGEST));
     }
@@ -100,6 +110,9 @@ fn heading(model: &Model) -> String {
         format_exact(model.lambda().value()),
         settings(model.scale(), sampler, &model.target())
     );
+    if !model.objective().is_query() {
+        let _ = write!(text, ", objective {}", model.objective());
+    }
     let [rows, queries, columns, nonzeros, constant, classes] = [
         (data.rows, "row"),
         (data.queries, "query"),

@@ -45,6 +45,14 @@ pub enum DatasetError {
         /// Rows found.
         rows: usize,
     },
+    /// Data for a kernel model, which compares all columns, that have others.
+    #[error(
+        "the data have entries in columns beyond the {expected} of the model: a kernel compares rows of the same columns"
+    )]
+    OtherColumns {
+        /// Columns of the model.
+        expected: usize,
+    },
     /// Column numbers are stored in 32 bits.
     #[error("{columns} columns: at most 4294967295 can be indexed")]
     TooManyColumns {

@@ -27,14 +27,21 @@ pub fn read_features(path: &Path, base: IndexBase, width: usize) -> Result<Vec<u
 }
 
 fn of_model(model: &Model, path: &Path, width: usize) -> Result<Vec<u32>, ModelError> {
+    let value = |expected: String, found: String| ModelError::Value {
+        path: path.to_owned(),
+        field: "features".to_owned(),
+        expected,
+        found,
+    };
+    if model.expansion().is_some() {
+        let found = "rows of a kernel in their place".to_owned();
+        return Err(value("features".to_owned(), found));
+    }
     let mut features = model.features().iter().map(|feature| feature.feature);
     if let Some(absent) = features.clone().find(|&feature| feature as usize >= width) {
-        return Err(ModelError::Value {
-            path: path.to_owned(),
-            field: "features".to_owned(),
-            expected: format!("features of the data, which has {width} columns"),
-            found: format!("index {}", model.index_base().written(absent)),
-        });
+        let expected = format!("features of the data, which has {width} columns");
+        let index = model.index_base().written(absent);
+        return Err(value(expected, format!("index {index}")));
     }
     Ok(features.by_ref().collect())
 }

@@ -264,9 +264,12 @@ impl RankRls {
     /// `ndarray` ([`IntoColumns`]). Features that `x` does not have count nothing.
     ///
     /// # Errors
-    /// [`DatasetError`] for a matrix without rows, or with values that are not finite.
+    /// [`DatasetError`] for a matrix without rows, with values that are not finite, or, under a kernel,
+    /// with columns that the training data did not have.
     pub fn predict<'a>(&self, x: impl IntoColumns<'a>) -> Result<Array1<f64>, DatasetError> {
-        Ok(self.model.scores(&Dataset::unlabelled(x)?).into())
+        let data = Dataset::unlabelled(x)?;
+        self.model.check_columns(&data)?;
+        Ok(self.model.scores(&data).into())
     }
 
     /// The solver.

@@ -185,11 +185,12 @@ impl Model {
             _ => None,
         };
         let linear;
-        let weights = match fit {
-            Fit::Linear(weights) => weights,
+        let (weights, constant_columns) = match fit {
+            Fit::Linear(weights) => (weights, summary.constant_columns),
+            // Columns that are constant in the training data may vary in others.
             Fit::Kernel { rows, coefficients } => {
                 linear = kernel.weights(dataset, rows, coefficients);
-                &linear
+                (&linear, 0)
             }
         };
         let names = dataset.names();
@@ -216,7 +217,10 @@ impl Model {
             features: pairs.map(feature).collect(),
             expansion,
             path: Vec::new(),
-            data: DataSummary::new(dataset, summary),
+            data: DataSummary {
+                constant_columns,
+                ..DataSummary::new(dataset, summary)
+            },
         }
     }
 
@@ -337,6 +341,20 @@ impl Model {
         }
         let weights: Vec<f64> = self.features.iter().map(|f| f.weight).collect();
         dataset.scores(&self.columns(), &weights)
+    }
+
+    /// Refuses data with entries in other columns, where a kernel would count them.
+    ///
+    /// # Errors
+    /// [`DatasetError::OtherColumns`].
+    pub fn check_columns(&self, dataset: &Dataset<'_>) -> Result<(), DatasetError> {
+        let expected = self.data.columns;
+        let last = dataset.stored_columns().checked_sub(1);
+        let beyond = last.is_some_and(|last| dataset.feature(last) as usize >= expected);
+        if self.expansion.is_some() && beyond {
+            return Err(DatasetError::OtherColumns { expected });
+        }
+        Ok(())
     }
 
     /// `dataset` with the features of the model as its columns, in order of selection and with

@@ -10,6 +10,7 @@ mod corpus;
 mod distil;
 mod embedded;
 mod evaluate;
+mod family;
 mod hostile;
 mod info;
 mod inspect;

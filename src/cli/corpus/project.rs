@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use clap::Args;
 use rankrls::Model;
 use rankrls::data::{Ranker, write_query_sizes};
@@ -57,6 +57,10 @@ pub(crate) fn run(args: &ProjectArgs, console: Console) -> Result<()> {
         ));
     }
     let model = Model::read(&args.model)?;
+    if model.expansion().is_some() {
+        let path = args.model.display();
+        bail!("{path}: the model has no features to keep: its kernel compares rows");
+    }
     let loaded = args.data.read_for(&model, &args.path, false, console)?;
     let dataset = loaded.dataset;
     // Found writable before the work.

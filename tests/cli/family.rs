@@ -1,0 +1,344 @@
+//! Other objectives, hold-outs and kernels of `train`.
+
+use std::fmt::Write as _;
+
+use crate::support::{Folder, keys};
+
+/// Rows of one query, a fold for each, and preferences among them.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    let (mut rows, mut folds) = (String::new(), String::new());
+    for row in 0..12 {
+        let (a, b, c) = (row % 5, row * row % 7, (row * 3) % 4);
+        writeln!(rows, "{} 1:{a} 2:{b} 3:{c}", a + 2 * b).unwrap();
+        writeln!(folds, "{}", ["x", "y", "z"][row % 3]).unwrap();
+    }
+    folder.write("rows.svm", rows);
+    folder.write("folds.txt", folds);
+    folder.write(
+        "pairs.txt",
+        "# better, worse\n2 1\n3 1 2.5\n4 2 1 0.5\n5 5\n",
+    );
+    folder
+}
+
+#[test]
+fn all_pairs_are_ordered_and_left_out() {
+    let folder = folder();
+    let document = folder.json(
+        "train rows.svm --objective global --lambda 0.5,2,8 --measure cindex -o m.json \
+         --holdout-scores pairs-out.txt --plot surface.svg --json",
+    );
+    assert_eq!(document["objective"], "global");
+    assert_eq!(document["holdout"]["scheme"], "lpo");
+    assert_eq!(document["lambdas"].as_array().unwrap().len(), 3);
+    let best = document["holdout"]["cindex"].as_f64().unwrap();
+    for entry in document["lambdas"].as_array().unwrap() {
+        assert!(entry["holdout"]["cindex"].as_f64().unwrap() <= best);
+        assert!(entry["lqo_error"].is_null());
+    }
+    let scores = folder.read("pairs-out.txt");
+    assert_eq!(scores.lines().count(), 66);
+    assert!(scores.starts_with("1 2 "), "{scores}");
+    assert!(folder.read("surface.svg").contains("cindex, lpo"));
+    assert_eq!(folder.json("inspect m.json --json")["objective"], "global");
+    assert!(folder.stdout("inspect m.json").contains("objective global"));
+}
+
+#[test]
+fn folds_of_a_file_may_cut_queries() {
+    let folder = folder();
+    let command =
+        "train rows.svm --lambda 1 --holdout folds:folds.txt --holdout-scores s.txt --json";
+    let document = folder.json(command);
+    assert_eq!(document["holdout"]["scheme"], "folds:folds.txt");
+    assert!(document["holdout"]["cindex"].is_number());
+    assert_eq!(folder.read("s.txt").lines().count(), 12);
+    let drawn = folder.json("train rows.svm --lambda 1 --holdout folds:4 --json");
+    assert_eq!(drawn["holdout"]["scheme"], "folds:4");
+    folder.write("ones.txt", "1\n".repeat(12));
+    folder.write("short.txt", "1\n2\n");
+    folder.write(
+        "each.txt",
+        (1..13).fold(String::new(), |text, row| format!("{text}{row}\n")),
+    );
+    folder.write("blank.txt", "1\n2\n\n".repeat(4));
+    for (file, message) in [
+        ("ones.txt", "all examples are in one group"),
+        ("short.txt", "expected 12 folds, one for each row, found 2"),
+        ("each.txt", "no two predictions of a model can be compared"),
+        (
+            "blank.txt",
+            "blank.txt:3: expected the fold of a row, found nothing",
+        ),
+    ] {
+        let command = format!("train rows.svm --lambda 1 --holdout folds:{file} -o new.json");
+        let error = folder.fails(&command, 1);
+        assert!(error.contains(message), "{error}");
+        assert!(!folder.path("new.json").exists());
+    }
+}
+
+#[test]
+fn rows_that_were_moved_keep_their_numbers() {
+    let folder = folder();
+    let rows = folder.read("rows.svm");
+    // Every other row is of the other query.
+    let with_queries = |order: &[usize]| {
+        let lines: Vec<&str> = rows.lines().collect();
+        let line = |&row: &usize| {
+            lines[row].replacen(' ', if row % 2 == 0 { " qid:a " } else { " qid:b " }, 1)
+        };
+        order.iter().map(line).collect::<Vec<_>>().join("\n")
+    };
+    let all: Vec<usize> = (0..12).collect();
+    let sorted: Vec<usize> = (0..12).step_by(2).chain((1..12).step_by(2)).collect();
+    folder.write("mixed.svm", with_queries(&all));
+    folder.write("sorted.svm", with_queries(&sorted));
+    let folds: Vec<String> = folder
+        .read("folds.txt")
+        .lines()
+        .map(str::to_owned)
+        .collect();
+    let folds: Vec<&str> = sorted.iter().map(|&row| folds[row].as_str()).collect();
+    folder.write("sorted-folds.txt", folds.join("\n"));
+    let train = |data: &str, folds: &str| {
+        let command = format!(
+            "train {data} --lambda 1 --holdout folds:{folds} --holdout-scores s.txt --json"
+        );
+        let error = folder.json(&command)["holdout"]["squared"]
+            .as_f64()
+            .unwrap();
+        let scores = folder.read("s.txt");
+        (error, scores.lines().map(str::to_owned).collect::<Vec<_>>())
+    };
+    let (error, scores) = train("mixed.svm --regroup", "folds.txt");
+    let (expected, other) = train("sorted.svm", "sorted-folds.txt");
+    assert_eq!(error, expected);
+    for (place, &row) in sorted.iter().enumerate() {
+        assert_eq!(scores[row], other[place]);
+    }
+}
+
+#[test]
+fn preferences_are_learnt_and_left_out() {
+    let folder = folder();
+    let command = "train rows.svm --objective pairs --pairs pairs.txt --lambda 1 -o m.json --holdout-scores s.txt --json";
+    let document = folder.json(command);
+    assert_eq!(document["holdout"]["scheme"], "lpo");
+    assert_eq!(folder.read("s.txt").lines().count(), 4);
+    let folds = folder.json(
+        "train rows.svm --objective pairs --pairs pairs.txt --lambda 1 --holdout folds:2 --json",
+    );
+    assert_eq!(folds["holdout"]["scheme"], "folds:2");
+    let scores = folder.stdout("predict m.json rows.svm -q");
+    let scores: Vec<f64> = scores.lines().map(|line| line.parse().unwrap()).collect();
+    assert!(scores[2] > scores[0]);
+    for (text, message) in [
+        (
+            "1 13\n",
+            "pairs.txt:1:3: expected a row from 1 to 12, found \"13\"",
+        ),
+        ("0 1\n", "pairs.txt:1:1: expected a row from 1 to 12"),
+        (
+            "1 2\n1\n",
+            "pairs.txt:2:2: expected a row from 1 to 12, found the end of the line",
+        ),
+        ("1 2 x\n", "pairs.txt:1:5: "),
+        ("1 2 1 0\n", "pairs.txt:1:7: expected a weight above 0"),
+        ("", "no preference compares two rows"),
+        ("3 3\n", "no preference compares two rows"),
+    ] {
+        folder.write("pairs.txt", text);
+        let error = folder.fails(command, 1);
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
+fn kernels_keep_their_rows() {
+    let folder = folder();
+    let document = folder
+        .json("train train.svm --kernel gaussian --gamma 0.25,1 --lambda 0.5,2 -o m.json --json");
+    assert_eq!(document["lambdas"].as_array().unwrap().len(), 4);
+    assert!(keys(&document["lambdas"][0]).contains(&"gamma"));
+    assert_eq!(
+        (&document["basis"], &document["weights"]),
+        (&8.into(), &0.into())
+    );
+    assert_eq!(document["holdout"]["scheme"], "lqo");
+    let text = folder.stdout("inspect m.json");
+    assert!(
+        text.contains("kernel gaussian, gamma ") && text.contains("over 8 rows"),
+        "{text}"
+    );
+    assert_eq!(
+        folder.stdout("predict m.json train.svm -q").lines().count(),
+        8
+    );
+    let error = folder.fails("predict m.json test.svm", 1);
+    assert!(error.contains("beyond the 7 of the model"), "{error}");
+    for command in [
+        "corpus project train.svm --model m.json -o p.svm",
+        "train train.svm --features m.json --lambda 1",
+    ] {
+        let error = folder.fails(command, 1);
+        assert!(error.contains("kernel"), "{error}");
+    }
+    // A basis drawn, and one given.
+    let drawn = folder.json(
+        "train train.svm --kernel polynomial --coef0 1 --basis 3 --lambda 1 -o b.json --json",
+    );
+    assert_eq!(drawn["basis"], 3);
+    folder.write("basis.txt", "7\n1\n4\n");
+    let given = folder.json("train train.svm --basis basis.txt --lambda 1 -o l.json --json");
+    // Linear: weights, as of any linear model.
+    assert_eq!(given["basis"], 3);
+    assert!(
+        folder.json("inspect l.json --json")["features"]
+            .as_array()
+            .unwrap()
+            .len()
+            > 1
+    );
+    for (text, message) in [
+        ("9\n", "a row from 1 to 8"),
+        ("1\n1\n", "each row once"),
+        ("", "a basis of 0 rows"),
+    ] {
+        folder.write("basis.txt", text);
+        let error = folder.fails("train train.svm --basis basis.txt --lambda 1", 1);
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
+fn a_kernel_that_is_given_is_that_of_the_columns() {
+    let folder = folder();
+    // Products of the rows of rows.svm, and the same rows as they are.
+    let rows: Vec<Vec<f64>> = (0..12)
+        .map(|row| {
+            [row % 5, row * row % 7, row * 3 % 4]
+                .map(f64::from)
+                .to_vec()
+        })
+        .collect();
+    let mut text = String::new();
+    for (row, line) in rows.iter().zip(folder.read("rows.svm").lines()) {
+        text += line.split(' ').next().unwrap();
+        for (column, other) in (1..).zip(&rows) {
+            let product: f64 = row.iter().zip(other).map(|(a, b)| a * b).sum();
+            write!(text, " {column}:{product}").unwrap();
+        }
+        text.push('\n');
+    }
+    folder.write("kernel.svm", &text);
+    let options = "--objective global --lambda 0.5 --json";
+    let kernel = folder.json(&format!(
+        "train kernel.svm --kernel precomputed {options} -o k.json"
+    ));
+    let linear = folder.json(&format!("train rows.svm {options} -o m.json"));
+    let squared = |document: &serde_json::Value| document["holdout"]["squared"].as_f64().unwrap();
+    assert!((squared(&kernel) / squared(&linear) - 1.0).abs() < 1e-9);
+    let scores = |model: &str, data: &str| -> Vec<f64> {
+        let text = folder.stdout(&format!("predict {model} {data} -q"));
+        text.lines().map(|line| line.parse().unwrap()).collect()
+    };
+    let (found, expected) = (scores("k.json", "kernel.svm"), scores("m.json", "rows.svm"));
+    for (a, b) in found.iter().zip(&expected) {
+        assert!(
+            ((a - found[0]) - (b - expected[0])).abs() < 1e-9,
+            "{a} for {b}"
+        );
+    }
+    let error = folder.fails("train rows.svm --kernel precomputed --lambda 1", 1);
+    assert!(error.contains("12 rows and 3 columns"), "{error}");
+}
+
+#[test]
+fn options_that_do_not_fit_together_are_refused() {
+    let folder = folder();
+    for (options, message) in [
+        (
+            "--objective pairs",
+            "--objective pairs and --pairs FILE go together",
+        ),
+        (
+            "--pairs pairs.txt",
+            "--objective pairs and --pairs FILE go together",
+        ),
+        (
+            "--gamma 2",
+            "--gamma goes with --kernel gaussian or polynomial",
+        ),
+        (
+            "--kernel gaussian --degree 2",
+            "--degree or --coef0 goes with --kernel polynomial",
+        ),
+        (
+            "--kernel polynomial --coef0 -1",
+            "coef0 of the kernel: expected a finite number from 0 on",
+        ),
+        ("--kernel gaussian --gamma 0", "above 0"),
+        (
+            "--kernel gaussian --solver cg",
+            "a kernel has the solver dual",
+        ),
+        (
+            "--kernel gaussian --scale sd",
+            "--scale goes with --kernel linear",
+        ),
+        (
+            "--objective global --query-weight pairs",
+            "--query-weight goes with --objective query",
+        ),
+        (
+            "--holdout none --holdout-scores s.txt",
+            "has no predictions",
+        ),
+        (
+            "--holdout none --kernel gaussian --gamma 1,2",
+            "cannot tell which lambda is best",
+        ),
+        (
+            "--holdout folds:",
+            "expected one of lqo, lpo, folds:N, folds:FILE, none",
+        ),
+    ] {
+        let error = folder.fails(&format!("train rows.svm --lambda 1 {options}"), 2);
+        assert!(error.contains(message), "{error}");
+    }
+    for (options, message) in [
+        (
+            "--holdout lpo --solver cg",
+            "solver cg has no hold-outs by lpo",
+        ),
+        (
+            "--objective global --holdout lqo",
+            "leave-query-out is undefined",
+        ),
+        (
+            "--objective pairs --pairs pairs.txt --holdout lqo",
+            "lpo, every preference on its own",
+        ),
+        (
+            "--objective global --measure ndcg@10",
+            "expected squared or cindex",
+        ),
+        (
+            "--kernel gaussian --gamma 1e308 --holdout folds:2",
+            "is beyond all numbers",
+        ),
+        (
+            "--kernel gaussian --max-memory 1KiB --holdout folds:2",
+            "are allowed",
+        ),
+        (
+            "--holdout folds:13",
+            "13 folds of 12 rows: expected from 2 to as many folds as rows",
+        ),
+    ] {
+        let error = folder.fails(&format!("train rows.svm --lambda 1 {options}"), 1);
+        assert!(error.contains(message), "{error}");
+    }
+}
