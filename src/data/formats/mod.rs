@@ -10,6 +10,7 @@ use super::sidecar::{NAMES, find, prefix, with_ending};
 use super::{CompleteOutput, Dataset, FeatureNames, IndexBase, Output};
 use crate::setters::setters;
 
+mod dense;
 mod lines;
 mod npy;
 mod npz;
@@ -77,6 +78,7 @@ formats! {
     Svmlight => svmlight,
     Rlscore => rlscore,
     Npz => npz,
+    Npy => dense,
     Csv => csv,
     Tsv => tsv,
 }

@@ -73,6 +73,15 @@ impl<R: Read> Array<R> {
         Err(self.unsuitable("an array of one dimension", found))
     }
 
+    /// Rows, columns, and whether elements come by column, of an array of two dimensions.
+    pub(super) fn matrix(&self) -> Result<(u64, u64, bool), Fault> {
+        if let [rows, columns] = self.header.shape[..] {
+            return Ok((rows, columns, self.header.by_column));
+        }
+        let found = format!("{} dimensions", self.header.shape.len());
+        Err(self.unsuitable("an array of two dimensions, a row for each label", found))
+    }
+
     /// A fault of the array as a whole.
     pub(super) fn unsuitable(&self, expected: impl Into<String>, found: String) -> Fault {
         Fault::new(ReadErrorKind::Array, expected.into(), found).in_array(&self.name, None)
@@ -99,7 +108,8 @@ impl<R: Read> Array<R> {
             let found = self.header.descr.clone();
             return Err(self.unsuitable(format!("numbers for {what}s"), found));
         }
-        let mut floats = room(self.length()?).map_err(|fault| fault.in_array(&self.name, None))?;
+        let mut floats =
+            room(self.header.count()).map_err(|fault| fault.in_array(&self.name, None))?;
         self.each(|array, position, bytes| {
             let value = array.float(position, bytes, what)?;
             floats.push(value);
@@ -338,6 +348,8 @@ struct Header {
     size: usize,
     big_endian: bool,
     shape: Vec<u64>,
+    /// Whether the first index runs fastest.
+    by_column: bool,
     /// The type as it is written.
     descr: String,
 }
@@ -363,15 +375,18 @@ const TYPES: &str =
 struct Fields {
     descr: String,
     /// The order of the elements makes no difference in one dimension.
-    #[serde(rename = "fortran_order")]
-    _fortran_order: bool,
+    fortran_order: bool,
     shape: Vec<u64>,
 }
 
 /// Reads the text of a header.
 fn parse_header(text: &[u8]) -> Result<Header, Bad> {
     let fields = json(text).and_then(|json| serde_json::from_str(&json).ok());
-    let Fields { descr, shape, .. } = fields.ok_or_else(|| (HEADER, quote(text)))?;
+    let Fields {
+        descr,
+        fortran_order: by_column,
+        shape,
+    } = fields.ok_or_else(|| (HEADER, quote(text)))?;
     let quoted = quote(descr.as_bytes());
     let element = element(&descr).ok_or_else(|| (TYPES, quoted.clone()))?;
     let (big_endian, kind, size) = element;
@@ -380,6 +395,7 @@ fn parse_header(text: &[u8]) -> Result<Header, Bad> {
         size,
         big_endian,
         shape,
+        by_column,
         descr: quoted,
     })
 }

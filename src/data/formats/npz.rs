@@ -36,11 +36,11 @@ pub(super) const FACTS: Facts = Facts {
     write: Some(write),
 };
 
-const LABELS: &str = ".labels.npy";
-const QUERIES: &str = ".qids.npy";
+pub(super) const LABELS: &str = ".labels.npy";
+pub(super) const QUERIES: &str = ".qids.npy";
 
 /// Bytes of an entry while it is read, and once more in columns.
-const ENTRY: u64 = 2 * 12;
+pub(super) const ENTRY: u64 = 2 * 12;
 
 /// Bytes of a row besides its label: its bound, and a copy of its label if it is moved.
 const ROW: u64 = 2 * 8;
@@ -49,13 +49,25 @@ const ROW: u64 = 2 * 8;
 const QUERY: u64 = 64;
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
+    let mut archive = Archive::open(path, &path.display().to_string())?;
+    read_matrix(path, options, |labels, asked, budget| {
+        archive.matrix(labels, asked, budget)
+    })
+}
+
+/// Reads what stands beside the matrix at `path`, and the matrix itself by `matrix`: of so many
+/// labels, up to the columns that were asked for.
+pub(super) fn read_matrix(
+    path: &Path,
+    options: &ReadOptions,
+    matrix: impl FnOnce(usize, Option<usize>, &mut Budget) -> Result<Matrix, Fault>,
+) -> Result<Loaded, ReadError> {
     let name = path.display().to_string();
-    let mut archive = Archive::open(path, &name)?;
     let mut budget = Budget::new(options.max_memory);
     let prefix = prefix(path);
     let labels = labels(&with_ending(&prefix, LABELS, ""), &mut budget)?;
     // The labels say how many rows there may be: a shape alone could claim any number.
-    let matrix = archive.matrix(labels.len(), options.width, &mut budget);
+    let matrix = matrix(labels.len(), options.width, &mut budget);
     let (block, width, dropped) = matrix.map_err(|fault| fault.of(&name))?;
     let mut text = Text::of_arrays(name, block, width, budget.spent);
     text.labels = labels;
@@ -69,7 +81,18 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
     options.build(text, IndexBase::Zero)
 }
 
-type Matrix = (RowBlock, usize, Dropped);
+/// Rows, their columns, and what was beyond the columns asked for.
+pub(super) type Matrix = (RowBlock, usize, Dropped);
+
+/// Refuses another number of rows than of labels.
+pub(super) fn check_rows(rows: u64, labels: usize) -> Result<(), Fault> {
+    if rows == labels as u64 {
+        return Ok(());
+    }
+    let expected = format!("as many rows as there are labels, {labels}");
+    let fault = Fault::new(ReadErrorKind::Lengths, expected, rows.to_string());
+    Err(fault.in_array("shape", Some(0)))
+}
 
 /// The arrays of an `.npz` file.
 struct Archive<R> {
@@ -97,11 +120,7 @@ impl<R: Read + Seek> Archive<R> {
     ) -> Result<Matrix, Fault> {
         let layout = self.layout()?;
         let [rows, columns] = self.shape()?;
-        if rows as usize != labels {
-            let expected = format!("as many rows as there are labels, {labels}");
-            let fault = Fault::new(ReadErrorKind::Lengths, expected, rows.to_string());
-            return Err(fault.in_array("shape", Some(0)));
-        }
+        check_rows(rows.into(), labels)?;
         let (major, minor) = match layout {
             MatrixLayout::Rows => (rows, columns),
             MatrixLayout::Columns => (columns, rows),
@@ -315,7 +334,7 @@ fn queries(
 
 /// Bytes that may be held, and bytes that are held.
 #[derive(Debug, Clone, Copy)]
-struct Budget {
+pub(super) struct Budget {
     limit: Option<u64>,
     spent: u64,
 }
@@ -326,7 +345,7 @@ impl Budget {
     }
 
     /// Takes `bytes`, before they are allocated.
-    fn take(&mut self, bytes: u64) -> Result<(), Fault> {
+    pub(super) fn take(&mut self, bytes: u64) -> Result<(), Fault> {
         self.spent = self.spent.saturating_add(bytes);
         match self.limit.filter(|&limit| self.spent > limit) {
             None => Ok(()),
@@ -337,7 +356,7 @@ impl Budget {
 
 /// Entries in columns at or beyond the width asked for.
 #[derive(Debug, Default)]
-struct Dropped {
+pub(super) struct Dropped {
     entries: u64,
     columns: Vec<u32>,
 }
@@ -347,7 +366,7 @@ struct Dropped {
 ///
 /// # Errors
 /// A column that comes twice in a row.
-fn settle(block: &mut RowBlock, width: Option<usize>) -> Result<Dropped, Fault> {
+pub(super) fn settle(block: &mut RowBlock, width: Option<usize>) -> Result<Dropped, Fault> {
     let mut dropped = Dropped::default();
     let mut sorted = Vec::new();
     let (mut start, mut kept) = (0, 0);

@@ -1,0 +1,128 @@
+//! Dense matrices as NumPy writes them, with labels and queries beside, as of `.npz`.
+
+use std::io::Read;
+
+use super::error::Fault;
+use super::npy::Array;
+use super::npz::{Budget, ENTRY, LABELS, Matrix, QUERIES, check_rows, read_matrix, settle};
+use super::{Facts, Part, Reader};
+use crate::data::sidecar::{has_extension, prefix};
+use crate::data::transpose::RowBlock;
+
+pub(super) const FACTS: Facts = Facts {
+    name: "npy",
+    title: "a dense matrix of NumPy",
+    files: "NAME.npy, with NAME.labels.npy and NAME.qids.npy",
+    ending: |path| has_extension(path, "npy"),
+    reader: Reader::Files {
+        read: |path, options| {
+            let array = Array::open(path, "matrix")?;
+            read_matrix(path, options, |labels, asked, budget| {
+                matrix(array, labels, asked, budget)
+            })
+        },
+        expected: "NumPy's file .npy and .labels.npy beside it",
+        remedy: "give the path of the .npy file",
+    },
+    parts: &[(Part::Labels, LABELS), (Part::Queries, QUERIES)],
+    prefix: |path| (prefix(path), ""),
+    compressed: false,
+    names_beside: true,
+    write: None,
+};
+
+/// The rows, as many as there are `labels`, up to the columns `asked` for. Values of 0 are no
+/// entries.
+fn matrix<R: Read>(
+    array: Array<R>,
+    labels: usize,
+    asked: Option<usize>,
+    budget: &mut Budget,
+) -> Result<Matrix, Fault> {
+    let (rows, columns, by_column) = array.matrix()?;
+    check_rows(rows, labels)?;
+    let width = u32::try_from(columns).map_err(|_| {
+        array.unsuitable(format!("at most {} columns", u32::MAX), columns.to_string())
+    })?;
+    budget.take(rows.saturating_mul(columns).saturating_mul(8 + ENTRY))?;
+    let values = array.floats("value")?;
+    let at = |row: usize, column: usize| {
+        let place = if by_column {
+            column * labels + row
+        } else {
+            row * width as usize + column
+        };
+        values[place]
+    };
+    let mut block = RowBlock::default();
+    for row in 0..labels {
+        for column in 0..width {
+            let value = at(row, column as usize);
+            if value != 0.0 {
+                block.indices.push(column);
+                block.values.push(value);
+            }
+        }
+        block.ends.push(block.indices.len());
+    }
+    let dropped = settle(&mut block, asked)?;
+    Ok((block, width as usize, dropped))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::ReadOptions;
+
+    fn npy(shape: &str, by_column: &str, values: &[f64]) -> Vec<u8> {
+        let text = format!("{{'descr': '<f8', 'fortran_order': {by_column}, 'shape': {shape}}}\n");
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend(u16::try_from(text.len()).unwrap().to_le_bytes());
+        bytes.extend(text.as_bytes());
+        values
+            .iter()
+            .for_each(|value| bytes.extend(value.to_le_bytes()));
+        bytes
+    }
+
+    #[test]
+    fn either_order_of_elements_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("k.npy");
+        let read = |bytes: Vec<u8>| {
+            fs::write(&path, bytes).unwrap();
+            ReadOptions::new().read(&path)
+        };
+        let error = read(npy("(2, 3)", "False", &[0.0; 6])).unwrap_err();
+        assert!(error.to_string().contains("k.labels.npy"), "{error}");
+        fs::write(
+            folder.path().join("k.labels.npy"),
+            npy("(2,)", "False", &[1.0, 2.0]),
+        )
+        .unwrap();
+        let data = read(npy("(2, 3)", "False", &[1.0, 0.0, 2.0, 0.0, 3.0, 4.0]))
+            .unwrap()
+            .dataset;
+        let other = read(npy("(2, 3)", "True", &[1.0, 0.0, 0.0, 3.0, 2.0, 4.0]))
+            .unwrap()
+            .dataset;
+        assert_eq!((data.rows(), data.width(), data.nonzeros()), (2, 3, 4));
+        assert_eq!(data.x(), other.x());
+        for (bytes, message) in [
+            (
+                npy("(3, 3)", "False", &[0.0; 9]),
+                "as many rows as there are labels, 2",
+            ),
+            (npy("(6,)", "False", &[0.0; 6]), "two dimensions"),
+            (npy("(2, 3)", "False", &[0.0; 5]), "more elements"),
+            (
+                npy("(2, 2)", "False", &[0.0, 1.0, f64::NAN, 0.0]),
+                "a finite value",
+            ),
+        ] {
+            let error = read(bytes).unwrap_err().to_string();
+            assert!(error.contains(message), "{error}");
+        }
+    }
+}
