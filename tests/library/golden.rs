@@ -13,7 +13,8 @@ use rankrls::data::read::{Format, ReadOptions};
 use rankrls::metrics::{Context, Convention, Metric, evaluate};
 use rankrls::ridge::{Groups, RidgeProblem, Solver, TrainOptions};
 use rankrls::{
-    ColumnClasses, Dataset, Lambda, Queries, Selection, SelectionOptions, StrategyKind, select,
+    ColumnClasses, Dataset, Kernel, Lambda, Objective, Queries, RankRls, Selection,
+    SelectionOptions, StrategyKind, select,
 };
 
 fn corpus(path: &str) -> Option<PathBuf> {
@@ -353,6 +354,95 @@ const EWT_FEATURES: [u32; 20] = [
     12374, 11956, 111_380, 21684, 93563,
 ];
 const EWT_LAST_ERRORS: [f64; 3] = [6.487799246377643, 6.408247963173719, 6.320148511596452];
+
+/// RLScore's `GlobalRankRLS` and `KfoldRankRLS` on `rlscore-parse/train`, its five folds of rows, and
+/// what it does not have by training again: `lambda`, the concordance of folds of rows, of queries
+/// as folds and of all pairs; within queries that of all pairs and of five folds of queries.
+const FAMILY: [(f64, [f64; 3], [f64; 2]); 3] = [
+    (
+        0.0009765625,
+        [0.9010406707686627, 0.7371230158730159, 0.9096091205211726],
+        [0.8647420634920635, 0.785813492063492],
+    ),
+    (
+        1.0,
+        [0.9010406707686627, 0.7371230158730159, 0.9096091205211726],
+        [0.869404761904762, 0.7842261904761905],
+    ),
+    (
+        64.0,
+        [0.8989298381315143, 0.7371230158730159, 0.9096091205211726],
+        [0.852281746031746, 0.7686111111111111],
+    ),
+];
+
+/// The rows of RLScore's first four folds; the others are the fifth.
+const FOLDS: [[usize; 20]; 4] = [
+    [
+        79, 26, 71, 51, 59, 92, 94, 12, 35, 47, 36, 68, 78, 43, 6, 28, 80, 40, 81, 31,
+    ],
+    [
+        83, 69, 84, 63, 72, 52, 45, 5, 58, 50, 27, 19, 67, 57, 14, 33, 93, 1, 15, 73,
+    ],
+    [
+        29, 8, 70, 44, 46, 21, 98, 82, 38, 75, 23, 24, 66, 60, 7, 54, 89, 56, 77, 30,
+    ],
+    [
+        49, 32, 85, 34, 91, 11, 53, 62, 3, 4, 88, 86, 13, 10, 99, 16, 0, 41, 65, 2,
+    ],
+];
+
+/// Kernel, `lambda`, and concordance of leave-query-out by RLScore's `QueryRankRLS`.
+const KERNELS: [(&str, f64, f64); 4] = [
+    ("gaussian", 0.0009765625, 0.7483928571428572),
+    ("gaussian", 1.0, 0.7972817460317461),
+    ("polynomial", 0.0009765625, 0.7972023809523809),
+    ("polynomial", 1.0, 0.790952380952381),
+];
+
+#[test]
+fn the_family_agrees_with_rlscore_on_its_parses() {
+    let options = ReadOptions::new().format(Format::Rlscore);
+    let Some(train) = load("rlscore-parse/train.features", &options) else {
+        return;
+    };
+    let one = train.as_one_query().unwrap();
+    let fold = |row: usize| FOLDS.iter().position(|rows| rows.contains(&row));
+    let folds = Groups::of_rows((0..train.rows()).map(fold)).unwrap();
+    let queries = Groups::queries(train.queries().len()).rows(train.queries());
+    let fifths = Groups::of_rows((0..train.rows()).map(|row| train.queries().of_row(row) % 5));
+    let fifths = fifths.unwrap();
+    let near = |found: Option<f64>, expected: f64| {
+        let found = found.unwrap();
+        assert!((found - expected).abs() < 1e-12, "{found} for {expected}");
+    };
+    for lambdas in [1, 100] {
+        let options = TrainOptions::new().solver(Solver::Dual).lambdas(lambdas);
+        let global = RidgeProblem::new(&one, &options.objective(Objective::Global)).unwrap();
+        let within = RidgeProblem::new(&train, &options).unwrap();
+        for (lambda, [of_rows, of_queries, of_pairs], [pairs, of_fifths]) in FAMILY {
+            let lambda = Lambda::new(lambda).unwrap();
+            let trained = global.train(lambda).unwrap();
+            near(trained.holdout(&folds).unwrap().cindex, of_rows);
+            near(trained.holdout(&queries).unwrap().cindex, of_queries);
+            near(trained.leave_pair_out(false).unwrap().cindex, of_pairs);
+            let trained = within.train(lambda).unwrap();
+            near(trained.leave_pair_out(false).unwrap().cindex, pairs);
+            near(trained.holdout(&fifths).unwrap().cindex, of_fifths);
+        }
+    }
+    for (kernel, lambda, expected) in KERNELS {
+        let kernel = match kernel {
+            "gaussian" => Kernel::gaussian(0.00390625).unwrap(),
+            _ => Kernel::polynomial(0.015625, 1.0, 2).unwrap(),
+        };
+        let params = RankRls::params().lambda(lambda).unwrap().kernel(kernel);
+        near(
+            params.fit(&train).unwrap().holdout().unwrap().cindex,
+            expected,
+        );
+    }
+}
 
 #[test]
 fn agrees_with_a_stand_alone_algorithm_1_on_parses() {
