@@ -204,7 +204,7 @@ pub(crate) fn peers(train: &str, test: &str, rest: &[&str]) -> Result<()> {
     run(compare.args(rest))
 }
 
-/// Times RLScore's QueryRankRLS beside `rankrls train`.
+/// Times RLScore's `QueryRankRLS` beside `rankrls train`.
 pub(crate) fn rlscore(data: &str, rest: &[&str]) -> Result<()> {
     let folder = root().join("benches/peers");
     let python = environment("peers", &folder.join("requirements.txt"))?;
