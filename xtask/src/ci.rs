@@ -204,6 +204,15 @@ pub(crate) fn peers(train: &str, test: &str, rest: &[&str]) -> Result<()> {
     run(compare.args(rest))
 }
 
+/// Times RLScore's `QueryRankRLS` beside `rankrls train`.
+pub(crate) fn rlscore(data: &str, rest: &[&str]) -> Result<()> {
+    let folder = root().join("benches/peers");
+    let python = environment("peers", &folder.join("requirements.txt"))?;
+    let mut training = command(python, &[]);
+    training.arg(folder.join("training.py")).arg(released()?);
+    run(training.arg(data).args(rest))
+}
+
 const GENERATED: [&str; 4] = [
     "parses.svm.zst",
     "parses.names.txt.zst",

@@ -3,6 +3,7 @@
 mod book;
 mod ci;
 mod commands;
+mod family;
 mod formula;
 mod measure;
 mod page;
@@ -29,6 +30,9 @@ usage: cargo xtask TASK
                            RANKRLS_CORPORA names the folder of corpora
   peers TRAIN TEST [ARGUMENT...]
                            time other selectors beside rankrls, as docs/comparison.md says
+  rlscore DATA... [--lambda LIST]... [--runs 5]
+                           time RLScore's QueryRankRLS beside `rankrls train`, for docs/comparison.md
+  family HOUSING [PROGRAM] hold rankrls to RLScore's tutorial on ranking, for docs/rankrls-family.md
   book                     make the book of docs/ in target/book, and follow its links
   package                  pack the crates for publication and compile them as packed
   release                  check all that a release takes: versions, workflows, recipe, citation, paper
@@ -68,6 +72,9 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["tables", "quality"] => quality::measure_again().and_then(|()| figures()),
         ["tables", "strategies", names @ ..] => strategies::measure_again(names),
         ["peers", train, test, rest @ ..] => ci::peers(train, test, rest),
+        ["rlscore", data, rest @ ..] => ci::rlscore(data, rest),
+        ["family", housing] => family::compare(housing.as_ref(), &commands::released()?),
+        ["family", housing, program] => family::compare(housing.as_ref(), program.as_ref()),
         ["book"] => book::build(),
         ["book-for-web"] => book::preprocess(),
         // mdBook asks, and reads the exit code.
