@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::str::FromStr;
 use std::time::Instant;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
 use rankrls::data::LabelScale;
 use rankrls::data::read::{PreferenceLine, read_names, read_preferences, read_rows};
@@ -52,8 +52,8 @@ Examples:
   rankrls train train.svm --lambda 1 --features model.json -o given.json
   rankrls train train.svm --lambda 1 --holdout folds:3 --seed 7
   rankrls train train.svm --kernel gaussian --gamma 2^-9..2^-1:2 --plot surface.svg
-  rankrls train rows.svm --objective global --holdout lpo --measure cindex
-  rankrls train rows.svm --objective pairs --pairs preferences.txt -o model.json")]
+  rankrls train train.svm --objective global --holdout lpo --measure cindex
+  rankrls train train.svm --objective pairs --pairs preferences.txt -o preferred.json")]
 pub(crate) struct TrainArgs {
     /// Ridge parameters above 0, separated by commas: numbers such as 0.25, powers such as 2^-3,
     /// and ranges of powers such as 2^-4..2^10 or 2^-4..2^10:2. Of several, the model is that of
@@ -591,7 +591,15 @@ impl TrainArgs {
                 (&restricted, &own, held)
             }
         };
-        let outcome = grid.train(data, held, Some(found))?;
+        let models = grid.lambdas.len() * grid.kernels.len();
+        let outcome = grid
+            .train(data, held, Some(found))
+            .map_err(|error| match error {
+                TrainError::OneQuery if models > 1 && self.holdout.is_none() => {
+                    anyhow!("which lambda is best is not known, as {error}")
+                }
+                error => error.into(),
+            })?;
         let (best, summary) = (&outcome.cells[outcome.best], candidates.summary());
         let (fit, choice) = (&outcome.fit, self.choice());
         let mut model = Model::from_fit(

@@ -80,7 +80,9 @@ impl Expansion {
         let mut ends = vec![0];
         let (mut indices, mut values) = (Vec::new(), Vec::new());
         for row in &self.rows {
-            indices.extend(row.indices.iter().map(|&index| index as u32));
+            // Columns have 32 bits.
+            let columns = row.indices.iter().map(|&index| u32::try_from(index));
+            indices.extend(columns.map(|column| column.unwrap_or(u32::MAX)));
             values.extend_from_slice(&row.values);
             ends.push(indices.len());
         }

@@ -37,7 +37,7 @@ pub(super) struct Design<'a> {
 /// Where `X X'` comes from.
 #[derive(Debug)]
 enum Features<'a> {
-    Columns(Columns<'a>),
+    Columns(Box<Columns<'a>>),
     /// `X X'` itself, of features that nobody knows: a kernel, `m` x `m`, both triangles.
     Kernel(Square),
 }
@@ -110,11 +110,11 @@ impl<'a> Design<'a> {
         Self {
             queries: candidates.queries().clone(),
             scales: weight.row_scales(candidates.queries()),
-            features: Features::Columns(Columns {
+            features: Features::Columns(Box::new(Columns {
                 counts: (0..candidates.len()).map(members).collect(),
                 rows: Rows::new(&candidates),
                 candidates,
-            }),
+            })),
         }
     }
 

@@ -149,13 +149,12 @@ impl TrainGrid {
             let out = Out::new(scheme.as_ref(), self, data)?;
             let mut side_by_side = problem.side_by_side(&self.lambdas, out.groups.as_ref())?;
             for (number, &lambda) in self.lambdas.iter().enumerate() {
-                let (trained, holdout) = match &mut side_by_side {
-                    Some(held_out) => (None, Some(std::mem::take(&mut held_out[number]))),
-                    None => {
-                        let trained = problem.train(lambda)?;
-                        let holdout = trained.hold_out(&out)?;
-                        (Some(trained), holdout)
-                    }
+                let (trained, holdout) = if let Some(held_out) = &mut side_by_side {
+                    (None, Some(std::mem::take(&mut held_out[number])))
+                } else {
+                    let trained = problem.train(lambda)?;
+                    let holdout = trained.hold_out(&out)?;
+                    (Some(trained), holdout)
                 };
                 let measure = holdout
                     .as_ref()
@@ -323,7 +322,7 @@ const LPO_ROWS: usize = 5_000;
 /// What a model is made of.
 enum Source {
     Columns,
-    Reduced(ReducedSet),
+    Reduced(Box<ReducedSet>),
     Kernel(Kernel),
 }
 
@@ -334,7 +333,7 @@ impl Source {
         basis: Option<&[usize]>,
     ) -> Result<Self, TrainError> {
         Ok(match (kernel.kind(), basis) {
-            (_, Some(rows)) => Self::Reduced(ReducedSet::new(data, &kernel, rows)?),
+            (_, Some(rows)) => Self::Reduced(Box::new(ReducedSet::new(data, &kernel, rows)?)),
             (KernelKind::Linear, None) => Self::Columns,
             (_, None) => Self::Kernel(kernel),
         })

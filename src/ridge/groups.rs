@@ -25,7 +25,7 @@ use crate::data::Queries;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Groups {
     /// Positions of queries or rows, ascending in each group.
-    groups: Vec<Vec<usize>>,
+    members: Vec<Vec<usize>>,
     /// How many there are.
     count: usize,
     of_rows: bool,
@@ -35,7 +35,7 @@ impl Groups {
     /// Each of `queries` on its own: the groups of leave-query-out.
     pub fn queries(queries: usize) -> Self {
         Self {
-            groups: (0..queries).map(|query| vec![query]).collect(),
+            members: (0..queries).map(|query| vec![query]).collect(),
             count: queries,
             of_rows: false,
         }
@@ -54,7 +54,7 @@ impl Groups {
                 .collect()
         };
         Self {
-            groups: self.iter().map(rows).collect(),
+            members: self.iter().map(rows).collect(),
             count: queries.rows(),
             of_rows: true,
         }
@@ -92,7 +92,7 @@ impl Groups {
             return Err(TrainError::OneGroup);
         }
         Ok(Self {
-            groups,
+            members: groups,
             count,
             of_rows: true,
         })
@@ -128,7 +128,7 @@ impl Groups {
             group.sort_unstable();
         }
         Ok(Self {
-            groups,
+            members: groups,
             count: queries,
             of_rows: false,
         })
@@ -162,7 +162,7 @@ impl Groups {
             group.sort_unstable();
         }
         Ok(Self {
-            groups,
+            members: groups,
             count: queries,
             of_rows: false,
         })
@@ -170,17 +170,17 @@ impl Groups {
 
     /// How many groups there are.
     pub fn len(&self) -> usize {
-        self.groups.len()
+        self.members.len()
     }
 
     /// Whether there is no group, of no queries.
     pub fn is_empty(&self) -> bool {
-        self.groups.is_empty()
+        self.members.is_empty()
     }
 
     /// The groups: positions of queries, ascending.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[usize]> + Clone {
-        self.groups.iter().map(Vec::as_slice)
+        self.members.iter().map(Vec::as_slice)
     }
 
     /// The rows of a group of these groups, ascending.

@@ -387,7 +387,9 @@ impl Factored<'_> {
                 let (count, share) = (square.size(), self.average / *size as f64);
                 for column in part.clone() {
                     let values = &mut square.values_mut()[column * count..][column..part.end];
-                    values.iter_mut().for_each(|value| *value -= share);
+                    for value in values {
+                        *value -= share;
+                    }
                 }
             }
             let own = &mut right[group.clone()];
@@ -682,7 +684,9 @@ fn add_product(sum: &mut [f64], matrix: MatRef<'_, f64>, vector: &[f64]) {
 fn centre(queries: &Queries, values: &mut [f64]) {
     for part in queries.split_mut(values) {
         let mean = part.iter().sum::<f64>() / part.len() as f64;
-        part.iter_mut().for_each(|value| *value -= mean);
+        for value in part {
+            *value -= mean;
+        }
     }
 }
 

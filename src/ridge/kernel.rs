@@ -208,7 +208,7 @@ impl Kernel {
     ) -> super::Weights {
         if self.kind == KernelKind::Precomputed {
             return super::Weights {
-                features: rows.iter().map(|&row| row as u32).collect(),
+                features: rows.iter().map(|&row| row_number(row)).collect(),
                 values: coefficients.to_vec(),
             };
         }
@@ -327,6 +327,11 @@ impl Kernel {
         );
         scores.collect()
     }
+}
+
+/// A row as a 32-bit number, as data sets have them.
+pub(super) fn row_number(row: usize) -> u32 {
+    u32::try_from(row).unwrap_or(u32::MAX)
 }
 
 fn check_gamma(gamma: f64) -> Result<f64, KernelError> {

@@ -135,18 +135,20 @@ struct Root {
     factor: Mat<f64>,
 }
 
+/// The row that stands for the component of `row`.
+fn top(component: &mut [usize], mut row: usize) -> usize {
+    while component[row] != row {
+        component[row] = component[component[row]];
+        row = component[row];
+    }
+    row
+}
+
 impl Root {
     /// `None` where rounding makes the Laplacian indefinite.
     fn new(laplacian: &CsMat<f64>) -> Option<Self> {
         let rows = laplacian.rows();
         let mut component: Vec<usize> = (0..rows).collect();
-        fn top(component: &mut [usize], mut row: usize) -> usize {
-            while component[row] != row {
-                component[row] = component[component[row]];
-                row = component[row];
-            }
-            row
-        }
         for (_, (row, column)) in laplacian {
             let (a, b) = (top(&mut component, row), top(&mut component, column));
             // The largest row stands for a component.
@@ -603,8 +605,8 @@ impl PairwiseTrained<'_> {
         let (problem, group) = (self.problem, self.chosen(group));
         let ridge = self.lambda.value();
         // The weighted differences, or what has their products, and what the model predicts of them.
-        let (mut square, predicted) = match (&problem.engine, &self.dual) {
-            (Engine::Dual(root, _), Some((_, fitted))) => {
+        let (mut square, predicted) =
+            if let (Engine::Dual(root, _), Some((_, fitted))) = (&problem.engine, &self.dual) {
                 let mut ends = Mat::zeros(root.kept.len(), group.len());
                 for (one, mut column) in group.iter().zip(ends.col_iter_mut()) {
                     for (row, sign) in [(one.preferred, 1.0), (one.other, -1.0)] {
@@ -623,8 +625,7 @@ impl PairwiseTrained<'_> {
                 let pairs = square.values_mut().iter_mut().zip(inverse.values());
                 pairs.for_each(|(value, inverse)| *value = ridge * inverse - *value);
                 (square, predicted)
-            }
-            _ => {
+            } else {
                 let design = &problem.design;
                 let end = |row: fn(&Preference) -> u32| -> Mat<f64> {
                     let rows: Vec<usize> = group.iter().map(|one| row(one) as usize).collect();
@@ -644,8 +645,7 @@ impl PairwiseTrained<'_> {
                     one.weight.sqrt() * (s - e)
                 });
                 (square, predicted.collect())
-            }
-        };
+            };
         square.add_to_diagonal(1.0);
         let labels = group.iter().map(|one| one.weight.sqrt() * one.magnitude);
         let mut residuals: Vec<f64> = labels.zip(predicted).map(|(y, f)| y - f).collect();
@@ -662,7 +662,9 @@ impl PairwiseTrained<'_> {
     fn trained_without(&self, group: &[usize]) -> Vec<f64> {
         let problem = self.problem;
         let mut out = vec![false; problem.preferences.len()];
-        group.iter().for_each(|&number| out[number] = true);
+        for &number in group {
+            out[number] = true;
+        }
         let (laplacian, moments) = problem.preferences.laplacian(&out);
         let (weights, _) = problem.iterate(&laplacian, &moments, self.lambda.value());
         let scores = problem.design.predictions(&weights);

@@ -20,6 +20,7 @@ use rayon::prelude::*;
 
 use super::factor::{Square, gram};
 use super::holdout::{Factored, Holdout, LeftPair, batches};
+use super::kernel::row_number;
 use super::options::{BATCH, TrainError};
 use super::trained::{Solution, Trained};
 use crate::Objective;
@@ -204,7 +205,7 @@ impl Query<'_> {
         for i in rows {
             let column = &self.block.values()[i * size..][..size];
             for (j, beside) in column.iter().enumerate().skip(i + 1) {
-                let mean = (diagonal(i) + diagonal(j)) / 2.0;
+                let mean = f64::midpoint(diagonal(i), diagonal(j));
                 let (dd, ds) = (mean - beside, (diagonal(i) - diagonal(j)) / 2.0);
                 let [rd, rs] =
                     [-1.0, 1.0].map(|sign| (self.right[i] + sign * self.right[j]) / SQRT_2);
@@ -240,7 +241,7 @@ impl Query<'_> {
                         (self.labels[row] - residual) / self.scale
                     };
                     tally.kept.push(LeftPair {
-                        rows: [i, j].map(|row| (self.first + row) as u32),
+                        rows: [i, j].map(|row| row_number(self.first + row)),
                         predictions: [prediction(i, 1.0), prediction(j, -1.0)],
                     });
                 }

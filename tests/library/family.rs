@@ -1,6 +1,12 @@
 //! The RankRLS family against `RLScore` (`family.json`, which names its source) and against training
 //! again: objectives, hold-outs that cut queries, pairs, kernels and reduced sets.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "small numbers of rows"
+)]
+
 use std::sync::LazyLock;
 
 use crate::oracle::problems::{lambdas, problems};
@@ -152,7 +158,9 @@ fn pairs_and_folds_of_all_data_are_left_out_as_in_rlscore() {
                     let groups: Vec<Vec<usize>> = list(groups).iter().map(places).collect();
                     let mut group_of_row = vec![0; dataset.rows()];
                     for (number, group) in groups.iter().enumerate() {
-                        group.iter().for_each(|&row| group_of_row[row] = number);
+                        for &row in group {
+                            group_of_row[row] = number;
+                        }
                     }
                     let held_out = trained
                         .holdout(&Groups::of_rows(group_of_row).unwrap())
@@ -212,7 +220,9 @@ fn queries_are_cut_as_by_training_again() {
                 let folds: Vec<Vec<usize>> = list(&golden["folds"]).iter().map(places).collect();
                 let mut fold_of_row = vec![0; dataset.rows()];
                 for (number, fold) in folds.iter().enumerate() {
-                    fold.iter().for_each(|&row| fold_of_row[row] = number);
+                    for &row in fold {
+                        fold_of_row[row] = number;
+                    }
                 }
                 let held_out = trained
                     .holdout(&Groups::of_rows(fold_of_row).unwrap())
@@ -385,8 +395,9 @@ fn retrained(problem: &Problem, kept: &[usize], weight: QueryWeight, lambda: f64
             let own: Vec<usize> = range.clone().filter(|row| kept.contains(row)).collect();
             let mean = own.iter().map(|&row| values[row]).sum::<f64>() / own.len().max(1) as f64;
             let scale = weight.of(range.len()).sqrt();
-            own.iter()
-                .for_each(|&row| values[row] = (values[row] - mean) * scale);
+            for row in own {
+                values[row] = (values[row] - mean) * scale;
+            }
         }
         values
     };
@@ -619,7 +630,7 @@ fn objectives_meet_where_they_are_the_same() {
         };
         match grid.train(dataset, 0, None).unwrap().fit {
             Fit::Linear(weights) => weights.values,
-            fit => panic!("{fit:?}"),
+            fit @ Fit::Kernel { .. } => panic!("{fit:?}"),
         }
     };
     let pairs = |dataset: &Dataset<'_>| {

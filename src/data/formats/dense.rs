@@ -80,9 +80,8 @@ mod tests {
         let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
         bytes.extend(u16::try_from(text.len()).unwrap().to_le_bytes());
         bytes.extend(text.as_bytes());
-        values
-            .iter()
-            .for_each(|value| bytes.extend(value.to_le_bytes()));
+        let values = values.iter().flat_map(|value| value.to_le_bytes());
+        bytes.extend(values);
         bytes
     }
 

@@ -228,18 +228,11 @@ fn row(line: &[u8], at: usize, rows: usize) -> Result<(u32, usize), Fault> {
     let end = token::end(line, at);
     let text = std::str::from_utf8(&line[at..end]).unwrap_or_default();
     let number = text.parse::<u32>().ok();
-    match number.filter(|&number| number > 0 && number as usize <= rows) {
-        Some(number) => Ok((number - 1, end)),
-        None => {
-            let expected = format!("a row from 1 to {rows}");
-            Err(Fault::token(
-                ReadErrorKind::Preference,
-                expected,
-                at,
-                &line[at..end],
-            ))
-        }
-    }
+    let legal = number.filter(|&number| number > 0 && number as usize <= rows);
+    legal.map(|number| (number - 1, end)).ok_or_else(|| {
+        let (kind, expected) = (ReadErrorKind::Preference, format!("a row from 1 to {rows}"));
+        Fault::token(kind, expected, at, &line[at..end])
+    })
 }
 
 fn score(line: &[u8]) -> Result<f64, Fault> {
