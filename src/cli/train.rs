@@ -240,7 +240,7 @@ impl KernelArgs {
             Some(BasisChoice::File(path)) => {
                 let rows = read_rows(path, data.rows(), budget)?;
                 let place = places(data);
-                Some(rows.into_iter().map(|row| place(row)).collect())
+                Some(rows.into_iter().map(place).collect())
             }
         })
     }
@@ -280,8 +280,11 @@ pub(crate) fn run(args: &TrainArgs, console: Console) -> Result<ExitCode> {
         None => Ok(()),
     };
     let best = &trained.outcome.cells[trained.outcome.best];
+    let of_rows = args.objective.objective != Objective::Pairs;
     let held_out = match (scores, &best.holdout) {
-        (Some(file), Some(holdout)) => file.write(|writer| write_holdout(&train, holdout, writer)),
+        (Some(file), Some(holdout)) => {
+            file.write(|writer| write_holdout(&train, of_rows, holdout, writer))
+        }
         _ => Ok(()),
     };
     let drawn = plot.map_or(Ok(()), |file| file.write(args.figure(&trained.outcome)));
@@ -302,14 +305,19 @@ struct TrainedModel {
     sizes: Sizes,
 }
 
-/// Predictions for each row in input order; for each pair, its rows from 1 on and a prediction for
+/// Predictions for each row in input order, or for each preference; for each pair, its rows from 1 on and a prediction for
 /// each.
-fn write_holdout(data: &Dataset<'_>, holdout: &Holdout, writer: &mut dyn Write) -> io::Result<()> {
+fn write_holdout(
+    data: &Dataset<'_>,
+    of_rows: bool,
+    holdout: &Holdout,
+    writer: &mut dyn Write,
+) -> io::Result<()> {
     if holdout.pairs.is_empty() {
-        let in_order = match holdout.predictions.len() == data.rows() {
-            true => in_input_order(data, holdout.predictions.clone()),
-            // Of preferences.
-            false => holdout.predictions.clone(),
+        let in_order = if of_rows {
+            in_input_order(data, holdout.predictions.clone())
+        } else {
+            holdout.predictions.clone()
         };
         return in_order
             .iter()
@@ -490,9 +498,10 @@ impl TrainArgs {
         };
         let place = places(data);
         let lines = read_preferences(path, data.rows(), self.data.read.budget())?;
+        let place = |row: usize| u32::try_from(place(row)).unwrap_or(u32::MAX);
         let preference = |([preferred, other], magnitude, weight): PreferenceLine| Preference {
-            preferred: place(preferred as usize) as u32,
-            other: place(other as usize) as u32,
+            preferred: place(preferred as usize),
+            other: place(other as usize),
             magnitude,
             weight,
         };
@@ -650,7 +659,7 @@ impl TrainArgs {
             scale: self.weight.scale,
             features: self.choice(),
             weights: trained.weights,
-            data: trained.sizes.clone(),
+            data: trained.sizes,
             lqo_error: entry.lqo_error,
             lqo_cindex: entry.lqo_cindex,
             holdout: entry.holdout,
