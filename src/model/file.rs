@@ -9,9 +9,9 @@ use serde_json::ser::Formatter;
 
 use super::{DataSummary, FeatureChoice, Model, ModelError, PathStep, SelectedFeature};
 use crate::data::IndexBase;
-use crate::greedy::{Criterion, Sampler, TargetOptions};
+use crate::greedy::{Criterion, GlobalHoldout, Sampler, TargetOptions};
 use crate::metrics::{Convention, Metric};
-use crate::{Lambda, QueryWeight, Scale};
+use crate::{Lambda, Objective, QueryWeight, Scale};
 use rankrls_files::{Output, read_whole};
 
 /// The schema of model files.
@@ -139,6 +139,10 @@ struct Document {
     convention: Option<Convention>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     shortlist: Option<usize>,
+    #[serde(default, skip_serializing_if = "Objective::is_query")]
+    objective: Objective,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    holdout: Option<GlobalHoldout>,
     #[serde(default)]
     query_weight: QueryWeight,
     #[serde(default, skip_serializing_if = "TargetOptions::is_default")]
@@ -252,6 +256,8 @@ impl Document {
             criterion,
             convention,
             shortlist: model.criterion.shortlist(),
+            objective: model.objective,
+            holdout: model.holdout,
             query_weight: model.query_weight,
             target: model.target,
             scale: model.scale,
@@ -274,6 +280,7 @@ impl Document {
             }
         };
         self.check_sampler()?;
+        self.check_holdout()?;
         check_sizes(&self.data)?;
         self.check_features(base)?;
         self.check_path()?;
@@ -297,6 +304,8 @@ impl Document {
             strategy: self.strategy,
             lambda: self.lambda,
             criterion,
+            objective: self.objective,
+            holdout: self.holdout,
             query_weight: self.query_weight,
             target: self.target,
             scale: self.scale,
@@ -339,6 +348,19 @@ impl Document {
         let expected = "a seed together with a number of candidates, or neither";
         require(both, "seed", expected, "one of them")?;
         require(self.candidates != Some(0), "candidates", "1 or more", 0)
+    }
+
+    /// A selection by the global objective has judged by something, and no other model has.
+    fn check_holdout(&self) -> Result<(), Invalid> {
+        let global = self.objective == Objective::Global && self.strategy.is_selection();
+        let legal = self.holdout.is_some() == global;
+        let expected = "one for a selection by the objective global, and for no other model";
+        require(
+            legal,
+            "holdout",
+            expected,
+            if global { "none" } else { "one" },
+        )
     }
 
     /// Every column may stand in one place only, as a feature or as one that equals it.

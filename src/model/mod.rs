@@ -7,6 +7,7 @@
 //! | `strategy`, `lambda` | how the features were selected; `all` or `given` if they were not, see [`FeatureChoice`] |
 //! | `criterion`, `convention` | what each step improved most: `squared` or a measure, and the measure's convention or null; `squared` where missing |
 //! | `shortlist` | candidates that the measure judged in each step, where not all |
+//! | `objective`, `holdout` | `global` where the features were selected by the order of all examples, and what judged them: `"lpo"`, or `{"folds": {"count", "seed"}}`; otherwise missing |
 //! | `query_weight` | what the queries counted; `uniform` where missing |
 //! | `target` | what was learnt from, see [`TargetOptions`]: `labels`, `refit`, `blend`, `teacher_lambda`; the raw labels where missing |
 //! | `scale` | what the columns were divided by in training, which is in the weights already; `none` where missing |
@@ -37,10 +38,11 @@ use crate::columns::{Scale, Summary};
 use crate::data::read::ReadError;
 use crate::data::{DataHash, Dataset, DatasetError, FeatureNames, IndexBase};
 use crate::greedy::{
-    Criterion, Sampler, Selection, SelectionOptions, Step, StrategyKind, TargetOptions,
+    Criterion, GlobalHoldout, Sampler, Selection, SelectionOptions, Step, StrategyKind,
+    TargetOptions,
 };
 use crate::ridge::{TrainOptions, Weights};
-use crate::{Lambda, QueryWeight};
+use crate::{Lambda, Objective, QueryWeight};
 
 pub use features::read_features;
 pub use file::SCHEMA;
@@ -53,6 +55,8 @@ pub struct Model {
     lambda: Lambda,
     sampler: Option<Sampler>,
     criterion: Criterion,
+    objective: Objective,
+    holdout: Option<GlobalHoldout>,
     query_weight: QueryWeight,
     target: TargetOptions,
     scale: Scale,
@@ -78,7 +82,8 @@ pub struct SelectedFeature {
 /// How good the model was after a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathStep {
-    /// Leave-query-out error: sum over queries of the squared centred residuals.
+    /// Leave-query-out error: sum over queries of the squared centred residuals. Under the global
+    /// objective error and index are those of its hold-out ([`GlobalHoldout`]).
     pub lqo_error: f64,
     /// Concordance index of the leave-query-out predictions, if some query has a pair to order.
     pub lqo_cindex: Option<f64>,
@@ -145,6 +150,8 @@ impl Model {
             lambda: selection.lambda,
             sampler: selection.sampler,
             criterion: selection.criterion,
+            objective: selection.objective,
+            holdout: selection.holdout,
             query_weight: selection.query_weight,
             target: selection.target,
             scale: selection.scale,
@@ -178,6 +185,8 @@ impl Model {
             lambda,
             sampler: None,
             criterion: Criterion::Squared,
+            objective: Objective::Query,
+            holdout: None,
             query_weight: options.query_weight,
             target: TargetOptions {
                 labels: options.labels,
@@ -221,6 +230,16 @@ impl Model {
         self.criterion
     }
 
+    /// What the model is to order.
+    pub fn objective(&self) -> Objective {
+        self.objective
+    }
+
+    /// What was left out to judge models by the global objective.
+    pub fn holdout(&self) -> Option<GlobalHoldout> {
+        self.holdout
+    }
+
     /// What the queries of the training data counted.
     pub fn query_weight(&self) -> QueryWeight {
         self.query_weight
@@ -246,6 +265,8 @@ impl Model {
         let mut options = SelectionOptions {
             strategy: Some(strategy),
             criterion: self.criterion,
+            objective: self.objective,
+            holdout: self.holdout,
             query_weight: self.query_weight,
             target: self.target,
             scale: self.scale,
