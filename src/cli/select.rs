@@ -76,7 +76,7 @@ pub(crate) struct SelectArgs {
     )]
     objective: Objective,
     /// With --objective global, judge models by leaving out lpo, every pair of examples, or folds:N,
-    /// N folds of examples drawn by --seed [default: lpo up to 2000 rows, else folds:10]
+    /// N folds of examples drawn by --seed [default: lpo up to 1000 rows, else folds:10]
     #[arg(long, value_name = "SCHEME")]
     holdout: Option<GlobalHoldout>,
     #[command(flatten)]

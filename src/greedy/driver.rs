@@ -112,10 +112,10 @@ impl<'a> Greedy<'a> {
             Some(target) => (target, Some(own)),
             None => (own, None),
         };
-        let (lambda, steps) = (options.ridge(labels.len())?, plan.steps);
-        let state = State::of_target(learnt, queries, scales, refit, lambda, steps);
+        let (ridge, steps) = (options.ridge(labels.len())?, plan.steps);
+        let state = State::of_target(learnt, queries, scales, refit, ridge, steps);
         check_labels(state.labels())?;
-        check_values(candidates, lambda)?;
+        check_values(candidates, options.lambda, ridge)?;
         let strategy = match options.global_holdout(labels.len()) {
             Some(holdout) => Box::new(Global::new(&state, labels, options.lambda, holdout)?),
             None => plan.strategy.build(candidates, &state),

@@ -195,8 +195,13 @@ fn remedy(fitting: &[StrategyKind]) -> String {
 /// of them, stay finite.
 const LARGEST_SQUARES: f64 = 1e100;
 
-/// Refuses columns whose products overflow, and a lambda that vanishes beside them.
-pub(super) fn check_values(candidates: &ColumnClasses, lambda: Lambda) -> Result<(), SelectError> {
+/// Refuses columns whose products overflow, and a lambda that vanishes beside them. `ridge` is what
+/// is added to their squares, `lambda` what was asked for.
+pub(super) fn check_values(
+    candidates: &ColumnClasses,
+    lambda: Lambda,
+    ridge: Lambda,
+) -> Result<(), SelectError> {
     // Overflow may have made it no number.
     let fits = |squares: f64| squares <= LARGEST_SQUARES;
     let too_large = |&candidate: &usize| !fits(candidates.squared_norm(candidate));
@@ -208,7 +213,7 @@ pub(super) fn check_values(candidates: &ColumnClasses, lambda: Lambda) -> Result
         });
     }
     let (squares, lambda) = (candidates.largest_squared_norm(), lambda.value());
-    if squares / LARGEST_SQUARES > lambda {
+    if squares / LARGEST_SQUARES > ridge.value() {
         return Err(SelectError::Lambda { lambda, squares });
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Selection by the order of all examples, whatever their queries
 //! ([`Objective::Global`](crate::Objective::Global)): models are judged by leaving out pairs of
-//! examples, or folds of them (`docs/derivation.md`, section 6).
+//! examples, or folds of them (`docs/derivation.md`, section 11).
 //!
 //! With all `m` examples in one group, the loss over all pairs is `m` times the sum of squared
 //! centred residuals, so a model of `n` examples is the centred ridge regression with
@@ -28,8 +28,8 @@ use crate::ridge::Groups;
 use crate::{Lambda, Objective, QueryWeight};
 
 /// Examples up to which every pair is left out where nothing else is asked for: a step that judges
-/// a few hundred candidates takes about a second.
-const PAIRS_UP_TO: usize = 2000;
+/// five thousand candidates takes about a second.
+const PAIRS_UP_TO: usize = 1000;
 
 /// Folds where there are more examples.
 const FOLDS: usize = 10;
@@ -404,7 +404,8 @@ struct Pairs {
     state: State,
     /// `T_ii, T_ij, T_jj, p_i, p_j` of each pair, `(0, 1)` first.
     models: Vec<[f64; 5]>,
-    largest_pivot: f64,
+    /// Largest `|v|^2 / s` of an added column, at least 1.
+    inflation: f64,
 }
 
 impl Pairs {
@@ -434,7 +435,7 @@ impl Pairs {
                 rho,
                 state.capacity(),
             ),
-            largest_pivot: 0.0,
+            inflation: 1.0,
         }
     }
 
@@ -489,9 +490,9 @@ impl Pairs {
         let Some(last) = self.state.last() else {
             return;
         };
-        self.largest_pivot = self
-            .largest_pivot
-            .max(self.state.lambda().value() / last.least_slack);
+        let rows = last.phi.len();
+        let share = column.centred_squared_norm(rows) * last.least_slack;
+        self.inflation = self.inflation.max(share / self.state.lambda().value());
         let mut models = self.models.iter_mut();
         for (i, u_i) in last.phi.iter().enumerate() {
             for (u_j, model) in last.phi[i + 1..].iter().zip(&mut models) {
@@ -510,12 +511,11 @@ impl Pairs {
         }
     }
 
-    /// By how much rounding is amplified in the worst case, as in [`State`].
+    /// By how much rounding is amplified: it enters `u` by the root of the inflation, and each
+    /// product with `T` multiplies it.
     fn loss(&self) -> f64 {
-        let others = (self.state.labels().len() - 2) as f64;
         let traces = self.models.iter().map(|model| model[0] + model[2]);
-        let excess = traces.fold(0.0, f64::max) - 2.0 * (1.0 + 1.0 / others);
-        excess * self.largest_pivot / self.state.lambda().value()
+        traces.fold(0.0, f64::max).powi(2) * self.inflation.sqrt()
     }
 }
 

@@ -70,7 +70,7 @@ pub struct SelectionOptions {
     #[serde(default, skip_serializing_if = "Objective::is_query")]
     pub objective: Objective,
     /// What is left out to judge models by the global objective. `None`: every pair of examples
-    /// where there are 2000 or fewer, else 10 folds drawn by the seed.
+    /// where there are 1000 or fewer, else 10 folds drawn by the seed.
     #[cfg_attr(feature = "cli", arg(skip))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holdout: Option<GlobalHoldout>,

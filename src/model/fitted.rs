@@ -108,7 +108,7 @@ impl GreedyRankRlsParams {
         objective: Objective => 0.objective;
 
         /// What is left out to judge models by the global objective. By default every pair of
-        /// examples where there are 2000 or fewer, else 10 folds.
+        /// examples where there are 1000 or fewer, else 10 folds.
         holdout: GlobalHoldout => 0.holdout;
 
         /// What is learnt from: the scale of the labels, the teacher, the weights. By default the raw
