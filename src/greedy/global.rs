@@ -233,6 +233,9 @@ struct Scratch {
     /// A centred column, `m`.
     v: Vec<f64>,
     z: Vec<f64>,
+    /// What is left of it in a set.
+    u: Vec<f64>,
+    /// Products of parts of the rows, and sums of them.
     parts: Vec<f64>,
     after: Vec<f64>,
 }
@@ -585,7 +588,7 @@ struct Set {
     factor: Vec<f64>,
     condition: Condition,
     eta: Vec<f64>,
-    /// `P` by example: `h` rows of `capacity`.
+    /// Rows of `P`, each of `h`.
     projected: Vec<f64>,
     /// Held-out residuals, centred in the set, `h`.
     residual: Vec<f64>,
@@ -614,7 +617,7 @@ impl Sets {
                 factor: Vec::with_capacity(capacity * (capacity + 1) / 2),
                 condition: Condition::default(),
                 eta: Vec::with_capacity(capacity),
-                projected: vec![0.0; set.len() * capacity],
+                projected: Vec::with_capacity(set.len() * capacity),
                 residual,
                 rows: set,
             }
@@ -639,28 +642,37 @@ impl Sets {
         by_set.saturating_add(by_example).saturating_mul(8)
     }
 
-    /// The sums over the examples outside each set of the products of `v` with the selected columns,
-    /// with itself and with the labels, and of `v`.
-    fn sums(
-        &self,
-        v: &[f64],
-        scratch: &mut Scratch,
-        mut see: impl FnMut(usize, &[f64], &mut Vec<f64>),
-    ) {
-        let (t, width) = (self.steps, self.steps + 3);
-        let Scratch {
-            z, parts, after, ..
-        } = scratch;
+    /// Loads a column: into `v`, centred unless it is sparse, as no large common value is to cost
+    /// digits, and what is 0 outside a set has to stay so; and into `parts` its products with the
+    /// selected columns, with itself and with the labels, and its sum, for each part of the rows.
+    fn load(&self, column: Column<'_>, v: &mut Vec<f64>, parts: &mut Vec<f64>) {
+        let rows = self.labels.len();
+        spread(column, v, rows);
         parts.clear();
-        parts.resize(self.parts * width, 0.0);
-        for (row, &value) in v.iter().enumerate().filter(|(_, value)| **value != 0.0) {
+        parts.resize(self.parts * (self.steps + 3), 0.0);
+        if 2 * column.rows.len() > rows {
+            centre(v);
+            self.multiply(v.iter().copied().enumerate(), parts);
+        } else {
+            self.multiply(column.iter(), parts);
+        }
+    }
+
+    fn multiply(&self, entries: impl Iterator<Item = (usize, f64)>, parts: &mut [f64]) {
+        let (t, width) = (self.steps, self.steps + 3);
+        for (row, value) in entries {
             let part = &mut parts[self.part[row] * width..][..width];
             let columns = &self.columns[row * self.capacity..][..t];
             kernels::add_scaled(&mut part[..t], value, columns);
             kernels::add_scaled(&mut part[t..], value, &[value, self.labels[row], 1.0]);
         }
+    }
+
+    /// Tells the sums of `parts` over the examples outside each set.
+    fn sums(&self, parts: &mut [f64], after: &mut Vec<f64>, mut see: impl FnMut(usize, &[f64])) {
+        let width = self.steps + 3;
         if !self.pairs {
-            return sums_without(parts, width, 0, after, |set, sums| see(set, sums, z));
+            return sums_without(parts, width, 0, after, see);
         }
         let mut first = 0;
         for row in 0..self.parts - 1 {
@@ -668,7 +680,7 @@ impl Sets {
             let left = parts[here.clone()].to_vec();
             parts[here.clone()].fill(0.0);
             sums_without(parts, width, row + 1, after, |other, sums| {
-                see(first + other - (row + 1), sums, z);
+                see(first + other - (row + 1), sums);
             });
             parts[here].copy_from_slice(&left);
             first += self.parts - (row + 1);
@@ -677,63 +689,49 @@ impl Sets {
 
     /// The error with the column added.
     fn judge(&self, column: Column<'_>, scratch: &mut Scratch) -> f64 {
-        let mut v = std::mem::take(&mut scratch.v);
-        self.load(column, &mut v);
+        let Scratch {
+            v,
+            z,
+            u,
+            parts,
+            after,
+            ..
+        } = scratch;
+        self.load(column, v, parts);
         let mut error = 0.0;
-        self.sums(&v, scratch, |set, sums, z| {
+        self.sums(parts, after, |set, sums| {
             let set = &self.sets[set];
             let (pivot, along) = set.project(sums, z);
-            let beta = along / pivot;
-            let left = set.left(&v, z, self.capacity).zip(&set.residual);
-            error += left.map(|(u, p)| (p - beta * u).powi(2)).sum::<f64>();
+            set.leave(v, z, u);
+            error += squares_left(&set.residual, along / pivot, u);
         });
-        scratch.v = v;
-        error * self.factor()
-    }
-
-    /// From squares centred in sets to the error: `(a - b)^2` is twice that of two.
-    fn factor(&self) -> f64 {
-        if self.pairs {
-            2.0 / self.labels.len() as f64
-        } else {
-            1.0
-        }
-    }
-
-    /// The column into `v`, centred unless it is sparse: no large common value is to cost digits,
-    /// and what is 0 outside a set has to stay so.
-    fn load(&self, column: Column<'_>, v: &mut Vec<f64>) {
-        let rows = self.labels.len();
-        spread(column, v, rows);
-        if 2 * column.rows.len() > rows {
-            centre(v);
-        }
+        // Centred squares of two are half of that of their difference.
+        let rows = self.labels.len() as f64;
+        error * if self.pairs { 2.0 / rows } else { 1.0 }
     }
 
     fn add(&mut self, column: Column<'_>) {
-        let mut v = Vec::new();
-        self.load(column, &mut v);
+        let mut scratch = Scratch::default();
+        let Scratch {
+            v,
+            z,
+            u,
+            parts,
+            after,
+            ..
+        } = &mut scratch;
+        self.load(column, v, parts);
         let mut sets = std::mem::take(&mut self.sets);
-        let (t, capacity) = (self.steps, self.capacity);
-        self.sums(&v, &mut Scratch::default(), |set, sums, z| {
+        self.sums(parts, after, |set, sums| {
             let set = &mut sets[set];
             let (pivot, along) = set.project(sums, z);
-            let root = pivot.sqrt();
-            let eta = along / root;
-            let left: Vec<f64> = set.left(&v, z, capacity).collect();
-            for (row, u) in left.iter().enumerate() {
-                set.projected[row * capacity + t] = u / root;
-                set.residual[row] -= eta * (u / root);
-            }
-            set.sums.push(sums[t + 2]);
-            set.factor.extend_from_slice(z);
-            set.factor.push(root);
-            set.condition.extend(&set.factor);
-            set.eta.push(eta);
+            set.leave(v, z, u);
+            set.extend(pivot.sqrt(), along, z, u);
+            set.sums.push(sums[self.steps + 2]);
         });
         self.sets = sets;
         for (row, &value) in v.iter().enumerate() {
-            self.columns[row * capacity + t] = value;
+            self.columns[row * self.capacity + self.steps] = value;
         }
         self.steps += 1;
     }
@@ -781,18 +779,43 @@ impl Set {
         (self.rho + squares.max(0.0), along)
     }
 
-    /// What the model without the set leaves of `v` in it, centred there.
-    fn left<'a>(
-        &'a self,
-        v: &'a [f64],
-        z: &'a [f64],
-        capacity: usize,
-    ) -> impl Iterator<Item = f64> {
-        let mean = self.rows.iter().map(|&row| v[row]).sum::<f64>() / self.rows.len() as f64;
-        let projected = self.projected.chunks_exact(capacity);
-        let rows = self.rows.iter().zip(projected);
-        rows.map(move |(&row, p)| (v[row] - mean) - kernels::dot(&p[..z.len()], z))
+    /// What the model without the set leaves of `v` in it, centred there, into `u`.
+    fn leave(&self, v: &[f64], z: &[f64], u: &mut Vec<f64>) {
+        u.clear();
+        u.extend(self.rows.iter().map(|&row| v[row]));
+        centre(u);
+        subtract_rows(u, &self.projected, z);
     }
+
+    /// Adds a column by its `leave` and `project`.
+    fn extend(&mut self, root: f64, along: f64, z: &[f64], u: &[f64]) {
+        let eta = along / root;
+        for (residual, u) in self.residual.iter_mut().zip(u) {
+            *residual -= eta * (u / root);
+        }
+        self.projected.extend(u.iter().map(|u| u / root));
+        self.factor.extend_from_slice(z);
+        self.factor.push(root);
+        self.condition.extend(&self.factor);
+        self.eta.push(eta);
+    }
+}
+
+/// `u -= M' z` for the rows of `M`, as long as `u`.
+#[multiversion::multiversion(targets = "simd")]
+fn subtract_rows(u: &mut [f64], m: &[f64], z: &[f64]) {
+    for (row, &z) in m.chunks_exact(u.len()).zip(z) {
+        kernels::add_scaled(u, -z, row);
+    }
+}
+
+/// `|p - beta u|^2`; leaves `u` changed.
+#[multiversion::multiversion(targets = "simd")]
+fn squares_left(p: &[f64], beta: f64, u: &mut [f64]) -> f64 {
+    for (u, p) in u.iter_mut().zip(p) {
+        *u = p - beta * *u;
+    }
+    kernels::dot(u, u)
 }
 
 /// Tells the sums over all rows of `parts` but one, for each from `from` on, without ever

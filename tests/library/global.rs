@@ -1,10 +1,15 @@
 //! Selection by the order of all examples against the definition: models trained again from lists of
 //! pairs.
 
+use std::ops::ControlFlow;
+
 use crate::oracle::Problem;
 use crate::oracle::problems::{lambdas, problems};
 use proptest::prelude::*;
-use rankrls::greedy::{GlobalHoldout, Plan, SelectError, plan, resume_among, select};
+use rankrls::greedy::{
+    GlobalHoldout, Observer, Plan, SelectError, State, Step, plan, resume_among, select,
+};
+use rankrls::interrupt::Interrupt;
 use rankrls::ridge::Groups;
 use rankrls::tune::{TuneOptions, tune};
 use rankrls::{
@@ -292,6 +297,58 @@ fn a_selection_goes_on_from_its_steps_and_from_its_model() {
         );
         let longer = resume_among(&candidates, &data, 0, &more, &steps, &mut ()).unwrap();
         assert_eq!(longer.weights, whole.weights);
+    }
+}
+
+/// Asks for the end once the first step is done.
+struct Impatient<'a>(&'a Interrupt, usize);
+
+impl Observer for Impatient<'_> {
+    fn stepped(&mut self, number: usize, _: &Step, _: &State) -> ControlFlow<()> {
+        self.1 = number;
+        self.0.request();
+        ControlFlow::Continue(())
+    }
+}
+
+#[test]
+fn a_request_to_end_is_heeded() {
+    let data = problem().dataset();
+    for holdout in [GlobalHoldout::Lpo, FOLDS] {
+        let interrupt = Interrupt::new();
+        let mut observer = Impatient(&interrupt, 0);
+        let options = options(9, 1.0, holdout);
+        let ended = interrupt.run(2, || select(&data, &options, &mut observer));
+        assert!(ended.unwrap().is_none());
+        assert_eq!(observer.1, 1);
+    }
+}
+
+/// Values, labels and lambda of eleven magnitudes: finite numbers, or an error.
+#[test]
+fn numbers_are_finite_or_refused() {
+    let sizes = [
+        1e-300, 1e-160, 1e-40, 1e-8, 1.0, 1e8, 1e40, 1e100, 1e160, 1e300,
+    ];
+    for (value, label) in sizes.iter().flat_map(|v| sizes.map(|label| (*v, label))) {
+        for lambda in [5e-324, 1e-100, 1e-12, 1.0, 1e100, f64::MAX] {
+            for holdout in [GlobalHoldout::Lpo, FOLDS] {
+                let mut problem = problem();
+                problem
+                    .x
+                    .iter_mut()
+                    .take(7)
+                    .flatten()
+                    .for_each(|x| *x *= value);
+                problem.labels.iter_mut().for_each(|y| *y *= label);
+                let options = options(8, lambda, holdout);
+                if let Ok(found) = select(&problem.dataset(), &options, &mut ()) {
+                    let finite = |step: &Step| step.lqo_error.is_finite();
+                    assert!(found.steps.iter().all(finite), "{value} {label} {lambda}");
+                    assert!(found.weights.iter().all(|weight| weight.is_finite()));
+                }
+            }
+        }
     }
 }
 
