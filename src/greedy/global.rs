@@ -119,11 +119,11 @@ impl GlobalHoldout {
         match self {
             Self::Lpo => {
                 let pairs = rows * rows.saturating_sub(1) / 2;
-                let sets = Sets::memory(pairs, 2 * pairs, rows, k) + scratch(rows);
                 // Where columns are not long beside the ridge parameter, numbers stay fine.
                 let delicate = shape.stiffness * shape.rows as f64 > DELICATE.sqrt();
-                let sets = Some(sets).filter(|&bytes| delicate && bytes <= MOST_FOR_PAIRS);
-                State::memory(shape.rows, shape.k) + 40 * pairs + sets.unwrap_or(scratch(0))
+                let sets = Sets::memory_of_pairs(rows, k).filter(|_| delicate);
+                let sets = sets.map_or(scratch(0), |bytes| bytes + scratch(rows));
+                State::memory(shape.rows, shape.k) + 40 * pairs + sets
             }
             Self::Folds { count, .. } => {
                 Sets::memory(count as u64, rows, rows, k) + scratch(count as u64)
@@ -215,7 +215,6 @@ pub(super) struct Global {
     labels: Vec<f64>,
     /// The ridge parameter of the loss over pairs.
     lambda: f64,
-    capacity: usize,
     models: Models,
 }
 
@@ -248,8 +247,7 @@ impl Global {
         lambda: Lambda,
         holdout: GlobalHoldout,
     ) -> Result<Self, SelectError> {
-        let (lambda, capacity) = (lambda.value(), state.capacity());
-        let rows = labels.len();
+        let (lambda, rows) = (lambda.value(), labels.len());
         let models = match holdout {
             GlobalHoldout::Lpo => Models::Pairs(Box::new(Pairs::new(state, lambda))),
             GlobalHoldout::Folds { count, seed } => {
@@ -262,7 +260,6 @@ impl Global {
         Ok(Self {
             labels: labels.to_vec(),
             lambda,
-            capacity,
             models,
         })
     }
@@ -312,16 +309,11 @@ impl Strategy for Global {
             Models::Sets(sets) => sets.add(column),
             Models::Pairs(pairs) => {
                 pairs.add(column);
-                let rows = self.labels.len() as u64;
-                let count = rows * (rows - 1) / 2;
-                let memory = Sets::memory(count, 2 * count, rows, self.capacity as u64);
-                if pairs.loss() > DELICATE && memory <= MOST_FOR_PAIRS {
-                    let rows = 0..self.labels.len();
-                    let sets = rows
-                        .clone()
-                        .flat_map(|i| rows.clone().map(move |j| vec![i, j]));
-                    let sets = sets.filter(|pair| pair[0] < pair[1]).collect();
-                    let mut sets = Sets::new(state, self.lambda, sets, true);
+                let rows = self.labels.len();
+                let memory = Sets::memory_of_pairs(rows as u64, state.capacity() as u64);
+                if pairs.loss() > DELICATE && memory.is_some() {
+                    let all = (0..rows).flat_map(|i| (i + 1..rows).map(move |j| vec![i, j]));
+                    let mut sets = Sets::new(state, self.lambda, all.collect(), true);
                     for (rows, values) in steps {
                         sets.add(Column { rows, values });
                     }
@@ -338,7 +330,7 @@ impl Strategy for Global {
                 models.map(|&[_, _, _, p_i, p_j]| p_i - p_j)
             }),
             Models::Sets(sets) if sets.pairs => of_pairs(&self.labels, &sets.labels, || {
-                let sets = sets.sets.iter();
+                let sets = sets.models.iter();
                 sets.map(|set| set.residual[0] - set.residual[1])
             }),
             Models::Sets(sets) => sets.assess(&self.labels),
@@ -349,11 +341,10 @@ impl Strategy for Global {
         match &self.models {
             Models::Pairs(pairs) if pairs.loss() > DELICATE => pairs.loss(),
             Models::Pairs(pairs) => pairs.state.condition(),
-            Models::Sets(sets) => sets
-                .sets
-                .iter()
-                .map(|set| set.condition.value())
-                .fold(1.0, f64::max),
+            Models::Sets(sets) => {
+                let conditions = sets.models.iter().map(|set| set.condition.value());
+                conditions.fold(1.0, f64::max)
+            }
         }
     }
 }
@@ -572,7 +563,7 @@ struct Sets {
     parts: usize,
     /// Whether the sets are all pairs.
     pairs: bool,
-    sets: Vec<Set>,
+    models: Vec<Set>,
 }
 
 /// The model without a set of `h` examples.
@@ -629,14 +620,20 @@ impl Sets {
             part,
             parts: if pairs { rows } else { sets.len() },
             pairs,
-            sets: sets.into_iter().map(set).collect(),
+            models: sets.into_iter().map(set).collect(),
             labels,
         }
     }
 
+    /// Bytes for all pairs of so many `rows`, unless they are too many.
+    fn memory_of_pairs(rows: u64, k: u64) -> Option<u64> {
+        let pairs = rows * rows.saturating_sub(1) / 2;
+        Some(Self::memory(pairs, 2 * pairs, rows, k)).filter(|&bytes| bytes <= MOST_FOR_PAIRS)
+    }
+
     /// Bytes for so many sets with `held` examples in all, of `rows`, and `k` steps.
     fn memory(sets: u64, held: u64, rows: u64, k: u64) -> u64 {
-        let cells = (k + 9) * k / 2 + 25;
+        let cells = (k + 9) * k / 2 + 55;
         let by_set = sets.saturating_mul(cells);
         let by_example = held.saturating_mul(k + 2).saturating_add(rows * (k + 2));
         by_set.saturating_add(by_example).saturating_mul(8)
@@ -700,7 +697,7 @@ impl Sets {
         self.load(column, v, parts);
         let mut error = 0.0;
         self.sums(parts, after, |set, sums| {
-            let set = &self.sets[set];
+            let set = &self.models[set];
             let (pivot, along) = set.project(sums, z);
             set.leave(v, z, u);
             error += squares_left(&set.residual, along / pivot, u);
@@ -721,7 +718,7 @@ impl Sets {
             ..
         } = &mut scratch;
         self.load(column, v, parts);
-        let mut sets = std::mem::take(&mut self.sets);
+        let mut sets = std::mem::take(&mut self.models);
         self.sums(parts, after, |set, sums| {
             let set = &mut sets[set];
             let (pivot, along) = set.project(sums, z);
@@ -729,7 +726,7 @@ impl Sets {
             set.extend(pivot.sqrt(), along, z, u);
             set.sums.push(sums[self.steps + 2]);
         });
-        self.sets = sets;
+        self.models = sets;
         for (row, &value) in v.iter().enumerate() {
             self.columns[row * self.capacity + self.steps] = value;
         }
@@ -738,16 +735,16 @@ impl Sets {
 
     /// Error and mean concordance of folds, for `labels` as given.
     fn assess(&self, labels: &[f64]) -> (f64, Option<f64>) {
-        let residuals = self.sets.iter().flat_map(|set| &set.residual);
+        let residuals = self.models.iter().flat_map(|set| &set.residual);
         let error = residuals.map(|residual| residual * residual).sum();
-        let rows = || self.sets.iter().flat_map(|set| set.rows.iter().copied());
-        let sizes: Vec<usize> = self.sets.iter().map(|set| set.rows.len()).collect();
+        let rows = || self.models.iter().flat_map(|set| set.rows.iter().copied());
+        let sizes: Vec<usize> = self.models.iter().map(|set| set.rows.len()).collect();
         // Sets are not empty.
         let Ok(folds) = Queries::from_sizes(&sizes) else {
             return (error, None);
         };
         let mut predictions: Vec<f64> = rows().map(|row| self.labels[row]).collect();
-        for (part, set) in folds.split_mut(&mut predictions).zip(&self.sets) {
+        for (part, set) in folds.split_mut(&mut predictions).zip(&self.models) {
             centre(part);
             for (value, residual) in part.iter_mut().zip(&set.residual) {
                 *value -= residual;
