@@ -1,6 +1,6 @@
 //! `rankrls select`.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
@@ -10,11 +10,12 @@ use clap::{ArgMatches, Args};
 use indicatif::ProgressBar;
 use rankrls::checkpoint::Checkpointer;
 use rankrls::greedy::{
-    Ending, Observer, Plan, Selection, SelectionOptions, State, Step, TargetOptions, resume_among,
+    Ending, GlobalHoldout, Observer, Plan, Selection, SelectionOptions, State, Step, TargetOptions,
+    resume_among,
 };
 use rankrls::plot::{self, Figure};
 use rankrls::tune::{TuneError, TuneOptions, tune_among};
-use rankrls::{ColumnClasses, Lambda, Model, StrategyKind, TestPath, memory};
+use rankrls::{ColumnClasses, Lambda, Model, Objective, StrategyKind, TestPath, memory};
 
 use super::args::{self, Measures, RulesArgs, SelectionArgs, at_least_one};
 use super::checkpoint::{self, CheckpointArgs, Extended, Start};
@@ -24,7 +25,7 @@ use super::data::{
 };
 use super::output::{OutputFile, PlotArgs, PlotFile, format_exact, print_report, test_panels};
 use super::plan::PlanReport;
-use super::report::{LambdaChoice, SelectionReport};
+use super::report::{LambdaChoice, SelectionReport, judged_by};
 use super::tune;
 
 /// Select features by leave-query-out error
@@ -41,6 +42,7 @@ Examples:
   rankrls select train.svm.zst -k 20 --lambda 16 --strategy sampled --candidates 500 --seed 7
   rankrls select train.svm -k 50 --lambda 16 --test test.svm --metrics map,cindex
   rankrls select train.svm -k 20 --lambda 16 --criterion ndcg@10
+  rankrls select train.svm -k 20 --lambda 16 --objective global --holdout folds:5
   rankrls select @parses -k 50 --lambda 16 --strategy distil --labels sqrt-sd
   rankrls select train.svm -k 50 --lambda 16 --checkpoint run.checkpoint --resume
   rankrls select train.svm -k 80 --extend model.json -o larger.json
@@ -61,9 +63,22 @@ pub(crate) struct SelectArgs {
     #[arg(long, value_name = "MODEL")]
     #[arg(conflicts_with_all = [
         "lambda", "strategy", "criterion", "query_weight", "scale", "sample", "seed", "dry_run",
-        "labels", "shortlist", "refit", "blend", "teacher_lambda",
+        "labels", "shortlist", "refit", "blend", "teacher_lambda", "objective", "holdout",
     ])]
     extend: Option<PathBuf>,
+    /// Pairs of examples to order: query, those of each query, or global, all pairs, whatever the
+    /// queries
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "query",
+        hide_possible_values = true
+    )]
+    objective: Objective,
+    /// With --objective global, judge models by leaving out lpo, every pair of examples, or folds:N,
+    /// N folds of examples drawn by --seed [default: lpo up to 1000 rows, else folds:10]
+    #[arg(long, value_name = "SCHEME")]
+    holdout: Option<GlobalHoldout>,
     #[command(flatten)]
     selection: SelectionArgs,
     #[command(flatten)]
@@ -132,9 +147,25 @@ impl SelectArgs {
         let measured = self.test.is_some();
         self.selection.check(&strategies, &self.rules, measured)?;
         self.plot.check(self.output.as_deref())?;
+        self.check_objective()?;
         if self.extend.is_none() {
             let target = &self.selection.options.target;
             self.teacher.check(target, &strategies)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses choices that are not of the objective.
+    fn check_objective(&self) -> Result<()> {
+        self.options().check_strategy().map_err(args::usage)?;
+        let is_global = self.objective == Objective::Global;
+        if self.holdout.is_some() && !is_global {
+            return Err(args::usage("--holdout goes with --objective global"));
+        }
+        if is_global && self.lambda.is_none() && !self.dry_run {
+            return Err(args::usage(
+                "--objective global takes a number as --lambda: auto judges by folds of queries",
+            ));
         }
         Ok(())
     }
@@ -144,7 +175,12 @@ impl SelectArgs {
         let lambda = self.lambda.unwrap_or(Lambda::ONE);
         let max_memory = self.data.read.budget();
         let selection = &self.selection;
-        selection.options(self.k, lambda, &self.rules, max_memory)
+        let options = selection.options(self.k, lambda, &self.rules, max_memory);
+        SelectionOptions {
+            objective: self.objective,
+            holdout: self.holdout.map(|holdout| holdout.with_seed(options.seed)),
+            ..options
+        }
     }
 
     /// The data, with labels that the measures can be taken of.
@@ -240,7 +276,9 @@ impl Job<'_> {
         let earlier = Start::find(options, extended, &args.checkpoint, &input.train)?;
         earlier.tell(args.k, self.console);
         let candidates = earlier.options.candidates(&input.train);
-        let mut watch = self.watch(args.checkpoint.checkpointer(earlier.progress.clone())?);
+        let judged_by = judged_by(earlier.options.global_holdout(input.train.rows()));
+        let checkpointer = args.checkpoint.checkpointer(earlier.progress.clone())?;
+        let mut watch = self.watch(judged_by, checkpointer);
         let selection = self.select(&candidates, &earlier, &mut watch)?;
         let select_seconds = begin.elapsed().as_secs_f64();
         let summary = candidates.summary();
@@ -297,7 +335,7 @@ impl Job<'_> {
         }
     }
 
-    fn watch(&self, checkpointer: Option<Checkpointer>) -> Watch<'_> {
+    fn watch(&self, judged_by: &'static str, checkpointer: Option<Checkpointer>) -> Watch<'_> {
         let test = self.input.test.as_ref().map(|test| {
             let metrics = &self.args.metrics.0;
             TestPath::new(&test.dataset, metrics, self.args.rules.rules())
@@ -305,6 +343,7 @@ impl Job<'_> {
         Watch {
             console: self.console,
             interrupt: &self.interrupt,
+            judged_by,
             test,
             test_seconds: 0.0,
             checkpointer,
@@ -329,7 +368,11 @@ impl Job<'_> {
     }
 
     fn warn(&self, selection: &Selection, classes: usize) {
-        warn_of_few_queries(self.input.train.queries().len(), self.console);
+        let queries = self.input.train.queries();
+        let is_global = selection.objective == Objective::Global;
+        if !is_global {
+            warn_of_few_queries(queries.len(), self.console);
+        }
         warn_of_lost_digits(selection.condition, Condition::Estimate, self.console);
         let (taken, asked) = (selection.steps.len(), self.args.k);
         match selection.ending {
@@ -343,16 +386,17 @@ impl Job<'_> {
             )),
         }
         let labels = self.input.train.labels();
-        let mut queries = self.input.train.queries().ranges();
-        if queries.all(|range| {
-            labels[range.clone()]
-                .windows(2)
-                .all(|pair| pair[0] == pair[1])
-        }) {
-            self.console.warn(
-                "the labels are constant within every query: there is nothing to learn, and every \
-                 weight is 0",
-            );
+        let constant =
+            |range: Range<usize>| labels[range].windows(2).all(|pair| pair[0] == pair[1]);
+        let (constant, where_) = if is_global {
+            (constant(0..labels.len()), "")
+        } else {
+            (queries.ranges().all(constant), " within every query")
+        };
+        if constant {
+            self.console.warn(format_args!(
+                "the labels are constant{where_}: there is nothing to learn, and every weight is 0"
+            ));
         }
         warn_of_seed(self.given, selection, self.console);
     }
@@ -365,6 +409,8 @@ const STYLE: &str = "{bar:24} {pos}/{len} features{msg}{left}";
 struct Watch<'a> {
     console: Console,
     interrupt: &'a Interrupt,
+    /// What errors are of.
+    judged_by: &'static str,
     test: Option<TestPath<'a>>,
     /// Time that measuring test data took.
     test_seconds: f64,
@@ -383,7 +429,7 @@ impl Watch<'_> {
 
     fn see(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
         if let Some(bar) = &self.bar {
-            bar.set_message(format!(", LQO error {:.6}", step.lqo_error));
+            bar.set_message(format!(", {} error {:.6}", self.judged_by, step.lqo_error));
             bar.set_position(number as u64);
             self.interrupt
                 .finishing(format!("step {}", number + 1), bar);
@@ -419,13 +465,24 @@ impl Observer for Watch<'_> {
     }
 }
 
-/// The path of a selection: leave-query-out measures, and measures of the test data.
+/// The path of a selection: held-out measures, and measures of the test data.
 fn figure(selection: &Selection, watch: &Watch<'_>) -> Figure {
     let (strategy, lambda) = (selection.strategy, format_exact(selection.lambda.value()));
     let title = format!("Selection by {strategy} at lambda {lambda}");
     let steps = selection.steps.iter();
-    let path = plot::Path::new("", steps.map(|step| (step.lqo_error, step.lqo_cindex)));
-    let figure = plot::paths(title, &[path], None, None);
+    let figure = if selection.objective == Objective::Global {
+        let errors = steps.clone().map(|step| Some(step.lqo_error)).collect();
+        let cindices = steps.map(|step| step.lqo_cindex).collect();
+        let panel = |label: &str, values| {
+            let label = format!("{} {label}", watch.judged_by);
+            plot::panel(label, vec![(String::new(), values)], None, None)
+        };
+        let figure = Figure::new(title).lines(panel("error", errors));
+        figure.lines(panel("concordance index", cindices))
+    } else {
+        let path = plot::Path::new("", steps.map(|step| (step.lqo_error, step.lqo_cindex)));
+        plot::paths(title, &[path], None, None)
+    };
     let Some(test) = &watch.test else {
         return figure;
     };

@@ -572,7 +572,7 @@ impl TrainArgs {
         let classes_of = if self.objective.objective.is_query() {
             train
         } else {
-            all_pairs = train.as_one_query()?;
+            all_pairs = train.as_one_query();
             &all_pairs
         };
         let classes = |data: &Dataset<'_>| {

@@ -386,14 +386,6 @@ impl<'a> Dataset<'a> {
         Ok(other)
     }
 
-    /// The same examples in one query: all pairs of them are to be ordered.
-    ///
-    /// # Errors
-    /// None for data that exist.
-    pub fn as_one_query(&self) -> Result<Dataset<'_>, DatasetError> {
-        self.with_queries(Queries::single(self.rows())?)
-    }
-
     /// Examples whose labels and queries nobody knows, to be scored: labels of 0, in one query.
     ///
     /// # Errors

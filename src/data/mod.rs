@@ -404,6 +404,30 @@ impl<'a> Dataset<'a> {
         self.teacher.as_deref()
     }
 
+    /// The same rows and columns as one nameless query.
+    #[must_use]
+    pub fn as_one_query(&self) -> Dataset<'_> {
+        let queries = Queries::single(self.rows());
+        let columns = SparseColumns::new_csc(
+            self.columns.shape(),
+            self.columns.proper_indptr(),
+            self.columns.indices().into(),
+            self.columns.data().into(),
+        );
+        Dataset {
+            columns,
+            features: self.features.clone(),
+            width: self.width,
+            labels: (&*self.labels).into(),
+            // A data set has rows.
+            queries: queries.unwrap_or_else(|_| self.queries.clone()),
+            names: None,
+            index_base: self.index_base,
+            input_rows: None,
+            teacher: None,
+        }
+    }
+
     fn check_numbers(&self) -> Result<(), DatasetError> {
         if let Some(row) = self.labels.iter().position(|label| !label.is_finite()) {
             return Err(DatasetError::Label {

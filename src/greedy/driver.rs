@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::{check_labels, check_values};
+use super::global::Global;
 use super::refit::RefittedWeights;
 use super::target::{REFIT_BLEND, REFIT_LAMBDA};
 use super::teacher::{Lesson, learnt};
@@ -41,10 +42,11 @@ pub struct Step {
     /// 0-based feature that was added.
     pub feature: u32,
     /// Leave-query-out error after the step: sum over queries of the squared centred residuals.
+    /// Under the global objective that of its hold-out ([`GlobalHoldout`](super::GlobalHoldout)).
     /// That of `distil` flatters, as does its index: its teacher has seen the query's labels.
     pub lqo_error: f64,
     /// Concordance index of the leave-query-out predictions; `None` when no query has
-    /// examples of different labels.
+    /// examples of different labels. Under the global objective that of its hold-out.
     pub lqo_cindex: Option<f64>,
     /// The ranking measure that candidates were judged by, of the leave-query-out predictions
     /// after the step; `None` where they were judged by the squared error.
@@ -110,12 +112,16 @@ impl<'a> Greedy<'a> {
             Some(target) => (target, Some(own)),
             None => (own, None),
         };
-        let (lambda, steps) = (options.lambda, plan.steps);
-        let state = State::of_target(learnt, queries, scales, refit, lambda, steps);
+        let (ridge, steps) = (options.ridge(labels.len())?, plan.steps);
+        let state = State::of_target(learnt, queries, scales, refit, ridge, steps);
         check_labels(state.labels())?;
-        check_values(candidates, lambda)?;
+        check_values(candidates, options.lambda, ridge)?;
+        let strategy = match options.global_holdout(labels.len()) {
+            Some(holdout) => Box::new(Global::new(&state, labels, options.lambda, holdout)?),
+            None => plan.strategy.build(candidates, &state),
+        };
         Ok(Self {
-            strategy: plan.strategy.build(candidates, &state),
+            strategy,
             candidates,
             labels,
             teacher: lesson.map(|lesson| lesson.teacher),
@@ -139,6 +145,12 @@ impl<'a> Greedy<'a> {
     /// The state after the steps taken.
     pub fn state(&self) -> &State {
         &self.state
+    }
+
+    /// By how much rounding may be amplified in errors and weights
+    /// ([`State::condition`](State::condition)).
+    pub fn condition(&self) -> f64 {
+        self.state.condition().max(self.strategy.condition())
     }
 
     /// The teacher, if there is one.
@@ -250,7 +262,8 @@ impl<'a> Greedy<'a> {
             return Err(refuse(format!("column {column} is not to be selected")));
         };
         self.adopt(addition);
-        let (error, was) = (self.error(), step.lqo_error);
+        let own = self.strategy.assess().map(|(error, _)| error);
+        let (error, was) = (own.unwrap_or_else(|| self.error()), step.lqo_error);
         if error.to_bits() != was.to_bits() {
             return Err(refuse(format!(
                 "the leave-query-out error is {error} where it was {was}"
@@ -268,10 +281,13 @@ impl<'a> Greedy<'a> {
         let winner = contest.winner()?;
         self.adopt(self.addition(winner.feature)?);
         let class = self.candidates.represented_by(winner.feature);
+        let own = self.strategy.assess();
+        let (lqo_error, lqo_cindex) =
+            own.unwrap_or_else(|| (self.error(), lqo_cindex(&self.state, self.labels)));
         Some(Step {
             feature: winner.feature,
-            lqo_error: self.error(),
-            lqo_cindex: lqo_cindex(&self.state, self.labels),
+            lqo_error,
+            lqo_cindex,
             criterion: self.criterion(),
             identical_columns: class.map_or(0, |class| self.candidates.class(class).len() - 1),
             evaluated,

@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Criterion, RankingCriterion, Refit, Sampler, SelectError, StrategyKind, TargetOptions,
+    Criterion, GlobalHoldout, RankingCriterion, Refit, Sampler, SelectError, StrategyKind,
+    TargetOptions,
 };
 use crate::columns::{ColumnClasses, Scale};
 use crate::data::{Dataset, Queries};
 use crate::metrics::check_labels;
-use crate::{Lambda, QueryWeight};
+use crate::{Lambda, Objective, QueryWeight};
 
 /// What to select, and how: for the library, a checkpoint, and the commands, whose options are
 /// these fields, except for fields that each command takes in its own way.
@@ -64,6 +65,15 @@ pub struct SelectionOptions {
     #[cfg_attr(feature = "cli", arg(long, value_name = "SEED", default_value_t = 1))]
     #[cfg_attr(feature = "cli", arg(hide_default_value = true))]
     pub seed: u64,
+    /// Which pairs of examples the model is to order: those in queries, or all.
+    #[cfg_attr(feature = "cli", arg(skip))]
+    #[serde(default, skip_serializing_if = "Objective::is_query")]
+    pub objective: Objective,
+    /// What is left out to judge models by the global objective. `None`: every pair of examples
+    /// where there are 1000 or fewer, else 10 folds drawn by the seed.
+    #[cfg_attr(feature = "cli", arg(skip))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub holdout: Option<GlobalHoldout>,
     /// What is learnt from.
     #[cfg_attr(feature = "cli", command(flatten))]
     #[serde(default, skip_serializing_if = "TargetOptions::is_default")]
@@ -92,6 +102,8 @@ impl SelectionOptions {
             scale: Scale::None,
             sample: None,
             seed: 1,
+            objective: Objective::Query,
+            holdout: None,
             target: TargetOptions::default(),
             lambda,
             k,
@@ -99,16 +111,21 @@ impl SelectionOptions {
         }
     }
 
-    /// What the features of `dataset` offer to choose from, weighted and scaled as asked.
+    /// What the features of `dataset` offer to choose from, weighted and scaled as asked. Under the
+    /// global objective all rows are one query.
     pub fn candidates(&self, dataset: &Dataset<'_>) -> ColumnClasses {
+        let whole = (self.objective == Objective::Global).then(|| dataset.as_one_query());
+        let dataset = whole.as_ref().unwrap_or(dataset);
         ColumnClasses::scaled(dataset, self.query_weight, self.scale)
     }
 
     /// Refuses a strategy that cannot do what is asked.
     ///
     /// # Errors
-    /// [`SelectError::CanNotSample`] and [`SelectError::CanNotRank`].
+    /// [`SelectError::CanNotSample`] and [`SelectError::CanNotRank`]; [`SelectError::Objective`] and
+    /// [`SelectError::NotGlobal`] for an objective other than `query`.
     pub fn check_strategy(&self) -> Result<(), SelectError> {
+        self.check_objective()?;
         match self.strategy {
             Some(strategy) if self.sample.is_some() && !strategy.can_sample() => {
                 Err(SelectError::CanNotSample { strategy })
@@ -133,10 +150,11 @@ impl SelectionOptions {
                 columns: candidates.summary().columns,
             });
         }
-        if candidates.queries().len() == 1 {
-            return Err(SelectError::OneQuery);
+        self.check_strategy()?;
+        match self.objective {
+            Objective::Query if candidates.queries().len() == 1 => Err(SelectError::OneQuery),
+            _ => self.check_holdout(candidates.queries()),
         }
-        self.check_strategy()
     }
 
     /// Whether leave-query-out predictions flatter, as a teacher has seen all labels, or do not
@@ -150,6 +168,7 @@ impl SelectionOptions {
     pub(crate) fn suits(&self, strategy: StrategyKind) -> bool {
         (self.sample.is_none() || strategy.can_sample())
             && (self.criterion == Criterion::Squared || strategy.can_rank())
+            && (self.objective == Objective::Query || strategy.is_global())
     }
 
     /// The measure to judge by, for training data with `labels`.

@@ -6,12 +6,12 @@ use ndarray::{Array1, ArrayView1};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Advance, Criterion, Greedy, Plan, Sampler, SelectError, SelectionOptions, State, Step,
-    StrategyKind, Target, TargetOptions, Teacher, plan,
+    Advance, Criterion, GlobalHoldout, Greedy, Plan, Sampler, SelectError, SelectionOptions, State,
+    Step, StrategyKind, Target, TargetOptions, Teacher, plan,
 };
 use crate::columns::{ColumnClasses, Scale};
 use crate::data::Dataset;
-use crate::{Lambda, QueryWeight};
+use crate::{Lambda, Objective, QueryWeight};
 
 /// Watches a selection. Everything defaults to doing nothing.
 pub trait Observer: Send {
@@ -61,6 +61,10 @@ pub struct Selection {
     pub criterion: Criterion,
     /// What the queries counted.
     pub query_weight: QueryWeight,
+    /// What the model is to order.
+    pub objective: Objective,
+    /// What was left out to judge by the global objective.
+    pub holdout: Option<GlobalHoldout>,
     /// What was learnt from.
     pub target: TargetOptions,
     /// The teacher, if there was one.
@@ -192,13 +196,15 @@ fn run(
         sampler: options.sampler(plan.strategy),
         criterion: options.criterion,
         query_weight: candidates.query_weight(),
+        objective: options.objective,
+        holdout: options.global_holdout(candidates.queries().rows()),
         target: plan.target,
         teacher: greedy.teacher(),
         scale: candidates.scale(),
         classes: steps.iter().map(class).collect(),
         steps,
         weights: greedy.state().weights(),
-        condition: greedy.state().condition(),
+        condition: greedy.condition(),
         ending,
     })
 }

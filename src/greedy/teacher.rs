@@ -116,7 +116,7 @@ impl Lesson {
             return Self::given(scores, &labels, candidates.queries()).map(Some);
         }
         let least = lambdas.as_slice()[0];
-        check_values(candidates, least)?;
+        check_values(candidates, least, least)?;
         Self::train(candidates, &labels, &lambdas, teacher.solver, options.seed).map(Some)
     }
 

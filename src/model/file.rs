@@ -11,7 +11,7 @@ use super::{
     BasisRow, DataSummary, Expansion, FeatureChoice, Model, ModelError, PathStep, SelectedFeature,
 };
 use crate::data::IndexBase;
-use crate::greedy::{Criterion, Sampler, TargetOptions};
+use crate::greedy::{Criterion, GlobalHoldout, Sampler, TargetOptions};
 use crate::metrics::{Convention, Metric};
 use crate::ridge::Kernel;
 use crate::{Lambda, Objective, QueryWeight, Scale};
@@ -145,6 +145,10 @@ struct Document {
     convention: Option<Convention>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     shortlist: Option<usize>,
+    #[serde(default, skip_serializing_if = "Objective::is_query")]
+    objective: Objective,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    holdout: Option<GlobalHoldout>,
     #[serde(default)]
     query_weight: QueryWeight,
     #[serde(default, skip_serializing_if = "TargetOptions::is_default")]
@@ -154,8 +158,6 @@ struct Document {
     /// Column classes drawn each step, if not all were judged.
     candidates: Option<usize>,
     seed: Option<u64>,
-    #[serde(default, skip_serializing_if = "Objective::is_query")]
-    objective: Objective,
     index_base: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kernel: Option<Kernel>,
@@ -264,12 +266,13 @@ impl Document {
             criterion,
             convention,
             shortlist: model.criterion.shortlist(),
+            objective: model.objective,
+            holdout: model.holdout,
             query_weight: model.query_weight,
             target: model.target,
             scale: model.scale,
             candidates: model.sampler.map(|sampler| sampler.size),
             seed: model.sampler.map(|sampler| sampler.seed),
-            objective: model.objective,
             index_base: base.first(),
             kernel: model.expansion.as_ref().map(Expansion::kernel),
             basis: model.expansion.as_ref().map(|expansion| {
@@ -294,6 +297,7 @@ impl Document {
             }
         };
         self.check_sampler()?;
+        self.check_holdout()?;
         check_sizes(&self.data, self.kernel.is_none())?;
         let expansion = self.expansion(base)?;
         if expansion.is_none() {
@@ -318,9 +322,10 @@ impl Document {
         };
         Ok(Model {
             strategy: self.strategy,
-            objective: self.objective,
             lambda: self.lambda,
             criterion,
+            objective: self.objective,
+            holdout: self.holdout,
             query_weight: self.query_weight,
             target: self.target,
             scale: self.scale,
@@ -420,6 +425,19 @@ impl Document {
         let expected = "a seed together with a number of candidates, or neither";
         require(both, "seed", expected, "one of them")?;
         require(self.candidates != Some(0), "candidates", "1 or more", 0)
+    }
+
+    /// A selection by the global objective has judged by something, and no other model has.
+    fn check_holdout(&self) -> Result<(), Invalid> {
+        let global = self.objective == Objective::Global && self.strategy.is_selection();
+        let legal = self.holdout.is_some() == global;
+        let expected = "one for a selection by the objective global, and for no other model";
+        require(
+            legal,
+            "holdout",
+            expected,
+            if global { "none" } else { "one" },
+        )
     }
 
     /// Every column may stand in one place only, as a feature or as one that equals it.

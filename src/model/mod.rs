@@ -7,6 +7,7 @@
 //! | `strategy`, `lambda` | how the features were selected; `all` or `given` if they were not, see [`FeatureChoice`] |
 //! | `criterion`, `convention` | what each step improved most: `squared` or a measure, and the measure's convention or null; `squared` where missing |
 //! | `shortlist` | candidates that the measure judged in each step, where not all |
+//! | `objective`, `holdout` | which pairs were to be ordered, see [`Objective`], `query` where missing; of a selection by the order of all examples, what judged it: `"lpo"`, or `{"folds": {"count", "seed"}}` |
 //! | `query_weight` | what the queries counted; `uniform` where missing |
 //! | `target` | what was learnt from, see [`TargetOptions`]: `labels`, `refit`, `blend`, `teacher_lambda`; the raw labels where missing |
 //! | `scale` | what the columns were divided by in training, which is in the weights already; `none` where missing |
@@ -14,7 +15,6 @@
 //! | `index_base` | 0 or 1: how the data file, and with it this file, counts columns |
 //! | `features` | in order of selection, else ascending: `index`, `name` or null, `weight`, and `identical`, the other columns that centre to the same up to sign. `name` and `identical` may be left out |
 //! | `path` | `step`, `feature`, `lqo_error` and `lqo_cindex` (null without pairs to order) after each step; empty if nothing was selected |
-//! | `objective` | which pairs were to be ordered, see [`Objective`]; `query` where missing |
 //! | `kernel`, `basis` | of a model under a kernel that is not linear, in place of features: the kernel with its parameters, and rows of the training data, each with its `coefficient`, `indices` and `values` |
 //! | `data` | sizes of the training data, `constant_columns`, `column_classes`, and its `hash`, see [`DataHash`] |
 //!
@@ -40,7 +40,8 @@ use crate::columns::{Scale, Summary};
 use crate::data::read::ReadError;
 use crate::data::{DataHash, Dataset, DatasetError, FeatureNames, IndexBase};
 use crate::greedy::{
-    Criterion, Sampler, Selection, SelectionOptions, Step, StrategyKind, TargetOptions,
+    Criterion, GlobalHoldout, Sampler, Selection, SelectionOptions, Step, StrategyKind,
+    TargetOptions,
 };
 use crate::ridge::{Fit, Kernel, TrainOptions};
 use crate::{Lambda, Objective, QueryWeight};
@@ -56,10 +57,11 @@ pub use fitted::{
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     strategy: FeatureChoice,
-    objective: Objective,
     lambda: Lambda,
     sampler: Option<Sampler>,
     criterion: Criterion,
+    objective: Objective,
+    holdout: Option<GlobalHoldout>,
     query_weight: QueryWeight,
     target: TargetOptions,
     scale: Scale,
@@ -87,7 +89,8 @@ pub struct SelectedFeature {
 /// How good the model was after a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathStep {
-    /// Leave-query-out error: sum over queries of the squared centred residuals.
+    /// Leave-query-out error: sum over queries of the squared centred residuals. Under the global
+    /// objective error and index are those of its hold-out ([`GlobalHoldout`]).
     pub lqo_error: f64,
     /// Concordance index of the leave-query-out predictions, if some query has a pair to order.
     pub lqo_cindex: Option<f64>,
@@ -151,10 +154,11 @@ impl Model {
         };
         Self {
             strategy: FeatureChoice::Strategy(selection.strategy),
-            objective: Objective::Query,
             lambda: selection.lambda,
             sampler: selection.sampler,
             criterion: selection.criterion,
+            objective: selection.objective,
+            holdout: selection.holdout,
             query_weight: selection.query_weight,
             target: selection.target,
             scale: selection.scale,
@@ -203,10 +207,11 @@ impl Model {
         };
         Self {
             strategy,
-            objective: options.objective,
             lambda,
             sampler: None,
             criterion: Criterion::Squared,
+            objective: options.objective,
+            holdout: None,
             query_weight: options.query_weight,
             target: TargetOptions {
                 labels: options.labels,
@@ -239,11 +244,6 @@ impl Model {
         self.strategy
     }
 
-    /// Which pairs were to be ordered.
-    pub fn objective(&self) -> Objective {
-        self.objective
-    }
-
     /// The rows of training data that the model scores by, where its kernel is not linear: then it has
     /// no features.
     pub fn expansion(&self) -> Option<&Expansion> {
@@ -263,6 +263,16 @@ impl Model {
     /// What each step of the selection improved most.
     pub fn criterion(&self) -> Criterion {
         self.criterion
+    }
+
+    /// What the model is to order.
+    pub fn objective(&self) -> Objective {
+        self.objective
+    }
+
+    /// What was left out to judge models by the global objective.
+    pub fn holdout(&self) -> Option<GlobalHoldout> {
+        self.holdout
     }
 
     /// What the queries of the training data counted.
@@ -290,6 +300,8 @@ impl Model {
         let mut options = SelectionOptions {
             strategy: Some(strategy),
             criterion: self.criterion,
+            objective: self.objective,
+            holdout: self.holdout,
             query_weight: self.query_weight,
             target: self.target,
             scale: self.scale,

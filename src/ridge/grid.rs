@@ -128,7 +128,7 @@ impl TrainGrid {
         let (trained_on, classes) = if self.options.objective.is_query() {
             (data, classes)
         } else {
-            one = data.as_one_query().map_err(super::KernelError::from)?;
+            one = data.as_one_query();
             (&one, None)
         };
         let models = self.lambdas.len() * self.kernels.len();

@@ -560,3 +560,135 @@ fn without_a_lambda_one_is_chosen_and_says_how() {
     let error = folder.fails("select two.svm -k 1", 1);
     assert!(error.contains("give one with --lambda"), "{error}");
 }
+
+/// One query of eight rows.
+fn without_queries() -> String {
+    let words = TRAIN.split(' ').filter(|word| !word.starts_with("qid:"));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_global_objective_needs_no_queries() {
+    let folder = Folder::new();
+    folder.write("plain.svm", without_queries());
+    let select = "-k 3 --lambda 0.5 --objective global";
+    let (text, errors) = folder.run(&format!("select plain.svm {select} --test test.svm"));
+    assert!(!errors.contains("queries"), "{errors}");
+    for said in [
+        "strategy lowmem, lambda 0.5\nobjective global: queries are ignored; judged by lpo\n",
+        "8 rows, 1 query, 7 columns",
+        "LPO error",
+        "LPO cindex",
+        "test data: 5 rows, 2 queries",
+    ] {
+        assert!(text.contains(said), "{said} in {text}");
+    }
+    let plain = folder.json(&format!("select plain.svm {select} --json -o plain.json"));
+    let grouped = folder.json(&format!("select train.svm {select} --json -o grouped.json"));
+    assert_eq!(plain["steps"], grouped["steps"]);
+    assert_eq!(plain["weights"], grouped["weights"]);
+    assert_eq!(
+        (&plain["objective"], &plain["holdout"]),
+        (&"global".into(), &"lpo".into())
+    );
+    assert!(plain["steps"][0]["lqo_error"].is_f64());
+    let folds = format!("select train.svm {select} --holdout folds:3 --seed 5");
+    let (text, errors) = folder.run(&folds);
+    assert!(
+        errors.is_empty() && text.contains("judged by folds:3, seed 5\n"),
+        "{text}{errors}"
+    );
+    assert!(text.contains("folds error"), "{text}");
+    let document = folder.json(&format!("{folds} --json"));
+    assert_eq!(
+        (&document["holdout"], &document["seed"]),
+        (&"folds:3".into(), &5.into())
+    );
+    let usual = folder.json("select train.svm -k 3 --lambda 0.5 --json");
+    assert!(usual.get("objective").is_none() && usual.get("holdout").is_none());
+}
+
+#[test]
+fn global_selections_are_planned_resumed_extended_and_drawn() {
+    let folder = Folder::new();
+    folder.write("plain.svm", without_queries());
+    let select = "--lambda 0.5 --objective global --holdout folds:2";
+    let plan = folder.stdout(&format!("select plain.svm -k 4 {select} --dry-run"));
+    assert!(
+        plan.contains("auto takes lowmem") && plan.contains("not global"),
+        "{plan}"
+    );
+    let whole = folder.json(&format!(
+        "select plain.svm -k 4 {select} --json -o whole.json --plot path.svg"
+    ));
+    assert!(folder.read("path.svg").contains("folds concordance index"));
+    let checkpoint = "--checkpoint c --checkpoint-every 0";
+    folder.run(&format!("select plain.svm -k 4 {select} {checkpoint}"));
+    let resumed = folder.json(&format!(
+        "select plain.svm -k 4 {select} --json {checkpoint} --resume"
+    ));
+    assert_eq!(whole["weights"], resumed["weights"]);
+    let other = folder.fails(
+        &format!("select plain.svm -k 4 --lambda 0.5 --objective global {checkpoint} --resume"),
+        1,
+    );
+    assert!(
+        other.contains("hold-out was folds:2 and is the default now"),
+        "{other}"
+    );
+    folder.run(&format!("select plain.svm -k 2 {select} -o two.json"));
+    folder.run("select plain.svm -k 4 --extend two.json -o four.json");
+    assert_eq!(folder.read("whole.json"), folder.read("four.json"));
+    let shown = folder.stdout("inspect two.json");
+    assert!(
+        shown.contains("judged by folds:2, seed 1") && shown.contains("folds error"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn what_is_of_queries_does_not_go_with_the_global_objective() {
+    let folder = Folder::new();
+    folder.write("plain.svm", without_queries());
+    for (arguments, said) in [
+        ("--strategy bounded", "use lowmem or sampled"),
+        (
+            "--strategy distil",
+            "strategy distil does not go with the objective global",
+        ),
+        ("--criterion cindex", "criterion cindex does not go"),
+        ("--query-weight pairs", "query weight pairs does not go"),
+        ("--refit cross-fitted", "a teacher does not go"),
+        ("--lambda auto", "takes a number as --lambda"),
+        ("--holdout folds:1", "2 folds or more"),
+        ("--holdout lqo", "expected lpo"),
+    ] {
+        let arguments = format!("select plain.svm -k 2 --lambda 1 --objective global {arguments}");
+        let arguments = arguments.replace(
+            "--lambda 1 --objective global --lambda auto",
+            "--objective global",
+        );
+        let found = folder.fails(&arguments, 2);
+        assert!(found.contains(said), "{arguments}: {found}");
+    }
+    for (arguments, said) in [
+        (
+            "--objective pairs",
+            "selection does not know the objective pairs; use query or global",
+        ),
+        ("--holdout lpo", "--holdout goes with --objective global"),
+    ] {
+        let found = folder.fails(&format!("select plain.svm -k 2 --lambda 1 {arguments}"), 2);
+        assert!(found.contains(said), "{arguments}: {found}");
+    }
+    let few = folder.fails(
+        "select plain.svm -k 2 --lambda 1 --objective global --holdout folds:5",
+        1,
+    );
+    assert!(
+        few.contains("8 examples are too few for the hold-out folds:5"),
+        "{few}"
+    );
+    let one = folder.fails("select plain.svm -k 2 --lambda 1", 1);
+    assert!(one.contains("rankrls select --objective global"), "{one}");
+}

@@ -88,7 +88,7 @@ fn data(golden: &Value) -> Dataset<'static> {
 fn as_one(dataset: &Dataset<'_>) -> Dataset<'static> {
     let queries = Queries::single(dataset.rows()).unwrap();
     Dataset::new(dataset.x(), dataset.labels().to_vec(), queries).unwrap();
-    let all = dataset.as_one_query().unwrap();
+    let all = dataset.as_one_query();
     all.queries_subset(&[0]).unwrap()
 }
 

@@ -406,7 +406,7 @@ fn the_family_agrees_with_rlscore_on_its_parses() {
     let Some(train) = load("rlscore-parse/train.features", &options) else {
         return;
     };
-    let one = train.as_one_query().unwrap();
+    let one = train.as_one_query();
     let fold = |row: usize| FOLDS.iter().position(|rows| rows.contains(&row));
     let folds = Groups::of_rows((0..train.rows()).map(fold)).unwrap();
     let queries = Groups::queries(train.queries().len()).rows(train.queries());

@@ -2,6 +2,7 @@
 
 mod distil;
 mod family;
+mod global;
 mod golden;
 mod letor;
 mod metrics;
