@@ -162,6 +162,60 @@ def training(
     }
 
 
+def row_numbers(values: Any, rows: int, name: str) -> NDArray[np.int64]:
+    """Rows of `X`, from 0."""
+    found = np.asarray(values, dtype=np.float64)
+    wrong = ~((found >= 0) & (found < rows) & (found == np.floor(found)))
+    if wrong.any():
+        raise ValueError(
+            f"{name}: expected rows of X, whole numbers from 0 to {rows - 1}, "
+            f"found {found[wrong][0]:g}"
+        )
+    return found.astype(np.int64)
+
+
+def basis(values: Any, rows: int) -> int | list[int] | None:
+    """A number of rows, or different rows of `X`."""
+    if values is None or np.ndim(values) == 0:
+        return None if values is None else count(values, "basis")
+    found = row_numbers(values, rows, "basis")
+    if found.ndim != 1 or len(np.unique(found)) < len(found):
+        raise ValueError("basis: expected a number of rows, or a list with each row once")
+    rows_of_basis: list[int] = found.tolist()
+    return rows_of_basis
+
+
+def preferences(pairs: Any, rows: int) -> list[list[float]]:
+    """Preferred row, other row, magnitude and weight of each pair."""
+    given = np.asarray(pairs, dtype=np.float64)
+    if given.ndim != 2 or given.shape[1] not in (2, 3, 4):
+        raise ValueError(
+            "pairs: expected the columns preferred, other, and perhaps magnitude and weight, "
+            f"found an array of shape {given.shape}"
+        )
+    row_numbers(given[:, :2], rows, "pairs")
+    filled = np.ones((len(given), 4))
+    filled[:, : given.shape[1]] = given
+    found: list[list[float]] = filled.tolist()
+    return found
+
+
+def holdout(scheme: Any, expected: int, one: str) -> str | list[int] | None:
+    """A name, or the fold of each row or pair."""
+    if scheme is None or isinstance(scheme, str):
+        return scheme
+    folds = np.asarray(scheme)
+    if folds.shape != (expected,):
+        raise ValueError(
+            f"holdout: expected a name, or {expected} folds, one for each {one}, found an array "
+            f"of shape {folds.shape}"
+        )
+    if folds.dtype.kind == "f" and not np.isfinite(folds).all():
+        raise ValueError(f"holdout: a {one} has no fold: expected finite numbers or names")
+    codes: list[int] = np.unique(folds, return_inverse=True)[1].tolist()
+    return codes
+
+
 def threads(n_jobs: int | None) -> int:
     """As many threads as `n_jobs` asks for: all cores for None, one within a worker of joblib."""
     return int(effective_n_jobs(-1 if n_jobs is None else n_jobs))

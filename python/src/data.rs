@@ -128,24 +128,24 @@ pub(crate) fn dataset<'a>(
     Dataset::regrouped(x, y, row_ids)
 }
 
-/// `scores` of the rows of Python in the order of `dataset`.
-pub(crate) fn in_row_order(dataset: &Dataset<'_>, scores: &[f64]) -> Vec<f64> {
+/// `values` of the rows of Python in the order of `dataset`.
+pub(crate) fn in_row_order<T: Copy>(dataset: &Dataset<'_>, values: &[T]) -> Vec<T> {
     match dataset.input_rows() {
-        Some(order) if order.len() == scores.len() => {
-            order.iter().map(|&row| scores[row as usize]).collect()
+        Some(order) if order.len() == values.len() => {
+            order.iter().map(|&row| values[row as usize]).collect()
         }
-        _ => scores.to_vec(),
+        _ => values.to_vec(),
     }
 }
 
-/// `scores` of the rows of `dataset` in the order of Python.
-pub(crate) fn in_input_order(dataset: &Dataset<'_>, scores: Vec<f64>) -> Vec<f64> {
+/// `values` of the rows of `dataset` in the order of Python.
+pub(crate) fn in_input_order<T: Copy + Default>(dataset: &Dataset<'_>, values: Vec<T>) -> Vec<T> {
     let Some(order) = dataset.input_rows() else {
-        return scores;
+        return values;
     };
-    let mut all = vec![0.0; scores.len()];
-    for (&row, score) in order.iter().zip(scores) {
-        all[row as usize] = score;
+    let mut all = vec![T::default(); values.len()];
+    for (&row, value) in order.iter().zip(values) {
+        all[row as usize] = value;
     }
     all
 }

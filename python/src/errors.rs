@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use pyo3::PyErr;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError, PyValueError};
+use rankrls::ridge::KernelError;
 use rankrls::tune::TuneError;
 use rankrls::{DatasetError, SelectError, TrainError};
 
@@ -48,6 +49,19 @@ pub(crate) fn train(error: TrainError) -> PyErr {
         TrainError::Memory { .. } => PyMemoryError::new_err(error.to_string()),
         _ => value(error),
     }
+}
+
+/// Rows of the data set count from 1, those of Python, which `inputs` has, from 0.
+pub(crate) fn in_input_rows(mut error: TrainError, inputs: &[usize]) -> TrainError {
+    let places = match &mut error {
+        TrainError::Kernel(KernelError::NotFinite { row, other }) => [row, other],
+        TrainError::Kernel(KernelError::Asymmetric { row, column, .. }) => [row, column],
+        _ => return error,
+    };
+    for place in places {
+        *place = inputs[*place - 1];
+    }
+    error
 }
 
 pub(crate) fn tune(error: TuneError) -> PyErr {

@@ -6,11 +6,13 @@ use numpy::{PyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rankrls::data::Strings;
-use rankrls::{FeatureNames, Model as Inner};
+use rankrls::{Dataset, FeatureNames, Model as Inner};
 
-use crate::errors::value;
+use crate::data::Matrix;
+use crate::errors::{self, value};
+use crate::job;
 
-/// A linear model, as a file of the command has it.
+/// A model, as a file of the command has it.
 #[pyclass(frozen, module = "rankrls._rankrls")]
 pub(crate) struct Model(pub(crate) Inner);
 
@@ -66,6 +68,40 @@ impl Model {
             .to_pyarray(py)
     }
 
+    /// The kernel in JSON, where it is not linear in the columns.
+    #[getter]
+    fn kernel(&self) -> PyResult<Option<String>> {
+        let kernel = self.0.expansion().map(|expansion| expansion.kernel());
+        let text = kernel.map(|kernel| serde_json::to_string(&kernel));
+        text.transpose().map_err(value)
+    }
+
+    /// A coefficient for each row of the basis, under such a kernel.
+    #[getter]
+    fn coefficients<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+        let rows = self.0.expansion().into_iter().flat_map(|all| all.rows());
+        let coefficients: Vec<f64> = rows.map(|row| row.coefficient).collect();
+        coefficients.to_pyarray(py)
+    }
+
+    /// Scores of the rows of `x`, on so many threads.
+    fn scores<'py>(
+        &self,
+        py: Python<'py>,
+        x: Matrix<'py>,
+        threads: usize,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let view = x.view()?;
+        let (scores, ended) = job::run(py, threads, None, |_| {
+            Dataset::unlabelled(view).map(|data| self.0.scores(&data))
+        })?;
+        match (scores, ended) {
+            (_, Some(error)) => Err(error),
+            (Some(scores), None) => Ok(scores.map_err(errors::dataset)?.to_pyarray(py)),
+            (None, None) => unreachable!("work that nobody ended has a result"),
+        }
+    }
+
     /// Columns that centre to the same one up to sign, for each of them.
     #[getter]
     fn identical(&self) -> Vec<Vec<u32>> {
@@ -91,6 +127,12 @@ impl Model {
     #[getter]
     fn columns(&self) -> usize {
         self.0.data().columns
+    }
+
+    /// Which pairs were to be ordered.
+    #[getter]
+    fn objective(&self) -> &'static str {
+        self.0.objective().name()
     }
 
     /// The ridge parameter.

@@ -1,12 +1,17 @@
-//! `RankRLS` on all features.
+//! `RankRLS` on all features, or under a kernel.
 
 use numpy::ToPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rankrls::RankRls;
+use rankrls::model::FeatureChoice;
+use rankrls::ridge::{
+    Cell, Fit, Groups, HoldOut, Holding, Kernel, KernelKind, Preference, Preferences, TrainGrid,
+    draw_basis,
+};
+use rankrls::{Dataset, Model as Fitted, Solver, TrainError};
 
-use crate::data::in_input_order;
-use crate::errors;
+use crate::data::{in_input_order, in_row_order};
+use crate::errors::{self, value};
 use crate::job;
 use crate::model::Model;
 use crate::select::{Data, label_scale, lambda, parsed};
@@ -16,20 +21,174 @@ use crate::select::{Data, label_scale, lambda, parsed};
 #[pyo3(from_item_all)]
 pub(crate) struct TrainOptions {
     alpha: f64,
+    objective: String,
+    kernel: String,
+    gamma: f64,
+    degree: u32,
+    coef0: f64,
+    basis: Option<Basis>,
     solver: String,
     query_weight: String,
     scale: String,
     labels: String,
-    /// `None`: leave-query-out where it comes from the factors of the solver.
-    holdout: Option<String>,
+    /// `None`: every query, or every pair, where that comes from the factors of the solver.
+    holdout: Option<Scheme>,
+    keep_pairs: bool,
+    /// Preferred row, other row, magnitude and weight.
+    pairs: Option<Vec<[f64; 4]>>,
     seed: u64,
     max_memory: Option<u64>,
     threads: usize,
 }
 
+/// Rows of a basis, drawn or given.
+#[derive(FromPyObject)]
+enum Basis {
+    Count(usize),
+    Rows(Vec<usize>),
+}
+
+/// What to hold out: by name, or by the fold of each row or preference.
+#[derive(FromPyObject)]
+enum Scheme {
+    Name(String),
+    Folds(Vec<i64>),
+}
+
 enum Failure {
     Data(rankrls::DatasetError),
-    Train(rankrls::TrainError),
+    Train(TrainError),
+}
+
+/// A model, and what comes with it: rows are those of Python.
+struct Outcome {
+    model: Fitted,
+    solver: Solver,
+    best: Cell,
+    scheme: Option<HoldOut>,
+    /// Rows that a kernel model is over, and their coefficients.
+    support: Option<(Vec<i64>, Vec<f64>)>,
+    /// Of each row or preference; of each of the `pairs` where they are kept.
+    predictions: Vec<f64>,
+    pairs: Vec<i64>,
+}
+
+impl TrainOptions {
+    fn kernel(&self) -> PyResult<Kernel> {
+        let kernel = match parsed("kernel", &self.kernel)? {
+            KernelKind::Linear => Ok(Kernel::LINEAR),
+            KernelKind::Precomputed => Ok(Kernel::PRECOMPUTED),
+            KernelKind::Gaussian => Kernel::gaussian(self.gamma),
+            KernelKind::Polynomial => Kernel::polynomial(self.gamma, self.coef0, self.degree),
+        };
+        kernel.map_err(value)
+    }
+
+    /// All that does not depend on the rows of the data.
+    fn grid(&self) -> PyResult<TrainGrid> {
+        let mut options = rankrls::ridge::TrainOptions::new()
+            .objective(parsed("objective", &self.objective)?)
+            .query_weight(parsed("query_weight", &self.query_weight)?)
+            .scale(parsed("scale", &self.scale)?)
+            .labels(label_scale(&self.labels)?);
+        if self.solver != "auto" {
+            options = options.solver(parsed("solver", &self.solver)?);
+        }
+        if let Some(limit) = self.max_memory.or_else(rankrls::memory::budget) {
+            options = options.max_memory(limit);
+        }
+        let holdout = match &self.holdout {
+            None | Some(Scheme::Folds(_)) => Holding::Factored,
+            Some(Scheme::Name(name)) => match name.as_str() {
+                "auto" => Holding::Affordable,
+                "none" => Holding::Nothing,
+                name => {
+                    let scheme: HoldOut = name.parse().map_err(|error| {
+                        value(format_args!("holdout: {error}, auto, none, or an array"))
+                    })?;
+                    Holding::Given(scheme.seed(self.seed))
+                }
+            },
+        };
+        Ok(TrainGrid {
+            kernels: vec![self.kernel()?],
+            holdout,
+            keep_pairs: self.keep_pairs,
+            ..TrainGrid::new(lambda("alpha", self.alpha)?, options)
+        })
+    }
+
+    fn fit(&self, mut grid: TrainGrid, data: &Dataset<'_>) -> Result<Outcome, TrainError> {
+        let rows: Vec<usize> = (0..data.rows()).collect();
+        let places = in_input_order(data, rows.clone());
+        let inputs = in_row_order(data, &rows);
+        grid.basis = match &self.basis {
+            None => None,
+            Some(Basis::Count(count)) => Some(draw_basis(*count, data.queries(), self.seed)?),
+            Some(Basis::Rows(rows)) => Some(rows.iter().map(|&row| places[row]).collect()),
+        };
+        if let Some(pairs) = &self.pairs {
+            let place = |row: f64| places[row as usize] as u32;
+            let preference = |&[preferred, other, magnitude, weight]: &[f64; 4]| Preference {
+                preferred: place(preferred),
+                other: place(other),
+                magnitude,
+                weight,
+            };
+            let list = pairs.iter().map(preference).collect();
+            grid.preferences = Some(Preferences::new(list, data.rows())?);
+        }
+        if let Some(Scheme::Folds(folds)) = &self.holdout {
+            let groups = match &self.pairs {
+                None => Groups::of_rows(in_row_order(data, folds))?,
+                Some(_) => Groups::of_rows(folds)?,
+            };
+            let name = "folds".to_owned();
+            grid.holdout = Holding::Given(HoldOut::Given { name, groups });
+        }
+        let options = grid.options;
+        let classes = options.column_classes(data);
+        let mut outcome = grid
+            .train(data, data.memory(), Some(&classes))
+            .map_err(|error| errors::in_input_rows(error, &inputs))?;
+        let mut best = outcome.cells.swap_remove(outcome.best);
+        let model = Fitted::from_fit(
+            &outcome.fit,
+            best.kernel,
+            FeatureChoice::All,
+            best.lambda,
+            data,
+            &classes.summary(),
+            &options,
+        );
+        let input = |&row: &usize| inputs[row] as i64;
+        let support = match outcome.fit {
+            Fit::Linear(_) => None,
+            Fit::Kernel { rows, coefficients } => {
+                Some((rows.iter().map(input).collect(), coefficients))
+            }
+        };
+        let (mut predictions, mut pairs) = (Vec::new(), Vec::new());
+        if let Some(holdout) = &mut best.holdout {
+            predictions = std::mem::take(&mut holdout.predictions);
+            if self.pairs.is_none() && !predictions.is_empty() {
+                predictions = in_input_order(data, predictions);
+            }
+            for pair in std::mem::take(&mut holdout.pairs) {
+                pairs.extend(pair.rows.map(|row| inputs[row as usize] as i64));
+                predictions.extend(pair.predictions);
+            }
+        }
+        Ok(Outcome {
+            model,
+            solver: outcome.solver,
+            best,
+            scheme: outcome.scheme,
+            support,
+            predictions,
+            pairs,
+        })
+    }
 }
 
 /// Trains `RankRLS`.
@@ -39,53 +198,35 @@ pub(crate) fn train<'py>(
     data: Data<'py>,
     options: TrainOptions,
 ) -> PyResult<(Option<Bound<'py, PyDict>>, Option<PyErr>)> {
-    let view = data.view()?;
-    let mut params = RankRls::params()
-        .lambda(lambda("alpha", options.alpha)?.value())
-        .map_err(errors::value)?
-        .query_weight(parsed("query_weight", &options.query_weight)?)
-        .scale(parsed("scale", &options.scale)?)
-        .labels(label_scale(&options.labels)?);
-    if options.solver != "auto" {
-        params = params.solver(parsed("solver", &options.solver)?);
-    }
-    if let Some(scheme) = &options.holdout {
-        let scheme: rankrls::ridge::HoldOut = parsed("holdout", scheme)?;
-        params = params.holdout(scheme.seed(options.seed));
-    }
-    if let Some(limit) = options.max_memory.or_else(rankrls::memory::budget) {
-        params = params.max_memory(limit);
-    }
+    let (view, grid) = (data.view()?, options.grid()?);
     let (found, ended) = job::run(py, options.threads, None, |_| {
         let data = view.dataset().map_err(Failure::Data)?;
-        let model = params.fit(&data).map_err(Failure::Train)?;
-        let holdout = model.holdout().map(|holdout| {
-            let predictions = in_input_order(&data, holdout.predictions.clone());
-            (predictions, holdout.error, holdout.cindex)
-        });
-        Ok((model, holdout))
+        options.fit(grid, &data).map_err(Failure::Train)
     })?;
     let Some(found) = found else {
         return Ok((None, ended));
     };
-    let (model, holdout) = found.map_err(|failure| match failure {
+    let found = found.map_err(|failure| match failure {
         Failure::Data(error) => errors::dataset(error),
         Failure::Train(error) => errors::train(error),
     })?;
     let result = PyDict::new(py);
-    let features: Vec<i64> = model.features().iter().map(|&f| f.into()).collect();
-    result.set_item("features", features.to_pyarray(py))?;
-    result.set_item("weights", model.weights().to_pyarray(py))?;
-    result.set_item("solver", model.solver().name())?;
-    result.set_item("condition", model.condition())?;
-    let holdout = holdout.map(|(predictions, error, cindex)| {
+    result.set_item("solver", found.solver.name())?;
+    result.set_item("condition", found.best.condition)?;
+    let support = found.support;
+    let support = support.map(|(rows, values)| (rows.to_pyarray(py), values.to_pyarray(py)));
+    result.set_item("support", support)?;
+    let holdout = found.best.holdout.zip(found.scheme);
+    let holdout = holdout.map(|(holdout, scheme)| {
         (
-            predictions.to_pyarray(py),
-            error,
-            cindex.unwrap_or(f64::NAN),
+            scheme.to_string(),
+            holdout.error,
+            holdout.cindex.unwrap_or(f64::NAN),
+            found.predictions.to_pyarray(py),
+            found.pairs.to_pyarray(py),
         )
     });
     result.set_item("holdout", holdout)?;
-    result.set_item("model", Model(model.model().clone()).into_pyobject(py)?)?;
+    result.set_item("model", Model(found.model).into_pyobject(py)?)?;
     Ok((Some(result), ended))
 }

@@ -20,9 +20,7 @@ use rankrls::ridge::{
     TrainOptions, draw_basis,
 };
 use rankrls::tune::Measure;
-use rankrls::{
-    ColumnClasses, Dataset, Lambda, Model, Objective, QueryWeight, Scale, Solver, memory,
-};
+use rankrls::{Dataset, Lambda, Model, Objective, QueryWeight, Scale, Solver, memory};
 use serde::Serialize;
 
 use super::args::{Lambdas, WeightArgs, at_least_one, auto_or, finite, usage};
@@ -568,24 +566,14 @@ impl TrainArgs {
             preferences,
             options,
         };
-        let all_pairs;
-        let classes_of = if self.objective.objective.is_query() {
-            train
-        } else {
-            all_pairs = train.as_one_query();
-            &all_pairs
-        };
-        let classes = |data: &Dataset<'_>| {
-            ColumnClasses::scaled(data, QueryWeight::Uniform, self.weight.scale)
-        };
-        let candidates = classes(classes_of);
+        let candidates = options.column_classes(train);
         let (restricted, own);
         let (data, found, held) = match &self.features {
             None => (train, &candidates, train.memory()),
             Some(path) => {
                 let features = read_features(path, train.index_base(), train.width())?;
                 restricted = train.features_subset(&features)?;
-                own = classes(&restricted);
+                own = options.column_classes(&restricted);
                 if own.is_empty() && self.kernel.kernel == KernelKind::Linear {
                     let given = match features.len() {
                         1 => "the given feature is".to_owned(),

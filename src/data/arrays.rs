@@ -383,6 +383,7 @@ impl<'a> Dataset<'a> {
         let mut other = Dataset::assemble(self.into_columns()?, self.labels().into(), queries)?;
         other.names.clone_from(&self.names);
         other.index_base = self.index_base;
+        other.input_rows.clone_from(&self.input_rows);
         Ok(other)
     }
 

@@ -421,9 +421,9 @@ impl<'a> Dataset<'a> {
             labels: (&*self.labels).into(),
             // A data set has rows.
             queries: queries.unwrap_or_else(|_| self.queries.clone()),
-            names: None,
+            names: self.names.clone(),
             index_base: self.index_base,
-            input_rows: None,
+            input_rows: self.input_rows.clone(),
             teacher: None,
         }
     }

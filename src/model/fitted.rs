@@ -3,7 +3,7 @@
 use ndarray::{Array1, ArrayView1};
 
 use super::{FeatureChoice, Model};
-use crate::columns::{ColumnClasses, QueryWeight, Scale};
+use crate::columns::{QueryWeight, Scale};
 use crate::data::{Dataset, DatasetError, IntoColumns, LabelScale};
 use crate::greedy::{
     Criterion, GlobalHoldout, Observer, SelectError, Selection, SelectionOptions, Step,
@@ -369,7 +369,7 @@ impl RankRlsParams {
     /// that they do not allow, and where memory or numbers fail.
     pub fn fit(&self, data: &Dataset<'_>) -> Result<RankRls, TrainError> {
         let (grid, options) = (&self.0, &self.0.options);
-        let classes = ColumnClasses::scaled(data, QueryWeight::Uniform, options.scale);
+        let classes = options.column_classes(data);
         let mut outcome = grid.train(data, data.memory(), Some(&classes))?;
         let cell = outcome.cells.swap_remove(outcome.best);
         let choice = FeatureChoice::All;

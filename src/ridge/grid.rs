@@ -140,7 +140,9 @@ impl TrainGrid {
         for &kernel in &self.kernels {
             let options = self.options.lambdas(self.lambdas.len());
             let options = self.held_out(options, data)?;
-            let source = Source::new(trained_on, kernel, self.basis.as_deref())?;
+            let basis = self.basis.as_deref();
+            options.check_kernel(trained_on, kernel.kind(), basis, held)?;
+            let source = Source::new(trained_on, kernel, basis)?;
             let problem = self.problem(&source, trained_on, (held, classes), &options)?;
             let scheme = self.scheme(&problem, data)?;
             if scheme.is_none() && models > 1 {

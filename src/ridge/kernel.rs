@@ -26,7 +26,7 @@ pub enum KernelKind {
     /// `(gamma x . z + coef0)^degree`.
     Polynomial,
     /// The columns of the data are the kernel: column `j` has the values with row `j` of the training
-    /// data.
+    /// data, as they were before rows of a query were moved together.
     Precomputed,
 }
 
@@ -207,10 +207,18 @@ impl Kernel {
         coefficients: &[f64],
     ) -> super::Weights {
         if self.kind == KernelKind::Precomputed {
-            return super::Weights {
-                features: rows.iter().map(|&row| row_number(row)).collect(),
-                values: coefficients.to_vec(),
+            let input = |&row: &usize| {
+                let rows = dataset.input_rows();
+                rows.map_or(row_number(row), |rows| rows[row])
             };
+            let mut weights: Vec<(u32, f64)> = rows
+                .iter()
+                .map(input)
+                .zip(coefficients.iter().copied())
+                .collect();
+            weights.sort_unstable_by_key(|&(feature, _)| feature);
+            let (features, values) = weights.into_iter().unzip();
+            return super::Weights { features, values };
         }
         if self.kind != KernelKind::Linear {
             return super::Weights::default();
@@ -345,7 +353,8 @@ fn check_gamma(gamma: f64) -> Result<f64, KernelError> {
     })
 }
 
-/// The columns of `dataset`, dense: as many as it has rows.
+/// The columns of `dataset`, dense: as many as it has rows, in their order. Column `j` of the data
+/// belongs to row `j` of the input.
 fn given(dataset: &Dataset<'_>, size: usize) -> Result<Square, KernelError> {
     if dataset.width() != size {
         return Err(KernelError::Shape {
@@ -355,8 +364,12 @@ fn given(dataset: &Dataset<'_>, size: usize) -> Result<Square, KernelError> {
         });
     }
     let mut square = Square::zeros(size);
+    let mut places: Vec<usize> = (0..size).collect();
+    for (place, &row) in dataset.input_rows().into_iter().flatten().enumerate() {
+        places[row as usize] = place;
+    }
     for position in 0..dataset.stored_columns() {
-        let column = dataset.feature(position) as usize;
+        let column = places[dataset.feature(position) as usize];
         for (row, value) in dataset.column(position).iter() {
             square.values_mut()[column * size + row] = value;
         }

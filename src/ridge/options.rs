@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::kernel::KernelError;
+use super::kernel::{KernelError, KernelKind};
 use crate::columns::{ColumnClasses, QueryWeight, Scale, none_varies};
-use crate::data::{GIVE_QUERIES, LabelScale, Queries};
+use crate::data::{Dataset, GIVE_QUERIES, LabelScale, Queries};
 use crate::kernels::LANES;
 use crate::memory::Bytes;
 use crate::names::names;
@@ -235,6 +235,15 @@ impl TrainOptions {
         max_memory: u64 => max_memory;
     }
 
+    /// The classes of the columns of `data` that the objective tells apart.
+    pub fn column_classes(&self, data: &Dataset<'_>) -> ColumnClasses {
+        let weight = QueryWeight::Uniform;
+        if self.objective.is_query() {
+            return ColumnClasses::scaled(data, weight, self.scale);
+        }
+        ColumnClasses::scaled(&data.as_one_query(), weight, self.scale)
+    }
+
     /// The same shape, with the groups that are going to be held out.
     pub(super) fn grown(&self, shape: Shape) -> Shape {
         Shape {
@@ -242,6 +251,33 @@ impl TrainOptions {
             pairs: self.pairs,
             ..shape
         }
+    }
+
+    /// Refuses kernel values that would not fit, before they take the memory.
+    pub(super) fn check_kernel(
+        &self,
+        data: &Dataset<'_>,
+        kind: KernelKind,
+        basis: Option<&[usize]>,
+        held: u64,
+    ) -> Result<(), TrainError> {
+        let (rows, limit) = (data.rows() as u64, self.max_memory.unwrap_or(u64::MAX));
+        let values = match basis {
+            None if kind == KernelKind::Linear => return Ok(()),
+            // The values and the system; the values and the columns that they become.
+            None => 16 * rows,
+            Some(basis) => 20 * basis.len() as u64,
+        };
+        let needed = held.saturating_add(rows.saturating_mul(values));
+        if needed <= limit {
+            return Ok(());
+        }
+        Err(TrainError::Memory {
+            solver: None,
+            needed,
+            limit,
+            fitting: Vec::new(),
+        })
     }
 
     /// Refuses data that the objective does not take.

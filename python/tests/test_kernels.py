@@ -1,0 +1,284 @@
+"""RankRLS under kernels, for all pairs and for given ones, beside what NumPy says."""
+
+import json
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV, GroupKFold
+
+from rankrls import GreedyRankRLS, RankRLS
+
+GAUSSIAN = {"kernel": "gaussian", "gamma": 0.3}
+PAIRS = [[3, 4, 1.0, 2.0], [40, 4, 0.5, 1.0], [7, 61, 2.0, 1.0], [3, 89, 1.0, 1.0]]
+
+
+@pytest.fixture
+def scattered(small):
+    """Rows of a query that are not next to each other."""
+    X, y, qid = small
+    order = np.random.default_rng(5).permutation(90)
+    return X.toarray()[order], y[order], qid[order]
+
+
+def centring(qid):
+    same = np.equal.outer(qid, qid)
+    return np.eye(len(qid)) - same / same.sum(axis=0)
+
+
+def dual(K, y, qid, ridge):
+    """Coefficients of the model on some rows."""
+    L = centring(qid)
+    return L @ np.linalg.solve(L @ K @ L + ridge * np.eye(len(y)), L @ y)
+
+
+def test_a_kernel_holds_out_queries(scattered):
+    X, y, qid = scattered
+    K = rbf_kernel(X, gamma=0.3)
+    model = RankRLS(alpha=0.5, **GAUSSIAN).fit(X, y, qid=qid)
+    assert sorted(model.support_) == list(range(90))
+    coefficients = np.empty(90)
+    coefficients[model.support_] = model.dual_coef_
+    assert np.allclose(coefficients, dual(K, y, qid, 0.5))
+    assert np.allclose(model.predict(X), K @ coefficients)
+    for query in (0, 9):
+        out, left = qid == query, qid != query
+        found = K[np.ix_(out, left)] @ dual(K[np.ix_(left, left)], y[left], qid[left], 0.5)
+        assert np.allclose(model.lqo_predictions_[out], found - found.mean())
+    with pytest.raises(AttributeError, match=r"coef_ is there for kernel='linear' alone"):
+        _ = model.coef_
+    given = RankRLS(alpha=0.5, kernel="precomputed").fit(K, y, qid=qid)
+    assert np.allclose(given.predict(K[:7]), model.predict(X[:7]))
+    assert np.allclose(given.lqo_predictions_, model.lqo_predictions_)
+    assert not hasattr(given, "coef_")
+    assert given.support_.shape == given.dual_coef_.shape == (90,)
+    model.set_params(kernel="linear", holdout="none").fit(X, y, qid=qid)
+    assert not hasattr(model, "dual_coef_")
+    assert not hasattr(model, "lqo_predictions_")
+
+
+def test_all_pairs_are_held_out(scattered):
+    X, y, qid = scattered
+    model = RankRLS(alpha=2.0, objective="global", keep_pairs=True, **GAUSSIAN).fit(X, y)
+    assert model.holdout_pairs_.shape == model.holdout_predictions_.shape == (90 * 89 // 2, 2)
+    assert not hasattr(model, "lqo_predictions_")
+    K = rbf_kernel(X, gamma=0.3)
+    for place in (0, 1234):
+        pair = model.holdout_pairs_[place]
+        left = np.setdiff1d(np.arange(90), pair)
+        one = np.zeros(88)
+        coefficients = dual(K[np.ix_(left, left)], y[left], one, 2.0 / 88)
+        found = K[np.ix_(pair, left)] @ coefficients
+        first, second = model.holdout_predictions_[place]
+        assert np.isclose(first - second, found[0] - found[1])
+    assert 0.5 < model.holdout_cindex_ < model.score(X, y)
+    within = RankRLS(holdout="lpo", keep_pairs=True).fit(X, y, qid=qid)
+    pairs = within.holdout_pairs_
+    assert len(pairs) == 15 * 15
+    assert np.array_equal(qid[pairs[:, 0]], qid[pairs[:, 1]])
+    assert not hasattr(RankRLS(holdout="lpo").fit(X, y, qid=qid), "holdout_predictions_")
+
+
+def test_given_pairs_are_ordered(scattered):
+    X, y, qid = scattered
+    pairs = np.array(PAIRS)
+    rows = pairs[:, :2].astype(int)
+    D = X[rows[:, 0]] - X[rows[:, 1]]
+    weighted = D.T * pairs[:, 3]
+    weights = np.linalg.solve(weighted @ D + 0.5 * np.eye(30), weighted @ pairs[:, 2])
+    model = RankRLS(alpha=0.5, objective="pairs").fit(X, pairs=pairs)
+    assert np.allclose(model.coef_, weights)
+    assert model.holdout_predictions_.shape == (4,)
+    by_query = RankRLS(alpha=0.5, objective="pairs").fit(X, y, qid=qid, pairs=pairs)
+    assert np.allclose(by_query.coef_, weights)
+    assert np.allclose(by_query.holdout_predictions_, model.holdout_predictions_)
+    folds = RankRLS(objective="pairs", holdout=[0, 0, 1, 1]).fit(X, pairs=rows)
+    assert folds.holdout_predictions_.shape == (4,)
+    assert np.array_equal(model.predict(X), clone(model).fit(X, pairs=PAIRS).predict(X))
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        GAUSSIAN,
+        {"kernel": "polynomial", "gamma": 0.5, "degree": 3, "coef0": 1.0},
+        {"basis": [80, 3, 41, 0, 17], **GAUSSIAN},
+        {"basis": [80, 3, 41, 0, 17]},
+        {"holdout": np.arange(90) % 4},
+        {"holdout": "lpo", "keep_pairs": True},
+        {"objective": "global", "holdout": "lqo"},
+        {"kernel": "precomputed"},
+        {"kernel": "precomputed", "basis": [80, 3, 41, 0, 17]},
+        {"kernel": "precomputed", "objective": "global"},
+    ],
+)
+def test_rows_are_those_of_the_input(params, scattered):
+    X, y, qid = scattered
+    order = np.argsort(qid, kind="stable")
+    place = np.argsort(order)
+    sorted_params = dict(params)
+    if "basis" in params:
+        sorted_params["basis"] = place[params["basis"]]
+    if isinstance(params.get("holdout"), np.ndarray):
+        sorted_params["holdout"] = params["holdout"][order]
+    ours, theirs = X, X[order]
+    if params.get("kernel") == "precomputed":
+        ours, theirs = X @ X.T, (X @ X.T)[np.ix_(order, order)]
+    ours = RankRLS(**params).fit(ours, y, qid=qid)
+    theirs = RankRLS(**sorted_params).fit(theirs, y[order], qid=qid[order])
+    if params.get("kernel") == "precomputed":
+        assert np.allclose(ours.predict((X @ X.T)[:9]), theirs.predict((X @ X.T)[:9, order]))
+    else:
+        assert np.allclose(ours.predict(X), theirs.predict(X))
+    assert np.isclose(ours.holdout_error_, theirs.holdout_error_)
+    if hasattr(ours, "support_"):
+        assert np.array_equal(np.sort(place[ours.support_]), np.sort(theirs.support_))
+        assert ours.dual_coef_.shape == ours.support_.shape
+    if hasattr(ours, "holdout_pairs_"):
+        pairs = place[ours.holdout_pairs_]
+        order = np.lexsort(pairs.T[::-1])
+        assert np.array_equal(pairs[order], theirs.holdout_pairs_)
+        assert np.allclose(ours.holdout_predictions_[order], theirs.holdout_predictions_)
+    elif hasattr(ours, "holdout_predictions_"):
+        assert np.allclose(ours.holdout_predictions_[order], theirs.holdout_predictions_)
+
+
+@pytest.mark.parametrize(
+    ("params", "options"),
+    [
+        (GAUSSIAN, ["--kernel", "gaussian", "--gamma", 0.3]),
+        (
+            {"kernel": "polynomial", "gamma": 0.5, "degree": 3, "coef0": 1.0, "basis": 20},
+            ["--kernel=polynomial", "--gamma=0.5", "--degree=3", "--coef0=1", "--basis=20"],
+        ),
+        ({"basis": 20, "objective": "global"}, ["--basis", 20, "--objective", "global"]),
+        ({"objective": "global"}, ["--objective", "global"]),
+        ({"objective": "pairs"}, ["--objective", "pairs", "--pairs", "pairs.txt"]),
+        (
+            {"objective": "pairs", **GAUSSIAN},
+            ["--objective=pairs", "--pairs=pairs.txt", "--kernel=gaussian", "--gamma=0.3"],
+        ),
+        ({"holdout": "lpo"}, ["--holdout", "lpo"]),
+        ({"holdout": "auto", "solver": "cg"}, ["--solver", "cg"]),
+        ({"holdout": "folds:4", "random_state": 7}, ["--holdout", "folds:4", "--seed", 7]),
+    ],
+)
+def test_models_are_those_of_the_command(
+    params, options, scattered, command, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    X, y, qid = scattered
+    # A column that tells queries apart, and nothing else.
+    X = np.column_stack([X, qid])
+    with open("data.svm", "w") as file:
+        for row, label, query in zip(X.tolist(), y.tolist(), qid, strict=True):
+            entries = (f"{column}:{value!r}" for column, value in enumerate(row, 1) if value)
+            print(repr(label), f"qid:{query}", *entries, file=file)
+    with open("pairs.txt", "w") as file:
+        for preferred, other, *amounts in PAIRS:
+            print(preferred + 1, other + 1, *amounts, file=file)
+    pairs = PAIRS if params.get("objective") == "pairs" else None
+    model = RankRLS(alpha=2.0, keep_pairs=True, **params).fit(X, y, qid=qid, pairs=pairs)
+    model.to_json("ours.json")
+    options = ["--regroup", "--lambda", 2, "--holdout-scores", "out.txt", *options]
+    found = json.loads(command("train", "data.svm", "-o", "theirs.json", "--json", *options))
+    assert Path("ours.json").read_text() == Path("theirs.json").read_text()
+    held_out = np.loadtxt("out.txt")
+    if held_out.ndim == 2:
+        assert np.array_equal(held_out[:, :2] - 1, model.holdout_pairs_)
+        held_out = held_out[:, 2:]
+    assert np.array_equal(held_out, model.holdout_predictions_)
+    assert model.holdout_error_ == found["holdout"]["squared"]
+    assert model.holdout_cindex_ == found["holdout"]["cindex"]
+    scores = np.loadtxt(command("predict", "ours.json", "data.svm", "--regroup").splitlines())
+    loaded = RankRLS.from_json("theirs.json")
+    assert np.allclose(scores, model.predict(X), rtol=1e-13, atol=1e-13)
+    assert np.array_equal(loaded.predict(X), model.predict(X))
+    assert loaded.get_params()["kernel"] == model.kernel or model.kernel == "linear"
+    assert (loaded.objective, loaded.alpha) == (model.objective, 2.0)
+    assert pickle.loads(pickle.dumps(model)).to_json() == loaded.to_json() == model.to_json()
+    if model.kernel != "linear":
+        with pytest.raises(ValueError, match="load it by RankRLS"):
+            GreedyRankRLS.from_json("theirs.json")
+
+
+def test_gamma_is_searched(small):
+    X, y, qid = small
+    with sklearn.config_context(enable_metadata_routing=True):
+        ranker = RankRLS(kernel="gaussian").set_fit_request(qid=True).set_score_request(qid=True)
+        grid = {"gamma": [1e-3, 0.1, 10.0], "alpha": [0.1, 10.0]}
+        search = GridSearchCV(ranker, grid, cv=GroupKFold(3)).fit(X, y, qid=qid, groups=qid)
+        assert search.best_score_ > 0.7
+        assert search.best_params_["gamma"] < 10.0
+        # Columns are split with the rows.
+        given = clone(ranker).set_params(kernel="precomputed")
+        K = rbf_kernel(X, gamma=search.best_params_["gamma"])
+        grid = {"alpha": [search.best_params_["alpha"]]}
+        again = GridSearchCV(given, grid, cv=GroupKFold(3)).fit(K, y, qid=qid, groups=qid)
+        assert np.isclose(again.best_score_, search.best_score_)
+
+
+K = np.eye(90)
+K[3, 5] = 0.5
+REFUSED = [
+    ({"objective": "all"}, {}, "no objective is called|expected one of query, global, pairs"),
+    ({"kernel": "rbf"}, {}, "kernel: .*linear, gaussian, polynomial, precomputed"),
+    ({"kernel": "gaussian", "gamma": 0}, {}, "gamma of the kernel: expected a finite number above"),
+    ({"kernel": "gaussian", "gamma": float("nan")}, {}, "gamma of the kernel"),
+    ({"kernel": "gaussian", "gamma": "scale"}, {}, "gamma: expected a number, found 'scale'"),
+    ({"kernel": "polynomial", "coef0": -1}, {}, "coef0 of the kernel"),
+    ({"kernel": "polynomial", "degree": 0}, {}, "degree: expected a whole number from 1"),
+    ({"kernel": "polynomial", "degree": 10**12, "gamma": 9.0}, {}, "beyond all numbers"),
+    ({"kernel": "precomputed"}, {}, "90 rows and 30 columns: expected a column for each row"),
+    ({"kernel": "precomputed"}, {"X": K}, "not symmetric: .* row 5, column 3 and 0.5 in row 3"),
+    ({"kernel": "precomputed"}, {"X": -np.eye(90)}, "the kernel is indefinite"),
+    ({"kernel": "gaussian", "solver": "primal"}, {}, "a kernel has the solver 'dual'"),
+    ({"kernel": "gaussian", "scale": "sd"}, {}, "scale goes with kernel='linear'"),
+    ({"kernel": "gaussian", "max_memory": "100kB"}, {}, "every solver needs .* more memory"),
+    ({"basis": 91}, {}, "a basis of 91 rows: expected from 1 to 90"),
+    ({"basis": 0}, {}, "basis: expected a whole number from 1 on, found 0"),
+    ({"basis": [3, 90]}, {}, "basis: expected rows of X, whole numbers from 0 to 89, found 90"),
+    ({"basis": [3, 3]}, {}, "basis: expected a number of rows, or a list with each row once"),
+    ({"basis": []}, {}, "a basis of 0 rows"),
+    ({"holdout": "loo"}, {}, "holdout: .*expected one of lqo, lpo, folds:N, auto, none"),
+    ({"holdout": [0, 1]}, {}, "expected a name, or 90 folds, one for each row of X"),
+    ({"holdout": np.zeros(90)}, {}, "all examples are in one group"),
+    ({"holdout": np.full(90, np.nan)}, {}, "a row of X has no fold"),
+    ({"holdout": "lpo", "solver": "cg"}, {}, "solver cg has no hold-outs by lpo"),
+    ({"objective": "global", "query_weight": "size"}, {}, "query_weight goes with objective"),
+    ({"objective": "pairs"}, {}, "objective='pairs' and pairs= of fit go together"),
+    ({}, {"pairs": PAIRS}, "objective='pairs' and pairs= of fit go together"),
+    ({"objective": "pairs"}, {"pairs": [[0, 90]]}, "pairs: expected rows .* to 89, found 90"),
+    ({"objective": "pairs"}, {"pairs": [[0, -1]]}, "pairs: expected rows of X"),
+    ({"objective": "pairs"}, {"pairs": [0, 1]}, r"pairs: .* found an array of shape \(2,\)"),
+    ({"objective": "pairs"}, {"pairs": [[4, 4]]}, "no preference compares two rows"),
+    ({"objective": "pairs"}, {"pairs": [[4, 5, 1, 0]]}, "expected a finite weight above 0"),
+    ({"objective": "pairs", "labels": "rank"}, {"pairs": PAIRS}, "pairs are learnt from"),
+    ({"objective": "pairs", "holdout": [1]}, {"pairs": PAIRS}, "4 folds, one for each pair"),
+    (
+        {"objective": "pairs", "holdout": "lqo"},
+        {"pairs": PAIRS},
+        "objective pairs has no hold-outs",
+    ),
+]
+
+
+@pytest.mark.parametrize(("params", "given", "message"), REFUSED)
+def test_what_cannot_be_used_is_refused(params, given, message, small):
+    X, y, qid = small
+    given = {"X": X, "y": y, "qid": qid, **given}
+    kind = MemoryError if "max_memory" in params else ValueError
+    with pytest.raises(kind, match=message):
+        RankRLS(**params).fit(**given)
+
+
+def test_other_columns_are_refused(small):
+    X, y, qid = small
+    model = RankRLS(**GAUSSIAN).fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="29 features, but RankRLS is expecting 30"):
+        model.predict(X[:, :29])
+    assert np.array_equal(model.predict(X), model.predict(X.toarray()))
