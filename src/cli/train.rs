@@ -599,18 +599,17 @@ impl TrainArgs {
             })?;
         let (best, summary) = (&outcome.cells[outcome.best], candidates.summary());
         let (fit, choice) = (&outcome.fit, self.choice());
-        let mut model = Model::from_fit(
+        // A basis has the given features alone.
+        let source = if best.kernel.is_linear() { train } else { data };
+        let model = Model::from_fit(
             fit,
             best.kernel,
             choice,
             best.lambda,
-            data,
+            source,
             &summary,
             &options,
         );
-        if let Some(names) = train.names() {
-            model = model.with_names(names);
-        }
         Ok(TrainedModel {
             weights: model.features().len(),
             model,

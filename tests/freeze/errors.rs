@@ -571,7 +571,7 @@ const OTHERS: &[&str] = &[
     "best",
     "selct train.svm",
     "select - -k 1 --lambda 1 --test -",
-    "train train.svm --holdout folds:x",
+    "train train.svm --holdout folds:",
     "train train.svm --lambda 1 --solver best",
     "train train.svm --lambda 1 --holdout folds",
     "predict",
