@@ -1,5 +1,5 @@
 //! Selection by the order of all examples, whatever their queries
-//! ([`Objective::Global`](crate::Objective::Global)): models are judged by leaving out pairs of
+//! ([`Objective::Global`]): models are judged by leaving out pairs of
 //! examples, or folds of them (`docs/derivation.md`, section 11).
 //!
 //! With all `m` examples in one group, the loss over all pairs is `m` times the sum of squared
