@@ -22,7 +22,7 @@ fn data() -> Dataset<'static> {
     let labels = (0..ROWS).map(|row| values[row] + values[ROWS + row] * values[2 * ROWS + row]);
     let labels: Vec<f64> = labels.collect();
     let indptr: Vec<usize> = (0..=COLUMNS).map(|column| column * ROWS).collect();
-    let rows: Vec<u32> = (0..COLUMNS).flat_map(|_| 0..ROWS as u32).collect();
+    let rows: Vec<u32> = (0..COLUMNS).flat_map(|_| (0..).take(ROWS)).collect();
     let queries = Queries::from_sizes(&[10; ROWS / 10]).expect("queries");
     Dataset::from_csc(indptr, rows, values, labels, queries).expect("a data set")
 }
