@@ -72,33 +72,33 @@ def train(data, scores, lambdas):
     print(json.dumps({"seconds": seconds, "peak_bytes": peak, "errors": errors}))
 
 
-def least(runs, command):
-    """The least time and memory of several runs, and all else that the last has printed."""
-    found = []
-    for _ in range(runs):
-        run = subprocess.run(command, capture_output=True, text=True, check=False)
-        if run.returncode != 0:
-            raise ChildProcessError((run.stderr.strip().splitlines() or ["killed"])[-1])
-        # RLScore prints too; the document of rankrls has many lines.
-        found.append(json.loads(run.stdout[run.stdout.index("{") :]))
-    seconds = min(one.get("seconds", one.get("train_seconds")) for one in found)
-    peak = min(one.get("peak_bytes", one.get("peak_rss_bytes")) for one in found)
-    return seconds, peak, found[-1]
+def printed(command):
+    """The document that a command prints."""
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    if run.returncode != 0:
+        raise ChildProcessError((run.stderr.strip().splitlines() or ["killed"])[-1])
+    # RLScore prints too; the document of rankrls has many lines.
+    return json.loads(run.stdout[run.stdout.index("{") :])
 
 
 def row(options, data, lambdas, folder):
-    """A row of the table."""
+    """A row of the table. The two take turns, so that a busy machine slows both."""
     rankrls, copy, scores = options.rankrls, f"{folder}/data.svm", f"{folder}/scores"
     subprocess.run([rankrls, "corpus", "convert", data, copy, "-q"], check=True)
     own = [rankrls, "train", copy, "--lambda", lambdas, "--holdout", "lqo", "--json", "-q"]
-    seconds, peak, own = least(options.runs, [*own, "-o", f"{folder}/model.json"])
-    cells = [pathlib.Path(data).name, lambdas, f"{seconds:.3g} s"]
-    memory = f"{peak / 2**20:.0f} MiB"
+    own += ["-o", f"{folder}/model.json"]
+    peer = [sys.executable, __file__, "--train", copy, scores, lambdas]
+    cells, runs = [pathlib.Path(data).name, lambdas], []
     try:
-        peer = [sys.executable, __file__, "--train", copy, scores, lambdas]
-        their_seconds, their_peak, peer = least(options.runs, peer)
+        for _ in range(options.runs):
+            runs.append((printed(own), printed(peer)))
     except ChildProcessError as error:
-        return [*cells, f"missing: {error}", "", memory, "", "", "", ""]
+        return [*cells, "", f"missing: {error}", "", "", "", "", "", ""]
+    seconds = min(own["train_seconds"] for own, _ in runs)
+    their_seconds = min(peer["seconds"] for _, peer in runs)
+    peak = min(own["peak_rss_bytes"] for own, _ in runs)
+    their_peak = min(peer["peak_bytes"] for _, peer in runs)
+    own, peer = runs[-1]
     cindex, squared = 0.0, 0.0
     for place, (mine, error) in enumerate(zip(own["lambdas"], peer["errors"], strict=True)):
         evaluate = [rankrls, "evaluate", copy, "--scores", f"{scores}.{place}", "--json"]
@@ -107,8 +107,9 @@ def row(options, data, lambdas, folder):
         theirs = json.loads(found.stdout)["metrics"]["cindex"]
         cindex = max(cindex, abs(mine["lqo_cindex"] - theirs))
         squared = max(squared, abs(mine["lqo_error"] / error - 1))
-    cells += [f"{their_seconds:.3g} s", f"{their_seconds / seconds:.0f}"]
-    cells += [memory, f"{their_peak / 2**20:.0f} MiB", f"{their_peak / peak:.0f}"]
+    cells += [f"{seconds:.3g} s", f"{their_seconds:.3g} s", f"{their_seconds / seconds:.0f}"]
+    cells += [f"{one / 2**20:.0f} MiB" for one in (peak, their_peak)]
+    cells += [f"{their_peak / peak:.0f}"]
     return [*cells, f"{cindex:.0e}", f"{squared:.0e}"]
 
 
