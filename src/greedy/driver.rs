@@ -112,7 +112,7 @@ impl<'a> Greedy<'a> {
             Some(target) => (target, Some(own)),
             None => (own, None),
         };
-        let (ridge, steps) = (options.ridge(labels.len())?, plan.steps);
+        let (ridge, steps) = (options.ridge(labels.len()), plan.steps);
         let state = State::of_target(learnt, queries, scales, refit, ridge, steps);
         check_labels(state.labels())?;
         check_values(candidates, options.lambda, ridge)?;
@@ -266,7 +266,7 @@ impl<'a> Greedy<'a> {
         let (error, was) = (own.unwrap_or_else(|| self.error()), step.lqo_error);
         if error.to_bits() != was.to_bits() {
             return Err(refuse(format!(
-                "the leave-query-out error is {error} where it was {was}"
+                "the held-out error is {error} where it was {was}"
             )));
         }
         Ok(Step {

@@ -197,16 +197,19 @@ impl SelectionOptions {
     }
 
     /// The ridge parameter of the centred problem of so many rows.
-    pub(super) fn ridge(&self, rows: usize) -> Result<Lambda, SelectError> {
-        if self.objective != Objective::Global {
-            return Ok(self.lambda);
+    pub(super) fn ridge(&self, rows: usize) -> Lambda {
+        match self.objective {
+            Objective::Global => ridge(self.lambda.value(), rows),
+            _ => self.lambda,
         }
-        let lambda = self.lambda.value();
-        Lambda::new(lambda / rows as f64).map_err(|_| SelectError::Lambda {
-            lambda,
-            squares: f64::INFINITY,
-        })
     }
+}
+
+/// The ridge parameter of the centred problem of so many rows for the loss over all their pairs.
+fn ridge(lambda: f64, rows: usize) -> Lambda {
+    // The smallest number, where the quotient is none.
+    let rho = (lambda / rows as f64).max(f64::from_bits(1));
+    Lambda::new(rho).unwrap_or(Lambda::ONE)
 }
 
 /// Judges every candidate by the models without some examples, and keeps nothing for it.
@@ -405,9 +408,8 @@ struct Pairs {
 impl Pairs {
     fn new(state: &State, lambda: f64) -> Self {
         let labels = state.labels();
-        let others = (labels.len() - 2) as f64;
-        let rho = Lambda::new(lambda / others).unwrap_or(state.lambda());
-        let share = 1.0 / others;
+        let others = labels.len() - 2;
+        let (rho, share) = (ridge(lambda, others), 1.0 / others as f64);
         let pair = |(i, j): (usize, usize)| {
             let both = share * (labels[i] + labels[j]);
             [
@@ -596,13 +598,13 @@ impl Sets {
             }
         }
         let set = |set: Vec<usize>| {
-            let others = (rows - set.len()) as f64;
+            let others = rows - set.len();
             let mut residual: Vec<f64> = set.iter().map(|&row| labels[row]).collect();
             let label_sum = -residual.iter().sum::<f64>();
             centre(&mut residual);
             Set {
-                rho: lambda / others,
-                others,
+                rho: ridge(lambda, others).value(),
+                others: others as f64,
                 label_sum,
                 sums: Vec::with_capacity(capacity),
                 factor: Vec::with_capacity(capacity * (capacity + 1) / 2),
