@@ -118,10 +118,9 @@ impl TrainOptions {
         })
     }
 
-    fn fit(&self, mut grid: TrainGrid, data: &Dataset<'_>) -> Result<Outcome, TrainError> {
-        let rows: Vec<usize> = (0..data.rows()).collect();
-        let places = in_input_order(data, rows.clone());
-        let inputs = in_row_order(data, &rows);
+    /// The basis, preferences and folds of `grid` among the rows of `data`.
+    fn place(&self, grid: &mut TrainGrid, data: &Dataset<'_>) -> Result<(), TrainError> {
+        let places: Vec<usize> = in_input_order(data, (0..data.rows()).collect());
         grid.basis = match &self.basis {
             None => None,
             Some(Basis::Count(count)) => Some(draw_basis(*count, data.queries(), self.seed)?),
@@ -146,6 +145,13 @@ impl TrainOptions {
             let name = "folds".to_owned();
             grid.holdout = Holding::Given(HoldOut::Given { name, groups });
         }
+        Ok(())
+    }
+
+    fn fit(&self, mut grid: TrainGrid, data: &Dataset<'_>) -> Result<Outcome, TrainError> {
+        self.place(&mut grid, data)?;
+        let rows: Vec<usize> = (0..data.rows()).collect();
+        let inputs = in_row_order(data, &rows);
         let options = grid.options;
         let classes = options.column_classes(data);
         let mut outcome = grid
