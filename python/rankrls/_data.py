@@ -185,7 +185,7 @@ def basis(values: Any, rows: int) -> int | list[int] | None:
     return rows_of_basis
 
 
-def preferences(pairs: Any, rows: int) -> list[list[float]]:
+def preferences(pairs: Any, rows: int) -> list[tuple[int, int, float, float]]:
     """Preferred row, other row, magnitude and weight of each pair."""
     given = np.asarray(pairs, dtype=np.float64)
     if given.ndim != 2 or given.shape[1] not in (2, 3, 4):
@@ -193,11 +193,10 @@ def preferences(pairs: Any, rows: int) -> list[list[float]]:
             "pairs: expected the columns preferred, other, and perhaps magnitude and weight, "
             f"found an array of shape {given.shape}"
         )
-    row_numbers(given[:, :2], rows, "pairs")
-    filled = np.ones((len(given), 4))
-    filled[:, : given.shape[1]] = given
-    found: list[list[float]] = filled.tolist()
-    return found
+    compared = row_numbers(given[:, :2], rows, "pairs")
+    amounts = np.ones((len(given), 2))
+    amounts[:, : given.shape[1] - 2] = given[:, 2:]
+    return list(zip(*compared.T.tolist(), *amounts.T.tolist(), strict=True))
 
 
 def holdout(scheme: Any, expected: int, one: str) -> str | list[int] | None:

@@ -464,7 +464,7 @@ mod tests {
     #[test]
     fn a_column_that_tells_queries_apart_orders_all_pairs() {
         let x = arr2(&[[0.0, 1.0], [0.0, 2.0], [1.0, 1.0], [1.0, 3.0]]);
-        let data = Dataset::new(&x, [0.0, 1.0, 2.0, 4.0], ["a", "a", "b", "b"]).unwrap();
+        let data = Dataset::new(&x, &[0.0, 1.0, 2.0, 4.0], &["a", "a", "b", "b"]).unwrap();
         let model = GlobalRankRls::params().fit(&data).unwrap();
         assert_eq!(model.features(), [0, 1]);
         let mut text = Vec::new();
