@@ -177,7 +177,7 @@ def row_numbers(values: Any, rows: int, name: str) -> NDArray[np.int64]:
 def basis(values: Any, rows: int) -> int | list[int] | None:
     """A number of rows, or different rows of `X`."""
     if values is None or np.ndim(values) == 0:
-        return None if values is None else count(values, "basis")
+        return None if values is None else min(count(values, "basis"), rows + 1)
     found = row_numbers(values, rows, "basis")
     if found.ndim != 1 or len(np.unique(found)) < len(found):
         raise ValueError("basis: expected a number of rows, or a list with each row once")
@@ -185,7 +185,7 @@ def basis(values: Any, rows: int) -> int | list[int] | None:
     return rows_of_basis
 
 
-def preferences(pairs: Any, rows: int) -> list[list[float]]:
+def preferences(pairs: Any, rows: int) -> list[tuple[int, int, float, float]]:
     """Preferred row, other row, magnitude and weight of each pair."""
     given = np.asarray(pairs, dtype=np.float64)
     if given.ndim != 2 or given.shape[1] not in (2, 3, 4):
@@ -193,11 +193,10 @@ def preferences(pairs: Any, rows: int) -> list[list[float]]:
             "pairs: expected the columns preferred, other, and perhaps magnitude and weight, "
             f"found an array of shape {given.shape}"
         )
-    row_numbers(given[:, :2], rows, "pairs")
-    filled = np.ones((len(given), 4))
-    filled[:, : given.shape[1]] = given
-    found: list[list[float]] = filled.tolist()
-    return found
+    compared = row_numbers(given[:, :2], rows, "pairs")
+    amounts = np.ones((len(given), 2))
+    amounts[:, : given.shape[1] - 2] = given[:, 2:]
+    return list(zip(*compared.T.tolist(), *amounts.T.tolist(), strict=True))
 
 
 def holdout(scheme: Any, expected: int, one: str) -> str | list[int] | None:
@@ -210,10 +209,10 @@ def holdout(scheme: Any, expected: int, one: str) -> str | list[int] | None:
             f"holdout: expected a name, or {expected} folds, one for each {one}, found an array "
             f"of shape {folds.shape}"
         )
-    if folds.dtype.kind == "f" and not np.isfinite(folds).all():
-        raise ValueError(f"holdout: a {one} has no fold: expected finite numbers or names")
-    codes: list[int] = np.unique(folds, return_inverse=True)[1].tolist()
-    return codes
+    if any(fold is None or fold != fold for fold in folds.tolist()):
+        raise ValueError(f"holdout: a {one} has no fold: expected numbers or names")
+    codes: dict[Any, int] = {}
+    return [codes.setdefault(fold, len(codes)) for fold in folds.tolist()]
 
 
 def threads(n_jobs: int | None) -> int:

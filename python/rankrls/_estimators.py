@@ -923,13 +923,12 @@ class RankRLS(_Linear):
         MemoryError
             Where the solver takes more than `max_memory`: the message names solvers that fit.
         """
-        paired, by_query = self.objective == "pairs", self.objective == "query"
-        if paired != (pairs is not None):
+        if (self.objective == "pairs") != (pairs is not None):
             raise ValueError("objective='pairs' and pairs= of fit go together")
         self._refuse(pairs if y is None else y, refused)
         matrix, _ = self._checked(X, fit=True)
         rows = matrix.shape[0]
-        if by_query and qid is None and group is None:
+        if self.objective == "query" and qid is None and group is None:
             raise ValueError(
                 f"only rows of one query are compared: {_data.GIVE_QUERIES}; "
                 f"group=[{rows}] compares all rows"
@@ -983,29 +982,15 @@ class RankRLS(_Linear):
 
     def _check_combinations(self) -> None:
         """Refuses parameters that have nothing to act on."""
-        columns = self.kernel == "linear" and self.basis is None
-        for refused, reason in (
-            (
-                self.scale != "none" and not columns,
-                "scale goes with kernel='linear', without a basis",
-            ),
-            (
-                self.query_weight != "uniform" and self.objective != "query",
-                "query_weight goes with objective='query'",
-            ),
-            (
-                self.labels != "raw" and self.objective == "pairs",
-                "labels has nothing to scale: pairs are learnt from",
-            ),
-            (
-                self.kernel != "linear"
-                and self.basis is None
-                and self.solver not in ("auto", "dual"),
-                "a kernel has the solver 'dual'; with a basis it has the others, too",
-            ),
-        ):
-            if refused:
-                raise ValueError(reason)
+        linear, reduced = self.kernel == "linear", self.basis is not None
+        if self.scale != "none" and (reduced or not linear):
+            raise ValueError("scale goes with kernel='linear', without a basis")
+        if self.query_weight != "uniform" and self.objective != "query":
+            raise ValueError("query_weight goes with objective='query'")
+        if self.labels != "raw" and self.objective == "pairs":
+            raise ValueError("labels has nothing to scale: pairs are learnt from")
+        if self.solver not in ("auto", "dual") and not (linear or reduced):
+            raise ValueError("a kernel has the solver 'dual'; with a basis it has the others, too")
 
     def _adopt(self, model: _rankrls.Model) -> None:
         if model.kernel is None and self.kernel != "precomputed":

@@ -52,14 +52,14 @@ pub(crate) fn train(error: TrainError) -> PyErr {
 }
 
 /// Rows of the data set count from 1, those of Python, which `inputs` has, from 0.
-pub(crate) fn in_input_rows(mut error: TrainError, inputs: &[usize]) -> TrainError {
+pub(crate) fn in_input_rows(mut error: TrainError, inputs: &[u32]) -> TrainError {
     let places = match &mut error {
         TrainError::Kernel(KernelError::NotFinite { row, other }) => [row, other],
         TrainError::Kernel(KernelError::Asymmetric { row, column, .. }) => [row, column],
         _ => return error,
     };
     for place in places {
-        *place = inputs[*place - 1];
+        *place = inputs[*place - 1] as usize;
     }
     error
 }

@@ -34,12 +34,14 @@ pub(crate) struct TrainOptions {
     /// `None`: every query, or every pair, where that comes from the factors of the solver.
     holdout: Option<Scheme>,
     keep_pairs: bool,
-    /// Preferred row, other row, magnitude and weight.
-    pairs: Option<Vec<[f64; 4]>>,
+    pairs: Option<Vec<Pair>>,
     seed: u64,
     max_memory: Option<u64>,
     threads: usize,
 }
+
+/// Preferred row, other row, magnitude and weight.
+type Pair = (usize, usize, f64, f64);
 
 /// Rows of a basis, drawn or given.
 #[derive(FromPyObject)]
@@ -118,20 +120,18 @@ impl TrainOptions {
         })
     }
 
-    fn fit(&self, mut grid: TrainGrid, data: &Dataset<'_>) -> Result<Outcome, TrainError> {
-        let rows: Vec<usize> = (0..data.rows()).collect();
-        let places = in_input_order(data, rows.clone());
-        let inputs = in_row_order(data, &rows);
+    /// The basis, preferences and folds of `grid` among the rows of `data`.
+    fn place(&self, grid: &mut TrainGrid, data: &Dataset<'_>) -> Result<(), TrainError> {
+        let places: Vec<u32> = in_input_order(data, (0..).take(data.rows()).collect());
         grid.basis = match &self.basis {
             None => None,
             Some(Basis::Count(count)) => Some(draw_basis(*count, data.queries(), self.seed)?),
-            Some(Basis::Rows(rows)) => Some(rows.iter().map(|&row| places[row]).collect()),
+            Some(Basis::Rows(rows)) => Some(rows.iter().map(|&row| places[row] as usize).collect()),
         };
         if let Some(pairs) = &self.pairs {
-            let place = |row: f64| places[row as usize] as u32;
-            let preference = |&[preferred, other, magnitude, weight]: &[f64; 4]| Preference {
-                preferred: place(preferred),
-                other: place(other),
+            let preference = |&(preferred, other, magnitude, weight): &Pair| Preference {
+                preferred: places[preferred],
+                other: places[other],
                 magnitude,
                 weight,
             };
@@ -146,6 +146,13 @@ impl TrainOptions {
             let name = "folds".to_owned();
             grid.holdout = Holding::Given(HoldOut::Given { name, groups });
         }
+        Ok(())
+    }
+
+    fn fit(&self, mut grid: TrainGrid, data: &Dataset<'_>) -> Result<Outcome, TrainError> {
+        self.place(&mut grid, data)?;
+        let rows: Vec<u32> = (0..).take(data.rows()).collect();
+        let inputs = in_row_order(data, &rows);
         let options = grid.options;
         let classes = options.column_classes(data);
         let mut outcome = grid
@@ -161,11 +168,11 @@ impl TrainOptions {
             &classes.summary(),
             &options,
         );
-        let input = |&row: &usize| inputs[row] as i64;
         let support = match outcome.fit {
             Fit::Linear(_) => None,
             Fit::Kernel { rows, coefficients } => {
-                Some((rows.iter().map(input).collect(), coefficients))
+                let rows = rows.iter().map(|&row| inputs[row].into());
+                Some((rows.collect(), coefficients))
             }
         };
         let (mut predictions, mut pairs) = (Vec::new(), Vec::new());
@@ -175,7 +182,7 @@ impl TrainOptions {
                 predictions = in_input_order(data, predictions);
             }
             for pair in std::mem::take(&mut holdout.pairs) {
-                pairs.extend(pair.rows.map(|row| inputs[row as usize] as i64));
+                pairs.extend(pair.rows.map(|row| i64::from(inputs[row as usize])));
                 predictions.extend(pair.predictions);
             }
         }

@@ -401,7 +401,7 @@ impl RankRlsParams {
 
 #[cfg(test)]
 mod tests {
-    use ndarray::Array2;
+    use ndarray::{Array2, arr2};
 
     use super::*;
     use crate::data::sample;
@@ -459,6 +459,18 @@ mod tests {
         assert_eq!(scaled.model().target().labels, LabelScale::Rank);
         let iterated = params.solver(Solver::ConjugateGradients);
         assert_eq!(iterated.fit(&data).unwrap().holdout(), None);
+    }
+
+    #[test]
+    fn a_column_that_tells_queries_apart_orders_all_pairs() {
+        let x = arr2(&[[0.0, 1.0], [0.0, 2.0], [1.0, 1.0], [1.0, 3.0]]);
+        let data = Dataset::new(&x, &[0.0, 1.0, 2.0, 4.0], &["a", "a", "b", "b"]).unwrap();
+        let model = GlobalRankRls::params().fit(&data).unwrap();
+        assert_eq!(model.features(), [0, 1]);
+        let mut text = Vec::new();
+        model.model().write_to(&mut text).unwrap();
+        let read = Model::parse(&text, std::path::Path::new("model.json"));
+        assert_eq!(&read.unwrap(), model.model());
     }
 
     #[test]
