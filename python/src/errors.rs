@@ -46,7 +46,9 @@ pub(crate) fn select(error: SelectError) -> PyErr {
 
 pub(crate) fn train(error: TrainError) -> PyErr {
     match error {
-        TrainError::Memory { .. } => PyMemoryError::new_err(error.to_string()),
+        TrainError::Memory { .. } | TrainError::KernelMemory { .. } => {
+            PyMemoryError::new_err(error.to_string())
+        }
         _ => value(error),
     }
 }

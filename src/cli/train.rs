@@ -175,7 +175,7 @@ struct KernelArgs {
     kernel: KernelKind,
     /// Gamma of the kernel, a list as of --lambda: of several, the model has that of the least
     /// hold-out error [default: 1]
-    #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true, value_parser = gammas)]
     gamma: Vec<Lambdas>,
     /// Degree of --kernel polynomial [default: 2]
     #[arg(long, value_name = "D", value_parser = at_least_one)]
@@ -187,6 +187,12 @@ struct KernelArgs {
     /// The model is over the kernel with these rows alone
     #[arg(long, value_name = "N|FILE")]
     basis: Option<BasisChoice>,
+}
+
+/// Numbers above 0, as lambdas are.
+fn gammas(text: &str) -> Result<Lambdas, String> {
+    let list = text.parse::<Lambdas>();
+    list.map_err(|error| error.replace("lambda", "gamma"))
 }
 
 impl KernelArgs {

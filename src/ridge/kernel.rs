@@ -60,7 +60,7 @@ pub struct Kernel {
 #[non_exhaustive]
 pub enum KernelError {
     /// A parameter out of its range.
-    #[error("{name} of the kernel: expected {expected}, found {found}")]
+    #[error("{name} of the kernel: expected {expected}, found {found:?}")]
     Parameter {
         /// Its name.
         name: &'static str,
@@ -295,7 +295,21 @@ impl Kernel {
             values.kernel(self, values.row(row), dataset, column);
         });
         check_finite(square.values(), size)?;
+        self.check_alike(square.values(), size)?;
         Ok(KernelMatrix(square))
+    }
+
+    /// Refuses a gamma with which the model could tell nothing of any row but those it has seen.
+    fn check_alike(&self, values: &[f64], size: usize) -> Result<(), KernelError> {
+        let alike = |(at, value): (usize, &f64)| at / size != at % size && *value > 0.0;
+        if self.kind != KernelKind::Gaussian || size < 2 || values.iter().enumerate().any(alike) {
+            return Ok(());
+        }
+        Err(KernelError::Parameter {
+            name: "gamma",
+            expected: "a smaller number, as with it no two rows have a kernel above 0",
+            found: self.gamma,
+        })
     }
 
     /// The values of the rows of `dataset` (columns of the result) with those of `basis` (rows).

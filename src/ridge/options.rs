@@ -261,23 +261,34 @@ impl TrainOptions {
         basis: Option<&[usize]>,
         held: u64,
     ) -> Result<(), TrainError> {
-        let (rows, limit) = (data.rows() as u64, self.max_memory.unwrap_or(u64::MAX));
-        let values = match basis {
+        let rows = data.rows() as u64;
+        let taken = match basis {
             None if kind == KernelKind::Linear => return Ok(()),
-            // The values and the system; the values and the columns that they become.
-            None => 16 * rows,
-            Some(basis) => 20 * basis.len() as u64,
+            None => {
+                let shape = self.grown(Shape::of_rows(data.queries(), self.lambdas.max(1)));
+                8 * rows * rows + Solver::Dual.memory(&shape)
+            }
+            // The values, their products with the map and the columns that they become.
+            Some(basis) => 28 * rows * basis.len() as u64,
         };
-        let needed = held.saturating_add(rows.saturating_mul(values));
-        if needed <= limit {
+        let needed = held.saturating_add(taken);
+        if needed <= self.max_memory.unwrap_or(u64::MAX) {
             return Ok(());
         }
-        Err(TrainError::Memory {
-            solver: None,
+        Err(self.refuse_kernel(rows, held, needed))
+    }
+
+    /// The memory limit is too low for the kernel, of which `needed` bytes with those held are known.
+    pub(super) fn refuse_kernel(&self, rows: u64, held: u64, needed: u64) -> TrainError {
+        let limit = self.max_memory.unwrap_or(u64::MAX);
+        // Values and columns of a basis, as the primal solver has them, and its systems.
+        let taken = |size: u64| held.saturating_add(size * (40 * rows + 24 * size));
+        let most = (1..=rows).rev().find(|&size| taken(size) <= limit);
+        TrainError::KernelMemory {
             needed,
             limit,
-            fitting: Vec::new(),
-        })
+            basis: most.map_or(0, |most| usize::try_from(most).unwrap_or(usize::MAX)),
+        }
     }
 
     /// Refuses data that the objective does not take.
@@ -359,6 +370,24 @@ pub enum TrainError {
         limit: u64,
         /// Solvers that fit.
         fitting: Vec<Solver>,
+    },
+    /// The memory limit is too low for the values of the kernel. Sizes in bytes.
+    #[error(
+        "the kernel needs {needed} with the data, {limit} are allowed; {remedy}",
+        needed = Bytes(*needed).exact(),
+        limit = Bytes(*limit).exact(),
+        remedy = match basis {
+            0 => "allow more memory".to_owned(),
+            most => format!("a reduced set fits, with a basis of {most} at most"),
+        }
+    )]
+    KernelMemory {
+        /// What it would take in all.
+        needed: u64,
+        /// What is allowed.
+        limit: u64,
+        /// Rows of the largest basis that fits.
+        basis: usize,
     },
     /// The system has no solution in double precision.
     #[error(

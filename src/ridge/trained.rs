@@ -119,7 +119,10 @@ impl<'a> RidgeProblem<'a> {
         options.check_queries(queries)?;
         let shape = options.grown(Shape::of_rows(queries, options.lambdas.max(1)));
         let options = options.solver(Solver::Dual);
-        options.choose(&shape, dataset.memory().saturating_add(kernel.memory()))?;
+        let held = dataset.memory().saturating_add(kernel.memory());
+        if let Err(TrainError::Memory { needed, .. }) = options.choose(&shape, held) {
+            return Err(options.refuse_kernel(shape.rows as u64, dataset.memory(), needed));
+        }
         let design = Design::of_kernel(kernel.into_square(), queries, options.query_weight);
         let labels = centred_labels(dataset, &design, &options);
         Ok(Self {

@@ -284,7 +284,7 @@ fn options_that_do_not_fit_together_are_refused() {
             "--kernel polynomial --coef0 -1",
             "coef0 of the kernel: expected a finite number from 0 on",
         ),
-        ("--kernel gaussian --gamma 0", "above 0"),
+        ("--kernel gaussian --gamma 0", "gamma is 0: expected"),
         (
             "--kernel gaussian --solver cg",
             "a kernel has the solver dual",
@@ -335,8 +335,12 @@ fn options_that_do_not_fit_together_are_refused() {
             "is beyond all numbers",
         ),
         (
+            "--kernel gaussian --gamma 1e200 --holdout folds:2",
+            "no two rows have a kernel above 0, found 1e200",
+        ),
+        (
             "--kernel gaussian --max-memory 1KiB --holdout folds:2",
-            "are allowed",
+            "a reduced set fits, with a basis of 1 at most",
         ),
         (
             "--holdout folds:13",

@@ -1,7 +1,8 @@
 //! What a release takes: crates as they are packed, one version everywhere, workflows, recipe, paper.
 
 use std::collections::BTreeSet;
-use std::fs;
+use std::path::PathBuf;
+use std::{env, fs};
 
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
@@ -32,6 +33,9 @@ const SECTIONS: &str = "Summary, Statement of need, State of the field, Software
 /// If a package is incomplete or too large, or holds a corpus that is not compiled in.
 pub(crate) fn package() -> Result<()> {
     run(&mut cargo(&["fetch", "--quiet", "--locked"]))?;
+    let version = rankrls()?["version"].clone();
+    let version = text(&version)?;
+    forget_packed(version)?;
     let package = [
         "package",
         "--quiet",
@@ -49,10 +53,33 @@ pub(crate) fn package() -> Result<()> {
                 "{name} packs {file}, which is not compiled in"
             );
         }
-        let file = format!("package/{name}-{}.crate", text(&rankrls()?["version"])?);
+        let file = format!("package/{name}-{version}.crate");
         let bytes = fs::metadata(target().join(&file))?.len();
         ensure!(bytes <= MOST_BYTES, "{file} has {bytes} bytes");
         println!("{file}: {} files, {bytes} bytes", list.lines().count());
+    }
+    Ok(())
+}
+
+/// Removes what cargo unpacked when the crates of this version were packed before: it compiles
+/// against that, whatever was packed since.
+fn forget_packed(version: &str) -> Result<()> {
+    let home = env::var_os("CARGO_HOME").map(PathBuf::from);
+    let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")));
+    let Some(Ok(registries)) = home.map(|home| fs::read_dir(home.join("registry/src"))) else {
+        return Ok(());
+    };
+    for registry in registries {
+        let registry = registry?;
+        // A registry in a folder has no host before the hash.
+        if registry.file_name().to_string_lossy().starts_with('-') {
+            for name in CRATES {
+                let unpacked = registry.path().join(format!("{name}-{version}"));
+                if unpacked.exists() {
+                    fs::remove_dir_all(unpacked)?;
+                }
+            }
+        }
     }
     Ok(())
 }
