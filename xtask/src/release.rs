@@ -1,7 +1,7 @@
 //! What a release takes: crates as they are packed, one version everywhere, workflows, recipe, paper.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use anyhow::{Context, Result, ensure};
@@ -61,27 +61,40 @@ pub(crate) fn package() -> Result<()> {
     Ok(())
 }
 
-/// Removes what cargo unpacked when the crates of this version were packed before: it compiles
-/// against that, whatever was packed since.
+/// Removes what cargo unpacked and compiled when crates of this version were packed before: it
+/// takes a package of a known name and version for the same.
 fn forget_packed(version: &str) -> Result<()> {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")));
-    let Some(Ok(registries)) = home.map(|home| fs::read_dir(home.join("registry/src"))) else {
-        return Ok(());
-    };
-    for registry in registries {
-        let registry = registry?;
+    let registries = home.map(|home| home.join("registry/src"));
+    for registry in registries.map_or_else(Vec::new, |folder| entries(&folder)) {
         // A registry in a folder has no host before the hash.
-        if registry.file_name().to_string_lossy().starts_with('-') {
+        if registry
+            .file_name()
+            .is_some_and(|name| name.to_string_lossy().starts_with('-'))
+        {
             for name in CRATES {
-                let unpacked = registry.path().join(format!("{name}-{version}"));
-                if unpacked.exists() {
-                    fs::remove_dir_all(unpacked)?;
-                }
+                let _ = fs::remove_dir_all(registry.join(format!("{name}-{version}")));
             }
         }
     }
+    let built = target().join("debug");
+    for sources in entries(&built.join("deps")) {
+        let name = sources.file_stem().unwrap_or_default().to_string_lossy();
+        let ours = name.starts_with("rankrls_") && sources.extension() == Some("d".as_ref());
+        if ours && fs::read_to_string(&sources)?.contains("/registry/src/-") {
+            let (name, hash) = name.rsplit_once('-').context("a hash after the name")?;
+            let name = name.replace('_', "-");
+            let _ = fs::remove_dir_all(built.join(format!(".fingerprint/{name}-{hash}")));
+        }
+    }
     Ok(())
+}
+
+/// What a folder holds; nothing where there is none.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let found = fs::read_dir(folder).into_iter().flatten();
+    found.flatten().map(|entry| entry.path()).collect()
 }
 
 /// Checks everything else, and changes nothing.
