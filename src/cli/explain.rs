@@ -223,14 +223,14 @@ struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     dependencies: Option<String>,
     /// The row that scores are held against; null: the mean.
-    versus: Option<Row>,
-    rows: Vec<Row>,
+    versus: Option<Ranked>,
+    rows: Vec<Ranked>,
     #[serde(skip)]
     file: String,
 }
 
 #[derive(Debug, Serialize)]
-struct Row {
+struct Ranked {
     rank: usize,
     row: usize,
     label: f64,
@@ -273,7 +273,7 @@ impl Report {
                 contribution: part.contribution,
             }
         };
-        let row = |(rank, row): (usize, &ExplainedRow)| Row {
+        let row = |(rank, row): (usize, &ExplainedRow)| Ranked {
             rank: rank + 1,
             row: number_of(data, row.row),
             label: row.label,
@@ -282,12 +282,12 @@ impl Report {
             parse: sentence.parses.get(row.row - first).cloned(),
             contributions: row.contributions.iter().map(part).collect(),
         };
-        let against = |row: &Row| match explained.against {
+        let against = |row: &Ranked| match explained.against {
             Against::Mean => false,
             Against::Row(other) => row.row == number_of(data, other),
         };
         let rows = explained.rows.iter().enumerate().map(row);
-        let (versus, mut rows): (Vec<Row>, Vec<Row>) = rows.partition(against);
+        let (versus, mut rows): (Vec<Ranked>, Vec<Ranked>) = rows.partition(against);
         let versus = versus.into_iter().next();
         match only {
             Some(only) => rows.retain(|row| row.row == number_of(data, only)),
@@ -369,8 +369,12 @@ impl Report {
         let parses = all.clone().any(|row| row.parse.is_some());
         let mut titles: Vec<&str> = vec!["rank", "row", "label", "score", "difference"];
         titles.extend(parses.then_some("parse"));
-        let cells = |row: &Row| {
-            let numbers = [number(row.label), number(row.score), signed(row.difference)];
+        let cells = |row: &Ranked| {
+            let numbers = [
+                format_exact(row.label),
+                number(row.score),
+                signed(row.difference),
+            ];
             let mut cells = vec![row.rank.to_string(), row.row.to_string()];
             cells.extend(numbers);
             cells.extend(parses.then(|| row.parse.clone().unwrap_or_default()));
@@ -406,7 +410,7 @@ fn signed(value: f64) -> String {
     format!("{sign}{}", number(value))
 }
 
-impl Row {
+impl Ranked {
     fn heading(&self) -> String {
         let (label, score) = (format_exact(self.label), number(self.score));
         let mut text = format!(

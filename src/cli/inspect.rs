@@ -278,14 +278,14 @@ struct Densities {
     psi: f64,
     /// Whether zeros are an atom beside the densities.
     sparse: bool,
-    grades: Vec<Grade>,
+    grades: Vec<Density>,
     pairs: Vec<Pair>,
     #[serde(skip)]
     curves: Vec<GradeDensity>,
 }
 
 #[derive(Debug, Serialize)]
-struct Grade {
+struct Density {
     grade: f64,
     rows: usize,
     zeros: Option<f64>,
@@ -323,7 +323,7 @@ impl Densities {
             ..
         } = found;
         let grades = curves.iter().zip(&found.bandwidths);
-        let grade = |(curve, &bandwidth): (&GradeDensity, &Option<f64>)| Grade {
+        let grade = |(curve, &bandwidth): (&GradeDensity, &Option<f64>)| Density {
             grade: curve.grade,
             rows: curve.rows,
             zeros: curve.zeros,

@@ -1,5 +1,7 @@
 //! Why the rows of a query are in their order.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 
 use crate::support::Folder;
@@ -175,7 +177,7 @@ fn sentence(id: usize, head: u32) -> String {
     let words = [("Dogs", 2), ("eat", 0), ("pizza", 2), ("daily", head)];
     let mut text = format!("# sent_id = s{id}\n");
     for (number, (form, head)) in (1..).zip(words) {
-        text += &format!("{number}\t{form}{id}\t_\tX\t_\t_\t{head}\tdep\t_\t_\n");
+        writeln!(text, "{number}\t{form}{id}\t_\tX\t_\t_\t{head}\tdep\t_\t_").unwrap();
     }
     text + "\n"
 }

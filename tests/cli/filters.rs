@@ -51,12 +51,8 @@ fn a_model_of_the_filter_is_extended_and_a_run_goes_on() {
 #[test]
 fn mistakes_are_refused() {
     let folder = Folder::new();
-    folder.write(
-        "real.svm",
-        (0..40)
-            .map(|i| format!("{} qid:{} 1:{i}\n", f64::from(i) / 8.0, i / 4))
-            .collect::<String>(),
-    );
+    let row = |i: u32| format!("{} qid:{} 1:{i}\n", f64::from(i) / 8.0, i / 4);
+    folder.write("real.svm", (0..40).map(row).collect::<String>());
     for (arguments, code, says) in [
         (
             "select real.svm -k 1 --lambda 1 --strategy fs-ed",
