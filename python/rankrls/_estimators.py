@@ -168,7 +168,9 @@ class _Linear(RegressorMixin, BaseEstimator):
             raise ValueError("a kernel model has no features to explain an order by")
         features = self.model_.features
         names = getattr(self, "feature_names_in_", None)
-        known = self.model_.names if names is None else [str(names[place]) for place in features]
+        known = self.model_.names
+        if names is not None:
+            known = [str(names[place]) for place in features]
         return explanation(
             matrix,
             self._scores(matrix),

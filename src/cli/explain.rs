@@ -36,10 +36,10 @@ const QUERY_COLUMN: &str = "Column of a table that has the queries";
 #[command(mut_arg("query", |query| query.long("query-column").help(QUERY_COLUMN)))]
 #[command(after_help = "\
 Examples:
-  rankrls explain model.json test.svm --query q17
-  rankrls explain model.json test.svm --query q17 --versus 205
-  rankrls explain model.json test.svm --query q17 --row 203 --versus 205 --html why.html
-  rankrls explain model.json new.svm --query s1 --corpus new-manifest.json --json")]
+  rankrls explain model.json test.svm --query y
+  rankrls explain model.json test.svm --query y --versus 4
+  rankrls explain model.json test.svm --query y --row 3 --versus 4 --html why.html
+  rankrls explain model.json test.svm --query y --json")]
 pub(crate) struct ExplainArgs {
     /// Model that `select -o` or `train -o` wrote
     model: PathBuf,
@@ -87,6 +87,16 @@ pub(crate) fn run(args: &ExplainArgs, console: Console) -> Result<()> {
     let against = versus.map_or(Against::Mean, Against::Row);
     let explained = model.explain(data, query, against);
     let explained = explained.with_context(|| args.path.display().to_string())?;
+    let finite = |row: &&ExplainedRow| {
+        let mut parts = row.contributions.iter().map(|part| part.contribution);
+        row.score.is_finite() && row.difference.is_finite() && parts.all(f64::is_finite)
+    };
+    if let Some(row) = explained.rows.iter().find(|row| !finite(row)) {
+        let row = number_of(data, row.row);
+        bail!(
+            "the score of row {row} is no finite number, or a contribution to it: its values or the weights are too large"
+        );
+    }
     let sentence = sentence(args, data, query, console)?;
     let report = Report::new(&model, data, &args.path, &explained, row, sentence);
     if let Some(page) = page {

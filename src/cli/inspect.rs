@@ -34,7 +34,7 @@ Examples:
   rankrls inspect model.json --members
   rankrls inspect model.json --plot weights.svg
   rankrls inspect model.json --top 100
-  rankrls inspect model.json --densities 39 --data train.svm --plot 39.svg
+  rankrls inspect model.json --densities 3 --data train.svm --plot 3.svg
   rankrls inspect model.json --json")]
 pub(crate) struct InspectArgs {
     /// Model that `select -o` or `train -o` wrote; - is standard input

@@ -112,6 +112,7 @@ fn rows_that_were_moved_have_their_numbers_in_the_file() {
 fn mistakes_are_refused() {
     let folder = folder();
     folder.write("one.svm", "1 1:1\n0 2:1\n");
+    folder.write("huge.svm", "1 qid:a 1:1.7e308\n0 qid:a 1:-1.7e308\n");
     folder.write("other.svm", "1 qid:a 5:1\n0 qid:a 6:1\n");
     folder.stdout("train train.svm --lambda 1 --kernel gaussian --gamma 0.1 -o kernel.json");
     for (arguments, code, says) in [
@@ -119,6 +120,11 @@ fn mistakes_are_refused() {
             "explain model.json train.svm --query d",
             1,
             "train.svm: none of the 3 queries is called \"d\"; near it are a, b, c",
+        ),
+        (
+            "explain model.json huge.svm --query a --versus 2",
+            1,
+            "no finite number",
         ),
         (
             "explain model.json one.svm --query 2",

@@ -25,7 +25,7 @@ fn the_output_says_where_densities_are() {
     let tune = "tune train.svm -k 2 --lambdas 1,4 --strategies bounded,fs-ed --validation test.svm";
     let document = folder.json(&format!("{tune} --json"));
     assert_eq!(
-        document["path"].as_array().map(Vec::len),
+        document["paths"].as_array().map(Vec::len),
         Some(4),
         "{:?}",
         keys(&document)
