@@ -16,12 +16,21 @@ def graded(small):
     return X, np.clip(np.round(2 * (y - y.min())), 0, 4), qid
 
 
-def test_the_filter_selects_by_grades(graded):
+def test_the_filter_selects_as_the_command(graded, command, tmp_path):
     X, grades, qid = graded
-    model = GreedyRankRLS(5, strategy="fs-ed").fit(X, grades, qid=qid)
-    assert model.strategy_ == "fs-ed"
-    # 4 and 9 have the largest weights.
-    assert {4, 9} <= set(model.selected_)
+    train, validation = tmp_path / "train.svm", tmp_path / "validation.svm"
+    rankrls.write_svmlight(train, X, grades, qid=qid)
+    rankrls.write_svmlight(validation, X[:20], grades[:20], qid=qid[:20])
+    select = ("select", train, "-k", 5, "--lambda", 1, "--strategy", "fs-ed", "--json", "-q")
+    for more, rows in ((), None), (("--validation", validation), X[:20]):
+        model = GreedyRankRLS(5, strategy="fs-ed").fit(X, grades, qid=qid, X_validation=rows)
+        assert model.strategy_ == "fs-ed"
+        steps = json.loads(command(*select, *more))["steps"]
+        assert [step["feature"] - 1 for step in steps] == model.selected_.tolist()
+
+
+def test_the_filter_takes_validation_rows_everywhere(graded):
+    X, grades, qid = graded
     validated = GreedyRankRLS(5, strategy="fs-ed").fit(X, grades, qid=qid, X_validation=X[:20])
     again = select_path(
         X, grades, qid=qid, n_features_to_select=5, strategy="fs-ed", X_validation=X[:20].toarray()
