@@ -63,6 +63,7 @@ fn examples_work() {
         "train",
         "predict",
         "evaluate",
+        "explain",
         "inspect",
         "corpus generate",
         "corpus info",

@@ -74,7 +74,7 @@ fn memory_is_that_of_the_plan() {
             );
         }
     }
-    assert_eq!(memory["strategies"].as_array().unwrap().len(), 9);
+    assert_eq!(memory["strategies"].as_array().unwrap().len(), 10);
     assert_eq!(folder.json("corpus info @parses --json")["memory"]["k"], 50);
 }
 

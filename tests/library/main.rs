@@ -1,7 +1,9 @@
 //! The library against its definition, against figures of others, and at the ends of its range.
 
 mod distil;
+mod explain;
 mod family;
+mod filters;
 mod global;
 mod golden;
 mod letor;
