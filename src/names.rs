@@ -100,7 +100,7 @@ mod tests {
             Gain: "no gain is called \"other\": expected one of exponential, linear",
             Solver: "no solver is called \"other\": expected one of dual, primal, cg",
             StrategyKind: "no strategy is called \"other\": expected one of dense, lowmem, bounded, \
-                sampled, backfit, distil, univariate, residual, random",
+                sampled, backfit, distil, univariate, fs-ed, residual, random",
         }
     }
 }

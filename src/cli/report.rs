@@ -42,6 +42,9 @@ pub(crate) struct SelectionReport<'a> {
     target: Option<TargetOptions>,
     #[serde(skip_serializing_if = "Option::is_none")]
     teacher: Option<Teacher>,
+    /// Where `fs-ed` took densities.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    densities_at: Option<DensitiesAt>,
     #[serde(skip_serializing_if = "Scale::is_none")]
     scale: Scale,
     candidates: Option<usize>,
@@ -62,6 +65,32 @@ pub(crate) struct SelectionReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) test_seconds: Option<f64>,
     pub(crate) peak_rss_bytes: Option<u64>,
+}
+
+/// Rows at whose values a filter took densities.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct DensitiesAt {
+    /// Whether they are the training rows, for want of others.
+    training: bool,
+    rows: usize,
+}
+
+impl DensitiesAt {
+    fn of(strategy: StrategyKind, dataset: &Dataset<'_>) -> Option<Self> {
+        let validation = dataset.validation();
+        (strategy == StrategyKind::FsEd).then(|| Self {
+            training: validation.is_none(),
+            rows: validation.unwrap_or(dataset).rows(),
+        })
+    }
+
+    fn text(self) -> String {
+        let rows = self.rows;
+        if self.training {
+            return format!("the {rows} training rows; --validation names other data");
+        }
+        format!("{rows} validation rows")
+    }
 }
 
 /// A ridge parameter that nobody gave, and how it was chosen.
@@ -212,6 +241,7 @@ impl<'a> SelectionReport<'a> {
             query_weight: selection.query_weight,
             target: Some(selection.target).filter(|target| *target != TargetOptions::default()),
             teacher: selection.teacher,
+            densities_at: DensitiesAt::of(selection.strategy, dataset),
             scale: selection.scale,
             candidates: selection.sampler.map(|sampler| sampler.size),
             seed: selection
@@ -259,6 +289,9 @@ impl<'a> SelectionReport<'a> {
         text += &by_all_pairs(self.held_out);
         if let Some(teacher) = &self.teacher {
             let _ = write!(text, "\nteacher: {}", taught_by(teacher));
+        }
+        if let Some(densities) = self.densities_at {
+            let _ = write!(text, "\ndensities at the values of {}", densities.text());
         }
         let (load, select) = (self.load_seconds, self.select_seconds);
         let heading = self
@@ -353,6 +386,9 @@ pub(crate) fn settings(
     }
     if let Some(refit) = target.refit {
         let _ = write!(text, ", weights by {refit}");
+    }
+    if target.fs_ed_scale {
+        text += ", both terms scaled";
     }
     text
 }

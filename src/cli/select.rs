@@ -63,7 +63,8 @@ pub(crate) struct SelectArgs {
     #[arg(long, value_name = "MODEL")]
     #[arg(conflicts_with_all = [
         "lambda", "strategy", "criterion", "query_weight", "scale", "sample", "seed", "dry_run",
-        "labels", "shortlist", "refit", "blend", "teacher_lambda", "objective", "holdout",
+        "labels", "shortlist", "refit", "blend", "teacher_lambda", "fs_ed_scale", "objective",
+        "holdout",
     ])]
     extend: Option<PathBuf>,
     /// Pairs of examples to order: query, those of each query, or global, all pairs, whatever the
@@ -85,6 +86,10 @@ pub(crate) struct SelectArgs {
     teacher: TeacherArgs,
     #[command(flatten)]
     data: TrainingData,
+    /// With --strategy fs-ed, compare densities at the values of this data [default: the training
+    /// data]
+    #[arg(long, value_name = "DATA")]
+    validation: Option<PathBuf>,
     /// Measure this data after every step; @parses-test goes with @parses
     #[arg(long, value_name = "DATA")]
     test: Option<PathBuf>,
@@ -138,16 +143,24 @@ impl SelectArgs {
         let inputs = [
             Some(&self.data.path),
             self.data.names.as_ref(),
+            self.validation.as_ref(),
             self.test.as_ref(),
             self.teacher.teacher.as_ref(),
         ];
         check_one_stdin(&inputs)?;
-        self.data.read.check(1 + usize::from(self.test.is_some()))?;
+        let others = [&self.validation, &self.test].into_iter().flatten();
+        self.data.read.check(1 + others.count())?;
         let strategies = [self.selection.options.strategy];
         let measured = self.test.is_some();
         self.selection.check(&strategies, &self.rules, measured)?;
         self.plot.check(self.output.as_deref())?;
         self.check_objective()?;
+        let filters = self.selection.options.strategy == Some(StrategyKind::FsEd);
+        if self.validation.is_some() && !filters && self.extend.is_none() {
+            return Err(args::usage(
+                "--validation goes with --strategy fs-ed; rankrls tune judges models by it",
+            ));
+        }
         if self.extend.is_none() {
             let target = &self.selection.options.target;
             self.teacher.check(target, &strategies)?;
@@ -185,8 +198,11 @@ impl SelectArgs {
 
     /// The data, with labels that the measures can be taken of.
     fn read(&self, console: Console) -> Result<Input> {
-        let others = [None, self.test.as_ref()];
-        let input = Input::read(&self.data, &self.teacher, others, console)?;
+        let others = [self.validation.as_ref(), self.test.as_ref()];
+        let mut input = Input::read(&self.data, &self.teacher, others, console)?;
+        if let Some(validation) = input.validation.take() {
+            input.train = input.train.with_validation(validation.dataset);
+        }
         if let (Some(test), Some(path)) = (&input.test, &self.test) {
             data::check_labels(&self.metrics.0, test, path, &self.rules.rules())?;
             self.rules.warn(&self.metrics.0, console);

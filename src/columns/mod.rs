@@ -19,7 +19,7 @@ mod scale;
 use rayon::prelude::*;
 use sprs::CsMatViewI;
 
-use crate::data::{Column, Dataset, IndexBase, Queries};
+use crate::data::{Column, Dataset, DatasetError, IndexBase, Queries};
 use crate::interrupt::heed;
 use classes::{Canonicaliser, Classes, classify};
 pub use query_weight::QueryWeight;
@@ -55,6 +55,8 @@ pub struct ColumnClasses {
     scale: Scale,
     /// A divisor for each candidate; empty if the scale is none.
     divisors: Vec<f64>,
+    /// Errors of a filter, one a candidate, or why there are none.
+    filter: Option<Result<Vec<f64>, DatasetError>>,
     summary: Summary,
 }
 
@@ -119,6 +121,7 @@ impl ColumnClasses {
             base: dataset.index_base(),
             scale,
             divisors: Vec::new(),
+            filter: None,
             summary: Summary {
                 columns: dataset.width(),
                 constant_columns: classes.constant + absent,
@@ -131,6 +134,18 @@ impl ColumnClasses {
         candidates.weigh();
         candidates.describe();
         candidates
+    }
+
+    /// The same with the errors of a filter that has seen the columns as they are in the data, one a
+    /// candidate, or with the reason why there are none.
+    pub(crate) fn with_filter(mut self, errors: Result<Vec<f64>, DatasetError>) -> Self {
+        self.filter = Some(errors);
+        self
+    }
+
+    /// The errors of a filter, if there is one.
+    pub(crate) fn filter(&self) -> Option<&Result<Vec<f64>, DatasetError>> {
+        self.filter.as_ref()
     }
 
     /// Divides every column by what the scale says.
@@ -362,7 +377,14 @@ impl ColumnClasses {
         let per_entry = self.rows.capacity() * 4 + self.values.capacity() * 8;
         let per_candidate = self.len() * (8 + 1 + 8 + 4 + 4) + self.divisors.capacity() * 8;
         let rest = 4 * (self.members.capacity() + self.query_of_row.capacity());
-        (per_entry + per_candidate + rest) as u64
+        let filter = self
+            .filter
+            .iter()
+            .flatten()
+            .map(Vec::capacity)
+            .sum::<usize>()
+            * 8;
+        (per_entry + per_candidate + rest + filter) as u64
     }
 
     /// The candidate that `feature` represents, if it represents one.

@@ -106,6 +106,12 @@ pub enum DatasetError {
     /// A teacher that does not tell examples apart.
     #[error("the teacher's scores are constant in every query: they teach nothing")]
     ConstantScores,
+    /// Labels that are no grades.
+    #[error("expected grades: at most 16 different labels, from 0 to below 1024; found {found}")]
+    Grades {
+        /// What was found.
+        found: String,
+    },
     /// A value that is nan or infinite.
     #[error("the value at row {row}, column {column} is {value}: values must be finite")]
     Value {

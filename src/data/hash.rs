@@ -13,7 +13,7 @@ use super::Dataset;
 const BUFFER: usize = 1 << 16;
 
 /// BLAKE3 hash of what a data set holds: labels, queries with their identifiers, width, the
-/// entries of every column, and the scores of a teacher if there are any. It does not depend on how the file was compressed or formatted, nor
+/// entries of every column, and the scores of a teacher and the validation rows if there are any. It does not depend on how the file was compressed or formatted, nor
 /// on names, stored zeros and the way indices are counted. Written as 64 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -42,6 +42,10 @@ impl DataHash {
             for score in scores {
                 content.float(*score);
             }
+        }
+        if let Some(validation) = dataset.validation() {
+            content.text("validation");
+            content.text(&Self::of(validation).to_string());
         }
         content.finish()
     }

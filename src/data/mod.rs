@@ -236,6 +236,8 @@ pub struct Dataset<'a> {
     input_rows: Option<Vec<u32>>,
     /// Scores of a teacher, `m`.
     teacher: Option<Vec<f64>>,
+    /// Validation rows.
+    validation: Option<Arc<Dataset<'static>>>,
 }
 
 impl Columns<'_> {
@@ -293,6 +295,7 @@ impl<'a> Dataset<'a> {
             index_base: IndexBase::default(),
             input_rows: None,
             teacher: None,
+            validation: None,
         };
         dataset.check_numbers()?;
         Ok(dataset)
@@ -404,6 +407,19 @@ impl<'a> Dataset<'a> {
         self.teacher.as_deref()
     }
 
+    /// Adds other rows with the same columns, at whose values the strategy `fs-ed` takes the densities
+    /// of features. They stay in [`queries_subset`](Self::queries_subset).
+    #[must_use]
+    pub fn with_validation(mut self, validation: impl Into<Arc<Dataset<'static>>>) -> Self {
+        self.validation = Some(validation.into());
+        self
+    }
+
+    /// The validation rows, if there are any.
+    pub fn validation(&self) -> Option<&Dataset<'static>> {
+        self.validation.as_deref()
+    }
+
     /// The same rows and columns as one nameless query.
     #[must_use]
     pub fn as_one_query(&self) -> Dataset<'_> {
@@ -425,6 +441,7 @@ impl<'a> Dataset<'a> {
             index_base: self.index_base,
             input_rows: self.input_rows.clone(),
             teacher: None,
+            validation: None,
         }
     }
 
@@ -476,7 +493,7 @@ impl<'a> Dataset<'a> {
         self.memory() + (self.nonzeros() * row_entry) as u64
     }
 
-    /// Bytes held, borrowed arrays included.
+    /// Bytes held, borrowed arrays and validation rows included.
     pub fn memory(&self) -> u64 {
         let entries = self.nonzeros() * (size_of::<f64>() + size_of::<u32>());
         let columns = self.stored_columns() * size_of::<usize>()
@@ -486,7 +503,8 @@ impl<'a> Dataset<'a> {
                 .map_or(0, |features| features.len() * size_of::<u32>());
         let rows = self.rows() * size_of::<f64>();
         let names = self.names.as_ref().map_or(0, FeatureNames::memory);
-        (entries + columns + rows + names) as u64
+        let validation = self.validation().map_or(0, Dataset::memory);
+        (entries + columns + rows + names) as u64 + validation
     }
 
     /// The stored column at `position`.

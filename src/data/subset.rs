@@ -36,6 +36,7 @@ impl Dataset<'_> {
         dataset.index_base = self.index_base;
         dataset.names.clone_from(&self.names);
         dataset.teacher = self.teacher().map(stays);
+        dataset.validation.clone_from(&self.validation);
         Ok(dataset)
     }
 

@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::columns::{ColumnClasses, none_varies};
-use crate::data::GIVE_QUERIES;
+use crate::data::{DatasetError, GIVE_QUERIES};
 use crate::greedy::{Criterion, GlobalHoldout, StrategyKind};
 use crate::memory::Bytes;
 use crate::metrics::{Metric, MetricsError};
@@ -79,6 +79,14 @@ pub enum SelectError {
         /// The criterion asked for.
         criterion: Criterion,
     },
+    /// Labels that are no grades.
+    #[error("strategy fs-ed compares the densities of grades: {0}")]
+    Grades(DatasetError),
+    /// Candidates that were found without the filter.
+    #[error(
+        "the candidates have no scores of strategy fs-ed, which judges columns as the data have them: make them by SelectionOptions::candidates"
+    )]
+    NoFilter,
     /// Too few queries for a teacher.
     #[error(
         "{queries} queries: expected at least {expected}, as a teacher predicts each query by the others; use a strategy and weights that need no teacher"

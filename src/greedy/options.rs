@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::strategies::fs_ed_errors;
 use super::{
     Criterion, GlobalHoldout, RankingCriterion, Refit, Sampler, SelectError, StrategyKind,
     TargetOptions,
@@ -111,12 +112,23 @@ impl SelectionOptions {
         }
     }
 
-    /// What the features of `dataset` offer to choose from, weighted and scaled as asked. Under the
-    /// global objective all rows are one query.
+    /// What the features of `dataset` offer to choose from, weighted and scaled as asked, with the
+    /// scores of the filter that is the strategy, if one is. Under the global objective all rows are
+    /// one query.
     pub fn candidates(&self, dataset: &Dataset<'_>) -> ColumnClasses {
         let whole = (self.objective == Objective::Global).then(|| dataset.as_one_query());
         let dataset = whole.as_ref().unwrap_or(dataset);
-        ColumnClasses::scaled(dataset, self.query_weight, self.scale)
+        let classes = ColumnClasses::scaled(dataset, self.query_weight, self.scale);
+        if !self.lacks_filter(&classes) {
+            return classes;
+        }
+        let errors = fs_ed_errors(&classes, dataset, self.target.fs_ed_scale);
+        classes.with_filter(errors)
+    }
+
+    /// Whether the strategy is a filter that has not judged `candidates`.
+    pub(crate) fn lacks_filter(&self, candidates: &ColumnClasses) -> bool {
+        self.strategy.is_some_and(StrategyKind::needs_grades) && candidates.filter().is_none()
     }
 
     /// Refuses a strategy that cannot do what is asked.
@@ -151,6 +163,12 @@ impl SelectionOptions {
             });
         }
         self.check_strategy()?;
+        if self.lacks_filter(candidates) {
+            return Err(SelectError::NoFilter);
+        }
+        if let Some(Err(error)) = candidates.filter() {
+            return Err(SelectError::Grades(error.clone()));
+        }
         match self.objective {
             Objective::Query if candidates.queries().len() == 1 => Err(SelectError::OneQuery),
             _ => self.check_holdout(candidates.queries()),

@@ -31,7 +31,7 @@ pub use files::{Fold, FoldFiles, PARTS, find};
 
 use crate::columns::{ColumnClasses, Summary};
 use crate::data::Dataset;
-use crate::greedy::{Selection, SelectionOptions};
+use crate::greedy::{Selection, SelectionOptions, StrategyKind};
 use crate::metrics::{Convention, Metric, MetricsError, evaluate};
 use crate::ridge::{RidgeProblem, Solver, TrainError, TrainOptions, Weights};
 use crate::tune::{
@@ -130,7 +130,12 @@ pub fn run(
         rules: Convention::Letor.into(),
         ..TuneOptions::new(*options, lambdas)
     };
-    let candidates = options.candidates(&fold.train);
+    let filters = options.selection.strategy == Some(StrategyKind::FsEd);
+    let validated = filters.then(|| {
+        let validation = fold.validation.dataset.clone();
+        fold.train.clone().with_validation(validation)
+    });
+    let candidates = options.candidates(validated.as_ref().unwrap_or(&fold.train));
     let protocol = Protocol {
         fold,
         candidates: &candidates,

@@ -29,6 +29,9 @@ pub(crate) fn outcomes(
     observer: &mut dyn Observer,
 ) -> Result<Vec<Outcome>, TuneError> {
     options.check()?;
+    let lacking = options.selection.lacks_filter(candidates);
+    let filtered = lacking.then(|| options.candidates(dataset));
+    let candidates = filtered.as_ref().unwrap_or(candidates);
     let folds = folds(dataset, options)?;
     let judged = match options.evidence {
         Evidence::Validation(validation) => validation,

@@ -2,6 +2,7 @@
 
 mod distil;
 mod family;
+mod filters;
 mod global;
 mod golden;
 mod letor;

@@ -72,7 +72,10 @@ fn check(candidates: &ColumnClasses, labels: &[f64], options: &SelectionOptions)
 fn every_strategy_goes_on_from_every_step() {
     let data = data();
     let candidates = ColumnClasses::new(&data);
-    for strategy in StrategyKind::ALL {
+    for strategy in StrategyKind::ALL
+        .into_iter()
+        .filter(|kind| !kind.needs_grades())
+    {
         for lambda in [1e-7, 1.0] {
             check(
                 &candidates,

@@ -10,6 +10,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::ArgMatches;
 use clap::parser::ValueSource;
+use rankrls::StrategyKind;
 use rankrls::compare::{AllColumns, Contestant, Outcome, Selected};
 use rankrls::greedy::Refit;
 use serde::Deserialize;
@@ -151,6 +152,9 @@ impl<'a> Runner<'a> {
         }
         if distils || args.target.refit == Some(Refit::CrossFitted) {
             self.pass_on(&["teacher_lambda", "teacher"], &mut command);
+        }
+        if contestant.strategy == StrategyKind::FsEd && args.target.fs_ed_scale {
+            command.arg("--fs-ed-scale");
         }
         if let Some(candidates) = contestant.candidates {
             command.arg(format!("--candidates={candidates}"));

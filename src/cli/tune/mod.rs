@@ -313,7 +313,13 @@ impl TuneArgs {
 /// The data, with labels that the measures can be taken of.
 fn read(args: &TuneArgs, console: Console) -> Result<Input> {
     let others = [args.validation.as_ref(), args.test.as_ref()];
-    let input = Input::read(&args.data, &args.teacher, others, console)?;
+    let mut input = Input::read(&args.data, &args.teacher, others, console)?;
+    if let Some(validation) = &input.validation
+        && args.strategies().contains(&Some(StrategyKind::FsEd))
+    {
+        let validation = validation.dataset.clone();
+        input.train = input.train.with_validation(validation);
+    }
     let mut metrics = Vec::new();
     if let (Some(test), Some(path)) = (&input.test, &args.test) {
         metrics = args.test_metrics()?;

@@ -5,6 +5,7 @@ mod backfit;
 mod bounded;
 mod dense;
 mod distil;
+mod fs_ed;
 mod lowmem;
 mod random;
 mod residual;
@@ -18,17 +19,20 @@ use super::strategy::{Facts, Shape, Strategy};
 use crate::columns::ColumnClasses;
 use crate::names::named;
 
+pub(super) use fs_ed::errors as fs_ed_errors;
+pub use fs_ed::{ExpectedDivergence, FeatureDivergence, GradeDensity};
 pub use sampled::Sampler;
 
 /// Makes the enum of all strategies from their files.
 macro_rules! strategies {
-    ($($kind:ident => $file:ident),* $(,)?) => {
+    ($($(#[$attribute:meta])* $kind:ident => $file:ident),* $(,)?) => {
         /// The strategies, by the names that users give.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "lowercase")]
         pub enum StrategyKind {
             $(
                 #[doc = concat!("`", stringify!($file), "`: [`summary`](Self::summary) says what it does.")]
+                $(#[$attribute])*
                 $kind,
             )*
         }
@@ -54,6 +58,8 @@ strategies! {
     Backfit => backfit,
     Distil => distil,
     Univariate => univariate,
+    #[serde(rename = "fs-ed")]
+    FsEd => fs_ed,
     Residual => residual,
     Random => random,
 }
@@ -104,6 +110,13 @@ impl StrategyKind {
     /// leave-query-out errors flatter, as the teacher has seen all labels.
     pub fn distils(self) -> bool {
         self.facts().distils
+    }
+
+    /// Whether the strategy compares grades, and takes no other labels: at most 16 different ones, from
+    /// 0 on. It judges columns as the data have them, so that its candidates come from
+    /// [`SelectionOptions::candidates`](super::SelectionOptions::candidates).
+    pub fn needs_grades(self) -> bool {
+        self == Self::FsEd
     }
 
     /// Candidates drawn each step when nothing else is asked for; `None`: all are judged.
