@@ -52,7 +52,8 @@ STRATEGIES = {
     "univariate": "univariate",
     "random": "random",
 }
-ALPHAS = [4.0**exponent for exponent in range(-1, 6)]
+SELECTION_LAMBDAS = [1.0, 4.0, 16.0, 64.0]
+LAMBDAS = [4.0**exponent for exponent in range(-1, 6)]
 # Of the hinge losses of all pairs together, against half the squared norm of the weights.
 COSTS = [0.3, 3.0, 30.0, 300.0]
 ROUNDS = [25, 50, 100, 200, 400]
@@ -359,7 +360,7 @@ LIGHTGBM, XGBOOST = (
     {"package": name, "install": f"pip install {name}"} for name in ("lightgbm", "xgboost")
 )
 RANKERS = {
-    "RankRLS": Ranker(rank_rls, "lambda", ALPHAS, distinct=False),
+    "RankRLS": Ranker(rank_rls, "lambda", LAMBDAS, distinct=False),
     "RankSVM (LinearSVC)": Ranker(rank_svm, "cost", COSTS, distinct=False),
     "RankSVM (svm_rank)": Ranker(
         svm_rank, "cost", COSTS, package="svm_rank_learn", install=SVM_RANK, distinct=False
@@ -463,7 +464,7 @@ def selected(fold, strategy, options):
         return select_path(rows.X, rows.y, qid=rows.qid, X_test=test, alpha=alpha, **params)
 
     try:
-        paths = {alpha: path(fold.fit, alpha, fold.held.X) for alpha in ALPHAS}
+        paths = {alpha: path(fold.fit, alpha, fold.held.X) for alpha in SELECTION_LAMBDAS}
         finals, chosen = {}, {}
         for k in options.k:
             values = {
@@ -561,7 +562,6 @@ def train_all(folds, options):
     needed = [name for name, reason in rankers.items() if reason is None]
     wanted = {}
     for place, fold in enumerate(folds):
-        every = None
         once = tuple(distinct(rows.X) for rows in (fold.fit, fold.whole or fold.fit))
         for strategy in options.strategies:
             print(f"{fold.name}: {strategy} selects", file=sys.stderr, flush=True)
@@ -569,13 +569,15 @@ def train_all(folds, options):
                 for name in options.rankers:
                     wanted[name, strategy, k, place] = columns
         for name in options.rankers:
-            wanted[name, "all", 0, place] = once if RANKERS[name].distinct else (every, every)
+            wanted[name, "all", 0, place] = once if RANKERS[name].distinct else (None, None)
     jobs = {}
     for (name, _, _, place), columns in wanted.items():
         if name in needed and not isinstance(columns, str):
             jobs[(place, name, *columns)] = None
-    # Long ones first.
-    order = sorted(jobs, key=lambda job: -np.inf if job[2] is None else -len(job[2]))
+    # Long ones first: many columns, and forests, which are the last of the rankers.
+    names = list(RANKERS)
+    widths = {job: len(job[2]) if job[2] else np.inf for job in jobs}
+    order = sorted(jobs, key=lambda job: (-widths[job], -names.index(job[1])))
     progress = Progress(max(len(order), 1))
     spawn = get_context("spawn")
     with ProcessPoolExecutor(options.workers, spawn, begin, (folds, options)) as pool:
@@ -689,19 +691,17 @@ def least(lines):
     return answers
 
 
-def answers(lines, options):
-    """Rows of the answer: a ranker, its mean on all columns, and the least k of each strategy."""
+def answers(lines, measure, options):
+    """A table: a ranker, its mean on all columns, and the least k of each strategy."""
     rows = []
     for name in options.rankers:
-        own = [
-            line for line in lines if line["ranker"] == name and line["measure"] == options.measure
-        ]
+        own = [line for line in lines if line["ranker"] == name and line["measure"] == measure]
         row = [name, of_mean(own[0])]
         for strategy in options.strategies:
             part = [line for line in own if line["columns"] == strategy]
             row.append(answer(part, own[0], options))
         rows.append(row)
-    return rows
+    return ["ranker", f"{measure} on all columns", *options.strategies], rows
 
 
 def answer(lines, everything, options):
@@ -798,11 +798,6 @@ def markdown(head, rows):
     )
 
 
-def answer_table(lines, options):
-    head = ["ranker", f"{options.measure} on all columns", *options.strategies]
-    return head, answers(lines, options)
-
-
 def table_file(lines, path):
     names = ["ranker", "columns", "k", "measure", "mean", "standard_error", "queries"]
     names += ["difference", "low", "high", "p", "p_holm", "verdict"]
@@ -823,8 +818,8 @@ STYLE = """
 body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:72rem;
 margin:2rem auto;padding:0 1rem}
 table{border-collapse:collapse;font-size:13px;font-variant-numeric:tabular-nums;margin:.5rem 0}
-th,td{padding:.2rem .6rem;text-align:left;border-bottom:1px solid var(--rule);white-space:nowrap}
-td.n{text-align:right}.wide{overflow-x:auto}.soft,.open{color:var(--soft)}
+th,td{padding:.2rem .6rem;text-align:right;border-bottom:1px solid var(--rule);white-space:nowrap}
+:is(th,td):first-child{text-align:left}.wide{overflow-x:auto}.soft,.open{color:var(--soft)}
 .worse{color:#c0392b;font-weight:600}.better{color:#1a7f37;font-weight:600}.missing{font-style:italic}
 .charts{display:flex;flex-wrap:wrap;gap:1rem}summary{cursor:pointer;margin:.3rem 0}
 svg text{fill:var(--ink);font-size:11px}svg .rule{stroke:var(--rule)}svg .level{stroke:var(--soft)}
@@ -886,16 +881,15 @@ def chart(name, lines, options):
 def html_table(head, rows, classes=None):
     """A table of text; `classes` has the class of each row."""
 
-    def cell(text):
-        number = text[:1] in "+-0123456789" and text != ""
-        return f"<td{' class=n' if number else ''}>{html.escape(text)}</td>"
+    def cells(row):
+        return "".join(f"<td>{html.escape(str(text))}" for text in row)
 
     body = "".join(
-        f"<tr{f' class={kind}' if kind else ''}>{''.join(cell(str(text)) for text in row)}</tr>\n"
+        f"<tr{f' class={kind}' if kind else ''}>{cells(row)}\n"
         for row, kind in zip(rows, classes or [None] * len(rows), strict=True)
     )
-    top = "".join(f"<th>{html.escape(text)}</th>" for text in head)
-    return f'<div class="wide"><table><tr>{top}</tr>\n{body}</table></div>\n'
+    top = "".join(f"<th>{html.escape(text)}" for text in head)
+    return f'<div class="wide"><table><tr>{top}\n{body}</table></div>\n'
 
 
 def details(name, lines, options):
@@ -928,7 +922,6 @@ def details(name, lines, options):
 
 
 def page(lines, tables, notes, options):
-    head, rows = answer_table(lines, options)
     charts = "".join(
         chart(
             name,
@@ -948,7 +941,13 @@ def page(lines, tables, notes, options):
         "".join(f"<p>{html.escape(note)}</p>" for note in notes),
         "<h2>How few columns are enough</h2>",
         f"<p>{html.escape(explained(options))}</p>",
-        html_table(head, rows),
+        html_table(*answers(lines, options.measure, options)),
+        *(
+            f"<details><summary>By {measure}</summary>"
+            f"{html_table(*answers(lines, measure, options))}</details>\n"
+            for measure in MEASURES
+            if measure != options.measure
+        ),
         f"<h2>{html.escape(options.measure)} against the number of columns</h2>",
         f"<p>{legend} <span class=soft>dashed: all columns, with one standard error; hollow: "
         "significantly worse</span></p>",
@@ -1063,7 +1062,7 @@ def parsed(arguments):
     add("--gain", choices=["exponential", "linear"], default="exponential")
     add("--relevant-from", type=float, metavar="LABEL", help="the least label of a relevant row")
     add("--max-grade", type=float, metavar="GRADE", help="the largest grade of the scale, for ERR")
-    add("--trees", type=int, help="trees of a forest [300]")
+    add("--trees", type=int, help="trees of a forest [200]")
     add("--seed", type=int, default=1)
     add("--workers", type=int, default=os.cpu_count(), help="processes [%(default)s]")
     add("--title", help="of the page")
@@ -1075,8 +1074,8 @@ def parsed(arguments):
         options.k = options.k or [5, 20]
         options.trees = options.trees or 10
         options.relevant_from = options.relevant_from or 0.9
-    options.k = options.k or [1, 2, 3, 5, 10, 20]
-    options.trees = options.trees or 300
+    options.k = options.k or [1, 2, 5, 10, 20]
+    options.trees = options.trees or 200
     options.title = options.title or f"Rankers on selected columns of {options.data.name}"
     return options
 
@@ -1087,8 +1086,8 @@ def run(options):
     labels = np.concatenate([fold.fit.y for fold in folds])
     if options.relevant_from is None and labels.min() > 0:
         raise ValueError(
-            "all labels are above 0, so that all rows are relevant for map and p@10: say from which "
-            "label on they are by --relevant-from"
+            "all labels are above 0, so that all rows are relevant for map and p@10: give "
+            "the least relevant label by --relevant-from"
         )
     if labels.min() < 0:
         raise ValueError(f"expected labels from 0 on for NDCG and ERR, found {labels.min():g}")
@@ -1104,7 +1103,7 @@ def run(options):
     made = [options.output.with_name(options.output.name + end) for end in (".html", ".csv")]
     made[0].write_text(page(lines, tables, notes, options), encoding="utf-8")
     table_file(lines, made[1])
-    print(markdown(*answer_table(lines, options)))
+    print(markdown(*answers(lines, options.measure, options)))
     for title, head, rows in tables:
         print(f"\n{title}\n\n{markdown(head, rows)}")
     print(f"\nwrote {made[0]} and {made[1]}", file=sys.stderr)
