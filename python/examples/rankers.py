@@ -8,7 +8,7 @@ page (HTML) and a table (CSV), and prints how many columns each ranker needs.
     python rankers.py MQ2008                      # a folder with Fold1, Fold2, ..., or one fold
     python rankers.py TRAIN --test TEST [--validation VALIDATION]
 
-Strategies, numbers of rounds and all other settings are chosen by --measure on validation queries.
+Lambda, numbers of rounds and all other settings are chosen by --measure on validation queries.
 Without validation data these are a quarter of the training queries; models are then trained again
 on all training queries. Test queries choose nothing. For folds of LETOR the tables of the Greedy
 RankRLS paper are printed, too, with RankSVM beside RankRLS.
@@ -52,7 +52,7 @@ STRATEGIES = {
     "univariate": "univariate",
     "random": "random",
 }
-SELECTION_LAMBDAS = [1.0, 4.0, 16.0, 64.0]
+SELECTION_LAMBDAS = [4.0, 16.0, 64.0]
 LAMBDAS = [4.0**exponent for exponent in range(-1, 6)]
 # Of the hinge losses of all pairs together, against half the squared norm of the weights.
 COSTS = [0.3, 3.0, 30.0, 300.0]
@@ -86,7 +86,7 @@ class Model(NamedTuple):
 
     scores: Callable[[Any], Any]
     size: int
-    """Weights that are not 0, or nodes of trees."""
+    """Weights that are not 0, stumps, or nodes of trees."""
 
 
 def linear(weights):
@@ -369,7 +369,7 @@ RANKERS = {
     "LambdaMART (LightGBM)": Ranker(lambda_mart_lightgbm, "rounds", ROUNDS, **LIGHTGBM),
     "LambdaMART (XGBoost)": Ranker(lambda_mart_xgboost, "rounds", ROUNDS, **XGBOOST),
     "LambdaRank (XGBoost)": Ranker(
-        lambda_rank, "penalty", [0.01, 0.1, 1.0], distinct=False, **XGBOOST
+        lambda_rank, "penalty", [0.001, 0.01, 0.1, 1.0], distinct=False, **XGBOOST
     ),
     "extra trees (K = p)": Ranker(forest(ExtraTreesRegressor, None), "nmin", SMALLEST),
     "extra trees (K = sqrt p)": Ranker(forest(ExtraTreesRegressor, "sqrt"), "nmin", SMALLEST),
@@ -420,6 +420,8 @@ def read_fold(name, train, validation, test, seed):
 
 def read(options):
     data = options.data
+    if not data.exists():
+        raise ValueError(f"{data}: there is no such file or folder")
     if not data.is_dir():
         if options.test is None:
             raise ValueError(f"{data} is one file: give test data by --test")
