@@ -105,10 +105,12 @@ pub(crate) fn rankers(arguments: &[&str]) -> Result<()> {
     }
     let made = target().join("rankers");
     fs::create_dir_all(&made)?;
-    let page = |name: &str, arguments: &str, data: &[&Path]| {
+    let page = |name: &str, data: &str, arguments: &str, files: &[&Path]| {
         let mut rankers = script();
-        rankers.args(data).args(arguments.split(' '));
-        let tables = output(rankers.arg("--output").arg(made.join(name)))?;
+        rankers.args(files).args(arguments.split(' '));
+        let title = format!("Rankers on selected columns of {data}");
+        rankers.args(["--title", &title, "--output"]);
+        let tables = output(rankers.arg(made.join(name)))?;
         let file = format!("{name}.html");
         fs::copy(made.join(&file), root().join("docs/rankers").join(file))?;
         let begin = format!("<!-- rankers {name} -->");
@@ -123,12 +125,14 @@ pub(crate) fn rankers(arguments: &[&str]) -> Result<()> {
     let parses = parses.map(|file| root().join("corpora").join(file));
     page(
         "link-parses",
-        "-k 10,20,50,100 --relevant-from 0.75 --trees 100",
+        "link-parses",
+        "-k 10,20,50,100 --relevant-from 0.75 --trees 50",
         &[&parses[0], Path::new("--test"), &parses[1]],
     )?;
     match corpora() {
         Some(folder) => page(
             "letor",
+            "MQ2008, fold 3",
             "-k 1,2,5,10,20",
             &[&folder.join("letor-mq2008-fold3")],
         ),
