@@ -16,6 +16,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from . import _data, _rankrls, metrics
+from ._explain import Explanation, explanation
 from ._path import SelectionPath, Step, TuneStep, _told, select
 
 Scale = Literal["none", "sd", "max"]
@@ -126,6 +127,56 @@ class _Linear(RegressorMixin, BaseEstimator):
         if sample_weight is not None:
             self._refuse(y, {"sample_weight": sample_weight})
         return metrics.score(y, self.predict(X), qid=qid, group=group, metric="cindex")
+
+    def explain(
+        self,
+        X: Any,
+        *,
+        query: Any = None,
+        qid: Any = None,
+        group: Any = None,
+        versus: int | None = None,
+    ) -> Explanation:
+        """Why the rows of a query are in their order.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (m, n)
+            Rows with the columns of the training data.
+        query : optional
+            An id of `qid`, or with `group` the number of a query, from 0. Not needed where all rows
+            are one query.
+        qid, group
+            Queries, as in `fit`; without them all rows are one.
+        versus : int, optional
+            A row of `X` in the query, from 0, to hold the scores against; by default their mean.
+
+        Returns
+        -------
+        Explanation
+            The rows by falling score, with what each feature adds.
+
+        Raises
+        ------
+        ValueError
+            For a query or row that there is not, for data without any of the features, and for a
+            kernel, which has no features.
+        """
+        check_is_fitted(self)
+        matrix, _ = self._checked(X, fit=False)
+        if "coef_" not in self.__dict__:
+            raise ValueError("a kernel model has no features to explain an order by")
+        features = self.model_.features
+        names = getattr(self, "feature_names_in_", None)
+        known = self.model_.names if names is None else [str(names[place]) for place in features]
+        return explanation(
+            matrix,
+            self._scores(matrix),
+            (features, self.model_.weights, known),
+            query,
+            _data.queries(qid, group, matrix.shape[0]),
+            versus,
+        )
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """The model as the command's files have it.
@@ -254,6 +305,7 @@ class _Selecting(SelectorMixin, _Linear):
             **counts,
             "teacher_alpha": teachers,
             "blend": None if blend is None else _data.number(blend, "blend"),
+            "fs_ed_scale": bool(params["fs_ed_scale"]),
             **{
                 name: str(params[name])
                 for name in ("criterion", "convention", "query_weight", "scale", "labels")
@@ -264,6 +316,10 @@ class _Selecting(SelectorMixin, _Linear):
             "max_memory": _data.size(params["max_memory"]),
             "threads": _data.threads(params["n_jobs"]),
         }
+
+    def _validation(self, X: Any) -> Any:
+        """Rows of validation data, with the columns of the training data."""
+        return None if X is None else self._checked(X, fit=False)[0]
 
     def _warn_of_few(self) -> None:
         asked, found = self.n_features_to_select, len(self.selected_)
@@ -293,7 +349,8 @@ class GreedyRankRLS(_Selecting):
         "auto" is the fastest exact strategy that fits into memory. "bounded", "dense" and "lowmem"
         are exact and find the same features. "distil" selects towards the hold-out predictions of
         RankRLS on all columns, and ranks new queries best. "sampled", "residual", "backfit",
-        "univariate" and "random" are cheaper or there to compare.
+        "univariate", "fs-ed" and "random" are cheaper or there to compare. "fs-ed" takes labels of
+        at most 16 grades.
     criterion : str, default="squared"
         What each step improves most: the squared error, or a measure of the leave-query-out
         predictions such as "ndcg@10" (strategies "dense" and "lowmem").
@@ -318,6 +375,9 @@ class GreedyRankRLS(_Selecting):
     teacher_alpha : float or sequence of float, optional
         Ridge parameters of the teacher, at most eight: that of least hold-out error is taken. By
         default 4, 16 and 64.
+    fs_ed_scale : bool, default=False
+        With strategy "fs-ed": scale NDCG and divergence, so that both go from 0 to 1 over the
+        features.
     n_candidates : int, optional
         Candidates drawn at random in each step. By default all, and 59 with strategy "sampled".
     max_memory : int or str, optional
@@ -396,6 +456,7 @@ class GreedyRankRLS(_Selecting):
         refit: Literal["labels", "cross-fitted"] | None = None,
         blend: float | None = None,
         teacher_alpha: float | Sequence[float] | None = None,
+        fs_ed_scale: bool = False,
         n_candidates: int | None = None,
         max_memory: int | str | None = None,
         n_jobs: int | None = None,
@@ -414,6 +475,7 @@ class GreedyRankRLS(_Selecting):
         self.refit = refit
         self.blend = blend
         self.teacher_alpha = teacher_alpha
+        self.fs_ed_scale = fs_ed_scale
         self.n_candidates = n_candidates
         self.max_memory = max_memory
         self.n_jobs = n_jobs
@@ -437,6 +499,7 @@ class GreedyRankRLS(_Selecting):
         qid: Any = None,
         group: Any = None,
         teacher: Any = None,
+        X_validation: Any = None,
         callback: Callable[[Step], Any] | None = None,
         **refused: Any,
     ) -> GreedyRankRLS:
@@ -460,6 +523,8 @@ class GreedyRankRLS(_Selecting):
         teacher : array-like of shape (m,), optional
             Scores by another model that has not seen the labels of the row's query, for strategy
             "distil" and cross-fitted weights; by default RankRLS on all columns teaches.
+        X_validation : {array-like, sparse matrix} of shape (m_val, n), optional
+            Rows at whose values strategy "fs-ed" compares densities; by default those of `X`.
         callback : callable, optional
             Called with each `Step`; a true result ends the selection there.
 
@@ -478,7 +543,8 @@ class GreedyRankRLS(_Selecting):
         """
         self._refuse(y, refused)
         matrix, _ = self._checked(X, fit=True)
-        data = _data.training(matrix, y, qid, group, teacher)
+        validation = self._validation(X_validation)
+        data = _data.training(matrix, y, qid, group, teacher, validation)
         options = self._options(matrix.shape[1])
         path, model, ended = select(data, options, callback=callback, verbose=self.verbose)
         if ended is not None:
@@ -517,7 +583,7 @@ class GreedyRankRLSCV(_Selecting):
     rule : {"best", "one-se"}, default="best"
         "best" takes the best value, "one-se" the fewest features within one standard error of it.
     criterion, convention, shortlist, labels, scale, query_weight, refit, blend, teacher_alpha, \
-n_candidates, max_memory, n_jobs, random_state, verbose
+fs_ed_scale, n_candidates, max_memory, n_jobs, random_state, verbose
         As in `GreedyRankRLS`; `random_state` also draws the folds.
 
     Attributes
@@ -584,6 +650,7 @@ n_candidates, max_memory, n_jobs, random_state, verbose
         refit: Literal["labels", "cross-fitted"] | None = None,
         blend: float | None = None,
         teacher_alpha: float | Sequence[float] | None = None,
+        fs_ed_scale: bool = False,
         n_candidates: int | None = None,
         max_memory: int | str | None = None,
         n_jobs: int | None = None,
@@ -606,6 +673,7 @@ n_candidates, max_memory, n_jobs, random_state, verbose
         self.refit = refit
         self.blend = blend
         self.teacher_alpha = teacher_alpha
+        self.fs_ed_scale = fs_ed_scale
         self.n_candidates = n_candidates
         self.max_memory = max_memory
         self.n_jobs = n_jobs
@@ -647,6 +715,7 @@ n_candidates, max_memory, n_jobs, random_state, verbose
         qid: Any = None,
         group: Any = None,
         teacher: Any = None,
+        X_validation: Any = None,
         callback: Callable[[TuneStep], Any] | None = None,
         **refused: Any,
     ) -> GreedyRankRLSCV:
@@ -658,7 +727,7 @@ n_candidates, max_memory, n_jobs, random_state, verbose
             Examples by features.
         y : array-like of shape (m,)
             Labels: more is better.
-        qid, group, teacher
+        qid, group, teacher, X_validation
             As in `GreedyRankRLS.fit`.
         callback : callable, optional
             Called with each `TuneStep` of every selection; a true result ends them all, and the
@@ -678,7 +747,8 @@ n_candidates, max_memory, n_jobs, random_state, verbose
         """
         self._refuse(y, refused)
         matrix, _ = self._checked(X, fit=True)
-        data = _data.training(matrix, y, qid, group, teacher)
+        validation = self._validation(X_validation)
+        data = _data.training(matrix, y, qid, group, teacher, validation)
         options = self._options(matrix.shape[1])
         grid = self._grid(options["seed"])
         selections = len(set(grid["alphas"])) * max(1, len(grid["strategies"]))

@@ -181,6 +181,7 @@ def select_path(
     X_test: Any = None,
     n_features_to_select: int = 10,
     teacher: Any = None,
+    X_validation: Any = None,
     callback: Callable[[Step], Any] | None = None,
     **params: Any,
 ) -> SelectionPath:
@@ -202,6 +203,8 @@ def select_path(
         Steps to take, k.
     teacher : array-like of shape (m,), optional
         Scores by a model that has not seen the labels of the row's query: see `GreedyRankRLS.fit`.
+    X_validation : {array-like, sparse matrix} of shape (m_val, n), optional
+        Rows for strategy "fs-ed": see `GreedyRankRLS.fit`.
     callback : callable, optional
         Called with each `Step`; a true result ends the selection.
     **params
@@ -238,8 +241,9 @@ def select_path(
     estimator = GreedyRankRLS(n_features_to_select, **params)
     matrix, _ = estimator._checked(X, fit=True)
     test = None if X_test is None else _data.canonical(estimator._checked(X_test, fit=False)[0])
+    validation = estimator._validation(X_validation)
     path, _, ended = select(
-        _data.training(matrix, y, qid, group, teacher),
+        _data.training(matrix, y, qid, group, teacher, validation),
         estimator._options(matrix.shape[1]),
         keep_path=True,
         test=test,

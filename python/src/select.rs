@@ -37,6 +37,7 @@ pub(crate) struct Options {
     refit: Option<String>,
     blend: Option<f64>,
     teacher_alpha: Option<Vec<f64>>,
+    fs_ed_scale: bool,
     n_candidates: Option<usize>,
     seed: u64,
     max_memory: Option<u64>,
@@ -105,6 +106,7 @@ impl Options {
                 refit: refit.transpose()?,
                 blend: self.blend,
                 teacher_lambda: teachers.transpose()?,
+                fs_ed_scale: self.fs_ed_scale,
             },
             max_memory: self.max_memory.or_else(budget),
             ..SelectionOptions::new(self.k, Lambda::ONE)
@@ -136,6 +138,7 @@ pub(crate) struct Data<'py> {
     codes: PyReadonlyArray1<'py, i64>,
     ids: Vec<String>,
     teacher: Option<PyReadonlyArray1<'py, f64>>,
+    validation: Option<Matrix<'py>>,
 }
 
 /// The same, to be used while Python does something else.
@@ -144,6 +147,7 @@ pub(crate) struct DataView<'a> {
     y: &'a [f64],
     queries: RowQueries<'a>,
     teacher: Option<&'a [f64]>,
+    validation: Option<View<'a>>,
 }
 
 impl Data<'_> {
@@ -157,20 +161,24 @@ impl Data<'_> {
                 ids: &self.ids,
             },
             teacher: teacher.transpose()?,
+            validation: self.validation.as_ref().map(Matrix::view).transpose()?,
         })
     }
 }
 
 impl<'a> DataView<'a> {
     pub(crate) fn dataset(&self) -> Result<Dataset<'a>, rankrls::DatasetError> {
-        let data = dataset(self.x.clone(), self.y, &self.queries)?;
-        match self.teacher {
-            None => Ok(data),
-            Some(scores) => {
-                let scores = in_row_order(&data, scores);
-                data.with_teacher(scores)
-            }
+        let mut data = dataset(self.x.clone(), self.y, &self.queries)?;
+        if let Some(scores) = self.teacher {
+            let scores = in_row_order(&data, scores);
+            data = data.with_teacher(scores)?;
         }
+        if let Some(validation) = &self.validation {
+            let validation = Dataset::unlabelled(validation.clone())?;
+            // A copy of its only query.
+            data = data.with_validation(validation.queries_subset(&[0])?);
+        }
+        Ok(data)
     }
 }
 

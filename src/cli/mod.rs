@@ -7,9 +7,11 @@ mod console;
 mod corpus;
 mod data;
 mod evaluate;
+mod explain;
 mod inspect;
 mod letor;
 mod output;
+mod page;
 mod plan;
 mod predict;
 mod report;
@@ -79,7 +81,8 @@ enum Command {
     Compare(Box<compare::CompareArgs>),
     Predict(predict::PredictArgs),
     Evaluate(evaluate::EvaluateArgs),
-    Inspect(inspect::InspectArgs),
+    Explain(Box<explain::ExplainArgs>),
+    Inspect(Box<inspect::InspectArgs>),
     Letor(letor::LetorArgs),
     Corpus(corpus::CorpusArgs),
     Completions(CompletionsArgs),
@@ -161,7 +164,8 @@ fn run(cli: &Cli, matches: &ArgMatches, console: Console) -> Result<ExitCode> {
         Command::Compare(args) => return compare::run(args, given, console),
         Command::Predict(args) => predict::run(args, console),
         Command::Evaluate(args) => evaluate::run(args, console),
-        Command::Inspect(args) => inspect::run(args),
+        Command::Explain(args) => explain::run(args, console),
+        Command::Inspect(args) => inspect::run(args, console),
         Command::Letor(args) => return letor::run(args, console),
         Command::Corpus(args) => return corpus::run(args, console),
         Command::Completions(args) => completions(args),

@@ -271,7 +271,7 @@ pub(crate) fn number(value: f64) -> String {
 
 /// A number in full, as it was given, but not in hundreds of zeros.
 pub(crate) fn format_exact(value: f64) -> String {
-    if (1e-6..1e15).contains(&value.abs()) {
+    if value == 0.0 || (1e-6..1e15).contains(&value.abs()) {
         value.to_string()
     } else {
         format!("{value:e}")
@@ -360,8 +360,8 @@ mod tests {
     #[test]
     fn exact_numbers_are_short() {
         assert_eq!(
-            [16.0, 0.5, 1e-300].map(format_exact),
-            ["16", "0.5", "1e-300"]
+            [16.0, 0.5, 1e-300, 0.0].map(format_exact),
+            ["16", "0.5", "1e-300", "0"]
         );
     }
 

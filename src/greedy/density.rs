@@ -52,9 +52,13 @@ impl Sample {
             }
         };
         let (below, rest) = values.split_at(values.partition_point(|value| *value < 0.0));
-        below.iter().for_each(|&value| add(value, 1));
+        for &value in below {
+            add(value, 1);
+        }
         add(0.0, zeros);
-        rest.iter().for_each(|&value| add(value, 1));
+        for &value in rest {
+            add(value, 1);
+        }
         sample.size = sample.counts.iter().sum();
         sample
     }

@@ -80,7 +80,7 @@ pub enum SelectError {
         criterion: Criterion,
     },
     /// Labels that are no grades.
-    #[error("strategy fs-ed compares the densities of grades: {0}")]
+    #[error("strategy fs-ed: {0}")]
     Grades(DatasetError),
     /// Candidates that were found without the filter.
     #[error(

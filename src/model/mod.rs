@@ -23,6 +23,7 @@
 //! be compressed.
 
 mod expansion;
+mod explain;
 mod features;
 mod file;
 mod fitted;
@@ -47,6 +48,7 @@ use crate::ridge::{Fit, Kernel, TrainOptions};
 use crate::{Lambda, Objective, QueryWeight};
 
 pub use expansion::{BasisRow, Expansion};
+pub use explain::{Against, Contribution, ExplainError, ExplainedRow, Explanation};
 pub use features::read_features;
 pub use file::SCHEMA;
 pub use fitted::{

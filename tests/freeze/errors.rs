@@ -491,6 +491,28 @@ fn treebanks() {
 }
 
 #[test]
+fn explanations_and_filters() {
+    let folder = Folder::new();
+    let real = |row: u32| format!("{} qid:{} 1:{row}\n", f64::from(row) / 8.0, row / 4);
+    folder.write("real.svm", (0..40).map(real).collect::<String>());
+    folder.write("other.svm", "1 qid:a 60:1\n0 qid:a 61:1\n");
+    folder.write("one.svm", "1 9:1\n0 7:1\n");
+    let lines = [
+        "explain models/bounded.json test.svm --query s11",
+        "explain models/bounded.json test.svm --query s101 --versus 9",
+        "explain models/bounded.json test.svm --query s101 --row 99999",
+        "explain models/bounded.json one.svm --query 2",
+        "explain models/bounded.json other.svm --query a",
+        "explain models/bounded.json test.svm --query s101 --corpus names.txt",
+        "select real.svm -k 1 --lambda 1 --strategy fs-ed",
+        "select train.svm -k 1 --lambda 1 --fs-ed-scale",
+        "select train.svm -k 1 --lambda 1 --validation test.svm",
+        "inspect models/bounded.json --data other.svm --densities 3",
+    ];
+    hold("error-explain", &folder.runs(&lines));
+}
+
+#[test]
 fn folds_of_letor() {
     let folder = crate::tables::folds();
     fs::remove_file(folder.path("data/Fold2/vali.txt")).unwrap();
@@ -567,6 +589,10 @@ const TUNE: &[&str] = &[
 ];
 
 const OTHERS: &[&str] = &[
+    "explain models/bounded.json test.svm",
+    "explain models/bounded.json test.svm --query s101 --row 2 --versus 2",
+    "inspect models/bounded.json --densities 3",
+    "inspect models/bounded.json --densities 99 --data test.svm",
     "",
     "best",
     "selct train.svm",

@@ -12,6 +12,7 @@ const COMMANDS: &[&str] = &[
     "compare",
     "predict",
     "evaluate",
+    "explain",
     "inspect",
     "letor",
     "corpus",

@@ -104,6 +104,35 @@ fn predict_evaluate_and_inspect() {
     );
 }
 
+#[test]
+fn filter() {
+    freeze(
+        "table-fs-ed",
+        &[
+            "select train.svm -k 4 --lambda 2 --strategy fs-ed --names names.txt",
+            "select train.svm -k 4 --lambda 2 --strategy fs-ed --fs-ed-scale --validation test.svm",
+            "inspect models/bounded.json --data train.svm --densities 3 --plot three.svg",
+            "inspect models/bounded.json --data train.svm --densities 3 --json",
+            "cat three.svg",
+        ],
+    );
+}
+
+#[test]
+fn explain() {
+    freeze(
+        "table-explain",
+        &[
+            "explain models/bounded.json test.svm --query s101 --top 2",
+            "explain models/bounded.json test.svm --query s101 --versus 2",
+            "explain models/bounded.json test.svm --query s101 --row 3 --versus 2 --json",
+            "select corpora/link-parses.svm.zst --names corpora/link-parses-names.txt.zst -k 8 \
+             --lambda 16 -o link.json",
+            "explain link.json corpora/link-parses-test.svm.zst --query s1 --versus 2 --top 4",
+        ],
+    );
+}
+
 /// Data with little in it, and what is said of that.
 #[test]
 fn poor_data() {

@@ -1,6 +1,7 @@
 //! The library against its definition, against figures of others, and at the ends of its range.
 
 mod distil;
+mod explain;
 mod family;
 mod filters;
 mod global;

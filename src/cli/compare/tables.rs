@@ -8,6 +8,7 @@ use rankrls::memory::Bytes;
 
 use super::summary::{answers, failure, percent, spread};
 use crate::cli::output::{format_exact, measure, or_blank, or_dash, printable, table};
+use crate::cli::page::Rows;
 
 /// Tables, then findings.
 pub(super) fn text(comparison: &Comparison) -> String {
@@ -64,12 +65,6 @@ fn grid(rows: Rows) -> String {
         table.add_row(row);
     }
     table.trim_fmt()
-}
-
-/// Rows under titles.
-pub(super) struct Rows {
-    pub(super) titles: Vec<String>,
-    pub(super) rows: Vec<Vec<String>>,
 }
 
 /// Time and memory of each strategy.

@@ -229,11 +229,12 @@ impl<'a> ExpectedDivergence<'a> {
         if grades.len() > MOST_GRADES {
             return refuse(format!("{} different labels", grades.len()));
         }
-        let position = |label: &f64| grades.iter().position(|grade| grade == label);
-        let grade_of_row = labels
-            .iter()
-            .map(|label| position(label).unwrap_or(0) as u8);
-        let grade_of_row: Vec<u8> = grade_of_row.collect();
+        let position = |label: &f64| {
+            let mut numbered = (0_u8..).zip(&grades);
+            let found = numbered.find(|(_, grade)| *grade == label);
+            found.map_or(0, |(position, _)| position)
+        };
+        let grade_of_row: Vec<u8> = labels.iter().map(position).collect();
         let mut sizes = vec![0; grades.len()];
         for &grade in &grade_of_row {
             sizes[usize::from(grade)] += 1;

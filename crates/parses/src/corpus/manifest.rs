@@ -460,7 +460,7 @@ impl Listing {
 }
 
 /// Whether a name is that of a file in a folder, on any system.
-fn is_plain(name: &str) -> bool {
+pub(super) fn is_plain(name: &str) -> bool {
     let mut components = Path::new(name).components();
     let one = matches!(components.next(), Some(Component::Normal(part)) if part == name);
     one && components.next().is_none() && !name.contains(['/', '\\', ':', '\0'])

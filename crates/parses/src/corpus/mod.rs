@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 
 use crate::linkgrammar::{self, LinkParser};
 
+mod behind;
 mod building;
 mod columns;
 mod journal;
@@ -41,6 +42,7 @@ use journal::{Journal, Key};
 use source::{FileCandidates, Pool, Treebank};
 use writing::FileNames;
 
+pub use behind::{Behind, BehindError, QuerySentence};
 pub use manifest::{
     CandidateFile, Checked, FileHash, Files, Listing, Manifest, ManifestError,
     Options as ManifestOptions, Parser, Part, Reason, Sentences, Skipped, Sources, Spread, Verdict,

@@ -277,7 +277,7 @@ fn aligned(sentence: &Sentence, linkages: &[crate::linkgrammar::Linkage]) -> Fou
 }
 
 impl FileCandidates {
-    fn of(&self, number: usize, sentence: &Sentence, limit: usize) -> Found {
+    pub(super) fn of(&self, number: usize, sentence: &Sentence, limit: usize) -> Found {
         let Some(group) = &self.groups[number] else {
             let detail = "the file of candidates has none for it".to_owned();
             return Found::None(Reason::Missing, None, detail);

@@ -1,0 +1,101 @@
+"""The filter fs-ed, and explanations of an order."""
+
+import json
+
+import numpy as np
+import pytest
+from conftest import CORPORA
+
+import rankrls
+from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, select_path
+
+
+@pytest.fixture
+def graded(small):
+    X, y, qid = small
+    return X, np.clip(np.round(2 * (y - y.min())), 0, 4), qid
+
+
+def test_the_filter_selects_by_grades(graded):
+    X, grades, qid = graded
+    model = GreedyRankRLS(5, strategy="fs-ed").fit(X, grades, qid=qid)
+    assert model.strategy_ == "fs-ed"
+    # 4 and 9 have the largest weights.
+    assert {4, 9} <= set(model.selected_)
+    validated = GreedyRankRLS(5, strategy="fs-ed").fit(X, grades, qid=qid, X_validation=X[:20])
+    again = select_path(
+        X, grades, qid=qid, n_features_to_select=5, strategy="fs-ed", X_validation=X[:20].toarray()
+    )
+    assert validated.selected_.tolist() == again.features.tolist()
+    whole = GreedyRankRLS(30, strategy="fs-ed").fit(X, grades, qid=qid)
+    others = GreedyRankRLS(30, strategy="fs-ed", fs_ed_scale=True)
+    assert others.fit(X, grades, qid=qid).selected_.tolist() != whole.selected_.tolist()
+    several = GreedyRankRLSCV(3, strategies=["bounded", "fs-ed"], alphas=[1], cv=3)
+    several.fit(X, grades, qid=qid, X_validation=X[:20])
+    assert set(several.cv_results_["param_strategy"]) == {"bounded", "fs-ed"}
+
+
+def test_labels_that_are_no_grades_are_refused(small):
+    X, y, qid = small
+    with pytest.raises(ValueError, match="expected grades: at most 16"):
+        GreedyRankRLS(2, strategy="fs-ed").fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="features"):
+        GreedyRankRLS(2, strategy="fs-ed").fit(X, y > 0, qid=qid, X_validation=X[:, :3])
+
+
+@pytest.mark.parametrize("estimator", [GreedyRankRLS(5), RankRLS(alpha=3.0)])
+@pytest.mark.parametrize("dense", [False, True])
+def test_contributions_add_up_to_the_order(small, estimator, dense):
+    X, y, qid = small
+    X = X.toarray() if dense else X
+    model = estimator.fit(X, y, qid=qid)
+    scores = model.predict(X)
+    for versus in (None, 31):
+        found = model.explain(X, query=5, qid=qid, versus=versus)
+        assert sorted(found.rows) == list(range(30, 36))
+        assert found.scores.tolist() == sorted(scores[30:36], reverse=True)
+        assert np.array_equal(found.scores, scores[found.rows])
+        reference = scores[30:36].mean() if versus is None else scores[versus]
+        assert found.reference == pytest.approx(reference)
+        assert found.contributions.sum(axis=1) == pytest.approx(found.scores - reference)
+    assert found.largest(31) == []
+    name, part = found.largest(30, n=1)[0]
+    assert abs(part) == np.abs(found.contributions[found.rows == 30]).max()
+    assert name in map(str, found.features)
+    with pytest.raises(ValueError, match="row 3 is not of the query, which has 30 to 35"):
+        found.largest(3)
+
+
+def test_orders_that_cannot_be_explained_are_refused(small):
+    X, y, qid = small
+    model = GreedyRankRLS(2).fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="none of the 15 is called '77'; near it are 7"):
+        model.explain(X, query=77, qid=qid)
+    with pytest.raises(ValueError, match="there are 15 queries: name one"):
+        model.explain(X, qid=qid)
+    with pytest.raises(ValueError, match="versus: row 6 is not of the query, which has 0 to 5"):
+        model.explain(X, query=0, qid=qid, versus=6)
+    others = X.toarray()
+    others[:, model.selected_] = 0
+    with pytest.raises(ValueError, match="any of the 2 features"):
+        model.explain(others)
+    kernel = RankRLS(kernel="gaussian").fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="a kernel model has no features"):
+        kernel.explain(X)
+
+
+def test_the_command_explains_alike(command, parses, tmp_path):
+    train, test = parses
+    path = tmp_path / "model.json"
+    model = GreedyRankRLS(6, alpha=16).fit(train.X, train.y, qid=train.qid)
+    model.to_json(path)
+    query = test.qid[0]
+    arguments = ("explain", path, CORPORA / "parses-test.svm.zst", "--query", query, "--json")
+    told = json.loads(command(*arguments))
+    found = model.explain(test.X, query=query, qid=test.qid)
+    assert [row["row"] - 1 for row in told["rows"]] == found.rows.tolist()
+    for row, sums in zip(told["rows"], found.contributions, strict=True):
+        parts = {part["feature"]: part["contribution"] for part in row["contributions"]}
+        expected = dict(zip((found.features + 1).tolist(), sums.tolist(), strict=True))
+        assert parts == pytest.approx({f: part for f, part in expected.items() if part != 0})
+    assert isinstance(found, rankrls.Explanation)

@@ -1,0 +1,497 @@
+//! `rankrls explain`.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use rankrls::model::{Against, Contribution, ExplainedRow, Explanation};
+use rankrls::plot::{Bar, BarPlot, Figure, escaped, html_page};
+use rankrls::{Dataset, Model};
+use rankrls_parses::corpus::{Behind, QuerySentence};
+use serde::Serialize;
+
+use super::args::{at_least_one, usage};
+use super::console::Console;
+use super::data::{DataArgs, check_one_stdin};
+use super::output::{OutputFile, counted, format_exact, number, print_report, printable, table};
+use super::page::{self, Rows};
+
+/// Features shown of a row where all rows are shown.
+const SHOWN: usize = 5;
+
+/// Bars of a diagram.
+const BARS: usize = 40;
+
+const QUERY_COLUMN: &str = "Column of a table that has the queries";
+
+/// Show why a model ranks the rows of a query as it does
+///
+/// Lists the rows of a query in the order of the model, with the contribution of each feature to
+/// the difference between the score of the row and the mean score of the query, or the score of
+/// another row. Beside rows of `corpus build` stand the sentence and its dependencies, where the
+/// manifest of the corpus and the files that it names lie beside the data. Rows are counted from 1,
+/// as the lines of `rankrls predict`.
+#[derive(Debug, Args)]
+#[command(mut_arg("query", |query| query.long("query-column").help(QUERY_COLUMN)))]
+#[command(after_help = "\
+Examples:
+  rankrls explain model.json test.svm --query q17
+  rankrls explain model.json test.svm --query q17 --versus 205
+  rankrls explain model.json test.svm --query q17 --row 203 --versus 205 --html why.html
+  rankrls explain model.json new.svm --query s1 --corpus new-manifest.json --json")]
+pub(crate) struct ExplainArgs {
+    /// Model that `select -o` or `train -o` wrote
+    model: PathBuf,
+    /// Rows with the columns of the model; - is standard input, and @parses-test comes with the
+    /// program
+    #[arg(value_name = "DATA")]
+    path: PathBuf,
+    /// The query, by its identifier; queries without identifiers are counted from 1
+    #[arg(long = "query", value_name = "ID")]
+    id: String,
+    /// Explain this row alone [default with --versus: the first of all others]
+    #[arg(long, value_name = "ROW", value_parser = at_least_one)]
+    row: Option<usize>,
+    /// Hold the score against that of this row, not against the mean of the query
+    #[arg(long, value_name = "ROW", value_parser = at_least_one)]
+    versus: Option<usize>,
+    /// Show the N largest contributions of a row [default: 5, and all with --row or --versus]
+    #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "json")]
+    top: Option<usize>,
+    /// Manifest of the corpus that has the rows [default: the one beside DATA, if there is one]
+    #[arg(long, value_name = "MANIFEST")]
+    corpus: Option<PathBuf>,
+    #[command(flatten)]
+    data: DataArgs,
+    /// Write a page with diagrams, one file for any browser
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Print one JSON document
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &ExplainArgs, console: Console) -> Result<()> {
+    check_one_stdin(&[Some(&args.model), Some(&args.path)])?;
+    if args.row.is_some() && args.row == args.versus {
+        return Err(usage("--row and --versus name the same row: expected two"));
+    }
+    let page = args.html.as_deref().map(OutputFile::create).transpose()?;
+    let model = Model::read(&args.model)?;
+    let loaded = args.data.read_for(&model, &args.path, true, console)?;
+    let data = &loaded.dataset;
+    let query = query(data, &args.id, &args.path)?;
+    let number = |row: &Option<usize>| row.map(|row| row_of(data, query, row)).transpose();
+    let (row, versus) = (number(&args.row)?, number(&args.versus)?);
+    let against = versus.map_or(Against::Mean, Against::Row);
+    let explained = model.explain(data, query, against);
+    let explained = explained.with_context(|| args.path.display().to_string())?;
+    let sentence = sentence(args, data, query, console)?;
+    let report = Report::new(&model, data, &args.path, &explained, row, sentence);
+    if let Some(page) = page {
+        page.write(|writer| writer.write_all(report.page().as_bytes()))?;
+    }
+    let alone = args.row.is_some() || args.versus.is_some();
+    let top = args.top.unwrap_or(if alone { usize::MAX } else { SHOWN });
+    print_report(args.json, &report, || report.text(top))
+}
+
+/// The query with an identifier, or with a number from 1 where queries have none.
+fn query(data: &Dataset<'_>, id: &str, path: &Path) -> Result<usize> {
+    let queries = data.queries();
+    let count = queries.len();
+    let Some(ids) = queries.ids() else {
+        let position = id
+            .parse()
+            .ok()
+            .and_then(|number: usize| number.checked_sub(1));
+        return position.filter(|position| *position < count).with_context(|| {
+            let path = path.display();
+            format!("{path}: queries have no identifiers: expected a number from 1 to {count} as --query, found {id:?}")
+        });
+    };
+    ids.iter().position(|own| own == id).with_context(|| {
+        let mut near: Vec<&str> = ids.iter().collect();
+        near.sort_by_cached_key(|own| edits(own, id));
+        near.truncate(3);
+        let near: Vec<String> = near.into_iter().map(printable).collect();
+        let (path, count) = (path.display(), counted(count, "query"));
+        format!(
+            "{path}: none of the {count} is called {id:?}; near it are {}",
+            near.join(", ")
+        )
+    })
+}
+
+/// Letters to insert, to delete or to replace to make one text of another.
+fn edits(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (number, letter) in from.chars().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], number + 1);
+        for (place, other) in to.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != *other);
+            diagonal = row[place + 1];
+            row[place + 1] = replaced.min(diagonal + 1).min(row[place] + 1);
+        }
+    }
+    row[to.len()]
+}
+
+/// The row of the data set that is the `number`th of the file, from 1: one of the query.
+fn row_of(data: &Dataset<'_>, query: usize, number: usize) -> Result<usize> {
+    let position = match data.input_rows() {
+        Some(inputs) => inputs
+            .iter()
+            .position(|&input| input as usize + 1 == number),
+        None => (number <= data.rows()).then(|| number - 1),
+    };
+    let queries = data.queries();
+    let rows = queries.range(query);
+    if let Some(position) = position.filter(|position| rows.contains(position)) {
+        return Ok(position);
+    }
+    let numbers: Vec<usize> = rows.map(|row| number_of(data, row)).collect();
+    let (first, last) = (numbers[0], numbers[numbers.len() - 1]);
+    let numbers = if first + numbers.len() == last + 1 {
+        format!("{first} to {last}")
+    } else {
+        let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+        numbers.join(", ")
+    };
+    let name = name_of(data, query);
+    let found = match position {
+        Some(position) => format!("is of query {}", name_of(data, queries.of_row(position))),
+        None => format!("is none of the {} rows", data.rows()),
+    };
+    bail!("row {number} {found}: expected a row of query {name}, which has {numbers}");
+}
+
+/// The number of a row in the file, from 1.
+fn number_of(data: &Dataset<'_>, row: usize) -> usize {
+    1 + data.input_rows().map_or(row, |inputs| inputs[row] as usize)
+}
+
+/// The identifier of a query, or its number from 1.
+fn name_of(data: &Dataset<'_>, query: usize) -> String {
+    let id = data.queries().id(query);
+    id.map_or_else(|| (query + 1).to_string(), str::to_owned)
+}
+
+/// The sentence of the query, if the data are of a corpus.
+fn sentence(
+    args: &ExplainArgs,
+    data: &Dataset<'_>,
+    query: usize,
+    console: Console,
+) -> Result<QuerySentence> {
+    let rows = data.queries().range(query);
+    let numbers = number_of(data, rows.start) - 1..number_of(data, rows.end - 1);
+    let found = |behind: &Behind| behind.query(&name_of(data, query), numbers.clone());
+    if let Some(manifest) = &args.corpus {
+        let behind = Behind::read(manifest)?;
+        if !behind.lists(&args.path) {
+            let (manifest, path) = (manifest.display(), args.path.display());
+            bail!("{manifest}: the corpus has no data file called {path}");
+        }
+        return Ok(found(&behind));
+    }
+    let Some(manifest) = Behind::manifest_of(&args.path) else {
+        return Ok(QuerySentence::default());
+    };
+    match Behind::read(&manifest) {
+        Ok(behind) if behind.lists(&args.path) => Ok(found(&behind)),
+        Ok(_) => Ok(QuerySentence::default()),
+        Err(error) => {
+            console.warn(format_args!("the sentences are left out: {error}"));
+            Ok(QuerySentence::default())
+        }
+    }
+}
+
+/// The order of a query, in the schema `rankrls.explanation/1`.
+#[derive(Debug, Serialize)]
+struct Report {
+    schema: &'static str,
+    query: String,
+    rows_of_query: usize,
+    /// The score that scores are held against.
+    reference: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sentence: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dependencies: Option<String>,
+    /// The row that scores are held against; null: the mean.
+    versus: Option<Ranked>,
+    rows: Vec<Ranked>,
+    #[serde(skip)]
+    file: String,
+}
+
+#[derive(Debug, Serialize)]
+struct Ranked {
+    rank: usize,
+    row: usize,
+    label: f64,
+    score: f64,
+    difference: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parse: Option<String>,
+    contributions: Vec<Part>,
+}
+
+#[derive(Debug, Serialize)]
+struct Part {
+    feature: u64,
+    name: Option<String>,
+    weight: f64,
+    value: f64,
+    reference: f64,
+    contribution: f64,
+}
+
+impl Report {
+    fn new(
+        model: &Model,
+        data: &Dataset<'_>,
+        path: &Path,
+        explained: &Explanation,
+        only: Option<usize>,
+        sentence: QuerySentence,
+    ) -> Self {
+        let first = data.queries().range(explained.query).start;
+        let part = |part: &Contribution| {
+            let feature = &model.features()[part.position];
+            let name = feature.name.clone();
+            Part {
+                feature: model.index_base().written(feature.feature),
+                name: name.filter(|name| !name.is_empty()),
+                weight: feature.weight,
+                value: part.value,
+                reference: part.reference,
+                contribution: part.contribution,
+            }
+        };
+        let row = |(rank, row): (usize, &ExplainedRow)| Ranked {
+            rank: rank + 1,
+            row: number_of(data, row.row),
+            label: row.label,
+            score: row.score,
+            difference: row.difference,
+            parse: sentence.parses.get(row.row - first).cloned(),
+            contributions: row.contributions.iter().map(part).collect(),
+        };
+        let against = |row: &Ranked| match explained.against {
+            Against::Mean => false,
+            Against::Row(other) => row.row == number_of(data, other),
+        };
+        let rows = explained.rows.iter().enumerate().map(row);
+        let (versus, mut rows): (Vec<Ranked>, Vec<Ranked>) = rows.partition(against);
+        let versus = versus.into_iter().next();
+        match only {
+            Some(only) => rows.retain(|row| row.row == number_of(data, only)),
+            None if versus.is_some() => rows.truncate(1),
+            None => {}
+        }
+        Self {
+            schema: "rankrls.explanation/1",
+            query: name_of(data, explained.query),
+            rows_of_query: explained.rows.len(),
+            reference: explained.reference,
+            sentence: sentence.text,
+            dependencies: sentence.dependencies,
+            versus,
+            rows,
+            file: path.display().to_string(),
+        }
+    }
+
+    fn title(&self) -> String {
+        format!(
+            "Query {} of {}",
+            printable(&self.query),
+            printable(&self.file)
+        )
+    }
+
+    /// What scores are held against.
+    fn against(&self) -> String {
+        let score = number(self.reference);
+        match &self.versus {
+            Some(row) => format!(
+                "row {}, which is {} with score {score}",
+                row.row,
+                rank(row.rank)
+            ),
+            None => format!(
+                "the mean score of its {}, {score}",
+                counted(self.rows_of_query, "row")
+            ),
+        }
+    }
+
+    fn text(&self, top: usize) -> String {
+        let mut text = format!("{}, against {}\n", self.title(), self.against());
+        if let Some(sentence) = &self.sentence {
+            let _ = writeln!(text, "sentence: {}", printable(sentence));
+        }
+        if let Some(dependencies) = &self.dependencies {
+            let _ = writeln!(text, "treebank: {}", printable(dependencies));
+        }
+        for row in self.versus.iter().filter(|row| row.parse.is_some()) {
+            let _ = write!(text, "\nagainst {}", row.heading());
+        }
+        for row in &self.rows {
+            let _ = write!(
+                text,
+                "\n{}{}",
+                row.heading(),
+                row.table(top, self.versus.is_some())
+            );
+        }
+        text
+    }
+
+    fn page(&self) -> String {
+        let title = self.title();
+        let mut body = format!("<main>\n<h1>{}</h1>\n", escaped(&title));
+        let _ = writeln!(body, "<p>Scores against {}.</p>", escaped(&self.against()));
+        for (what, text) in [
+            ("Sentence", &self.sentence),
+            ("Treebank", &self.dependencies),
+        ] {
+            if let Some(text) = text {
+                let _ = writeln!(body, "<p>{what}: {}</p>", escaped(text));
+            }
+        }
+        let all = self.versus.iter().chain(&self.rows);
+        let parses = all.clone().any(|row| row.parse.is_some());
+        let mut titles: Vec<&str> = vec!["rank", "row", "label", "score", "difference"];
+        titles.extend(parses.then_some("parse"));
+        let cells = |row: &Ranked| {
+            let numbers = [
+                format_exact(row.label),
+                number(row.score),
+                signed(row.difference),
+            ];
+            let mut cells = vec![row.rank.to_string(), row.row.to_string()];
+            cells.extend(numbers);
+            cells.extend(parses.then(|| row.parse.clone().unwrap_or_default()));
+            cells
+        };
+        let rows = Rows {
+            titles: titles.into_iter().map(str::to_owned).collect(),
+            rows: all.map(cells).collect(),
+        };
+        body += &page::table("", &rows, |_| "<tr>");
+        for row in &self.rows {
+            let figure = row.figure().to_html_fragment();
+            let heading = format!("{}: row {}", rank(row.rank), row.row);
+            let _ = writeln!(
+                body,
+                "<section>\n<h2>{}</h2>\n{figure}</section>",
+                escaped(&heading)
+            );
+        }
+        let _ = writeln!(body, "{}</main>", page::origin());
+        html_page(&title, page::STYLE, &body)
+    }
+}
+
+/// A place in a ranking.
+fn rank(rank: usize) -> String {
+    format!("number {rank}")
+}
+
+/// A number with its sign.
+fn signed(value: f64) -> String {
+    let sign = if value > 0.0 { "+" } else { "" };
+    format!("{sign}{}", number(value))
+}
+
+impl Ranked {
+    fn heading(&self) -> String {
+        let (label, score) = (format_exact(self.label), number(self.score));
+        let mut text = format!(
+            "{}: row {}, label {label}, score {score}, difference {}\n",
+            rank(self.rank),
+            self.row,
+            signed(self.difference)
+        );
+        if let Some(parse) = &self.parse {
+            let _ = writeln!(text, "parse: {}", printable(parse));
+        }
+        text
+    }
+
+    /// The `top` largest contributions and the sum of all others.
+    fn table(&self, top: usize, versus: bool) -> String {
+        if self.contributions.is_empty() {
+            return "no feature makes a difference\n".to_owned();
+        }
+        let named = self.contributions.iter().any(|part| part.name.is_some());
+        let reference = if versus { "there" } else { "mean" };
+        let mut header = vec!["contribution", "value", reference, "weight", "feature"];
+        header.extend(named.then_some("name"));
+        let mut table = table(&header);
+        let shown = top.min(self.contributions.len());
+        for part in &self.contributions[..shown] {
+            let mut cells = vec![
+                signed(part.contribution),
+                format_exact(part.value),
+                number(part.reference),
+                number(part.weight),
+                part.feature.to_string(),
+            ];
+            cells.extend(named.then(|| printable(part.name.as_deref().unwrap_or_default())));
+            table.add_row(cells);
+        }
+        let others = &self.contributions[shown..];
+        let mut text = format!("{}\n", table.trim_fmt());
+        if !others.is_empty() {
+            let sum: f64 = others.iter().map(|part| part.contribution).sum();
+            let features = counted(others.len(), "feature");
+            let _ = writeln!(text, "{} by {features} more", signed(sum));
+        }
+        text
+    }
+
+    fn figure(&self) -> Figure {
+        let bar = |part: &Part| {
+            let name = part.name.clone();
+            let name = name.unwrap_or_else(|| format!("feature {}", part.feature));
+            Bar::new(name, Some(part.contribution))
+        };
+        let shown = self.contributions.len().min(BARS);
+        let (shown, others) = self.contributions.split_at(shown);
+        let mut bars: Vec<Bar> = shown.iter().map(bar).collect();
+        if !others.is_empty() {
+            let sum = others.iter().map(|part| part.contribution).sum();
+            bars.push(Bar::new(format!("{} more", others.len()), Some(sum)));
+        }
+        let plot = bars
+            .into_iter()
+            .fold(BarPlot::new("contribution"), BarPlot::bar);
+        Figure::new("").bars(plot)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::edits;
+
+    #[test]
+    fn edits_are_counted() {
+        for (from, to, expected) in [
+            ("", "", 0),
+            ("q17", "q17", 0),
+            ("q17", "q7", 1),
+            ("", "abc", 3),
+            ("kitten", "sitting", 3),
+        ] {
+            assert_eq!(edits(from, to), expected);
+            assert_eq!(edits(to, from), expected);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! Explanations of an order add up to it.
+
+use proptest::prelude::*;
+use rankrls::model::{Against, ExplainError};
+use rankrls::ridge::Kernel;
+use rankrls::{Dataset, GreedyRankRls, Model, RankRls, Scale};
+
+use crate::oracle::problems::problems;
+
+fn check(model: &Model, data: &Dataset<'_>, query: usize, against: Against) {
+    let scores = model.scores(data);
+    let rows = data.queries().range(query);
+    let explained = model.explain(data, query, against).unwrap();
+    let expected = match against {
+        Against::Mean => scores[rows.clone()].iter().sum::<f64>() / rows.len() as f64,
+        Against::Row(row) => scores[row],
+    };
+    assert_eq!(explained.reference, expected);
+    let mut listed: Vec<usize> = explained.rows.iter().map(|row| row.row).collect();
+    listed.sort_unstable();
+    assert_eq!(listed, rows.collect::<Vec<_>>());
+    for pair in explained.rows.windows(2) {
+        let (a, b) = (&pair[0], &pair[1]);
+        assert!(a.score > b.score || (a.score == b.score && a.row < b.row));
+    }
+    for row in &explained.rows {
+        assert_eq!(row.score.to_bits(), scores[row.row].to_bits());
+        assert_eq!(row.label, data.labels()[row.row]);
+        let parts = row.contributions.iter();
+        let sum: f64 = parts.clone().map(|part| part.contribution).sum();
+        // Terms whose rounding is in the scores.
+        let size = |value: f64, position: usize| (value * model.features()[position].weight).abs();
+        let sizes = parts
+            .clone()
+            .map(|part| size(part.value, part.position).max(size(part.reference, part.position)));
+        let size = sizes.sum::<f64>() + row.score.abs() + explained.reference.abs();
+        assert!(
+            (sum - row.difference).abs() <= 1e-13 * size,
+            "{sum} {}",
+            row.difference
+        );
+        for part in parts {
+            let weight = model.features()[part.position].weight;
+            assert_eq!(part.contribution, weight * (part.value - part.reference));
+        }
+        let magnitudes: Vec<f64> = row
+            .contributions
+            .iter()
+            .map(|part| part.contribution.abs())
+            .collect();
+        assert!(
+            magnitudes
+                .windows(2)
+                .all(|pair| pair[0] >= pair[1] && pair[1] > 0.0)
+        );
+    }
+    if let Against::Row(row) = against {
+        let own = explained
+            .rows
+            .iter()
+            .find(|explained| explained.row == row)
+            .unwrap();
+        assert!(own.contributions.is_empty() && own.difference == 0.0);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn contributions_add_up_to_differences_of_scores(
+        problem in problems(prop::collection::vec(1..6_usize, 2..6), 1..9), exponent in -4i32..5,
+    ) {
+        let (data, lambda) = (problem.dataset(), 2f64.powi(exponent));
+        let selected = GreedyRankRls::params(4).lambda(lambda).unwrap().scale(Scale::Sd).fit(&data);
+        let trained = RankRls::params().lambda(lambda).unwrap().without_holdout().fit(&data);
+        let models = [selected.map(|found| found.model().clone()).ok(), trained.map(|found| found.model().clone()).ok()];
+        for model in models.iter().flatten() {
+            for query in 0..data.queries().len() {
+                check(model, &data, query, Against::Mean);
+                for row in data.queries().range(query) {
+                    check(model, &data, query, Against::Row(row));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn orders_that_cannot_be_explained_are_refused() {
+    let x = ndarray::arr2(&[
+        [1.0, 0.0, 0.0],
+        [0.0, 1.0, 0.0],
+        [2.0, 0.0, 0.0],
+        [0.0, 3.0, 0.0],
+    ]);
+    let labels = [1.0, 0.0, 2.0, 0.0];
+    let data = Dataset::new(&x, &labels, &["a", "a", "b", "b"]).unwrap();
+    let kernel = RankRls::params()
+        .kernel(Kernel::gaussian(0.1).unwrap())
+        .fit(&data)
+        .unwrap();
+    let error = kernel.model().explain(&data, 0, Against::Mean).unwrap_err();
+    assert_eq!(error, ExplainError::Kernel);
+    let fitted = GreedyRankRls::params(1).fit(&data).unwrap();
+    let model = fitted.model();
+    let error = model.explain(&data, 2, Against::Mean).unwrap_err();
+    assert_eq!(error.to_string(), "there is no query 2 among 2");
+    let error = model.explain(&data, 1, Against::Row(0)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "row 0 is not of query 1, which has rows 2 to 3"
+    );
+    let others = ndarray::arr2(&[
+        [0.0, 0.0, 1.0],
+        [0.0, 0.0, 2.0],
+        [0.0, 0.0, 1.0],
+        [0.0, 0.0, 3.0],
+    ]);
+    let others = Dataset::new(&others, &labels, &["a", "a", "b", "b"]).unwrap();
+    let error = model.explain(&others, 0, Against::Mean).unwrap_err();
+    assert_eq!(error, ExplainError::NoFeature { features: 1 });
+}
