@@ -39,6 +39,8 @@ usage: cargo xtask TASK
   report [PROGRAM]         open the report of `rankrls compare` in Chromium
   interop [PROGRAM]        hold files against scikit-learn, SciPy and LightGBM
   python [PROGRAM]         build the wheel of python/, test it, and run its examples
+  rankers [DATA [OPTION...]]
+                           run python/examples/rankers.py; without DATA, make the pages of docs/rankers again
   scaling FILE K LAMBDA STRATEGY...
                            measure one data file as docs/strategies.md does";
 
@@ -87,6 +89,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["interop", program] => ci::interop(program.as_ref()),
         ["python"] => python::check(&built()?),
         ["python", program] => python::check(program.as_ref()),
+        ["rankers", rest @ ..] => python::rankers(rest),
         ["scaling", file, k, lambda, strategies @ ..] if !strategies.is_empty() => {
             commands::in_release(&[&["measure-file", *file, *k, *lambda], strategies].concat())
         }

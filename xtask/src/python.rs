@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 
-use crate::commands::{command, environment, root, run, target};
+use crate::commands::{command, corpora, environment, output, root, run, target};
+use crate::page::fill;
 
 /// Most bytes of the wheel.
 const LARGEST: u64 = 8 << 20;
@@ -91,6 +92,55 @@ pub(crate) fn wheel(python: &Path) -> Result<PathBuf> {
     println!("{}: {size} bytes", wheel.display());
     ensure!(size <= LARGEST, "the wheel is larger than {LARGEST} bytes");
     Ok(wheel)
+}
+
+/// Runs `python/examples/rankers.py`. Without arguments it makes the pages of `docs/rankers` again,
+/// and fills the tables of `docs/rankers.md`.
+pub(crate) fn rankers(arguments: &[&str]) -> Result<()> {
+    let python = environment("python", &root().join("python/tests/requirements.txt"))?;
+    install(&python, &wheel(&python)?)?;
+    let script = || command(&python, &["python/examples/rankers.py"]);
+    if !arguments.is_empty() {
+        return run(script().args(arguments));
+    }
+    let made = target().join("rankers");
+    fs::create_dir_all(&made)?;
+    let page = |name: &str, data: &str, arguments: &str, files: &[&Path]| {
+        let mut rankers = script();
+        rankers.args(files).args(arguments.split(' '));
+        let title = format!("Rankers on selected columns of {data}");
+        rankers.args(["--title", &title, "--output"]);
+        let tables = output(rankers.arg(made.join(name)))?;
+        let file = format!("{name}.html");
+        fs::copy(made.join(&file), root().join("docs/rankers").join(file))?;
+        let begin = format!("<!-- rankers {name} -->");
+        fill(
+            "docs/rankers.md",
+            &begin,
+            "<!-- end -->",
+            &[tables.trim_end().to_owned()],
+        )
+    };
+    let parses = ["link-parses.svm.zst", "link-parses-test.svm.zst"];
+    let parses = parses.map(|file| root().join("corpora").join(file));
+    page(
+        "link-parses",
+        "link-parses",
+        "-k 10,20,50,100 --relevant-from 0.75 --trees 50",
+        &[&parses[0], Path::new("--test"), &parses[1]],
+    )?;
+    match corpora() {
+        Some(folder) => page(
+            "letor",
+            "MQ2008, fold 3",
+            "-k 1,2,5,10,20",
+            &[&folder.join("letor-mq2008-fold3")],
+        ),
+        None => {
+            eprintln!("RANKRLS_CORPORA names no folder: docs/rankers/letor.html stays as it is");
+            Ok(())
+        }
+    }
 }
 
 /// Installs `wheel` in place of another of the same version.
