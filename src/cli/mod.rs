@@ -15,6 +15,7 @@ mod predict;
 mod report;
 mod select;
 mod train;
+mod transfer;
 mod tune;
 
 use std::fs;

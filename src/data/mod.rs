@@ -22,6 +22,7 @@ mod ranker;
 pub mod sample;
 mod sidecar;
 mod subset;
+mod transfer;
 mod transpose;
 
 use arrays::columns_of_rows;
@@ -38,6 +39,7 @@ pub(crate) use queries::GIVE_QUERIES;
 pub use queries::Queries;
 pub use ranker::{Ranker, write_query_sizes};
 pub use rankrls_files::{CompleteOutput, Output, Strings};
+pub use transfer::{Joined, OtherRanker, name_map};
 
 pub mod read {
     //! Readers of ranking data: svmlight / LETOR text, RLScore's triplets and SciPy's matrices.
@@ -236,6 +238,10 @@ pub struct Dataset<'a> {
     input_rows: Option<Vec<u32>>,
     /// Scores of a teacher, `m`.
     teacher: Option<Vec<f64>>,
+    /// Scores that are fitted to already, `m`, and whose they are.
+    offset: Option<(Vec<f64>, OtherRanker)>,
+    /// Whose scores the last column is, where it is one of scores.
+    score_feature: Option<OtherRanker>,
 }
 
 impl Columns<'_> {
@@ -293,6 +299,8 @@ impl<'a> Dataset<'a> {
             index_base: IndexBase::default(),
             input_rows: None,
             teacher: None,
+            offset: None,
+            score_feature: None,
         };
         dataset.check_numbers()?;
         Ok(dataset)
@@ -425,6 +433,8 @@ impl<'a> Dataset<'a> {
             index_base: self.index_base,
             input_rows: self.input_rows.clone(),
             teacher: None,
+            offset: self.offset.clone(),
+            score_feature: self.score_feature.clone(),
         }
     }
 

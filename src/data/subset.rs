@@ -36,6 +36,9 @@ impl Dataset<'_> {
         dataset.index_base = self.index_base;
         dataset.names.clone_from(&self.names);
         dataset.teacher = self.teacher().map(stays);
+        let offset = self.offset.as_ref();
+        dataset.offset = offset.map(|(scores, ranker)| (stays(scores), ranker.clone()));
+        dataset.score_feature.clone_from(&self.score_feature);
         Ok(dataset)
     }
 
@@ -80,6 +83,7 @@ impl Dataset<'_> {
         let same = features.iter().map(|&feature| (feature, feature));
         let mut kept = self.gather(same, self.width)?;
         kept.names.clone_from(&self.names);
+        kept.score_feature.clone_from(&self.score_feature);
         Ok(kept)
     }
 
@@ -125,6 +129,7 @@ impl Dataset<'_> {
         let mut dataset = Dataset::assemble(columns, labels, self.queries.clone())?;
         dataset.index_base = self.index_base;
         dataset.input_rows.clone_from(&self.input_rows);
+        dataset.offset.clone_from(&self.offset);
         Ok(dataset)
     }
 }

@@ -27,4 +27,5 @@ mod signals;
 mod support;
 mod table;
 mod train;
+mod transfer;
 mod tune;

@@ -13,4 +13,5 @@ mod resume;
 mod ridge;
 mod sample;
 mod strategies;
+mod transfer;
 mod tune;
