@@ -94,7 +94,8 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let view = x.view()?;
         let (scores, ended) = job::run(py, threads, None, |_| {
-            Dataset::unlabelled(view).map(|data| self.0.scores(&data))
+            let data = Dataset::unlabelled(view)?;
+            self.0.check_columns(&data).map(|()| self.0.scores(&data))
         })?;
         match (scores, ended) {
             (_, Some(error)) => Err(error),
@@ -124,10 +125,10 @@ impl Model {
         path.map(|step| (step.lqo_error, step.lqo_cindex)).collect()
     }
 
-    /// Columns of the training data.
+    /// Columns of the training data, without one of scores.
     #[getter]
     fn columns(&self) -> usize {
-        self.0.data().columns
+        self.0.columns_to_read()
     }
 
     /// Which pairs were to be ordered.

@@ -129,7 +129,7 @@ impl DataArgs {
         let names = || model.column_names();
         let options = self
             .options(0)
-            .width(model.data().columns)
+            .width(model.columns_to_read())
             .columns(self.by_name(path).then(names))
             .unlabelled(unlabelled)
             .zero_based(self.zero_based || model.index_base() == IndexBase::Zero);
@@ -196,6 +196,22 @@ impl TrainingData {
     }
 }
 
+impl TrainingData {
+    /// The other corpus at `path`, to be trained on beside `train`: with columns of its own where its
+    /// features have names, else with those of `train`.
+    pub(crate) fn source(
+        &self,
+        path: &Path,
+        names: Option<&PathBuf>,
+        train: &Dataset<'_>,
+        console: Console,
+    ) -> Result<Dataset<'static>> {
+        // Files of queries are those of the training and the test data.
+        let options = self.read.options_of(usize::MAX, train.memory());
+        read_named(options, names, path, console)
+    }
+}
+
 /// A teacher from elsewhere.
 #[derive(Debug, Default, Args)]
 pub(crate) struct TeacherArgs {
@@ -244,7 +260,17 @@ pub(crate) fn scores_of(
     path: &Path,
     budget: Option<u64>,
 ) -> Result<Vec<f64>> {
-    let scores = read_scores(path, budget)?;
+    in_row_order(dataset, name, path, read_scores(path, budget)?)
+}
+
+/// `scores` of the file at `path`, one for each row in the order of the input, in the order of
+/// `dataset`.
+pub(crate) fn in_row_order(
+    dataset: &Dataset<'_>,
+    name: impl Display,
+    path: &Path,
+    scores: Vec<f64>,
+) -> Result<Vec<f64>> {
     let (rows, found) = (dataset.rows(), scores.len());
     if rows != found {
         let path = path.display();

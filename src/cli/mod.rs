@@ -17,6 +17,7 @@ mod predict;
 mod report;
 mod select;
 mod train;
+mod transfer;
 mod tune;
 
 use std::fs;

@@ -16,6 +16,7 @@ use super::data::{Sizes, TestSizes};
 use super::output::{
     Object, by_name, format_exact, mean_and_error, measure, number, or_dash, printable, table,
 };
+use super::transfer::TransferReport;
 
 /// A selection, in the schema `rankrls.selection/1`.
 #[derive(Debug, Serialize)]
@@ -51,6 +52,8 @@ pub(crate) struct SelectionReport<'a> {
     seed: Option<u64>,
     #[serde(skip)]
     held_out: Option<GlobalHoldout>,
+    #[serde(flatten)]
+    pub(crate) transfer: TransferReport,
     data: Sizes,
     steps: Vec<PathRow<'a>>,
     weights: &'a [f64],
@@ -206,7 +209,7 @@ impl<'a> SelectionReport<'a> {
         let row = |(number, (step, &weight)): (usize, (&'a rankrls::Step, &f64))| PathRow {
             step: number + 1,
             feature: dataset.index_base().written(step.feature),
-            name: dataset.names().and_then(|names| names.of(step.feature)),
+            name: dataset.name_of(step.feature),
             weight,
             lqo_error: step.lqo_error,
             lqo_cindex: step.lqo_cindex,
@@ -249,6 +252,7 @@ impl<'a> SelectionReport<'a> {
                 .map(|sampler| sampler.seed)
                 .or(selection.holdout.and_then(GlobalHoldout::seed)),
             held_out: selection.holdout,
+            transfer: TransferReport::default(),
             data,
             steps: steps.enumerate().map(row).collect(),
             weights: &selection.weights,
@@ -293,6 +297,7 @@ impl<'a> SelectionReport<'a> {
         if let Some(densities) = self.densities_at {
             let _ = write!(text, "\ndensities at the values of {}", densities.text());
         }
+        text += &self.transfer.text();
         let (load, select) = (self.load_seconds, self.select_seconds);
         let heading = self
             .data

@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args};
 use indicatif::ProgressBar;
 use rankrls::checkpoint::Checkpointer;
+use rankrls::data::read::Loaded;
 use rankrls::greedy::{
     Ending, GlobalHoldout, Observer, Plan, Selection, SelectionOptions, State, Step, TargetOptions,
     resume_among,
@@ -26,6 +27,7 @@ use super::data::{
 use super::output::{OutputFile, PlotArgs, PlotFile, format_exact, print_report, test_panels};
 use super::plan::PlanReport;
 use super::report::{LambdaChoice, SelectionReport, judged_by};
+use super::transfer::{TransferArgs, TransferReport};
 use super::tune;
 
 /// Select features by leave-query-out error
@@ -45,6 +47,7 @@ Examples:
   rankrls select train.svm -k 20 --lambda 16 --objective global --holdout folds:4
   rankrls select @parses -k 50 --lambda 16 --strategy distil --labels sqrt-sd
   rankrls select train.svm -k 50 --lambda 16 --checkpoint run.checkpoint --resume
+  rankrls select train.svm -k 50 --lambda 16 --score-feature other.json
   rankrls select train.svm -k 80 --extend model.json -o larger.json
   rankrls select train.svm -k 50 --lambda 16 --plot path.svg
   rankrls select train.svm -k 50 --lambda 16 --dry-run")]
@@ -85,6 +88,8 @@ pub(crate) struct SelectArgs {
     #[command(flatten)]
     teacher: TeacherArgs,
     #[command(flatten)]
+    transfer: TransferArgs,
+    #[command(flatten)]
     data: TrainingData,
     /// With --strategy fs-ed, compare densities at the values of this data [default: the training
     /// data]
@@ -120,18 +125,20 @@ pub(crate) fn run(args: &SelectArgs, given: &ArgMatches, console: Console) -> Re
         if args.lambda.is_none() {
             console.tell("lambda: auto; no selections are made to choose it in a dry run\n");
         }
-        return args.plan(&args.read(console)?);
+        return args.plan(&args.read(console)?.0);
     }
     args.checkpoint.check()?;
     let extended = args.extended()?;
     let output = args.output.as_deref().map(OutputFile::create).transpose()?;
     let plot = args.plot.create()?;
     let interrupt = Interrupt::install(console)?;
+    let (input, transfer) = args.read(console)?;
     let job = Job {
         args,
         given,
         console,
-        input: args.read(console)?,
+        input,
+        transfer,
         interrupt,
     };
     job.run(extended, output, plot)
@@ -140,16 +147,19 @@ pub(crate) fn run(args: &SelectArgs, given: &ArgMatches, console: Console) -> Re
 impl SelectArgs {
     /// Refuses mistakes that the parser cannot see.
     fn check(&self) -> Result<()> {
-        let inputs = [
+        let mut inputs = vec![
             Some(&self.data.path),
             self.data.names.as_ref(),
             self.validation.as_ref(),
             self.test.as_ref(),
             self.teacher.teacher.as_ref(),
         ];
+        inputs.extend(self.transfer.inputs());
         check_one_stdin(&inputs)?;
         let others = [&self.validation, &self.test].into_iter().flatten();
-        self.data.read.check(1 + others.count())?;
+        let data = 1 + others.count();
+        self.data.read.check(data)?;
+        self.transfer.check(data)?;
         let strategies = [self.selection.options.strategy];
         let measured = self.test.is_some();
         self.selection.check(&strategies, &self.rules, measured)?;
@@ -161,9 +171,35 @@ impl SelectArgs {
                 "--validation goes with --strategy fs-ed; rankrls tune judges models by it",
             ));
         }
+        self.check_transfer()?;
+        if self.validation.is_some() && self.transfer.given().is_some() {
+            return Err(args::usage(
+                "--validation does not go with an offset, a score feature or a source: their columns are others",
+            ));
+        }
         if self.extend.is_none() {
             let target = &self.selection.options.target;
             self.teacher.check(target, &strategies)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses choices that scores or rows of another corpus do not go with.
+    fn check_transfer(&self) -> Result<()> {
+        let Some(option) = self.transfer.given() else {
+            return Ok(());
+        };
+        if self.objective == Objective::Global {
+            return Err(args::usage(format_args!(
+                "{option} goes with --objective query"
+            )));
+        }
+        let distils = self.options().strategy.is_some_and(StrategyKind::distils);
+        let open = self.lambda.is_none() && self.extend.is_none() && !distils;
+        if open && !self.dry_run {
+            return Err(args::usage(format_args!(
+                "{option} takes a number as --lambda: auto judges by folds of queries"
+            )));
         }
         Ok(())
     }
@@ -197,17 +233,41 @@ impl SelectArgs {
     }
 
     /// The data, with labels that the measures can be taken of.
-    fn read(&self, console: Console) -> Result<Input> {
+    fn read(&self, console: Console) -> Result<(Input, TransferReport)> {
         let others = [self.validation.as_ref(), self.test.as_ref()];
         let mut input = Input::read(&self.data, &self.teacher, others, console)?;
         if let Some(validation) = input.validation.take() {
             input.train = input.train.with_validation(validation.dataset);
         }
+        let mut report = TransferReport::default();
+        if self.transfer.given().is_some() {
+            let (test, counts) = input.test.map_or((None, [0, 0]), |test| {
+                (
+                    Some(test.dataset),
+                    [test.dropped_entries, test.dropped_columns],
+                )
+            });
+            let labels = self.selection.options.target.labels;
+            let transfer = &self.transfer;
+            let found = transfer.apply(input.train, test, &self.data, labels, console)?;
+            let [dropped_entries, dropped_columns] = counts;
+            input = Input {
+                train: found.train,
+                test: found.test.map(|dataset| Loaded {
+                    dataset,
+                    dropped_entries,
+                    dropped_columns,
+                }),
+                validation: None,
+                seconds: input.seconds,
+            };
+            report = found.report;
+        }
         if let (Some(test), Some(path)) = (&input.test, &self.test) {
             data::check_labels(&self.metrics.0, test, path, &self.rules.rules())?;
             self.rules.warn(&self.metrics.0, console);
         }
-        Ok(input)
+        Ok((input, report))
     }
 
     /// The path of the model to go on from, if there is one.
@@ -216,7 +276,8 @@ impl SelectArgs {
             return Ok(None);
         };
         let model = Model::read(path)?;
-        let features = model.features().len();
+        let first = usize::from(model.score_feature().is_some());
+        let features = model.features().len() - first;
         if features >= self.k {
             bail!(
                 "{} has {features} features: expected more than that as -k, found {}",
@@ -258,6 +319,7 @@ struct Job<'a> {
     given: &'a ArgMatches,
     console: Console,
     input: Input,
+    transfer: TransferReport,
     interrupt: Interrupt,
 }
 
@@ -314,6 +376,7 @@ impl Job<'_> {
         report.test_seconds = watch.test.as_ref().map(|_| watch.test_seconds);
         report.peak_rss_bytes = memory::peak();
         report.lambda_choice = choice;
+        report.transfer = self.transfer.clone();
         print_report(args.json, &report, || report.text())?;
         // Results are printed even if they could not be saved.
         saved?;
@@ -387,10 +450,11 @@ impl Job<'_> {
         let queries = self.input.train.queries();
         let is_global = selection.objective == Objective::Global;
         if !is_global {
-            warn_of_few_queries(queries.len(), self.console);
+            warn_of_few_queries(queries.targets(), self.console);
         }
         warn_of_lost_digits(selection.condition, Condition::Estimate, self.console);
-        let (taken, asked) = (selection.steps.len(), self.args.k);
+        let first = usize::from(self.input.train.score_feature().is_some());
+        let (taken, asked) = (selection.steps.len() - first, self.args.k);
         match selection.ending {
             Ending::Complete => {}
             Ending::Exhausted => self.console.warn(format_args!(

@@ -29,6 +29,7 @@ use super::data::{Sizes, TrainingData, check_one_stdin, in_input_order, warn_of_
 use super::output::{
     self, OutputFile, PlotArgs, format_exact, number, or_blank, or_dash, print_report, table,
 };
+use super::transfer::{TransferArgs, TransferReport};
 
 /// Train RankRLS on all features, or on given ones, without selection
 ///
@@ -51,6 +52,8 @@ Examples:
   rankrls train train.svm --lambda 1 --holdout folds:3 --seed 7
   rankrls train train.svm --kernel gaussian --gamma 2^-9..2^-1:2 --plot surface.svg
   rankrls train train.svm --objective global --holdout lpo --measure cindex
+  rankrls train train.svm --offset other.json -o rest.json
+  rankrls train train.svm --source test.svm --source-weight 0.1
   rankrls train train.svm --objective pairs --pairs preferences.txt -o preferred.json")]
 pub(crate) struct TrainArgs {
     /// Ridge parameters above 0, separated by commas: numbers such as 0.25, powers such as 2^-3,
@@ -92,6 +95,8 @@ pub(crate) struct TrainArgs {
     /// Seed of random draws
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
+    #[command(flatten)]
+    transfer: TransferArgs,
     #[command(flatten)]
     data: TrainingData,
     /// Write the model to this file
@@ -273,6 +278,9 @@ pub(crate) fn run(args: &TrainArgs, console: Console) -> Result<ExitCode> {
     let plot = args.plot.create()?;
     let _interrupt = Interrupt::install(console)?;
     let (train, load_seconds) = args.data.train(console)?;
+    let given = &args.transfer;
+    let transferred = given.apply(train, None, &args.data, args.labels, console)?;
+    let train = transferred.train;
     let begin = Instant::now();
     let spinner = console.spinner("training".to_owned());
     let trained = args.train(&train, kernels);
@@ -292,7 +300,8 @@ pub(crate) fn run(args: &TrainArgs, console: Console) -> Result<ExitCode> {
         _ => Ok(()),
     };
     let drawn = plot.map_or(Ok(()), |file| file.write(args.figure(&trained.outcome)));
-    let report = args.report(&trained, load_seconds, train_seconds);
+    let mut report = args.report(&trained, load_seconds, train_seconds);
+    report.transfer = transferred.report;
     report.warn(console);
     print_report(args.json, &report, || report.text())?;
     // Results are printed even if they could not be saved.
@@ -360,6 +369,8 @@ struct Report {
     features: FeatureChoice,
     /// Features with a weight.
     weights: usize,
+    #[serde(flatten)]
+    transfer: TransferReport,
     data: Sizes,
     lqo_error: Option<f64>,
     lqo_cindex: Option<f64>,
@@ -416,15 +427,18 @@ impl TrainArgs {
             Some(BasisChoice::File(path)) => Some(path),
             _ => None,
         };
-        check_one_stdin(&[
+        let mut inputs = vec![
             Some(&self.data.path),
             self.data.names.as_ref(),
             self.features.as_ref(),
             self.objective.pairs.as_ref(),
             holdout,
             basis,
-        ])?;
+        ];
+        inputs.extend(self.transfer.inputs());
+        check_one_stdin(&inputs)?;
         self.data.read.check(1)?;
+        self.transfer.check(1)?;
         self.plot.check(self.output.as_deref())?;
         let kernels = self.kernel.kernels()?;
         let none = matches!(self.holdout, Some(HoldoutChoice::Nothing));
@@ -527,7 +541,7 @@ impl TrainArgs {
                 let name = path.display();
                 let (what, expected) = match preferences {
                     Some(count) => ("preference", count),
-                    None => ("row", data.rows()),
+                    None => ("row", data.queries().target_rows()),
                 };
                 if names.len() != expected {
                     let found = names.len();
@@ -541,7 +555,10 @@ impl TrainArgs {
                     );
                 }
                 let in_order: Vec<&str> = match (preferences, data.input_rows()) {
-                    (None, Some(rows)) => rows.iter().map(|&row| names[row as usize]).collect(),
+                    (None, Some(rows)) => {
+                        let rows = rows.iter().take(expected);
+                        rows.map(|&row| names[row as usize]).collect()
+                    }
                     _ => names,
                 };
                 let groups = Groups::of_rows(in_order).with_context(|| name.to_string())?;
@@ -577,7 +594,10 @@ impl TrainArgs {
         let (data, found, held) = match &self.features {
             None => (train, &candidates, train.memory()),
             Some(path) => {
-                let features = read_features(path, train.index_base(), train.width())?;
+                let mut features = read_features(path, train.index_base(), train.width())?;
+                if let Some(score) = train.score_feature().filter(|f| !features.contains(f)) {
+                    features.push(score);
+                }
                 restricted = train.features_subset(&features)?;
                 own = options.column_classes(&restricted);
                 if own.is_empty() && self.kernel.kernel == KernelKind::Linear {
@@ -652,6 +672,7 @@ impl TrainArgs {
             scale: self.weight.scale,
             features: self.choice(),
             weights: trained.weights,
+            transfer: TransferReport::default(),
             data: trained.sizes,
             lqo_error: entry.lqo_error,
             lqo_cindex: entry.lqo_cindex,
@@ -751,7 +772,8 @@ impl Report {
         if !self.objective.is_query() {
             return;
         }
-        warn_of_few_queries(self.data.queries, console);
+        let targets = self.data.queries - self.transfer.source_queries();
+        warn_of_few_queries(targets, console);
         if self.data.queries == 1 && self.holdout.is_none() {
             console.warn(format_args!("no hold-out: {}", TrainError::OneQuery));
         }
@@ -779,6 +801,7 @@ impl Report {
         if !self.scale.is_none() {
             let _ = write!(text, ", scale {}", self.scale);
         }
+        text += &self.transfer.text();
         let restricted = match self.features {
             FeatureChoice::Given => " out of the given ones",
             _ => "",

@@ -57,6 +57,8 @@ pub struct ColumnClasses {
     divisors: Vec<f64>,
     /// Errors of a filter, one a candidate, or why there are none.
     filter: Option<Result<Vec<f64>, DatasetError>>,
+    /// The candidate that a selection takes first.
+    first: Option<usize>,
     summary: Summary,
 }
 
@@ -122,6 +124,7 @@ impl ColumnClasses {
             scale,
             divisors: Vec::new(),
             filter: None,
+            first: None,
             summary: Summary {
                 columns: dataset.width(),
                 constant_columns: classes.constant + absent,
@@ -133,6 +136,10 @@ impl ColumnClasses {
         candidates.divide();
         candidates.weigh();
         candidates.describe();
+        let first = dataset.score_feature();
+        candidates.first = first.and_then(|feature| {
+            (0..candidates.len()).find(|&class| candidates.class(class).contains(&feature))
+        });
         candidates
     }
 
@@ -146,6 +153,12 @@ impl ColumnClasses {
     /// The errors of a filter, if there is one.
     pub(crate) fn filter(&self) -> Option<&Result<Vec<f64>, DatasetError>> {
         self.filter.as_ref()
+    }
+
+    /// The candidate that a selection takes before it searches: the score feature, if the data have
+    /// one ([`Dataset::with_score_feature`]).
+    pub fn first(&self) -> Option<usize> {
+        self.first
     }
 
     /// Divides every column by what the scale says.
@@ -174,12 +187,32 @@ impl ColumnClasses {
 
     /// Scales every entry by the root of its query's weight.
     fn weigh(&mut self) {
-        if let Some(scales) = self.weight.scales(&self.queries) {
+        if let Some(scales) = self.scales() {
             let entries = self.rows.par_iter().zip(&mut self.values);
             entries.for_each(|(&row, value)| {
                 *value *= scales[self.query_of_row[row as usize] as usize];
             });
         }
+    }
+
+    /// The root of what each query counts, `q`: by the weight, and by that of a source. `None` where
+    /// all are 1.
+    fn scales(&self) -> Option<Vec<f64>> {
+        let weights = self.weight.scales(&self.queries);
+        let Some(mut scales) = self.queries.source_scales() else {
+            return weights;
+        };
+        for (scale, weight) in scales.iter_mut().zip(weights.iter().flatten()) {
+            *scale *= weight;
+        }
+        Some(scales)
+    }
+
+    /// The same for every example, `m`.
+    pub(crate) fn row_scales(&self) -> Option<Vec<f64>> {
+        let scales = self.scales()?;
+        let of_row = |&query: &u32| scales[query as usize];
+        Some(self.query_of_row.iter().map(of_row).collect())
     }
 
     /// Fills in what follows from the columns.

@@ -22,6 +22,7 @@ mod ranker;
 pub mod sample;
 mod sidecar;
 mod subset;
+mod transfer;
 mod transpose;
 
 use arrays::columns_of_rows;
@@ -38,6 +39,7 @@ pub(crate) use queries::GIVE_QUERIES;
 pub use queries::Queries;
 pub use ranker::{Ranker, write_query_sizes};
 pub use rankrls_files::{CompleteOutput, Output, Strings};
+pub use transfer::{Joined, OtherRanker, name_map};
 
 pub mod read {
     //! Readers of ranking data: svmlight / LETOR text, RLScore's triplets and SciPy's matrices.
@@ -238,6 +240,10 @@ pub struct Dataset<'a> {
     teacher: Option<Vec<f64>>,
     /// Validation rows.
     validation: Option<Arc<Dataset<'static>>>,
+    /// Scores that are fitted to already, `m`, and whose they are.
+    offset: Option<(Vec<f64>, OtherRanker)>,
+    /// Whose scores the last column is, where it is one of scores.
+    score_feature: Option<OtherRanker>,
 }
 
 impl Columns<'_> {
@@ -296,6 +302,8 @@ impl<'a> Dataset<'a> {
             input_rows: None,
             teacher: None,
             validation: None,
+            offset: None,
+            score_feature: None,
         };
         dataset.check_numbers()?;
         Ok(dataset)
@@ -442,6 +450,8 @@ impl<'a> Dataset<'a> {
             input_rows: self.input_rows.clone(),
             teacher: None,
             validation: None,
+            offset: self.offset.clone(),
+            score_feature: self.score_feature.clone(),
         }
     }
 

@@ -37,6 +37,9 @@ impl Dataset<'_> {
         dataset.names.clone_from(&self.names);
         dataset.teacher = self.teacher().map(stays);
         dataset.validation.clone_from(&self.validation);
+        let offset = self.offset.as_ref();
+        dataset.offset = offset.map(|(scores, ranker)| (stays(scores), ranker.clone()));
+        dataset.score_feature.clone_from(&self.score_feature);
         Ok(dataset)
     }
 
@@ -81,6 +84,7 @@ impl Dataset<'_> {
         let same = features.iter().map(|&feature| (feature, feature));
         let mut kept = self.gather(same, self.width)?;
         kept.names.clone_from(&self.names);
+        kept.score_feature.clone_from(&self.score_feature);
         Ok(kept)
     }
 
@@ -126,6 +130,7 @@ impl Dataset<'_> {
         let mut dataset = Dataset::assemble(columns, labels, self.queries.clone())?;
         dataset.index_base = self.index_base;
         dataset.input_rows.clone_from(&self.input_rows);
+        dataset.offset.clone_from(&self.offset);
         Ok(dataset)
     }
 }

@@ -6,7 +6,7 @@ use super::error::{check_labels, check_values};
 use super::global::Global;
 use super::refit::RefittedWeights;
 use super::target::{REFIT_BLEND, REFIT_LAMBDA};
-use super::teacher::{Lesson, learnt};
+use super::teacher::{Lesson, learnt, weighted};
 use super::{
     Addition, Contest, Plan, RankingCriterion, Refit, Round, Sampler, SelectError,
     SelectionOptions, State, Strategy, Target, Teacher, Work, lqo_cindex,
@@ -87,22 +87,24 @@ impl<'a> Greedy<'a> {
     ) -> Result<Self, SelectError> {
         let target = target.into();
         let lesson = Lesson::new(candidates, target, plan, options)?;
-        Self::taught(candidates, target.labels, lesson, plan, options, recorded)
+        Self::taught(candidates, target, lesson, plan, options, recorded)
     }
 
     /// The same with what a teacher taught, where the plan has one.
     pub(crate) fn taught(
         candidates: &'a ColumnClasses,
-        labels: &'a [f64],
+        target: Target<'a>,
         lesson: Option<Lesson>,
         plan: &Plan,
         options: &SelectionOptions,
         recorded: &'a [Step],
     ) -> Result<Self, SelectError> {
         let queries = candidates.queries();
-        let scales = candidates.query_weight().row_scales(queries);
+        let labels = target.labels;
+        let scales = candidates.row_scales();
+        options.check_offset(target)?;
         let ranking = options.ranking(labels, queries)?;
-        let own = learnt(candidates, labels, plan);
+        let own = learnt(candidates, target, plan);
         let blended = |share: f64| lesson.as_ref().map(|lesson| lesson.blended(&own, share));
         let refit = (plan.target.refit == Some(Refit::CrossFitted)).then_some(REFIT_BLEND);
         let refit = refit
@@ -113,7 +115,9 @@ impl<'a> Greedy<'a> {
             None => (own, None),
         };
         let (ridge, steps) = (options.ridge(labels.len()), plan.steps);
-        let state = State::of_target(learnt, queries, scales, refit, ridge, steps);
+        let offset = target.offset.map(|offset| weighted(candidates, offset));
+        let state = State::of_target(learnt, queries, scales, refit, ridge, steps)
+            .with_offset(offset.unwrap_or_default());
         check_labels(state.labels())?;
         check_values(candidates, options.lambda, ridge)?;
         let strategy = match options.global_holdout(labels.len()) {
@@ -175,9 +179,12 @@ impl<'a> Greedy<'a> {
             return Ok(None);
         }
         let recorded = self.recorded.get(taken);
-        let step = match recorded {
-            Some(step) => Some(self.replay(taken + 1, step)?),
-            None => self.search(),
+        let step = match (recorded, self.candidates.first()) {
+            (Some(step), _) => Some(self.replay(taken + 1, step)?),
+            (None, Some(first)) if taken == 0 => {
+                self.take(self.candidates.feature(first), Work::default())
+            }
+            (None, _) => self.search(),
         };
         let Some(step) = step else {
             return Ok(None);
@@ -277,15 +284,19 @@ impl<'a> Greedy<'a> {
 
     /// Takes the best step; `None` when no candidate is left.
     fn search(&mut self) -> Option<Step> {
-        let (contest, Work { evaluated, alive }) = self.propose();
-        let winner = contest.winner()?;
-        self.adopt(self.addition(winner.feature)?);
-        let class = self.candidates.represented_by(winner.feature);
+        let (contest, work) = self.propose();
+        self.take(contest.winner()?.feature, work)
+    }
+
+    /// Takes the step that adds `feature`, found by this `work`.
+    fn take(&mut self, feature: u32, Work { evaluated, alive }: Work) -> Option<Step> {
+        self.adopt(self.addition(feature)?);
+        let class = self.candidates.represented_by(feature);
         let own = self.strategy.assess();
         let (lqo_error, lqo_cindex) =
             own.unwrap_or_else(|| (self.error(), lqo_cindex(&self.state, self.labels)));
         Some(Step {
-            feature: winner.feature,
+            feature,
             lqo_error,
             lqo_cindex,
             criterion: self.criterion(),
@@ -303,7 +314,8 @@ impl<'a> Greedy<'a> {
         let targets = self.state.labels().iter().zip(self.state.holdout());
         let predictions = targets.map(|(target, residual)| target - residual);
         let residuals = own.iter().zip(predictions);
-        residuals
+        let held_out = residuals.take(self.candidates.queries().target_rows());
+        held_out
             .map(|(label, prediction)| (label - prediction).powi(2))
             .sum()
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::strategies::fs_ed_errors;
 use super::{
-    Criterion, GlobalHoldout, RankingCriterion, Refit, Sampler, SelectError, StrategyKind,
+    Criterion, GlobalHoldout, RankingCriterion, Refit, Sampler, SelectError, StrategyKind, Target,
     TargetOptions,
 };
 use crate::columns::{ColumnClasses, Scale};
@@ -82,7 +82,7 @@ pub struct SelectionOptions {
     /// The ridge parameter.
     #[cfg_attr(feature = "cli", arg(skip = Lambda::ONE))]
     pub lambda: Lambda,
-    /// How many features to select.
+    /// How many features to select, a score feature not counted.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub k: usize,
     /// Bytes that data, candidates and strategy may take together; `None`: no limit.
@@ -169,9 +169,43 @@ impl SelectionOptions {
         if let Some(Err(error)) = candidates.filter() {
             return Err(SelectError::Grades(error.clone()));
         }
+        self.check_source(candidates)?;
         match self.objective {
             Objective::Query if candidates.queries().len() == 1 => Err(SelectError::OneQuery),
             _ => self.check_holdout(candidates.queries()),
+        }
+    }
+
+    /// Refuses choices that an offset does not go with.
+    pub(super) fn check_offset(&self, target: Target<'_>) -> Result<(), SelectError> {
+        let what = match () {
+            () if target.offset.is_none() => return Ok(()),
+            () if self.objective != Objective::Query => "the objective global",
+            () if !self.target.labels.is_raw() => "labels on another scale than raw",
+            () if target.teacher.is_some() => "scores of a teacher, who teaches the labels",
+            () => return Ok(()),
+        };
+        Err(SelectError::Transfer(format!(
+            "an offset does not go with {what}"
+        )))
+    }
+
+    /// Refuses choices that data with a source do not go with.
+    pub(super) fn check_source(&self, candidates: &ColumnClasses) -> Result<(), SelectError> {
+        if candidates.queries().source_weight().is_none() {
+            return Ok(());
+        }
+        let refuse = |what: String| {
+            let use_ = StrategyKind::names_of(StrategyKind::takes_source);
+            Err(SelectError::Transfer(format!(
+                "{what} does not know queries that are never held out, as those of a source are; use \
+                 {use_}"
+            )))
+        };
+        match self.strategy {
+            Some(strategy) if !strategy.takes_source() => refuse(format!("strategy {strategy}")),
+            _ if self.target.refit == Some(Refit::CrossFitted) => refuse("a teacher".to_owned()),
+            _ => Ok(()),
         }
     }
 
@@ -203,7 +237,16 @@ impl SelectionOptions {
         else {
             return Ok(None);
         };
-        check_labels(&[metric], labels, queries, &convention.into())
+        let held_out = queries.targets();
+        let sizes: Vec<usize> = queries
+            .ranges()
+            .take(held_out)
+            .map(|range| range.len())
+            .collect();
+        // A partition has no query without rows.
+        let targets = Queries::from_sizes(&sizes).unwrap_or_else(|_| queries.clone());
+        let judged = &labels[..targets.rows()];
+        check_labels(&[metric], judged, &targets, &convention.into())
             .map_err(SelectError::Criterion)?;
         let criterion = RankingCriterion::new(metric, convention, labels, queries);
         let mut criterion = criterion.ok_or(SelectError::Undefined { metric })?;

@@ -8,7 +8,7 @@ use crate::columns::{ColumnClasses, Summary};
 pub struct Plan {
     /// The strategy.
     pub strategy: StrategyKind,
-    /// Steps to take: `k`, or the number of candidates if that is less.
+    /// Steps to take: `k`, and one for a score feature, or the number of candidates if that is less.
     pub steps: usize,
     /// How the columns fall into classes.
     pub summary: Summary,
@@ -53,7 +53,8 @@ pub fn estimates(
     held: u64,
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
-    let shape = Shape::new(candidates, options.k, options.lambda, options.sample);
+    let steps = options.k + usize::from(candidates.first().is_some());
+    let shape = Shape::new(candidates, steps, options.lambda, options.sample);
     estimates_of(&shape, candidates, held, options)
 }
 
@@ -79,6 +80,7 @@ fn estimates_of(
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
     let base = held + candidates.memory();
+    let sourced = candidates.queries().source_weight().is_some();
     let estimate = |strategy: StrategyKind| {
         let teacher = taught(strategy, candidates, base, options).1;
         let memory = match options.global_holdout(shape.rows) {
@@ -95,7 +97,7 @@ fn estimates_of(
                 && options.sample.is_none()
                 && options.criterion.shortlist().is_none(),
             fits: options.max_memory.is_none_or(|limit| total <= limit),
-            able: options.suits(strategy),
+            able: options.suits(strategy) && (!sourced || strategy.takes_source()),
         }
     };
     StrategyKind::ALL.into_iter().map(estimate).collect()
@@ -111,7 +113,8 @@ pub fn plan(
     options: &SelectionOptions,
 ) -> Result<Plan, SelectError> {
     options.check(candidates)?;
-    let shape = Shape::new(candidates, options.k, options.lambda, options.sample);
+    let steps = options.k + usize::from(candidates.first().is_some());
+    let shape = Shape::new(candidates, steps, options.lambda, options.sample);
     let estimates = estimates_of(&shape, candidates, held, options);
     // Those that will do: the one asked for, or any exact one.
     let asked = estimates.iter().filter(|found| match options.strategy {

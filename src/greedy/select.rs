@@ -110,6 +110,10 @@ pub fn select(
     options: &SelectionOptions,
     observer: &mut dyn Observer,
 ) -> Result<Selection, SelectError> {
+    if options.objective == Objective::Global && dataset.queries().source_weight().is_some() {
+        let message = "a source does not go with the objective global".to_owned();
+        return Err(SelectError::Transfer(message));
+    }
     let candidates = options.candidates(dataset);
     let data = dataset.memory();
     select_among(&candidates, dataset, data, options, observer)
@@ -183,7 +187,7 @@ fn run(
     }
     let ending = match steps.len() {
         _ if interrupted => Ending::Interrupted,
-        taken if taken < options.k => Ending::Exhausted,
+        taken if taken < options.k + usize::from(candidates.first().is_some()) => Ending::Exhausted,
         _ => Ending::Complete,
     };
     let class = |step: &Step| {

@@ -75,6 +75,8 @@ pub struct State {
     folds: Option<Box<Folds>>,
     /// The weights, where they are fitted to other labels.
     refit: Option<Box<RefittedWeights>>,
+    /// Query-centred scores that were taken off the labels, times `scales`, `m`; empty: none.
+    offset: Vec<f64>,
 }
 
 /// `L y`, times the roots of the queries' weights.
@@ -141,8 +143,16 @@ impl State {
             selected: Vec::new(),
             folds: None,
             refit: refit.map(Box::new),
+            offset: Vec::new(),
             queries: queries.clone(),
         }
+    }
+
+    /// The same with centred and scaled scores that were taken off the labels: predictions have them
+    /// added.
+    pub(super) fn with_offset(mut self, offset: Vec<f64>) -> Self {
+        self.offset = offset;
+        self
     }
 
     /// Bytes a state takes for `rows` examples and `capacity` steps.
@@ -163,7 +173,8 @@ impl State {
     /// The state of the same data before the first step, without room for one.
     pub(super) fn without_features(&self) -> Self {
         let (labels, scales) = (self.labels.clone(), self.scales.clone());
-        Self::of_target(labels, &self.queries, scales, None, self.lambda, 0)
+        let empty = Self::of_target(labels, &self.queries, scales, None, self.lambda, 0);
+        empty.with_offset(self.offset.clone())
     }
 
     /// The ridge parameter.
@@ -186,7 +197,8 @@ impl State {
         self.capacity
     }
 
-    /// Query-centred labels `y^`, `m`, times the roots of the queries' weights.
+    /// Query-centred labels `y^`, less an offset if there is one, `m`, times the roots of the queries'
+    /// weights.
     pub fn labels(&self) -> &[f64] {
         &self.labels
     }
@@ -206,12 +218,22 @@ impl State {
     /// Leave-query-out predictions, query-centred, `m`, in the units of the labels.
     pub fn predictions(&self) -> Vec<f64> {
         let predictions = self.labels.iter().zip(&self.holdout);
-        self.unscaled(predictions.map(|(label, residual)| label - residual))
+        let predictions = predictions.enumerate();
+        self.unscaled(predictions.map(|(row, (label, residual))| {
+            let label = label + self.offset(row);
+            label - residual
+        }))
     }
 
     /// Query-centred labels, `m`, in the units of the labels.
     pub fn centred_labels(&self) -> Vec<f64> {
-        self.unscaled(self.labels.iter().copied())
+        let labels = self.labels.iter().enumerate();
+        self.unscaled(labels.map(|(row, label)| label + self.offset(row)))
+    }
+
+    /// What was taken off the label of `row`, centred and scaled.
+    pub(super) fn offset(&self, row: usize) -> f64 {
+        self.offset.get(row).copied().unwrap_or(0.0)
     }
 
     /// Root of the weight of `query`.
@@ -229,9 +251,9 @@ impl State {
     }
 
     /// Leave-query-out error `e(S) = sum_Q |p_Q|^2` (the paper's equation 7), weighted as
-    /// queries are.
+    /// queries are, without those of a source.
     pub fn error(&self) -> f64 {
-        self.holdout
+        self.holdout[..self.queries.target_rows()]
             .iter()
             .map(|residual| residual * residual)
             .sum()

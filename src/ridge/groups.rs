@@ -11,7 +11,7 @@ use super::options::TrainError;
 use crate::data::Queries;
 
 /// A partition of queries, or of rows, into groups: each group is predicted by a model that was
-/// trained on the others. Groups of rows may cut queries.
+/// trained on the others. Groups of rows may cut queries. Queries of a source are in none.
 ///
 /// ```
 /// use rankrls::ridge::Groups;
@@ -55,7 +55,7 @@ impl Groups {
         };
         Self {
             members: self.iter().map(rows).collect(),
-            count: queries.rows(),
+            count: queries.target_rows(),
             of_rows: true,
         }
     }
@@ -197,9 +197,9 @@ impl Groups {
     /// Refuses groups of other data than those with these `queries`.
     pub(super) fn check(&self, queries: &Queries) -> Result<(), TrainError> {
         let (what, expected) = if self.of_rows {
-            ("rows", queries.rows())
+            ("rows", queries.target_rows())
         } else {
-            ("queries", queries.len())
+            ("queries", queries.targets())
         };
         self.check_count(what, expected)
     }

@@ -29,4 +29,5 @@ mod signals;
 mod support;
 mod table;
 mod train;
+mod transfer;
 mod tune;

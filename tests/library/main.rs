@@ -15,4 +15,5 @@ mod resume;
 mod ridge;
 mod sample;
 mod strategies;
+mod transfer;
 mod tune;

@@ -159,7 +159,7 @@ impl Scratch {
         let terms = self.project(candidates, state, block);
         let mut rest = columns(candidates, block);
         let mut ranking = BlockRanking::new(ranking, state);
-        for (query, number) in (0..state.queries().len()).zip(0u32..) {
+        for (query, number) in (0..state.queries().targets()).zip(0u32..) {
             let touched = self.load(candidates, state, query, &mut rest);
             self.transform(&state.query_matrices(query), touched);
             ranking.judge(number, &terms, &self.u, &self.tu);
@@ -190,7 +190,7 @@ impl Scratch {
         let terms = self.project(candidates, state, block);
         let mut rest = columns(candidates, block);
         let mut gains = [0.0; LANES];
-        for (query, number) in (0..state.queries().len()).zip(0u32..) {
+        for (query, number) in (0..state.queries().targets()).zip(0u32..) {
             let touched = self.load(candidates, state, query, &mut rest);
             let matrices = state.query_matrices(query);
             let v = touched.then_some(&self.v[..]);
