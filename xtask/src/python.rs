@@ -129,18 +129,16 @@ pub(crate) fn rankers(arguments: &[&str]) -> Result<()> {
         "-k 10,20,50,100 --relevant-from 0.75 --trees 50",
         &[&parses[0], Path::new("--test"), &parses[1]],
     )?;
-    match corpora() {
-        Some(folder) => page(
-            "letor",
-            "MQ2008, fold 3",
-            "-k 1,2,5,10,20",
-            &[&folder.join("letor-mq2008-fold3")],
-        ),
-        None => {
-            eprintln!("RANKRLS_CORPORA names no folder: docs/rankers/letor.html stays as it is");
-            Ok(())
-        }
-    }
+    let Some(folder) = corpora() else {
+        eprintln!("RANKRLS_CORPORA names no folder: docs/rankers/letor.html stays as it is");
+        return Ok(());
+    };
+    page(
+        "letor",
+        "MQ2008, fold 3",
+        "-k 1,2,5,10,20",
+        &[&folder.join("letor-mq2008-fold3")],
+    )
 }
 
 /// Installs `wheel` in place of another of the same version.
