@@ -61,7 +61,11 @@ pub(super) const FACTS: Facts = Facts {
     baseline: true,
     distils: false,
     sample: None,
-    memory: |shape| 4 * shape.candidates as u64,
+    // Scores, the list of eligible candidates, and the values of a column on each thread.
+    memory: |shape| {
+        let column = size_of::<f64>() * 10 * shape.rows;
+        (12 * shape.candidates + shape.threads * column) as u64
+    },
     cost: Shape::pass,
     build: |_, _| Box::new(FsEd),
 };
@@ -125,7 +129,7 @@ fn spread(values: &mut [f64]) {
     }
 }
 
-/// The filter for the columns of a data set; the [module](self) has the formulas.
+/// The filter for the columns of a data set; `docs/strategies.md` has the formulas.
 ///
 /// ```
 /// use rankrls::Dataset;
