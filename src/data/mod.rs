@@ -17,6 +17,7 @@ mod error;
 mod formats;
 mod hash;
 mod label_scale;
+mod packed;
 mod queries;
 mod ranker;
 pub mod sample;

@@ -289,7 +289,7 @@ impl ReadOptions {
         names: impl Into<Option<PathBuf>> => names;
 
         /// Bytes that may be held while reading, in rows and in the columns made of them. Default:
-        /// none, no limit. Some chunks of text come on top, 1/32 of the limit and at most 1 MiB
+        /// none, no limit. Some chunks of text come on top, 1/64 of the limit and at most 1 MiB
         /// each.
         max_memory: impl Into<Option<u64>> => max_memory;
     }
