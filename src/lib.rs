@@ -21,6 +21,7 @@
 //! - [`data`]: sparse columns with labels, queries and names; [`data::read`], writers and a small
 //!   corpus, [`data::sample`].
 //! - [`metrics`]: measures of rankings, in two conventions.
+//! - [`peers`]: ranks that share the columns of a job.
 //! - [`columns`]: classes of equal columns, of which one each is a candidate.
 //! - [`greedy`]: the selection, its strategies, observers and the state they share.
 //! - [`ridge`]: RankRLS without selection, its solvers and hold-out schemes.
@@ -52,6 +53,7 @@ pub mod metrics;
 pub mod model;
 mod names;
 mod objective;
+pub mod peers;
 #[cfg(feature = "plot")]
 pub mod plot;
 pub mod ridge;

@@ -202,7 +202,7 @@ impl Known {
 pub(super) struct Entry {
     pub(super) row: u32,
     pub(super) value: f64,
-    rounding: f64,
+    pub(super) rounding: f64,
 }
 
 /// Turns columns into their canonical forms, with room it reuses.

@@ -13,6 +13,7 @@
 //! offset that would cost digits.
 
 mod classes;
+mod partition;
 mod query_weight;
 mod scale;
 
@@ -22,6 +23,7 @@ use sprs::CsMatViewI;
 use crate::data::{Column, Dataset, IndexBase, Queries};
 use crate::interrupt::heed;
 use classes::{Canonicaliser, Classes, classify};
+pub use partition::Partition;
 pub use query_weight::QueryWeight;
 pub use scale::Scale;
 
