@@ -6,6 +6,27 @@
 //! all ranks, and ends with the same features, errors and weights on every rank, to the last bit
 //! those of one rank with all columns.
 //!
+//! ```
+//! use rankrls::columns::Partition;
+//! use rankrls::data::sample;
+//! use rankrls::greedy::select_among;
+//! use rankrls::peers::on_threads;
+//! use rankrls::{Lambda, SelectionOptions, select};
+//!
+//! let data = sample::train();
+//! let options = SelectionOptions::new(5, Lambda::new(16.0)?);
+//! let alone = select(&data, &options, &mut ())?;
+//! let paths = on_threads(3, |peers| {
+//!     let own = Partition::share(&data, peers.count(), peers.rank());
+//!     let candidates = options.candidates(&own).among(peers);
+//!     select_among(&candidates, &own, own.memory(), &options, &mut ())
+//! });
+//! for path in paths {
+//!     assert_eq!(path?.errors(), alone.errors());
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! [`ColumnClasses::among`]: crate::columns::ColumnClasses::among
 
 use std::fmt;
@@ -29,7 +50,7 @@ pub trait Peers: fmt::Debug + Send + Sync {
 
     /// Whether a rank says yes.
     fn any(&self, yes: bool) -> bool {
-        self.sums(&[u64::from(yes)])[0] > 0
+        self.gather(&[u64::from(yes)]).contains(&vec![1])
     }
 
     /// The least of the ranks' numbers.
@@ -38,18 +59,37 @@ pub trait Peers: fmt::Debug + Send + Sync {
         let numbers = all.iter().map(|words| f64::from_bits(words[0]));
         numbers.fold(f64::INFINITY, f64::min)
     }
+}
 
-    /// The sums of the ranks' counts, place by place; a list that is shorter than others has 0 at
-    /// its end.
-    fn sums(&self, own: &[u64]) -> Vec<u64> {
-        let mut sums: Vec<u64> = Vec::new();
-        for counts in self.gather(own) {
-            sums.resize(sums.len().max(counts.len()), 0);
-            let places = sums.iter_mut().zip(counts);
-            places.for_each(|(sum, count)| *sum += count);
-        }
-        sums
+impl dyn Peers + '_ {
+    /// The sum of the ranks' counts, place by place.
+    pub(crate) fn totals<const N: usize>(&self, own: [usize; N]) -> [usize; N] {
+        self.fold(own, |sum, count| sum + count)
     }
+
+    /// The largest of the ranks' counts, place by place.
+    pub(crate) fn most<const N: usize>(&self, own: [usize; N]) -> [usize; N] {
+        self.fold(own, usize::max)
+    }
+
+    fn fold<const N: usize>(
+        &self,
+        own: [usize; N],
+        join: impl Fn(usize, usize) -> usize,
+    ) -> [usize; N] {
+        let mut found = [0; N];
+        for counts in self.gather(&own.map(|count| count as u64)) {
+            for (found, count) in found.iter_mut().zip(counts) {
+                *found = join(*found, usize::try_from(count).unwrap_or(usize::MAX));
+            }
+        }
+        found
+    }
+}
+
+/// A number of 32 bits that was gathered.
+pub(crate) fn low(word: &u64) -> u32 {
+    u32::try_from(*word).expect("a number of 32 bits")
 }
 
 /// The only rank.
@@ -154,13 +194,15 @@ mod tests {
             let rank = peers.rank() as u64;
             let words: Vec<u64> = (0..rank).collect();
             let least = peers.least(-(rank as f64));
-            let sums = peers.sums(&words);
+            let counts = [peers.rank(), 1];
+            let (totals, most) = (peers.totals(counts), peers.most(counts));
             let any = peers.any(rank == 1);
-            (peers.gather(&words), least, sums, any)
+            (peers.gather(&words), least, totals, most, any)
         });
         for found in all {
             assert_eq!(found.0, [vec![], vec![0], vec![0, 1]]);
-            assert_eq!((found.1, found.2, found.3), (-2.0, vec![0, 1], true));
+            assert_eq!((found.1, found.4), (-2.0, true));
+            assert_eq!((found.2, found.3), ([3, 3], [2, 1]));
         }
     }
 

@@ -7,6 +7,7 @@ use crate::data::GIVE_QUERIES;
 use crate::greedy::{Criterion, GlobalHoldout, StrategyKind};
 use crate::memory::Bytes;
 use crate::metrics::{Metric, MetricsError};
+use crate::peers::low;
 use crate::ridge::TrainError;
 use crate::{Lambda, Objective};
 
@@ -205,11 +206,19 @@ pub(super) fn check_values(
     // Overflow may have made it no number.
     let fits = |squares: f64| squares <= LARGEST_SQUARES;
     let too_large = |&candidate: &usize| !fits(candidates.squared_norm(candidate));
-    if let Some(candidate) = (0..candidates.len()).find(too_large) {
+    let own = (0..candidates.len()).find(too_large).map(|candidate| {
+        let squares = candidates.squared_norm(candidate);
+        [u64::from(candidates.feature(candidate)), squares.to_bits()]
+    });
+    let all = candidates
+        .peers()
+        .gather(own.as_ref().map_or(&[], |words| words));
+    if let Some(words) = all.iter().filter(|words| !words.is_empty()).min() {
+        let (feature, squares) = (low(&words[0]), f64::from_bits(words[1]));
         return Err(SelectError::Values {
-            feature: candidates.feature(candidate),
-            index: candidates.written(candidates.feature(candidate)),
-            squares: candidates.squared_norm(candidate),
+            feature,
+            index: candidates.written(feature),
+            squares,
         });
     }
     let (squares, lambda) = (candidates.largest_squared_norm(), lambda.value());

@@ -54,7 +54,32 @@ pub fn estimates(
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
     let shape = Shape::new(candidates, options.k, options.lambda, options.sample);
-    estimates_of(&shape, candidates, held, options)
+    let (base, options) = agreed(candidates, held, options);
+    estimates_of(&shape, candidates, base, &options)
+}
+
+/// The bytes in use before, and the options with the bytes allowed, of the ranks that have most and
+/// are allowed least: all ranks plan alike.
+fn agreed(
+    candidates: &ColumnClasses,
+    held: u64,
+    options: &SelectionOptions,
+) -> (u64, SelectionOptions) {
+    let own = [
+        held + candidates.memory(),
+        options.max_memory.unwrap_or(u64::MAX),
+    ];
+    let all = candidates.peers().gather(&own);
+    let base = all.iter().map(|words| words[0]).fold(0, u64::max);
+    let limit = all.iter().map(|words| words[1]).fold(u64::MAX, u64::min);
+    let max_memory = Some(limit).filter(|&limit| limit < u64::MAX);
+    (
+        base,
+        SelectionOptions {
+            max_memory,
+            ..*options
+        },
+    )
 }
 
 /// What `strategy` learns from, and the teacher that this takes.
@@ -75,10 +100,9 @@ fn taught(
 fn estimates_of(
     shape: &Shape,
     candidates: &ColumnClasses,
-    held: u64,
+    base: u64,
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
-    let base = held + candidates.memory();
     let estimate = |strategy: StrategyKind| {
         let teacher = taught(strategy, candidates, base, options).1;
         let memory = match options.global_holdout(shape.rows) {
@@ -112,13 +136,15 @@ pub fn plan(
 ) -> Result<Plan, SelectError> {
     options.check(candidates)?;
     let shape = Shape::new(candidates, options.k, options.lambda, options.sample);
-    let estimates = estimates_of(&shape, candidates, held, options);
+    let (base, options) = &agreed(candidates, held, options);
+    let estimates = estimates_of(&shape, candidates, *base, options);
+    let whole = shape.of_all(candidates.summary());
     // Those that will do: the one asked for, or any exact one.
     let asked = estimates.iter().filter(|found| match options.strategy {
         Some(strategy) => found.strategy == strategy,
         None => found.able && found.strategy.is_exact(),
     });
-    let cost = |found: &&Estimate| found.strategy.cost(&shape);
+    let cost = |found: &&Estimate| found.strategy.cost(&whole);
     let fitting = asked.clone().filter(|found| found.fits);
     let fastest = fitting.min_by(|a, b| cost(a).total_cmp(&cost(b)));
     let Some(chosen) = fastest else {
@@ -132,8 +158,7 @@ pub fn plan(
             fitting: others.filter(|kind| !kind.is_baseline()).collect(),
         });
     };
-    let base = held + candidates.memory();
-    let (target, teacher) = taught(chosen.strategy, candidates, base, options);
+    let (target, teacher) = taught(chosen.strategy, candidates, *base, options);
     Ok(Plan {
         strategy: chosen.strategy,
         steps: shape.k,

@@ -9,6 +9,7 @@ mod metrics;
 mod numerics;
 mod oracle;
 mod partition;
+mod ranks;
 mod resume;
 mod ridge;
 mod sample;
