@@ -7,11 +7,14 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use rankrls::columns::Summary;
-use rankrls::data::read::{Format, Loaded, ReadOptions, RowQueries, read_scores};
+use rankrls::data::read::{Format, Loaded, ReadOptions, RowQueries, read_names, read_scores};
 use rankrls::data::sample;
-use rankrls::greedy::{Refit, TargetOptions};
+use rankrls::greedy::{Refit, SelectionOptions, State, TargetOptions};
 use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rules};
-use rankrls::{Dataset, DatasetError, FeatureNames, IndexBase, Model, StrategyKind, memory};
+use rankrls::shards::Shards;
+use rankrls::{
+    ColumnClasses, Dataset, DatasetError, FeatureNames, IndexBase, Model, StrategyKind, memory,
+};
 use serde::Serialize;
 
 use super::args::{at_least_one, finite, named, usage};
@@ -172,6 +175,21 @@ impl TrainingData {
         Ok((train, begin.elapsed().as_secs_f64()))
     }
 
+    /// The same, or the rows of data in parts, and the parts.
+    fn train_or_shards(&self, console: Console) -> Result<(Dataset<'static>, Option<Shards>, f64)> {
+        if !Shards::are_at(&self.path) {
+            let (train, seconds) = self.train(console)?;
+            return Ok((train, None, seconds));
+        }
+        let begin = Instant::now();
+        let shards = Shards::open(&self.path)?;
+        let mut rows = shards.rows()?;
+        if let Some(names) = &self.names {
+            rows = rows.with_names(read_names(names, self.read.budget())?)?;
+        }
+        Ok((rows, Some(shards), begin.elapsed().as_secs_f64()))
+    }
+
     /// The data that come `number`th, counted from 0, with the columns of `train`; `held` bytes are
     /// taken already.
     pub(crate) fn other(
@@ -254,7 +272,10 @@ pub(crate) fn scores_of(
 
 /// The data of a selection.
 pub(crate) struct Input {
+    /// Without entries where there are shards.
     pub(crate) train: Dataset<'static>,
+    /// The parts that have the columns, if these are not in `train`.
+    pub(crate) shards: Option<Shards>,
     pub(crate) validation: Option<Loaded>,
     pub(crate) test: Option<Loaded>,
     /// Time that reading the training data took.
@@ -268,7 +289,7 @@ impl Input {
         [validation, test]: [Option<&PathBuf>; 2],
         console: Console,
     ) -> Result<Self> {
-        let (mut train, seconds) = data.train(console)?;
+        let (mut train, shards, seconds) = data.train_or_shards(console)?;
         if let Some(path) = &teacher.teacher {
             let scores = scores_of(&train, "the data", path, data.read.budget())?;
             let taught = train.with_teacher(scores);
@@ -285,8 +306,21 @@ impl Input {
             validation: validation.map(&mut other).transpose()?,
             test: test.map(&mut other).transpose()?,
             train,
+            shards,
             seconds,
         })
+    }
+
+    /// What there is to select from.
+    pub(crate) fn candidates(&self, options: &SelectionOptions) -> Result<ColumnClasses> {
+        let Some(shards) = &self.shards else {
+            return Ok(options.candidates(&self.train));
+        };
+        let limit = options.max_memory.unwrap_or(u64::MAX);
+        let room =
+            limit.saturating_sub(self.memory() + State::memory(self.train.rows(), options.k));
+        let (weight, scale) = (options.query_weight, options.scale);
+        Ok(shards.candidates(&self.train, weight, scale, room)?)
     }
 
     /// Bytes held.

@@ -14,6 +14,7 @@ mod plan;
 mod predict;
 mod report;
 mod select;
+mod shard;
 mod train;
 mod tune;
 
@@ -81,6 +82,7 @@ enum Command {
     Evaluate(evaluate::EvaluateArgs),
     Inspect(inspect::InspectArgs),
     Letor(letor::LetorArgs),
+    Shard(shard::ShardArgs),
     Corpus(corpus::CorpusArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
@@ -163,6 +165,7 @@ fn run(cli: &Cli, matches: &ArgMatches, console: Console) -> Result<ExitCode> {
         Command::Evaluate(args) => evaluate::run(args, console),
         Command::Inspect(args) => inspect::run(args),
         Command::Letor(args) => return letor::run(args, console),
+        Command::Shard(args) => shard::run(args, console),
         Command::Corpus(args) => return corpus::run(args, console),
         Command::Completions(args) => completions(args),
         Command::Man(args) => man(args),

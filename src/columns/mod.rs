@@ -14,6 +14,7 @@
 
 mod classes;
 mod partition;
+pub(crate) mod parts;
 mod query_weight;
 mod scale;
 
@@ -70,6 +71,8 @@ pub struct ColumnClasses {
     peers: Arc<dyn Peers>,
     /// The most threads of any rank; `None`: those of the current pool.
     threads: Option<usize>,
+    /// Where the entries are, if not here.
+    parts: Option<Arc<parts::Parts>>,
 }
 
 /// Says of so many columns that none of them is a candidate.
@@ -144,6 +147,7 @@ impl ColumnClasses {
             largest_squared_norm: 0.0,
             peers: Arc::new(Alone),
             threads: None,
+            parts: None,
         };
         candidates.divide();
         candidates.weigh();
@@ -328,6 +332,7 @@ impl ColumnClasses {
             divisors: Vec::new(),
             share: self.summary,
             peers: Arc::new(Alone),
+            parts: None,
             ..*self
         };
         for (_, class) in candidates {
@@ -542,7 +547,7 @@ impl ColumnClasses {
         let per_entry = self.rows.capacity() * 4 + self.values.capacity() * 8;
         let per_candidate = self.len() * (8 + 1 + 8 + 4 + 4) + self.divisors.capacity() * 8;
         let rest = 4 * (self.members.capacity() + self.query_of_row.capacity());
-        (per_entry + per_candidate + rest) as u64
+        (per_entry + per_candidate + rest) as u64 + self.memory_of_parts()
     }
 
     /// The candidates of this rank that `features` represent.

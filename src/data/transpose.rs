@@ -103,10 +103,7 @@ impl Occupied {
 
     /// Puts the row that stands at `order[i]` in place `i`.
     pub(super) fn move_rows(&mut self, order: &[u32]) {
-        let mut places = vec![0; order.len()];
-        for (&position, place) in order.iter().zip(0..) {
-            places[position as usize] = place;
-        }
+        let places = places_in(order);
         let (mut rows_left, mut values_left) = (&mut self.rows[..], &mut self.values[..]);
         let columns = self.indptr.windows(2).map(|bounds| {
             let size = bounds[1] - bounds[0];
@@ -114,14 +111,9 @@ impl Occupied {
             (rows, values_left.split_off_mut(..size).unwrap_or_default())
         });
         let columns: Vec<_> = columns.collect();
-        columns.into_par_iter().for_each(|(rows, values)| {
-            let moved = rows.iter().map(|&row| places[row as usize]);
-            let mut entries: Vec<(u32, f64)> = moved.zip(values.iter().copied()).collect();
-            entries.sort_unstable_by_key(|entry| entry.0);
-            for ((row, value), entry) in rows.iter_mut().zip(values).zip(entries) {
-                (*row, *value) = entry;
-            }
-        });
+        columns
+            .into_par_iter()
+            .for_each(|(rows, values)| move_entries(rows, values, &places));
     }
 
     /// These columns of `rows` rows, among `width` columns.
@@ -175,6 +167,25 @@ pub(crate) fn columns_of(runs: &[Run], order: Option<&[u32]>) -> Occupied {
         occupied.move_rows(order);
     }
     occupied
+}
+
+/// The place of the row at each position, by the position of the row in each place.
+pub(crate) fn places_in(order: &[u32]) -> Vec<u32> {
+    let mut places = vec![0; order.len()];
+    for (&position, place) in order.iter().zip(0..) {
+        places[position as usize] = place;
+    }
+    places
+}
+
+/// Moves the entries of a column to the places of their rows.
+pub(crate) fn move_entries(rows: &mut [u32], values: &mut [f64], places: &[u32]) {
+    let moved = rows.iter().map(|&row| places[row as usize]);
+    let mut entries: Vec<(u32, f64)> = moved.zip(values.iter().copied()).collect();
+    entries.sort_unstable_by_key(|entry| entry.0);
+    for ((row, value), entry) in rows.iter_mut().zip(values).zip(entries) {
+        (*row, *value) = entry;
+    }
 }
 
 /// Where to cut the features into about `most` spans of like numbers of entries: a page in the order of

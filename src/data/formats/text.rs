@@ -14,6 +14,7 @@ use rayon::prelude::*;
 
 use crate::data::packed::Run;
 use crate::data::queries::Groups;
+use crate::data::spill::Spill;
 use crate::data::transpose::{RowBlock, columns_of};
 use crate::data::{Dataset, DatasetError};
 
@@ -29,7 +30,7 @@ const MOST_DRAINED: u64 = 1 << 30;
 
 /// How a file is read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Plan {
+pub(super) struct Plan<'a> {
     pub(super) grammar: Grammar,
     /// Bytes of a chunk of text.
     pub(super) chunk: usize,
@@ -38,9 +39,11 @@ pub(super) struct Plan {
     /// Bytes that are held already.
     pub(super) spent: u64,
     pub(super) regroup: bool,
+    /// Where entries go that memory does not hold.
+    pub(super) spill: Option<&'a Spill>,
 }
 
-impl Plan {
+impl Plan<'_> {
     fn exceeded_by(&self, bytes: u64) -> Option<u64> {
         self.limit
             .filter(|&limit| self.spent.saturating_add(bytes) > limit)
@@ -64,6 +67,10 @@ pub(super) struct Text {
     pub(super) dropped_columns: Vec<u32>,
     /// Bytes held for it, and needed again for its columns.
     pub(super) memory: u64,
+    /// Bytes of it that entries take, those on disk not counted.
+    packed: u64,
+    /// Rows on disk.
+    spilled: usize,
     lines: u64,
     /// The line of the first row without a query identifier.
     nameless_line: Option<u64>,
@@ -71,7 +78,7 @@ pub(super) struct Text {
 
 impl Text {
     /// Reads the whole of `source`.
-    pub(super) fn read(source: Source<'_>, plan: Plan) -> Result<Self, ReadError> {
+    pub(super) fn read(source: Source<'_>, plan: Plan<'_>) -> Result<Self, ReadError> {
         let name = source.name.clone();
         let mut chunks = Chunks::new(source, plan.chunk, plan.limit);
         let mut text = Self::new(name, plan.regroup);
@@ -126,7 +133,7 @@ impl Text {
 
     /// Appends all chunks, in order, up to the first that is bad or too much; says whether reading
     /// failed, too. A text of one chunk takes no threads.
-    fn take(&mut self, chunks: &mut Chunks<'_>, plan: Plan) -> io::Result<Taken> {
+    fn take(&mut self, chunks: &mut Chunks<'_>, plan: Plan<'_>) -> io::Result<Taken> {
         let first = match chunks.next() {
             Ok(Some(text)) => text,
             Ok(None) => return Ok((None, Ok(()))),
@@ -159,7 +166,7 @@ impl Text {
         &mut self,
         receiver: Receiver<Vec<u8>>,
         batch: usize,
-        plan: Plan,
+        plan: Plan<'_>,
     ) -> Result<(), ReadError> {
         let mut parsed = Vec::new();
         loop {
@@ -181,7 +188,7 @@ impl Text {
         }
     }
 
-    fn append(&mut self, mut piece: Piece, plan: Plan) -> Result<(), ReadError> {
+    fn append(&mut self, mut piece: Piece, plan: Plan<'_>) -> Result<(), ReadError> {
         self.memory += piece.memory();
         if let Some(limit) = plan.exceeded_by(self.memory) {
             let found = format!("{} or more", plan.spent + self.memory);
@@ -198,10 +205,25 @@ impl Text {
         self.rows += piece.rows;
         self.width = self.width.max(piece.width);
         self.labels.append(&mut piece.labels);
+        self.packed += piece.packed();
         self.runs.append(&mut piece.runs);
         self.dropped_entries += piece.dropped_entries;
         self.dropped_columns.append(&mut piece.dropped_columns);
-        Ok(())
+        match plan.spill {
+            Some(spill) if self.packed >= spill.room() => self.spill(spill),
+            _ => Ok(()),
+        }
+    }
+
+    /// Moves the entries to the disk.
+    pub(super) fn spill(&mut self, spill: &Spill) -> Result<(), ReadError> {
+        let first = std::mem::replace(&mut self.spilled, self.rows);
+        self.memory -= std::mem::take(&mut self.packed);
+        if spill.take(std::mem::take(&mut self.runs), first) {
+            return Ok(());
+        }
+        // The spill knows what happened.
+        Err(ReadError::io(&self.name, &io::ErrorKind::WriteZero.into()))
     }
 
     /// The first row that has or lacks a query identifier unlike those before it.
