@@ -66,7 +66,7 @@ const HEADER: &[u8] = b"rankrls.columns/1\n";
 const LARGEST: u64 = 1 << 28;
 
 /// Entries that are hashed, and sorted into parts, at a time.
-const BATCH: usize = 1 << 20;
+const BATCH: usize = 1 << 17;
 
 /// Bytes of rows in memory where nobody sets a limit.
 const ROOM: u64 = 2 << 30;

@@ -432,6 +432,11 @@ impl ColumnClasses {
         }
     }
 
+    /// How many entries the column of `candidate` has.
+    pub(crate) fn entries_of(&self, candidate: usize) -> usize {
+        self.starts[candidate + 1] - self.starts[candidate]
+    }
+
     /// The columns of all candidates, `m` x candidates.
     pub(crate) fn matrix(&self) -> CsMatViewI<'_, f64, u32, usize> {
         let shape = (self.queries.rows(), self.len());

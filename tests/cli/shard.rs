@@ -35,10 +35,12 @@ fn parts_are_selected_from_as_the_whole() {
         }
     }
     // A run goes on, with or without parts.
-    folder.run("select parts -k 3 --lambda 4 --checkpoint c");
-    folder.run("select large.svm -k 6 --lambda 4 --checkpoint c --resume -o b.json");
-    folder.run("select parts -k 6 --lambda 4 -o a.json");
+    folder.run("select parts -k 3 --lambda 4 -o three.json");
+    folder.run("select large.svm -k 6 --extend three.json -o b.json");
+    folder.run("select parts -k 6 --extend three.json -o a.json");
     assert_eq!(folder.read("a.json"), folder.read("b.json"));
+    folder.run("select parts -k 3 --lambda 4 --checkpoint c");
+    folder.run("select large.svm -k 3 --lambda 4 --checkpoint c --resume");
     let plan = folder.stdout("select parts -k 6 --lambda 4 --dry-run");
     assert!(plan.contains("auto takes"), "{plan}");
 }
