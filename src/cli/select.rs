@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args};
 use indicatif::ProgressBar;
 use rankrls::checkpoint::Checkpointer;
+use rankrls::data::read::Sample;
 use rankrls::greedy::{
     Ending, GlobalHoldout, Observer, Plan, Selection, SelectionOptions, State, Step, TargetOptions,
     resume_among,
@@ -24,7 +25,7 @@ use super::data::{
     self, Input, Sizes, TeacherArgs, TestSizes, TrainingData, check_one_stdin, warn_of_few_queries,
 };
 use super::output::{OutputFile, PlotArgs, PlotFile, format_exact, print_report, test_panels};
-use super::plan::PlanReport;
+use super::plan::{PlanReport, check_sample};
 use super::report::{LambdaChoice, SelectionReport, judged_by};
 use super::tune;
 
@@ -116,7 +117,13 @@ pub(crate) fn run(args: &SelectArgs, given: &ArgMatches, console: Console) -> Re
         if args.lambda.is_none() {
             console.tell("lambda: auto; no selections are made to choose it in a dry run\n");
         }
+        if let Some(sample) = args.data.sample() {
+            return args.plan_by_sample(&sample);
+        }
         return args.plan(&args.read(console)?);
+    }
+    if let Some(sample) = args.data.sample() {
+        check_sample(&sample, &args.options())?;
     }
     args.checkpoint.check()?;
     let extended = args.extended()?;
@@ -222,6 +229,17 @@ impl SelectArgs {
             options,
             steps,
         }))
+    }
+
+    /// The same of a large file, before it is read.
+    fn plan_by_sample(&self, sample: &Sample) -> Result<ExitCode> {
+        let options = SelectionOptions {
+            strategy: None,
+            ..self.options()
+        };
+        let plan = PlanReport::of_sample(sample, &options)?;
+        print_report(self.json, &plan, || plan.text())?;
+        Ok(ExitCode::SUCCESS)
     }
 
     /// Prints the memory that every strategy would take.

@@ -1,6 +1,6 @@
 //! Which rank has a column.
 
-use super::classes::{Canonicaliser, Entry};
+use super::classes::{Canonicaliser, Entry, mix, scattered};
 use crate::data::{Column, Dataset, Queries};
 
 /// Parts that the columns of a data set fall into, so that columns of one class meet: columns that
@@ -65,18 +65,6 @@ impl<'q> Partition<'q> {
         let share = dataset.features_subset(&features);
         share.expect("features of the data, each once")
     }
-}
-
-/// `hash` with another word.
-fn mix(hash: u64, word: u64) -> u64 {
-    (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-}
-
-/// The same with all bits in the highest (the finaliser of `SplitMix64`).
-fn scattered(hash: u64) -> u64 {
-    let hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    hash ^ hash >> 31
 }
 
 #[cfg(test)]
