@@ -64,6 +64,14 @@ struct Row {
 }
 
 impl Row {
+    /// Of data that were not read.
+    fn about(estimate: &Estimate) -> Self {
+        Self {
+            peak_bytes: None,
+            ..Self::new(estimate)
+        }
+    }
+
     fn new(estimate: &Estimate) -> Self {
         let process = memory::peak().zip(memory::current());
         Self {
@@ -112,7 +120,7 @@ impl PlanReport {
             candidate_bytes: candidates.memory(),
             limit_bytes: options.max_memory,
             auto: chosen.ok(),
-            strategies: estimates.iter().map(Row::new).collect(),
+            strategies: estimates.iter().map(Row::about).collect(),
             idle: false,
             sampling: options.sample.is_some(),
             global: options.objective == Objective::Global,

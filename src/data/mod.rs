@@ -499,11 +499,10 @@ impl<'a> Dataset<'a> {
             .map_or(self.columns.nnz(), |(nonzeros, _)| nonzeros)
     }
 
-    /// Bytes that reading such data takes at its peak: the rows, while the columns are made of
-    /// them. Chunks of text, some MiB, come on top.
+    /// Bytes that reading such data takes at its peak: the rows, packed, while the columns are made of
+    /// them. Chunks of text, some MiB, come on top. O(nnz) time.
     pub fn reading_memory(&self) -> u64 {
-        let row_entry = size_of::<f64>() + size_of::<u32>();
-        self.memory() + (self.columns.nnz() * row_entry) as u64
+        self.memory() + packed::bytes(self.columns.data())
     }
 
     /// Bytes held, borrowed arrays included.
