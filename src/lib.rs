@@ -21,7 +21,9 @@
 //! - [`data`]: sparse columns with labels, queries and names; [`data::read`], writers and a small
 //!   corpus, [`data::sample`].
 //! - [`metrics`]: measures of rankings, in two conventions.
+//! - [`peers`]: ranks that share the columns of a job.
 //! - [`columns`]: classes of equal columns, of which one each is a candidate.
+//! - [`shards`]: data in parts, as files.
 //! - [`greedy`]: the selection, its strategies, observers and the state they share.
 //! - [`ridge`]: RankRLS without selection, its solvers and hold-out schemes.
 //! - [`model`]: fitted models, and models as files.
@@ -52,10 +54,12 @@ pub mod metrics;
 pub mod model;
 mod names;
 mod objective;
+pub mod peers;
 #[cfg(feature = "plot")]
 pub mod plot;
 pub mod ridge;
 mod setters;
+pub mod shards;
 pub mod tune;
 
 pub use columns::{ColumnClasses, QueryWeight, Scale};

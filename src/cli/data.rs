@@ -7,11 +7,16 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use rankrls::columns::Summary;
-use rankrls::data::read::{Format, Loaded, ReadOptions, RowQueries, read_scores};
+use rankrls::data::read::{
+    Format, Loaded, ReadOptions, RowQueries, Sample, read_names, read_scores,
+};
 use rankrls::data::sample;
-use rankrls::greedy::{Refit, TargetOptions};
+use rankrls::greedy::{Refit, SelectionOptions, State, TargetOptions};
 use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rules};
-use rankrls::{Dataset, DatasetError, FeatureNames, IndexBase, Model, StrategyKind, memory};
+use rankrls::shards::Shards;
+use rankrls::{
+    ColumnClasses, Dataset, DatasetError, FeatureNames, IndexBase, Model, StrategyKind, memory,
+};
 use serde::Serialize;
 
 use super::args::{at_least_one, finite, named, usage};
@@ -172,6 +177,26 @@ impl TrainingData {
         Ok((train, begin.elapsed().as_secs_f64()))
     }
 
+    /// A sample, if the data are a large file.
+    pub(crate) fn sample(&self) -> Option<Sample> {
+        self.read.options(0).sample(&self.path)
+    }
+
+    /// The same, or the rows of data in parts, and the parts.
+    fn train_or_shards(&self, console: Console) -> Result<(Dataset<'static>, Option<Shards>, f64)> {
+        if !Shards::are_at(&self.path) {
+            let (train, seconds) = self.train(console)?;
+            return Ok((train, None, seconds));
+        }
+        let begin = Instant::now();
+        let shards = Shards::open(&self.path)?;
+        let mut rows = shards.rows()?;
+        if let Some(names) = &self.names {
+            rows = rows.with_names(read_names(names, self.read.budget())?)?;
+        }
+        Ok((rows, Some(shards), begin.elapsed().as_secs_f64()))
+    }
+
     /// The data that come `number`th, counted from 0, with the columns of `train`; `held` bytes are
     /// taken already.
     pub(crate) fn other(
@@ -284,7 +309,10 @@ pub(crate) fn in_row_order(
 
 /// The data of a selection.
 pub(crate) struct Input {
+    /// Without entries where there are shards.
     pub(crate) train: Dataset<'static>,
+    /// The parts that have the columns, if these are not in `train`.
+    pub(crate) shards: Option<Shards>,
     pub(crate) validation: Option<Loaded>,
     pub(crate) test: Option<Loaded>,
     /// Time that reading the training data took.
@@ -298,7 +326,7 @@ impl Input {
         [validation, test]: [Option<&PathBuf>; 2],
         console: Console,
     ) -> Result<Self> {
-        let (mut train, seconds) = data.train(console)?;
+        let (mut train, shards, seconds) = data.train_or_shards(console)?;
         if let Some(path) = &teacher.teacher {
             let scores = scores_of(&train, "the data", path, data.read.budget())?;
             let taught = train.with_teacher(scores);
@@ -315,8 +343,21 @@ impl Input {
             validation: validation.map(&mut other).transpose()?,
             test: test.map(&mut other).transpose()?,
             train,
+            shards,
             seconds,
         })
+    }
+
+    /// What there is to select from.
+    pub(crate) fn candidates(&self, options: &SelectionOptions) -> Result<ColumnClasses> {
+        let Some(shards) = &self.shards else {
+            return Ok(options.candidates(&self.train));
+        };
+        let limit = options.max_memory.unwrap_or(u64::MAX);
+        let room =
+            limit.saturating_sub(self.memory() + State::memory(self.train.rows(), options.k));
+        let (weight, scale) = (options.query_weight, options.scale);
+        Ok(shards.candidates(&self.train, weight, scale, room)?)
     }
 
     /// Bytes held.
@@ -475,6 +516,16 @@ pub(crate) fn check_labels(
     bail!("{}: {error}{remedy}", path.display())
 }
 
+/// A size times a factor.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "sizes of data that fit some disk"
+)]
+pub(crate) fn times(size: u64, factor: f64) -> u64 {
+    (size as f64 * factor) as u64
+}
+
 /// Sizes of the data.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Sizes {
@@ -497,6 +548,19 @@ impl Sizes {
             empty_columns: summary.empty_columns,
             constant_columns: summary.constant_columns,
             column_classes: summary.column_classes,
+        }
+    }
+
+    /// Sizes of `factor` times the rows.
+    pub(crate) fn times(self, factor: f64) -> Self {
+        let more =
+            |count: usize| usize::try_from(times(count as u64, factor)).unwrap_or(usize::MAX);
+        Self {
+            rows: more(self.rows),
+            queries: more(self.queries),
+            nonzeros: more(self.nonzeros),
+            column_classes: more(self.column_classes),
+            ..self
         }
     }
 

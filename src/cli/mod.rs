@@ -16,6 +16,7 @@ mod plan;
 mod predict;
 mod report;
 mod select;
+mod shard;
 mod train;
 mod transfer;
 mod tune;
@@ -85,6 +86,7 @@ enum Command {
     Explain(Box<explain::ExplainArgs>),
     Inspect(Box<inspect::InspectArgs>),
     Letor(letor::LetorArgs),
+    Shard(shard::ShardArgs),
     Corpus(corpus::CorpusArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
@@ -168,6 +170,7 @@ fn run(cli: &Cli, matches: &ArgMatches, console: Console) -> Result<ExitCode> {
         Command::Explain(args) => explain::run(args, console),
         Command::Inspect(args) => inspect::run(args, console),
         Command::Letor(args) => return letor::run(args, console),
+        Command::Shard(args) => shard::run(args, console),
         Command::Corpus(args) => return corpus::run(args, console),
         Command::Completions(args) => completions(args),
         Command::Man(args) => man(args),

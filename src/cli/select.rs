@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args};
 use indicatif::ProgressBar;
 use rankrls::checkpoint::Checkpointer;
-use rankrls::data::read::Loaded;
+use rankrls::data::read::{Loaded, Sample};
 use rankrls::greedy::{
     Ending, GlobalHoldout, Observer, Plan, Selection, SelectionOptions, State, Step, TargetOptions,
     resume_among,
@@ -25,7 +25,7 @@ use super::data::{
     self, Input, Sizes, TeacherArgs, TestSizes, TrainingData, check_one_stdin, warn_of_few_queries,
 };
 use super::output::{OutputFile, PlotArgs, PlotFile, format_exact, print_report, test_panels};
-use super::plan::PlanReport;
+use super::plan::{PlanReport, check_sample};
 use super::report::{LambdaChoice, SelectionReport, judged_by};
 use super::transfer::{TransferArgs, TransferReport};
 use super::tune;
@@ -50,6 +50,7 @@ Examples:
   rankrls select train.svm -k 50 --lambda 16 --score-feature other.json
   rankrls select train.svm -k 80 --extend model.json -o larger.json
   rankrls select train.svm -k 50 --lambda 16 --plot path.svg
+  rankrls select train.shards -k 50 --lambda 16 --max-memory 2GiB
   rankrls select train.svm -k 50 --lambda 16 --dry-run")]
 pub(crate) struct SelectArgs {
     /// Features to select
@@ -125,7 +126,13 @@ pub(crate) fn run(args: &SelectArgs, given: &ArgMatches, console: Console) -> Re
         if args.lambda.is_none() {
             console.tell("lambda: auto; no selections are made to choose it in a dry run\n");
         }
+        if let Some(sample) = args.data.sample() {
+            return args.plan_by_sample(&sample);
+        }
         return args.plan(&args.read(console)?.0);
+    }
+    if let Some(sample) = args.data.sample() {
+        check_sample(&sample, &args.options())?;
     }
     args.checkpoint.check()?;
     let extended = args.extended()?;
@@ -236,6 +243,14 @@ impl SelectArgs {
     fn read(&self, console: Console) -> Result<(Input, TransferReport)> {
         let others = [self.validation.as_ref(), self.test.as_ref()];
         let mut input = Input::read(&self.data, &self.teacher, others, console)?;
+        let filters = self.selection.options.strategy == Some(StrategyKind::FsEd);
+        if input.shards.is_some() && (filters || self.transfer.given().is_some()) {
+            let path = self.data.path.display();
+            bail!(
+                "{path}: data in parts have no columns to compare grades in, or to join with others: \
+                 expected a file for fs-ed, an offset, a score feature or a source"
+            );
+        }
         if let Some(validation) = input.validation.take() {
             input.train = input.train.with_validation(validation.dataset);
         }
@@ -259,6 +274,7 @@ impl SelectArgs {
                     dropped_columns,
                 }),
                 validation: None,
+                shards: None,
                 seconds: input.seconds,
             };
             report = found.report;
@@ -300,13 +316,24 @@ impl SelectArgs {
         }))
     }
 
+    /// The same of a large file, before it is read.
+    fn plan_by_sample(&self, sample: &Sample) -> Result<ExitCode> {
+        let options = SelectionOptions {
+            strategy: None,
+            ..self.options()
+        };
+        let plan = PlanReport::of_sample(sample, &options)?;
+        print_report(self.json, &plan, || plan.text())?;
+        Ok(ExitCode::SUCCESS)
+    }
+
     /// Prints the memory that every strategy would take.
     fn plan(&self, input: &Input) -> Result<ExitCode> {
         let options = SelectionOptions {
             strategy: None,
             ..self.options()
         };
-        let candidates = options.candidates(&input.train);
+        let candidates = input.candidates(&options)?;
         let plan = PlanReport::new(&input.train, &candidates, input.memory(), &options)?;
         print_report(self.json, &plan, || plan.text())?;
         Ok(ExitCode::SUCCESS)
@@ -335,6 +362,9 @@ impl Job<'_> {
         let begin = Instant::now();
         let (args, input) = (self.args, &self.input);
         let mut options = args.options();
+        if input.shards.is_some() && args.lambda.is_none() && extended.is_none() {
+            bail!("data in parts are not folded to choose lambda: give one with --lambda");
+        }
         let distils = options.strategy.is_some_and(StrategyKind::distils);
         let choice = match (&extended, args.lambda) {
             (None, None) if distils => {
@@ -353,7 +383,7 @@ impl Job<'_> {
         }
         let earlier = Start::find(options, extended, &args.checkpoint, &input.train)?;
         earlier.tell(args.k, self.console);
-        let candidates = earlier.options.candidates(&input.train);
+        let candidates = input.candidates(&earlier.options)?;
         let judged_by = judged_by(earlier.options.global_holdout(input.train.rows()));
         let checkpointer = args.checkpoint.checkpointer(earlier.progress.clone())?;
         let mut watch = self.watch(judged_by, checkpointer);

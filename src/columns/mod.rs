@@ -13,15 +13,22 @@
 //! offset that would cost digits.
 
 mod classes;
+mod partition;
+pub(crate) mod parts;
 mod query_weight;
 mod scale;
+
+use std::ops::Range;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use sprs::CsMatViewI;
 
 use crate::data::{Column, Dataset, DatasetError, IndexBase, Queries};
 use crate::interrupt::heed;
+use crate::peers::{Alone, Peers, low};
 use classes::{Canonicaliser, Classes, classify};
+pub use partition::Partition;
 pub use query_weight::QueryWeight;
 pub use scale::Scale;
 
@@ -60,6 +67,16 @@ pub struct ColumnClasses {
     /// The candidate that a selection takes first.
     first: Option<usize>,
     summary: Summary,
+    /// The most of any rank, field by field.
+    share: Summary,
+    /// The largest `|v|^2` of all candidates.
+    largest_squared_norm: f64,
+    /// The ranks that have the other candidates.
+    peers: Arc<dyn Peers>,
+    /// The most threads of any rank; `None`: those of the current pool.
+    threads: Option<usize>,
+    /// Where the entries are, if not here.
+    parts: Option<Arc<parts::Parts>>,
 }
 
 /// Says of so many columns that none of them is a candidate.
@@ -132,6 +149,11 @@ impl ColumnClasses {
                 column_classes: classes.representatives.len(),
                 ..Summary::default()
             },
+            share: Summary::default(),
+            largest_squared_norm: 0.0,
+            peers: Arc::new(Alone),
+            threads: None,
+            parts: None,
         };
         candidates.divide();
         candidates.weigh();
@@ -228,6 +250,166 @@ impl ColumnClasses {
         self.summary.nonzeros = self.rows.len();
         self.squared_norms = measures.iter().map(|measure| measure.0).collect();
         self.sole_queries = measures.iter().map(|measure| measure.2).collect();
+        self.largest_squared_norm = self.squared_norms.iter().copied().fold(0.0, f64::max);
+        self.share = self.summary;
+    }
+
+    /// The same as a share of the candidates of all `peers`, of columns with the same rows that
+    /// [`Partition`] parts. The candidates, their positions and their number stay; what is said of
+    /// all of them is said of those of all ranks. Every rank calls this, as all that selects among
+    /// candidates.
+    #[must_use]
+    pub fn among(mut self, peers: Arc<dyn Peers>) -> Self {
+        let Summary {
+            columns,
+            constant_columns,
+            empty_columns,
+            column_classes,
+            single_query_classes,
+            nonzeros,
+            pieces,
+        } = self.summary;
+        // Columns that another rank has are empty here.
+        let others = columns * (peers.count() - 1);
+        let threads = rayon::current_num_threads();
+        let own = [
+            constant_columns,
+            empty_columns,
+            column_classes,
+            single_query_classes,
+            nonzeros,
+            pieces,
+            threads,
+        ];
+        let [constant, empty, classes, single, entries, touched, _] = peers.totals(own);
+        self.summary = Summary {
+            columns,
+            constant_columns: constant - others,
+            empty_columns: empty - others,
+            column_classes: classes,
+            single_query_classes: single,
+            nonzeros: entries,
+            pieces: touched,
+        };
+        let [.., classes, single, entries, touched, threads] = peers.most(own);
+        self.share = Summary {
+            column_classes: classes,
+            single_query_classes: single,
+            nonzeros: entries,
+            pieces: touched,
+            ..self.summary
+        };
+        self.threads = Some(threads);
+        self.largest_squared_norm = -peers.least(-self.largest_squared_norm);
+        self.peers = peers;
+        self
+    }
+
+    /// The ranks that have the other candidates.
+    pub fn peers(&self) -> &dyn Peers {
+        &*self.peers
+    }
+
+    /// The most threads that any rank works on.
+    pub(crate) fn threads(&self) -> usize {
+        self.threads.unwrap_or_else(rayon::current_num_threads)
+    }
+
+    /// 0-based features that represent the candidates of all ranks, ascending.
+    pub(crate) fn features_of_all(&self) -> Vec<u32> {
+        let mut all = self.features_of_ranks().concat();
+        all.sort_unstable();
+        all
+    }
+
+    /// The features that represent the candidates of each rank, ascending.
+    fn features_of_ranks(&self) -> Vec<Vec<u32>> {
+        let own = (0..self.len()).map(|candidate| u64::from(self.feature(candidate)));
+        let all = self.peers.gather(&own.collect::<Vec<u64>>());
+        let numbers = all.iter().map(|words| words.iter().map(low).collect());
+        numbers.collect()
+    }
+
+    /// For each rank, the places that its candidates have among those of all ranks, ascending by the
+    /// features that represent them.
+    pub(crate) fn places_of_ranks(&self) -> Vec<Vec<u32>> {
+        let ranks = self.features_of_ranks();
+        let mut all = ranks.concat();
+        all.sort_unstable();
+        let place = |feature: &u32| all.partition_point(|other| other < feature);
+        let places = |features: &Vec<u32>| -> Vec<u32> {
+            let places = features.iter().map(place);
+            // Columns count in 32 bits.
+            places
+                .filter_map(|place| u32::try_from(place).ok())
+                .collect()
+        };
+        ranks.iter().map(places).collect()
+    }
+
+    /// The candidates of all ranks with their entries in the rows of one of `ranges`, which
+    /// `wanted` names by its number; every rank calls this with the same ranges. As many entries as
+    /// there are in a range are on the way at a time.
+    pub(crate) fn of_all_ranks(&self, ranges: &[Range<usize>], wanted: usize) -> Self {
+        let mut found = Vec::new();
+        for (number, range) in ranges.iter().enumerate() {
+            let all = self.peers.gather(&self.words_within(range));
+            if number == wanted {
+                found = all;
+            }
+        }
+        let mut candidates: Vec<(u32, GatheredClass<'_>)> = Vec::new();
+        for words in &found {
+            let mut rest = &words[..];
+            while let Some(class) = GatheredClass::take(&mut rest) {
+                candidates.push((low(&class.members[0]), class));
+            }
+        }
+        candidates.sort_unstable_by_key(|&(feature, _)| feature);
+        let mut all = Self {
+            starts: vec![0],
+            rows: Vec::new(),
+            values: Vec::new(),
+            signs: Vec::new(),
+            squared_norms: Vec::new(),
+            sole_queries: Vec::new(),
+            members: Vec::new(),
+            ends: Vec::new(),
+            queries: self.queries.clone(),
+            query_of_row: self.query_of_row.clone(),
+            divisors: Vec::new(),
+            filter: None,
+            first: None,
+            share: self.summary,
+            peers: Arc::new(Alone),
+            parts: None,
+            ..*self
+        };
+        for (_, class) in candidates {
+            all.members.extend(class.members.iter().map(low));
+            all.ends
+                .push(u32::try_from(all.members.len()).unwrap_or(u32::MAX));
+            all.rows.extend(class.rows.iter().map(low));
+            let values = class.values.iter().copied().map(f64::from_bits);
+            all.values.extend(values);
+            all.starts.push(all.rows.len());
+        }
+        all
+    }
+
+    /// Members of each class, and its entries in a range of rows.
+    fn words_within(&self, range: &Range<usize>) -> Vec<u64> {
+        let mut words = Vec::new();
+        for candidate in 0..self.len() {
+            let mut column = self.column(candidate);
+            column.take_rows_below(range.start);
+            let Column { rows, values } = column.take_rows_below(range.end);
+            let members = self.class(candidate);
+            words.extend([members.len() as u64, rows.len() as u64]);
+            words.extend(members.iter().chain(rows).map(|&number| u64::from(number)));
+            words.extend(values.iter().map(|value| value.to_bits()));
+        }
+        words
     }
 
     /// Squared norm of the centred column, how many queries it touches, and the query if it is
@@ -242,19 +424,24 @@ impl ColumnClasses {
         (norm, touched, if touched == 1 { first } else { u32::MAX })
     }
 
-    /// Number of candidates.
+    /// Number of candidates, of this rank.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
     /// Whether no column of the data can tell two examples of a query apart.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.summary.column_classes == 0
     }
 
-    /// How the columns fall into classes.
+    /// How the columns of all ranks fall into classes.
     pub fn summary(&self) -> Summary {
         self.summary
+    }
+
+    /// The same of the rank that has most, field by field: what memory depends on.
+    pub(crate) fn share(&self) -> Summary {
+        self.share
     }
 
     /// A feature as the file of the data counts.
@@ -293,6 +480,11 @@ impl ColumnClasses {
             rows: &self.rows[range.clone()],
             values: &self.values[range],
         }
+    }
+
+    /// How many entries the column of `candidate` has.
+    pub(crate) fn entries_of(&self, candidate: usize) -> usize {
+        self.starts[candidate + 1] - self.starts[candidate]
     }
 
     /// The columns of all candidates, `m` x candidates.
@@ -337,7 +529,7 @@ impl ColumnClasses {
 
     /// The largest `|v|^2` of all candidates; 0 when there are none.
     pub fn largest_squared_norm(&self) -> f64 {
-        self.squared_norms.iter().copied().fold(0.0, f64::max)
+        self.largest_squared_norm
     }
 
     /// The query that holds all entries of `candidate`, if one does.
@@ -417,10 +609,19 @@ impl ColumnClasses {
             .map(Vec::capacity)
             .sum::<usize>()
             * 8;
-        (per_entry + per_candidate + rest + filter) as u64
+        (per_entry + per_candidate + rest + filter) as u64 + self.memory_of_parts()
     }
 
-    /// The candidate that `feature` represents, if it represents one.
+    /// The candidates of this rank that `features` represent.
+    pub(crate) fn positions(&self, features: impl Iterator<Item = u32>) -> Vec<u32> {
+        let positions = features.filter_map(|feature| self.represented_by(feature));
+        // Candidates count in 32 bits.
+        positions
+            .filter_map(|position| u32::try_from(position).ok())
+            .collect()
+    }
+
+    /// The candidate of this rank that `feature` represents, if it represents one.
     pub fn represented_by(&self, feature: u32) -> Option<usize> {
         let mut range = 0..self.len();
         while !range.is_empty() {
@@ -432,6 +633,25 @@ impl ColumnClasses {
             }
         }
         None
+    }
+}
+
+/// A class of another rank, in words.
+struct GatheredClass<'a> {
+    members: &'a [u64],
+    rows: &'a [u64],
+    values: &'a [u64],
+}
+
+impl<'a> GatheredClass<'a> {
+    fn take(rest: &mut &'a [u64]) -> Option<Self> {
+        let counts = rest.split_off(..2)?;
+        let [members, entries] = [0, 1].map(|which| low(&counts[which]) as usize);
+        Some(Self {
+            members: rest.split_off(..members)?,
+            rows: rest.split_off(..entries)?,
+            values: rest.split_off(..entries)?,
+        })
     }
 }
 

@@ -15,23 +15,26 @@ mod arrays;
 mod description;
 mod error;
 mod formats;
-mod hash;
+pub(crate) mod hash;
 mod label_scale;
+pub(crate) mod packed;
 mod queries;
 mod ranker;
 pub mod sample;
 mod sidecar;
+pub(crate) mod spill;
 mod subset;
 mod transfer;
-mod transpose;
+pub(crate) mod transpose;
 
 use arrays::columns_of_rows;
 pub use arrays::{Columns, Index, IntoColumns, IntoQueries, IntoVector, Value};
 pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;
 pub use formats::{
-    DataFiles, MatrixLayout, Part, write_features, write_labels, write_names, write_npy_labels,
-    write_npy_query_ids, write_npz, write_query_ids, write_svmlight, write_whole_svmlight,
+    DataFiles, MatrixLayout, Part, SvmlightRows, write_features, write_labels, write_names,
+    write_npy_labels, write_npy_query_ids, write_npz, write_query_ids, write_svmlight,
+    write_whole_svmlight,
 };
 pub use hash::{DataHash, InvalidHash};
 pub use label_scale::LabelScale;
@@ -40,6 +43,7 @@ pub use queries::Queries;
 pub use ranker::{Ranker, write_query_sizes};
 pub use rankrls_files::{CompleteOutput, Output, Strings};
 pub use transfer::{Joined, OtherRanker, name_map};
+use transpose::Occupied;
 
 pub mod read {
     //! Readers of ranking data: svmlight / LETOR text, RLScore's triplets and SciPy's matrices.
@@ -86,7 +90,8 @@ pub mod read {
 
     pub use super::formats::{
         Format, Loaded, Place, PreferenceLine, ReadError, ReadErrorKind, ReadOptions, RowQueries,
-        read_names, read_names_from, read_preferences, read_rows, read_scores, read_scores_from,
+        Sample, read_names, read_names_from, read_preferences, read_rows, read_scores,
+        read_scores_from,
     };
 }
 
@@ -244,6 +249,8 @@ pub struct Dataset<'a> {
     offset: Option<(Vec<f64>, OtherRanker)>,
     /// Whose scores the last column is, where it is one of scores.
     score_feature: Option<OtherRanker>,
+    /// Entries that are not here, and the hash of the data with them.
+    elsewhere: Option<(usize, DataHash)>,
 }
 
 impl Columns<'_> {
@@ -304,6 +311,7 @@ impl<'a> Dataset<'a> {
             validation: None,
             offset: None,
             score_feature: None,
+            elsewhere: None,
         };
         dataset.check_numbers()?;
         Ok(dataset)
@@ -452,7 +460,28 @@ impl<'a> Dataset<'a> {
             validation: None,
             offset: self.offset.clone(),
             score_feature: self.score_feature.clone(),
+            elsewhere: self.elsewhere,
         }
+    }
+
+    /// The same rows with these columns, among `width`.
+    pub(crate) fn with_columns(
+        &self,
+        columns: Occupied,
+        width: usize,
+    ) -> Result<Dataset<'static>, DatasetError> {
+        let columns = columns.into_columns(self.rows(), width)?;
+        let labels = self.labels.to_vec().into();
+        let mut dataset = Dataset::assemble(columns, labels, self.queries.clone())?;
+        dataset.index_base = self.index_base;
+        dataset.input_rows.clone_from(&self.input_rows);
+        Ok(dataset)
+    }
+
+    /// Says that the entries of these rows are elsewhere: how many there are, and the hash of all.
+    pub(crate) fn with_entries_elsewhere(mut self, nonzeros: usize, hash: DataHash) -> Self {
+        self.elsewhere = Some((nonzeros, hash));
+        self
     }
 
     fn check_numbers(&self) -> Result<(), DatasetError> {
@@ -493,19 +522,19 @@ impl<'a> Dataset<'a> {
 
     /// Number of stored entries.
     pub fn nonzeros(&self) -> usize {
-        self.columns.nnz()
+        self.elsewhere
+            .map_or(self.columns.nnz(), |(nonzeros, _)| nonzeros)
     }
 
-    /// Bytes that reading such data takes at its peak: the rows, while the columns are made of
-    /// them. Chunks of text, some MiB, come on top.
+    /// Bytes that reading such data takes at its peak: the rows, packed, while the columns are made of
+    /// them. Chunks of text, some MiB, come on top. O(nnz) time.
     pub fn reading_memory(&self) -> u64 {
-        let row_entry = size_of::<f64>() + size_of::<u32>();
-        self.memory() + (self.nonzeros() * row_entry) as u64
+        self.memory() + packed::bytes(self.columns.data())
     }
 
     /// Bytes held, borrowed arrays and validation rows included.
     pub fn memory(&self) -> u64 {
-        let entries = self.nonzeros() * (size_of::<f64>() + size_of::<u32>());
+        let entries = self.columns.nnz() * (size_of::<f64>() + size_of::<u32>());
         let columns = self.stored_columns() * size_of::<usize>()
             + self
                 .features

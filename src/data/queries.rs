@@ -170,6 +170,11 @@ impl Queries {
         self.offsets[query] as usize..self.offsets[query + 1] as usize
     }
 
+    /// The rows of some queries.
+    pub(crate) fn rows_of(&self, queries: &Range<usize>) -> Range<usize> {
+        self.offsets[queries.start] as usize..self.offsets[queries.end] as usize
+    }
+
     /// The rows of each query, in order.
     pub fn ranges(&self) -> impl ExactSizeIterator<Item = Range<usize>> + Clone {
         self.offsets

@@ -1,5 +1,7 @@
 //! Who wins a step: the tie rule of `docs/derivation.md`, section 9, as one associative reduction.
 
+use crate::peers::low;
+
 /// Errors within this share of the least are equal: symmetric columns tie in
 /// exact arithmetic, and rounding must not decide between them.
 pub const TIE_TOLERANCE: f64 = 1e-10;
@@ -68,6 +70,23 @@ impl Contest {
             self.enter(entrant);
         }
         self
+    }
+
+    /// The same contest for other ranks: two words for each leader.
+    pub(super) fn words(&self) -> impl Iterator<Item = u64> {
+        let leaders = self.leaders.iter();
+        leaders.flat_map(|leader| [leader.error.to_bits(), u64::from(leader.feature)])
+    }
+
+    /// The contest of another rank's words.
+    pub(super) fn of_words(words: &[u64]) -> Self {
+        let leaders = words.chunks_exact(2).map(|pair| Entrant {
+            error: f64::from_bits(pair[0]),
+            feature: low(&pair[1]),
+        });
+        Self {
+            leaders: leaders.collect(),
+        }
     }
 
     /// An error above this can not win any more.

@@ -14,12 +14,13 @@ use super::{
 use crate::columns::ColumnClasses;
 use crate::data::Column;
 use crate::interrupt::heed;
+use crate::peers::low;
 
 /// A selection in single steps. [`select`](super::select()) does the whole job.
 ///
-/// Where columns are partitioned over processes, each process [`propose`](Self::propose)s among
-/// its own columns, the [`Contest`]s are merged, and the winner's [`Addition`] is sent to
-/// everyone to [`adopt`](Self::adopt).
+/// Where ranks share the columns ([`ColumnClasses::among`]), each rank [`propose`](Self::propose)s
+/// among its own, the [`Contest`]s are merged, and every rank [`adopt`](Self::adopt)s the winner's
+/// [`Addition`]: [`advance`](Self::advance) does all three.
 pub struct Greedy<'a> {
     candidates: &'a ColumnClasses,
     labels: &'a [f64],
@@ -31,9 +32,14 @@ pub struct Greedy<'a> {
     sampler: Option<Sampler>,
     ranking: Option<RankingCriterion>,
     retired: Vec<bool>,
+    /// Where candidates are drawn, the features that represent those of all ranks that are left,
+    /// ascending.
+    left: Vec<u32>,
     /// Steps to take again before there is anything to search for.
     recorded: &'a [Step],
     features: Vec<u32>,
+    /// The features of the class of each.
+    classes: Vec<Vec<u32>>,
 }
 
 /// One step of a selection.
@@ -124,6 +130,8 @@ impl<'a> Greedy<'a> {
             Some(holdout) => Box::new(Global::new(&state, labels, options.lambda, holdout)?),
             None => plan.strategy.build(candidates, &state),
         };
+        let sampler = options.sampler(plan.strategy);
+        let left = sampler.map_or_else(Vec::new, |_| candidates.features_of_all());
         Ok(Self {
             strategy,
             candidates,
@@ -131,11 +139,13 @@ impl<'a> Greedy<'a> {
             teacher: lesson.map(|lesson| lesson.teacher),
             own,
             state,
-            sampler: options.sampler(plan.strategy),
+            sampler,
             ranking,
             retired: vec![false; candidates.len()],
+            left,
             recorded,
             features: Vec::with_capacity(plan.steps),
+            classes: Vec::with_capacity(plan.steps),
         })
     }
 
@@ -167,6 +177,11 @@ impl<'a> Greedy<'a> {
         &self.features
     }
 
+    /// 0-based features of the class of each, ascending, for steps by [`advance`](Self::advance).
+    pub(super) fn classes(&self) -> &[Vec<u32>] {
+        &self.classes
+    }
+
     /// Takes the next step: that of the earlier run if there is one, else the best there is.
     /// `None` when all planned steps are taken, or no candidate is left.
     ///
@@ -182,10 +197,13 @@ impl<'a> Greedy<'a> {
         let step = match (recorded, self.candidates.first()) {
             (Some(step), _) => Some(self.replay(taken + 1, step)?),
             (None, Some(first)) if taken == 0 => {
-                self.take(self.candidates.feature(first), Work::default())
+                self.step(self.candidates.feature(first), Work::default())?
             }
-            (None, _) => self.search(),
+            (None, _) => self.search()?,
         };
+        if let Some(error) = self.strategy.failure() {
+            return Err(SelectError::columns(error));
+        }
         let Some(step) = step else {
             return Ok(None);
         };
@@ -199,8 +217,8 @@ impl<'a> Greedy<'a> {
         }))
     }
 
-    /// Judges the candidates for the next step, and says what that took. The contest is empty when
-    /// none is left.
+    /// Judges the candidates of this rank for the next step, and says what that took. The contest is
+    /// empty when none is left.
     pub fn propose(&mut self) -> (Contest, Work) {
         heed();
         let round = Round {
@@ -213,7 +231,8 @@ impl<'a> Greedy<'a> {
         let Some(sampler) = self.sampler else {
             return self.strategy.propose(&round);
         };
-        let sample = sampler.draw(self.state.steps(), &round.eligible_candidates());
+        let drawn = sampler.draw(self.state.steps(), &self.left);
+        let sample = self.candidates.positions(drawn.into_iter());
         self.strategy.propose(&Round {
             sample: Some(&sample),
             ..round
@@ -237,12 +256,66 @@ impl<'a> Greedy<'a> {
     /// # Panics
     /// When all planned steps have been taken.
     pub fn adopt(&mut self, addition: Addition<'_>) {
-        if let Some(candidate) = self.equal_to(&addition) {
+        self.add(addition, self.equal_to(&addition));
+    }
+
+    /// Adds the feature that represents `candidate`, if this rank has it.
+    fn add(&mut self, addition: Addition<'_>, candidate: Option<usize>) {
+        let mut feature = addition.feature;
+        if let Some(candidate) = candidate {
             self.retired[candidate] = true;
+            feature = self.candidates.feature(candidate);
+        }
+        if let Ok(place) = self.left.binary_search(&feature) {
+            self.left.remove(place);
         }
         self.features.push(addition.feature);
         self.state.add(addition);
         self.strategy.adopt(self.candidates, &self.state);
+    }
+
+    /// Adds the feature that represents a candidate, whichever rank has it; says whether one that is
+    /// left is represented by it.
+    fn take(&mut self, feature: u32) -> Result<bool, SelectError> {
+        let candidates = self.candidates;
+        let own = candidates.represented_by(feature);
+        let own = own.filter(|&candidate| !self.retired[candidate]);
+        let mut words = Vec::new();
+        if let Some(candidate) = own {
+            let entries = candidates.entries(candidate);
+            let (rows, values) = entries.map_err(SelectError::columns)?;
+            let class = candidates.class(candidate);
+            words.extend([candidates.factor(candidate).to_bits(), class.len() as u64]);
+            words.extend(class.iter().chain(&*rows).map(|&number| u64::from(number)));
+            words.extend(values.iter().map(|value| value.to_bits()));
+        }
+        let all = candidates.peers().gather(&words);
+        let Some([factor, count, numbers @ ..]) = all
+            .iter()
+            .find(|words| !words.is_empty())
+            .map(Vec::as_slice)
+        else {
+            return Ok(false);
+        };
+        let (class, column) = numbers.split_at(low(count) as usize);
+        let (rows, values) = column.split_at(column.len() / 2);
+        let rows: Vec<u32> = rows.iter().map(low).collect();
+        let values: Vec<f64> = values.iter().copied().map(f64::from_bits).collect();
+        self.classes.push(class.iter().map(low).collect());
+        let column = Column {
+            rows: &rows,
+            values: &values,
+        };
+        let factor = f64::from_bits(*factor);
+        self.add(
+            Addition {
+                feature,
+                column,
+                factor,
+            },
+            own,
+        );
+        Ok(true)
     }
 
     /// The candidate that is the column of `addition`: the one its feature represents, or,
@@ -262,13 +335,10 @@ impl<'a> Greedy<'a> {
     /// the last bit.
     fn replay(&mut self, number: usize, step: &Step) -> Result<Step, SelectError> {
         let refuse = |found: String| SelectError::Replay { number, found };
-        let position = self.candidates.represented_by(step.feature);
-        let open = position.filter(|&position| !self.retired[position]);
-        let Some(addition) = open.and_then(|_| self.addition(step.feature)) else {
+        if !self.take(step.feature)? {
             let column = self.candidates.written(step.feature);
             return Err(refuse(format!("column {column} is not to be selected")));
-        };
-        self.adopt(addition);
+        }
         let own = self.strategy.assess().map(|(error, _)| error);
         let (error, was) = (own.unwrap_or_else(|| self.error()), step.lqo_error);
         if error.to_bits() != was.to_bits() {
@@ -283,27 +353,57 @@ impl<'a> Greedy<'a> {
     }
 
     /// Takes the best step; `None` when no candidate is left.
-    fn search(&mut self) -> Option<Step> {
+    fn search(&mut self) -> Result<Option<Step>, SelectError> {
         let (contest, work) = self.propose();
-        self.take(contest.winner()?.feature, work)
+        let (contest, work) = self.merged(&contest, &work);
+        match contest.winner() {
+            Some(winner) => self.step(winner.feature, work),
+            None => Ok(None),
+        }
     }
 
     /// Takes the step that adds `feature`, found by this `work`.
-    fn take(&mut self, feature: u32, Work { evaluated, alive }: Work) -> Option<Step> {
-        self.adopt(self.addition(feature)?);
-        let class = self.candidates.represented_by(feature);
+    fn step(
+        &mut self,
+        feature: u32,
+        Work { evaluated, alive }: Work,
+    ) -> Result<Option<Step>, SelectError> {
+        if !self.take(feature)? {
+            return Ok(None);
+        }
         let own = self.strategy.assess();
         let (lqo_error, lqo_cindex) =
             own.unwrap_or_else(|| (self.error(), lqo_cindex(&self.state, self.labels)));
-        Some(Step {
+        Ok(Some(Step {
             feature,
             lqo_error,
             lqo_cindex,
             criterion: self.criterion(),
-            identical_columns: class.map_or(0, |class| self.candidates.class(class).len() - 1),
+            identical_columns: self.classes.last().map_or(0, |class| class.len() - 1),
             evaluated,
             alive,
-        })
+        }))
+    }
+
+    /// What all ranks propose, and what that took together.
+    fn merged(&self, contest: &Contest, work: &Work) -> (Contest, Work) {
+        let counts = [work.evaluated, work.alive.len()].into_iter();
+        let counts = counts.chain(work.alive.iter().copied());
+        let words = counts.map(|count| count as u64).chain(contest.words());
+        let all = self.candidates.peers().gather(&words.collect::<Vec<u64>>());
+        let (mut contest, mut work) = (Contest::default(), Work::default());
+        for words in all {
+            let [evaluated, levels, words @ ..] = &words[..] else {
+                continue;
+            };
+            let (alive, leaders) = words.split_at(low(levels) as usize);
+            work.evaluated += low(evaluated) as usize;
+            work.alive.resize(alive.len(), 0);
+            let alive = work.alive.iter_mut().zip(alive);
+            alive.for_each(|(sum, count)| *sum += low(count) as usize);
+            contest = contest.merge(Contest::of_words(leaders));
+        }
+        (contest, work)
     }
 
     /// Squared error of the leave-query-out predictions, against the labels.

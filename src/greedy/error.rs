@@ -7,6 +7,7 @@ use crate::data::{DatasetError, GIVE_QUERIES};
 use crate::greedy::{Criterion, GlobalHoldout, StrategyKind};
 use crate::memory::Bytes;
 use crate::metrics::{Metric, MetricsError};
+use crate::peers::low;
 use crate::ridge::TrainError;
 use crate::{Lambda, Objective};
 
@@ -171,6 +172,22 @@ pub enum SelectError {
         /// What is wrong with it.
         found: String,
     },
+    /// Columns in files cannot be read.
+    #[error("columns in files cannot be read: {error}")]
+    Columns {
+        /// The reason.
+        error: String,
+    },
+    /// A selection that needs all columns at once, where memory holds a part of them.
+    #[error(
+        "{what} needs all columns in memory, but a part of them at a time fits: raise --max-memory, or \
+         use {}",
+        StrategyKind::names_of(|kind| !kind.distils() && !kind.needs_grades())
+    )]
+    Parted {
+        /// The strategy or option.
+        what: String,
+    },
     /// A strategy does not fit into the memory allowed. All sizes in bytes.
     #[error(
         "{what} needs {needed} with the data, {limit} are allowed; {remedy}",
@@ -206,6 +223,14 @@ fn remedy(fitting: &[StrategyKind]) -> String {
 /// of them, stay finite.
 const LARGEST_SQUARES: f64 = 1e100;
 
+impl SelectError {
+    pub(super) fn columns(error: std::io::Error) -> Self {
+        Self::Columns {
+            error: error.to_string(),
+        }
+    }
+}
+
 /// Refuses columns whose products overflow, and a lambda that vanishes beside them. `ridge` is what
 /// is added to their squares, `lambda` what was asked for.
 pub(super) fn check_values(
@@ -216,11 +241,19 @@ pub(super) fn check_values(
     // Overflow may have made it no number.
     let fits = |squares: f64| squares <= LARGEST_SQUARES;
     let too_large = |&candidate: &usize| !fits(candidates.squared_norm(candidate));
-    if let Some(candidate) = (0..candidates.len()).find(too_large) {
+    let own = (0..candidates.len()).find(too_large).map(|candidate| {
+        let squares = candidates.squared_norm(candidate);
+        [u64::from(candidates.feature(candidate)), squares.to_bits()]
+    });
+    let all = candidates
+        .peers()
+        .gather(own.as_ref().map_or(&[], |words| words));
+    if let Some(words) = all.iter().filter(|words| !words.is_empty()).min() {
+        let (feature, squares) = (low(&words[0]), f64::from_bits(words[1]));
         return Err(SelectError::Values {
-            feature: candidates.feature(candidate),
-            index: candidates.written(candidates.feature(candidate)),
-            squares: candidates.squared_norm(candidate),
+            feature,
+            index: candidates.written(feature),
+            squares,
         });
     }
     let (squares, lambda) = (candidates.largest_squared_norm(), lambda.value());

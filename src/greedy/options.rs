@@ -163,7 +163,23 @@ impl SelectionOptions {
             });
         }
         self.check_strategy()?;
+        if candidates.parts().is_some() {
+            let parted = |what: &str| SelectError::Parted {
+                what: what.to_owned(),
+            };
+            if self.objective == Objective::Global {
+                return Err(parted("the objective global"));
+            }
+            if self.criterion.shortlist().is_some() {
+                return Err(parted("a shortlist"));
+            }
+        }
         if self.lacks_filter(candidates) {
+            if candidates.parts().is_some() || candidates.peers().count() > 1 {
+                return Err(SelectError::Parted {
+                    what: "the strategy fs-ed".to_owned(),
+                });
+            }
             return Err(SelectError::NoFilter);
         }
         if let Some(Err(error)) = candidates.filter() {

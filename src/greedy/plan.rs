@@ -53,9 +53,39 @@ pub fn estimates(
     held: u64,
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
+    let shape = shape_of(candidates, options);
+    let (base, options) = agreed(candidates, held, options);
+    estimates_of(&shape, candidates, base, &options)
+}
+
+/// The bytes in use before, and the options with the bytes allowed, of the ranks that have most and
+/// are allowed least: all ranks plan alike.
+fn agreed(
+    candidates: &ColumnClasses,
+    held: u64,
+    options: &SelectionOptions,
+) -> (u64, SelectionOptions) {
+    let own = [
+        held + candidates.memory(),
+        options.max_memory.unwrap_or(u64::MAX),
+    ];
+    let all = candidates.peers().gather(&own);
+    let base = all.iter().map(|words| words[0]).fold(0, u64::max);
+    let limit = all.iter().map(|words| words[1]).fold(u64::MAX, u64::min);
+    let max_memory = Some(limit).filter(|&limit| limit < u64::MAX);
+    (
+        base,
+        SelectionOptions {
+            max_memory,
+            ..*options
+        },
+    )
+}
+
+/// The shape of a selection with the score feature, if there is one, before its `k` features.
+fn shape_of(candidates: &ColumnClasses, options: &SelectionOptions) -> Shape {
     let steps = options.k + usize::from(candidates.first().is_some());
-    let shape = Shape::new(candidates, steps, options.lambda, options.sample);
-    estimates_of(&shape, candidates, held, options)
+    Shape::new(candidates, steps, options.lambda, options.sample)
 }
 
 /// What `strategy` learns from, and the teacher that this takes.
@@ -76,10 +106,9 @@ fn taught(
 fn estimates_of(
     shape: &Shape,
     candidates: &ColumnClasses,
-    held: u64,
+    base: u64,
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
-    let base = held + candidates.memory();
     let sourced = candidates.queries().source_weight().is_some();
     let estimate = |strategy: StrategyKind| {
         let teacher = taught(strategy, candidates, base, options).1;
@@ -103,6 +132,66 @@ fn estimates_of(
     StrategyKind::ALL.into_iter().map(estimate).collect()
 }
 
+/// What each strategy would take on data with `factor` times the rows of a sample that has these
+/// `candidates` and takes `held` bytes, and the strategy that would be taken: about.
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_by_sample(
+    candidates: &ColumnClasses,
+    held: u64,
+    factor: f64,
+    options: &SelectionOptions,
+) -> Result<(Vec<Estimate>, Result<StrategyKind, SelectError>), SelectError> {
+    options.check(candidates)?;
+    let shape = Shape::new(candidates, options.k, options.lambda, options.sample);
+    let shape = Shape {
+        k: options.k,
+        ..shape.times(factor)
+    };
+    let base = times(held + candidates.memory(), factor);
+    let estimates = estimates_of(&shape, candidates, base, options);
+    let chosen = choose(&estimates, &shape, options).map(|chosen| chosen.strategy);
+    Ok((estimates, chosen))
+}
+
+/// A size times a factor.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "sizes of data that fit some disk"
+)]
+pub(super) fn times(size: u64, factor: f64) -> u64 {
+    (size as f64 * factor) as u64
+}
+
+/// The strategy that was asked for, or the fastest of those that are exact, if it fits.
+fn choose(
+    estimates: &[Estimate],
+    shape: &Shape,
+    options: &SelectionOptions,
+) -> Result<Estimate, SelectError> {
+    // Those that will do: the one asked for, or any exact one.
+    let asked = estimates.iter().filter(|found| match options.strategy {
+        Some(strategy) => found.strategy == strategy,
+        None => found.able && found.strategy.is_exact(),
+    });
+    let cost = |found: &&Estimate| found.strategy.cost(shape);
+    let fitting = asked.clone().filter(|found| found.fits);
+    let fastest = fitting.min_by(|a, b| cost(a).total_cmp(&cost(b)));
+    fastest.copied().ok_or_else(|| {
+        // Strategies to take instead, baselines aside.
+        let others = estimates.iter().filter(|found| found.fits);
+        let others = others.map(|found| found.strategy);
+        SelectError::Memory {
+            strategy: options.strategy,
+            needed: asked.map(|found| found.total).min().unwrap_or(0),
+            limit: options.max_memory.unwrap_or(u64::MAX),
+            fitting: others.filter(|kind| !kind.is_baseline()).collect(),
+        }
+    })
+}
+
 /// Chooses the strategy and checks that it can do what is asked in the memory allowed.
 ///
 /// # Errors
@@ -113,30 +202,12 @@ pub fn plan(
     options: &SelectionOptions,
 ) -> Result<Plan, SelectError> {
     options.check(candidates)?;
-    let steps = options.k + usize::from(candidates.first().is_some());
-    let shape = Shape::new(candidates, steps, options.lambda, options.sample);
-    let estimates = estimates_of(&shape, candidates, held, options);
-    // Those that will do: the one asked for, or any exact one.
-    let asked = estimates.iter().filter(|found| match options.strategy {
-        Some(strategy) => found.strategy == strategy,
-        None => found.able && found.strategy.is_exact(),
-    });
-    let cost = |found: &&Estimate| found.strategy.cost(&shape);
-    let fitting = asked.clone().filter(|found| found.fits);
-    let fastest = fitting.min_by(|a, b| cost(a).total_cmp(&cost(b)));
-    let Some(chosen) = fastest else {
-        // Strategies to take instead, baselines aside.
-        let others = estimates.iter().filter(|found| found.fits);
-        let others = others.map(|found| found.strategy);
-        return Err(SelectError::Memory {
-            strategy: options.strategy,
-            needed: asked.map(|found| found.total).min().unwrap_or(0),
-            limit: options.max_memory.unwrap_or(u64::MAX),
-            fitting: others.filter(|kind| !kind.is_baseline()).collect(),
-        });
-    };
-    let base = held + candidates.memory();
-    let (target, teacher) = taught(chosen.strategy, candidates, base, options);
+    let shape = shape_of(candidates, options);
+    let (base, options) = &agreed(candidates, held, options);
+    let estimates = estimates_of(&shape, candidates, *base, options);
+    let whole = shape.of_all(candidates.summary());
+    let chosen = choose(&estimates, &whole, options)?;
+    let (target, teacher) = taught(chosen.strategy, candidates, *base, options);
     Ok(Plan {
         strategy: chosen.strategy,
         steps: shape.k,

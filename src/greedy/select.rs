@@ -180,7 +180,7 @@ fn run(
             observer.stepped(number, &step, greedy.state())
         };
         steps.push(step);
-        if flow.is_break() && steps.len() < plan.steps {
+        if steps.len() < plan.steps && candidates.peers().any(flow.is_break()) {
             interrupted = true;
             break;
         }
@@ -189,10 +189,6 @@ fn run(
         _ if interrupted => Ending::Interrupted,
         taken if taken < options.k + usize::from(candidates.first().is_some()) => Ending::Exhausted,
         _ => Ending::Complete,
-    };
-    let class = |step: &Step| {
-        let position = candidates.represented_by(step.feature);
-        position.map_or_else(Vec::new, |position| candidates.class(position).to_vec())
     };
     Ok(Selection {
         strategy: plan.strategy,
@@ -205,7 +201,7 @@ fn run(
         target: plan.target,
         teacher: greedy.teacher(),
         scale: candidates.scale(),
-        classes: steps.iter().map(class).collect(),
+        classes: greedy.classes().to_vec(),
         steps,
         weights: greedy.state().weights(),
         condition: greedy.condition(),

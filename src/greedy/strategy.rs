@@ -1,11 +1,15 @@
 //! What a strategy is: the trait, what it judges by in a step, and the facts about it.
 
+use std::io;
+
 use rayon::prelude::*;
 
+use super::plan::times;
 use super::{Contest, Entrant, RankingCriterion, State};
 use crate::Lambda;
-use crate::columns::ColumnClasses;
+use crate::columns::{ColumnClasses, Summary};
 use crate::interrupt::heed;
+use crate::peers::low;
 
 /// A way to find the best candidate of a step.
 pub trait Strategy: Send {
@@ -16,6 +20,16 @@ pub trait Strategy: Send {
     /// Called once an addition, also when features are added that nobody proposed.
     fn adopt(&mut self, candidates: &ColumnClasses, state: &State) {
         let _ = (candidates, state);
+    }
+
+    /// Whether [`adopt`](Self::adopt) does anything.
+    fn follows(&self) -> bool {
+        false
+    }
+
+    /// Why the last proposal or adoption is none: columns in files could not be read.
+    fn failure(&mut self) -> Option<io::Error> {
+        None
     }
 
     /// Error and concordance index after the last addition, of a strategy with a hold-out of its
@@ -41,6 +55,15 @@ pub struct Work {
 }
 
 impl Work {
+    /// Adds what another part of the candidates took.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.evaluated += other.evaluated;
+        self.alive
+            .resize(other.alive.len().max(self.alive.len()), 0);
+        let alive = self.alive.iter_mut().zip(&other.alive);
+        alive.for_each(|(sum, count)| *sum += count);
+    }
+
     /// So many exact evaluations.
     pub fn evaluated(evaluated: usize) -> Self {
         Self {
@@ -100,7 +123,9 @@ impl Round<'_> {
         errors: impl FnOnce(&Round<'_>) -> Vec<f64>,
     ) -> std::borrow::Cow<'c, [u32]> {
         let shortlist = self.ranking.and_then(|ranking| ranking.shortlist);
-        let Some(count) = shortlist.filter(|&count| count < candidates.len()) else {
+        let peers = self.candidates.peers();
+        let [all] = peers.totals([candidates.len()]);
+        let Some(count) = shortlist.filter(|&count| count < all) else {
             return candidates.into();
         };
         let squared = Round {
@@ -111,11 +136,23 @@ impl Round<'_> {
             .into_iter()
             .zip(candidates.iter().copied())
             .collect();
-        judged.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let mut shortlist: Vec<u32> = judged[..count]
-            .iter()
-            .map(|&(_, candidate)| candidate)
+        let least = |judged: &mut Vec<(f64, u32)>| {
+            judged.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            judged.truncate(count);
+        };
+        least(&mut judged);
+        let words = judged.iter().flat_map(|&(error, candidate)| {
+            let feature = self.candidates.feature(candidate as usize);
+            [error.to_bits(), u64::from(feature)]
+        });
+        let words = peers.gather(&words.collect::<Vec<u64>>());
+        let pairs = words.iter().flat_map(|words| words.chunks_exact(2));
+        let mut judged: Vec<(f64, u32)> = pairs
+            .map(|pair| (f64::from_bits(pair[0]), low(&pair[1])))
             .collect();
+        least(&mut judged);
+        let features = judged.iter().map(|&(_, feature)| feature);
+        let mut shortlist = self.candidates.positions(features);
         shortlist.sort_unstable();
         shortlist.into()
     }
@@ -204,25 +241,51 @@ pub struct Shape {
 const STIFF: f64 = 1e4;
 
 impl Shape {
-    /// The shape of selecting `k` of `candidates`, `sample` at a time, on this thread pool.
+    /// The shape of selecting `k` of `candidates`, `sample` at a time, on this thread pool; of the
+    /// rank that has most.
     pub fn new(
         candidates: &ColumnClasses,
         k: usize,
         lambda: Lambda,
         sample: Option<usize>,
     ) -> Self {
-        let queries = candidates.queries();
+        let (queries, share) = (candidates.queries(), candidates.share());
         Self {
             rows: queries.rows(),
             queries: queries.len(),
             largest_query: queries.largest(),
-            candidates: candidates.len(),
-            pieces: candidates.summary().pieces,
-            nonzeros: candidates.summary().nonzeros,
+            candidates: share.column_classes,
+            pieces: share.pieces,
+            nonzeros: share.nonzeros,
             stiffness: candidates.largest_squared_norm() / lambda.value(),
             sample,
-            k: k.min(candidates.len()),
-            threads: rayon::current_num_threads(),
+            k: k.min(candidates.summary().column_classes),
+            threads: candidates.threads(),
+        }
+    }
+
+    /// The same with the candidates of all ranks: what time on one rank depends on.
+    pub(super) fn of_all(self, summary: Summary) -> Self {
+        Self {
+            candidates: summary.column_classes,
+            pieces: summary.pieces,
+            nonzeros: summary.nonzeros,
+            ..self
+        }
+    }
+
+    /// The shape of `factor` times the rows.
+    pub(super) fn times(self, factor: f64) -> Self {
+        let more =
+            |count: usize| usize::try_from(times(count as u64, factor)).unwrap_or(usize::MAX);
+        Self {
+            rows: more(self.rows),
+            queries: more(self.queries),
+            candidates: more(self.candidates),
+            pieces: more(self.pieces),
+            nonzeros: more(self.nonzeros),
+            stiffness: self.stiffness * factor,
+            ..self
         }
     }
 

@@ -16,7 +16,6 @@ use rayon::prelude::*;
 use super::design::{Design, centre_rows};
 use super::factor::Eigen;
 use super::options::LARGEST_BLOCK;
-use crate::columns::ColumnClasses;
 use crate::kernels::LANES;
 
 /// Norm of the residual to reach, as a share of that of the labels.
@@ -96,15 +95,40 @@ impl Preconditioner {
                 Block::Decomposed,
             )
         };
-        let queries = 0..design.queries().len();
-        Self {
-            blocks: queries.into_par_iter().map(block).collect(),
-            shift,
-        }
+        let own = design.own_queries().into_par_iter();
+        let own: Vec<Block> = own.map(block).collect();
+        let blocks = match design.of_all_queries(own.iter().map(Block::numbers)) {
+            None => own,
+            Some(all) => {
+                let sizes = design.queries().ranges().map(|range| range.len());
+                sizes
+                    .zip(all)
+                    .map(|(size, numbers)| Block::of(size, numbers))
+                    .collect()
+            }
+        };
+        Self { blocks, shift }
     }
 }
 
 impl Block {
+    /// Its numbers: as many as examples if it is a diagonal.
+    fn numbers(&self) -> Vec<f64> {
+        match self {
+            Self::Decomposed(eigen) => eigen.numbers(),
+            Self::Diagonal(diagonal) => diagonal.clone(),
+        }
+    }
+
+    /// The block of a query of `size` examples.
+    fn of(size: usize, numbers: Vec<f64>) -> Self {
+        if numbers.len() == size {
+            Self::Diagonal(numbers)
+        } else {
+            Self::Decomposed(Eigen::of_numbers(size, &numbers))
+        }
+    }
+
     #[inline(always)]
     fn solve<const L: usize>(
         &self,
@@ -284,7 +308,7 @@ impl<'a, const L: usize> Run<'a, L> {
             scaled: zeros(),
             direction: zeros(),
             product: zeros(),
-            weights: vec![[0.0; L]; system.design.candidates().map_or(0, ColumnClasses::len)],
+            weights: vec![[0.0; L]; system.design.classes()],
             solved: vec![None; system.tasks.len()],
         }
     }
@@ -479,16 +503,13 @@ impl<'a, const L: usize> Run<'a, L> {
     /// and its squares.
     fn advance(&mut self, moves: &[Move; L]) -> [[f64; L]; 2] {
         let queries = self.system.design.queries();
-        let offsets = |chunk: &Range<usize>| {
-            queries.range(chunk.start).start..queries.range(chunk.end - 1).end
-        };
         let mut coefficients = &mut self.coefficients[..];
         let (mut residual, mut scaled) = (&mut self.residual[..], &mut self.scaled[..]);
         let parts: Vec<Part<'_, L>> = self
             .chunks
             .iter()
             .map(|chunk| {
-                let rows = ..offsets(chunk).len();
+                let rows = ..queries.rows_of(chunk).len();
                 Part {
                     queries: chunk.clone(),
                     coefficients: coefficients.split_off_mut(rows).unwrap_or_default(),

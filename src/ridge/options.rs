@@ -56,18 +56,20 @@ pub struct Shape {
 impl Shape {
     /// The shape of training on `candidates` with `lambdas` ridge parameters, on this thread pool.
     pub fn new(candidates: &ColumnClasses, lambdas: usize) -> Self {
-        let entries = |class: usize| candidates.column(class).rows.len() as f64;
+        let entries = |class: usize| candidates.entries_of(class);
+        let squares = (0..candidates.len()).map(|c| entries(c) * entries(c));
+        let [squares] = candidates.peers().totals([squares.sum()]);
         Self {
             rows: candidates.queries().rows(),
             queries: candidates.queries().targets(),
             largest_query: candidates.queries().largest(),
             largest_group: candidates.queries().largest(),
             pairs: false,
-            classes: candidates.len(),
+            classes: candidates.summary().column_classes,
             nonzeros: candidates.summary().nonzeros,
-            squares: (0..candidates.len()).map(|c| entries(c) * entries(c)).sum(),
+            squares: squares as f64,
             lambdas,
-            threads: rayon::current_num_threads(),
+            threads: candidates.threads(),
         }
     }
 

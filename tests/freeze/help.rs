@@ -15,6 +15,7 @@ const COMMANDS: &[&str] = &[
     "explain",
     "inspect",
     "letor",
+    "shard",
     "corpus",
     "corpus build",
     "corpus check",

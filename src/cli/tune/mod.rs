@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args, ValueEnum};
 use indicatif::ProgressBar;
 use rankrls::checkpoint::{Checkpointer, Record, Tuning, TuningSettings};
@@ -314,6 +314,10 @@ impl TuneArgs {
 fn read(args: &TuneArgs, console: Console) -> Result<Input> {
     let others = [args.validation.as_ref(), args.test.as_ref()];
     let mut input = Input::read(&args.data, &args.teacher, others, console)?;
+    if input.shards.is_some() {
+        let path = args.data.path.display();
+        bail!("{path}: data in parts are not folded; rankrls select takes them, with --lambda");
+    }
     if let Some(validation) = &input.validation
         && args.strategies().contains(&Some(StrategyKind::FsEd))
     {

@@ -131,6 +131,7 @@ impl Strategy for Bounded {
         }
         let mut search = PruningSearch::new(round, &step, std::mem::take(&mut self.cache));
         search.evaluate(&self.open(round));
+        search.share();
         let contenders = match round.sample {
             Some(sample) => PruningSearch::unbounded(sample),
             None => self.by_norms(&search),

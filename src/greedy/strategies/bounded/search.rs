@@ -198,6 +198,8 @@ pub(super) struct PruningSearch<'a> {
     pub(super) round: &'a Round<'a>,
     pub(super) step: &'a StepTerms,
     contest: Contest,
+    /// An error above this can not win against another rank's candidates.
+    limit: f64,
     /// Errors of what has been evaluated exactly.
     judged: Vec<(f64, u32)>,
     /// From the last step, then for the next.
@@ -219,6 +221,7 @@ impl<'a> PruningSearch<'a> {
             round,
             step,
             contest: Contest::default(),
+            limit: f64::INFINITY,
             judged: Vec::new(),
             cache,
             kept: None,
@@ -238,7 +241,13 @@ impl<'a> PruningSearch<'a> {
     /// Whether a candidate whose gain is at most `bound` may still win.
     pub(super) fn passes(&self, bound: f64) -> bool {
         let least = self.step.error - bound - self.step.slop(bound);
-        least <= self.contest.limit() || least.is_nan()
+        least <= self.contest.limit().min(self.limit) || least.is_nan()
+    }
+
+    /// Learns the least error that any rank has evaluated. Every rank calls this equally often in a
+    /// step.
+    pub(super) fn share(&mut self) {
+        self.limit = self.round.candidates.peers().least(self.contest.limit());
     }
 
     /// Evaluates candidates exactly.
@@ -311,10 +320,12 @@ impl<'a> PruningSearch<'a> {
             // Nothing to open with: the best bounds give the threshold.
             self.lead(&mut contenders, ROUND);
         }
+        self.share();
         let before = self.judged.len();
         alive.push(before + self.climb(&mut contenders));
         alive.push(before + contenders.len());
         self.lead(&mut contenders, LANES);
+        self.share();
         self.by_queries(&mut contenders);
         alive.push(self.judged.len() + contenders.len());
         while !contenders.is_empty() {

@@ -1,0 +1,117 @@
+//! Which rank has a column.
+
+use super::classes::{Canonicaliser, Entry, mix, scattered};
+use crate::data::{Column, Dataset, Queries};
+
+/// Parts that the columns of a data set fall into, so that columns of one class meet: columns that
+/// differ by a constant in each query, or in sign. Parts are about equal in their numbers of classes.
+///
+/// The part of a column depends on the column, the queries and the number of parts alone, and stays
+/// from release to release, as parts are stored in files.
+#[derive(Debug)]
+pub struct Partition<'q> {
+    canonicaliser: Canonicaliser<'q>,
+    form: Vec<Entry>,
+    parts: usize,
+}
+
+impl<'q> Partition<'q> {
+    /// `parts` parts of columns over `queries`, which `query_of_row` names for every row.
+    ///
+    /// # Panics
+    /// When `parts` is 0.
+    pub fn new(queries: &'q Queries, query_of_row: &'q [u32], parts: usize) -> Self {
+        assert!(parts > 0, "no parts");
+        Self {
+            canonicaliser: Canonicaliser::new(queries, query_of_row),
+            form: Vec::new(),
+            parts,
+        }
+    }
+
+    /// The part of a column, from 0. O(non-zeros) time.
+    pub fn part(&mut self, column: Column<'_>) -> usize {
+        self.canonicaliser.canonicalise(column, &mut self.form);
+        let mut hash = 0;
+        if self.form.is_empty() {
+            // Constant in every query: no candidate, and of no class.
+            for (row, value) in column.iter().filter(|&(_, value)| value != 0.0) {
+                hash = mix(hash, row as u64);
+                hash = mix(hash, value.to_bits());
+            }
+        }
+        for entry in &self.form {
+            hash = mix(hash, u64::from(entry.row));
+            for number in [entry.value, entry.rounding] {
+                // One zero of the two.
+                hash = mix(hash, (number + 0.0).to_bits());
+            }
+        }
+        let share = u128::from(scattered(hash)) * self.parts as u128 >> 64;
+        // Less than the parts.
+        usize::try_from(share).unwrap_or(0)
+    }
+
+    /// The columns of `dataset` in one of `parts`, with all its rows, under their own numbers.
+    ///
+    /// # Panics
+    /// When `parts` is 0.
+    pub fn share(dataset: &Dataset<'_>, parts: usize, part: usize) -> Dataset<'static> {
+        let query_of_row = dataset.queries().of_rows();
+        let mut partition = Partition::new(dataset.queries(), &query_of_row, parts);
+        let positions = 0..dataset.stored_columns();
+        let own = positions.filter(|&position| partition.part(dataset.column(position)) == part);
+        let features: Vec<u32> = own.map(|position| dataset.feature(position)).collect();
+        let share = dataset.features_subset(&features);
+        share.expect("features of the data, each once")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::columns::ColumnClasses;
+    use crate::data::sample;
+
+    fn parts_of(data: &Dataset<'_>, parts: usize) -> Vec<usize> {
+        let of_rows = data.queries().of_rows();
+        let mut partition = Partition::new(data.queries(), &of_rows, parts);
+        let positions = 0..data.stored_columns();
+        positions
+            .map(|position| partition.part(data.column(position)))
+            .collect()
+    }
+
+    #[test]
+    fn equal_columns_meet_and_parts_are_even() {
+        let data = sample::train();
+        let classes = ColumnClasses::new(&data);
+        let parts = parts_of(&data, 5);
+        let part = |feature: &u32| parts[data.position(*feature).unwrap()];
+        let mut sizes = [0; 5];
+        for class in 0..classes.len() {
+            let members = classes.class(class);
+            assert!(
+                members
+                    .iter()
+                    .all(|member| part(member) == part(&members[0]))
+            );
+            sizes[part(&members[0])] += 1;
+        }
+        let mean = classes.len() / 5;
+        assert!(
+            sizes.iter().all(|&size| mean.abs_diff(size) < mean / 5),
+            "{sizes:?}"
+        );
+        let shares = (0..5).map(|part| Partition::share(&data, 5, part));
+        let stored: usize = shares.map(|share| share.stored_columns()).sum();
+        assert_eq!(stored, data.stored_columns());
+    }
+
+    /// Parts are stored in files.
+    #[test]
+    fn parts_stay_from_release_to_release() {
+        let parts = parts_of(&sample::train(), 64);
+        assert_eq!(parts[..8], [35, 61, 42, 22, 39, 52, 45, 33]);
+    }
+}

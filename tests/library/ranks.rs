@@ -1,0 +1,207 @@
+//! Ranks that share the columns select as one with all columns, to the last bit.
+
+use crate::oracle::Problem;
+use crate::oracle::problems::{lambdas, problems};
+use proptest::prelude::*;
+use rankrls::columns::Partition;
+use rankrls::data::sample;
+use rankrls::greedy::{Criterion, SelectError, Step, plan, resume_among};
+use rankrls::metrics::{Convention, Metric};
+use rankrls::peers::on_threads;
+use rankrls::{
+    ColumnClasses, Dataset, Lambda, Objective, QueryWeight, Scale, Selection, SelectionOptions,
+    Solver, StrategyKind, select,
+};
+
+const RANKS: [usize; 5] = [1, 2, 3, 4, 7];
+
+/// What there is to compare: `bounded` evaluates other candidates where ranks share them.
+fn outcome(mut selection: Selection) -> Selection {
+    for step in &mut selection.steps {
+        step.evaluated = 0;
+        step.alive.clear();
+    }
+    selection
+}
+
+/// The selection of each of `count` ranks that go on after `steps`.
+fn on_ranks(
+    data: &Dataset<'_>,
+    options: &SelectionOptions,
+    steps: &[Step],
+    count: usize,
+) -> Vec<Result<Selection, SelectError>> {
+    on_threads(count, |peers| {
+        let own = Partition::share(data, peers.count(), peers.rank());
+        let candidates = options.candidates(&own).among(peers);
+        resume_among(&candidates, &own, own.memory(), options, steps, &mut ())
+    })
+}
+
+fn check(data: &Dataset<'_>, options: &SelectionOptions) {
+    let alone = select(data, options, &mut ()).map(outcome);
+    for count in RANKS {
+        for found in on_ranks(data, options, &[], count) {
+            assert_eq!(found.map(outcome), alone, "{count} ranks");
+        }
+    }
+}
+
+/// Options of a strategy, of all that it can do.
+fn options(strategy: StrategyKind) -> impl Strategy<Value = SelectionOptions> {
+    let measure = Metric::Ndcg(3.try_into().unwrap());
+    (
+        lambdas(),
+        0usize..4,
+        0..QueryWeight::ALL.len(),
+        0..Scale::ALL.len(),
+        1u64..9,
+    )
+        .prop_map(move |(lambda, variant, weight, scale, seed)| {
+            let mut options = SelectionOptions {
+                strategy: Some(strategy),
+                query_weight: QueryWeight::ALL[weight],
+                scale: Scale::ALL[scale],
+                seed,
+                ..SelectionOptions::new(6, Lambda::new(lambda).unwrap())
+            };
+            match variant {
+                1 if strategy.can_sample() => options.sample = Some(3),
+                2 if strategy.can_rank() => {
+                    options.criterion = Criterion::Ranking {
+                        metric: measure,
+                        convention: Convention::Standard,
+                        shortlist: Some(2),
+                    };
+                }
+                3 if strategy.is_global() => options.objective = Objective::Global,
+                _ => {}
+            }
+            options
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn every_strategy_selects_alike_on_any_number_of_ranks(
+        (problem, options) in (
+            problems(prop::collection::vec(1usize..6, 10..14), 1..12),
+            (0..StrategyKind::ALL.len()).prop_flat_map(|number| options(StrategyKind::ALL[number])),
+        ),
+    ) {
+        check(&problem.dataset(), &options);
+    }
+}
+
+/// The embedded corpus: thousands of classes, equal columns, columns of one query.
+#[test]
+fn every_strategy_selects_alike_from_real_parses() {
+    let data = sample::train();
+    for strategy in StrategyKind::ALL {
+        let options = SelectionOptions {
+            strategy: Some(strategy),
+            ..SelectionOptions::new(12, Lambda::new(16.0).unwrap())
+        };
+        check(&data, &options);
+    }
+}
+
+/// A teacher that forms no system, because there is not the memory: its products go round.
+#[test]
+fn teachers_by_conjugate_gradients_teach_alike() {
+    let data = sample::train();
+    let memory = data.memory() + ColumnClasses::new(&data).memory();
+    for query_weight in [QueryWeight::Uniform, QueryWeight::Size] {
+        let options = SelectionOptions {
+            strategy: Some(StrategyKind::Distil),
+            max_memory: Some(memory + (3 << 20)),
+            query_weight,
+            ..SelectionOptions::new(8, Lambda::ONE)
+        };
+        let alone = select(&data, &options, &mut ()).unwrap();
+        let solver = alone.teacher.unwrap().solver;
+        assert_eq!(solver, Some(Solver::ConjugateGradients));
+        check(&data, &options);
+    }
+}
+
+#[test]
+fn plans_are_those_of_the_rank_that_has_most() {
+    let data = sample::train();
+    let limit = 64 << 20;
+    let options = SelectionOptions {
+        max_memory: Some(limit),
+        ..SelectionOptions::new(5, Lambda::ONE)
+    };
+    let alone = options.candidates(&data);
+    let alone = plan(&alone, 0, &options).unwrap();
+    let plans = on_threads(3, |peers| {
+        let own = Partition::share(&data, 3, peers.rank());
+        let options = SelectionOptions {
+            max_memory: options.max_memory.map(|limit| limit - peers.rank() as u64),
+            ..options
+        };
+        let candidates = options.candidates(&own).among(peers);
+        assert!(candidates.len() < candidates.summary().column_classes / 2);
+        let refused = SelectionOptions {
+            max_memory: Some(u64::from(candidates.peers().rank() == 1)),
+            ..options
+        };
+        let refused = plan(&candidates, 0, &refused).unwrap_err();
+        (plan(&candidates, 0, &options).unwrap(), refused)
+    });
+    for found in &plans {
+        assert_eq!(found, &plans[0]);
+        assert_eq!(found.0.summary, alone.summary);
+        assert_eq!(
+            (found.0.strategy, found.0.steps),
+            (alone.strategy, alone.steps)
+        );
+        assert!(found.0.memory < alone.memory);
+    }
+}
+
+#[test]
+fn another_number_of_ranks_goes_on() {
+    let data = sample::train();
+    let options = SelectionOptions {
+        strategy: Some(StrategyKind::Sampled),
+        ..SelectionOptions::new(9, Lambda::ONE)
+    };
+    let whole = select(&data, &options, &mut ()).unwrap();
+    for (taken, count) in [(3, 2), (5, 7), (9, 3)] {
+        for found in on_ranks(&data, &options, &whole.steps[..taken], count) {
+            assert_eq!(found.map(outcome), Ok(outcome(whole.clone())));
+        }
+    }
+    let mut steps = whole.steps.clone();
+    steps[1].lqo_error += 1.0;
+    let mut twice = whole.steps[..3].to_vec();
+    twice[2].feature = twice[0].feature;
+    for steps in [&steps, &twice] {
+        for found in on_ranks(&data, &options, steps, 3) {
+            assert!(matches!(found, Err(SelectError::Replay { .. })));
+        }
+    }
+}
+
+#[test]
+fn all_ranks_refuse_what_one_has() {
+    let mut problem = Problem {
+        x: (0..9)
+            .map(|column| vec![0.0, f64::from(column), 1.0, 0.5])
+            .collect(),
+        labels: vec![1.0, 0.0, 1.0, 3.0],
+        sizes: vec![2, 2],
+    };
+    problem.x[4][0] = 1e200;
+    problem.x[7][0] = -1e180;
+    let options = SelectionOptions::new(2, Lambda::ONE);
+    let alone = select(&problem.dataset(), &options, &mut ()).unwrap_err();
+    assert!(matches!(alone, SelectError::Values { feature: 4, .. }));
+    for found in on_ranks(&problem.dataset(), &options, &[], 4) {
+        assert_eq!(found.unwrap_err(), alone);
+    }
+}
