@@ -6,17 +6,20 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rankrls::columns::Summary;
+use rankrls::columns::{Partition, Summary};
+use rankrls::data::DataHash;
 use rankrls::data::read::{Format, Loaded, ReadOptions, RowQueries, read_scores};
 use rankrls::data::sample;
 use rankrls::greedy::{Refit, TargetOptions};
 use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rules};
+use rankrls::peers::Peers;
 use rankrls::{Dataset, DatasetError, FeatureNames, IndexBase, Model, StrategyKind, memory};
 use serde::Serialize;
 
 use super::args::{at_least_one, finite, named, usage};
 use super::console::Console;
 use super::output::{counted, sizes};
+use super::ranks;
 use rankrls::memory::Bytes;
 
 /// How data is to be read.
@@ -267,6 +270,7 @@ impl Input {
         teacher: &TeacherArgs,
         [validation, test]: [Option<&PathBuf>; 2],
         console: Console,
+        peers: &dyn Peers,
     ) -> Result<Self> {
         let (mut train, seconds) = data.train(console)?;
         if let Some(path) = &teacher.teacher {
@@ -274,6 +278,7 @@ impl Input {
             let taught = train.with_teacher(scores);
             train = taught.with_context(|| path.display().to_string())?;
         }
+        train = share(train, peers)?;
         let (mut number, mut held) = (0, train.memory());
         let mut other = |path: &PathBuf| -> Result<Loaded> {
             number += 1;
@@ -295,6 +300,16 @@ impl Input {
         let others = others.map(|loaded| loaded.dataset.memory());
         self.train.memory() + others.sum::<u64>()
     }
+}
+
+/// The columns of `data` that one of `peers` has, which all have read the same.
+pub(crate) fn share(data: Dataset<'static>, peers: &dyn Peers) -> Result<Dataset<'static>> {
+    if peers.count() == 1 {
+        return Ok(data);
+    }
+    let whole = DataHash::of(&data);
+    ranks::check_data(peers, whole)?;
+    Ok(Partition::share(&data, peers.count(), peers.rank()).with_whole(whole))
 }
 
 /// Data that come with the program.
@@ -463,7 +478,7 @@ impl Sizes {
             rows: dataset.rows(),
             queries: dataset.queries().len(),
             columns: dataset.width(),
-            nonzeros: dataset.nonzeros(),
+            nonzeros: summary.entries,
             empty_columns: summary.empty_columns,
             constant_columns: summary.constant_columns,
             column_classes: summary.column_classes,

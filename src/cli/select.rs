@@ -3,6 +3,7 @@
 use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
@@ -13,6 +14,7 @@ use rankrls::greedy::{
     Ending, GlobalHoldout, Observer, Plan, Selection, SelectionOptions, State, Step, TargetOptions,
     resume_among,
 };
+use rankrls::peers::Peers;
 use rankrls::plot::{self, Figure};
 use rankrls::tune::{TuneError, TuneOptions, tune_among};
 use rankrls::{ColumnClasses, Lambda, Model, Objective, StrategyKind, TestPath, memory};
@@ -108,26 +110,37 @@ pub(crate) struct SelectArgs {
     json: bool,
 }
 
-/// Selects by options of which some are `given`.
-pub(crate) fn run(args: &SelectArgs, given: &ArgMatches, console: Console) -> Result<ExitCode> {
+/// Selects by options of which some are `given`, as one of `peers`: the first reads and writes all
+/// but the training data.
+pub(crate) fn run(
+    args: &SelectArgs,
+    given: &ArgMatches,
+    console: Console,
+    peers: &Arc<dyn Peers>,
+) -> Result<ExitCode> {
     args.check()?;
     if args.dry_run {
         if args.lambda.is_none() {
             console.tell("lambda: auto; no selections are made to choose it in a dry run\n");
         }
-        return args.plan(&args.read(console)?);
+        return args.plan(&args.read(console, &**peers)?, peers);
     }
-    args.checkpoint.check()?;
-    let extended = args.extended()?;
-    let output = args.output.as_deref().map(OutputFile::create).transpose()?;
-    let plot = args.plot.create()?;
+    let leads = peers.rank() == 0;
+    let (mut extended, mut output, mut plot) = (None, None, None);
+    if leads {
+        args.checkpoint.check()?;
+        extended = args.extended()?;
+        output = args.output.as_deref().map(OutputFile::create).transpose()?;
+        plot = args.plot.create()?;
+    }
     let interrupt = Interrupt::install(console)?;
     let job = Job {
         args,
         given,
         console,
-        input: args.read(console)?,
+        input: args.read(console, &**peers)?,
         interrupt,
+        peers,
     };
     job.run(extended, output, plot)
 }
@@ -184,9 +197,9 @@ impl SelectArgs {
     }
 
     /// The data, with labels that the measures can be taken of.
-    fn read(&self, console: Console) -> Result<Input> {
-        let others = [None, self.test.as_ref()];
-        let input = Input::read(&self.data, &self.teacher, others, console)?;
+    fn read(&self, console: Console, peers: &dyn Peers) -> Result<Input> {
+        let others = [None, self.test.as_ref().filter(|_| peers.rank() == 0)];
+        let input = Input::read(&self.data, &self.teacher, others, console, peers)?;
         if let (Some(test), Some(path)) = (&input.test, &self.test) {
             data::check_labels(&self.metrics.0, test, path, &self.rules.rules())?;
             self.rules.warn(&self.metrics.0, console);
@@ -224,14 +237,16 @@ impl SelectArgs {
     }
 
     /// Prints the memory that every strategy would take.
-    fn plan(&self, input: &Input) -> Result<ExitCode> {
+    fn plan(&self, input: &Input, peers: &Arc<dyn Peers>) -> Result<ExitCode> {
         let options = SelectionOptions {
             strategy: None,
             ..self.options()
         };
-        let candidates = options.candidates(&input.train);
+        let candidates = options.candidates(&input.train).among(Arc::clone(peers));
         let plan = PlanReport::new(&input.train, &candidates, input.memory(), &options)?;
-        print_report(self.json, &plan, || plan.text())?;
+        if peers.rank() == 0 {
+            print_report(self.json, &plan, || plan.text())?;
+        }
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -243,6 +258,7 @@ struct Job<'a> {
     console: Console,
     input: Input,
     interrupt: Interrupt,
+    peers: &'a Arc<dyn Peers>,
 }
 
 impl Job<'_> {
@@ -258,7 +274,7 @@ impl Job<'_> {
         let (args, input) = (self.args, &self.input);
         let mut options = args.options();
         let distils = options.strategy.is_some_and(StrategyKind::distils);
-        let choice = match (&extended, args.lambda) {
+        let choice = match (&args.extend, args.lambda) {
             (None, None) if distils => {
                 options.lambda = TargetOptions::lambda(input.train.queries().len());
                 None
@@ -273,9 +289,14 @@ impl Job<'_> {
             options.lambda = choice.lambda;
             self.console.tell(format_args!("{}\n", choice.text()));
         }
-        let earlier = Start::find(options, extended, &args.checkpoint, &input.train)?;
+        let mut earlier = Start::new(options);
+        if self.peers.rank() == 0 {
+            earlier = Start::find(options, extended, &args.checkpoint, &input.train)?;
+        }
+        earlier.agree(&**self.peers)?;
         earlier.tell(args.k, self.console);
         let candidates = earlier.options.candidates(&input.train);
+        let candidates = candidates.among(Arc::clone(self.peers));
         let judged_by = judged_by(earlier.options.global_holdout(input.train.rows()));
         let checkpointer = args.checkpoint.checkpointer(earlier.progress.clone())?;
         let mut watch = self.watch(judged_by, checkpointer);
@@ -298,7 +319,9 @@ impl Job<'_> {
         report.test_seconds = watch.test.as_ref().map(|_| watch.test_seconds);
         report.peak_rss_bytes = memory::peak();
         report.lambda_choice = choice;
-        print_report(args.json, &report, || report.text())?;
+        if self.peers.rank() == 0 {
+            print_report(args.json, &report, || report.text())?;
+        }
         // Results are printed even if they could not be saved.
         saved?;
         drawn?;
@@ -310,6 +333,7 @@ impl Job<'_> {
         let begin = Instant::now();
         let options = TuneOptions::quick(self.args.options());
         let candidates = options.candidates(&self.input.train);
+        let candidates = candidates.among(Arc::clone(self.peers));
         let mut watch = tune::Watch {
             console: self.console,
             interrupt: &self.interrupt,

@@ -89,6 +89,8 @@ pub(crate) fn none_varies(columns: usize) -> String {
 pub struct Summary {
     /// All feature columns of the data, `constant_columns` and class members.
     pub columns: usize,
+    /// Stored entries of all columns.
+    pub entries: usize,
     /// Columns constant within every query, empty ones included.
     pub constant_columns: usize,
     /// Columns without any entry.
@@ -135,6 +137,7 @@ impl ColumnClasses {
             divisors: Vec::new(),
             summary: Summary {
                 columns: dataset.width(),
+                entries: dataset.nonzeros(),
                 constant_columns: classes.constant + absent,
                 empty_columns: dataset.width() - occupied(dataset),
                 column_classes: classes.representatives.len(),
@@ -210,6 +213,7 @@ impl ColumnClasses {
     pub fn among(mut self, peers: Arc<dyn Peers>) -> Self {
         let Summary {
             columns,
+            entries,
             constant_columns,
             empty_columns,
             column_classes,
@@ -221,6 +225,7 @@ impl ColumnClasses {
         let others = columns * (peers.count() - 1);
         let threads = rayon::current_num_threads();
         let own = [
+            entries,
             constant_columns,
             empty_columns,
             column_classes,
@@ -229,21 +234,31 @@ impl ColumnClasses {
             pieces,
             threads,
         ];
-        let [constant, empty, classes, single, entries, touched, _] = peers.totals(own);
+        let [
+            entries,
+            constant,
+            empty,
+            classes,
+            single,
+            nonzeros,
+            touched,
+            _,
+        ] = peers.totals(own);
         self.summary = Summary {
             columns,
+            entries,
             constant_columns: constant - others,
             empty_columns: empty - others,
             column_classes: classes,
             single_query_classes: single,
-            nonzeros: entries,
+            nonzeros,
             pieces: touched,
         };
-        let [.., classes, single, entries, touched, threads] = peers.most(own);
+        let [.., classes, single, nonzeros, touched, threads] = peers.most(own);
         self.share = Summary {
             column_classes: classes,
             single_query_classes: single,
-            nonzeros: entries,
+            nonzeros,
             pieces: touched,
             ..self.summary
         };
@@ -256,6 +271,11 @@ impl ColumnClasses {
     /// The ranks that have the other candidates.
     pub fn peers(&self) -> &dyn Peers {
         &*self.peers
+    }
+
+    /// The same, to share.
+    pub(crate) fn shared_peers(&self) -> Arc<dyn Peers> {
+        Arc::clone(&self.peers)
     }
 
     /// The most threads that any rank works on.
@@ -273,7 +293,7 @@ impl ColumnClasses {
     /// The features that represent the candidates of each rank, ascending.
     fn features_of_ranks(&self) -> Vec<Vec<u32>> {
         let own = (0..self.len()).map(|candidate| u64::from(self.feature(candidate)));
-        let all = self.peers.gather(&own.collect::<Vec<u64>>());
+        let all = self.peers.gather(own.collect());
         let numbers = all.iter().map(|words| words.iter().map(low).collect());
         numbers.collect()
     }
@@ -301,7 +321,7 @@ impl ColumnClasses {
     pub(crate) fn of_all_ranks(&self, ranges: &[Range<usize>], wanted: usize) -> Self {
         let mut found = Vec::new();
         for (number, range) in ranges.iter().enumerate() {
-            let all = self.peers.gather(&self.words_within(range));
+            let all = self.peers.gather(self.words_within(range));
             if number == wanted {
                 found = all;
             }

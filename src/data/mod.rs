@@ -236,6 +236,8 @@ pub struct Dataset<'a> {
     input_rows: Option<Vec<u32>>,
     /// Scores of a teacher, `m`.
     teacher: Option<Vec<f64>>,
+    /// Of the data that these columns are a share of.
+    whole: Option<DataHash>,
 }
 
 impl Columns<'_> {
@@ -293,6 +295,7 @@ impl<'a> Dataset<'a> {
             index_base: IndexBase::default(),
             input_rows: None,
             teacher: None,
+            whole: None,
         };
         dataset.check_numbers()?;
         Ok(dataset)
@@ -399,6 +402,14 @@ impl<'a> Dataset<'a> {
         Ok(self)
     }
 
+    /// Declares that the columns are a share of those of data with this hash, which is
+    /// [`DataHash::of`] the share, too.
+    #[must_use]
+    pub fn with_whole(mut self, whole: DataHash) -> Self {
+        self.whole = Some(whole);
+        self
+    }
+
     /// The scores of a teacher, one a row, if there are any.
     pub fn teacher(&self) -> Option<&[f64]> {
         self.teacher.as_deref()
@@ -425,6 +436,7 @@ impl<'a> Dataset<'a> {
             index_base: self.index_base,
             input_rows: self.input_rows.clone(),
             teacher: None,
+            whole: self.whole,
         }
     }
 
