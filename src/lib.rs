@@ -23,6 +23,7 @@
 //! - [`metrics`]: measures of rankings, in two conventions.
 //! - [`peers`]: ranks that share the columns of a job.
 //! - [`columns`]: classes of equal columns, of which one each is a candidate.
+//! - [`shards`]: data in parts, as files.
 //! - [`greedy`]: the selection, its strategies, observers and the state they share.
 //! - [`ridge`]: RankRLS without selection, its solvers and hold-out schemes.
 //! - [`model`]: fitted models, and models as files.
@@ -65,6 +66,7 @@ pub mod peers;
 pub mod plot;
 pub mod ridge;
 mod setters;
+pub mod shards;
 pub mod tune;
 
 pub use columns::{ColumnClasses, QueryWeight, Scale};

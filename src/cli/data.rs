@@ -8,12 +8,15 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use rankrls::columns::{Partition, Summary};
 use rankrls::data::DataHash;
-use rankrls::data::read::{Format, Loaded, ReadOptions, RowQueries, read_scores};
+use rankrls::data::read::{Format, Loaded, ReadOptions, RowQueries, read_names, read_scores};
 use rankrls::data::sample;
-use rankrls::greedy::{Refit, TargetOptions};
+use rankrls::greedy::{Refit, SelectionOptions, State, TargetOptions};
 use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rules};
 use rankrls::peers::Peers;
-use rankrls::{Dataset, DatasetError, FeatureNames, IndexBase, Model, StrategyKind, memory};
+use rankrls::shards::Shards;
+use rankrls::{
+    ColumnClasses, Dataset, DatasetError, FeatureNames, IndexBase, Model, StrategyKind, memory,
+};
 use serde::Serialize;
 
 use super::args::{at_least_one, finite, named, usage};
@@ -175,6 +178,36 @@ impl TrainingData {
         Ok((train, begin.elapsed().as_secs_f64()))
     }
 
+    /// The columns of it that one of `peers` has.
+    pub(crate) fn shared(
+        &self,
+        console: Console,
+        peers: &dyn Peers,
+    ) -> Result<(Dataset<'static>, f64)> {
+        if peers.count() == 1 {
+            return self.train(console);
+        }
+        let begin = Instant::now();
+        let (train, shards, _) = self.train_or_shards(console)?;
+        let train = share(train, shards.as_ref(), peers)?;
+        Ok((train, begin.elapsed().as_secs_f64()))
+    }
+
+    /// The same, or the rows of data in parts, and the parts.
+    fn train_or_shards(&self, console: Console) -> Result<(Dataset<'static>, Option<Shards>, f64)> {
+        if !Shards::are_at(&self.path) {
+            let (train, seconds) = self.train(console)?;
+            return Ok((train, None, seconds));
+        }
+        let begin = Instant::now();
+        let shards = Shards::open(&self.path)?;
+        let mut rows = shards.rows()?;
+        if let Some(names) = &self.names {
+            rows = rows.with_names(read_names(names, self.read.budget())?)?;
+        }
+        Ok((rows, Some(shards), begin.elapsed().as_secs_f64()))
+    }
+
     /// The data that come `number`th, counted from 0, with the columns of `train`; `held` bytes are
     /// taken already.
     pub(crate) fn other(
@@ -257,7 +290,10 @@ pub(crate) fn scores_of(
 
 /// The data of a selection.
 pub(crate) struct Input {
+    /// Without entries where there are shards.
     pub(crate) train: Dataset<'static>,
+    /// The parts that have the columns, if these are not in `train`.
+    pub(crate) shards: Option<Shards>,
     pub(crate) validation: Option<Loaded>,
     pub(crate) test: Option<Loaded>,
     /// Time that reading the training data took.
@@ -272,13 +308,13 @@ impl Input {
         console: Console,
         peers: &dyn Peers,
     ) -> Result<Self> {
-        let (mut train, seconds) = data.train(console)?;
+        let (mut train, shards, seconds) = data.train_or_shards(console)?;
         if let Some(path) = &teacher.teacher {
             let scores = scores_of(&train, "the data", path, data.read.budget())?;
             let taught = train.with_teacher(scores);
             train = taught.with_context(|| path.display().to_string())?;
         }
-        train = share(train, peers)?;
+        train = share(train, shards.as_ref(), peers)?;
         let (mut number, mut held) = (0, train.memory());
         let mut other = |path: &PathBuf| -> Result<Loaded> {
             number += 1;
@@ -290,8 +326,21 @@ impl Input {
             validation: validation.map(&mut other).transpose()?,
             test: test.map(&mut other).transpose()?,
             train,
+            shards: shards.filter(|_| peers.count() == 1),
             seconds,
         })
+    }
+
+    /// What there is to select from.
+    pub(crate) fn candidates(&self, options: &SelectionOptions) -> Result<ColumnClasses> {
+        let Some(shards) = &self.shards else {
+            return Ok(options.candidates(&self.train));
+        };
+        let limit = options.max_memory.unwrap_or(u64::MAX);
+        let room =
+            limit.saturating_sub(self.memory() + State::memory(self.train.rows(), options.k));
+        let (weight, scale) = (options.query_weight, options.scale);
+        Ok(shards.candidates(&self.train, weight, scale, room)?)
     }
 
     /// Bytes held.
@@ -302,14 +351,31 @@ impl Input {
     }
 }
 
-/// The columns of `data` that one of `peers` has, which all have read the same.
-pub(crate) fn share(data: Dataset<'static>, peers: &dyn Peers) -> Result<Dataset<'static>> {
-    if peers.count() == 1 {
+/// The columns that one of `peers` has, of `data` or of `shards` with the rows of `data`.
+fn share(
+    data: Dataset<'static>,
+    shards: Option<&Shards>,
+    peers: &dyn Peers,
+) -> Result<Dataset<'static>> {
+    let (rank, count) = (peers.rank(), peers.count());
+    if count == 1 {
         return Ok(data);
     }
-    let whole = DataHash::of(&data);
+    let (entries, whole) = (data.nonzeros(), DataHash::of(&data));
     ranks::check_data(peers, whole)?;
-    Ok(Partition::share(&data, peers.count(), peers.rank()).with_whole(whole))
+    let Some(shards) = shards else {
+        let share = Partition::share(&data, count, rank);
+        return Ok(share.with_entries_elsewhere(entries, whole));
+    };
+    let (folder, parts) = (shards.folder().display(), shards.parts());
+    if parts < count {
+        bail!("{folder}: expected a part for each of {count} ranks, found {parts}; shard again");
+    }
+    let mut share = shards.read_parts(&data, (rank..parts).step_by(count))?;
+    if let Some(scores) = data.teacher() {
+        share = share.with_teacher(scores.to_vec())?;
+    }
+    Ok(share.with_entries_elsewhere(entries, whole))
 }
 
 /// Data that come with the program.
@@ -478,7 +544,7 @@ impl Sizes {
             rows: dataset.rows(),
             queries: dataset.queries().len(),
             columns: dataset.width(),
-            nonzeros: summary.entries,
+            nonzeros: dataset.nonzeros(),
             empty_columns: summary.empty_columns,
             constant_columns: summary.constant_columns,
             column_classes: summary.column_classes,

@@ -15,6 +15,7 @@ mod predict;
 mod ranks;
 mod report;
 mod select;
+mod shard;
 mod train;
 mod tune;
 
@@ -87,6 +88,7 @@ enum Command {
     Evaluate(evaluate::EvaluateArgs),
     Inspect(inspect::InspectArgs),
     Letor(letor::LetorArgs),
+    Shard(shard::ShardArgs),
     Corpus(corpus::CorpusArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
@@ -226,6 +228,7 @@ fn start(
         Command::Evaluate(args) => evaluate::run(args, console),
         Command::Inspect(args) => inspect::run(args),
         Command::Letor(args) => return letor::run(args, console),
+        Command::Shard(args) => shard::run(args, console),
         Command::Corpus(args) => return corpus::run(args, console),
         Command::Completions(args) => completions(args),
         Command::Man(args) => man(args),

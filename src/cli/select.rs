@@ -49,6 +49,7 @@ Examples:
   rankrls select train.svm -k 50 --lambda 16 --checkpoint run.checkpoint --resume
   rankrls select train.svm -k 80 --extend model.json -o larger.json
   rankrls select train.svm -k 50 --lambda 16 --plot path.svg
+  rankrls select train.shards -k 50 --lambda 16 --max-memory 2GiB
   rankrls select train.svm -k 50 --lambda 16 --dry-run")]
 pub(crate) struct SelectArgs {
     /// Features to select
@@ -242,7 +243,7 @@ impl SelectArgs {
             strategy: None,
             ..self.options()
         };
-        let candidates = options.candidates(&input.train).among(Arc::clone(peers));
+        let candidates = input.candidates(&options)?.among(Arc::clone(peers));
         let plan = PlanReport::new(&input.train, &candidates, input.memory(), &options)?;
         if peers.rank() == 0 {
             print_report(self.json, &plan, || plan.text())?;
@@ -273,6 +274,9 @@ impl Job<'_> {
         let begin = Instant::now();
         let (args, input) = (self.args, &self.input);
         let mut options = args.options();
+        if input.shards.is_some() && args.lambda.is_none() && args.extend.is_none() {
+            bail!("data in parts are not folded to choose lambda: give one with --lambda");
+        }
         let distils = options.strategy.is_some_and(StrategyKind::distils);
         let choice = match (&args.extend, args.lambda) {
             (None, None) if distils => {
@@ -295,7 +299,7 @@ impl Job<'_> {
         }
         earlier.agree(&**self.peers)?;
         earlier.tell(args.k, self.console);
-        let candidates = earlier.options.candidates(&input.train);
+        let candidates = input.candidates(&earlier.options)?;
         let candidates = candidates.among(Arc::clone(self.peers));
         let judged_by = judged_by(earlier.options.global_holdout(input.train.rows()));
         let checkpointer = args.checkpoint.checkpointer(earlier.progress.clone())?;

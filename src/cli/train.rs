@@ -27,9 +27,7 @@ use serde::Serialize;
 
 use super::args::{Lambdas, WeightArgs, at_least_one, auto_or, finite, usage};
 use super::console::{Condition, Console, Interrupt, warn_of_edge, warn_of_lost_digits};
-use super::data::{
-    Sizes, TrainingData, check_one_stdin, in_input_order, share, warn_of_few_queries,
-};
+use super::data::{Sizes, TrainingData, check_one_stdin, in_input_order, warn_of_few_queries};
 use super::output::{
     self, OutputFile, PlotArgs, format_exact, number, or_blank, or_dash, print_report, table,
 };
@@ -275,8 +273,7 @@ pub(crate) fn run(args: &TrainArgs, console: Console, peers: &Arc<dyn Peers>) ->
         args.check_ranks()?;
     }
     let _interrupt = Interrupt::install(console)?;
-    let (train, load_seconds) = args.data.train(console)?;
-    let train = share(train, &**peers)?;
+    let (train, load_seconds) = args.data.shared(console, &**peers)?;
     let begin = Instant::now();
     let spinner = console.spinner("training".to_owned());
     let trained = args.train(&train, kernels, peers);

@@ -14,6 +14,7 @@
 
 mod classes;
 mod partition;
+pub(crate) mod parts;
 mod query_weight;
 mod scale;
 
@@ -70,6 +71,8 @@ pub struct ColumnClasses {
     peers: Arc<dyn Peers>,
     /// The most threads of any rank; `None`: those of the current pool.
     threads: Option<usize>,
+    /// Where the entries are, if not here.
+    parts: Option<Arc<parts::Parts>>,
 }
 
 /// Says of so many columns that none of them is a candidate.
@@ -89,8 +92,6 @@ pub(crate) fn none_varies(columns: usize) -> String {
 pub struct Summary {
     /// All feature columns of the data, `constant_columns` and class members.
     pub columns: usize,
-    /// Stored entries of all columns.
-    pub entries: usize,
     /// Columns constant within every query, empty ones included.
     pub constant_columns: usize,
     /// Columns without any entry.
@@ -137,7 +138,6 @@ impl ColumnClasses {
             divisors: Vec::new(),
             summary: Summary {
                 columns: dataset.width(),
-                entries: dataset.nonzeros(),
                 constant_columns: classes.constant + absent,
                 empty_columns: dataset.width() - occupied(dataset),
                 column_classes: classes.representatives.len(),
@@ -147,6 +147,7 @@ impl ColumnClasses {
             largest_squared_norm: 0.0,
             peers: Arc::new(Alone),
             threads: None,
+            parts: None,
         };
         candidates.divide();
         candidates.weigh();
@@ -213,7 +214,6 @@ impl ColumnClasses {
     pub fn among(mut self, peers: Arc<dyn Peers>) -> Self {
         let Summary {
             columns,
-            entries,
             constant_columns,
             empty_columns,
             column_classes,
@@ -225,7 +225,6 @@ impl ColumnClasses {
         let others = columns * (peers.count() - 1);
         let threads = rayon::current_num_threads();
         let own = [
-            entries,
             constant_columns,
             empty_columns,
             column_classes,
@@ -234,19 +233,9 @@ impl ColumnClasses {
             pieces,
             threads,
         ];
-        let [
-            entries,
-            constant,
-            empty,
-            classes,
-            single,
-            nonzeros,
-            touched,
-            _,
-        ] = peers.totals(own);
+        let [constant, empty, classes, single, nonzeros, touched, _] = peers.totals(own);
         self.summary = Summary {
             columns,
-            entries,
             constant_columns: constant - others,
             empty_columns: empty - others,
             column_classes: classes,
@@ -348,6 +337,7 @@ impl ColumnClasses {
             divisors: Vec::new(),
             share: self.summary,
             peers: Arc::new(Alone),
+            parts: None,
             ..*self
         };
         for (_, class) in candidates {
@@ -445,6 +435,11 @@ impl ColumnClasses {
             rows: &self.rows[range.clone()],
             values: &self.values[range],
         }
+    }
+
+    /// How many entries the column of `candidate` has.
+    pub(crate) fn entries_of(&self, candidate: usize) -> usize {
+        self.starts[candidate + 1] - self.starts[candidate]
     }
 
     /// The columns of all candidates, `m` x candidates.
@@ -562,7 +557,7 @@ impl ColumnClasses {
         let per_entry = self.rows.capacity() * 4 + self.values.capacity() * 8;
         let per_candidate = self.len() * (8 + 1 + 8 + 4 + 4) + self.divisors.capacity() * 8;
         let rest = 4 * (self.members.capacity() + self.query_of_row.capacity());
-        (per_entry + per_candidate + rest) as u64
+        (per_entry + per_candidate + rest) as u64 + self.memory_of_parts()
     }
 
     /// The candidates of this rank that `features` represent.

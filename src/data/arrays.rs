@@ -7,7 +7,7 @@ use ndarray::{Array1, ArrayBase, ArrayView1, ArrayView2, Data, Ix1, Ix2};
 use sprs::{CsMatBase, CsMatViewI, SpIndex};
 
 use super::queries::group;
-use super::transpose::{Rows, transpose};
+use super::transpose::{Occupied, Rows, columns_of};
 use super::{Dataset, DatasetError, Queries, SparseColumns};
 
 /// Numbers that values and labels may be: `f64`, or `f32` to be copied.
@@ -129,8 +129,9 @@ pub(super) fn columns_of_rows(
         ends: bounds.get(1..).unwrap_or_default(),
         indices,
         values,
+        start: 0,
     };
-    transpose(&[block], None).into_columns(rows, width)
+    columns_of(&block.packed(), None).into_columns(rows, width)
 }
 
 impl<'a, N, I, P, Bounds, Indices, Values> IntoColumns<'a>
@@ -218,19 +219,17 @@ impl<'a> Columns<'a> {
 
     /// The same columns with the rows in another `order`: the present position of each row.
     fn reordered(self, order: &[u32]) -> Result<Columns<'static>, DatasetError> {
-        let by_row = self.stored.to_other_storage();
-        let bounds = by_row.proper_indptr();
-        let rows = Rows {
-            ends: &bounds[1..],
-            indices: by_row.indices(),
-            values: by_row.data(),
-        };
-        let mut moved = transpose(&[rows], Some(order));
-        if let Some(features) = self.features {
-            for position in &mut moved.features {
-                *position = features[*position as usize];
-            }
+        let mut moved = Occupied::default();
+        for (position, column) in self.stored.outer_iterator().enumerate() {
+            let feature = match &self.features {
+                Some(features) => features[position],
+                // Columns count in 32 bits, or are refused.
+                None => u32::try_from(position).unwrap_or(u32::MAX),
+            };
+            let (rows, values) = (column.indices().iter(), column.data().iter());
+            moved.push(feature, rows.copied().zip(values.copied()));
         }
+        moved.move_rows(order);
         moved.into_columns(order.len(), self.width)
     }
 }

@@ -7,7 +7,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use super::Dataset;
+use super::{Column, Dataset};
 
 /// Bytes gathered before they are hashed.
 const BUFFER: usize = 1 << 16;
@@ -26,36 +26,45 @@ pub struct InvalidHash(String);
 
 impl DataHash {
     /// Hashes `dataset`, in time linear in its entries; that of the whole for a share of its columns
-    /// ([`Dataset::with_whole`]).
+    /// ([`Dataset::with_entries_elsewhere`]).
     pub fn of(dataset: &Dataset<'_>) -> Self {
-        if let Some(whole) = dataset.whole {
-            return whole;
+        if let Some((_, hash)) = dataset.elsewhere {
+            return match dataset.teacher() {
+                None => hash,
+                Some(_) => {
+                    let mut content = Content::new(dataset);
+                    content.text(&hash.to_string());
+                    content.teacher(dataset);
+                    content.finish()
+                }
+            };
         }
-        let mut content = Content(BufWriter::with_capacity(BUFFER, blake3::Hasher::new()));
-        content.text("rankrls.data/1");
-        content.number(dataset.width() as u64);
-        content.queries(dataset);
-        for label in dataset.labels() {
-            content.float(*label);
-        }
+        let mut content = Content::new(dataset);
         for position in 0..dataset.stored_columns() {
-            content.column(dataset, position);
+            content.column(dataset.feature(position), dataset.column(position));
         }
-        if let Some(scores) = dataset.teacher() {
-            content.text("teacher");
-            for score in scores {
-                content.float(*score);
-            }
-        }
+        content.teacher(dataset);
         content.finish()
     }
 }
 
 /// What is hashed. Everything of variable length has its length before it, so that different
 /// contents are different bytes.
-struct Content(BufWriter<blake3::Hasher>);
+pub(crate) struct Content(BufWriter<blake3::Hasher>);
 
 impl Content {
+    /// All of `dataset` but its columns, which follow by feature.
+    pub(crate) fn new(dataset: &Dataset<'_>) -> Self {
+        let mut content = Self(BufWriter::with_capacity(BUFFER, blake3::Hasher::new()));
+        content.text("rankrls.data/1");
+        content.number(dataset.width() as u64);
+        content.queries(dataset);
+        for label in dataset.labels() {
+            content.float(*label);
+        }
+        content
+    }
+
     fn bytes(&mut self, bytes: &[u8]) {
         // Memory takes all.
         let _ = self.0.write_all(bytes);
@@ -87,14 +96,14 @@ impl Content {
         }
     }
 
-    fn column(&mut self, dataset: &Dataset<'_>, position: usize) {
-        let entries = dataset.column(position).iter();
+    pub(crate) fn column(&mut self, feature: u32, column: Column<'_>) {
+        let entries = column.iter();
         let entries = entries.filter(|&(_, value)| value != 0.0);
         let count = entries.clone().count();
         if count == 0 {
             return;
         }
-        self.number(u64::from(dataset.feature(position)));
+        self.number(u64::from(feature));
         self.number(count as u64);
         for (row, value) in entries {
             self.number(row as u64);
@@ -102,7 +111,17 @@ impl Content {
         }
     }
 
-    fn finish(mut self) -> DataHash {
+    /// The scores of a teacher, if there are any.
+    fn teacher(&mut self, dataset: &Dataset<'_>) {
+        if let Some(scores) = dataset.teacher() {
+            self.text("teacher");
+            for score in scores {
+                self.float(*score);
+            }
+        }
+    }
+
+    pub(crate) fn finish(mut self) -> DataHash {
         let _ = self.0.flush();
         DataHash(self.0.get_ref().finalize())
     }

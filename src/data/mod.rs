@@ -15,22 +15,25 @@ mod arrays;
 mod description;
 mod error;
 mod formats;
-mod hash;
+pub(crate) mod hash;
 mod label_scale;
+pub(crate) mod packed;
 mod queries;
 mod ranker;
 pub mod sample;
 mod sidecar;
+pub(crate) mod spill;
 mod subset;
-mod transpose;
+pub(crate) mod transpose;
 
 use arrays::columns_of_rows;
 pub use arrays::{Columns, Index, IntoColumns, IntoQueries, IntoVector, Value};
 pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;
 pub use formats::{
-    DataFiles, MatrixLayout, Part, write_features, write_labels, write_names, write_npy_labels,
-    write_npy_query_ids, write_npz, write_query_ids, write_svmlight, write_whole_svmlight,
+    DataFiles, MatrixLayout, Part, SvmlightRows, write_features, write_labels, write_names,
+    write_npy_labels, write_npy_query_ids, write_npz, write_query_ids, write_svmlight,
+    write_whole_svmlight,
 };
 pub use hash::{DataHash, InvalidHash};
 pub use label_scale::LabelScale;
@@ -38,6 +41,7 @@ pub(crate) use queries::GIVE_QUERIES;
 pub use queries::Queries;
 pub use ranker::{Ranker, write_query_sizes};
 pub use rankrls_files::{CompleteOutput, Output, Strings};
+use transpose::Occupied;
 
 pub mod read {
     //! Readers of ranking data: svmlight / LETOR text, RLScore's triplets and SciPy's matrices.
@@ -236,8 +240,8 @@ pub struct Dataset<'a> {
     input_rows: Option<Vec<u32>>,
     /// Scores of a teacher, `m`.
     teacher: Option<Vec<f64>>,
-    /// Of the data that these columns are a share of.
-    whole: Option<DataHash>,
+    /// All entries of the data that these are a share of, and the hash of it all.
+    elsewhere: Option<(usize, DataHash)>,
 }
 
 impl Columns<'_> {
@@ -295,7 +299,7 @@ impl<'a> Dataset<'a> {
             index_base: IndexBase::default(),
             input_rows: None,
             teacher: None,
-            whole: None,
+            elsewhere: None,
         };
         dataset.check_numbers()?;
         Ok(dataset)
@@ -402,14 +406,6 @@ impl<'a> Dataset<'a> {
         Ok(self)
     }
 
-    /// Declares that the columns are a share of those of data with this hash, which is
-    /// [`DataHash::of`] the share, too.
-    #[must_use]
-    pub fn with_whole(mut self, whole: DataHash) -> Self {
-        self.whole = Some(whole);
-        self
-    }
-
     /// The scores of a teacher, one a row, if there are any.
     pub fn teacher(&self) -> Option<&[f64]> {
         self.teacher.as_deref()
@@ -436,8 +432,30 @@ impl<'a> Dataset<'a> {
             index_base: self.index_base,
             input_rows: self.input_rows.clone(),
             teacher: None,
-            whole: self.whole,
+            elsewhere: self.elsewhere,
         }
+    }
+
+    /// The same rows with these columns, among `width`.
+    pub(crate) fn with_columns(
+        &self,
+        columns: Occupied,
+        width: usize,
+    ) -> Result<Dataset<'static>, DatasetError> {
+        let columns = columns.into_columns(self.rows(), width)?;
+        let labels = self.labels.to_vec().into();
+        let mut dataset = Dataset::assemble(columns, labels, self.queries.clone())?;
+        dataset.index_base = self.index_base;
+        dataset.input_rows.clone_from(&self.input_rows);
+        Ok(dataset)
+    }
+
+    /// Says that these columns, if any, are a share of those of data with so many entries and this
+    /// hash: they are the [`nonzeros`](Self::nonzeros) and the [`DataHash`] of the share, too.
+    #[must_use]
+    pub fn with_entries_elsewhere(mut self, nonzeros: usize, hash: DataHash) -> Self {
+        self.elsewhere = Some((nonzeros, hash));
+        self
     }
 
     fn check_numbers(&self) -> Result<(), DatasetError> {
@@ -478,19 +496,20 @@ impl<'a> Dataset<'a> {
 
     /// Number of stored entries.
     pub fn nonzeros(&self) -> usize {
-        self.columns.nnz()
+        self.elsewhere
+            .map_or(self.columns.nnz(), |(nonzeros, _)| nonzeros)
     }
 
     /// Bytes that reading such data takes at its peak: the rows, while the columns are made of
     /// them. Chunks of text, some MiB, come on top.
     pub fn reading_memory(&self) -> u64 {
         let row_entry = size_of::<f64>() + size_of::<u32>();
-        self.memory() + (self.nonzeros() * row_entry) as u64
+        self.memory() + (self.columns.nnz() * row_entry) as u64
     }
 
     /// Bytes held, borrowed arrays included.
     pub fn memory(&self) -> u64 {
-        let entries = self.nonzeros() * (size_of::<f64>() + size_of::<u32>());
+        let entries = self.columns.nnz() * (size_of::<f64>() + size_of::<u32>());
         let columns = self.stored_columns() * size_of::<usize>()
             + self
                 .features

@@ -120,12 +120,7 @@ impl Dataset<'_> {
                 gathered.push(number, rows.iter().copied().zip(values.iter().copied()));
             }
         }
-        let columns = gathered.into_columns(self.rows(), width)?;
-        let labels = self.labels.to_vec().into();
-        let mut dataset = Dataset::assemble(columns, labels, self.queries.clone())?;
-        dataset.index_base = self.index_base;
-        dataset.input_rows.clone_from(&self.input_rows);
-        Ok(dataset)
+        self.with_columns(gathered, width)
     }
 }
 

@@ -192,8 +192,11 @@ impl<'a> Greedy<'a> {
         let recorded = self.recorded.get(taken);
         let step = match recorded {
             Some(step) => Some(self.replay(taken + 1, step)?),
-            None => self.search(),
+            None => self.search()?,
         };
+        if let Some(error) = self.strategy.failure() {
+            return Err(SelectError::columns(error));
+        }
         let Some(step) = step else {
             return Ok(None);
         };
@@ -266,16 +269,17 @@ impl<'a> Greedy<'a> {
 
     /// Adds the feature that represents a candidate, whichever rank has it; says whether one that is
     /// left is represented by it.
-    fn take(&mut self, feature: u32) -> bool {
+    fn take(&mut self, feature: u32) -> Result<bool, SelectError> {
         let candidates = self.candidates;
         let own = candidates.represented_by(feature);
         let own = own.filter(|&candidate| !self.retired[candidate]);
         let mut words = Vec::new();
         if let Some(candidate) = own {
-            let Column { rows, values } = candidates.column(candidate);
+            let entries = candidates.entries(candidate);
+            let (rows, values) = entries.map_err(SelectError::columns)?;
             let class = candidates.class(candidate);
             words.extend([candidates.factor(candidate).to_bits(), class.len() as u64]);
-            words.extend(class.iter().chain(rows).map(|&number| u64::from(number)));
+            words.extend(class.iter().chain(&*rows).map(|&number| u64::from(number)));
             words.extend(values.iter().map(|value| value.to_bits()));
         }
         let all = candidates.peers().gather(words);
@@ -284,7 +288,7 @@ impl<'a> Greedy<'a> {
             .find(|words| !words.is_empty())
             .map(Vec::as_slice)
         else {
-            return false;
+            return Ok(false);
         };
         let (class, column) = numbers.split_at(low(count) as usize);
         let (rows, values) = column.split_at(column.len() / 2);
@@ -304,7 +308,7 @@ impl<'a> Greedy<'a> {
             },
             own,
         );
-        true
+        Ok(true)
     }
 
     /// The candidate that is the column of `addition`: the one its feature represents, or,
@@ -324,7 +328,7 @@ impl<'a> Greedy<'a> {
     /// the last bit.
     fn replay(&mut self, number: usize, step: &Step) -> Result<Step, SelectError> {
         let refuse = |found: String| SelectError::Replay { number, found };
-        if !self.take(step.feature) {
+        if !self.take(step.feature)? {
             let column = self.candidates.written(step.feature);
             return Err(refuse(format!("column {column} is not to be selected")));
         }
@@ -342,17 +346,19 @@ impl<'a> Greedy<'a> {
     }
 
     /// Takes the best step; `None` when no candidate is left.
-    fn search(&mut self) -> Option<Step> {
+    fn search(&mut self) -> Result<Option<Step>, SelectError> {
         let (contest, work) = self.propose();
         let (contest, Work { evaluated, alive }) = self.merged(&contest, &work);
-        let winner = contest.winner()?;
-        if !self.take(winner.feature) {
-            return None;
+        let Some(winner) = contest.winner() else {
+            return Ok(None);
+        };
+        if !self.take(winner.feature)? {
+            return Ok(None);
         }
         let own = self.strategy.assess();
         let (lqo_error, lqo_cindex) =
             own.unwrap_or_else(|| (self.error(), lqo_cindex(&self.state, self.labels)));
-        Some(Step {
+        Ok(Some(Step {
             feature: winner.feature,
             lqo_error,
             lqo_cindex,
@@ -360,7 +366,7 @@ impl<'a> Greedy<'a> {
             identical_columns: self.classes.last().map_or(0, |class| class.len() - 1),
             evaluated,
             alive,
-        })
+        }))
     }
 
     /// What all ranks propose, and what that took together.

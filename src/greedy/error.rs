@@ -161,6 +161,22 @@ pub enum SelectError {
         /// What is wrong with it.
         found: String,
     },
+    /// Columns in files cannot be read.
+    #[error("columns in files cannot be read: {error}")]
+    Columns {
+        /// The reason.
+        error: String,
+    },
+    /// A selection that needs all columns at once, where memory holds a part of them.
+    #[error(
+        "{what} needs all columns in memory, but a part of them at a time fits: raise --max-memory, or \
+         use {}",
+        StrategyKind::names_of(|kind| !kind.distils())
+    )]
+    Parted {
+        /// The strategy or option.
+        what: String,
+    },
     /// A strategy does not fit into the memory allowed. All sizes in bytes.
     #[error(
         "{what} needs {needed} with the data, {limit} are allowed; {remedy}",
@@ -195,6 +211,14 @@ fn remedy(fitting: &[StrategyKind]) -> String {
 /// Largest sum of squares of a column, also in units of lambda: products of four values, and sums
 /// of them, stay finite.
 const LARGEST_SQUARES: f64 = 1e100;
+
+impl SelectError {
+    pub(super) fn columns(error: std::io::Error) -> Self {
+        Self::Columns {
+            error: error.to_string(),
+        }
+    }
+}
 
 /// Refuses columns whose products overflow, and a lambda that vanishes beside them. `ridge` is what
 /// is added to their squares, `lambda` what was asked for.

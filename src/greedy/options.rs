@@ -151,6 +151,17 @@ impl SelectionOptions {
             });
         }
         self.check_strategy()?;
+        if candidates.parts().is_some() {
+            let parted = |what: &str| SelectError::Parted {
+                what: what.to_owned(),
+            };
+            if self.objective == Objective::Global {
+                return Err(parted("the objective global"));
+            }
+            if self.criterion.shortlist().is_some() {
+                return Err(parted("a shortlist"));
+            }
+        }
         match self.objective {
             Objective::Query if candidates.queries().len() == 1 => Err(SelectError::OneQuery),
             _ => self.check_holdout(candidates.queries()),

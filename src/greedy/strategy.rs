@@ -1,5 +1,7 @@
 //! What a strategy is: the trait, what it judges by in a step, and the facts about it.
 
+use std::io;
+
 use rayon::prelude::*;
 
 use super::{Contest, Entrant, RankingCriterion, State};
@@ -17,6 +19,16 @@ pub trait Strategy: Send {
     /// Called once an addition, also when features are added that nobody proposed.
     fn adopt(&mut self, candidates: &ColumnClasses, state: &State) {
         let _ = (candidates, state);
+    }
+
+    /// Whether [`adopt`](Self::adopt) does anything.
+    fn follows(&self) -> bool {
+        false
+    }
+
+    /// Why the last proposal or adoption is none: columns in files could not be read.
+    fn failure(&mut self) -> Option<io::Error> {
+        None
     }
 
     /// Error and concordance index after the last addition, of a strategy with a hold-out of its
@@ -42,6 +54,15 @@ pub struct Work {
 }
 
 impl Work {
+    /// Adds what another part of the candidates took.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.evaluated += other.evaluated;
+        self.alive
+            .resize(other.alive.len().max(self.alive.len()), 0);
+        let alive = self.alive.iter_mut().zip(&other.alive);
+        alive.for_each(|(sum, count)| *sum += count);
+    }
+
     /// So many exact evaluations.
     pub fn evaluated(evaluated: usize) -> Self {
         Self {

@@ -127,6 +127,10 @@ impl Lesson {
             let scores = weighted(candidates, scores);
             return Self::given(scores, &labels, candidates.queries()).map(Some);
         }
+        if candidates.parts().is_some() {
+            let what = "a teacher, RankRLS on all columns,".to_owned();
+            return Err(SelectError::Parted { what });
+        }
         let least = lambdas.as_slice()[0];
         check_values(candidates, least, least)?;
         Self::train(candidates, &labels, &lambdas, teacher.solver, options.seed).map(Some)

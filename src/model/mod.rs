@@ -123,7 +123,7 @@ impl DataSummary {
             rows: dataset.rows(),
             queries: dataset.queries().len(),
             columns: dataset.width(),
-            nonzeros: summary.entries,
+            nonzeros: dataset.nonzeros(),
             constant_columns: summary.constant_columns,
             column_classes: summary.column_classes,
             hash: DataHash::of(dataset),

@@ -56,7 +56,7 @@ pub struct Shape {
 impl Shape {
     /// The shape of training on `candidates` with `lambdas` ridge parameters, on this thread pool.
     pub fn new(candidates: &ColumnClasses, lambdas: usize) -> Self {
-        let entries = |class: usize| candidates.column(class).rows.len();
+        let entries = |class: usize| candidates.entries_of(class);
         let squares = (0..candidates.len()).map(|c| entries(c) * entries(c));
         let [squares] = candidates.peers().totals([squares.sum()]);
         Self {

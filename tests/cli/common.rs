@@ -5,7 +5,7 @@ use predicates::prelude::*;
 
 use crate::support::Folder;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 17] = [
     "select",
     "tune",
     "compare",
@@ -13,6 +13,7 @@ const COMMANDS: [&str; 16] = [
     "predict",
     "evaluate",
     "inspect",
+    "shard",
     "corpus",
     "corpus generate",
     "corpus info",
@@ -57,6 +58,7 @@ fn examples_work() {
     folder.write("bm25.txt", "1\n2\n3\n4\n5\n");
     let mut examples = 0;
     for command in [
+        "shard",
         "select",
         "tune",
         "compare",

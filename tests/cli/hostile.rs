@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::support::{Folder, gz, zst};
 
 /// The program with limits of the shell: `limits` are its commands.
-fn limited(folder: &Folder, limits: &str, arguments: &str) -> (Option<i32>, String) {
+pub(crate) fn limited(folder: &Folder, limits: &str, arguments: &str) -> (Option<i32>, String) {
     let program = assert_cmd::cargo::cargo_bin!("rankrls");
     let output = Command::new("sh")
         .current_dir(folder.path(""))
@@ -221,6 +221,7 @@ fn a_full_disk_leaves_no_half_file() {
         ("corpus convert large.svm out.svm.gz", "out.svm.gz"),
         ("corpus convert large.svm old.svm", "old.svm"),
         ("corpus generate --rows 500 -o out.svm", "out.svm"),
+        ("shard large.svm --parts 2 -o parts", "parts"),
     ] {
         // Blocks of 512 or of 1,024 bytes; the signal of the limit is ignored, so that writing fails.
         let (code, errors) = limited(&folder, "trap '' XFSZ; ulimit -f 8", command);
@@ -229,6 +230,7 @@ fn a_full_disk_leaves_no_half_file() {
             errors.contains("error: ") && errors.contains(output),
             "{command}: {errors}"
         );
+        let _ = std::fs::remove_dir(folder.path("parts"));
         let left = folder.list();
         let names = [
             "large.svm",

@@ -23,6 +23,7 @@ mod project;
 mod queries;
 mod scale;
 mod select;
+mod shard;
 mod signals;
 mod support;
 mod table;

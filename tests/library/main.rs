@@ -13,5 +13,6 @@ mod ranks;
 mod resume;
 mod ridge;
 mod sample;
+mod shards;
 mod strategies;
 mod tune;

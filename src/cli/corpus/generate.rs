@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::Args;
-use rankrls::data::{DatasetError, write_svmlight};
+use rankrls::data::{DatasetError, SvmlightRows, write_svmlight};
 use rankrls::{Dataset, Queries};
-use rankrls_parses::language::{self, Corpus, CorpusError, CorpusOptions, Report, Split};
+use rankrls_parses::language::{self, Corpus, CorpusError, CorpusOptions, Report, Row};
 use serde::Serialize;
 
 use crate::cli::args::usage;
@@ -59,9 +60,10 @@ pub(crate) fn run(args: &GenerateArgs, console: Console) -> Result<()> {
     let options = &args.options;
     options.validate().map_err(refused)?;
     let files = Files::create(args)?;
-    let (train, test) = generate(options, args.test_rows, console)?;
+    let Some((train, test)) = files.write(options, args.test_rows, console)? else {
+        return Ok(());
+    };
     let document = Document::new(options, &train, test.as_ref());
-    files.write(options, &train, test.as_ref())?;
     if args.json {
         print_json(&document)
     } else {
@@ -70,20 +72,34 @@ pub(crate) fn run(args: &GenerateArgs, console: Console) -> Result<()> {
     }
 }
 
+/// A corpus without its entries, and the one held out.
+type Generated = Result<(Corpus, Option<Corpus>), CorpusError>;
+
+/// Writes the rows of a corpus as they are drawn.
 fn generate(
     options: &CorpusOptions,
     test_rows: Option<usize>,
     console: Console,
-) -> Result<(Corpus, Option<Corpus>)> {
+    output: &mut dyn Write,
+) -> io::Result<Generated> {
+    writeln!(output, "{}", heading(options, "sentences"))?;
     let bar = console.bar(options.rows + test_rows.unwrap_or(0), STYLE);
     let progress = |rows: usize| bar.set_position(rows as u64);
-    let corpora = match test_rows {
-        None => language::generate(options, &progress).map(|corpus| (corpus, None)),
-        Some(rows) => language::generate_split(options, rows, &progress)
-            .map(|Split { train, test }| (train, Some(test))),
+    let mut rows = SvmlightRows::new(output);
+    let mut written = Ok(());
+    let mut take = |row: Row<'_>| {
+        written = rows.row(row.label, row.query, row.entries);
+        if written.is_ok() {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
     };
+    let corpora = language::generate_rows(options, test_rows, &progress, &mut take);
     bar.finish_and_clear();
-    corpora.map_err(refused)
+    written?;
+    rows.finish()?;
+    Ok(corpora)
 }
 
 /// An option out of its range is a mistake in the arguments.
@@ -138,7 +154,36 @@ impl Files {
         })
     }
 
-    fn write(self, options: &CorpusOptions, train: &Corpus, test: Option<&Corpus>) -> Result<()> {
+    /// Writes all files; none of a corpus whose reader went away.
+    fn write(
+        self,
+        options: &CorpusOptions,
+        test_rows: Option<usize>,
+        console: Console,
+    ) -> Result<Option<(Corpus, Option<Corpus>)>> {
+        let (mut generated, mut failure) = (None, None);
+        let write = |output: &mut dyn Write| match generate(options, test_rows, console, output)? {
+            Ok(corpora) => {
+                generated = Some(corpora);
+                Ok(())
+            }
+            Err(error) => {
+                failure = Some(error);
+                // The file is not to appear.
+                Err(io::ErrorKind::InvalidInput.into())
+            }
+        };
+        let written = match self.data {
+            Some(file) => file.write(write),
+            None => print(write),
+        };
+        if let Some(failure) = failure {
+            return Err(refused(failure));
+        }
+        written?;
+        let Some((train, test)) = generated else {
+            return Ok(None);
+        };
         if let Some(file) = self.names {
             file.write(|output| write_lines(train.names.iter(), output))?;
         }
@@ -149,14 +194,10 @@ impl Files {
                 .map(|sentence| sentence.tree.as_str());
             file.write(|output| write_lines(trees, output))?;
         }
-        if let Some((file, test)) = self.test.zip(test) {
+        if let Some((file, test)) = self.test.zip(test.as_ref()) {
             file.write(|output| write_rows(options, "other sentences", test, output))?;
         }
-        let write = |output: &mut dyn Write| write_rows(options, "sentences", train, output);
-        match self.data {
-            Some(file) => file.write(write),
-            None => print(write),
-        }
+        Ok(Some((train, test)))
     }
 }
 

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args, ValueEnum};
 use indicatif::ProgressBar;
 use rankrls::checkpoint::{Checkpointer, Record, Tuning, TuningSettings};
@@ -319,6 +319,10 @@ fn read(args: &TuneArgs, console: Console, peers: &dyn Peers) -> Result<Input> {
     let test = args.test.as_ref().filter(|_| peers.rank() == 0);
     let others = [args.validation.as_ref(), test];
     let input = Input::read(&args.data, &args.teacher, others, console, peers)?;
+    if input.shards.is_some() {
+        let path = args.data.path.display();
+        bail!("{path}: data in parts are not folded; rankrls select takes them, with --lambda");
+    }
     let mut metrics = Vec::new();
     if let (Some(test), Some(path)) = (&input.test, &args.test) {
         metrics = args.test_metrics()?;

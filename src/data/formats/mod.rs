@@ -5,8 +5,10 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
 use super::sidecar::{NAMES, find, prefix, with_ending};
+use super::spill::Spill;
 use super::{CompleteOutput, Dataset, FeatureNames, IndexBase, Output};
 use crate::setters::setters;
 
@@ -33,7 +35,7 @@ pub use npz::{MatrixLayout, write_npz};
 pub use rankrls_files::{Place, ReadError, ReadErrorKind};
 use rankrls_files::{error, input};
 pub use rlscore::{write_features, write_labels, write_query_ids};
-pub use svmlight::{write_svmlight, write_whole_svmlight};
+pub use svmlight::{SvmlightRows, write_svmlight, write_whole_svmlight};
 
 use error::Fault;
 use input::{Source, is_stdin};
@@ -235,6 +237,8 @@ pub struct ReadOptions {
     max_memory: Option<u64>,
     /// Bytes of text that a thread parses at a time.
     chunk: Option<usize>,
+    /// Where entries go instead of into the data set.
+    spill: Option<Arc<Spill>>,
 }
 
 impl ReadOptions {
@@ -289,7 +293,7 @@ impl ReadOptions {
         names: impl Into<Option<PathBuf>> => names;
 
         /// Bytes that may be held while reading, in rows and in the columns made of them. Default:
-        /// none, no limit. Some chunks of text come on top, 1/32 of the limit and at most 1 MiB
+        /// none, no limit. Some chunks of text come on top, 1/64 of the limit and at most 1 MiB
         /// each.
         max_memory: impl Into<Option<u64>> => max_memory;
     }
@@ -298,6 +302,12 @@ impl ReadOptions {
     #[cfg(test)]
     fn chunk(mut self, bytes: usize) -> Self {
         self.chunk = Some(bytes);
+        self
+    }
+
+    /// Sends the entries elsewhere: the data set that is read has none.
+    pub(crate) fn spilling(mut self, spill: Arc<Spill>) -> Self {
+        self.spill = Some(spill);
         self
     }
 
@@ -342,7 +352,7 @@ impl ReadOptions {
         }
     }
 
-    fn plan(&self, lines: Lines, base: IndexBase, spent: u64) -> Plan {
+    fn plan(&self, lines: Lines, base: IndexBase, spent: u64) -> Plan<'_> {
         Plan {
             grammar: Grammar {
                 lines,
@@ -354,6 +364,7 @@ impl ReadOptions {
             limit: self.max_memory,
             spent,
             regroup: self.regroup,
+            spill: self.spill.as_deref(),
         }
     }
 
@@ -397,6 +408,9 @@ impl ReadOptions {
         }
         if let Some(queries) = &self.row_queries {
             self.give_queries(&mut text, queries)?;
+        }
+        if let Some(spill) = &self.spill {
+            text.spill(spill)?;
         }
         let name = text.name.clone();
         let width = self.width.unwrap_or(text.width);

@@ -1,6 +1,7 @@
 //! What a chunk of text says.
 
 use crate::data::Strings;
+use crate::data::packed::Run;
 use crate::data::transpose::RowBlock;
 
 use super::error::{Fault, ReadErrorKind};
@@ -33,7 +34,7 @@ pub(super) struct Grammar {
 
 /// A run of rows with the same query identifier.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Run {
+pub(super) struct QueryRun {
     pub(super) rows: usize,
     /// Line of the first row, counted from 1 in the chunk.
     pub(super) line: u64,
@@ -55,11 +56,13 @@ pub(super) struct Nameless {
 pub(super) struct Piece {
     pub(super) rows: usize,
     pub(super) lines: u64,
-    pub(super) block: RowBlock,
+    block: RowBlock,
+    /// The entries.
+    pub(super) runs: Vec<Run>,
     pub(super) labels: Vec<f64>,
     /// Identifiers of the runs.
     pub(super) ids: Strings,
-    pub(super) runs: Vec<Run>,
+    pub(super) query_runs: Vec<QueryRun>,
     pub(super) first_nameless: Option<Nameless>,
     /// One more than the last column seen.
     pub(super) width: usize,
@@ -96,14 +99,9 @@ impl Piece {
         }
     }
 
-    /// Gives back room that comments or zeros left, unless it is little.
+    /// Packs the entries, and gives back room.
     fn pack(&mut self) {
-        let block = &mut self.block;
-        if block.indices.capacity() / 8 * 7 > block.indices.len() {
-            block.indices.shrink_to_fit();
-            block.values.shrink_to_fit();
-        }
-        block.ends.shrink_to_fit();
+        self.runs = std::mem::take(&mut self.block).rows().packed();
         self.labels.shrink_to_fit();
         self.dropped_columns.sort_unstable();
         self.dropped_columns.dedup();
@@ -111,11 +109,16 @@ impl Piece {
 
     /// Bytes that the rows take: here and once more in columns.
     pub(super) fn memory(&self) -> u64 {
-        let entries = self.block.indices.len() * 2 * 12;
         let rows = self.rows * 2 * size_of::<f64>();
         // A query in the table of all takes less than twice what its run takes.
-        let ids = 2 * self.ids.memory() + self.runs.len() * 3 * size_of::<Run>();
-        (entries + rows + ids + self.dropped_columns.len() * 4) as u64
+        let ids = 2 * self.ids.memory() + self.query_runs.len() * 3 * size_of::<QueryRun>();
+        self.packed() + (rows + ids + self.dropped_columns.len() * 4) as u64
+    }
+
+    /// Bytes of it that entries take.
+    pub(super) fn packed(&self) -> u64 {
+        let entries = self.runs.iter().map(Run::memory_with_columns);
+        entries.sum::<usize>() as u64
     }
 
     fn line(&mut self, line: &[u8], grammar: Grammar) -> Result<(), Fault> {
@@ -154,7 +157,7 @@ impl Piece {
 
     /// Adds a row of the query `id`, which stands at `at`.
     fn query(&mut self, id: &[u8], at: usize) -> Result<(), Fault> {
-        if let Some(run) = self.runs.last_mut()
+        if let Some(run) = self.query_runs.last_mut()
             && self.ids.last().is_some_and(|last| last.as_bytes() == id)
         {
             run.rows += 1;
@@ -167,7 +170,7 @@ impl Piece {
             return Err(fault.remedy("lines are to end in \\n or \\r\\n"));
         }
         self.ids.push(id);
-        self.runs.push(Run {
+        self.query_runs.push(QueryRun {
             rows: 1,
             line: self.lines,
             at,
@@ -248,6 +251,7 @@ impl Piece {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::transpose::columns_of;
 
     fn svmlight(text: &str) -> Piece {
         let grammar = Grammar {
@@ -266,11 +270,12 @@ mod tests {
         assert!(piece.fault.is_none());
         assert_eq!((piece.lines, piece.rows), (5, 3));
         assert_eq!(piece.labels, [2.0, 1.5, 0.0]);
-        assert_eq!(piece.block.ends, [2, 2, 2]);
-        assert_eq!(piece.block.indices, [0, 3]);
-        assert_eq!(piece.block.values, [0.5, -2.0]);
+        let columns = columns_of(&piece.runs, None);
+        assert_eq!(columns.features, [0, 3]);
+        assert_eq!(columns.rows, [0, 0]);
+        assert_eq!(columns.values, [0.5, -2.0]);
         assert_eq!(piece.ids.iter().collect::<Vec<_>>(), ["a", "b"]);
-        assert_eq!(piece.runs[1].line, 5);
+        assert_eq!(piece.query_runs[1].line, 5);
         assert_eq!(piece.width, 9);
         assert_eq!(
             (piece.dropped_entries, &piece.dropped_columns[..]),

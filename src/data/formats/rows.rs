@@ -135,7 +135,7 @@ impl<'a> Rows<'a> {
 }
 
 /// Writes a pair, after a blank unless the line has just begun at `start`.
-fn push_pair(text: &mut Vec<u8>, start: usize, index: u64, value: f64) {
+pub(super) fn push_pair(text: &mut Vec<u8>, start: usize, index: u64, value: f64) {
     if text.len() > start {
         text.push(b' ');
     }

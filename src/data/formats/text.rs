@@ -6,30 +6,31 @@
 //! spans several lines are settled there, so that the first bad line of the file
 //! is the one that is reported, whatever the threads did.
 
-use std::io::Read;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::io::{self, Read};
 use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::thread;
 
 use rayon::prelude::*;
 
+use crate::data::packed::Run;
 use crate::data::queries::Groups;
-use crate::data::transpose::{RowBlock, transpose};
+use crate::data::spill::Spill;
+use crate::data::transpose::{RowBlock, columns_of};
 use crate::data::{Dataset, DatasetError};
 
 use super::error::{Fault, ReadError, ReadErrorKind, quote};
 use super::input::Source;
 use super::piece::{Grammar, Piece};
 
-/// Chunks that may wait to be parsed.
-const QUEUE: usize = 4;
+/// Chunks that are parsed at a time, for each thread. As many may wait.
+const BATCH: usize = 4;
 
 /// Bytes of text that are looked through for damage after a bad line.
 const MOST_DRAINED: u64 = 1 << 30;
 
 /// How a file is read.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Plan {
+pub(super) struct Plan<'a> {
     pub(super) grammar: Grammar,
     /// Bytes of a chunk of text.
     pub(super) chunk: usize,
@@ -38,21 +39,26 @@ pub(super) struct Plan {
     /// Bytes that are held already.
     pub(super) spent: u64,
     pub(super) regroup: bool,
+    /// Where entries go that memory does not hold.
+    pub(super) spill: Option<&'a Spill>,
 }
 
-impl Plan {
+impl Plan<'_> {
     fn exceeded_by(&self, bytes: u64) -> Option<u64> {
         self.limit
             .filter(|&limit| self.spent.saturating_add(bytes) > limit)
     }
 }
 
+/// A failure to read, and to understand.
+type Taken = (Option<Fault>, Result<(), ReadError>);
+
 /// What a file says.
 #[derive(Debug, Default)]
 pub(super) struct Text {
     pub(super) name: String,
     pub(super) rows: usize,
-    pub(super) blocks: Vec<RowBlock>,
+    pub(super) runs: Vec<Run>,
     pub(super) labels: Vec<f64>,
     pub(super) groups: Groups,
     /// One more than the last column seen.
@@ -61,6 +67,10 @@ pub(super) struct Text {
     pub(super) dropped_columns: Vec<u32>,
     /// Bytes held for it, and needed again for its columns.
     pub(super) memory: u64,
+    /// Bytes of it that entries take, those on disk not counted.
+    packed: u64,
+    /// Rows on disk.
+    spilled: usize,
     lines: u64,
     /// The line of the first row without a query identifier.
     nameless_line: Option<u64>,
@@ -68,14 +78,13 @@ pub(super) struct Text {
 
 impl Text {
     /// Reads the whole of `source`.
-    pub(super) fn read(source: Source<'_>, plan: Plan) -> Result<Self, ReadError> {
+    pub(super) fn read(source: Source<'_>, plan: Plan<'_>) -> Result<Self, ReadError> {
         let name = source.name.clone();
         let mut chunks = Chunks::new(source, plan.chunk, plan.limit);
-        let (pieces, failure) =
-            parse(&mut chunks, plan).map_err(|error| ReadError::io(&name, &error))?;
         let mut text = Self::new(name, plan.regroup);
-        let mut pieces = pieces.into_iter();
-        if let Err(error) = pieces.try_for_each(|piece| text.append(piece, plan)) {
+        let read = text.take(&mut chunks, plan);
+        let (failure, appended) = read.map_err(|error| ReadError::io(&text.name, &error))?;
+        if let Err(error) = appended {
             // Damaged compressed data often come out as nonsense before the decompressor notices.
             let failed = failure.or_else(|| chunks.drain());
             let corrupt = failed.filter(|fault| fault.kind == ReadErrorKind::Corrupt);
@@ -92,10 +101,8 @@ impl Text {
     /// The data set of these rows in `width` columns.
     pub(super) fn into_dataset(self, width: usize) -> Result<Dataset<'static>, DatasetError> {
         let (queries, order) = self.groups.finish(self.rows)?;
-        let rows: Vec<_> = self.blocks.iter().map(RowBlock::rows).collect();
-        let columns = transpose(&rows, order.as_deref());
-        drop(rows);
-        drop(self.blocks);
+        let columns = columns_of(&self.runs, order.as_deref());
+        drop(self.runs);
         let columns = columns.into_columns(self.rows, width)?;
         let Some(order) = order else {
             return Dataset::assemble(columns, self.labels.into(), queries);
@@ -109,7 +116,7 @@ impl Text {
     pub(super) fn of_arrays(name: String, block: RowBlock, width: usize, memory: u64) -> Self {
         Self {
             rows: block.ends.len(),
-            blocks: vec![block],
+            runs: block.rows().packed(),
             width,
             memory,
             ..Self::new(name, false)
@@ -124,7 +131,64 @@ impl Text {
         }
     }
 
-    fn append(&mut self, mut piece: Piece, plan: Plan) -> Result<(), ReadError> {
+    /// Appends all chunks, in order, up to the first that is bad or too much; says whether reading
+    /// failed, too. A text of one chunk takes no threads.
+    fn take(&mut self, chunks: &mut Chunks<'_>, plan: Plan<'_>) -> io::Result<Taken> {
+        let first = match chunks.next() {
+            Ok(Some(text)) => text,
+            Ok(None) => return Ok((None, Ok(()))),
+            Err(failure) => return Ok((Some(failure), Ok(()))),
+        };
+        if chunks.are_done() {
+            let piece = Piece::parse(&first, plan.grammar);
+            return Ok((None, self.append(piece, plan)));
+        }
+        let batch = BATCH * rayon::current_num_threads();
+        let (sender, receiver) = mpsc::sync_channel(batch);
+        thread::scope(|scope| {
+            let feeder = thread::Builder::new()
+                .name("rankrls-read".to_owned())
+                .spawn_scoped(scope, || feed(first, chunks, sender))?;
+            let appended = self.append_received(receiver, batch, plan);
+            match feeder.join() {
+                Ok(failure) => Ok((failure, appended)),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        })
+    }
+
+    /// Parses some chunks at a time while the pieces before them are appended.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "the end of the receiver ends the queue"
+    )]
+    fn append_received(
+        &mut self,
+        receiver: Receiver<Vec<u8>>,
+        batch: usize,
+        plan: Plan<'_>,
+    ) -> Result<(), ReadError> {
+        let mut parsed = Vec::new();
+        loop {
+            let texts: Vec<Vec<u8>> = receiver.iter().take(batch).collect();
+            let last = texts.is_empty();
+            let parse = |text: Vec<u8>| Piece::parse(&text, plan.grammar);
+            let mut append = || {
+                std::mem::take(&mut parsed)
+                    .into_iter()
+                    .try_for_each(|piece| self.append(piece, plan))
+            };
+            let (pieces, appended) =
+                rayon::join(|| texts.into_par_iter().map(parse).collect(), &mut append);
+            appended?;
+            if last {
+                return Ok(());
+            }
+            parsed = pieces;
+        }
+    }
+
+    fn append(&mut self, mut piece: Piece, plan: Plan<'_>) -> Result<(), ReadError> {
         self.memory += piece.memory();
         if let Some(limit) = plan.exceeded_by(self.memory) {
             let found = format!("{} or more", plan.spent + self.memory);
@@ -141,15 +205,30 @@ impl Text {
         self.rows += piece.rows;
         self.width = self.width.max(piece.width);
         self.labels.append(&mut piece.labels);
-        self.blocks.push(piece.block);
+        self.packed += piece.packed();
+        self.runs.append(&mut piece.runs);
         self.dropped_entries += piece.dropped_entries;
         self.dropped_columns.append(&mut piece.dropped_columns);
-        Ok(())
+        match plan.spill {
+            Some(spill) if self.packed >= spill.room() => self.spill(spill),
+            _ => Ok(()),
+        }
+    }
+
+    /// Moves the entries to the disk.
+    pub(super) fn spill(&mut self, spill: &Spill) -> Result<(), ReadError> {
+        let first = std::mem::replace(&mut self.spilled, self.rows);
+        self.memory -= std::mem::take(&mut self.packed);
+        if spill.take(std::mem::take(&mut self.runs), first) {
+            return Ok(());
+        }
+        // The spill knows what happened.
+        Err(ReadError::io(&self.name, &io::ErrorKind::WriteZero.into()))
     }
 
     /// The first row that has or lacks a query identifier unlike those before it.
     fn mixed(&mut self, piece: &mut Piece) -> Option<(u64, Fault)> {
-        let named = piece.runs.first().copied();
+        let named = piece.query_runs.first().copied();
         let nameless = piece.first_nameless.take();
         let nameless_line = nameless.as_ref().map(|row| self.lines + row.line);
         let named_line = named.map(|run| self.lines + run.line);
@@ -174,7 +253,7 @@ impl Text {
     }
 
     fn add_queries(&mut self, piece: &Piece) -> Result<(), (u64, Fault)> {
-        for (run, id) in piece.runs.iter().zip(piece.ids.iter()) {
+        for (run, id) in piece.query_runs.iter().zip(piece.ids.iter()) {
             let added = self.groups.add(id, run.rows, self.lines + run.line);
             added.map_err(|began| {
                 let fault = returning(id, &format!("on line {began}"));
@@ -193,30 +272,6 @@ pub(super) fn returning(id: &str, began: &str) -> Fault {
         .remedy("sort the rows by query, or merge them with --regroup")
 }
 
-/// Parses all chunks, or at least all up to the first that is bad or too much, in order. A text of
-/// one chunk takes no threads.
-fn parse(chunks: &mut Chunks<'_>, plan: Plan) -> std::io::Result<(Vec<Piece>, Option<Fault>)> {
-    let first = match chunks.next() {
-        Ok(Some(text)) => text,
-        Ok(None) => return Ok((Vec::new(), None)),
-        Err(failure) => return Ok((Vec::new(), Some(failure))),
-    };
-    if chunks.are_done() {
-        return Ok((vec![Piece::parse(&first, plan.grammar)], None));
-    }
-    let (sender, receiver) = mpsc::sync_channel(QUEUE);
-    thread::scope(|scope| {
-        let feeder = thread::Builder::new()
-            .name("rankrls-read".to_owned())
-            .spawn_scoped(scope, || feed(first, chunks, sender))?;
-        let pieces = parse_received(receiver, plan);
-        match feeder.join() {
-            Ok(failure) => Ok((pieces, failure)),
-            Err(panic) => std::panic::resume_unwind(panic),
-        }
-    })
-}
-
 /// Sends the first chunk and all others until nobody wants more.
 #[expect(
     clippy::needless_pass_by_value,
@@ -231,30 +286,6 @@ fn feed(first: Vec<u8>, chunks: &mut Chunks<'_>, sender: SyncSender<Vec<u8>>) ->
             Err(failure) => return Some(failure),
         }
     }
-}
-
-fn parse_received(receiver: Receiver<Vec<u8>>, plan: Plan) -> Vec<Piece> {
-    let stop = AtomicBool::new(false);
-    let memory = AtomicU64::new(0);
-    // Chunks are taken in order, and every chunk that is taken is parsed: the pieces are a beginning
-    // of the file that holds the first fault, or goes past the limit.
-    let taken = receiver
-        .into_iter()
-        .take_while(|_| !stop.load(Ordering::Relaxed))
-        .enumerate();
-    let mut pieces: Vec<(usize, Piece)> = taken
-        .par_bridge()
-        .map(|(number, text)| {
-            let piece = Piece::parse(&text, plan.grammar);
-            let held = memory.fetch_add(piece.memory(), Ordering::Relaxed) + piece.memory();
-            if piece.fault.is_some() || plan.exceeded_by(held).is_some() {
-                stop.store(true, Ordering::Relaxed);
-            }
-            (number, piece)
-        })
-        .collect();
-    pieces.sort_unstable_by_key(|(number, _)| *number);
-    pieces.into_iter().map(|(_, piece)| piece).collect()
 }
 
 /// Bytes of a chunk, unless there is reason for another size.
@@ -276,7 +307,7 @@ pub(super) struct Chunks<'r> {
 
 impl<'r> Chunks<'r> {
     pub(super) fn new(source: Source<'r>, size: usize, limit: Option<u64>) -> Self {
-        let share = limit.map_or(u64::MAX, |limit| limit / 32).max(1 << 12);
+        let share = limit.map_or(u64::MAX, |limit| limit / 64).max(1 << 12);
         Self {
             source,
             size: size.min(usize::try_from(share).unwrap_or(usize::MAX)),
@@ -351,7 +382,7 @@ impl<'r> Chunks<'r> {
             return None;
         }
         let mut rest = self.source.by_ref().take(MOST_DRAINED);
-        let error = std::io::copy(&mut rest, &mut std::io::sink()).err()?;
+        let error = io::copy(&mut rest, &mut io::sink()).err()?;
         Some(self.source.fault(&error))
     }
 

@@ -132,6 +132,10 @@ impl Strategy for Dense {
         (contest, Work::evaluated(eligible.len()))
     }
 
+    fn follows(&self) -> bool {
+        true
+    }
+
     fn adopt(&mut self, candidates: &ColumnClasses, state: &State) {
         let Some(last) = state.last() else { return };
         if state.folds().is_some() {

@@ -9,6 +9,7 @@ mod lowmem;
 mod random;
 mod residual;
 mod sampled;
+mod turns;
 mod univariate;
 
 use serde::{Deserialize, Serialize};
@@ -129,7 +130,10 @@ impl StrategyKind {
 
     /// A strategy ready for the first step.
     pub fn build(self, candidates: &ColumnClasses, state: &State) -> Box<dyn Strategy> {
-        (self.facts().build)(candidates, state)
+        match candidates.parts() {
+            Some(parts) => Box::new(turns::Turns::new(self, parts, state)),
+            None => (self.facts().build)(candidates, state),
+        }
     }
 
     /// Names of the strategies with a property, baselines aside: advice.

@@ -98,6 +98,10 @@ impl Strategy for Residual {
         (contest, Work::evaluated(eligible.len()))
     }
 
+    fn follows(&self) -> bool {
+        true
+    }
+
     fn adopt(&mut self, candidates: &ColumnClasses, state: &State) {
         let Some(last) = state.last() else { return };
         if state.steps() == 1 && self.products.is_empty() {

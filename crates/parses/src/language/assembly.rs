@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use super::candidates::{Candidates, Outcome};
 use super::lexicon::Lexicon;
 use super::options::MAX_VOCABULARY;
-use super::{Corpus, CorpusError, CorpusOptions, Progress, Report, Sentence};
+use super::{Corpus, CorpusError, CorpusOptions, Progress, Report, Row, Sentence, Take};
 use crate::bag::Interner;
 use crate::bag::{all_same, real};
 
@@ -30,12 +30,12 @@ pub(super) struct Training {
 }
 
 /// A corpus in the making.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Assembly<'a> {
     training: Option<&'a Training>,
     names: Interner,
     sentence_texts: Interner,
-    rows: Rows,
+    rows: Rows<'a>,
     labels: Vec<f64>,
     sizes: Vec<usize>,
     ids: Strings,
@@ -50,6 +50,17 @@ impl<'a> Assembly<'a> {
     pub(super) fn held_out(training: &'a Training) -> Self {
         Self {
             training: Some(training),
+            ..Self::default()
+        }
+    }
+
+    /// A corpus whose rows go to `take` as they come.
+    pub(super) fn streaming(take: Take<'a>) -> Self {
+        Self {
+            rows: Rows {
+                take: Some(take),
+                ..Rows::default()
+            },
             ..Self::default()
         }
     }
@@ -80,6 +91,9 @@ impl<'a> Assembly<'a> {
                 return Err(CorpusError::Exhausted {
                     sentences: PATIENCE,
                 });
+            }
+            if self.rows.stopped {
+                return Err(CorpusError::Stopped);
             }
             progress(self.rows.len());
         }
@@ -122,6 +136,7 @@ impl<'a> Assembly<'a> {
 
     fn add(&mut self, query: &Candidates, size: usize, target: usize) {
         let numbers = self.number_features(query, size);
+        let id = query.number.to_string();
         for row in 0..size {
             for &(feature, units) in query.features.row(row) {
                 match numbers[feature as usize] {
@@ -129,7 +144,7 @@ impl<'a> Assembly<'a> {
                     None => self.report.unseen_entries += 1,
                 }
             }
-            self.rows.end_row();
+            self.rows.end_row(&id, real(query.labels[row]));
         }
         if 2 * self.rows.len() >= target && self.columns_half_way == 0 {
             self.columns_half_way = self.names.len();
@@ -137,7 +152,7 @@ impl<'a> Assembly<'a> {
         self.labels
             .extend(query.labels[..size].iter().map(|&label| real(label)));
         self.sizes.push(size);
-        self.ids.push(&query.number.to_string());
+        self.ids.push(&id);
         self.sentence_texts.number(&query.text);
         let own_rank = query.own_rank().filter(|&rank| rank < size);
         self.report.with_own_tree += usize::from(own_rank.is_some());
@@ -216,8 +231,14 @@ impl<'a> Assembly<'a> {
 // columns took 640 MiB and 10% more processor time by it, and take 460 MiB by this.
 
 /// Sparse rows of ten-thousandths, in the order they came.
-#[derive(Debug, Default)]
-pub(super) struct Rows {
+#[derive(Default)]
+pub(super) struct Rows<'t> {
+    /// Takes rows that end, which are not kept then.
+    take: Option<Take<'t>>,
+    /// Entries that were taken.
+    taken: usize,
+    /// Whether no more rows are wanted.
+    stopped: bool,
     /// One past the last entry of each row.
     ends: Vec<usize>,
     features: Vec<u32>,
@@ -231,16 +252,30 @@ pub(super) struct Compressed {
     pub(super) values: Vec<f64>,
 }
 
-impl Rows {
+impl Rows<'_> {
     /// Adds an entry to the row that is being filled.
     pub(super) fn push(&mut self, feature: u32, units: i32) {
         self.features.push(feature);
         self.units.push(units);
     }
 
-    /// Ends the row.
-    pub(super) fn end_row(&mut self) {
-        self.ends.push(self.features.len());
+    /// Ends the row of the query `id`.
+    pub(super) fn end_row(&mut self, id: &str, label: f64) {
+        let Some(take) = self.take.as_mut().filter(|_| !self.stopped) else {
+            self.ends.push(self.features.len());
+            return;
+        };
+        let units = self.units.drain(..).map(real);
+        let mut entries: Vec<(u32, f64)> = self.features.drain(..).zip(units).collect();
+        entries.sort_unstable_by_key(|&(column, _)| column);
+        self.taken += entries.len();
+        self.ends.push(0);
+        let row = Row {
+            query: id,
+            label,
+            entries: &entries,
+        };
+        self.stopped = take(row).is_break();
     }
 
     /// How many rows have ended.
@@ -250,7 +285,7 @@ impl Rows {
 
     /// How many entries there are.
     pub(super) fn nonzeros(&self) -> usize {
-        self.features.len()
+        self.taken + self.features.len()
     }
 
     /// The same matrix by columns, of which there are `width`: a counting sort. Takes 8 bytes
@@ -267,6 +302,7 @@ impl Rows {
         let mut rows = vec![0; self.features.len()];
         let mut values = vec![0.0; self.features.len()];
         let mut start = 0;
+        // Rows that were taken have no entries here.
         for (row, &end) in (0u32..).zip(&self.ends) {
             for entry in start..end {
                 let place = &mut next[self.features[entry] as usize];
@@ -334,10 +370,10 @@ mod tests {
         let mut rows = Rows::default();
         rows.push(2, 10_000);
         rows.push(0, -2500);
-        rows.end_row();
-        rows.end_row();
+        rows.end_row("1", 0.0);
+        rows.end_row("1", 0.0);
         rows.push(0, 20_000);
-        rows.end_row();
+        rows.end_row("1", 0.0);
         let columns = rows.into_columns(3);
         assert_eq!(columns.indptr, [0, 2, 2, 3]);
         assert_eq!(columns.rows, [0, 2, 0]);

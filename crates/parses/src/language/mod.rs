@@ -70,7 +70,7 @@ mod tree;
 #[cfg(test)]
 mod tests;
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use assembly::{Assembly, Training};
 use lexicon::Lexicon;
@@ -162,7 +162,7 @@ pub struct Split {
 /// [`CorpusError`] for options out of range, for columns that no vocabulary gives, and for
 /// lengths so rare that sentences run out.
 pub fn generate(options: &CorpusOptions, progress: Progress<'_>) -> Result<Corpus, CorpusError> {
-    let (corpus, ..) = training(options, progress)?;
+    let (corpus, ..) = training(options, progress, None)?;
     Ok(corpus)
 }
 
@@ -179,7 +179,52 @@ pub fn generate_split(
     progress: Progress<'_>,
 ) -> Result<Split, CorpusError> {
     options.validate_rows("test_rows", test_rows)?;
-    let (train, training, lexicon) = training(options, progress)?;
+    split(options, test_rows, progress, None)
+}
+
+/// A row on its way.
+#[derive(Debug, Clone, Copy)]
+pub struct Row<'a> {
+    /// What identifies the query.
+    pub query: &'a str,
+    /// The label.
+    pub label: f64,
+    /// Column and value of each entry, columns ascending.
+    pub entries: &'a [(u32, f64)],
+}
+
+/// Takes the rows of a corpus in order, until it breaks.
+pub type Take<'t> = &'t mut dyn FnMut(Row<'_>) -> ControlFlow<()>;
+
+/// Generates the corpus of [`generate`] row by row, and the one held out of [`generate_split`] if there
+/// are `test_rows`. What is returned of training has no entries. Memory is some 100 bytes a column, for
+/// its name. With [`columns`](CorpusOptions::columns) all sentences are drawn twice, first to find the
+/// vocabulary.
+///
+/// # Errors
+/// Those of [`generate_split`], and [`CorpusError::Stopped`] when `take` breaks.
+pub fn generate_rows(
+    options: &CorpusOptions,
+    test_rows: Option<usize>,
+    progress: Progress<'_>,
+    take: Take<'_>,
+) -> Result<(Corpus, Option<Corpus>), CorpusError> {
+    let Some(test_rows) = test_rows else {
+        let (corpus, ..) = training(options, progress, Some(take))?;
+        return Ok((corpus, None));
+    };
+    options.validate_rows("test_rows", test_rows)?;
+    let Split { train, test } = split(options, test_rows, progress, Some(take))?;
+    Ok((train, Some(test)))
+}
+
+fn split(
+    options: &CorpusOptions,
+    test_rows: usize,
+    progress: Progress<'_>,
+    take: Option<Take<'_>>,
+) -> Result<Split, CorpusError> {
+    let (train, training, lexicon) = training(options, progress, take)?;
     let mut assembly = Assembly::held_out(&training);
     assembly.fill(options, &lexicon, test_rows, &|rows| {
         progress(options.rows + rows);
@@ -191,6 +236,7 @@ pub fn generate_split(
 fn training(
     options: &CorpusOptions,
     progress: Progress<'_>,
+    take: Option<Take<'_>>,
 ) -> Result<(Corpus, Training, Lexicon), CorpusError> {
     options.validate()?;
     let columns = options.columns.unwrap_or(0);
@@ -200,12 +246,30 @@ fn training(
     };
     loop {
         let lexicon = Lexicon::new(options.seed, vocabulary, options.attraction);
-        let mut assembly = Assembly::default();
-        assembly.fill(options, &lexicon, options.rows, progress)?;
-        let (_, reached) = assembly.growth();
-        if reached >= columns {
+        let finished = |assembly: Assembly<'_>, lexicon| {
             let (corpus, training) = assembly.finish(vocabulary);
-            return Ok((corpus, training, lexicon));
+            (corpus, training, lexicon)
+        };
+        let mut reached = columns;
+        if take.is_none() || columns > 0 {
+            // Rows that are to be taken are not kept.
+            let mut pass = |_: Row<'_>| ControlFlow::Continue(());
+            let mut assembly = match take {
+                None => Assembly::default(),
+                Some(_) => Assembly::streaming(&mut pass),
+            };
+            assembly.fill(options, &lexicon, options.rows, progress)?;
+            (_, reached) = assembly.growth();
+            if reached >= columns && take.is_none() {
+                return Ok(finished(assembly, lexicon));
+            }
+        }
+        if reached >= columns
+            && let Some(take) = take
+        {
+            let mut assembly = Assembly::streaming(take);
+            assembly.fill(options, &lexicon, options.rows, progress)?;
+            return Ok(finished(assembly, lexicon));
         }
         if vocabulary == MAX_VOCABULARY {
             return Err(CorpusError::Columns {

@@ -153,6 +153,9 @@ pub enum CorpusError {
         /// The largest vocabulary.
         vocabulary: usize,
     },
+    /// Whoever took the rows wanted no more.
+    #[error("stopped before all rows were drawn")]
+    Stopped,
     /// The lengths asked for are too rare.
     #[error(
         "none of {sentences} sentences in a row can be used; widen the range from min_length to max_length"

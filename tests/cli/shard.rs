@@ -1,0 +1,121 @@
+//! `rankrls shard`, and selecting from what it writes.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::hostile::limited;
+use crate::support::{Folder, generated};
+
+/// The steps and weights of a selection, and of what data.
+fn path(document: &Value) -> (&Value, &Value, &Value) {
+    (&document["steps"], &document["weights"], &document["data"])
+}
+
+#[test]
+fn parts_are_selected_from_as_the_whole() {
+    let folder = Folder::new();
+    folder.write("large.svm", generated(600, 400));
+    let report = folder.json("shard large.svm --parts 7 -o parts --max-memory 64KiB --json");
+    assert_eq!(report["parts"].as_array().unwrap().len(), 7);
+    let text = folder.stdout("shard large.svm --parts 1 -o one");
+    assert!(text.contains("1 part, the largest of"), "{text}");
+    for strategy in ["lowmem", "bounded", "sampled", "univariate"] {
+        let select = |data: &str| {
+            folder.json(&format!(
+                "select {data} -k 6 --lambda 4 --strategy {strategy} --scale sd --test large.svm \
+                 -o {strategy}-{data}.json --json"
+            ))
+        };
+        let whole = select("large.svm");
+        for data in ["parts", "one"] {
+            assert_eq!(path(&select(data)), path(&whole), "{strategy}");
+            let model = |data: &str| folder.read(&format!("{strategy}-{data}.json"));
+            assert_eq!(model(data), model("large.svm"));
+        }
+    }
+    // A run goes on, with or without parts.
+    folder.run("select parts -k 3 --lambda 4 -o three.json");
+    folder.run("select large.svm -k 6 --extend three.json -o b.json");
+    folder.run("select parts -k 6 --extend three.json -o a.json");
+    assert_eq!(folder.read("a.json"), folder.read("b.json"));
+    folder.run("select parts -k 3 --lambda 4 --checkpoint c");
+    folder.run("select large.svm -k 3 --lambda 4 --checkpoint c --resume");
+    let plan = folder.stdout("select parts -k 6 --lambda 4 --dry-run");
+    assert!(plan.contains("auto takes"), "{plan}");
+}
+
+#[test]
+fn mistakes_are_found_before_any_work() {
+    let folder = Folder::new();
+    let error = folder.fails("shard train.svm --parts 8 -o parts", 1);
+    assert!(
+        error.contains("at most 7 parts, one for each column, found 8"),
+        "{error}"
+    );
+    folder.fails("shard train.svm --parts 0 -o parts", 2);
+    folder.run("shard train.svm --parts 3 -o parts --names names.txt");
+    let error = folder.fails("shard train.svm --parts 3 -o parts", 1);
+    assert!(error.contains("parts has files"), "{error}");
+    let error = folder.fails("select parts -k 2", 1);
+    assert!(error.contains("--lambda"), "{error}");
+    let error = folder.fails("tune parts -k 2", 1);
+    assert!(error.contains("data in parts are not folded"), "{error}");
+    let document = folder.json("select parts -k 2 --lambda 1 --json");
+    assert_eq!(
+        document["steps"][0]["name"].as_str().map(str::is_empty),
+        Some(false)
+    );
+    std::fs::remove_file(folder.path("parts/part-2.columns")).unwrap();
+    let error = folder.fails("select parts -k 2 --lambda 1", 1);
+    assert!(error.contains("part-2.columns"), "{error}");
+}
+
+/// 4,000 rows of 1,000 of 4,000 columns: 48 MB in columns, and as much in classes.
+#[cfg(target_os = "linux")]
+fn dense() -> String {
+    let mut state = 1_u64;
+    let mut text = String::new();
+    for row in 0..4000 {
+        write!(text, "{} qid:{}", row * row % 7, row / 40).unwrap();
+        let mut column = 0;
+        for _ in 0..1000 {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            column += 1 + (state >> 33) % 7;
+            write!(text, " {column}:{}", 1 + (state >> 50) % 3).unwrap();
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn columns_larger_than_the_memory_are_selected_from() {
+    let folder = Folder::new();
+    folder.write("dense.svm", dense());
+    let limit = "ulimit -d 65536";
+    let options = "-k 3 --lambda 16 --strategy bounded --threads 1";
+    let (code, errors) = limited(
+        &folder,
+        limit,
+        "shard dense.svm --parts 32 -o parts --max-memory 24MiB --threads 1",
+    );
+    assert_eq!(code, Some(0), "{errors}");
+    let (code, _) = limited(
+        &folder,
+        limit,
+        &format!("select dense.svm {options} --max-memory 4GiB"),
+    );
+    assert_ne!(code, Some(0));
+    let (code, errors) = limited(
+        &folder,
+        limit,
+        &format!("select parts {options} --max-memory 24MiB -o parts.json"),
+    );
+    assert_eq!(code, Some(0), "{errors}");
+    folder.run(&format!("select dense.svm {options} -o whole.json"));
+    assert_eq!(folder.read("parts.json"), folder.read("whole.json"));
+}

@@ -1,0 +1,262 @@
+//! Data in parts: what is written is read back, and selected from as if it were whole.
+
+use std::fs;
+use std::num::NonZeroUsize;
+use std::path::Path;
+
+use rankrls::data::read::ReadOptions;
+use rankrls::data::{DataHash, sample};
+use rankrls::greedy::{
+    Criterion, Ending, SelectError, Selection, Step, resume_among, select_among,
+};
+use rankrls::shards::{ShardError, Sharding, Shards};
+use rankrls::{
+    ColumnClasses, Convention, Dataset, Lambda, Metric, QueryWeight, Scale, SelectionOptions,
+    StrategyKind, select,
+};
+
+/// The sample in parts, with rows that are written to the disk some at a time.
+fn sharded(folder: &Path, parts: usize) -> Shards {
+    let limit = Some(200_000);
+    let parts = NonZeroUsize::new(parts).unwrap();
+    let sharding = Sharding::begin(folder, parts, limit).unwrap();
+    let options = sharding.options(ReadOptions::new());
+    let rows = options.read_from(sample::TRAIN, "sample").unwrap().dataset;
+    let rows = rows.with_names(sample::names()).unwrap();
+    sharding.finish(&rows).unwrap()
+}
+
+/// Bytes that the largest part takes, and no more.
+fn least_room(shards: &Shards) -> u64 {
+    let entries = (0..shards.parts()).map(|part| shards.sizes(part).1);
+    28 * entries.max().unwrap() as u64
+}
+
+#[test]
+fn parts_are_the_data() {
+    let whole = sample::train();
+    for count in [1, 3, 8] {
+        let folder = tempfile::tempdir().unwrap();
+        sharded(folder.path(), count);
+        let files = fs::read_dir(folder.path()).unwrap().count();
+        assert_eq!(files, count + 3, "rows, names and a manifest");
+        let shards = Shards::open(folder.path()).unwrap();
+        assert_eq!(shards.hash(), DataHash::of(&whole));
+        let rows = shards.rows().unwrap();
+        assert_eq!(DataHash::of(&rows), DataHash::of(&whole));
+        assert_eq!(
+            (rows.nonzeros(), rows.names()),
+            (whole.nonzeros(), whole.names())
+        );
+        let mut seen = 0;
+        for part in 0..count {
+            let data = shards.read(part).unwrap();
+            assert_eq!(shards.sizes(part), (data.stored_columns(), data.nonzeros()));
+            assert_eq!(
+                (data.labels(), data.queries()),
+                (whole.labels(), whole.queries())
+            );
+            assert_eq!((data.width(), data.names()), (whole.width(), whole.names()));
+            seen += data.stored_columns();
+            for position in 0..data.stored_columns() {
+                let feature = data.feature(position);
+                let own = whole.column(whole.position(feature).unwrap());
+                let found = data.column(position);
+                assert_eq!((found.rows, found.values), (own.rows, own.values));
+            }
+        }
+        assert_eq!(seen, whole.stored_columns());
+        assert!(matches!(shards.read(count), Err(ShardError::Absent { .. })));
+    }
+}
+
+#[test]
+fn rows_that_move_and_data_of_other_kinds_come_through() {
+    let folder = tempfile::tempdir().unwrap();
+    let texts = [
+        "2 qid:a 1:0.5 7:1\n0 qid:b 2:-3.25\n1 qid:a 2:3 7:300\n0 qid:b\n",
+        "2 1:0.5 4294967293:1\n0 2:1\n",
+    ];
+    for (number, text) in texts.into_iter().enumerate() {
+        let whole = ReadOptions::new().regroup(true);
+        let whole = whole.read_from(text.as_bytes(), "f").unwrap().dataset;
+        let folder = folder.path().join(number.to_string());
+        let sharding = Sharding::begin(&folder, NonZeroUsize::MIN, Some(1)).unwrap();
+        let options = sharding.options(ReadOptions::new().regroup(true));
+        let rows = options.read_from(text.as_bytes(), "f").unwrap().dataset;
+        let shards = sharding.finish(&rows).unwrap();
+        assert_eq!(shards.hash(), DataHash::of(&whole));
+        assert_eq!(DataHash::of(&shards.read(0).unwrap()), DataHash::of(&whole));
+    }
+}
+
+fn assert_same(found: &Selection, expected: &Selection) {
+    let bits = |selection: &Selection| -> Vec<(u32, u64, Option<u64>, usize)> {
+        let step = |step: &Step| {
+            let cindex = step.lqo_cindex.map(f64::to_bits);
+            (
+                step.feature,
+                step.lqo_error.to_bits(),
+                cindex,
+                step.identical_columns,
+            )
+        };
+        selection.steps.iter().map(step).collect()
+    };
+    assert_eq!(bits(found), bits(expected), "{}", expected.strategy);
+    assert_eq!(found.weights, expected.weights);
+    assert_eq!(
+        (&found.classes, found.ending),
+        (&expected.classes, Ending::Complete)
+    );
+}
+
+#[test]
+fn parts_that_take_turns_select_as_the_whole() {
+    let whole = sample::train();
+    let folder = tempfile::tempdir().unwrap();
+    let shards = sharded(folder.path(), 16);
+    let rows = shards.rows().unwrap();
+    let base = SelectionOptions::new(6, Lambda::new(4.0).unwrap());
+    let strategies = StrategyKind::ALL.into_iter().filter(|kind| !kind.distils());
+    let mut wanted: Vec<SelectionOptions> = strategies
+        .map(|strategy| SelectionOptions {
+            strategy: Some(strategy),
+            ..base
+        })
+        .collect();
+    wanted.push(SelectionOptions {
+        query_weight: QueryWeight::Pairs,
+        scale: Scale::Sd,
+        ..wanted[0]
+    });
+    wanted.push(SelectionOptions {
+        criterion: Criterion::Ranking {
+            metric: Metric::Concordance,
+            convention: Convention::Standard,
+            shortlist: None,
+        },
+        sample: Some(300),
+        strategy: Some(StrategyKind::Sampled),
+        ..base
+    });
+    for options in wanted {
+        let expected = select(&whole, &options, &mut ()).unwrap();
+        for room in [least_room(&shards), u64::MAX] {
+            let candidates = shards.candidates(&rows, options.query_weight, options.scale, room);
+            let candidates = candidates.unwrap();
+            let own = options.candidates(&whole);
+            assert_eq!(candidates.summary(), own.summary());
+            assert_eq!(candidates.memory() < own.memory(), room < u64::MAX);
+            let found = select_among(&candidates, &rows, 0, &options, &mut ()).unwrap();
+            assert_same(&found, &expected);
+            // An earlier run, of the whole data.
+            let steps = &expected.steps[..3];
+            let resumed = resume_among(&candidates, &rows, 0, &options, steps, &mut ()).unwrap();
+            assert_same(&resumed, &expected);
+        }
+    }
+}
+
+#[test]
+fn what_needs_all_columns_is_refused_where_parts_take_turns() {
+    let folder = tempfile::tempdir().unwrap();
+    let shards = sharded(folder.path(), 16);
+    let rows = shards.rows().unwrap();
+    let candidates = |room| shards.candidates(&rows, QueryWeight::Uniform, Scale::None, room);
+    let few = least_room(&shards) - 1;
+    assert!(matches!(candidates(few), Err(ShardError::Memory { .. })));
+    let candidates: ColumnClasses = candidates(few + 1).unwrap();
+    let base = SelectionOptions::new(2, Lambda::ONE);
+    let distil = SelectionOptions {
+        strategy: Some(StrategyKind::Distil),
+        ..base
+    };
+    let global = SelectionOptions {
+        objective: rankrls::Objective::Global,
+        strategy: Some(StrategyKind::LowMem),
+        ..base
+    };
+    for options in [distil, global] {
+        let error = select_among(&candidates, &rows, 0, &options, &mut ()).unwrap_err();
+        assert!(matches!(error, SelectError::Parted { .. }), "{error}");
+    }
+    let taught = rows.clone().with_teacher(rows.labels().to_vec()).unwrap();
+    select_among(&candidates, &taught, 0, &distil, &mut ()).unwrap();
+}
+
+/// The error of opening and reading everything in a folder.
+fn error_of(folder: &Path) -> Option<String> {
+    let read = || -> Result<(), ShardError> {
+        let shards = Shards::open(folder)?;
+        let rows: Dataset<'_> = shards.rows()?;
+        (0..shards.parts()).try_for_each(|part| shards.read_with(&rows, part).map(|_| ()))
+    };
+    read().err().map(|error| error.to_string())
+}
+
+#[test]
+fn damaged_and_mixed_parts_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    sharded(folder, 2);
+    assert_eq!(error_of(folder), None);
+    let part = folder.join("part-2.columns");
+    let bytes = fs::read(&part).unwrap();
+    let refused = |expected: &str| {
+        let error = error_of(folder).unwrap();
+        assert!(error.contains(expected), "{error}");
+    };
+    fs::write(&part, &bytes[..bytes.len() / 2]).unwrap();
+    refused("part-2.columns: expected ");
+    let mut changed = bytes.clone();
+    changed[bytes.len() / 2] ^= 1;
+    fs::write(&part, &changed).unwrap();
+    refused("expected columns with the hash ");
+    fs::remove_file(&part).unwrap();
+    refused("part-2.columns: No such file");
+    // Columns of the same length, of other data.
+    let mut other = bytes.clone();
+    let end = bytes.len() - 2;
+    other[end] = if bytes[end] == b'0' { b'1' } else { b'0' };
+    fs::write(&part, &other).unwrap();
+    refused("found columns of other data, those of ");
+    fs::write(&part, &bytes).unwrap();
+    let rows = folder.join("rows.svm");
+    let text = fs::read_to_string(&rows).unwrap();
+    fs::write(&rows, text.replacen('1', "2", 1)).unwrap();
+    refused("rows.svm: expected the hash ");
+    fs::write(&rows, text).unwrap();
+    let manifest = folder.join("manifest.json");
+    let text = fs::read_to_string(&manifest).unwrap();
+    fs::write(
+        &manifest,
+        text.replace("rankrls.shards/1", "rankrls.shards/9"),
+    )
+    .unwrap();
+    refused("manifest.json: expected rankrls.shards/1, found rankrls.shards/9");
+    fs::write(&manifest, &text[..text.len() / 2]).unwrap();
+    refused("manifest.json: expected a manifest rankrls.shards/1, found ");
+    fs::remove_file(&manifest).unwrap();
+    refused("manifest.json");
+}
+
+#[test]
+fn folders_with_files_and_too_many_parts_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let parts = NonZeroUsize::new(4).unwrap();
+    let sharding = Sharding::begin(folder.path(), parts, None).unwrap();
+    let options = sharding.options(ReadOptions::new());
+    let rows = options
+        .read_from(&b"1 qid:a 3:1\n0 qid:a\n"[..], "f")
+        .unwrap();
+    let error = sharding.finish(&rows.dataset).unwrap_err().to_string();
+    assert_eq!(
+        error,
+        "expected at most 3 parts, one for each column, found 4"
+    );
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    fs::write(folder.path().join("x"), "").unwrap();
+    let error = Sharding::begin(folder.path(), parts, None).unwrap_err();
+    assert!(matches!(error, ShardError::NotEmpty { .. }), "{error}");
+}
