@@ -65,7 +65,11 @@ fn data(rows: usize, columns: u32) -> TempDir {
 /// What a run writes to `file`.
 fn written(folder: &Path, count: usize, arguments: &str, file: &str) -> Vec<u8> {
     let output = ranks(folder, count, arguments).output().unwrap();
-    assert!(output.status.success(), "{arguments} on {count} ranks: {}", stderr(&output));
+    assert!(
+        output.status.success(),
+        "{arguments} on {count} ranks: {}",
+        stderr(&output)
+    );
     let path = folder.join(file);
     let bytes = fs::read(&path).unwrap();
     fs::remove_file(path).unwrap();
@@ -89,13 +93,71 @@ fn models_are_the_same_on_any_number_of_ranks() {
 }
 
 #[test]
+fn shards_are_shared_by_any_number_of_ranks_up_to_theirs() {
+    let folder = data(300, 400);
+    let path = folder.path();
+    let shard = ranks(path, 1, "shard data.svm --parts 4 -o parts")
+        .output()
+        .unwrap();
+    assert!(shard.status.success(), "{}", stderr(&shard));
+    let select = "-k 12 --lambda 1 --strategy distil -o model.json";
+    let alone = written(path, 1, &format!("select data.svm {select}"), "model.json");
+    for count in [2, 3, 4] {
+        let found = written(path, count, &format!("select parts {select}"), "model.json");
+        assert!(found == alone, "{count} ranks");
+    }
+    let refused = |count: usize, told: &str| {
+        let output = ranks(path, count, &format!("select parts {select}"))
+            .output()
+            .unwrap();
+        let errors = errors(&output);
+        assert_eq!(errors.len(), 1, "{}", stderr(&output));
+        assert!(errors[0].starts_with(told), "{}", errors[0]);
+    };
+    refused(
+        5,
+        "error: parts: expected a part for each of 5 ranks, found 4",
+    );
+    let part = path.join("parts/part-2.columns");
+    let mut bytes = fs::read(&part).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&part, &bytes).unwrap();
+    refused(4, "rank 1: error: parts/part-2.columns: expected");
+    fs::write(&part, &bytes[..middle]).unwrap();
+    refused(4, "error: parts/part-2.columns: expected");
+    fs::remove_file(&part).unwrap();
+    refused(4, "error: parts/part-2.columns: ");
+}
+
+#[test]
+fn ranks_train_and_tune_alike() {
+    let folder = data(200, 300);
+    for arguments in [
+        "train data.svm --lambda 1,16 --solver cg --holdout folds:3 -o model.json",
+        "tune data.svm -k 6 --lambdas 1,16 --folds 3 -o model.json",
+        "tune data.svm -k 6 --lambdas 1,16 --evidence lqo --strategy sampled -o model.json",
+        "select data.svm -k 6 -o model.json",
+    ] {
+        let alone = written(folder.path(), 1, arguments, "model.json");
+        let found = written(folder.path(), 3, arguments, "model.json");
+        assert!(found == alone, "{arguments}");
+    }
+}
+
+#[test]
 fn reports_are_printed_once() {
     let folder = data(100, 60);
     let arguments = "select data.svm -k 3 --lambda 1 --json";
     let output = ranks(folder.path(), 3, arguments).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert_eq!(text.matches("rankrls.selection/1").count(), 1, "{text}");
-    let output = ranks(folder.path(), 2, "select data.svm -k 3 --lambda 1 --dry-run").output();
+    let output = ranks(
+        folder.path(),
+        2,
+        "select data.svm -k 3 --lambda 1 --dry-run",
+    )
+    .output();
     let text = String::from_utf8(output.unwrap().stdout).unwrap();
     assert_eq!(text.matches("bounded").count(), 1, "{text}");
 }
@@ -114,11 +176,26 @@ fn mistakes_of_all_ranks_are_told_once() {
     for (arguments, told) in [
         ("select none.svm -k 3 --lambda 1", "error: none.svm"),
         ("select data.svm -k 0 --lambda 1", "error: invalid value"),
-        ("select data.svm -k 3 --blend 0.5 --lambda 1", "error: --blend"),
-        ("predict model.json data.svm", "error: ranks share the work of"),
-        ("select data.svm -k 3 --lambda 1 --max-memory 1KiB", "error: "),
-        ("select data.svm -k 3 --lambda 1 -o none/model.json", "rank 0: error: cannot write"),
-        ("select data.svm -k 3 --lambda 1 --checkpoint data.svm --resume", "rank 0: error: data.svm"),
+        (
+            "select data.svm -k 3 --blend 0.5 --lambda 1",
+            "error: --blend",
+        ),
+        (
+            "predict model.json data.svm",
+            "error: ranks share the work of",
+        ),
+        (
+            "select data.svm -k 3 --lambda 1 --max-memory 1KiB",
+            "error: ",
+        ),
+        (
+            "select data.svm -k 3 --lambda 1 -o none/model.json",
+            "rank 0: error: cannot write",
+        ),
+        (
+            "select data.svm -k 3 --lambda 1 --checkpoint data.svm --resume",
+            "rank 0: error: data.svm",
+        ),
     ] {
         let output = ranks(folder.path(), 3, arguments).output().unwrap();
         let errors = errors(&output);
@@ -137,8 +214,16 @@ fn a_rank_that_differs_is_named() {
     let select = |k| format!("select data.svm -k {k} --lambda 1");
     let other = other.to_str().unwrap();
     for (second, folder_of_second, told) in [
-        (select(4), ".", "rank 1: error: this rank has another version or other options than rank 0"),
-        (select(3), other, "rank 1: error: this rank has a part of other data than rank 0"),
+        (
+            select(4),
+            ".",
+            "rank 1: error: this rank has another version or other options than rank 0",
+        ),
+        (
+            select(3),
+            other,
+            "rank 1: error: this rank has a part of other data than rank 0",
+        ),
         (select(3), "/", "rank 1: error: data.svm"),
     ] {
         let first = select(3);
@@ -157,7 +242,10 @@ fn processes(parent: u32, count: usize) -> Vec<Option<u32>> {
     let mut found = vec![None; count];
     let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
     let children = children.unwrap_or_default();
-    for child in children.split_whitespace().filter_map(|pid| pid.parse().ok()) {
+    for child in children
+        .split_whitespace()
+        .filter_map(|pid| pid.parse().ok())
+    {
         let environment = fs::read(format!("/proc/{child}/environ")).unwrap_or_default();
         let mut variables = environment.split(|&byte| byte == 0);
         let rank = variables.find_map(|variable| variable.strip_prefix(b"OMPI_COMM_WORLD_RANK="));
@@ -198,13 +286,18 @@ fn killed_ranks_are_named_and_others_go_on() {
         let victim = victims[rank].expect("the rank has started");
         let alive = fs::metadata(format!("/proc/{victim}")).is_ok();
         let died = Instant::now();
-        let kill = Command::new("kill").args(["-9", &victim.to_string()]).output();
+        let kill = Command::new("kill")
+            .args(["-9", &victim.to_string()])
+            .output();
         assert!(kill.is_ok());
         let output = child.wait_with_output().unwrap();
         let took = died.elapsed();
         if output.status.success() {
             finished += 1;
-            assert!(fs::read(path.join("model.json")).unwrap() == expected, "another result");
+            assert!(
+                fs::read(path.join("model.json")).unwrap() == expected,
+                "another result"
+            );
             fs::remove_file(path.join("model.json")).unwrap();
             fs::remove_file(path.join("run.checkpoint")).unwrap();
             continue;
@@ -214,7 +307,11 @@ fn killed_ranks_are_named_and_others_go_on() {
         longest = longest.max(took);
         assert!(took < Duration::from_secs(5), "ended after {took:?}");
         let named = format!("process rank {rank} ");
-        assert!(stderr(&output).contains(&named), "rank {rank}: {}", stderr(&output));
+        assert!(
+            stderr(&output).contains(&named),
+            "rank {rank}: {}",
+            stderr(&output)
+        );
         // Rank 0 may have written it before it was killed.
         if let Ok(model) = fs::read(path.join("model.json")) {
             assert!(model == expected, "half a file, or another result");
