@@ -40,7 +40,14 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+// The command names the library as others do.
+#[cfg(feature = "cli")]
+extern crate self as rankrls;
+
 pub mod checkpoint;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
 pub mod columns;
 pub mod compare;
 pub mod data;

@@ -1,9 +1,7 @@
 //! The `rankrls` command.
 
-mod cli;
-
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cli::main()
+    rankrls::cli::main()
 }

@@ -46,16 +46,16 @@ pub trait Peers: fmt::Debug + Send + Sync {
     fn count(&self) -> usize;
 
     /// The words of every rank, in order of ranks. They may differ in length.
-    fn gather(&self, own: &[u64]) -> Vec<Vec<u64>>;
+    fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>>;
 
     /// Whether a rank says yes.
     fn any(&self, yes: bool) -> bool {
-        self.gather(&[u64::from(yes)]).contains(&vec![1])
+        self.gather(vec![u64::from(yes)]).contains(&vec![1])
     }
 
     /// The least of the ranks' numbers.
     fn least(&self, own: f64) -> f64 {
-        let all = self.gather(&[own.to_bits()]);
+        let all = self.gather(vec![own.to_bits()]);
         let numbers = all.iter().map(|words| f64::from_bits(words[0]));
         numbers.fold(f64::INFINITY, f64::min)
     }
@@ -78,7 +78,8 @@ impl dyn Peers + '_ {
         join: impl Fn(usize, usize) -> usize,
     ) -> [usize; N] {
         let mut found = [0; N];
-        for counts in self.gather(&own.map(|count| count as u64)) {
+        let own = own.iter().map(|&count| count as u64);
+        for counts in self.gather(own.collect()) {
             for (found, count) in found.iter_mut().zip(counts) {
                 *found = join(*found, usize::try_from(count).unwrap_or(usize::MAX));
             }
@@ -105,8 +106,8 @@ impl Peers for Alone {
         1
     }
 
-    fn gather(&self, own: &[u64]) -> Vec<Vec<u64>> {
-        vec![own.to_vec()]
+    fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
+        vec![own]
     }
 }
 
@@ -129,10 +130,10 @@ impl Peers for Thread {
         self.senders.len()
     }
 
-    fn gather(&self, own: &[u64]) -> Vec<Vec<u64>> {
+    fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
         for sender in &self.senders {
             // A rank that is gone is found below.
-            let _ = sender.send(own.to_vec());
+            let _ = sender.send(own.clone());
         }
         let receive = |(rank, receiver): (usize, &Mutex<Receiver<_>>)| {
             let receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
@@ -188,7 +189,7 @@ mod tests {
 
     #[test]
     fn every_rank_gathers_the_same() {
-        let alone = Alone.gather(&[3, 4]);
+        let alone = Alone.gather(vec![3, 4]);
         assert_eq!(alone, [[3, 4]]);
         let all = on_threads(3, |peers| {
             let rank = peers.rank() as u64;
@@ -197,7 +198,7 @@ mod tests {
             let counts = [peers.rank(), 1];
             let (totals, most) = (peers.totals(counts), peers.most(counts));
             let any = peers.any(rank == 1);
-            (peers.gather(&words), least, totals, most, any)
+            (peers.gather(words), least, totals, most, any)
         });
         for found in all {
             assert_eq!(found.0, [vec![], vec![0], vec![0, 1]]);
@@ -211,7 +212,7 @@ mod tests {
     fn a_rank_that_fails_ends_the_others() {
         on_threads(2, |peers| {
             assert!(peers.rank() > 0, "on its own");
-            peers.gather(&[]);
+            peers.gather(Vec::new());
         });
     }
 }

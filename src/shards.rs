@@ -317,15 +317,32 @@ impl Shards {
         rows: &Dataset<'_>,
         part: usize,
     ) -> Result<Dataset<'static>, ShardError> {
-        let parts = self.parts();
-        let absent = || ShardError::Absent {
-            part: part + 1,
-            parts,
+        self.read_parts(rows, [part])
+    }
+
+    /// Some parts, each once, as one.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_parts(
+        &self,
+        rows: &Dataset<'_>,
+        parts: impl IntoIterator<Item = usize>,
+    ) -> Result<Dataset<'static>, ShardError> {
+        let run = |part: usize| {
+            let parts = self.parts();
+            let absent = || ShardError::Absent {
+                part: part + 1,
+                parts,
+            };
+            let listed = self.manifest.parts.get(part).ok_or_else(absent)?;
+            let path = self.folder.join(&listed.file);
+            let run = self.pages(listed, &path, rows.rows())?;
+            // The rows of all parts are the same.
+            Ok(Run { rows: 0, ..run })
         };
-        let listed = self.manifest.parts.get(part).ok_or_else(absent)?;
-        let path = self.folder.join(&listed.file);
-        let run = self.pages(listed, &path, rows.rows())?;
-        let occupied = columns_of(&[run], None);
+        let runs: Result<Vec<Run>, ShardError> = parts.into_iter().map(run).collect();
+        let occupied = columns_of(&runs?, None);
         let part = rows.with_columns(occupied, rows.width())?;
         match rows.names() {
             Some(names) => Ok(part.with_names(names.clone())?),

@@ -9,9 +9,11 @@ use rankrls::Dataset;
 use rankrls::checkpoint::{Checkpointer, Progress, Record};
 use rankrls::data::DataHash;
 use rankrls::greedy::{SelectionOptions, Step};
+use rankrls::peers::Peers;
 
 use super::args::usage;
 use super::console::Console;
+use super::ranks;
 
 /// Where and when checkpoints are written.
 #[derive(Debug, Args)]
@@ -124,6 +126,24 @@ pub(crate) struct Start {
 }
 
 impl Start {
+    /// At nothing.
+    pub(crate) fn new(options: SelectionOptions) -> Self {
+        Self {
+            steps: Vec::new(),
+            options,
+            progress: None,
+        }
+    }
+
+    /// All ranks start where the first does; each may take the memory that it may.
+    pub(crate) fn agree(&mut self, peers: &dyn Peers) -> Result<()> {
+        let own = (std::mem::take(&mut self.steps), self.options);
+        let max_memory = self.options.max_memory;
+        (self.steps, self.options) = ranks::of_first(peers, own)?;
+        self.options.max_memory = max_memory;
+        Ok(())
+    }
+
     /// Reads and checks the earlier steps of a selection by `options` from `train`.
     pub(crate) fn find(
         options: SelectionOptions,
@@ -131,7 +151,11 @@ impl Start {
         checkpoint: &CheckpointArgs,
         train: &Dataset<'_>,
     ) -> Result<Self> {
-        let (mut options, mut steps) = (options, Vec::new());
+        let Self {
+            mut options,
+            mut steps,
+            ..
+        } = Self::new(options);
         if let Some(extended) = extended {
             let (expected, found) = (extended.data, DataHash::of(train));
             if expected != found {

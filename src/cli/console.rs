@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::ArgMatches;
+use clap::builder::StyledStr;
 use clap::parser::ValueSource;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use rankrls::Selection;
@@ -67,30 +68,42 @@ impl Console {
 
     pub(crate) fn warn(self, message: impl Display) {
         if !self.quiet {
-            self.line("warning", "33", message);
+            let line = self.line("warning", "33", message);
+            // Nobody can be told when standard error is closed.
+            let _ = writeln!(io::stderr(), "{line}");
         }
     }
 
     /// The error and its causes, a line each; a cause that only repeats is left out.
-    pub(crate) fn error(self, error: &anyhow::Error) {
+    pub(crate) fn error(self, error: &anyhow::Error) -> String {
         let mut last = error.to_string();
-        self.line("error", "31", &last);
+        let mut lines = self.line("error", "31", &last);
         for cause in error.chain().skip(1) {
             let text = cause.to_string();
             if !last.contains(&text) {
-                let _ = writeln!(io::stderr(), "  because: {text}");
+                let _ = write!(lines, "\n  because: {text}");
                 last = text;
             }
         }
+        lines
     }
 
-    /// Nobody can be told when standard error is closed.
-    fn line(self, label: &str, colour: &str, message: impl Display) {
-        let _ = if self.colour {
-            writeln!(io::stderr(), "\x1b[1;{colour}m{label}:\x1b[0m {message}")
+    fn line(self, label: &str, colour: &str, message: impl Display) -> String {
+        if self.colour {
+            format!("\x1b[1;{colour}m{label}:\x1b[0m {message}")
         } else {
-            writeln!(io::stderr(), "{label}: {message}")
+            format!("{label}: {message}")
+        }
+    }
+
+    /// Text of clap, without a line end.
+    pub(crate) fn styled(self, text: &StyledStr) -> String {
+        let text = if self.colour {
+            text.ansi().to_string()
+        } else {
+            text.to_string()
         };
+        text.trim_end().to_owned()
     }
 
     /// Shown until it is cleared.

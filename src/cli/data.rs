@@ -6,13 +6,15 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rankrls::columns::Summary;
+use rankrls::columns::{Partition, Summary};
+use rankrls::data::DataHash;
 use rankrls::data::read::{
     Format, Loaded, ReadOptions, RowQueries, Sample, read_names, read_scores,
 };
 use rankrls::data::sample;
 use rankrls::greedy::{Refit, SelectionOptions, State, TargetOptions};
 use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rules};
+use rankrls::peers::Peers;
 use rankrls::shards::Shards;
 use rankrls::{
     ColumnClasses, Dataset, DatasetError, FeatureNames, IndexBase, Model, StrategyKind, memory,
@@ -22,6 +24,7 @@ use serde::Serialize;
 use super::args::{at_least_one, finite, named, usage};
 use super::console::Console;
 use super::output::{counted, sizes};
+use super::ranks;
 use rankrls::memory::Bytes;
 
 /// How data is to be read.
@@ -182,6 +185,21 @@ impl TrainingData {
         self.read.options(0).sample(&self.path)
     }
 
+    /// The columns of it that one of `peers` has.
+    pub(crate) fn shared(
+        &self,
+        console: Console,
+        peers: &dyn Peers,
+    ) -> Result<(Dataset<'static>, f64)> {
+        if peers.count() == 1 {
+            return self.train(console);
+        }
+        let begin = Instant::now();
+        let (train, shards, _) = self.train_or_shards(console)?;
+        let train = share(train, shards.as_ref(), peers)?;
+        Ok((train, begin.elapsed().as_secs_f64()))
+    }
+
     /// The same, or the rows of data in parts, and the parts.
     fn train_or_shards(&self, console: Console) -> Result<(Dataset<'static>, Option<Shards>, f64)> {
         if !Shards::are_at(&self.path) {
@@ -325,6 +343,7 @@ impl Input {
         teacher: &TeacherArgs,
         [validation, test]: [Option<&PathBuf>; 2],
         console: Console,
+        peers: &dyn Peers,
     ) -> Result<Self> {
         let (mut train, shards, seconds) = data.train_or_shards(console)?;
         if let Some(path) = &teacher.teacher {
@@ -332,6 +351,7 @@ impl Input {
             let taught = train.with_teacher(scores);
             train = taught.with_context(|| path.display().to_string())?;
         }
+        train = share(train, shards.as_ref(), peers)?;
         let (mut number, mut held) = (0, train.memory());
         let mut other = |path: &PathBuf| -> Result<Loaded> {
             number += 1;
@@ -343,7 +363,7 @@ impl Input {
             validation: validation.map(&mut other).transpose()?,
             test: test.map(&mut other).transpose()?,
             train,
-            shards,
+            shards: shards.filter(|_| peers.count() == 1),
             seconds,
         })
     }
@@ -366,6 +386,33 @@ impl Input {
         let others = others.map(|loaded| loaded.dataset.memory());
         self.train.memory() + others.sum::<u64>()
     }
+}
+
+/// The columns that one of `peers` has, of `data` or of `shards` with the rows of `data`.
+fn share(
+    data: Dataset<'static>,
+    shards: Option<&Shards>,
+    peers: &dyn Peers,
+) -> Result<Dataset<'static>> {
+    let (rank, count) = (peers.rank(), peers.count());
+    if count == 1 {
+        return Ok(data);
+    }
+    let (entries, whole) = (data.nonzeros(), DataHash::of(&data));
+    ranks::check_data(peers, whole)?;
+    let Some(shards) = shards else {
+        let share = Partition::share(&data, count, rank);
+        return Ok(share.with_entries_elsewhere(entries, whole));
+    };
+    let (folder, parts) = (shards.folder().display(), shards.parts());
+    if parts < count {
+        bail!("{folder}: expected a part for each of {count} ranks, found {parts}; shard again");
+    }
+    let mut share = shards.read_parts(&data, (rank..parts).step_by(count))?;
+    if let Some(scores) = data.teacher() {
+        share = share.with_teacher(scores.to_vec())?;
+    }
+    Ok(share.with_entries_elsewhere(entries, whole))
 }
 
 /// Data that come with the program.

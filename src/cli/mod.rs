@@ -14,6 +14,7 @@ mod output;
 mod page;
 mod plan;
 mod predict;
+mod ranks;
 mod report;
 mod select;
 mod shard;
@@ -22,17 +23,22 @@ mod transfer;
 mod tune;
 
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 
-use args::UsageError;
+use rankrls::peers::{Alone, Peers};
+
+use args::{UsageError, usage};
 use console::Console;
 use output::print;
+use ranks::Failure;
 
 /// Greedy RankRLS: exact leave-query-out selection of sparse features for learning to rank.
 #[derive(Debug, Parser)]
@@ -116,18 +122,39 @@ struct ManArgs {
 }
 
 /// Parses, runs, and prints errors.
-pub(crate) fn main() -> ExitCode {
-    let matches = Cli::command().try_get_matches();
-    let matches = matches.unwrap_or_else(|error| with_usage(error).exit());
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let console = Console::new(cli.common.quiet, cli.common.verbose);
-    run(&cli, &matches, console).unwrap_or_else(|error| {
-        if let Some(mistake) = error.downcast_ref::<UsageError>() {
-            asked().error(ErrorKind::ArgumentConflict, mistake).exit();
-        }
-        console.error(&error);
-        ExitCode::FAILURE
+pub fn main() -> ExitCode {
+    let peers: Arc<dyn Peers> = Arc::new(Alone);
+    let parsed = parse().unwrap_or_else(|error| error.exit());
+    run(parsed, &peers).unwrap_or_else(|Failure { code, text }| {
+        // Nobody can be told when standard error is closed.
+        let _ = writeln!(io::stderr(), "{text}");
+        ExitCode::from(code)
     })
+}
+
+/// The same as one of several ranks, of which the first prints.
+pub fn main_among(peers: Arc<dyn Peers>) -> ExitCode {
+    let leads = peers.rank() == 0;
+    let work = |told| {
+        let parsed = parse().map_err(|error| Failure {
+            code: u8::try_from(error.exit_code()).unwrap_or(2),
+            text: error.render().to_string().trim_end().to_owned(),
+        })?;
+        run(parsed, &told)
+    };
+    ranks::run(&peers, work).unwrap_or_else(|Failure { code, text }| {
+        if leads {
+            let _ = writeln!(io::stderr(), "{text}");
+        }
+        ExitCode::from(code)
+    })
+}
+
+type Parsed = (Cli, ArgMatches);
+
+fn parse() -> Result<Parsed, clap::Error> {
+    let matches = Cli::command().try_get_matches().map_err(with_usage)?;
+    Ok((Cli::from_arg_matches(&matches)?, matches))
 }
 
 /// A mistake with the usage of the command that was asked for, if it says none.
@@ -152,7 +179,31 @@ fn asked() -> clap::Command {
     command
 }
 
-fn run(cli: &Cli, matches: &ArgMatches, console: Console) -> Result<ExitCode> {
+/// Runs the command as one of `peers`.
+fn run((cli, matches): Parsed, peers: &Arc<dyn Peers>) -> Result<ExitCode, Failure> {
+    let quiet = cli.common.quiet || peers.rank() > 0;
+    let console = Console::new(quiet, cli.common.verbose && !quiet);
+    start(cli, &matches, console, peers).map_err(|error| match error.downcast_ref::<UsageError>() {
+        Some(mistake) => {
+            let error = asked().error(ErrorKind::ArgumentConflict, mistake);
+            Failure {
+                code: 2,
+                text: console.styled(&error.render()),
+            }
+        }
+        None => Failure {
+            code: 1,
+            text: console.error(&error),
+        },
+    })
+}
+
+fn start(
+    cli: Cli,
+    matches: &ArgMatches,
+    console: Console,
+    peers: &Arc<dyn Peers>,
+) -> Result<ExitCode> {
     if let Some(threads) = cli.common.threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(usize::from(threads))
@@ -160,10 +211,22 @@ fn run(cli: &Cli, matches: &ArgMatches, console: Console) -> Result<ExitCode> {
             .with_context(|| format!("cannot start {threads} threads"))?;
     }
     let (_, given) = matches.subcommand().expect("there is a command");
+    if peers.count() > 1 {
+        ranks::check_options(&**peers)?;
+        let command = &cli.command;
+        if !matches!(
+            command,
+            Command::Select(_) | Command::Train(_) | Command::Tune(_)
+        ) {
+            return Err(usage(
+                "ranks share the work of select, train and tune; rankrls does all else",
+            ));
+        }
+    }
     match &cli.command {
-        Command::Select(args) => return select::run(args, given, console),
-        Command::Train(args) => return train::run(args, console),
-        Command::Tune(args) => return tune::run(args, given, console),
+        Command::Select(args) => return select::run(args, given, console, peers),
+        Command::Train(args) => return train::run(args, console, peers),
+        Command::Tune(args) => return tune::run(args, given, console, peers),
         Command::Compare(args) => return compare::run(args, given, console),
         Command::Predict(args) => predict::run(args, console),
         Command::Evaluate(args) => evaluate::run(args, console),

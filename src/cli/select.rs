@@ -3,6 +3,7 @@
 use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
@@ -14,6 +15,7 @@ use rankrls::greedy::{
     Ending, GlobalHoldout, Observer, Plan, Selection, SelectionOptions, State, Step, TargetOptions,
     resume_among,
 };
+use rankrls::peers::Peers;
 use rankrls::plot::{self, Figure};
 use rankrls::tune::{TuneError, TuneOptions, tune_among};
 use rankrls::{ColumnClasses, Lambda, Model, Objective, StrategyKind, TestPath, memory};
@@ -119,8 +121,14 @@ pub(crate) struct SelectArgs {
     json: bool,
 }
 
-/// Selects by options of which some are `given`.
-pub(crate) fn run(args: &SelectArgs, given: &ArgMatches, console: Console) -> Result<ExitCode> {
+/// Selects by options of which some are `given`, as one of `peers`: the first reads and writes all
+/// but the training data.
+pub(crate) fn run(
+    args: &SelectArgs,
+    given: &ArgMatches,
+    console: Console,
+    peers: &Arc<dyn Peers>,
+) -> Result<ExitCode> {
     args.check()?;
     if args.dry_run {
         if args.lambda.is_none() {
@@ -129,17 +137,24 @@ pub(crate) fn run(args: &SelectArgs, given: &ArgMatches, console: Console) -> Re
         if let Some(sample) = args.data.sample() {
             return args.plan_by_sample(&sample);
         }
-        return args.plan(&args.read(console)?.0);
+        return args.plan(&args.read(console, &**peers)?.0, peers);
     }
-    if let Some(sample) = args.data.sample() {
+    // Ranks have a share of the columns each: a sample says nothing of that.
+    if peers.count() == 1
+        && let Some(sample) = args.data.sample()
+    {
         check_sample(&sample, &args.options())?;
     }
-    args.checkpoint.check()?;
-    let extended = args.extended()?;
-    let output = args.output.as_deref().map(OutputFile::create).transpose()?;
-    let plot = args.plot.create()?;
+    let leads = peers.rank() == 0;
+    let (mut extended, mut output, mut plot) = (None, None, None);
+    if leads {
+        args.checkpoint.check()?;
+        extended = args.extended()?;
+        output = args.output.as_deref().map(OutputFile::create).transpose()?;
+        plot = args.plot.create()?;
+    }
     let interrupt = Interrupt::install(console)?;
-    let (input, transfer) = args.read(console)?;
+    let (input, transfer) = args.read(console, &**peers)?;
     let job = Job {
         args,
         given,
@@ -147,6 +162,7 @@ pub(crate) fn run(args: &SelectArgs, given: &ArgMatches, console: Console) -> Re
         input,
         transfer,
         interrupt,
+        peers,
     };
     job.run(extended, output, plot)
 }
@@ -240,14 +256,19 @@ impl SelectArgs {
     }
 
     /// The data, with labels that the measures can be taken of.
-    fn read(&self, console: Console) -> Result<(Input, TransferReport)> {
-        let others = [self.validation.as_ref(), self.test.as_ref()];
-        let mut input = Input::read(&self.data, &self.teacher, others, console)?;
+    fn read(&self, console: Console, peers: &dyn Peers) -> Result<(Input, TransferReport)> {
+        let others = [
+            self.validation.as_ref(),
+            self.test.as_ref().filter(|_| peers.rank() == 0),
+        ];
+        let mut input = Input::read(&self.data, &self.teacher, others, console, peers)?;
         let filters = self.selection.options.strategy == Some(StrategyKind::FsEd);
-        if input.shards.is_some() && (filters || self.transfer.given().is_some()) {
+        if (input.shards.is_some() || peers.count() > 1)
+            && (filters || self.transfer.given().is_some())
+        {
             let path = self.data.path.display();
             bail!(
-                "{path}: data in parts have no columns to compare grades in, or to join with others: \
+                "{path}: columns in parts cannot be compared by grades, or to join with others: \
                  expected a file for fs-ed, an offset, a score feature or a source"
             );
         }
@@ -328,14 +349,16 @@ impl SelectArgs {
     }
 
     /// Prints the memory that every strategy would take.
-    fn plan(&self, input: &Input) -> Result<ExitCode> {
+    fn plan(&self, input: &Input, peers: &Arc<dyn Peers>) -> Result<ExitCode> {
         let options = SelectionOptions {
             strategy: None,
             ..self.options()
         };
-        let candidates = input.candidates(&options)?;
+        let candidates = input.candidates(&options)?.among(Arc::clone(peers));
         let plan = PlanReport::new(&input.train, &candidates, input.memory(), &options)?;
-        print_report(self.json, &plan, || plan.text())?;
+        if peers.rank() == 0 {
+            print_report(self.json, &plan, || plan.text())?;
+        }
         Ok(ExitCode::SUCCESS)
     }
 }
@@ -348,6 +371,7 @@ struct Job<'a> {
     input: Input,
     transfer: TransferReport,
     interrupt: Interrupt,
+    peers: &'a Arc<dyn Peers>,
 }
 
 impl Job<'_> {
@@ -362,11 +386,11 @@ impl Job<'_> {
         let begin = Instant::now();
         let (args, input) = (self.args, &self.input);
         let mut options = args.options();
-        if input.shards.is_some() && args.lambda.is_none() && extended.is_none() {
+        if input.shards.is_some() && args.lambda.is_none() && args.extend.is_none() {
             bail!("data in parts are not folded to choose lambda: give one with --lambda");
         }
         let distils = options.strategy.is_some_and(StrategyKind::distils);
-        let choice = match (&extended, args.lambda) {
+        let choice = match (&args.extend, args.lambda) {
             (None, None) if distils => {
                 options.lambda = TargetOptions::lambda(input.train.queries().len());
                 None
@@ -381,9 +405,14 @@ impl Job<'_> {
             options.lambda = choice.lambda;
             self.console.tell(format_args!("{}\n", choice.text()));
         }
-        let earlier = Start::find(options, extended, &args.checkpoint, &input.train)?;
+        let mut earlier = Start::new(options);
+        if self.peers.rank() == 0 {
+            earlier = Start::find(options, extended, &args.checkpoint, &input.train)?;
+        }
+        earlier.agree(&**self.peers)?;
         earlier.tell(args.k, self.console);
         let candidates = input.candidates(&earlier.options)?;
+        let candidates = candidates.among(Arc::clone(self.peers));
         let judged_by = judged_by(earlier.options.global_holdout(input.train.rows()));
         let checkpointer = args.checkpoint.checkpointer(earlier.progress.clone())?;
         let mut watch = self.watch(judged_by, checkpointer);
@@ -407,7 +436,9 @@ impl Job<'_> {
         report.peak_rss_bytes = memory::peak();
         report.lambda_choice = choice;
         report.transfer = self.transfer.clone();
-        print_report(args.json, &report, || report.text())?;
+        if self.peers.rank() == 0 {
+            print_report(args.json, &report, || report.text())?;
+        }
         // Results are printed even if they could not be saved.
         saved?;
         drawn?;
@@ -419,6 +450,7 @@ impl Job<'_> {
         let begin = Instant::now();
         let options = TuneOptions::quick(self.args.options());
         let candidates = options.candidates(&self.input.train);
+        let candidates = candidates.among(Arc::clone(self.peers));
         let mut watch = tune::Watch {
             console: self.console,
             interrupt: &self.interrupt,

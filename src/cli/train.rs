@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -13,6 +14,7 @@ use rankrls::data::LabelScale;
 use rankrls::data::read::{PreferenceLine, read_names, read_preferences, read_rows};
 use rankrls::metrics::{Convention, Metric, Rules};
 use rankrls::model::{FeatureChoice, read_features};
+use rankrls::peers::Peers;
 use rankrls::plot::{self, Figure, LinePlot, Scale as PlotScale, Series};
 use rankrls::ridge::{
     Cell, Fit, GridOutcome, Groups, HOLDOUT_TOLERANCE, HoldOut, Holding, Holdout, Kernel,
@@ -267,23 +269,28 @@ fn places(data: &Dataset<'_>) -> impl Fn(usize) -> usize {
     move |row| places.get(row).copied().unwrap_or(row)
 }
 
-pub(crate) fn run(args: &TrainArgs, console: Console) -> Result<ExitCode> {
+/// Trains as one of `peers`, of which the first writes.
+pub(crate) fn run(args: &TrainArgs, console: Console, peers: &Arc<dyn Peers>) -> Result<ExitCode> {
     let kernels = args.check()?;
-    let output = args.output.as_deref().map(OutputFile::create).transpose()?;
-    let scores = args
-        .holdout_scores
-        .as_deref()
-        .map(OutputFile::create)
-        .transpose()?;
-    let plot = args.plot.create()?;
+    let leads = peers.rank() == 0;
+    let create = |path: &Option<PathBuf>| {
+        let path = path.as_deref().filter(|_| leads);
+        path.map(OutputFile::create).transpose()
+    };
+    let output = create(&args.output)?;
+    let scores = create(&args.holdout_scores)?;
+    let plot = if leads { args.plot.create()? } else { None };
+    if peers.count() > 1 {
+        args.check_ranks()?;
+    }
     let _interrupt = Interrupt::install(console)?;
-    let (train, load_seconds) = args.data.train(console)?;
+    let (train, load_seconds) = args.data.shared(console, &**peers)?;
     let given = &args.transfer;
     let transferred = given.apply(train, None, &args.data, args.labels, console)?;
     let train = transferred.train;
     let begin = Instant::now();
     let spinner = console.spinner("training".to_owned());
-    let trained = args.train(&train, kernels);
+    let trained = args.train(&train, kernels, peers);
     spinner.finish_and_clear();
     let trained = trained?;
     let train_seconds = begin.elapsed().as_secs_f64();
@@ -303,7 +310,9 @@ pub(crate) fn run(args: &TrainArgs, console: Console) -> Result<ExitCode> {
     let mut report = args.report(&trained, load_seconds, train_seconds);
     report.transfer = transferred.report;
     report.warn(console);
-    print_report(args.json, &report, || report.text())?;
+    if leads {
+        print_report(args.json, &report, || report.text())?;
+    }
     // Results are printed even if they could not be saved.
     saved.and(held_out).and(drawn)?;
     Ok(ExitCode::SUCCESS)
@@ -480,6 +489,25 @@ impl TrainArgs {
         Ok(kernels)
     }
 
+    /// Refuses all that ranks cannot share the work of.
+    fn check_ranks(&self) -> Result<()> {
+        let factors = self.solver.is_some_and(Solver::has_holdout);
+        let kernel = self.kernel.kernel != KernelKind::Linear || self.kernel.basis.is_some();
+        let others = [
+            (!self.objective.objective.is_query(), "--objective query"),
+            (kernel, "the linear kernel without --basis"),
+            (factors, "--solver cg"),
+            (
+                self.transfer.given().is_some(),
+                "labels and columns of the data",
+            ),
+        ];
+        match others.iter().find(|(other, _)| *other) {
+            Some((_, expected)) => Err(usage(format_args!("ranks train with {expected} alone"))),
+            None => Ok(()),
+        }
+    }
+
     /// The ridge parameters, as given.
     fn lambdas(&self) -> impl Iterator<Item = Lambda> {
         self.lambda.iter().flat_map(|list| list.0.iter().copied())
@@ -569,7 +597,16 @@ impl TrainArgs {
     }
 
     /// The best model.
-    fn train(&self, train: &Dataset<'_>, kernels: Vec<Kernel>) -> Result<TrainedModel> {
+    fn train(
+        &self,
+        train: &Dataset<'_>,
+        kernels: Vec<Kernel>,
+        peers: &Arc<dyn Peers>,
+    ) -> Result<TrainedModel> {
+        let column_classes = |data: &Dataset<'_>| {
+            let classes = self.options().column_classes(data);
+            classes.among(Arc::clone(peers))
+        };
         let options = self.options();
         let preferences = self.preferences(train)?;
         let count = preferences.as_ref().map(Preferences::len);
@@ -589,7 +626,7 @@ impl TrainArgs {
             preferences,
             options,
         };
-        let candidates = options.column_classes(train);
+        let candidates = column_classes(train);
         let (restricted, own);
         let (data, found, held) = match &self.features {
             None => (train, &candidates, train.memory()),
@@ -599,7 +636,7 @@ impl TrainArgs {
                     features.push(score);
                 }
                 restricted = train.features_subset(&features)?;
-                own = options.column_classes(&restricted);
+                own = column_classes(&restricted);
                 if own.is_empty() && self.kernel.kernel == KernelKind::Linear {
                     let given = match features.len() {
                         1 => "the given feature is".to_owned(),

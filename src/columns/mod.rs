@@ -281,21 +281,21 @@ impl ColumnClasses {
             pieces,
             threads,
         ];
-        let [constant, empty, classes, single, entries, touched, _] = peers.totals(own);
+        let [constant, empty, classes, single, nonzeros, touched, _] = peers.totals(own);
         self.summary = Summary {
             columns,
             constant_columns: constant - others,
             empty_columns: empty - others,
             column_classes: classes,
             single_query_classes: single,
-            nonzeros: entries,
+            nonzeros,
             pieces: touched,
         };
-        let [.., classes, single, entries, touched, threads] = peers.most(own);
+        let [.., classes, single, nonzeros, touched, threads] = peers.most(own);
         self.share = Summary {
             column_classes: classes,
             single_query_classes: single,
-            nonzeros: entries,
+            nonzeros,
             pieces: touched,
             ..self.summary
         };
@@ -308,6 +308,11 @@ impl ColumnClasses {
     /// The ranks that have the other candidates.
     pub fn peers(&self) -> &dyn Peers {
         &*self.peers
+    }
+
+    /// The same, to share.
+    pub(crate) fn shared_peers(&self) -> Arc<dyn Peers> {
+        Arc::clone(&self.peers)
     }
 
     /// The most threads that any rank works on.
@@ -325,7 +330,7 @@ impl ColumnClasses {
     /// The features that represent the candidates of each rank, ascending.
     fn features_of_ranks(&self) -> Vec<Vec<u32>> {
         let own = (0..self.len()).map(|candidate| u64::from(self.feature(candidate)));
-        let all = self.peers.gather(&own.collect::<Vec<u64>>());
+        let all = self.peers.gather(own.collect());
         let numbers = all.iter().map(|words| words.iter().map(low).collect());
         numbers.collect()
     }
@@ -353,7 +358,7 @@ impl ColumnClasses {
     pub(crate) fn of_all_ranks(&self, ranges: &[Range<usize>], wanted: usize) -> Self {
         let mut found = Vec::new();
         for (number, range) in ranges.iter().enumerate() {
-            let all = self.peers.gather(&self.words_within(range));
+            let all = self.peers.gather(self.words_within(range));
             if number == wanted {
                 found = all;
             }

@@ -2,6 +2,7 @@
 
 use super::classes::{Canonicaliser, Entry, mix, scattered};
 use crate::data::{Column, Dataset, Queries};
+use crate::peers::{Peers, low};
 
 /// Parts that the columns of a data set fall into, so that columns of one class meet: columns that
 /// differ by a constant in each query, or in sign. Parts are about equal in their numbers of classes.
@@ -63,7 +64,67 @@ impl<'q> Partition<'q> {
         let own = positions.filter(|&position| partition.part(dataset.column(position)) == part);
         let features: Vec<u32> = own.map(|position| dataset.feature(position)).collect();
         let share = dataset.features_subset(&features);
-        share.expect("features of the data, each once")
+        let share = share.expect("features of the data, each once");
+        taught(share, dataset)
+    }
+
+    /// What [`share`](Self::share) gives this rank of data of which each rank has some columns in
+    /// `own`, parted or not. As many entries as a rank gets are on the way at a time.
+    #[expect(
+        clippy::missing_panics_doc,
+        reason = "columns of data sets are columns"
+    )]
+    pub fn exchange(own: &Dataset<'_>, peers: &dyn Peers) -> Dataset<'static> {
+        let query_of_row = own.queries().of_rows();
+        let mut partition = Partition::new(own.queries(), &query_of_row, peers.count());
+        let mut parts: Vec<Vec<u64>> = vec![Vec::new(); peers.count()];
+        for position in 0..own.stored_columns() {
+            let column = own.column(position);
+            let part = &mut parts[partition.part(column)];
+            part.extend([own.feature(position).into(), column.rows.len() as u64]);
+            part.extend(column.rows.iter().copied().map(u64::from));
+            part.extend(column.values.iter().map(|value| value.to_bits()));
+        }
+        let mut found = Vec::new();
+        for (rank, part) in parts.into_iter().enumerate() {
+            let gathered = peers.gather(part);
+            if rank == peers.rank() {
+                found = gathered;
+            }
+        }
+        let mut columns: Vec<(u32, &[u64])> = Vec::new();
+        for mut rest in found.iter().map(Vec::as_slice) {
+            while let [feature, count, entries @ ..] = rest {
+                let (column, others) = entries.split_at(2 * low(count) as usize);
+                columns.push((low(feature), column));
+                rest = others;
+            }
+        }
+        columns.sort_unstable_by_key(|&(feature, _)| feature);
+        let (mut starts, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
+        for (_, column) in &columns {
+            let (numbers, bits) = column.split_at(column.len() / 2);
+            rows.extend(numbers.iter().map(low));
+            values.extend(bits.iter().copied().map(f64::from_bits));
+            starts.push(rows.len());
+        }
+        let features = columns.iter().map(|&(feature, _)| feature).collect();
+        let (labels, queries) = (own.labels().to_vec(), own.queries().clone());
+        let share = Dataset::from_csc(starts, rows, values, labels, queries);
+        let share = share.and_then(|share| share.with_features(features, own.width()));
+        let share = share.expect("columns of the data, each once");
+        taught(share.with_index_base(own.index_base()), own)
+    }
+}
+
+/// With the scores of a teacher that `dataset` has.
+fn taught(share: Dataset<'static>, dataset: &Dataset<'_>) -> Dataset<'static> {
+    match dataset.teacher() {
+        None => share,
+        Some(scores) => {
+            let share = share.with_teacher(scores.to_vec());
+            share.expect("scores of the same rows")
+        }
     }
 }
 
@@ -71,7 +132,8 @@ impl<'q> Partition<'q> {
 mod tests {
     use super::*;
     use crate::columns::ColumnClasses;
-    use crate::data::sample;
+    use crate::data::{DataHash, sample};
+    use crate::peers::on_threads;
 
     fn parts_of(data: &Dataset<'_>, parts: usize) -> Vec<usize> {
         let of_rows = data.queries().of_rows();
@@ -106,6 +168,21 @@ mod tests {
         let shares = (0..5).map(|part| Partition::share(&data, 5, part));
         let stored: usize = shares.map(|share| share.stored_columns()).sum();
         assert_eq!(stored, data.stored_columns());
+    }
+
+    #[test]
+    fn columns_of_ranks_meet() {
+        let data = sample::train();
+        let shares = on_threads(3, |peers| {
+            // Columns in three runs.
+            let features: Vec<u32> = (0u32..).take(data.width()).collect();
+            let runs: Vec<&[u32]> = features.chunks(data.width().div_ceil(3)).collect();
+            let own = data.features_subset(runs[peers.rank()]).unwrap();
+            let found = Partition::exchange(&own, &*peers);
+            let expected = Partition::share(&data, 3, peers.rank());
+            (DataHash::of(&found), DataHash::of(&expected))
+        });
+        assert!(shares.iter().all(|(found, expected)| found == expected));
     }
 
     /// Parts are stored in files.

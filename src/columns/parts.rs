@@ -49,7 +49,7 @@ impl Peers for Step {
         Alone.count()
     }
 
-    fn gather(&self, own: &[u64]) -> Vec<Vec<u64>> {
+    fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
         Alone.gather(own)
     }
 

@@ -27,7 +27,8 @@ pub struct DataHash(blake3::Hash);
 pub struct InvalidHash(String);
 
 impl DataHash {
-    /// Hashes `dataset`, in time linear in its entries.
+    /// Hashes `dataset`, in time linear in its entries; that of the whole for a share of its columns
+    /// ([`Dataset::with_entries_elsewhere`]).
     pub fn of(dataset: &Dataset<'_>) -> Self {
         if let Some((_, hash)) = dataset.elsewhere {
             return match dataset.teacher() {

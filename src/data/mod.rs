@@ -249,7 +249,7 @@ pub struct Dataset<'a> {
     offset: Option<(Vec<f64>, OtherRanker)>,
     /// Whose scores the last column is, where it is one of scores.
     score_feature: Option<OtherRanker>,
-    /// Entries that are not here, and the hash of the data with them.
+    /// All entries of the data that these are a share of, and the hash of it all.
     elsewhere: Option<(usize, DataHash)>,
 }
 
@@ -478,8 +478,10 @@ impl<'a> Dataset<'a> {
         Ok(dataset)
     }
 
-    /// Says that the entries of these rows are elsewhere: how many there are, and the hash of all.
-    pub(crate) fn with_entries_elsewhere(mut self, nonzeros: usize, hash: DataHash) -> Self {
+    /// Says that these columns, if any, are a share of those of data with so many entries and this
+    /// hash: they are the [`nonzeros`](Self::nonzeros) and the [`DataHash`] of the share, too.
+    #[must_use]
+    pub fn with_entries_elsewhere(mut self, nonzeros: usize, hash: DataHash) -> Self {
         self.elsewhere = Some((nonzeros, hash));
         self
     }

@@ -178,7 +178,7 @@ impl<'a> Greedy<'a> {
     }
 
     /// 0-based features of the class of each, ascending, for steps by [`advance`](Self::advance).
-    pub(super) fn classes(&self) -> &[Vec<u32>] {
+    pub(crate) fn classes(&self) -> &[Vec<u32>] {
         &self.classes
     }
 
@@ -289,7 +289,7 @@ impl<'a> Greedy<'a> {
             words.extend(class.iter().chain(&*rows).map(|&number| u64::from(number)));
             words.extend(values.iter().map(|value| value.to_bits()));
         }
-        let all = candidates.peers().gather(&words);
+        let all = candidates.peers().gather(words);
         let Some([factor, count, numbers @ ..]) = all
             .iter()
             .find(|words| !words.is_empty())
@@ -390,7 +390,7 @@ impl<'a> Greedy<'a> {
         let counts = [work.evaluated, work.alive.len()].into_iter();
         let counts = counts.chain(work.alive.iter().copied());
         let words = counts.map(|count| count as u64).chain(contest.words());
-        let all = self.candidates.peers().gather(&words.collect::<Vec<u64>>());
+        let all = self.candidates.peers().gather(words.collect());
         let (mut contest, mut work) = (Contest::default(), Work::default());
         for words in all {
             let [evaluated, levels, words @ ..] = &words[..] else {

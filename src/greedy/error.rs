@@ -243,11 +243,9 @@ pub(super) fn check_values(
     let too_large = |&candidate: &usize| !fits(candidates.squared_norm(candidate));
     let own = (0..candidates.len()).find(too_large).map(|candidate| {
         let squares = candidates.squared_norm(candidate);
-        [u64::from(candidates.feature(candidate)), squares.to_bits()]
+        vec![u64::from(candidates.feature(candidate)), squares.to_bits()]
     });
-    let all = candidates
-        .peers()
-        .gather(own.as_ref().map_or(&[], |words| words));
+    let all = candidates.peers().gather(own.unwrap_or_default());
     if let Some(words) = all.iter().filter(|words| !words.is_empty()).min() {
         let (feature, squares) = (low(&words[0]), f64::from_bits(words[1]));
         return Err(SelectError::Values {

@@ -38,6 +38,7 @@ pub use driver::{Advance, Greedy, Step};
 pub use error::SelectError;
 pub use global::GlobalHoldout;
 pub use options::SelectionOptions;
+pub(crate) use plan::agreed;
 pub use plan::{Estimate, Plan, estimates, plan, plan_by_sample};
 pub use select::{Ending, Observer, Selection, resume_among, select, select_among};
 pub use stability::{Frequency, Stability};

@@ -54,25 +54,32 @@ pub fn estimates(
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
     let shape = shape_of(candidates, options);
-    let (base, options) = agreed(candidates, held, options);
+    let (base, options) = agreed_options(candidates, held, options);
     estimates_of(&shape, candidates, base, &options)
 }
 
-/// The bytes in use before, and the options with the bytes allowed, of the ranks that have most and
-/// are allowed least: all ranks plan alike.
-fn agreed(
+/// The bytes in use, and the bytes allowed, of the ranks that have most and are allowed least: so all
+/// ranks plan alike.
+pub(crate) fn agreed(
+    candidates: &ColumnClasses,
+    held: u64,
+    max_memory: Option<u64>,
+) -> (u64, Option<u64>) {
+    let own = vec![held, max_memory.unwrap_or(u64::MAX)];
+    let all = candidates.peers().gather(own);
+    let held = all.iter().map(|words| words[0]).fold(0, u64::max);
+    let limit = all.iter().map(|words| words[1]).fold(u64::MAX, u64::min);
+    (held, Some(limit).filter(|&limit| limit < u64::MAX))
+}
+
+/// The same of a selection: the bytes in use with the candidates, and the options.
+fn agreed_options(
     candidates: &ColumnClasses,
     held: u64,
     options: &SelectionOptions,
 ) -> (u64, SelectionOptions) {
-    let own = [
-        held + candidates.memory(),
-        options.max_memory.unwrap_or(u64::MAX),
-    ];
-    let all = candidates.peers().gather(&own);
-    let base = all.iter().map(|words| words[0]).fold(0, u64::max);
-    let limit = all.iter().map(|words| words[1]).fold(u64::MAX, u64::min);
-    let max_memory = Some(limit).filter(|&limit| limit < u64::MAX);
+    let base = held + candidates.memory();
+    let (base, max_memory) = agreed(candidates, base, options.max_memory);
     (
         base,
         SelectionOptions {
@@ -203,7 +210,7 @@ pub fn plan(
 ) -> Result<Plan, SelectError> {
     options.check(candidates)?;
     let shape = shape_of(candidates, options);
-    let (base, options) = &agreed(candidates, held, options);
+    let (base, options) = &agreed_options(candidates, held, options);
     let estimates = estimates_of(&shape, candidates, *base, options);
     let whole = shape.of_all(candidates.summary());
     let chosen = choose(&estimates, &whole, options)?;

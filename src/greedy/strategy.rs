@@ -145,7 +145,7 @@ impl Round<'_> {
             let feature = self.candidates.feature(candidate as usize);
             [error.to_bits(), u64::from(feature)]
         });
-        let words = peers.gather(&words.collect::<Vec<u64>>());
+        let words = peers.gather(words.collect());
         let pairs = words.iter().flat_map(|words| words.chunks_exact(2));
         let mut judged: Vec<(f64, u32)> = pairs
             .map(|pair| (f64::from_bits(pair[0]), low(&pair[1])))

@@ -161,7 +161,7 @@ impl<'a> Shared<'a> {
 
     /// Rows of numbers that each rank has for its classes, in the order of the classes of all.
     fn by_class<const L: usize>(&self, own: &[[f64; L]], all: &mut [[f64; L]]) {
-        let gathered = self.candidates.peers().gather(&words(own));
+        let gathered = self.candidates.peers().gather(words(own));
         for (places, words) in self.places.iter().zip(gathered) {
             for (&place, row) in places.iter().zip(words.chunks_exact(L)) {
                 all[place as usize] = std::array::from_fn(|lane| f64::from_bits(row[lane]));
@@ -171,7 +171,7 @@ impl<'a> Shared<'a> {
 
     /// The same for its rows.
     fn by_row<const L: usize>(&self, own: &[[f64; L]], all: &mut [[f64; L]]) {
-        let gathered = self.candidates.peers().gather(&words(own)).concat();
+        let gathered = self.candidates.peers().gather(words(own)).concat();
         for (all, row) in all.iter_mut().zip(gathered.chunks_exact(L)) {
             *all = std::array::from_fn(|lane| f64::from_bits(row[lane]));
         }
@@ -226,6 +226,12 @@ impl<'a> Design<'a> {
     pub(super) fn classes(&self) -> usize {
         self.candidates()
             .map_or(0, |candidates| candidates.summary().column_classes)
+    }
+
+    /// Whether a rank says yes.
+    pub(super) fn any_rank(&self, yes: bool) -> bool {
+        self.candidates()
+            .map_or(yes, |candidates| candidates.peers().any(yes))
     }
 
     /// All columns, with the rows of this rank.
@@ -528,7 +534,7 @@ impl<'a> Design<'a> {
             words.push(numbers.len() as u64);
             words.extend(numbers.iter().map(|number| number.to_bits()));
         }
-        let words = shared.candidates.peers().gather(&words).concat();
+        let words = shared.candidates.peers().gather(words).concat();
         let (mut rest, mut all) = (&words[..], Vec::new());
         while let Some(length) = rest.split_off_first() {
             let numbers = rest.split_off(..low(length) as usize)?.iter().copied();

@@ -10,6 +10,7 @@ use super::options::{Shape, Solver, TrainError, TrainOptions};
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::kernels::add_scaled;
+use crate::peers::low;
 use crate::{Lambda, Objective, QueryWeight};
 
 /// RankRLS on a data set, ready for ridge parameters.
@@ -57,7 +58,8 @@ impl<'a> RidgeProblem<'a> {
     }
 
     /// The same with column classes that have been found in `dataset` before, scaled as they are. `held` bytes are in
-    /// use besides them and count towards the limit.
+    /// use besides them and count towards the limit. Ranks that share the columns solve by conjugate
+    /// gradients, whatever the options say, and each has the weights of all features.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -90,12 +92,16 @@ impl<'a> RidgeProblem<'a> {
             });
         }
         options.check_queries(dataset.queries())?;
+        let mut options = *options;
+        if candidates.peers().count() > 1 {
+            options = options.solver(Solver::ConjugateGradients);
+        }
         let shape = options.grown(Shape::new(&candidates, options.lambdas.max(1)));
         let solver = options.choose(&shape, held.saturating_add(candidates.memory()))?;
         tracing::info!(%solver, rows = shape.rows, classes = shape.classes, "training");
         let source = candidates.queries().source_scales();
         let design = Design::new(candidates, options.query_weight);
-        let mut labels = centred_labels(dataset, &design, options);
+        let mut labels = centred_labels(dataset, &design, &options);
         if let Some(scales) = source {
             for (part, scale) in dataset.queries().split_mut(&mut labels).zip(scales) {
                 for label in part {
@@ -291,7 +297,8 @@ impl<'a> RidgeProblem<'a> {
                 (weights, solution)
             }
         };
-        if !class_weights.iter().all(|weight| weight.is_finite()) {
+        let finite = class_weights.iter().all(|weight| weight.is_finite());
+        if self.design.any_rank(!finite) {
             return Err(TrainError::NotFinite);
         }
         Ok(Trained {
@@ -322,11 +329,16 @@ pub(super) fn weights_of_features(
         features.map(move |&feature| (feature, weight))
     });
     let signed = members.zip(signs);
-    let mut weights: Vec<(u32, f64)> = signed
-        .map(|((feature, weight), sign)| (feature, f64::from(sign) * weight))
-        .collect();
-    weights.sort_unstable_by_key(|&(feature, _)| feature);
-    let (features, values) = weights.into_iter().unzip();
+    let words = signed.flat_map(|((feature, weight), sign)| {
+        [u64::from(feature), (f64::from(sign) * weight).to_bits()]
+    });
+    let words = candidates.peers().gather(words.collect()).concat();
+    let mut weights: Vec<&[u64]> = words.chunks_exact(2).collect();
+    weights.sort_unstable_by_key(|pair| pair[0]);
+    let weights = weights.into_iter();
+    let (features, values) = weights
+        .map(|pair| (low(&pair[0]), f64::from_bits(pair[1])))
+        .unzip();
     Weights { features, values }
 }
 

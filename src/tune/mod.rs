@@ -143,7 +143,7 @@ pub fn tune_strategies(
             &[],
             observer,
         )?);
-        if observer.interrupted() {
+        if candidates.peers().any(observer.interrupted()) {
             break;
         }
     }

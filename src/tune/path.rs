@@ -2,10 +2,11 @@
 
 use super::score::{Meter, Values};
 use super::{TuneError, TuneOptions};
-use crate::columns::ColumnClasses;
-use crate::data::Dataset;
+use crate::columns::{ColumnClasses, Partition};
+use crate::data::{Column, Dataset};
 use crate::greedy::tied_predictions;
 use crate::greedy::{Advance, Greedy, Lesson, Plan, SelectError, SelectionOptions, Step, Target};
+use crate::peers::low;
 use crate::ridge::Groups;
 
 /// Why a path ends before its time.
@@ -35,7 +36,7 @@ pub(super) fn left_out(greedy: &Greedy<'_>, meter: &Meter<'_>) -> Result<Values,
     values.ok_or(PathEnd::Overflow)
 }
 
-/// Measures of the predictions for the data of `meter` after the last step.
+/// Measures of the predictions for the data of `meter`, which every rank has, after the last step.
 pub(super) fn predicted(greedy: &Greedy<'_>, meter: &Meter<'_>) -> Result<Values, PathEnd> {
     let scores = meter
         .data
@@ -66,17 +67,24 @@ pub(super) struct Fold {
 }
 
 impl Fold {
+    /// Of the data of this rank, whose column classes are `whole`.
     pub(super) fn new(
         dataset: &Dataset<'_>,
         queries: Vec<usize>,
         options: &TuneOptions<'_>,
+        whole: &ColumnClasses,
     ) -> Result<Self, TuneError> {
         let others: Vec<usize> = (0..dataset.queries().len())
             .filter(|query| queries.binary_search(query).is_err())
             .collect();
-        let train = dataset.queries_subset(&others)?;
+        let mut train = dataset.queries_subset(&others)?;
+        let peers = whole.shared_peers();
+        if peers.count() > 1 {
+            // Columns are equal here that are not in the whole data.
+            train = Partition::exchange(&train, &*peers);
+        }
         Ok(Self {
-            candidates: options.candidates(&train),
+            candidates: options.candidates(&train).among(peers),
             labels: train.labels().to_vec(),
             teacher: train.teacher().map(<[f64]>::to_vec),
             test: dataset.queries_subset(&queries)?,
@@ -106,6 +114,8 @@ pub(super) struct FoldPath<'a> {
     meter: &'a Meter<'a>,
     /// `None` where nothing can be selected from: every model predicts 0.
     greedy: Option<Greedy<'a>>,
+    /// The columns of the features on the fold.
+    columns: Vec<(Vec<u32>, Vec<f64>)>,
     /// Values after the last step.
     values: Values,
 }
@@ -128,6 +138,7 @@ impl<'a> FoldPath<'a> {
             fold,
             meter,
             greedy: plan.map(greedy).transpose()?,
+            columns: Vec::new(),
             values: meter.values(&zeros, &zeros).ok_or(PathEnd::Overflow)?,
         })
     }
@@ -140,7 +151,16 @@ impl<'a> FoldPath<'a> {
         let Some(advance) = greedy.advance()? else {
             return Ok(None);
         };
-        self.values = predicted(greedy, self.meter)?;
+        let column = column_of(advance.step.feature, &self.fold.test, &self.fold.candidates);
+        self.columns.push(column);
+        let mut scores = vec![0.0; self.fold.test.rows()];
+        for (weight, (rows, values)) in greedy.state().weights().iter().zip(&self.columns) {
+            for (&row, value) in rows.iter().zip(values) {
+                scores[row as usize] += weight * value;
+            }
+        }
+        let values = self.meter.values(&scores, &scores);
+        self.values = values.ok_or(PathEnd::Overflow)?;
         Ok(Some(advance))
     }
 
@@ -158,6 +178,21 @@ impl<'a> FoldPath<'a> {
             }
         }
     }
+}
+
+/// Rows and values of a feature in `data`, of which each of the ranks of `candidates` has some
+/// columns.
+fn column_of(feature: u32, data: &Dataset<'_>, candidates: &ColumnClasses) -> (Vec<u32>, Vec<f64>) {
+    let mut words = Vec::new();
+    if let Some(position) = data.position(feature) {
+        let Column { rows, values } = data.column(position);
+        words.extend(rows.iter().copied().map(u64::from));
+        words.extend(values.iter().map(|value| value.to_bits()));
+    }
+    let words = candidates.peers().gather(words).concat();
+    let (rows, values) = words.split_at(words.len() / 2);
+    let values = values.iter().copied().map(f64::from_bits);
+    (rows.iter().map(low).collect(), values.collect())
 }
 
 #[cfg(test)]

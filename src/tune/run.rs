@@ -14,7 +14,7 @@ use super::{
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::{
-    Advance, Greedy, Lesson, Plan, SelectError, SelectionOptions, Step, Target, plan,
+    Advance, Greedy, Lesson, Plan, SelectError, SelectionOptions, Step, Target, agreed, plan,
 };
 use crate::metrics::check_labels;
 
@@ -37,7 +37,7 @@ pub(crate) fn outcomes(
     let lacking = options.selection.lacks_filter(candidates);
     let filtered = lacking.then(|| options.candidates(dataset));
     let candidates = filtered.as_ref().unwrap_or(candidates);
-    let folds = folds(dataset, options)?;
+    let folds = folds(dataset, candidates, options)?;
     let judged = match options.evidence {
         Evidence::Validation(validation) => validation,
         _ => dataset,
@@ -51,9 +51,18 @@ pub(crate) fn outcomes(
         folds => folds.iter().map(|fold| meter(&fold.test)).collect(),
     };
     let grid = options.grid();
-    let steps = options.selection.k.min(candidates.len());
+    let steps = options.selection.k.min(candidates.summary().column_classes);
     let queries = judged.queries().len();
     let results = results_memory(steps, queries, options).saturating_mul(grid.len() as u64);
+    let held = folds
+        .iter()
+        .map(Fold::memory)
+        .fold(held + candidates.memory(), u64::saturating_add)
+        .saturating_add(results);
+    let (held, max_memory) = agreed(candidates, held, options.selection.max_memory);
+    let mut options = options.clone();
+    options.selection.max_memory = max_memory;
+    let options = &options;
     let mut run = Run {
         candidates,
         target: dataset.into(),
@@ -64,11 +73,7 @@ pub(crate) fn outcomes(
         side_by_side: options.rule.settling(options.measure).is_some(),
         queries,
         lessons: Vec::new(),
-        held: folds
-            .iter()
-            .map(Fold::memory)
-            .fold(held + candidates.memory(), u64::saturating_add)
-            .saturating_add(results),
+        held,
         observer: Mutex::new(observer),
         stopped: AtomicBool::new(false),
         failure: OnceLock::new(),
@@ -80,7 +85,11 @@ pub(crate) fn outcomes(
     }
 }
 
-fn folds(dataset: &Dataset<'_>, options: &TuneOptions<'_>) -> Result<Vec<Fold>, TuneError> {
+fn folds(
+    dataset: &Dataset<'_>,
+    candidates: &ColumnClasses,
+    options: &TuneOptions<'_>,
+) -> Result<Vec<Fold>, TuneError> {
     let Evidence::Folds { count, seed } = options.evidence else {
         return Ok(Vec::new());
     };
@@ -92,7 +101,7 @@ fn folds(dataset: &Dataset<'_>, options: &TuneOptions<'_>) -> Result<Vec<Fold>, 
     if parts.iter().any(|part| queries - part.len() == 1) {
         return Err(TuneError::OneQueryLeft { count, queries });
     }
-    let fold = |queries| Fold::new(dataset, queries, options);
+    let fold = |queries| Fold::new(dataset, queries, options, candidates);
     parts.into_iter().map(fold).collect()
 }
 
@@ -239,6 +248,10 @@ impl Run<'_> {
     fn concurrent(&self, jobs: &[Job]) -> usize {
         let mut sizes: Vec<u64> = jobs.iter().map(|job| job.memory).collect();
         sizes.sort_unstable_by(|a, b| b.cmp(a));
+        if self.candidates.peers().count() > 1 {
+            // All ranks take the steps of a path together.
+            return 1;
+        }
         let mut total = self.held;
         let fits = |size: &&u64| {
             total = total.saturating_add(**size);
@@ -503,12 +516,12 @@ impl Run<'_> {
 
     fn point(&self, greedy: &Greedy<'_>, step: &Step, judgement: &Judgement) -> Point {
         let (score, metrics) = summarise(&judgement.values);
-        let class = self.candidates.represented_by(step.feature);
+        let class = greedy.classes().last();
         Point {
             step: step.clone(),
             weights: greedy.state().weights(),
             condition: greedy.state().condition(),
-            class: class.map_or_else(Vec::new, |class| self.candidates.class(class).to_vec()),
+            class: class.cloned().unwrap_or_default(),
             score,
             metrics,
             short_folds: judgement.short_folds,
@@ -528,11 +541,11 @@ impl Run<'_> {
             step: &advance.step,
             replayed: advance.replayed,
         };
-        self.tell(|observer| {
-            if observer.stepped(&step).is_break() {
-                self.stopped.store(true, Ordering::Relaxed);
-            }
-        });
+        let mut stops = false;
+        self.tell(|observer| stops = observer.stepped(&step).is_break());
+        if self.candidates.peers().any(stops) {
+            self.stopped.store(true, Ordering::Relaxed);
+        }
     }
 
     /// One thread at a time. An observer that panicked is not called again; its panic is passed

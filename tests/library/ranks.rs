@@ -8,6 +8,8 @@ use rankrls::data::sample;
 use rankrls::greedy::{Criterion, SelectError, Step, plan, resume_among};
 use rankrls::metrics::{Convention, Metric};
 use rankrls::peers::on_threads;
+use rankrls::ridge::{Groups, HOLDOUT_TOLERANCE, RidgeProblem, TrainOptions};
+use rankrls::tune::{Evidence, Rule, TuneOptions, tune_among};
 use rankrls::{
     ColumnClasses, Dataset, Lambda, Objective, QueryWeight, Scale, Selection, SelectionOptions,
     Solver, StrategyKind, select,
@@ -124,6 +126,92 @@ fn teachers_by_conjugate_gradients_teach_alike() {
         let solver = alone.teacher.unwrap().solver;
         assert_eq!(solver, Some(Solver::ConjugateGradients));
         check(&data, &options);
+    }
+}
+
+/// Weights and hold-outs by conjugate gradients, which factors have no part in.
+#[test]
+fn ranks_train_alike() {
+    let data = sample::train();
+    let lambdas = [4.0, 64.0].map(|lambda| Lambda::new(lambda).unwrap());
+    for scale in Scale::ALL {
+        let options = TrainOptions::new()
+            .scale(scale)
+            .query_weight(QueryWeight::Pairs)
+            .solver(Solver::ConjugateGradients);
+        let train = |data: &Dataset<'_>, classes: &ColumnClasses| {
+            let problem = RidgeProblem::among(data, classes, 0, &options).unwrap();
+            let trained = problem.train(lambdas[0]).unwrap();
+            let folds = Groups::folds(data.queries().len(), 3, 1).unwrap();
+            let held_out = problem.holdouts(&lambdas, &folds, HOLDOUT_TOLERANCE);
+            (trained.weights(), trained.convergence(), held_out)
+        };
+        let alone = train(&data, &options.column_classes(&data));
+        for count in RANKS {
+            let all = on_threads(count, |peers| {
+                let own = Partition::share(&data, peers.count(), peers.rank());
+                train(&own, &options.column_classes(&own).among(peers))
+            });
+            assert!(
+                all.iter().all(|found| found == &alone),
+                "{count} ranks, scale {scale}"
+            );
+        }
+    }
+}
+
+/// Classes of folds are others than those of the whole data, and their columns meet elsewhere.
+#[test]
+fn ranks_tune_alike() {
+    let data = sample::train();
+    let lambdas = [1.0, 16.0].map(|lambda| Lambda::new(lambda).unwrap());
+    let folds = Evidence::Folds { count: 3, seed: 1 };
+    for (strategy, evidence, rule) in [
+        (StrategyKind::Bounded, folds, Rule::Best),
+        (
+            StrategyKind::Sampled,
+            folds,
+            Rule::MinImprovement {
+                least: 0.001,
+                patience: 2,
+            },
+        ),
+        (StrategyKind::Dense, Evidence::Lqo, Rule::Best),
+        (StrategyKind::Distil, folds, Rule::Best),
+    ] {
+        let selection = SelectionOptions {
+            strategy: Some(strategy),
+            ..SelectionOptions::new(6, Lambda::ONE)
+        };
+        let options = TuneOptions {
+            evidence,
+            rule,
+            ..TuneOptions::new(selection, &lambdas)
+        };
+        let tune = |data: &Dataset<'_>, candidates: &ColumnClasses| {
+            let tuned = tune_among(candidates, data, 0, &options, &mut ());
+            let mut tuned = tuned.unwrap();
+            let points = tuned
+                .outcomes
+                .iter_mut()
+                .flat_map(|outcome| &mut outcome.points);
+            for point in points {
+                point.step.evaluated = 0;
+                point.step.alive.clear();
+            }
+            tuned
+        };
+        let alone = tune(&data, &options.candidates(&data));
+        for count in [2, 3] {
+            let all = on_threads(count, |peers| {
+                let own = Partition::share(&data, peers.count(), peers.rank());
+                tune(&own, &options.candidates(&own).among(peers))
+            });
+            assert!(
+                all.iter().all(|found| found == &alone),
+                "{strategy} on {count} ranks"
+            );
+        }
     }
 }
 

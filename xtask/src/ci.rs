@@ -87,8 +87,32 @@ pub(crate) fn run_all() -> Result<()> {
         "warnings",
     ];
     run(cargo(&fuzz).env("CARGO_TARGET_DIR", target().join("fuzz")))?;
+    ranks()?;
     step("the corpus is what its command makes");
     corpora(&program("debug"), true)
+}
+
+/// Lints and tests the program of ranks, where there is MPI to build it with.
+fn ranks() -> Result<()> {
+    step("ranks");
+    if find("mpicc").is_none() && env::var_os("RANKRLS_MPI").is_none() {
+        println!("NOT TESTED: Open MPI is not installed, and rankrls-mpi was not built");
+        return Ok(());
+    }
+    let manifest = ["--manifest-path", "crates/mpi/Cargo.toml"];
+    let checks: [(&[&str], &[&str]); 3] = [
+        (&["fmt"], &["--check"]),
+        (
+            &["clippy", "--locked", "--all-targets"],
+            &["--", "-D", "warnings"],
+        ),
+        (&["test", "--locked"], &[]),
+    ];
+    for (check, options) in checks {
+        let mut cargo = cargo(&[check, &manifest, options].concat());
+        run(cargo.env("CARGO_TARGET_DIR", target().join("mpi")))?;
+    }
+    Ok(())
 }
 
 fn step(name: &str) {

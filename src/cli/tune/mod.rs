@@ -5,6 +5,7 @@ mod report;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
@@ -14,10 +15,11 @@ use rankrls::checkpoint::{Checkpointer, Record, Tuning, TuningSettings};
 use rankrls::data::read::Loaded;
 use rankrls::greedy::Selection;
 use rankrls::metrics::parse_list;
+use rankrls::peers::Peers;
 use rankrls::plot::{self, Figure, Panel, Path, power};
 use rankrls::tune::{
-    Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Point, Rule, TuneError,
-    TuneOptions, Tuned, judge_by_folds, resume_among, tune_strategies,
+    Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Point, RecordedPath, Rule,
+    TuneError, TuneOptions, Tuned, judge_by_folds, resume_among, tune_strategies,
 };
 use rankrls::{ColumnClasses, Dataset, Lambda, Metric, Model, StrategyKind, TestPath, memory};
 
@@ -28,6 +30,7 @@ use super::console::{
 };
 use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData};
 use super::output::{OutputFile, PlotArgs, format_exact, print_report, test_panels};
+use super::ranks;
 use report::{Report, TableFile};
 
 const STYLE: &str = "{bar:24} {pos}/{len} steps{msg}{left}";
@@ -276,7 +279,8 @@ impl TuneArgs {
         if self.evidence().is_some() {
             return None;
         }
-        let (classes, queries) = (candidates.len(), candidates.queries().len());
+        let classes = candidates.summary().column_classes;
+        let queries = candidates.queries().len();
         options.evidence = Evidence::advised(classes, queries, options.selection.seed);
         (!options.evidence.is_optimistic()).then(|| {
             format!(
@@ -311,9 +315,10 @@ impl TuneArgs {
 }
 
 /// The data, with labels that the measures can be taken of.
-fn read(args: &TuneArgs, console: Console) -> Result<Input> {
-    let others = [args.validation.as_ref(), args.test.as_ref()];
-    let mut input = Input::read(&args.data, &args.teacher, others, console)?;
+fn read(args: &TuneArgs, console: Console, peers: &dyn Peers) -> Result<Input> {
+    let test = args.test.as_ref().filter(|_| peers.rank() == 0);
+    let others = [args.validation.as_ref(), test];
+    let mut input = Input::read(&args.data, &args.teacher, others, console, peers)?;
     if input.shards.is_some() {
         let path = args.data.path.display();
         bail!("{path}: data in parts are not folded; rankrls select takes them, with --lambda");
@@ -336,29 +341,45 @@ fn read(args: &TuneArgs, console: Console) -> Result<Input> {
 }
 
 /// Tunes by options of which some are `given`, writes files and prints the report, also when
-/// interrupted on the way.
-pub(crate) fn run(args: &TuneArgs, given: &ArgMatches, console: Console) -> Result<ExitCode> {
+/// interrupted on the way. The first of `peers` writes.
+pub(crate) fn run(
+    args: &TuneArgs,
+    given: &ArgMatches,
+    console: Console,
+    peers: &Arc<dyn Peers>,
+) -> Result<ExitCode> {
     args.check()?;
-    args.checkpoint.check()?;
+    let leads = peers.rank() == 0;
+    let (mut table_file, mut plot_file) = (None, None);
+    if leads {
+        args.checkpoint.check()?;
+        table_file = args.csv.as_deref().map(TableFile::create).transpose()?;
+        plot_file = args.plot.create()?;
+    }
     // Files are found writable before the work begins.
-    let model_file = args.output.as_deref().map(OutputFile::create).transpose()?;
-    let table_file = args.csv.as_deref().map(TableFile::create).transpose()?;
-    let plot_file = args.plot.create()?;
-    let page_file = args.html.as_deref().map(OutputFile::create).transpose()?;
+    let create = |path: &Option<PathBuf>| {
+        let path = path.as_deref().filter(|_| leads);
+        path.map(OutputFile::create).transpose()
+    };
+    let model_file = create(&args.output)?;
+    let page_file = create(&args.html)?;
     let interrupt = Interrupt::install(console)?;
-    let input = read(args, console)?;
+    let input = read(args, console, &**peers)?;
 
     let begin = Instant::now();
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
     let mut options = args.options(validation)?;
     let candidates = options.candidates(&input.train);
+    let candidates = candidates.among(Arc::clone(peers));
     let reason = args.advise(&mut options, &candidates);
     if let Some(reason) = &reason {
         console.tell(format_args!("folds are the evidence: {reason}\n"));
     }
-    let record: Option<Tuning> = args
-        .checkpoint
-        .record(&input.train, || TuningSettings::from(&options))?;
+    let mut record: Option<Tuning> = None;
+    if leads {
+        let settings = || TuningSettings::from(&options);
+        record = args.checkpoint.record(&input.train, settings)?;
+    }
     let steps = record.as_ref().map_or(0, Record::steps);
     if steps > 0 {
         tracing::info!(steps, "going on");
@@ -367,6 +388,7 @@ pub(crate) fn run(args: &TuneArgs, given: &ArgMatches, console: Console) -> Resu
     let recorded = record
         .as_ref()
         .map_or_else(Vec::new, |record| record.taken.clone());
+    let recorded: Vec<RecordedPath> = ranks::of_first(&**peers, recorded)?;
     let mut watch = Watch {
         console,
         interrupt: &interrupt,
@@ -431,7 +453,9 @@ pub(crate) fn run(args: &TuneArgs, given: &ArgMatches, console: Console) -> Resu
         Ok(())
     };
     let saved: Result<()> = save();
-    print_report(args.json, &report.document(), || report.text())?;
+    if leads {
+        print_report(args.json, &report.document(), || report.text())?;
+    }
     // Results are printed even if they could not be saved.
     saved?;
     Ok(interrupt.code().unwrap_or(ExitCode::SUCCESS))

@@ -1,0 +1,123 @@
+//! Work as the ranks of an MPI job.
+//!
+//! The first thread of a rank talks to MPI and another works, so that the work may be on any thread
+//! and MPI is asked for no more than one.
+
+use std::process::ExitCode;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use mpi::datatype::PartitionMut;
+use mpi::topology::SimpleCommunicator;
+use mpi::traits::{Communicator, CommunicatorCollectives};
+use mpi::{Count, Threading};
+use rankrls::peers::Peers;
+
+/// Words that go round at once: one for their number, and all where they are few.
+const SHORT: usize = 16;
+
+/// Bytes of the stack of the thread that works: as many as the first thread of a process has.
+const STACK: usize = 8 << 20;
+
+/// The ranks of the job, for the thread that works.
+#[derive(Debug)]
+struct Ranks {
+    rank: usize,
+    count: usize,
+    requests: Sender<Vec<u64>>,
+    answers: Mutex<Receiver<Vec<Vec<u64>>>>,
+}
+
+impl Peers for Ranks {
+    fn rank(&self) -> usize {
+        self.rank
+    }
+
+    fn count(&self) -> usize {
+        self.count
+    }
+
+    fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
+        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let answer = self.requests.send(own).ok();
+        let answer = answer.and_then(|()| answers.recv().ok());
+        answer.expect("the thread that talks to MPI outlives this one")
+    }
+}
+
+/// The words of every rank.
+fn gather(world: &SimpleCommunicator, own: &[u64]) -> Vec<Vec<u64>> {
+    let count = size(world.size());
+    let mut short = [0; SHORT];
+    short[0] = own.len() as u64;
+    for (place, word) in short[1..].iter_mut().zip(own) {
+        *place = *word;
+    }
+    let mut all = vec![0; SHORT * count];
+    world.all_gather_into(&short[..], &mut all[..]);
+    let shorts = all.chunks_exact(SHORT);
+    let lengths: Vec<usize> = shorts.clone().map(|words| number(words[0])).collect();
+    if lengths.iter().all(|&length| length < SHORT) {
+        let words = shorts.zip(lengths);
+        return words
+            .map(|(words, length)| words[1..=length].to_vec())
+            .collect();
+    }
+    let lengths_of_mpi: Vec<Count> = lengths.iter().copied().map(of_mpi).collect();
+    let starts = lengths.iter().scan(0, |next, length| {
+        let start = *next;
+        *next += length;
+        Some(of_mpi(start))
+    });
+    let starts: Vec<Count> = starts.collect();
+    let mut all = vec![0; lengths.iter().sum()];
+    let mut parts = PartitionMut::new(&mut all[..], lengths_of_mpi, starts);
+    world.all_gather_varcount_into(own, &mut parts);
+    let mut rest = &all[..];
+    let parts = lengths.into_iter().map(|length| {
+        let part = rest.split_off(..length).unwrap_or_default();
+        part.to_vec()
+    });
+    parts.collect()
+}
+
+/// A number of words as MPI counts them.
+fn of_mpi(words: usize) -> Count {
+    Count::try_from(words).expect("MPI counts in 32 bits: take more ranks")
+}
+
+fn number(word: u64) -> usize {
+    usize::try_from(word).expect("a number of words")
+}
+
+fn size(count: Count) -> usize {
+    usize::try_from(count).expect("a number of ranks")
+}
+
+/// Does `work` as a rank of the job that `mpirun` has started, or as the only one without it.
+pub fn as_rank(work: impl FnOnce(Arc<dyn Peers>) -> ExitCode + Send + 'static) -> ExitCode {
+    let Some((universe, _)) = mpi::initialize_with_threading(Threading::Funneled) else {
+        eprintln!("error: MPI cannot be started");
+        return ExitCode::FAILURE;
+    };
+    let world = universe.world();
+    let (requests, asked) = channel();
+    let (answer, answers) = channel();
+    let ranks = Ranks {
+        rank: size(world.rank()),
+        count: size(world.size()),
+        requests,
+        answers: Mutex::new(answers),
+    };
+    let thread = thread::Builder::new().stack_size(STACK);
+    let Ok(thread) = thread.spawn(move || work(Arc::new(ranks))) else {
+        eprintln!("error: rank {} cannot start a thread", world.rank());
+        world.abort(1);
+    };
+    // Until the other thread is done.
+    for own in asked {
+        let _ = answer.send(gather(&world, &own));
+    }
+    thread.join().unwrap_or_else(|_| world.abort(1))
+}

@@ -1,0 +1,321 @@
+//! The program under `mpirun`: the same bytes on any number of ranks, ranks that are killed, and one
+//! message for all ranks.
+//!
+//! `RANKRLS_KILLS` in the environment sets how many kills a test survives.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use tempfile::TempDir;
+
+/// `mpirun` in `folder` with these arguments.
+fn mpirun(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new("mpirun");
+    command
+        .current_dir(folder)
+        // More ranks than cores, also as root, as in a container.
+        .args(["--oversubscribe", "--allow-run-as-root"])
+        .args(arguments)
+        .env("RAYON_NUM_THREADS", "1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_rankrls-mpi");
+
+/// The program on `count` ranks.
+fn ranks(folder: &Path, count: usize, arguments: &str) -> Command {
+    let count = count.to_string();
+    let mut command = mpirun(folder, &["-n", &count, PROGRAM]);
+    command.args(arguments.split_whitespace());
+    command
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Queries of ten rows with a dozen of `columns` columns each.
+fn data(rows: usize, columns: u32) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let mut random = ChaCha8Rng::seed_from_u64(1);
+    let mut text = String::new();
+    for row in 0..rows {
+        write!(text, "{} qid:{}", random.random_range(0..5), row / 10).unwrap();
+        let mut indices: Vec<u32> = (0..12).map(|_| random.random_range(1..=columns)).collect();
+        indices.sort_unstable();
+        indices.dedup();
+        for index in indices {
+            write!(text, " {index}:{}", random.random_range(1..4)).unwrap();
+        }
+        text.push('\n');
+    }
+    fs::write(folder.path().join("data.svm"), text).unwrap();
+    folder
+}
+
+/// What a run writes to `file`.
+fn written(folder: &Path, count: usize, arguments: &str, file: &str) -> Vec<u8> {
+    let output = ranks(folder, count, arguments).output().unwrap();
+    assert!(
+        output.status.success(),
+        "{arguments} on {count} ranks: {}",
+        stderr(&output)
+    );
+    let path = folder.join(file);
+    let bytes = fs::read(&path).unwrap();
+    fs::remove_file(path).unwrap();
+    bytes
+}
+
+#[test]
+fn models_are_the_same_on_any_number_of_ranks() {
+    let folder = data(300, 400);
+    let strategies = "bounded dense lowmem sampled backfit distil univariate residual random";
+    for (number, strategy) in strategies.split_whitespace().enumerate() {
+        let arguments =
+            format!("select data.svm -k 12 --lambda 1 --strategy {strategy} -o model.json");
+        let alone = written(folder.path(), 1, &arguments, "model.json");
+        let counts: &[usize] = if number == 0 { &[2, 3, 4, 7] } else { &[3] };
+        for &count in counts {
+            let found = written(folder.path(), count, &arguments, "model.json");
+            assert!(found == alone, "{strategy} on {count} ranks");
+        }
+    }
+}
+
+#[test]
+fn shards_are_shared_by_any_number_of_ranks_up_to_theirs() {
+    let folder = data(300, 400);
+    let path = folder.path();
+    let shard = ranks(path, 1, "shard data.svm --parts 4 -o parts")
+        .output()
+        .unwrap();
+    assert!(shard.status.success(), "{}", stderr(&shard));
+    let select = "-k 12 --lambda 1 --strategy distil -o model.json";
+    let alone = written(path, 1, &format!("select data.svm {select}"), "model.json");
+    for count in [2, 3, 4] {
+        let found = written(path, count, &format!("select parts {select}"), "model.json");
+        assert!(found == alone, "{count} ranks");
+    }
+    let refused = |count: usize, told: &str| {
+        let output = ranks(path, count, &format!("select parts {select}"))
+            .output()
+            .unwrap();
+        let errors = errors(&output);
+        assert_eq!(errors.len(), 1, "{}", stderr(&output));
+        assert!(errors[0].starts_with(told), "{}", errors[0]);
+    };
+    refused(
+        5,
+        "error: parts: expected a part for each of 5 ranks, found 4",
+    );
+    let part = path.join("parts/part-2.columns");
+    let mut bytes = fs::read(&part).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    fs::write(&part, &bytes).unwrap();
+    refused(4, "rank 1: error: parts/part-2.columns: expected");
+    fs::write(&part, &bytes[..middle]).unwrap();
+    refused(4, "error: parts/part-2.columns: expected");
+    fs::remove_file(&part).unwrap();
+    refused(4, "error: parts/part-2.columns: ");
+}
+
+#[test]
+fn ranks_train_and_tune_alike() {
+    let folder = data(200, 300);
+    for arguments in [
+        "train data.svm --lambda 1,16 --solver cg --holdout folds:3 -o model.json",
+        "tune data.svm -k 6 --lambdas 1,16 --folds 3 -o model.json",
+        "tune data.svm -k 6 --lambdas 1,16 --evidence lqo --strategy sampled -o model.json",
+        "select data.svm -k 6 -o model.json",
+    ] {
+        let alone = written(folder.path(), 1, arguments, "model.json");
+        let found = written(folder.path(), 3, arguments, "model.json");
+        assert!(found == alone, "{arguments}");
+    }
+}
+
+#[test]
+fn reports_are_printed_once() {
+    let folder = data(100, 60);
+    let arguments = "select data.svm -k 3 --lambda 1 --json";
+    let output = ranks(folder.path(), 3, arguments).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(text.matches("rankrls.selection/1").count(), 1, "{text}");
+    let output = ranks(
+        folder.path(),
+        2,
+        "select data.svm -k 3 --lambda 1 --dry-run",
+    )
+    .output();
+    let text = String::from_utf8(output.unwrap().stdout).unwrap();
+    assert_eq!(text.matches("bounded").count(), 1, "{text}");
+}
+
+/// The messages of the ranks, those of `mpirun` aside.
+fn errors(output: &Output) -> Vec<String> {
+    assert!(!output.status.success());
+    let text = stderr(output);
+    let lines = text.lines().filter(|line| line.contains("error:"));
+    lines.map(str::to_owned).collect()
+}
+
+#[test]
+fn mistakes_of_all_ranks_are_told_once() {
+    let folder = data(20, 20);
+    for (arguments, told) in [
+        ("select none.svm -k 3 --lambda 1", "error: none.svm"),
+        ("select data.svm -k 0 --lambda 1", "error: invalid value"),
+        (
+            "select data.svm -k 3 --blend 0.5 --lambda 1",
+            "error: --blend",
+        ),
+        (
+            "predict model.json data.svm",
+            "error: ranks share the work of",
+        ),
+        (
+            "select data.svm -k 3 --lambda 1 --max-memory 1KiB",
+            "error: ",
+        ),
+        (
+            "select data.svm -k 3 --lambda 1 -o none/model.json",
+            "rank 0: error: cannot write",
+        ),
+        (
+            "select data.svm -k 3 --lambda 1 --checkpoint data.svm --resume",
+            "rank 0: error: data.svm",
+        ),
+    ] {
+        let output = ranks(folder.path(), 3, arguments).output().unwrap();
+        let errors = errors(&output);
+        assert_eq!(errors.len(), 1, "{arguments}: {}", stderr(&output));
+        assert!(errors[0].starts_with(told), "{arguments}: {}", errors[0]);
+    }
+}
+
+#[test]
+fn a_rank_that_differs_is_named() {
+    let folder = data(20, 20);
+    let other = folder.path().join("other");
+    fs::create_dir(&other).unwrap();
+    let changed = fs::read_to_string(folder.path().join("data.svm")).unwrap();
+    fs::write(other.join("data.svm"), changed.replacen(":1", ":2", 1)).unwrap();
+    let select = |k| format!("select data.svm -k {k} --lambda 1");
+    let other = other.to_str().unwrap();
+    for (second, folder_of_second, told) in [
+        (
+            select(4),
+            ".",
+            "rank 1: error: this rank has another version or other options than rank 0",
+        ),
+        (
+            select(3),
+            other,
+            "rank 1: error: this rank has a part of other data than rank 0",
+        ),
+        (select(3), "/", "rank 1: error: data.svm"),
+    ] {
+        let first = select(3);
+        let mut command = mpirun(folder.path(), &["-n", "1", PROGRAM]);
+        command.args(first.split(' '));
+        command.args([":", "-n", "1", "--wdir", folder_of_second, PROGRAM]);
+        let output = command.args(second.split(' ')).output().unwrap();
+        let errors = errors(&output);
+        assert_eq!(errors.len(), 1, "{}", stderr(&output));
+        assert!(errors[0].starts_with(told), "{}", errors[0]);
+    }
+}
+
+/// The processes of a running job, by their ranks.
+fn processes(parent: u32, count: usize) -> Vec<Option<u32>> {
+    let mut found = vec![None; count];
+    let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
+    let children = children.unwrap_or_default();
+    for child in children
+        .split_whitespace()
+        .filter_map(|pid| pid.parse().ok())
+    {
+        let environment = fs::read(format!("/proc/{child}/environ")).unwrap_or_default();
+        let mut variables = environment.split(|&byte| byte == 0);
+        let rank = variables.find_map(|variable| variable.strip_prefix(b"OMPI_COMM_WORLD_RANK="));
+        let rank = rank.and_then(|rank| std::str::from_utf8(rank).ok()?.parse::<usize>().ok());
+        if let Some(place) = rank.and_then(|rank| found.get_mut(rank)) {
+            *place = Some(child);
+        }
+    }
+    found
+}
+
+/// A rank dies at any moment: the job ends soon and names it, what it leaves is whole, and another
+/// number of ranks goes on to the same bytes.
+#[test]
+fn killed_ranks_are_named_and_others_go_on() {
+    let kills = std::env::var("RANKRLS_KILLS").map_or(50, |text| text.parse().unwrap());
+    let folder = data(1500, 6000);
+    let arguments = "select data.svm -k 60 --lambda 1 --strategy bounded -o model.json \
+                     --checkpoint run.checkpoint --checkpoint-every 0 --resume";
+    let path = folder.path();
+    let begin = Instant::now();
+    let expected = written(path, 2, arguments, "model.json");
+    let whole = begin.elapsed();
+    fs::remove_file(path.join("run.checkpoint")).unwrap();
+    let mut random = ChaCha8Rng::seed_from_u64(7);
+    let (mut killed, mut finished, mut longest) = (0, 0, Duration::ZERO);
+    while killed < kills || finished == 0 {
+        let count = random.random_range(2..=4);
+        let child = ranks(path, count, arguments).spawn().unwrap();
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let mut victims = processes(child.id(), count);
+        while victims.iter().any(Option::is_none) && Instant::now() < deadline {
+            sleep(Duration::from_millis(5));
+            victims = processes(child.id(), count);
+        }
+        sleep(whole.mul_f64(random.random_range(0.0..0.9)));
+        let rank = random.random_range(0..count);
+        let victim = victims[rank].expect("the rank has started");
+        let alive = fs::metadata(format!("/proc/{victim}")).is_ok();
+        let died = Instant::now();
+        let kill = Command::new("kill")
+            .args(["-9", &victim.to_string()])
+            .output();
+        assert!(kill.is_ok());
+        let output = child.wait_with_output().unwrap();
+        let took = died.elapsed();
+        if output.status.success() {
+            finished += 1;
+            assert!(
+                fs::read(path.join("model.json")).unwrap() == expected,
+                "another result"
+            );
+            fs::remove_file(path.join("model.json")).unwrap();
+            fs::remove_file(path.join("run.checkpoint")).unwrap();
+            continue;
+        }
+        assert!(alive, "{}", stderr(&output));
+        killed += 1;
+        longest = longest.max(took);
+        assert!(took < Duration::from_secs(5), "ended after {took:?}");
+        let named = format!("process rank {rank} ");
+        assert!(
+            stderr(&output).contains(&named),
+            "rank {rank}: {}",
+            stderr(&output)
+        );
+        // Rank 0 may have written it before it was killed.
+        if let Ok(model) = fs::read(path.join("model.json")) {
+            assert!(model == expected, "half a file, or another result");
+        }
+    }
+    println!("{killed} kills, {finished} runs ended, at most {longest:?} until the job had ended");
+}

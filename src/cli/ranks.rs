@@ -1,0 +1,251 @@
+//! Commands on several ranks: one of them fails, and all end with one message.
+//!
+//! Whatever a rank sends has a word at its end that says whether the rank is at work or has ended. A
+//! rank that ends sends its error, if it has one; ranks that are at work then learn of it when they
+//! next gather, and end as well. The first rank tells what all have to say.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Result, bail};
+use rankrls::data::DataHash;
+use rankrls::peers::Peers;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// The last word of a rank at work.
+const WORKS: u64 = 0;
+
+/// The last word of a rank that has ended; before it, its exit code and its error.
+const ENDED: u64 = 1;
+
+/// An error for people, and the exit code.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) code: u8,
+    /// Without a line end.
+    pub(super) text: String,
+}
+
+/// What the ranks sent when one had ended.
+struct End(Vec<Vec<u64>>);
+
+/// Ranks that learn when one has ended.
+#[derive(Debug)]
+struct Told(Arc<dyn Peers>);
+
+impl Peers for Told {
+    fn rank(&self) -> usize {
+        self.0.rank()
+    }
+
+    fn count(&self) -> usize {
+        self.0.count()
+    }
+
+    fn gather(&self, mut own: Vec<u64>) -> Vec<Vec<u64>> {
+        own.push(WORKS);
+        let mut all = self.0.gather(own);
+        if all.iter().any(|words| words.last() != Some(&WORKS)) {
+            // Not a panic: nothing is printed.
+            resume_unwind(Box::new(End(all)));
+        }
+        for words in &mut all {
+            words.pop();
+        }
+        all
+    }
+}
+
+/// Does `work` on this rank, and ends when all ranks have ended.
+pub(super) fn run(
+    peers: &Arc<dyn Peers>,
+    work: impl FnOnce(Arc<dyn Peers>) -> Result<ExitCode, Failure>,
+) -> Result<ExitCode, Failure> {
+    let told = Arc::new(Told(Arc::clone(peers)));
+    let found = catch_unwind(AssertUnwindSafe(|| work(told)));
+    let (result, all) = match found {
+        Ok(result) => (result, None),
+        Err(cause) => match cause.downcast::<End>() {
+            Ok(end) => (Ok(ExitCode::FAILURE), Some(end.0)),
+            Err(panic) => (Err(panicked(&*panic)), None),
+        },
+    };
+    let all = all.unwrap_or_else(|| {
+        let mut words = Vec::new();
+        if let Err(failure) = &result {
+            words.push(u64::from(failure.code));
+            words.extend(failure.text.bytes().map(u64::from));
+        }
+        words.push(ENDED);
+        peers.gather(words)
+    });
+    match failures(&all) {
+        None => result,
+        Some(failure) => Err(failure),
+    }
+}
+
+fn panicked(cause: &(dyn Any + Send)) -> Failure {
+    let text = cause.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| cause.downcast_ref::<&str>().copied());
+    Failure {
+        code: 1,
+        text: format!("error: {}", text.unwrap_or("a panic")),
+    }
+}
+
+/// The errors of ranks that have ended, each once, with the ranks that had it unless all had.
+fn failures(all: &[Vec<u64>]) -> Option<Failure> {
+    let mut found: Vec<(Failure, Vec<usize>)> = Vec::new();
+    for (rank, words) in all.iter().enumerate() {
+        let [code, text @ .., ENDED] = &words[..] else {
+            continue;
+        };
+        let bytes = text.iter().filter_map(|&word| u8::try_from(word).ok());
+        let failure = Failure {
+            code: u8::try_from(*code).unwrap_or(1),
+            text: String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).into_owned(),
+        };
+        match found
+            .iter_mut()
+            .find(|(other, _)| other.text == failure.text)
+        {
+            Some((_, ranks)) => ranks.push(rank),
+            None => found.push((failure, vec![rank])),
+        }
+    }
+    let code = found.iter().map(|(failure, _)| failure.code).max()?;
+    let lines = found.into_iter().map(|(failure, ranks)| match &ranks[..] {
+        ranks if ranks.len() == all.len() => failure.text,
+        [rank] => format!("rank {rank}: {}", failure.text),
+        ranks => {
+            let ranks: Vec<String> = ranks.iter().map(usize::to_string).collect();
+            format!("ranks {}: {}", ranks.join(", "), failure.text)
+        }
+    });
+    Some(Failure {
+        code,
+        text: lines.collect::<Vec<_>>().join("\n"),
+    })
+}
+
+/// Refuses a rank with other options, or of another version, than the first.
+pub(super) fn check_options(peers: &dyn Peers) -> Result<()> {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
+    for argument in std::env::args_os().skip(1) {
+        hasher.update(&[0]);
+        hasher.update(argument.as_encoded_bytes());
+    }
+    check_alike(
+        peers,
+        &hasher.finalize().to_string(),
+        "another version or other options",
+    )
+}
+
+/// Refuses a rank with a share of other data than the first.
+pub(super) fn check_data(peers: &dyn Peers, data: DataHash) -> Result<()> {
+    check_alike(peers, &data.to_string(), "a part of other data")
+}
+
+fn check_alike(peers: &dyn Peers, own: &str, difference: &str) -> Result<()> {
+    let all = peers.gather(own.bytes().map(u64::from).collect());
+    if all[peers.rank()] != all[0] {
+        bail!("this rank has {difference} than rank 0");
+    }
+    Ok(())
+}
+
+/// What the first rank has, for all.
+pub(super) fn of_first<T: Serialize + DeserializeOwned>(peers: &dyn Peers, own: T) -> Result<T> {
+    if peers.count() == 1 {
+        return Ok(own);
+    }
+    let mut bytes = Vec::new();
+    if peers.rank() == 0 {
+        bytes = serde_json::to_vec(&own)?;
+    }
+    let all = peers.gather(bytes.into_iter().map(u64::from).collect());
+    let bytes = all[0].iter().filter_map(|&word| u8::try_from(word).ok());
+    Ok(serde_json::from_slice(&bytes.collect::<Vec<u8>>())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rankrls::peers::on_threads;
+
+    fn outcomes(work: impl Fn(&dyn Peers) -> Result<ExitCode, Failure> + Sync) -> Vec<String> {
+        let all = on_threads(3, |peers| {
+            run(&peers, |told| {
+                let result = work(&*told)?;
+                told.gather(Vec::new());
+                Ok(result)
+            })
+        });
+        let text = |result: Result<ExitCode, Failure>| {
+            result.map_or_else(|end| end.text, |_| String::new())
+        };
+        all.into_iter().map(text).collect()
+    }
+
+    fn refuse(text: &str) -> Result<ExitCode, Failure> {
+        Err(Failure {
+            code: 1,
+            text: text.to_owned(),
+        })
+    }
+
+    #[test]
+    fn one_rank_that_ends_ends_all_with_one_message() {
+        let done = |_: &dyn Peers| Ok(ExitCode::SUCCESS);
+        assert_eq!(outcomes(done), [""; 3]);
+        let found = outcomes(|peers| match peers.rank() {
+            1 => refuse("error: no file"),
+            _ => Ok(ExitCode::SUCCESS),
+        });
+        assert_eq!(found, ["rank 1: error: no file"; 3]);
+        assert_eq!(
+            outcomes(|_| refuse("error: no file")),
+            ["error: no file"; 3]
+        );
+        let found = outcomes(|peers| match peers.rank() {
+            1 => Ok(ExitCode::SUCCESS),
+            rank => {
+                peers.gather(Vec::new());
+                refuse(if rank == 0 { "error: a" } else { "error: b" })
+            }
+        });
+        assert_eq!(found, ["rank 0: error: a\nrank 2: error: b"; 3]);
+    }
+
+    #[test]
+    fn a_panic_ends_all() {
+        let found = outcomes(|peers| {
+            assert!(peers.rank() != 2, "on its own");
+            peers.gather(Vec::new());
+            Ok(ExitCode::SUCCESS)
+        });
+        assert_eq!(found, ["rank 2: error: on its own"; 3]);
+    }
+
+    #[test]
+    fn all_have_what_the_first_has() {
+        let all = on_threads(3, |peers| {
+            let own = peers.rank().to_string();
+            (
+                of_first(&*peers, &own),
+                check_alike(&*peers, &own, "another number").is_err(),
+            )
+        });
+        assert_eq!(
+            all.iter().map(|found| found.1).collect::<Vec<_>>(),
+            [false, true, true]
+        );
+        assert!(all.iter().all(|found| found.0 == "0"));
+    }
+}
