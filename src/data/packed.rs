@@ -85,10 +85,10 @@ pub(super) fn bytes(values: &[f64]) -> u64 {
 
 fn push_number(bytes: &mut Vec<u8>, mut number: u32) {
     while number >= 1 << 7 {
-        bytes.push((number & 127) as u8 | 128);
+        bytes.push(number.to_le_bytes()[0] | 128);
         number >>= 7;
     }
-    bytes.push(number as u8);
+    bytes.push(number.to_le_bytes()[0]);
 }
 
 fn push_value(bytes: &mut Vec<u8>, value: f64) {
