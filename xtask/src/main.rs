@@ -40,7 +40,10 @@ usage: cargo xtask TASK
   interop [PROGRAM]        hold files against scikit-learn, SciPy and LightGBM
   python [PROGRAM]         build the wheel of python/, test it, and run its examples
   scaling FILE K LAMBDA STRATEGY...
-                           measure one data file as docs/strategies.md does";
+                           measure one data file as docs/strategies.md does
+  against PROGRAM FILE LAMBDA K...
+                           time `bounded` of another program beside this one, in turns, and
+                           compare their steps to the bit";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -89,6 +92,9 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["python", program] => python::check(program.as_ref()),
         ["scaling", file, k, lambda, strategies @ ..] if !strategies.is_empty() => {
             commands::in_release(&[&["measure-file", *file, *k, *lambda], strategies].concat())
+        }
+        ["against", program, file, lambda, ks @ ..] => {
+            scaling::against(program.as_ref(), file, lambda, ks)
         }
         // Started by the tasks above, in the release profile.
         ["measure-when"] => when::measure(),
