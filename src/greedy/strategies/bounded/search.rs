@@ -209,6 +209,15 @@ pub(super) struct PruningSearch<'a> {
     pub(super) kept: Option<Kept<'a>>,
 }
 
+/// A contender after level 1.
+struct Climber {
+    contender: BoundedCandidate,
+    projected: Projected,
+    /// As in [`Scratch`].
+    parts: Vec<QueryPart>,
+    exact: Vec<(f64, f64)>,
+}
+
 /// Contenders of one task after levels 1 and 2.
 struct Climbed {
     after_projection: usize,
@@ -351,7 +360,7 @@ impl<'a> PruningSearch<'a> {
 
     fn climb_chunk(&self, chunk: &[BoundedCandidate], scratch: &mut Scratch) -> Climbed {
         heed();
-        let mut kept: Vec<(BoundedCandidate, Projected)> = Vec::new();
+        let mut kept: Vec<Climber> = Vec::new();
         scratch.kept_z.clear();
         let mut cache = Vec::new();
         for contender in chunk {
@@ -372,17 +381,34 @@ impl<'a> PruningSearch<'a> {
                     bound,
                     ..*contender
                 };
-                kept.push((contender, projected));
+                kept.push(Climber {
+                    contender,
+                    projected,
+                    parts: std::mem::take(&mut scratch.parts),
+                    exact: std::mem::take(&mut scratch.exact),
+                });
                 scratch.kept_z.extend_from_slice(&scratch.z);
             }
         }
+        let after_projection = kept.len();
         let mut left = Vec::new();
-        for (number, block) in kept.chunks(LANES).enumerate() {
+        for (number, block) in kept.chunks_mut(LANES).enumerate() {
             scratch.load_kept(number * LANES, block.len());
             let values = self.step.form.values(&scratch.z_lanes);
-            for (value, (contender, projected)) in values.into_iter().zip(block) {
+            for (lane, (value, climber)) in values.into_iter().zip(block).enumerate() {
+                let Climber {
+                    contender,
+                    projected,
+                    ..
+                } = climber;
                 let others = projected.bound_by_form(self.step, value) - projected.touched;
-                let touched = self.touched_closely(contender, others, scratch);
+                let first = (number * LANES + lane) * self.step.steps;
+                let z = &scratch.kept_z[first..first + self.step.steps];
+                scratch.z.copy_from_slice(z);
+                scratch.parts = std::mem::take(&mut climber.parts);
+                scratch.exact = std::mem::take(&mut climber.exact);
+                let touched =
+                    self.touched_closely(contender.candidate, projected, Some(others), scratch);
                 let bound = contender.bound.min(others + touched);
                 if self.passes(bound) {
                     left.push(BoundedCandidate {
@@ -394,53 +420,63 @@ impl<'a> PruningSearch<'a> {
             }
         }
         Climbed {
-            after_projection: kept.len(),
+            after_projection,
             left,
             cache,
         }
     }
 
     /// Bound on what is gained in touched queries, with `d_Q` no less than the square of what
-    /// `T_Q u_Q` has along `v_Q`: O(t nnz). Query by query, until the bound with what `others`
-    /// gain is low enough.
+    /// `T_Q u_Q` has along `v_Q`: O(t nnz). `scratch` is as [`project`](Self::project) left it.
+    /// With what `others` gain: query by query, until the candidate is out, if there is hope of that.
     pub(super) fn touched_closely(
         &self,
-        contender: &BoundedCandidate,
-        others: f64,
+        candidate: u32,
+        projected: &Projected,
+        others: Option<f64>,
         scratch: &mut Scratch,
     ) -> f64 {
-        let Projected {
-            mut touched, whole, ..
-        } = self.project(contender, scratch);
         let (candidates, state) = (self.round.candidates, self.round.state);
-        let candidate = contender.candidate as usize;
-        if candidates.sole_query(candidate).is_some() {
+        let (whole, mut touched) = (&projected.whole, projected.touched);
+        if candidates.sole_query(candidate as usize).is_some() {
             return touched;
         }
-        let segments: Vec<_> = candidates.segments(candidate).collect();
-        let of = |place: usize, scratch: &Scratch, d: f64| {
-            let (part, exact) = (&scratch.parts[place], scratch.exact[place]);
-            bounds::touched_by_projection(&whole, part, self.step, exact, d)
+        let Scratch {
+            z,
+            own_z,
+            own_held,
+            parts,
+            exact,
+            ..
+        } = scratch;
+        own_z.resize(self.step.steps.max(own_z.len()), 0.0);
+        let own_z = &mut own_z[..self.step.steps];
+        let of = |place: usize, d: f64| {
+            bounds::touched_by_projection(whole, &parts[place], self.step, exact[place], d)
         };
-        let mut order: Vec<(f64, usize)> = (0..segments.len())
-            .map(|place| (of(place, scratch, 0.0), place))
-            .collect();
-        order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        scratch
-            .own_z
-            .resize(self.step.steps.max(scratch.own_z.len()), 0.0);
-        for (before, place) in order {
-            if !self.passes(others + touched) {
+        // T_Q u_Q is about as long as v_Q: the queries where that tells most come first.
+        let expected = |place: usize| {
+            let before = of(place, 0.0);
+            (before - of(place, parts[place].squared_norm), before, place)
+        };
+        let mut order: Vec<_> = (0..parts.len()).map(expected).collect();
+        order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.2.cmp(&b.2)));
+        let hope: f64 = order.iter().map(|expected| expected.0).sum();
+        let in_still = |touched: f64| others.is_none_or(|others| self.passes(others + touched));
+        if others.is_some() && in_still(touched - hope) {
+            return touched;
+        }
+        let segments: Vec<_> = candidates.segments(candidate as usize).collect();
+        for (_, before, place) in order {
+            if !in_still(touched) {
                 break;
             }
             let segment = &segments[place];
-            let own_z = &mut scratch.own_z[..self.step.steps];
             state.project(segment.column, own_z);
-            state.project_held(segment.column, &mut scratch.own_held);
-            let held = &scratch.own_held;
+            state.project_held(segment.column, own_held);
             let along =
-                segment.squared_norm - kernels::dot(held, &scratch.z) + kernels::dot(held, own_z);
-            let after = of(place, scratch, along * along / segment.squared_norm);
+                segment.squared_norm - kernels::dot(own_held, z) + kernels::dot(own_held, own_z);
+            let after = of(place, along * along / segment.squared_norm);
             touched += after.min(before) - before;
         }
         touched

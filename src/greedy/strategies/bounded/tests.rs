@@ -171,8 +171,8 @@ fn check(
         let z: Vec<Lanes> = scratch.z.iter().map(|&z| [z; _]).collect();
         let form = step.form.values(&z)[0];
         let others = projected.bound_by_form(step, form) - projected.touched;
-        // Every query, and as many as it takes.
-        let touched = search.touched_closely(contender, f64::INFINITY, &mut scratch);
+        let candidate = contender.candidate;
+        let touched = search.touched_closely(candidate, &projected, None, &mut scratch);
         bounds[4] = others + touched;
         let contender = BoundedCandidate {
             touched,
@@ -361,6 +361,22 @@ fn bounds_hold_on_a_larger_problem() {
         check_problem(problem, 12, &mut record, &format!("density {density}"));
     }
     record.check_order();
+}
+
+#[test]
+fn bounds_hold_with_more_queries_than_are_told_apart() {
+    let mut record = Record::default();
+    for (seed, density) in [(1, 0.3), (2, 0.03)] {
+        let sizes: Vec<usize> = (0..300).map(|query| 1 + query % 4).collect();
+        let drawing = Drawing {
+            columns: 80,
+            density,
+            offset: 0.0,
+            scale: 1.0,
+        };
+        let problem = Problem::draw(seed, &sizes, drawing);
+        check_problem(problem, 40, &mut record, &format!("density {density}"));
+    }
 }
 
 /// Vectors and numbers as a step could have them, and some that none could: what the bounds
