@@ -53,19 +53,15 @@ impl BlockTerms {
         }
     }
 
-    /// Adds a query's part of `e(S) - e(S + v)`, equation (*).
+    /// A query's part of `e(S) - e(S + v)`, equation (*).
     #[inline(always)]
-    pub(super) fn add_gain(&self, query: u32, sums: &QuerySums, gain: &mut Lanes) {
-        for (lane, gain) in gain.iter_mut().enumerate() {
-            let beta = self.beta(lane, sums);
-            let gained = beta * (2.0 * sums.c[lane] - beta * sums.d[lane]);
-            // A feature that no other query has gets weight 0 without this one.
-            *gain += if self.sole[lane] == query {
-                0.0
-            } else {
-                gained
-            };
+    pub(super) fn gained(&self, query: u32, sums: &QuerySums) -> Lanes {
+        let mut gained = self.betas(query, sums);
+        for (lane, gained) in gained.iter_mut().enumerate() {
+            let beta = *gained;
+            *gained = beta * (2.0 * sums.c[lane] - beta * sums.d[lane]);
         }
+        gained
     }
 
     /// `beta_Q`: the coefficient of a candidate in the model trained without `Q`.
@@ -76,15 +72,17 @@ impl BlockTerms {
         (self.rho[lane] - sums.a[lane]) / slack
     }
 
-    /// `beta_Q` for each candidate, 0 for one that no other query has.
+    /// `beta_Q` for each candidate, 0 for one that no other query has: it gets no weight without
+    /// this one.
+    #[inline(always)]
     pub(super) fn betas(&self, query: u32, sums: &QuerySums) -> Lanes {
-        std::array::from_fn(|lane| {
-            if self.sole[lane] == query {
-                0.0
-            } else {
-                self.beta(lane, sums)
+        let mut betas = [0.0; LANES];
+        for (lane, found) in betas.iter_mut().enumerate() {
+            if self.sole[lane] != query {
+                *found = self.beta(lane, sums);
             }
-        })
+        }
+        betas
     }
 }
 

@@ -42,7 +42,10 @@ usage: cargo xtask TASK
   rankers [DATA [OPTION...]]
                            run python/examples/rankers.py; without DATA, make the pages of docs/rankers again
   scaling FILE K LAMBDA STRATEGY...
-                           measure one data file as docs/strategies.md does";
+                           measure one data file as docs/strategies.md does
+  against PROGRAM FILE LAMBDA K...
+                           time `bounded` of another program beside this one, in turns, and
+                           compare their steps to the bit";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -92,6 +95,9 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["rankers", rest @ ..] => python::rankers(rest),
         ["scaling", file, k, lambda, strategies @ ..] if !strategies.is_empty() => {
             commands::in_release(&[&["measure-file", *file, *k, *lambda], strategies].concat())
+        }
+        ["against", program, file, lambda, ks @ ..] => {
+            scaling::against(program.as_ref(), file, lambda, ks)
         }
         // Started by the tasks above, in the release profile.
         ["measure-when"] => when::measure(),

@@ -23,12 +23,15 @@ use rankrls_parses::language::{CorpusOptions, generate};
 use rayon::prelude::*;
 use serde::Deserialize;
 
-use crate::commands::{corpora, printed_in_release, root, run};
-use crate::measure::seconds_of;
+use crate::commands::{self, corpora, printed_in_release, root, run};
+use crate::measure::{Selections, median, seconds_of, selections};
 use crate::page::{fill, grouped, row};
 
 const K: usize = 20;
 const LAMBDA: f64 = 16.0;
+
+/// Runs of each of two programs that are compared.
+const TURNS: usize = 3;
 
 /// Most rows at which `dense`, too, is a matter of seconds.
 const DENSE_ROWS: usize = 4000;
@@ -211,6 +214,49 @@ pub(crate) fn measure_file(file: &Path, k: &str, lambda: &str, strategies: &[&st
     let trials = strategies.iter().map(trial).collect::<Result<Vec<_>>>()?;
     println!("{HEADER}");
     of_file("file", file, &trials)
+}
+
+/// Times `bounded` of another program beside that of this source, in turns on the same data, and
+/// checks that both take the same steps: features and errors to the bit.
+pub(crate) fn against(other: &Path, file: &str, lambda: &str, ks: &[&str]) -> Result<()> {
+    let here = commands::released()?;
+    println!(
+        "| k | the other, s | here, s | the other, MB | here, MB |\n|---:|---:|---:|---:|---:|"
+    );
+    for k in ks {
+        let run = |program: &Path| {
+            let fixed = ["select", file, "--strategy", "bounded", "--json", "--quiet"];
+            let mut command = commands::command(program, &fixed);
+            command.args(["--lambda", lambda, "-k", k]);
+            selections(&mut command, 1)?.map_err(anyhow::Error::msg)
+        };
+        let mut runs = Vec::new();
+        for _ in 0..TURNS {
+            runs.push((run(other)?, run(&here)?));
+        }
+        let path = |run: &Selections| -> Vec<(u64, u64)> {
+            let steps = run.last.steps.iter();
+            steps
+                .map(|step| (step.feature, step.lqo_error.to_bits()))
+                .collect()
+        };
+        let same = runs.iter().all(|(other, here)| path(other) == path(here));
+        ensure!(same, "the programs take other steps at k {k}");
+        let middle = |of: fn(&Selections) -> f64| {
+            let (other, here) = runs.iter().map(|(a, b)| (of(a), of(b))).unzip();
+            (median(other), median(here))
+        };
+        let seconds = middle(|run| run.select_seconds);
+        let bytes = middle(|run| run.peak_bytes);
+        println!(
+            "| {k} | {:.2} | {:.2} | {:.0} | {:.0} |",
+            seconds.0,
+            seconds.1,
+            bytes.0 / 1e6,
+            bytes.1 / 1e6
+        );
+    }
+    Ok(())
 }
 
 fn of_file(study: &str, file: &Path, trials: &[Trial]) -> Result<()> {

@@ -250,7 +250,7 @@ fn update_and_judge(
             (update.tau, leverage, nu),
             &update.holdout[rows],
         );
-        terms.add_gain(query, &sums, &mut gains);
+        kernels::add_scaled(&mut gains, 1.0, &terms.gained(query, &sums));
     }
     gains
 }

@@ -31,6 +31,12 @@ const TILE: usize = 4;
 /// Blocks judged by one task.
 const BLOCKS: usize = 8;
 
+/// Candidates that are judged query by query.
+const FEW: usize = 512;
+
+/// Queries whose sums are kept at once, then.
+const QUERIES: usize = 1024;
+
 pub(super) const FACTS: Facts = Facts {
     name: "lowmem",
     summary: "Nothing kept for a candidate: exact, O(k^2 m n) time, O(m k) memory",
@@ -88,6 +94,12 @@ pub(super) fn judge(round: &Round<'_>, candidates: &[u32]) -> Contest {
 /// Errors of `candidates` by (*), in parallel.
 pub(super) fn errors(round: &Round<'_>, candidates: &[u32]) -> Vec<f64> {
     let error = round.state.error();
+    let by_sums = round.state.folds().is_none() && round.ranking.is_none();
+    if by_sums && candidates.len() <= FEW {
+        let gains = gains_by_query(round, candidates);
+        let gains = gains.as_flattened()[..candidates.len()].iter();
+        return gains.map(|&gain| error_left(error, gain)).collect();
+    }
     candidates
         .par_chunks(LANES)
         .map_init(
@@ -101,11 +113,53 @@ pub(super) fn errors(round: &Round<'_>, candidates: &[u32]) -> Vec<f64> {
         .concat()
 }
 
+/// `e(S) - e(S + v)` by blocks, in parallel over queries: the state's matrices, which seldom fit
+/// into a cache, are read once for all candidates. Sums have the order that they have one block
+/// at a time.
+fn gains_by_query(round: &Round<'_>, candidates: &[u32]) -> Vec<Lanes> {
+    let (classes, state) = (round.candidates, round.state);
+    let scratch = || Scratch::new(state);
+    let blocks: Vec<(&[u32], Block)> = candidates
+        .par_chunks(LANES)
+        .map_init(scratch, |scratch, block| {
+            (block, scratch.project(classes, state, block))
+        })
+        .collect();
+    let mut gains = vec![[0.0; LANES]; blocks.len()];
+    let queries: Vec<u32> = (0u32..).take(state.queries().len()).collect();
+    for queries in queries.chunks(QUERIES) {
+        let gained: Vec<Vec<Lanes>> = queries
+            .par_iter()
+            .map_init(scratch, |scratch, &query| {
+                heed();
+                let start = state.queries().range(query as usize).start;
+                let gained = blocks.iter().map(|(block, projected)| {
+                    let mut rest = columns(classes, block, start);
+                    scratch.gained(classes, state, projected, query, &mut rest)
+                });
+                gained.collect()
+            })
+            .collect();
+        for gained in gained {
+            for (gain, gained) in gains.iter_mut().zip(gained) {
+                kernels::add_scaled(gain, 1.0, &gained);
+            }
+        }
+    }
+    gains
+}
+
+/// Eight candidates.
+#[derive(Debug)]
+struct Block {
+    /// `Z = Phi V`, `t`.
+    z: Vec<Lanes>,
+    terms: BlockTerms,
+}
+
 /// Scratch for one block.
 #[derive(Debug)]
 struct Scratch {
-    /// `Z = Phi V`, `t`.
-    z: Vec<Lanes>,
     /// `Z - Z_Q` for the query at hand, `t`.
     z_without: Vec<Lanes>,
     /// `V_Q`, centred, for the query at hand.
@@ -121,7 +175,6 @@ impl Scratch {
     fn new(state: &State) -> Self {
         let t = state.steps();
         Self {
-            z: vec![[0.0; LANES]; t],
             z_without: vec![[0.0; LANES]; t],
             v: vec![[0.0; LANES]; state.queries().largest()],
             u: Vec::new(),
@@ -156,21 +209,21 @@ impl Scratch {
         block: &[u32],
     ) -> Lanes {
         let (candidates, state) = (round.candidates, round.state);
-        let terms = self.project(candidates, state, block);
-        let mut rest = columns(candidates, block);
+        let projected = self.project(candidates, state, block);
+        let mut rest = columns(candidates, block, 0);
         let mut ranking = BlockRanking::new(ranking, state);
         for (query, number) in (0..state.queries().targets()).zip(0u32..) {
-            let touched = self.load(candidates, state, query, &mut rest);
-            self.transform(&state.query_matrices(query), touched);
-            ranking.judge(number, &terms, &self.u, &self.tu);
+            let touched = self.load(candidates, state, query, &projected.z, &mut rest);
+            self.transform(&state.query_matrices(query), &projected.z, touched);
+            ranking.judge(number, &projected.terms, &self.u, &self.tu);
         }
         ranking.losses()
     }
 
     /// `U_Q` and `T_Q U_Q` of the query at hand.
-    fn transform(&mut self, query: &QueryMatrices<'_>, touched: bool) {
-        let z_without = if touched { &self.z_without } else { &self.z };
-        let steps = self.z.len();
+    fn transform(&mut self, query: &QueryMatrices<'_>, z: &[Lanes], touched: bool) {
+        let z_without = if touched { &self.z_without } else { z };
+        let steps = z.len();
         self.u.clear();
         if touched {
             self.u.extend_from_slice(&self.v[..query.holdout.len()]);
@@ -180,36 +233,49 @@ impl Scratch {
         self.tu.clone_from(&self.u);
         for (example, (u, tu)) in self.u.iter_mut().zip(&mut self.tu).enumerate() {
             let row = example * query.stride..example * query.stride + steps;
-            subtract_product(u, &query.phi[row.clone()], &self.z);
+            subtract_product(u, &query.phi[row.clone()], z);
             subtract_product(tu, &query.held[row], z_without);
         }
     }
 
     /// `e(S) - e(S + v)` for up to eight candidates.
     fn gains(&mut self, candidates: &ColumnClasses, state: &State, block: &[u32]) -> Lanes {
-        let terms = self.project(candidates, state, block);
-        let mut rest = columns(candidates, block);
+        let projected = self.project(candidates, state, block);
+        let mut rest = columns(candidates, block, 0);
         let mut gains = [0.0; LANES];
-        for (query, number) in (0..state.queries().targets()).zip(0u32..) {
-            let touched = self.load(candidates, state, query, &mut rest);
-            let matrices = state.query_matrices(query);
-            let v = touched.then_some(&self.v[..]);
-            let z_without = if touched { &self.z_without } else { &self.z };
-            let sums = judge_query(&matrices, &self.z, z_without, v);
-            terms.add_gain(number, &sums, &mut gains);
+        for query in (0u32..).take(state.queries().targets()) {
+            let gained = self.gained(candidates, state, &projected, query, &mut rest);
+            kernels::add_scaled(&mut gains, 1.0, &gained);
         }
         gains
     }
 
+    /// A query's part of `e(S) - e(S + v)`; `rest`: the entries from the query on.
+    fn gained(
+        &mut self,
+        candidates: &ColumnClasses,
+        state: &State,
+        block: &Block,
+        query: u32,
+        rest: &mut [Column<'_>; LANES],
+    ) -> Lanes {
+        let touched = self.load(candidates, state, query as usize, &block.z, rest);
+        let matrices = state.query_matrices(query as usize);
+        let v = touched.then_some(&self.v[..]);
+        let z_without = if touched { &self.z_without } else { &block.z };
+        let sums = judge_query(&matrices, &block.z, z_without, v);
+        block.terms.gained(query, &sums)
+    }
+
     /// `Z`, and what of (*) does not depend on the query.
-    fn project(&mut self, candidates: &ColumnClasses, state: &State, block: &[u32]) -> BlockTerms {
+    fn project(&mut self, candidates: &ColumnClasses, state: &State, block: &[u32]) -> Block {
         let mut terms = BlockTerms::new(state.lambda().value());
-        self.z.fill([0.0; LANES]);
+        let mut z = vec![[0.0; LANES]; state.steps()];
         for (lane, &candidate) in block.iter().enumerate() {
             let candidate = candidate as usize;
             let column = candidates.column(candidate);
             state.project(column, &mut self.single);
-            for (z, &single) in self.z.iter_mut().zip(&self.single) {
+            for (z, &single) in z.iter_mut().zip(&self.single) {
                 z[lane] = single;
             }
             let explained = kernels::dot(&self.single, &self.single);
@@ -217,7 +283,7 @@ impl Scratch {
             terms.rho[lane] = kernels::sparse_dot(column.rows, column.values, state.residual());
             terms.sole[lane] = candidates.sole_query(candidate).unwrap_or(u32::MAX);
         }
-        terms
+        Block { z, terms }
     }
 
     /// Moves the columns' entries in `query` into `v`, takes their part out of `Z`, and says
@@ -227,13 +293,14 @@ impl Scratch {
         candidates: &ColumnClasses,
         state: &State,
         query: usize,
+        z: &[Lanes],
         rest: &mut [Column<'_>; LANES],
     ) -> bool {
         let range = state.queries().range(query);
         let mut touched = false;
         take_segments(candidates, rest, range.end, |lane, segment| {
             if !touched {
-                self.z_without.copy_from_slice(&self.z);
+                self.z_without.copy_from_slice(z);
                 self.v[..range.len()].fill([0.0; LANES]);
                 touched = true;
             }
@@ -257,14 +324,16 @@ impl Scratch {
     }
 }
 
-/// The columns of up to eight candidates, empty where there are fewer.
-fn columns<'a>(candidates: &'a ColumnClasses, block: &[u32]) -> [Column<'a>; LANES] {
+/// The columns of up to eight candidates from row `start` on, empty where there are fewer.
+fn columns<'a>(candidates: &'a ColumnClasses, block: &[u32], start: usize) -> [Column<'a>; LANES] {
     let mut columns = [Column {
         rows: &[],
         values: &[],
     }; LANES];
     for (column, &candidate) in columns.iter_mut().zip(block) {
         *column = candidates.column(candidate as usize);
+        let before = column.rows.partition_point(|&row| (row as usize) < start);
+        column.take_entries(before);
     }
     columns
 }
@@ -288,7 +357,7 @@ fn fold_gains(
     see: impl FnMut(usize, &Lanes, &[Lanes]),
 ) -> Lanes {
     let (candidates, state) = (round.candidates, round.state);
-    let mut rest = columns(candidates, block);
+    let mut rest = columns(candidates, block, 0);
     let mut sums: Vec<SumsWithout> = Vec::new();
     sums.resize_with(block.len(), SumsWithout::default);
     for (sums, &column) in sums.iter_mut().zip(&rest) {

@@ -12,18 +12,18 @@
 //! gain = sum_Q 2 beta_Q c_Q - beta_Q^2 d_Q,       beta_Q = n_Q / S_Q
 //! ```
 //!
-//! In a query that the candidate does not touch `z_- = z` and, with
-//! `beta_0 = rho / s`,
+//! In a query that the candidate does not touch `z_- = z`. With `beta_0 = rho / s`,
+//! `x_Q = z . g_Q`, `w_Q = z . f_Q` and `b_Q = s - S_Q`
 //!
 //! ```text
-//! 2 beta_Q c_Q = - 2 beta_0 z . g_Q - 2 (z . g_Q) (beta_0 b_Q + z . f_Q) / S_Q
+//! 2 beta_Q c_Q = - 2 beta_0 x_Q - (2 / s) x_Q w_Q - (2 / s) (rho + w_Q) x_Q b_Q / S_Q
 //! ```
 //!
-//! whose first term is summed over all queries as `- 2 beta_0 z . G`, one
-//! number a candidate that a pass over its entries gives; touched queries take
-//! their share of it back.
+//! The first two terms are summed over all queries: as `- 2 beta_0 z . G`, one number a
+//! candidate that a pass over its entries gives, and as a quadratic form in `z`. Touched
+//! queries take their share of both back.
 
-use super::step::{ExampleTerms, Forms, OWN_F, OWN_G, P, QueryTerms, R, StepTerms};
+use super::step::{ExampleTerms, OWN_F, OWN_G, P, QueryTerms, R, StepTerms};
 use crate::data::Column;
 use crate::kernels::{LANES, Lanes};
 
@@ -95,7 +95,7 @@ impl Whole {
 }
 
 /// Level 0, all touched queries: `z . f_Q` and `z . g_Q` are known by their norms only. Contains
-/// the `2 beta_0 z . g_Q` that each takes back from `- 2 beta_0 z . G`.
+/// the `2 beta_0 x_Q + (2 / s) x_Q w_Q` that each takes back from the sums over all queries.
 #[inline(always)]
 pub(super) fn touched_by_norms(
     whole: &Whole,
@@ -109,7 +109,7 @@ pub(super) fn touched_by_norms(
         for (lane, part) in block.iter().enumerate() {
             ranges.load(lane, whole, part, &step.queries[part.query], lengths.0);
         }
-        let bounds = ranges.bounds(whole.squared_norm, lengths.1, step.lambda);
+        let bounds = ranges.bounds(whole, lengths.1, step.lambda);
         // What a lane without a query gets is not added.
         for lane in 0..block.len() {
             sums[lane] += bounds[lane];
@@ -148,26 +148,37 @@ impl Ranges {
 
     /// No branch: this runs a million times a step, eight at a time.
     #[inline(always)]
-    fn bounds(&self, squared_norm: f64, beta_0: f64, lambda: f64) -> Lanes {
+    fn bounds(&self, whole: &Whole, beta_0: f64, lambda: f64) -> Lanes {
+        let by_pivot = 1.0 / whole.pivot(lambda);
         let mut bounds = [0.0; LANES];
         for (lane, bound) in bounds.iter_mut().enumerate() {
             let (n, n_off) = (self.n[lane], self.n_off[lane]);
             let (c, c_off) = (self.c[lane], self.c_off[lane]);
-            let outside = larger(squared_norm - self.squared_norm[lane], 0.0);
+            let outside = larger(whole.squared_norm - self.squared_norm[lane], 0.0);
             let (least, most) = pivot_without(outside, self.z_without[lane], self.h[lane], lambda);
             let d = longer_than(
                 self.squared_norm[lane],
                 self.z_without[lane],
                 self.held[lane],
             );
-            let (low, high) = weights((n - n_off, n + n_off), least, most);
-            // 2 beta c_Q + 2 beta_0 z . g_Q = 2 beta c + 2 (beta_0 - beta) z . g_Q: a concave
-            // piece on either side of beta_0. Beyond its side a piece is below the other, so
-            // neither needs a test.
-            let last = smaller(high, larger(beta_0, low));
-            let above = parabola(c + c_off, d, larger(low, beta_0), high) - 2.0 * beta_0 * c_off;
-            let below = parabola(c - c_off, d, low, last) + 2.0 * beta_0 * c_off;
-            *bound = larger(above, below);
+            let range = weights((n - n_off, n + n_off), least, most);
+            // With w = beta S - n, x is multiplied with
+            // -2 (beta (1 - S / s) + n / s - beta_0): largest at the ends of x and of S.
+            let by_d = 1.0 / d;
+            let fixed = 2.0 * c_off * (n * by_pivot - beta_0);
+            let (some, all) = (
+                c_off * (1.0 - most * by_pivot),
+                c_off * (1.0 - least * by_pivot),
+            );
+            let above = larger(
+                parabola(c + some, d, by_d, range),
+                parabola(c + all, d, by_d, range),
+            );
+            let below = larger(
+                parabola(c - some, d, by_d, range),
+                parabola(c - all, d, by_d, range),
+            );
+            *bound = larger(above + fixed, below - fixed);
         }
         bounds
     }
@@ -197,12 +208,11 @@ fn weights((n_least, n_most): (f64, f64), least: f64, most: f64) -> (f64, f64) {
     (low, high)
 }
 
-/// The largest `2 beta c - beta^2 d` for `beta` from `low` to `high`; its value at `high` if
-/// that is the lower one.
+/// The largest `2 beta c - beta^2 d` for `beta` from `low` to `high`; `by_d`: `1 / d`.
 #[inline(always)]
-fn parabola(c: f64, d: f64, low: f64, high: f64) -> f64 {
+fn parabola(c: f64, d: f64, by_d: f64, (low, high): (f64, f64)) -> f64 {
     // It rises up to beta = c / d; 0 / 0 gives `low`, where all values are equal.
-    let beta = smaller(larger(c / d, low), high);
+    let beta = smaller(larger(c * by_d, low), high);
     beta * (2.0 * c - beta * d)
 }
 
@@ -218,54 +228,68 @@ fn smaller(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
 }
 
-/// What untouched queries add to `- 2 beta_0 z . g_Q`, in all. In each,
-/// `- (z . g_Q)(z . f_Q) <= (z . (g_Q - f_Q))^2 / 4`.
+/// The second order in `z` of untouched queries: no less than `- (2 / s) sum x_Q w_Q` over them,
+/// where touched queries have `taken_back` as their sum of `x_Q w_Q`, or less.
 #[inline(always)]
-pub(super) fn remainder(whole: &Whole, step: &StepTerms, beta_0: f64) -> f64 {
-    let z_squared = whole.z_squared;
-    let slack = (whole.pivot(step.lambda) - z_squared * step.h_max).max(step.lambda);
-    let third = 2.0 * beta_0.abs() * z_squared.sqrt() * step.hg;
-    z_squared * (0.5 * step.gaps + third) / slack
+pub(super) fn second_order(whole: &Whole, step: &StepTerms, taken_back: f64) -> f64 {
+    let of_all = step.form.least * whole.z_squared + taken_back;
+    2.0 * of_all.min(step.gaps * whole.z_squared) / whole.pivot(step.lambda)
 }
 
-/// [`remainder`] from the norms of [`Forms`] instead of sums of norms: O(1).
+/// What untouched queries have beside the sums over all queries: third order in `z`.
+/// `b_Q <= (1 + h_Q) |Phi_Q' z|^2` and `<= h_Q |z|^2`, and the squares sum to `|z|^2` at most:
+/// see [`spread`].
 #[inline(always)]
-pub(super) fn remainder_by_spectrum(
-    whole: &Whole,
-    step: &StepTerms,
-    forms: &Forms,
-    beta_0: f64,
-) -> f64 {
+pub(super) fn third_order(whole: &Whole, step: &StepTerms) -> f64 {
     let z_squared = whole.z_squared;
     let pivot = whole.pivot(step.lambda);
     let slack = (pivot - z_squared * step.h_max).max(step.lambda);
-    let third = 2.0 * beta_0.abs() * z_squared.sqrt() * step.h_norm * forms.c_norm.sqrt();
-    z_squared * (0.5 * forms.d_norm + third) / slack
+    let by_residual = whole.rho.abs() * z_squared.sqrt() * step.third_g;
+    let by_gap = 0.25 * z_squared * step.third_gap;
+    2.0 * z_squared * (by_residual + by_gap) / (pivot * slack)
 }
 
-/// Second order in `z`, exact, and a bound on the rest, with `1 / S_Q = 1 / s + b_Q / (s S_Q)`,
-/// `b_Q <= h_Q |z|^2` and Cauchy and Schwarz over the queries: O(q). `values`: `z' M z`, of
-/// touched queries too, `z' C z` and `z' D z`; `touched`: what touched queries have of the first.
-pub(super) fn remainder_by_forms(
+/// Queries that [`spread`] sorts.
+const SORTED: usize = 256;
+
+/// The largest `sum_Q (1 + h_Q) c_Q y_Q` for `0 <= y_Q <= h_Q / (1 + h_Q)` of a sum of at most 1,
+/// or more: `sum_Q b_Q c_Q` is no more than `|z|^2` times this. `terms`: `(h_Q, (1 + h_Q) c_Q)`.
+pub(super) fn spread(mut terms: Vec<(f64, f64)>) -> f64 {
+    let falling = |a: &(f64, f64), b: &(f64, f64)| b.1.total_cmp(&a.1).then(b.0.total_cmp(&a.0));
+    let mut beyond = 0.0;
+    if terms.len() > SORTED {
+        beyond = terms.select_nth_unstable_by(SORTED, falling).1.1;
+        terms.truncate(SORTED);
+    }
+    terms.sort_unstable_by(falling);
+    let (mut left, mut sum) = (1.0_f64, 0.0);
+    for (h, c) in terms {
+        let share = left.min(h / (1.0 + h));
+        sum += share * c;
+        left -= share;
+    }
+    sum + left * beyond
+}
+
+/// [`third_order`] with `x_Q` and `w_Q` of the leading queries: no `y_Q` of [`spread`] has to be
+/// told from another, so the largest product is the bound.
+pub(super) fn third_order_by_leading(
     whole: &Whole,
     step: &StepTerms,
-    [m, c, d]: [f64; 3],
-    touched: f64,
-    beta_0: f64,
+    products: &[(f64, f64, f64)],
 ) -> f64 {
     let z_squared = whole.z_squared;
     let pivot = whole.pivot(step.lambda);
-    // h_Q / S_Q: the length of all, and the largest.
-    let (mut squares, mut largest) = (0.0, 0.0_f64);
-    for &h in &step.h {
-        let share = h / (pivot - z_squared * h).max(step.lambda);
-        squares += share * share;
-        largest = largest.max(share);
+    let rho = whole.rho.abs();
+    let slack = |h: f64| (pivot - z_squared * h).max(step.lambda);
+    let rest = &step.leading.rest;
+    let of_rest = rho * z_squared.sqrt() * rest.g + 0.25 * z_squared * rest.gap;
+    let mut most = of_rest / slack(rest.h);
+    for &(h, x, w) in products {
+        let apart = x - w;
+        most = most.max((1.0 + h) * (rho * x.abs() + 0.25 * apart * apart) / slack(h));
     }
-    let (c, d) = (c.max(0.0).sqrt(), d.max(0.0).sqrt());
-    let by_weight = beta_0.abs() * squares.sqrt() * c;
-    let by_form = largest * c * (c + d) / pivot;
-    2.0 * z_squared * (by_weight + by_form) - 2.0 * (m - touched) / pivot
+    2.0 * z_squared * most / pivot
 }
 
 /// Level 0 for every candidate of one query no longer than `squared_norm`: it gains nothing in
@@ -279,26 +303,28 @@ pub(super) fn single_by_norms(squared_norm: f64, terms: &QueryTerms, step: &Step
         z_squared,
         rho: v * terms.r,
     };
-    let beta_0 = whole.rho / whole.pivot(step.lambda);
-    2.0 * beta_0 * v * terms.elsewhere + remainder(&whole, step, beta_0)
+    let pivot = whole.pivot(step.lambda);
+    let beta_0 = whole.rho / pivot;
+    let second = second_order(&whole, step, z_squared * terms.f * terms.g);
+    2.0 * beta_0 * v * terms.elsewhere + second + third_order(&whole, step)
 }
 
 /// Level 1, one touched query: `n_Q` and `c_Q` exact, `S_Q` between its bounds and `d_Q` no
-/// less than its own.
+/// less than its own and than `d`.
 #[inline(always)]
 pub(super) fn touched_by_projection(
     whole: &Whole,
     part: &QueryPart,
-    terms: &QueryTerms,
+    step: &StepTerms,
     (n, c): (f64, f64),
-    lambda: f64,
+    d: f64,
 ) -> f64 {
+    let terms = &step.queries[part.query];
     let outside = larger(whole.squared_norm - part.squared_norm, 0.0);
-    let (least, most) = pivot_without(outside, part.z_without, terms.h, lambda);
-    let d = longer_than(part.squared_norm, part.z_without, terms.held);
+    let (least, most) = pivot_without(outside, part.z_without, terms.h, step.lambda);
+    let d = d.max(longer_than(part.squared_norm, part.z_without, terms.held));
     let d = d_no_less(d, c, terms.p_squared);
-    let (low, high) = weights((n, n), least, most);
-    parabola(c, d, low, high)
+    parabola(c, d, 1.0 / d, weights((n, n), least, most))
 }
 
 /// Level 3, one untouched query: `z . f_Q` and `z . g_Q` exact.
@@ -313,8 +339,7 @@ pub(super) fn untouched_exactly(
     let least = (most - whole.z_squared * terms.h).max(lambda);
     let n = whole.rho + zf;
     let d = d_no_less(0.0, zg, terms.p_squared);
-    let (low, high) = weights((n, n), least, most);
-    parabola(-zg, d, low, high)
+    parabola(-zg, d, 1.0 / d, weights((n, n), least, most))
 }
 
 /// `d >= c^2 / |p|^2` by Cauchy and Schwarz.

@@ -9,8 +9,8 @@
 //! |---|---|---|
 //! | 0 | `z . G`; `v_Q . p_Q`, `v_Q . r_Q` in touched queries | O(nnz), or O(1) for all columns seen in one query only |
 //! | 1 | `z`; `n_Q`, `c_Q` in touched queries | O(t nnz + t touched) |
-//! | 2 | second order in `z` of what untouched queries gain | O(t^2) |
-//! | 3 | `z . f_Q`, `z . g_Q` in every query | O(t q) |
+//! | 2 | second order in `z` of all queries; `T_Q u_Q` along `v_Q` in touched ones | O(t^2 + t nnz) |
+//! | 3 | `z . f_Q`, `z . g_Q` in every query; all of (*) in touched ones | O(t q + t touched rows) |
 //! | 4 | everything: equation (*) | O(t m) |
 //!
 //! A step begins by evaluating exactly the candidates that did best in the step
@@ -42,10 +42,13 @@ use crate::kernels::Lanes;
 use bounds::{QueryPart, Whole};
 use layout::{Layout, Piece};
 use search::{BoundedCandidate, CACHE_BYTES, Kept, ProjectionCache, PruningSearch, Scratch};
-use step::{ALL_G, ExampleTerms, Forms, OWN_G, PHI, R, StepTerms};
+use step::{ALL_G, ExampleTerms, Form, OWN_F, OWN_G, PHI, R, StepTerms};
 
 /// Candidates whose level-0 bound one task computes.
 const CHUNK: usize = 1024;
+
+/// Halvings of the bound on the quadratic form that are tried first.
+const HALVINGS: i32 = 8;
 
 /// Where rounding may take this share of a step's error, bounds are not used.
 const COARSE: f64 = 1e-4;
@@ -76,7 +79,7 @@ fn memory(shape: &Shape) -> u64 {
     let contenders = candidates * (size_of::<f64>() + size_of::<BoundedCandidate>());
     Layout::memory(candidates, shape.queries, pieces)
         + StepTerms::memory(shape.rows, shape.queries, k)
-        + Forms::memory(k)
+        + Form::memory(k)
         + (size_of::<f64>() * pieces + cache + contenders + shape.threads * block) as u64
 }
 
@@ -93,6 +96,8 @@ struct Bounded {
     cache: ProjectionCache,
     /// `max |v|^2`
     longest: f64,
+    /// See [`step::Form::new`].
+    halvings: i32,
     /// The best candidates of the last step, by error.
     leaders: Vec<u32>,
 }
@@ -108,6 +113,7 @@ impl Bounded {
             layout,
             synced: 0,
             longest: candidates.largest_squared_norm(),
+            halvings: HALVINGS,
             leaders: Vec::new(),
         }
     }
@@ -124,7 +130,7 @@ impl Strategy for Bounded {
             };
             return (lowmem::judge(round, &all), work);
         }
-        let step = StepTerms::new(round.state, self.longest);
+        let step = StepTerms::new(round.state, self.longest, &mut self.halvings);
         if step.steps.wrapping_sub(self.synced) > 1 {
             // Not the steps that came after what is kept.
             self.cache.clear();
@@ -185,10 +191,13 @@ impl Bounded {
                 break;
             }
             let (mut rho, mut along) = (0.0, 0.0);
+            let (mut x, mut w) = (0.0, 0.0);
             for (row, value) in candidates.column(candidate as usize).iter() {
                 let example = &step.examples[row];
                 rho += value * example[R];
                 along += value * (example[ALL_G] - example[OWN_G]);
+                x += value * example[OWN_G];
+                w += value * example[OWN_F];
             }
             let z_squared = terms.phi * terms.phi * squared_norm;
             let whole = Whole {
@@ -196,10 +205,12 @@ impl Bounded {
                 z_squared,
                 rho,
             };
-            // The true s is no less, so |beta_0| is no larger.
-            let beta_0 = rho.abs() / whole.pivot(step.lambda);
-            let contender =
-                BoundedCandidate::new(candidate, 2.0 * beta_0 * along.abs(), whole, step);
+            // The true s is no less.
+            let pivot = whole.pivot(step.lambda);
+            let first_order = 2.0 * rho.abs() * along.abs() / pivot;
+            let second_order = bounds::second_order(&whole, step, (x * w).max(0.0));
+            let bound = first_order + second_order + bounds::third_order(&whole, step);
+            let contender = BoundedCandidate::new(candidate, bound);
             if search.passes(contender.bound) && !search.round.retired[candidate as usize] {
                 contenders.push(contender);
             }
@@ -339,6 +350,8 @@ fn several_by_norms(
     };
     let beta_0 = rho / whole.pivot(step.lambda);
     let touched = bounds::touched_by_norms(&whole, parts, step, (z_squared.sqrt(), beta_0));
-    let first_order = touched - 2.0 * beta_0 * along_g;
-    BoundedCandidate::new(candidate, first_order, whole, step)
+    // Touched queries have taken back their share of the second order already.
+    let second_order = 2.0 * step.form.least * z_squared / whole.pivot(step.lambda);
+    let others = second_order + bounds::third_order(&whole, step);
+    BoundedCandidate::new(candidate, touched - 2.0 * beta_0 * along_g + others)
 }

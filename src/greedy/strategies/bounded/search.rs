@@ -6,7 +6,8 @@ use rayon::prelude::*;
 
 use super::bounds::{self, QueryPart, Whole};
 use super::layout::Layout;
-use super::step::{Forms, R, StepTerms};
+use super::step::{R, StepTerms};
+use crate::greedy::state::QueryMatrices;
 use crate::greedy::strategies::lowmem;
 use crate::greedy::{Contest, Entrant, Round};
 use crate::interrupt::heed;
@@ -27,35 +28,23 @@ pub(super) struct BoundedCandidate {
     pub(super) candidate: u32,
     /// No less than its gain.
     pub(super) bound: f64,
-    /// The bound without [`bounds::remainder`].
-    pub(super) first_order: f64,
-    pub(super) whole: Whole,
-    pub(super) beta_0: f64,
+    /// Bound on what is gained in touched queries, once level 2 has one.
+    pub(super) touched: f64,
     /// For a candidate of several queries whose pieces are up to date: which of them it is, and
     /// the last component of its `z`.
     pub(super) kept: Option<(u32, f64)>,
 }
 
 impl BoundedCandidate {
-    /// Level 0: `first_order` is the bound but for what untouched queries add to it.
+    /// A candidate at level 0.
     #[inline(always)]
-    pub(super) fn new(candidate: u32, first_order: f64, whole: Whole, step: &StepTerms) -> Self {
-        let beta_0 = whole.rho / whole.pivot(step.lambda);
-        let bound = first_order + bounds::remainder(&whole, step, beta_0);
+    pub(super) fn new(candidate: u32, bound: f64) -> Self {
         Self {
             candidate,
             bound,
-            first_order,
-            whole,
-            beta_0,
+            touched: f64::INFINITY,
             kept: None,
         }
-    }
-
-    /// Level 0 again, once the forms are known.
-    pub(super) fn bound_by_spectrum(&self, step: &StepTerms, forms: &Forms) -> f64 {
-        let rest = bounds::remainder_by_spectrum(&self.whole, step, forms, self.beta_0);
-        self.bound.min(self.first_order + rest)
     }
 }
 
@@ -65,7 +54,11 @@ pub(super) struct Scratch {
     pub(super) z: Vec<f64>,
     /// `z_Q` of every touched query.
     pub(super) own_z: Vec<f64>,
+    /// `H_Q' v_Q` of one query, `t`.
+    own_held: Vec<f64>,
     pub(super) parts: Vec<QueryPart>,
+    /// `n_Q` and `c_Q` of every touched query.
+    exact: Vec<(f64, f64)>,
     /// `z` of contenders that passed, one after the other.
     pub(super) kept_z: Vec<f64>,
     pub(super) z_lanes: Vec<Lanes>,
@@ -76,7 +69,9 @@ impl Scratch {
         Self {
             z: vec![0.0; steps],
             own_z: Vec::new(),
+            own_held: vec![0.0; steps],
             parts: Vec::new(),
+            exact: Vec::new(),
             kept_z: Vec::new(),
             z_lanes: vec![[0.0; LANES]; steps],
         }
@@ -103,31 +98,23 @@ pub(super) struct Projected {
     pub(super) touched: f64,
     /// `- 2 beta_0 z . G`, touched queries left out.
     pub(super) linear: f64,
-    pub(super) beta_0: f64,
-    /// `sum (z . f_Q) (z . g_Q)` over touched queries.
+    /// `sum x_Q w_Q` over touched queries.
     pub(super) touched_form: f64,
+    /// Bound on the third order in untouched queries.
+    pub(super) third: f64,
 }
 
 impl Projected {
     /// Level 1.
-    pub(super) fn bound(&self, step: &StepTerms, forms: Option<&Forms>) -> f64 {
-        let rest = bounds::remainder(&self.whole, step, self.beta_0);
-        let rest = forms.map_or(rest, |forms| {
-            rest.min(bounds::remainder_by_spectrum(
-                &self.whole,
-                step,
-                forms,
-                self.beta_0,
-            ))
-        });
-        self.touched + self.linear + rest
+    pub(super) fn bound(&self, step: &StepTerms) -> f64 {
+        let second = bounds::second_order(&self.whole, step, self.touched_form);
+        self.touched + self.linear + second + self.third
     }
 
-    /// Level 2, from `z' M z`, `z' C z` and `z' D z`.
-    pub(super) fn bound_by_forms(&self, step: &StepTerms, forms: [f64; 3]) -> f64 {
-        let touched = self.touched_form;
-        let rest = bounds::remainder_by_forms(&self.whole, step, forms, touched, self.beta_0);
-        self.touched + self.linear + rest
+    /// Level 2, from `z' M z`.
+    pub(super) fn bound_by_form(&self, step: &StepTerms, form: f64) -> f64 {
+        let second = 2.0 * (self.touched_form - form) / self.whole.pivot(step.lambda);
+        self.touched + self.linear + second + self.third
     }
 }
 
@@ -139,7 +126,10 @@ pub(super) fn combine(
     alone: bool,
     scratch: &mut Scratch,
 ) -> Projected {
-    let Scratch { z, parts, .. } = scratch;
+    let Scratch {
+        z, parts, exact, ..
+    } = scratch;
+    exact.clear();
     let (mut touched, mut touched_form) = (0.0, 0.0);
     let mut along_g = kernels::dot(z, &step.g);
     for part in parts.iter() {
@@ -147,23 +137,36 @@ pub(super) fn combine(
         let (zf, zg) = (kernels::dot(z, f), kernels::dot(z, g));
         along_g -= zg;
         touched_form += zf * zg;
-        if alone {
-            // Without its only query the feature has no weight.
-            continue;
+        exact.push((part.n(whole) + zf, part.c() - zg));
+    }
+    if !alone {
+        // Without its only query the feature has no weight.
+        for (part, &exact) in parts.iter().zip(&*exact) {
+            touched += bounds::touched_by_projection(whole, part, step, exact, 0.0);
         }
-        let n = part.n(whole) + zf;
-        let c = part.c() - zg;
-        let terms = &step.queries[part.query];
-        touched += bounds::touched_by_projection(whole, part, terms, (n, c), step.lambda);
     }
     let beta_0 = whole.rho / whole.pivot(step.lambda);
     Projected {
         whole: *whole,
         touched,
         linear: -2.0 * beta_0 * along_g,
-        beta_0,
         touched_form,
+        third: bounds::third_order(whole, step),
     }
+}
+
+/// The third order from `z` along the leading queries: O(t) each.
+#[multiversion::multiversion(targets = "simd")]
+pub(super) fn third_order_by_leading(step: &StepTerms, whole: &Whole, z: &[f64]) -> f64 {
+    let mut products = Vec::with_capacity(step.leading.queries.len());
+    for &query in &step.leading.queries {
+        let (x, w) = (
+            kernels::dot(z, step.g(query)),
+            kernels::dot(z, step.f(query)),
+        );
+        products.push((step.queries[query].h, x, w));
+    }
+    bounds::third_order_by_leading(whole, step, &products)
 }
 
 /// `|z - z_Q|^2`
@@ -188,10 +191,10 @@ pub(super) struct Kept<'a> {
 pub(super) type ProjectionCache = HashMap<u32, Vec<f64>>;
 
 /// Bytes that [`ProjectionCache`] may take: candidates that do not fit are projected anew.
-pub(super) const CACHE_BYTES: usize = 32 << 20;
+pub(super) const CACHE_BYTES: usize = 128 << 20;
 
 /// Entries from which on a column's `z` is worth keeping.
-const WORTH_KEEPING: usize = 64;
+const WORTH_KEEPING: usize = 16;
 
 /// The search of one step.
 pub(super) struct PruningSearch<'a> {
@@ -206,6 +209,15 @@ pub(super) struct PruningSearch<'a> {
     cache: ProjectionCache,
     /// There once level 0 is done.
     pub(super) kept: Option<Kept<'a>>,
+}
+
+/// A contender after level 1.
+struct Climber {
+    contender: BoundedCandidate,
+    projected: Projected,
+    /// As in [`Scratch`].
+    parts: Vec<QueryPart>,
+    exact: Vec<(f64, f64)>,
 }
 
 /// Contenders of one task after levels 1 and 2.
@@ -262,23 +274,8 @@ impl<'a> PruningSearch<'a> {
 
     /// Candidates that no bound has been computed for.
     pub(super) fn unbounded(sample: &[u32]) -> Vec<BoundedCandidate> {
-        let whole = Whole {
-            squared_norm: 0.0,
-            z_squared: 0.0,
-            rho: 0.0,
-        };
-        let (bound, first_order) = (f64::INFINITY, f64::INFINITY);
-        let contenders = sample.iter();
-        contenders
-            .map(|&candidate| BoundedCandidate {
-                candidate,
-                bound,
-                first_order,
-                whole,
-                beta_0: 0.0,
-                kept: None,
-            })
-            .collect()
+        let unbounded = |&candidate| BoundedCandidate::new(candidate, f64::INFINITY);
+        sample.iter().map(unbounded).collect()
     }
 
     /// The best that were evaluated, for the next step to open with.
@@ -349,18 +346,11 @@ impl<'a> PruningSearch<'a> {
 
     /// Levels 1 and 2; returns how many were left after level 1.
     fn climb(&mut self, contenders: &mut Vec<BoundedCandidate>) -> usize {
-        // The forms cost q t^2 and save q t for each contender they rule out.
-        let worthwhile = self.step.steps > 0 && contenders.len() > self.step.steps;
-        let forms = worthwhile.then(|| Forms::new(self.step));
-        if let Some(forms) = &forms {
-            contenders
-                .retain(|contender| self.passes(contender.bound_by_spectrum(self.step, forms)));
-        }
         let climbed: Vec<Climbed> = contenders
             .par_chunks(CHUNK)
             .map_init(
                 || Scratch::new(self.step.steps),
-                |scratch, chunk| self.climb_chunk(chunk, forms.as_ref(), scratch),
+                |scratch, chunk| self.climb_chunk(chunk, scratch),
             )
             .collect();
         contenders.clear();
@@ -379,63 +369,128 @@ impl<'a> PruningSearch<'a> {
         after_projection
     }
 
-    fn climb_chunk(
-        &self,
-        chunk: &[BoundedCandidate],
-        forms: Option<&Forms>,
-        scratch: &mut Scratch,
-    ) -> Climbed {
+    fn climb_chunk(&self, chunk: &[BoundedCandidate], scratch: &mut Scratch) -> Climbed {
         heed();
-        let mut kept: Vec<(BoundedCandidate, Projected)> = Vec::new();
+        let mut kept: Vec<Climber> = Vec::new();
         scratch.kept_z.clear();
         let mut cache = Vec::new();
         for contender in chunk {
-            let projected = self.project(contender, scratch);
+            let mut projected = self.project(contender, scratch);
             // Only what is kept up to date is recalled.
             let column = self.round.candidates.column(contender.candidate as usize);
             if contender.kept.is_some() && column.rows.len() >= WORTH_KEEPING {
                 cache.push((contender.candidate, scratch.z.clone()));
             }
-            let bound = contender.bound.min(projected.bound(self.step, forms));
+            if !self.passes(projected.bound(self.step)) {
+                continue;
+            }
+            let third = third_order_by_leading(self.step, &projected.whole, &scratch.z);
+            projected.third = projected.third.min(third);
+            let bound = contender.bound.min(projected.bound(self.step));
             if self.passes(bound) {
-                kept.push((
-                    BoundedCandidate {
-                        bound,
-                        ..*contender
-                    },
+                let contender = BoundedCandidate {
+                    bound,
+                    ..*contender
+                };
+                kept.push(Climber {
+                    contender,
                     projected,
-                ));
+                    parts: std::mem::take(&mut scratch.parts),
+                    exact: std::mem::take(&mut scratch.exact),
+                });
                 scratch.kept_z.extend_from_slice(&scratch.z);
             }
         }
-        let mut climbed = Climbed {
-            after_projection: kept.len(),
-            left: Vec::new(),
-            cache,
-        };
-        for (number, block) in kept.chunks(LANES).enumerate() {
-            let Some(forms) = forms else {
-                climbed
-                    .left
-                    .extend(block.iter().map(|(contender, _)| *contender));
-                continue;
-            };
+        let after_projection = kept.len();
+        let mut left = Vec::new();
+        for (number, block) in kept.chunks_mut(LANES).enumerate() {
             scratch.load_kept(number * LANES, block.len());
-            let values = forms.values(&scratch.z_lanes);
-            for (lane, (contender, projected)) in block.iter().enumerate() {
-                let forms = values.map(|value| value[lane]);
-                let bound = contender
-                    .bound
-                    .min(projected.bound_by_forms(self.step, forms));
+            let values = self.step.form.values(&scratch.z_lanes);
+            for (lane, (value, climber)) in values.into_iter().zip(block).enumerate() {
+                let Climber {
+                    contender,
+                    projected,
+                    ..
+                } = climber;
+                let others = projected.bound_by_form(self.step, value) - projected.touched;
+                let first = (number * LANES + lane) * self.step.steps;
+                let z = &scratch.kept_z[first..first + self.step.steps];
+                scratch.z.copy_from_slice(z);
+                scratch.parts = std::mem::take(&mut climber.parts);
+                scratch.exact = std::mem::take(&mut climber.exact);
+                let touched =
+                    self.touched_closely(contender.candidate, projected, Some(others), scratch);
+                let bound = contender.bound.min(others + touched);
                 if self.passes(bound) {
-                    climbed.left.push(BoundedCandidate {
+                    left.push(BoundedCandidate {
                         bound,
+                        touched,
                         ..*contender
                     });
                 }
             }
         }
-        climbed
+        Climbed {
+            after_projection,
+            left,
+            cache,
+        }
+    }
+
+    /// Bound on what is gained in touched queries, with `d_Q` no less than the square of what
+    /// `T_Q u_Q` has along `v_Q`: O(t nnz). `scratch` is as [`project`](Self::project) left it.
+    /// With what `others` gain: query by query, until the candidate is out, if there is hope of that.
+    pub(super) fn touched_closely(
+        &self,
+        candidate: u32,
+        projected: &Projected,
+        others: Option<f64>,
+        scratch: &mut Scratch,
+    ) -> f64 {
+        let (candidates, state) = (self.round.candidates, self.round.state);
+        let (whole, mut touched) = (&projected.whole, projected.touched);
+        if candidates.sole_query(candidate as usize).is_some() {
+            return touched;
+        }
+        let Scratch {
+            z,
+            own_z,
+            own_held,
+            parts,
+            exact,
+            ..
+        } = scratch;
+        own_z.resize(self.step.steps.max(own_z.len()), 0.0);
+        let own_z = &mut own_z[..self.step.steps];
+        let of = |place: usize, d: f64| {
+            bounds::touched_by_projection(whole, &parts[place], self.step, exact[place], d)
+        };
+        // T_Q u_Q is about as long as v_Q: the queries where that tells most come first.
+        let expected = |place: usize| {
+            let before = of(place, 0.0);
+            (before - of(place, parts[place].squared_norm), before, place)
+        };
+        let mut order: Vec<_> = (0..parts.len()).map(expected).collect();
+        order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.2.cmp(&b.2)));
+        let hope: f64 = order.iter().map(|expected| expected.0).sum();
+        let in_still = |touched: f64| others.is_none_or(|others| self.passes(others + touched));
+        if others.is_some() && in_still(touched - hope) {
+            return touched;
+        }
+        let segments: Vec<_> = candidates.segments(candidate as usize).collect();
+        for (_, before, place) in order {
+            if !in_still(touched) {
+                break;
+            }
+            let segment = &segments[place];
+            state.project(segment.column, own_z);
+            state.project_held(segment.column, own_held);
+            let along =
+                segment.squared_norm - kernels::dot(own_held, z) + kernels::dot(own_held, own_z);
+            let after = of(place, along * along / segment.squared_norm);
+            touched += after.min(before) - before;
+        }
+        touched
     }
 
     /// A candidate's `z`, left in `scratch`, and what follows from it.
@@ -554,10 +609,11 @@ impl<'a> PruningSearch<'a> {
             scratch.kept_z.extend_from_slice(&scratch.z);
         }
         scratch.load_kept(0, block.len());
-        let mut bounds: Vec<f64> = projected
-            .iter()
-            .map(|projected| projected.touched)
-            .collect();
+        let by_ranges = |(projected, contender): (&Projected, &BoundedCandidate)| {
+            projected.touched.min(contender.touched)
+        };
+        let by_ranges: Vec<f64> = projected.iter().zip(block).map(by_ranges).collect();
+        let mut bounds = by_ranges.clone();
         for (query, terms) in self.step.queries.iter().enumerate() {
             let (zf, zg) = along_both(self.step.f(query), self.step.g(query), &scratch.z_lanes);
             for (lane, bound) in bounds.iter_mut().enumerate() {
@@ -568,8 +624,59 @@ impl<'a> PruningSearch<'a> {
                 }
             }
         }
+        for (lane, bound) in bounds.iter_mut().enumerate() {
+            if self.passes(*bound) {
+                let z = &scratch.kept_z[lane * self.step.steps..][..self.step.steps];
+                let whole = &projected[lane].whole;
+                *bound += self.touched_exactly(block[lane].candidate, z, whole) - by_ranges[lane];
+            }
+        }
         bounds
     }
+
+    /// What is gained in touched queries, by (*): O(t) for each of their examples.
+    fn touched_exactly(&self, candidate: u32, z: &[f64], whole: &Whole) -> f64 {
+        let (candidates, state) = (self.round.candidates, self.round.state);
+        if candidates.sole_query(candidate as usize).is_some() {
+            return 0.0;
+        }
+        let mut z_without = vec![0.0; z.len()];
+        let (mut v, mut touched) = (Vec::new(), 0.0);
+        for segment in candidates.segments(candidate as usize) {
+            let range = state.queries().range(segment.query);
+            v.clear();
+            v.resize(range.len(), -segment.mean);
+            for (row, value) in segment.column.iter() {
+                v[row - range.start] = value - segment.mean;
+            }
+            state.project(segment.column, &mut z_without);
+            for (own, z) in z_without.iter_mut().zip(z) {
+                *own = z - *own;
+            }
+            let [a, b, c, d] =
+                sums_of_query(&state.query_matrices(segment.query), z, &z_without, &v);
+            let slack = (whole.pivot(self.step.lambda) - b).max(self.step.lambda);
+            let beta = (whole.rho - a) / slack;
+            touched += beta * (2.0 * c - beta * d);
+        }
+        touched
+    }
+}
+
+/// `a_Q`, `b_Q`, `c_Q` and `d_Q` of one candidate.
+#[multiversion::multiversion(targets = "simd")]
+fn sums_of_query(query: &QueryMatrices<'_>, z: &[f64], z_without: &[f64], v: &[f64]) -> [f64; 4] {
+    let (mut a, mut b, mut c, mut d) = (0.0, 0.0, 0.0, 0.0);
+    for (example, (&v, &p)) in v.iter().zip(query.holdout).enumerate() {
+        let row = example * query.stride..example * query.stride + z.len();
+        let u = v - kernels::dot(&query.phi[row.clone()], z);
+        let tu = v - kernels::dot(&query.held[row], z_without);
+        a += u * p;
+        b += u * tu;
+        c += p * tu;
+        d += tu * tu;
+    }
+    [a, b, c, d]
 }
 
 /// `z . f` and `z . g` for eight candidates.

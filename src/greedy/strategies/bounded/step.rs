@@ -1,9 +1,9 @@
-//! What a step's bounds need of every query and example, taken once a step; and quadratic forms
-//! over all queries, for steps in which norms leave many candidates: the second and third order
-//! in `z` of what untouched queries gain.
+//! What a step's bounds need of every query and example, taken once a step; and a quadratic form
+//! over all queries: the second order in `z` of what they gain.
 
 use rayon::prelude::*;
 
+use super::bounds;
 use crate::greedy::State;
 use crate::greedy::state::QueryMatrices;
 use crate::kernels::{self, LANES, Lanes};
@@ -25,7 +25,7 @@ pub(super) struct QueryTerms {
     pub(super) h: f64,
     /// `sqrt(h_Q (1 + h_Q)) >= |H_Q|`
     pub(super) held: f64,
-    /// `min(1, |Phi_Q|_F) >= |Phi_Q|`
+    /// `min(|Phi_Q|_F, sqrt(h_Q / (1 + h_Q))) >= |Phi_Q|`
     pub(super) phi: f64,
     /// `|Phi_Q' (G - g_Q)|`
     pub(super) elsewhere: f64,
@@ -48,6 +48,53 @@ pub(super) const OWN_G: usize = 4;
 /// `Phi_Q' f_Q`: with it they have `z_Q . f_Q`.
 pub(super) const OWN_F: usize = 5;
 
+/// Queries told apart in the third order at level 1.
+const LEADING: usize = 64;
+
+/// The queries of the largest `(1 + h_Q) |g_Q|`, and the largest numbers of all others.
+#[derive(Debug, Default)]
+pub(super) struct Leading {
+    pub(super) queries: Vec<usize>,
+    pub(super) rest: Rest,
+}
+
+/// The largest of some queries' numbers.
+#[derive(Debug, Default)]
+pub(super) struct Rest {
+    /// `h_Q`
+    pub(super) h: f64,
+    /// `(1 + h_Q) |g_Q|`
+    pub(super) g: f64,
+    /// `(1 + h_Q) |g_Q - f_Q|^2`
+    pub(super) gap: f64,
+}
+
+impl Leading {
+    /// O(q) time.
+    fn new(queries: &[QueryTerms]) -> Self {
+        let weight = |query: usize| (1.0 + queries[query].h) * queries[query].g;
+        let mut order: Vec<usize> = (0..queries.len()).collect();
+        let count = LEADING.min(order.len());
+        if count < order.len() {
+            order.select_nth_unstable_by(count, |&a, &b| {
+                weight(b).total_cmp(&weight(a)).then(a.cmp(&b))
+            });
+        }
+        let mut rest = Rest::default();
+        for query in order.split_off(count) {
+            let terms = &queries[query];
+            rest.h = rest.h.max(terms.h);
+            rest.g = rest.g.max(weight(query));
+            rest.gap = rest.gap.max((1.0 + terms.h) * terms.gap_squared);
+        }
+        order.sort_unstable();
+        Self {
+            queries: order,
+            rest,
+        }
+    }
+}
+
 /// The state of one step, as the bounds see it.
 #[derive(Debug)]
 pub(super) struct StepTerms {
@@ -59,16 +106,15 @@ pub(super) struct StepTerms {
     pub(super) vectors: Vec<f64>,
     /// `G = sum_Q g_Q`, `t`.
     pub(super) g: Vec<f64>,
-    /// `h_Q`, query by query.
-    pub(super) h: Vec<f64>,
-    /// `sum_Q h_Q |g_Q|`
-    pub(super) hg: f64,
-    /// `sum_Q |g_Q - f_Q|^2`
+    /// `sum_Q |g_Q - f_Q|^2 / 4`: over any queries, `z' M z` is not below this times `-|z|^2`.
     pub(super) gaps: f64,
-    /// `sqrt(sum_Q h_Q^2)`
-    pub(super) h_norm: f64,
+    pub(super) form: Form,
     /// `max_Q h_Q`
     pub(super) h_max: f64,
+    /// [`bounds::spread`] of `|g_Q|` and of `|g_Q - f_Q|^2`.
+    pub(super) third_g: f64,
+    pub(super) third_gap: f64,
+    pub(super) leading: Leading,
     /// `e(S)`
     pub(super) error: f64,
     /// What rounding may have done to a gain or a bound, as a share: see `docs/bounds.md`.
@@ -76,9 +122,9 @@ pub(super) struct StepTerms {
 }
 
 impl StepTerms {
-    /// O(m t + q t) time, in parallel over queries; `longest`: the largest `|v|^2` of a
-    /// candidate.
-    pub(super) fn new(state: &State, longest: f64) -> Self {
+    /// O(m t + q t^2 + t^3) time, in parallel over queries; `longest`: the largest `|v|^2` of a
+    /// candidate; `halvings`: see [`Form`].
+    pub(super) fn new(state: &State, longest: f64, halvings: &mut i32) -> Self {
         let steps = state.steps();
         let mut vectors = vec![0.0; 2 * steps * state.queries().len()];
         let mut queries = vec![QueryTerms::default(); state.queries().len()];
@@ -89,33 +135,52 @@ impl StepTerms {
                 .enumerate()
                 .for_each(|(query, (vectors, terms))| terms.project(state, query, vectors));
         }
+        let lambda = state.lambda().value();
+        let mut terms = Self::of_vectors(steps, lambda, vectors, queries, halvings);
+        (terms.error, terms.rounding) = (state.error(), state.rounding(longest));
+        terms.examples = vec![[0.0; LANES]; state.labels().len()];
+        terms.describe_examples(state);
+        terms
+    }
+
+    /// What follows from `[f_Q, g_Q]` and their norms.
+    pub(super) fn of_vectors(
+        steps: usize,
+        lambda: f64,
+        vectors: Vec<f64>,
+        queries: Vec<QueryTerms>,
+        halvings: &mut i32,
+    ) -> Self {
         let mut g = vec![0.0; steps];
         for pair in vectors.chunks_exact(2 * steps.max(1)) {
             kernels::add_scaled(&mut g, 1.0, &pair[steps..]);
         }
-        let error = state.error();
-        let sum = |term: fn(&QueryTerms) -> f64| queries.iter().map(term).sum::<f64>();
+        let spread = |term: fn(&QueryTerms) -> f64| {
+            let term = |terms: &QueryTerms| (terms.h, (1.0 + terms.h) * term(terms));
+            bounds::spread(queries.iter().map(term).collect())
+        };
         let mut terms = Self {
             steps,
-            lambda: state.lambda().value(),
+            lambda,
             g,
-            h: queries.iter().map(|terms| terms.h).collect(),
-            hg: sum(|terms| terms.h * terms.g),
-            gaps: sum(|terms| terms.gap_squared),
-            h_norm: sum(|terms| terms.h * terms.h).sqrt(),
+            gaps: 0.25 * queries.iter().map(|terms| terms.gap_squared).sum::<f64>(),
             h_max: queries.iter().map(|terms| terms.h).fold(0.0, f64::max),
-            queries: Vec::new(),
-            examples: vec![[0.0; LANES]; state.labels().len()],
+            third_g: spread(|terms| terms.g),
+            third_gap: spread(|terms| terms.gap_squared),
+            leading: Leading::new(&queries),
+            form: Form::default(),
+            queries,
+            examples: Vec::new(),
             vectors,
-            error,
-            rounding: state.rounding(longest),
+            error: 1.0,
+            rounding: 0.0,
         };
-        terms.describe_examples(state, &mut queries);
-        terms.queries = queries;
+        terms.form = Form::new(&terms, halvings);
         terms
     }
 
-    fn describe_examples(&mut self, state: &State, queries: &mut [QueryTerms]) {
+    fn describe_examples(&mut self, state: &State) {
+        let queries = &mut self.queries;
         let examples = state.queries().split_mut(&mut self.examples);
         let ranges = state.queries().ranges().zip(queries).zip(examples);
         let part = |(query, ((range, terms), examples))| {
@@ -183,7 +248,7 @@ impl QueryTerms {
         self.gap_squared = f.iter().zip(&*g).map(|(f, g)| (g - f) * (g - f)).sum();
         self.h = h;
         self.held = (h * (1.0 + h)).sqrt();
-        self.phi = phi_squared.sqrt().min(1.0);
+        self.phi = phi_squared.min(h / (1.0 + h)).sqrt();
     }
 }
 
@@ -215,144 +280,159 @@ fn project_back(query: &QueryMatrices<'_>, vectors: [&[f64]; 3], examples: &mut 
     }
 }
 
-/// Rows of a form that one task computes.
-const ROWS: usize = 8;
+/// Rows and columns of the form that are computed together.
+const TILE: usize = 8;
 
-/// Three `t x t` matrices by rows, with `delta_Q = g_Q - f_Q`, and bounds on two norms.
-#[derive(Debug)]
-pub(super) struct Forms {
-    /// `M = sum_Q f_Q g_Q'`
+/// Queries that are taken into the form at once.
+const BATCH: usize = 512;
+
+/// The symmetric part of `M = sum_Q f_Q g_Q'` (`t x t`), and how far below 0 it may be.
+#[derive(Debug, Default)]
+pub(super) struct Form {
+    /// Rows of `stride` numbers; what is right of the diagonal does not count.
     m: Vec<f64>,
-    /// `C = sum_Q g_Q g_Q'`
-    c: Vec<f64>,
-    /// `D = sum_Q delta_Q delta_Q'`
-    d: Vec<f64>,
-    /// No less than `|C|`.
-    pub(super) c_norm: f64,
-    /// No less than `|D|`.
-    pub(super) d_norm: f64,
-    /// What rounding may take off `z' C z` and `z' D z`, as shares of `|z|^2`.
-    roundings: [f64; 2],
+    stride: usize,
+    /// `z' M z >= -least |z|^2`
+    pub(super) least: f64,
+    /// What rounding may add to `z' M z`, as a share of `|z|^2`.
+    rounding: f64,
 }
 
-/// `z' M z`, `z' C z` and `z' D z` of eight candidates.
-type FormValues = [Lanes; 3];
-
-impl Forms {
-    /// O(q t^2 + t^3), in parallel over rows.
-    pub(super) fn new(step: &StepTerms) -> Self {
-        let steps = step.steps;
-        let zero = || vec![0.0; steps * steps];
-        let (mut m, mut c, mut d) = (zero(), zero(), zero());
-        let chunk = ROWS * steps;
-        m.par_chunks_mut(chunk)
-            .zip(c.par_chunks_mut(chunk))
-            .zip(d.par_chunks_mut(chunk))
-            .enumerate()
-            .for_each(|(number, ((m, c), d))| {
-                add_products(&step.vectors, steps, number * ROWS, [m, c, d]);
-            });
-        let (c_norm, d_norm) = rayon::join(|| norm(&c, steps), || norm(&d, steps));
-        let terms = (step.queries.len() + 2 * steps) as f64;
-        let roundings = [&c, &d].map(|form| terms * f64::EPSILON * trace(form, steps));
-        Self {
+impl Form {
+    /// O(q t^2 + t^3), in parallel over rows. `halvings`: how often [`StepTerms::gaps`] can be
+    /// halved until it is no bound, as of the step before.
+    pub(super) fn new(step: &StepTerms, halvings: &mut i32) -> Self {
+        let stride = step.steps.next_multiple_of(TILE);
+        let mut m = vec![0.0; stride * stride];
+        for batch in step.vectors.chunks(BATCH * 2 * step.steps.max(1)) {
+            let firsts: Vec<usize> = (0..stride).step_by(TILE).collect();
+            let panels: Vec<Vec<Panel>> = firsts
+                .into_par_iter()
+                .map(|first| panel(batch, step.steps, first))
+                .collect();
+            m.par_chunks_mut(TILE * stride)
+                .zip(&panels)
+                .enumerate()
+                .for_each(|(number, (rows, of_rows))| {
+                    for (place, of_columns) in panels[..=number].iter().enumerate() {
+                        add_products(of_rows, of_columns, &mut rows[place * TILE..], stride);
+                    }
+                });
+        }
+        let sizes = step.queries.iter().map(|terms| terms.f * terms.g);
+        let size = sizes.sum::<f64>() + step.steps as f64 * step.gaps;
+        let terms = (step.queries.len() + 8 * step.steps) as f64;
+        let mut form = Self {
             m,
-            c,
-            d,
-            c_norm,
-            d_norm,
-            roundings,
+            stride,
+            least: step.gaps,
+            rounding: terms * f64::EPSILON * size,
+        };
+        form.bound_below(step, halvings);
+        form
+    }
+
+    /// Finds a `least`, near a half of which is no bound.
+    fn bound_below(&mut self, step: &StepTerms, halvings: &mut i32) {
+        // Now and then less is tried.
+        *halvings += i32::from(step.steps.is_multiple_of(8));
+        while *halvings > 0 {
+            let least = step.gaps * 0.5f64.powi(*halvings);
+            if is_positive(&self.m, self.stride, step.steps, least) {
+                self.least = least + self.rounding;
+                break;
+            }
+            *halvings -= 1;
         }
     }
 
-    /// The forms of eight `z` side by side: O(t^2) each. `z' C z` and `z' D z` are no less than
-    /// they are without rounding: roots will be taken of them.
-    pub(super) fn values(&self, z: &[Lanes]) -> FormValues {
-        let mut values = FormValues::default();
-        evaluate([&self.m, &self.c, &self.d], z, &mut values);
-        for lane in 0..LANES {
+    /// `z' M z` of eight `z` side by side, no more than it is without rounding: O(t^2) each.
+    pub(super) fn values(&self, z: &[Lanes]) -> Lanes {
+        let mut values = [0.0; LANES];
+        evaluate(&self.m, self.stride, z, &mut values);
+        for (lane, value) in values.iter_mut().enumerate() {
             let z_squared: f64 = z.iter().map(|z| z[lane] * z[lane]).sum();
-            values[1][lane] += self.roundings[0] * z_squared;
-            values[2][lane] += self.roundings[1] * z_squared;
+            *value -= self.rounding * z_squared;
         }
         values
     }
 
     /// Bytes for `k` steps.
     pub(super) fn memory(k: usize) -> u64 {
-        (5 * k * k * size_of::<f64>()) as u64
+        let stride = k.next_multiple_of(TILE);
+        ((2 * stride * stride + 2 * stride * BATCH) * size_of::<f64>()) as u64
     }
 }
 
-/// Adds `f g'`, `g g'` and `delta delta'` of every query to the rows from `first` on.
+/// Eight components of `f_Q / 2`, then of `g_Q`.
+type Panel = [f64; 2 * TILE];
+
+/// Components from `first` on, query by query.
+fn panel(vectors: &[f64], steps: usize, first: usize) -> Vec<Panel> {
+    let count = TILE.min(steps - first);
+    let pairs = vectors.chunks_exact(2 * steps);
+    pairs
+        .map(|pair| {
+            let (f, g) = pair.split_at(steps);
+            let mut panel = [0.0; 2 * TILE];
+            for place in 0..count {
+                panel[place] = 0.5 * f[first + place];
+                panel[TILE + place] = g[first + place];
+            }
+            panel
+        })
+        .collect()
+}
+
+/// Adds a square of `sum_Q (f_Q g_Q' + g_Q f_Q') / 2` to the first columns of `rows`.
 #[multiversion::multiversion(targets = "simd")]
-fn add_products(vectors: &[f64], steps: usize, first: usize, rows: [&mut [f64]; 3]) {
-    let [m, c, d] = rows;
-    let mut delta = vec![0.0; steps];
-    for pair in vectors.chunks_exact(2 * steps) {
-        let (f, g) = pair.split_at(steps);
-        for ((delta, f), g) in delta.iter_mut().zip(f).zip(g) {
-            *delta = g - f;
+fn add_products(of_rows: &[Panel], of_columns: &[Panel], rows: &mut [f64], stride: usize) {
+    let mut sums = [[0.0; TILE]; TILE];
+    for (left, right) in of_rows.iter().zip(of_columns) {
+        for (row, sums) in sums.iter_mut().enumerate() {
+            let (f, g) = (left[row], left[TILE + row]);
+            for column in 0..TILE {
+                sums[column] += f * right[TILE + column] + g * right[column];
+            }
         }
-        let rows = m.chunks_exact_mut(steps).zip(c.chunks_exact_mut(steps));
-        for (row, ((m, c), d)) in rows.zip(d.chunks_exact_mut(steps)).enumerate() {
-            kernels::add_scaled(m, f[first + row], g);
-            kernels::add_scaled(c, g[first + row], g);
-            kernels::add_scaled(d, delta[first + row], &delta);
-        }
+    }
+    for (row, sums) in rows.chunks_mut(stride).zip(sums) {
+        kernels::add_scaled(&mut row[..TILE], 1.0, &sums);
     }
 }
 
 #[multiversion::multiversion(targets = "simd")]
-fn evaluate(forms: [&[f64]; 3], z: &[Lanes], values: &mut FormValues) {
-    let steps = z.len();
-    let [m, c, d] = forms.map(|form| form.chunks_exact(steps.max(1)));
-    for (((m, c), d), here) in m.zip(c).zip(d).zip(z) {
-        let mut along = [[0.0; LANES]; 3];
-        for (((&m, &c), &d), z) in m.iter().zip(c).zip(d).zip(z) {
+fn evaluate(m: &[f64], stride: usize, z: &[Lanes], values: &mut Lanes) {
+    for (number, (row, here)) in m.chunks_exact(stride.max(1)).zip(z).enumerate() {
+        let mut along = [0.0; LANES];
+        for (&m, z) in row[..number].iter().zip(z) {
             for lane in 0..LANES {
-                along[0][lane] += m * z[lane];
-                along[1][lane] += c * z[lane];
-                along[2][lane] += d * z[lane];
+                along[lane] += m * z[lane];
             }
         }
         for lane in 0..LANES {
-            values[0][lane] += along[0][lane] * here[lane];
-            values[1][lane] += along[1][lane] * here[lane];
-            values[2][lane] += along[2][lane] * here[lane];
+            values[lane] += (2.0 * along[lane] + row[number] * here[lane]) * here[lane];
         }
     }
 }
 
-/// No less than the largest eigenvalue of a positive semi-definite `A`: `|A^4|_F^(1/4)`, which
-/// is at most `t^(1/8)` times as large.
-fn norm(a: &[f64], steps: usize) -> f64 {
-    let scale = kernels::dot(a, a).sqrt();
-    if scale == 0.0 {
-        return 0.0;
-    }
-    let scaled: Vec<f64> = a.iter().map(|entry| entry / scale).collect();
-    let fourth = square(&square(&scaled, steps), steps);
-    // What rounding may have taken away: t terms a product, twice, and the root.
-    let rounding = 1.0 + 8.0 * steps as f64 * f64::EPSILON;
-    let tail = 8.0 * steps as f64 * steps as f64 * f64::EPSILON;
-    scale * (kernels::dot(&fourth, &fourth).sqrt() + tail).powf(0.25) * rounding
-}
-
-/// The sum of the diagonal: with it `|z|' |A| |z| <= trace(A) |z|^2` for a positive
-/// semi-definite `A`, entries taken by their sizes.
-fn trace(a: &[f64], steps: usize) -> f64 {
-    a.iter().step_by(steps + 1).sum()
-}
-
-/// `A A` for a symmetric `A`.
+/// Whether `M + least I` has a Cholesky factor: by rows, O(t^3).
 #[multiversion::multiversion(targets = "simd")]
-fn square(a: &[f64], steps: usize) -> Vec<f64> {
-    let mut product = vec![0.0; a.len()];
-    for (row, into) in a.chunks_exact(steps).zip(product.chunks_exact_mut(steps)) {
-        for (&entry, other) in row.iter().zip(a.chunks_exact(steps)) {
-            kernels::add_scaled(into, entry, other);
+fn is_positive(m: &[f64], stride: usize, steps: usize, least: f64) -> bool {
+    let mut factor = vec![0.0; stride * stride];
+    for row in 0..steps {
+        let (above, rest) = factor.split_at_mut(row * stride);
+        let own = &mut rest[..stride];
+        for (column, other) in above.chunks_exact(stride).enumerate() {
+            let product = kernels::dot(&own[..column], &other[..column]);
+            own[column] = (m[row * stride + column] - product) / other[column];
         }
+        let squares = kernels::dot(&own[..row], &own[..row]);
+        let pivot = m[row * stride + row] + least - squares;
+        if !(pivot > 0.0) {
+            return false;
+        }
+        own[row] = pivot.sqrt();
     }
-    product
+    true
 }

@@ -12,12 +12,11 @@ use crate::greedy::{Addition, State};
 use crate::kernels::LANES;
 
 /// The bounds in [`Checked`], in their order.
-const NAMES: [&str; 7] = [
+const NAMES: [&str; 6] = [
     "O(1) for a query",
     "level 0",
-    "level 0 by spectrum",
     "level 1",
-    "level 1 by spectrum",
+    "level 1 by leading queries",
     "level 2",
     "level 3",
 ];
@@ -149,7 +148,6 @@ fn check(
         layout: &bounded.layout,
         z_without: &bounded.z_without,
     });
-    let forms = (step.steps > 0).then(|| Forms::new(step));
     let candidates: Vec<u32> = contenders
         .iter()
         .map(|contender| contender.candidate)
@@ -164,18 +162,23 @@ fn check(
             bounds[0] = bounds::single_by_norms(norm, &step.queries[query as usize], step);
         }
         bounds[1] = contender.bound;
-        let projected = search.project(contender, &mut scratch);
+        let mut projected = search.project(contender, &mut scratch);
         cache.insert(contender.candidate, scratch.z.clone());
-        bounds[3] = projected.bound(step, None);
-        if let Some(forms) = &forms {
-            bounds[2] = contender.bound_by_spectrum(step, forms);
-            bounds[4] = projected.bound(step, Some(forms));
-            let z: Vec<Lanes> = scratch.z.iter().map(|&z| [z; _]).collect();
-            let values = forms.values(&z);
-            let values = values.map(|value| value[0]);
-            bounds[5] = projected.bound_by_forms(step, values);
-        }
-        bounds[6] = search.bound_by_queries(&[*contender], &mut scratch)[0];
+        bounds[2] = projected.bound(step);
+        let third = search::third_order_by_leading(step, &projected.whole, &scratch.z);
+        projected.third = projected.third.min(third);
+        bounds[3] = projected.bound(step);
+        let z: Vec<Lanes> = scratch.z.iter().map(|&z| [z; _]).collect();
+        let form = step.form.values(&z)[0];
+        let others = projected.bound_by_form(step, form) - projected.touched;
+        let candidate = contender.candidate;
+        let touched = search.touched_closely(candidate, &projected, None, &mut scratch);
+        bounds[4] = others + touched;
+        let contender = BoundedCandidate {
+            touched,
+            ..*contender
+        };
+        bounds[5] = search.bound_by_queries(&[contender], &mut scratch)[0];
         checked.push(Checked {
             gain: step.error - error,
             bounds,
@@ -212,10 +215,7 @@ impl Record {
             checked.bounds[1]
         );
         if checked.bounds[1..].iter().all(|bound| bound.is_finite()) && step.error > 0.0 {
-            let mut bounds = checked.bounds;
-            // A level's own bound may be the looser one; contenders keep the least.
-            bounds[5] = bounds[5].min(bounds[4]);
-            for (excess, bound) in self.excess.iter_mut().zip(bounds) {
+            for (excess, bound) in self.excess.iter_mut().zip(checked.bounds) {
                 *excess += ((bound - checked.gain) / step.error).min(1e3);
             }
             self.count += 1;
@@ -224,7 +224,7 @@ impl Record {
 
     /// Each level is tighter than the one before, on average.
     fn check_order(&self) {
-        for pair in [[1, 3], [3, 5], [5, 6], [1, 2], [2, 4], [4, 5]] {
+        for pair in [[1, 2], [2, 3], [3, 4], [4, 5]] {
             let [loose, tight] = pair.map(|level| self.excess[level]);
             assert!(
                 tight <= loose,
@@ -233,7 +233,7 @@ impl Record {
                 NAMES[pair[1]]
             );
         }
-        assert!(self.excess[6] >= 0.0);
+        assert!(self.excess[5] >= 0.0);
     }
 }
 
@@ -251,6 +251,7 @@ fn check_problem(mut problem: Problem, steps: usize, record: &mut Record, what: 
     let mut retired = vec![false; candidates.len()];
     let mut bounded = Bounded::new(&candidates);
     let mut cache = ProjectionCache::default();
+    let mut halvings = HALVINGS;
     while state.steps() < steps && state.folds().is_none() {
         let round = Round {
             candidates: &candidates,
@@ -259,7 +260,7 @@ fn check_problem(mut problem: Problem, steps: usize, record: &mut Record, what: 
             ranking: None,
             sample: None,
         };
-        let step = StepTerms::new(&state, bounded.longest);
+        let step = StepTerms::new(&state, bounded.longest, &mut halvings);
         for checked in check(&mut bounded, &round, &step, &mut cache) {
             let what = format!("{what}, lambda {lambda}, {} steps", state.steps());
             record.add(&checked, &step, &what);
@@ -362,6 +363,22 @@ fn bounds_hold_on_a_larger_problem() {
     record.check_order();
 }
 
+#[test]
+fn bounds_hold_with_more_queries_than_are_told_apart() {
+    let mut record = Record::default();
+    for (seed, density) in [(1, 0.3), (2, 0.03)] {
+        let sizes: Vec<usize> = (0..300).map(|query| 1 + query % 4).collect();
+        let drawing = Drawing {
+            columns: 80,
+            density,
+            offset: 0.0,
+            scale: 1.0,
+        };
+        let problem = Problem::draw(seed, &sizes, drawing);
+        check_problem(problem, 40, &mut record, &format!("density {density}"));
+    }
+}
+
 /// Vectors and numbers as a step could have them, and some that none could: what the bounds
 /// on untouched queries say of them is algebra.
 fn draw_step(random: &mut ChaCha8Rng) -> StepTerms {
@@ -391,29 +408,22 @@ fn draw_step(random: &mut ChaCha8Rng) -> StepTerms {
     let gap =
         |(f, g): (&[f64], &[f64])| -> f64 { f.iter().zip(g).map(|(f, g)| (g - f) * (g - f)).sum() };
     let length = |g: &[f64]| g.iter().map(|g| g * g).sum::<f64>().sqrt();
-    StepTerms {
-        steps,
-        lambda: 1.0,
-        queries: vec![step::QueryTerms::default(); queries],
-        examples: Vec::new(),
-        g: Vec::new(),
-        hg: pairs().zip(&h).map(|((_, g), h)| h * length(g)).sum(),
-        gaps: pairs().map(gap).sum(),
-        h_norm: length(&h),
-        h_max: h.iter().copied().fold(0.0, f64::max),
-        error: 1.0,
-        rounding: 0.0,
-        vectors,
+    let terms = pairs().zip(&h).map(|((f, g), &h)| step::QueryTerms {
+        f: length(f),
+        g: length(g),
+        gap_squared: gap((f, g)),
         h,
-    }
+        ..step::QueryTerms::default()
+    });
+    let terms: Vec<_> = terms.collect();
+    StepTerms::of_vectors(steps, 1.0, vectors, terms, &mut random.random_range(0..12))
 }
 
 #[test]
-fn remainders_bound_any_untouched_queries() {
+fn orders_beyond_the_first_bound_any_untouched_queries() {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     for case in 0..20_000 {
         let step = draw_step(&mut random);
-        let forms = Forms::new(&step);
         let z: Vec<f64> = (0..step.steps)
             .map(|_| random.random_range(-1.0..1.0))
             .collect();
@@ -422,30 +432,74 @@ fn remainders_bound_any_untouched_queries() {
         let whole = Whole {
             squared_norm: z_squared * random.random_range(1.0..4.0),
             z_squared,
-            rho: 0.0,
+            rho: random.random_range(-9.0..9.0) * [1.0, 1e-3][random.random_range(0..2)],
         };
-        let (s, beta_0) = (whole.pivot(step.lambda), random.random_range(-9.0..9.0));
-        let beta_0 = beta_0 * [1.0, 1e-3][random.random_range(0..2)];
-        let mut gained = 0.0;
-        for (query, &h) in step.h.iter().enumerate() {
-            let (zf, x) = (along(step.f(query)), along(step.g(query)));
-            let most = (h * z_squared).min(s - step.lambda);
-            let of = |b: f64| -2.0 * x * (zf + beta_0 * b) / (s - b);
-            gained += of(0.0).max(of(most));
+        let s = whole.pivot(step.lambda);
+        // Shares of |z|^2 that the queries have, with a sum of 1 at most.
+        let mut shares: Vec<f64> = step.queries.iter().map(|_| random.random()).collect();
+        let sum: f64 = shares.iter().sum();
+        for share in &mut shares {
+            *share /= sum;
+        }
+        let (mut gained, mut second) = (0.0, 0.0);
+        for ((query, terms), share) in step.queries.iter().enumerate().zip(shares) {
+            let (w, x) = (along(step.f(query)), along(step.g(query)));
+            let most = (1.0 + terms.h) * share.min(terms.h / (1.0 + terms.h)) * z_squared;
+            let b = most.min(s - step.lambda);
+            gained += -2.0 * x * (whole.rho + w) / (s - b) + 2.0 * x * whole.rho / s;
+            second += -2.0 * x * w / s;
         }
         let lanes: Vec<Lanes> = z.iter().map(|&z| [z; _]).collect();
-        let values = forms.values(&lanes);
-        let values = values.map(|value| value[0]);
-        let bounds = [
-            bounds::remainder(&whole, &step, beta_0),
-            bounds::remainder_by_spectrum(&whole, &step, &forms, beta_0),
-            bounds::remainder_by_forms(&whole, &step, values, 0.0, beta_0),
-        ];
-        for bound in bounds {
-            assert!(
-                gained <= bound + 1e-13 * bound.abs(),
-                "case {case}: {gained}, {bounds:?}"
-            );
+        let form = -2.0 * step.form.values(&lanes)[0] / s;
+        assert!(
+            (form - second).abs() <= 1e-12 * (1.0 + second.abs()),
+            "case {case}"
+        );
+        let seconds = [step.gaps, step.form.least].map(|least| 2.0 * z_squared * least / s);
+        let third = bounds::third_order(&whole, &step);
+        let by_leading = search::third_order_by_leading(&step, &whole, &z);
+        for second in [seconds[0], seconds[1], form] {
+            for third in [third, by_leading] {
+                let bound = second + third;
+                assert!(
+                    gained <= bound + 1e-12 * (1.0 + bound.abs()),
+                    "case {case}: {gained}, {bound}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_form_is_the_sum_over_queries_and_its_bound_is_near() {
+    let mut random = ChaCha8Rng::seed_from_u64(4);
+    for (steps, queries) in [(1, 1), (7, 3), (8, 600), (13, 1030), (40, 20)] {
+        let vectors: Vec<f64> = (0..2 * steps * queries)
+            .map(|_| random.random_range(-1.0..1.0))
+            .collect();
+        let terms = vec![step::QueryTerms::default(); queries];
+        let mut terms: Vec<step::QueryTerms> = terms;
+        for (terms, pair) in terms.iter_mut().zip(vectors.chunks_exact(2 * steps)) {
+            let (f, g) = pair.split_at(steps);
+            terms.gap_squared = f.iter().zip(g).map(|(f, g)| (g - f) * (g - f)).sum();
+        }
+        let step = StepTerms::of_vectors(steps, 1.0, vectors, terms, &mut 20);
+        let mut least = f64::INFINITY;
+        for _ in 0..50 {
+            let z: Vec<f64> = (0..steps).map(|_| random.random_range(-1.0..1.0)).collect();
+            let along = |vector: &[f64]| z.iter().zip(vector).map(|(z, x)| z * x).sum::<f64>();
+            let sum: f64 = (0..queries)
+                .map(|query| along(step.f(query)) * along(step.g(query)))
+                .sum();
+            let lanes: Vec<Lanes> = z.iter().map(|&z| [z; _]).collect();
+            let value = step.form.values(&lanes)[0];
+            assert!((value - sum).abs() <= 1e-7 * (1.0 + sum.abs()));
+            least = least.min(sum / along(&z));
+        }
+        assert!(least >= -step.form.least);
+        assert!(step.form.least <= step.gaps);
+        if steps == 1 {
+            assert!(step.form.least <= 2.0 * (-least).max(step.gaps * 0.5f64.powi(20)) + 1e-9);
         }
     }
 }
@@ -487,27 +541,14 @@ fn a_touched_query_is_bounded_whatever_its_projection() {
         let length = part.squared_norm.sqrt() - terms.held * part.z_without.sqrt();
         let beta = (whole.rho - sums[R] - sums[OWN_F] + zf) / pivot;
         let c = sums[P] + sums[OWN_G] - x;
-        let gained = beta * (2.0 * c - beta * length.max(0.0).powi(2)) + 2.0 * beta_0 * x;
+        // A part of the form is taken back, with the pivot of all queries.
         (step.queries, step.lambda) = (vec![terms], lambda);
+        let taken_back = 2.0 * beta_0 * x + 2.0 * x * zf / whole.pivot(lambda);
+        let gained = beta * (2.0 * c - beta * length.max(0.0).powi(2)) + taken_back;
         let bound = bounds::touched_by_norms(&whole, &[part], &step, (z, beta_0));
         assert!(
             gained <= bound + 1e-12 * (1.0 + beta * beta),
             "case {case}: {gained}, {bound}"
         );
-    }
-}
-
-#[test]
-fn forms_do_not_round_below_what_they_are() {
-    let mut random = ChaCha8Rng::seed_from_u64(3);
-    for _ in 0..1000 {
-        let mut step = draw_step(&mut random);
-        let (a, b) = (random.random_range(0.1..1.0), random.random_range(0.1..1.0));
-        (step.steps, step.vectors) = (2, vec![0.0, 0.0, a, b]);
-        let z = [b, -a * (1.0 + 1e-9)];
-        let along = 1e-9 * a * b;
-        let values = Forms::new(&step).values(&z.map(|z| [z; _]));
-        assert!(values[1][0] >= 0.999 * along * along);
-        assert!(values[2][0] >= 0.999 * along * along);
     }
 }
