@@ -126,7 +126,7 @@ fn gains_by_query(round: &Round<'_>, candidates: &[u32]) -> Vec<Lanes> {
         })
         .collect();
     let mut gains = vec![[0.0; LANES]; blocks.len()];
-    let queries: Vec<u32> = (0u32..).take(state.queries().len()).collect();
+    let queries: Vec<u32> = (0u32..).take(state.queries().targets()).collect();
     for queries in queries.chunks(QUERIES) {
         let gained: Vec<Vec<Lanes>> = queries
             .par_iter()
