@@ -143,7 +143,14 @@ def _column(values: Any) -> Any:
 
 
 def training(
-    X: Any, y: Any, qid: Any, group: Any, teacher: Any = None, *, least: int = 2
+    X: Any,
+    y: Any,
+    qid: Any,
+    group: Any,
+    teacher: Any = None,
+    *,
+    offset: Any = None,
+    least: int = 2,
 ) -> dict[str, Any]:
     """Training data for the compiled part, of at least so many queries."""
     matrix = canonical(X)
@@ -159,6 +166,7 @@ def training(
         "codes": codes,
         "ids": ids,
         "teacher": None if teacher is None else scores(teacher, rows, "teacher"),
+        "offset": None if offset is None else scores(offset, rows, "offset"),
     }
 
 

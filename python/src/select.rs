@@ -6,7 +6,7 @@ use std::str::FromStr;
 use numpy::{PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rankrls::data::LabelScale;
+use rankrls::data::{LabelScale, OtherRanker};
 use rankrls::greedy::{
     Criterion, Observer, Refit, Selection, State, Step, TargetOptions, WeightsPath, select_among,
 };
@@ -136,6 +136,7 @@ pub(crate) struct Data<'py> {
     codes: PyReadonlyArray1<'py, i64>,
     ids: Vec<String>,
     teacher: Option<PyReadonlyArray1<'py, f64>>,
+    offset: Option<PyReadonlyArray1<'py, f64>>,
 }
 
 /// The same, to be used while Python does something else.
@@ -144,11 +145,13 @@ pub(crate) struct DataView<'a> {
     y: &'a [f64],
     queries: RowQueries<'a>,
     teacher: Option<&'a [f64]>,
+    offset: Option<&'a [f64]>,
 }
 
 impl Data<'_> {
     pub(crate) fn view(&self) -> PyResult<DataView<'_>> {
         let teacher = self.teacher.as_ref().map(PyReadonlyArray1::as_slice);
+        let offset = self.offset.as_ref().map(PyReadonlyArray1::as_slice);
         Ok(DataView {
             x: self.x.view()?,
             y: self.y.as_slice()?,
@@ -157,20 +160,23 @@ impl Data<'_> {
                 ids: &self.ids,
             },
             teacher: teacher.transpose()?,
+            offset: offset.transpose()?,
         })
     }
 }
 
 impl<'a> DataView<'a> {
     pub(crate) fn dataset(&self) -> Result<Dataset<'a>, rankrls::DatasetError> {
-        let data = dataset(self.x.clone(), self.y, &self.queries)?;
-        match self.teacher {
-            None => Ok(data),
-            Some(scores) => {
-                let scores = in_row_order(&data, scores);
-                data.with_teacher(scores)
-            }
+        let mut data = dataset(self.x.clone(), self.y, &self.queries)?;
+        if let Some(scores) = self.teacher {
+            let scores = in_row_order(&data, scores);
+            data = data.with_teacher(scores)?;
         }
+        if let Some(scores) = self.offset {
+            let scores = in_row_order(&data, scores);
+            data = data.with_offset(scores, OtherRanker::of_scores("offset"))?;
+        }
+        Ok(data)
     }
 }
 
