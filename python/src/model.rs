@@ -94,8 +94,7 @@ impl Model {
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let view = x.view()?;
         let (scores, ended) = job::run(py, threads, None, |_| {
-            let data = Dataset::unlabelled(view)?;
-            self.0.check_columns(&data).map(|()| self.0.scores(&data))
+            Dataset::unlabelled(view).map(|data| self.0.scores(&data))
         })?;
         match (scores, ended) {
             (_, Some(error)) => Err(error),
@@ -129,6 +128,19 @@ impl Model {
     #[getter]
     fn columns(&self) -> usize {
         self.0.columns_to_read()
+    }
+
+    /// Whether scores of another ranker are to be added, which come with the data.
+    #[getter]
+    fn needs_offset(&self) -> bool {
+        let ranker = self.0.offset();
+        ranker.is_some_and(|ranker| ranker.weights.is_none())
+    }
+
+    /// Whether the model scores by another one, which it has in itself, or by a column of scores.
+    #[getter]
+    fn has_other_ranker(&self) -> bool {
+        self.0.score_feature().is_some() || (self.0.offset().is_some() && !self.needs_offset())
     }
 
     /// Which pairs were to be ordered.

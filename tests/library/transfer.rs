@@ -99,7 +99,7 @@ fn check_steps(
     selection: &Selection,
     first: Option<usize>,
     lambda: f64,
-    candidates: Option<Vec<usize>>,
+    candidates: Option<&[usize]>,
 ) -> Result<(), TestCaseError> {
     let error = |features: &[usize]| -> f64 {
         let residuals = problem.holdout(features, lambda);
@@ -116,7 +116,8 @@ fn check_steps(
         let forced = number == 0 && first.is_some();
         if forced {
             prop_assert!(selection.classes[0].contains(&u32::try_from(first.unwrap()).unwrap()));
-        } else if let Some(mut left) = candidates.clone() {
+        } else if let Some(candidates) = candidates {
+            let mut left = candidates.to_vec();
             left.retain(|feature| !selected.contains(feature));
             let with = |feature: usize| error(&[&selected[..], &[feature]].concat());
             let least = left.into_iter().map(with).fold(f64::INFINITY, f64::min);
@@ -204,7 +205,7 @@ proptest! {
             // To the bit the selection by labels less the offset, but for the index.
             let plain = select(&left.dataset(), &options, &mut ()).unwrap();
             prop_assert_eq!(&selection.weights, &plain.weights);
-            check_steps(&left, problem.rows(), &selection, None, lambda, Some(problem.representatives()))?;
+            check_steps(&left, problem.rows(), &selection, None, lambda, Some(&problem.representatives()))?;
             check_resumed(&data, &options, &selection)?;
             for (number, step) in selection.steps.iter().enumerate() {
                 let features = selection.features();
@@ -309,7 +310,7 @@ proptest! {
             let options = by(strategy, 4, lambda);
             if let Ok(selection) = select(&data, &options, &mut ()) {
                 let candidates = exact.then(|| problem.representatives());
-                check_steps(&weighed, rows, &selection, None, lambda, candidates)?;
+                check_steps(&weighed, rows, &selection, None, lambda, candidates.as_deref())?;
                 check_resumed(&data, &options, &selection)?;
             }
         }
@@ -346,8 +347,8 @@ proptest! {
             let options = by(strategy, 3, lambda);
             let selection = select(&data, &options, &mut ()).unwrap();
             prop_assert_eq!(selection.steps.len(), 4.min(all));
-            let candidates = Some(wider.representatives());
-            check_steps(&wider, problem.rows(), &selection, Some(column), lambda, candidates)?;
+            let candidates = wider.representatives();
+            check_steps(&wider, problem.rows(), &selection, Some(column), lambda, Some(&candidates))?;
             check_resumed(&data, &options, &selection)?;
             let summary = ColumnClasses::new(&data).summary();
             let model = Model::from_selection(&selection, &data, &summary);
