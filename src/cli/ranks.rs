@@ -238,7 +238,7 @@ mod tests {
         let all = on_threads(3, |peers| {
             let own = peers.rank().to_string();
             (
-                of_first(&*peers, &own),
+                of_first(&*peers, own.clone()).unwrap(),
                 check_alike(&*peers, &own, "another number").is_err(),
             )
         });

@@ -118,7 +118,8 @@ fn parts_that_take_turns_select_as_the_whole() {
     let shards = sharded(folder.path(), 16);
     let rows = shards.rows().unwrap();
     let base = SelectionOptions::new(6, Lambda::new(4.0).unwrap());
-    let strategies = StrategyKind::ALL.into_iter().filter(|kind| !kind.distils());
+    let strategies = StrategyKind::ALL.into_iter();
+    let strategies = strategies.filter(|kind| !kind.distils() && !kind.needs_grades());
     let mut wanted: Vec<SelectionOptions> = strategies
         .map(|strategy| SelectionOptions {
             strategy: Some(strategy),
