@@ -133,7 +133,7 @@ fn parts(criterion: &mut Criterion) {
     let turns = shards.candidates(&rows, options.query_weight, options.scale, room);
     let turns = turns.expect("classes");
     group.bench_function("select, part by part", |bench| {
-        bench.iter(|| select(&turns))
+        bench.iter(|| select(&turns));
     });
     group.finish();
 }
