@@ -429,7 +429,7 @@ fn is_positive(m: &[f64], stride: usize, steps: usize, least: f64) -> bool {
         }
         let squares = kernels::dot(&own[..row], &own[..row]);
         let pivot = m[row * stride + row] + least - squares;
-        if !(pivot > 0.0) {
+        if pivot.is_nan() || pivot <= 0.0 {
             return false;
         }
         own[row] = pivot.sqrt();
