@@ -89,6 +89,10 @@ impl dyn Peers + '_ {
 }
 
 /// A number of 32 bits that was gathered.
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "words are gathered in slices"
+)]
 pub(crate) fn low(word: &u64) -> u32 {
     u32::try_from(*word).expect("a number of 32 bits")
 }

@@ -129,7 +129,7 @@ pub fn main() -> ExitCode {
 }
 
 /// The same as one of several ranks, of which the first prints.
-pub fn main_among(peers: Arc<dyn Peers>) -> ExitCode {
+pub fn main_among(peers: &Arc<dyn Peers>) -> ExitCode {
     let leads = peers.rank() == 0;
     let work = |told| {
         let parsed = parse().map_err(|error| Failure {
@@ -138,7 +138,7 @@ pub fn main_among(peers: Arc<dyn Peers>) -> ExitCode {
         })?;
         run(parsed, &told)
     };
-    ranks::run(&peers, work).unwrap_or_else(|Failure { code, text }| {
+    ranks::run(peers, work).unwrap_or_else(|Failure { code, text }| {
         if leads {
             let _ = writeln!(io::stderr(), "{text}");
         }
@@ -179,23 +179,25 @@ fn asked() -> clap::Command {
 fn run((cli, matches): Parsed, peers: &Arc<dyn Peers>) -> Result<ExitCode, Failure> {
     let quiet = cli.common.quiet || peers.rank() > 0;
     let console = Console::new(quiet, cli.common.verbose && !quiet);
-    start(cli, &matches, console, peers).map_err(|error| match error.downcast_ref::<UsageError>() {
-        Some(mistake) => {
-            let error = asked().error(ErrorKind::ArgumentConflict, mistake);
-            Failure {
-                code: 2,
-                text: console.styled(&error.render()),
+    start(&cli, &matches, console, peers).map_err(|error| {
+        match error.downcast_ref::<UsageError>() {
+            Some(mistake) => {
+                let error = asked().error(ErrorKind::ArgumentConflict, mistake);
+                Failure {
+                    code: 2,
+                    text: console.styled(&error.render()),
+                }
             }
+            None => Failure {
+                code: 1,
+                text: console.error(&error),
+            },
         }
-        None => Failure {
-            code: 1,
-            text: console.error(&error),
-        },
     })
 }
 
 fn start(
-    cli: Cli,
+    cli: &Cli,
     matches: &ArgMatches,
     console: Console,
     peers: &Arc<dyn Peers>,

@@ -233,6 +233,10 @@ pub(crate) fn table<S: ToString>(header: &[S]) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
     table.set_content_arrangement(ContentArrangement::Dynamic);
+    if table.width() == Some(0) {
+        // Ranks under `mpirun` have terminals without a width.
+        table.force_no_tty();
+    }
     table.set_header(&header);
     for (column, title) in table.column_iter_mut().zip(&header) {
         column.set_padding((0, 2));

@@ -48,7 +48,7 @@ impl<'q> Partition<'q> {
                 hash = mix(hash, (number + 0.0).to_bits());
             }
         }
-        let share = u128::from(scattered(hash)) * self.parts as u128 >> 64;
+        let share = (u128::from(scattered(hash)) * self.parts as u128) >> 64;
         // Less than the parts.
         usize::try_from(share).unwrap_or(0)
     }

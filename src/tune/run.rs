@@ -487,7 +487,7 @@ impl Run<'_> {
             let Some(advance) = greedy.advance()? else {
                 return Ok(());
             };
-            let point = self.point(&greedy, &advance.step, &judge(&greedy)?);
+            let point = Self::point(&greedy, &advance.step, &judge(&greedy)?);
             log(
                 job,
                 points.len() + 1,
@@ -505,7 +505,7 @@ impl Run<'_> {
         }
     }
 
-    fn point(&self, greedy: &Greedy<'_>, step: &Step, judgement: &Judgement) -> Point {
+    fn point(greedy: &Greedy<'_>, step: &Step, judgement: &Judgement) -> Point {
         let (score, metrics) = summarise(&judgement.values);
         let class = greedy.classes().last();
         Point {

@@ -369,16 +369,11 @@ pub(crate) fn run(
     if let Some(reason) = &reason {
         console.tell(format_args!("folds are the evidence: {reason}\n"));
     }
-    let mut record: Option<Tuning> = None;
-    if leads {
-        let settings = || TuningSettings::from(&options);
-        record = args.checkpoint.record(&input.train, settings)?;
-    }
-    let steps = record.as_ref().map_or(0, Record::steps);
-    if steps > 0 {
-        tracing::info!(steps, "going on");
-        console.tell(format_args!("going on after {steps} steps\n"));
-    }
+    let record = if leads {
+        record(args, &input, &options, console)?
+    } else {
+        None
+    };
     let recorded = record
         .as_ref()
         .map_or_else(Vec::new, |record| record.taken.clone());
@@ -453,6 +448,23 @@ pub(crate) fn run(
     // Results are printed even if they could not be saved.
     saved?;
     Ok(interrupt.code().unwrap_or(ExitCode::SUCCESS))
+}
+
+/// What an earlier run has found, or nothing yet; none if no checkpoint is asked for.
+fn record(
+    args: &TuneArgs,
+    input: &Input,
+    options: &TuneOptions<'_>,
+    console: Console,
+) -> Result<Option<Tuning>> {
+    let settings = || TuningSettings::from(options);
+    let record: Option<Tuning> = args.checkpoint.record(&input.train, settings)?;
+    let steps = record.as_ref().map_or(0, Record::steps);
+    if steps > 0 {
+        tracing::info!(steps, "going on");
+        console.tell(format_args!("going on after {steps} steps\n"));
+    }
+    Ok(record)
 }
 
 /// The chosen path as folds judge it, where the evidence is optimistic and there are the queries.
