@@ -369,11 +369,8 @@ pub(crate) fn run(
     if let Some(reason) = &reason {
         console.tell(format_args!("folds are the evidence: {reason}\n"));
     }
-    let record = if leads {
-        record(args, &input, &options, console)?
-    } else {
-        None
-    };
+    let record = leads.then(|| record(args, &input, &options, console));
+    let record = record.transpose()?.flatten();
     let recorded = record
         .as_ref()
         .map_or_else(Vec::new, |record| record.taken.clone());
