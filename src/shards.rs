@@ -382,10 +382,10 @@ impl Shards {
         let read = |reader: &mut Hashed<BufReader<File>>| -> io::Result<(Vec<Page>, Vec<u8>)> {
             let mut header = [0; HEADER.len()];
             reader.read_exact(&mut header)?;
-            let pages = match header == HEADER {
-                true => Page::read_all(reader)?,
-                false => Vec::new(),
-            };
+            let mut pages = Vec::new();
+            if header == HEADER {
+                pages = Page::read_all(reader)?;
+            }
             let mut trailer = Vec::new();
             reader.read_to_end(&mut trailer)?;
             Ok((pages, trailer))

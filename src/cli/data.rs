@@ -8,7 +8,9 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use rankrls::columns::{Partition, Summary};
 use rankrls::data::DataHash;
-use rankrls::data::read::{Format, Loaded, ReadOptions, RowQueries, read_names, read_scores};
+use rankrls::data::read::{
+    Format, Loaded, ReadOptions, RowQueries, Sample, read_names, read_scores,
+};
 use rankrls::data::sample;
 use rankrls::greedy::{Refit, SelectionOptions, State, TargetOptions};
 use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rules};
@@ -191,6 +193,11 @@ impl TrainingData {
         let (train, shards, _) = self.train_or_shards(console)?;
         let train = share(train, shards.as_ref(), peers)?;
         Ok((train, begin.elapsed().as_secs_f64()))
+    }
+
+    /// A sample, if the data are a large file.
+    pub(crate) fn sample(&self) -> Option<Sample> {
+        self.read.options(0).sample(&self.path)
     }
 
     /// The same, or the rows of data in parts, and the parts.
@@ -526,6 +533,16 @@ pub(crate) fn check_labels(
     bail!("{}: {error}{remedy}", path.display())
 }
 
+/// A size times a factor.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "sizes of data that fit some disk"
+)]
+pub(crate) fn times(size: u64, factor: f64) -> u64 {
+    (size as f64 * factor) as u64
+}
+
 /// Sizes of the data.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Sizes {
@@ -548,6 +565,19 @@ impl Sizes {
             empty_columns: summary.empty_columns,
             constant_columns: summary.constant_columns,
             column_classes: summary.column_classes,
+        }
+    }
+
+    /// Sizes of `factor` times the rows.
+    pub(crate) fn times(self, factor: f64) -> Self {
+        let more =
+            |count: usize| usize::try_from(times(count as u64, factor)).unwrap_or(usize::MAX);
+        Self {
+            rows: more(self.rows),
+            queries: more(self.queries),
+            nonzeros: more(self.nonzeros),
+            column_classes: more(self.column_classes),
+            ..self
         }
     }
 

@@ -16,8 +16,6 @@
 //! and its rounding error (Knuth's `TwoSum`); a pair determines the real
 //! number and the other way round. The sign is that of the first entry.
 
-use std::hash::{BuildHasher, Hasher};
-
 use rayon::prelude::*;
 
 use crate::data::{Column, Dataset, Queries};
@@ -83,7 +81,6 @@ pub(super) fn classify(dataset: &Dataset<'_>, query_of_row: &[u32]) -> Classes {
 }
 
 fn digest_columns(dataset: &Dataset<'_>, query_of_row: &[u32]) -> Vec<Digest> {
-    let hasher = &foldhash::quality::FixedState::default();
     let columns = 0..u32::try_from(dataset.stored_columns()).unwrap_or(u32::MAX);
     let columns: Vec<u32> = columns.collect();
     columns
@@ -97,7 +94,7 @@ fn digest_columns(dataset: &Dataset<'_>, query_of_row: &[u32]) -> Vec<Digest> {
                 // At most m entries, and rows count in 32 bits.
                 let length = u32::try_from(form.len()).unwrap_or(u32::MAX);
                 (length > 0).then(|| Digest {
-                    hash: hash(&form, hasher),
+                    hash: hash(&form),
                     column,
                     length,
                 })
@@ -311,15 +308,27 @@ fn exact_difference(a: f64, b: f64) -> (f64, f64) {
 }
 
 /// A hash of the canonical form: equal forms hash alike.
-fn hash(form: &[Entry], hasher: &foldhash::quality::FixedState) -> u64 {
-    let mut state = hasher.build_hasher();
+fn hash(form: &[Entry]) -> u64 {
+    let mut state = 0;
     for entry in form {
-        state.write_u32(entry.row);
         // Adding zero makes -0.0 and 0.0 hash alike, as they compare alike.
-        state.write_u64((entry.value + 0.0).to_bits());
-        state.write_u64((entry.rounding + 0.0).to_bits());
+        let [value, rounding] = [entry.value, entry.rounding].map(|part| (part + 0.0).to_bits());
+        let row = u64::from(entry.row).wrapping_mul(0xff51_afd7_ed55_8ccd);
+        state = mix(state, row ^ value ^ rounding.rotate_left(32));
     }
-    state.finish()
+    scattered(state)
+}
+
+/// `hash` with another word.
+pub(super) fn mix(hash: u64, word: u64) -> u64 {
+    (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// The same with all bits in the highest (the finaliser of `SplitMix64`).
+pub(super) fn scattered(hash: u64) -> u64 {
+    let hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    hash ^ hash >> 31
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Which rank has a column.
 
-use super::classes::{Canonicaliser, Entry};
+use super::classes::{Canonicaliser, Entry, mix, scattered};
 use crate::data::{Column, Dataset, Queries};
 use crate::peers::{Peers, low};
 
@@ -126,18 +126,6 @@ fn taught(share: Dataset<'static>, dataset: &Dataset<'_>) -> Dataset<'static> {
             share.expect("scores of the same rows")
         }
     }
-}
-
-/// `hash` with another word.
-fn mix(hash: u64, word: u64) -> u64 {
-    (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
-}
-
-/// The same with all bits in the highest (the finaliser of `SplitMix64`).
-fn scattered(hash: u64) -> u64 {
-    let hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    hash ^ hash >> 31
 }
 
 #[cfg(test)]

@@ -20,7 +20,7 @@ const BUFFER: usize = 1 << 20;
 /// The parts of some candidates.
 #[derive(Debug)]
 pub(crate) struct Parts {
-    parts: Vec<Mutex<Part>>,
+    all: Vec<Mutex<Part>>,
     step: Arc<Step>,
     /// Bytes that a part takes while it is read.
     largest: u64,
@@ -70,7 +70,7 @@ impl Step {
 impl Parts {
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
-        self.parts.len()
+        self.all.len()
     }
 
     /// A step begins: nothing is known of errors.
@@ -92,7 +92,7 @@ impl Parts {
     }
 
     fn lock(&self, part: usize) -> MutexGuard<'_, Part> {
-        let part = self.parts[part].lock();
+        let part = self.all[part].lock();
         part.unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -194,7 +194,7 @@ impl ColumnClasses {
             part.places = places.collect();
         }
         all.parts = Some(Arc::new(Parts {
-            parts: away.into_iter().map(Mutex::new).collect(),
+            all: away.into_iter().map(Mutex::new).collect(),
             step,
             largest,
         }));

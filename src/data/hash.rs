@@ -29,15 +29,13 @@ impl DataHash {
     /// ([`Dataset::with_entries_elsewhere`]).
     pub fn of(dataset: &Dataset<'_>) -> Self {
         if let Some((_, hash)) = dataset.elsewhere {
-            return match dataset.teacher() {
-                None => hash,
-                Some(_) => {
-                    let mut content = Content::new(dataset);
-                    content.text(&hash.to_string());
-                    content.teacher(dataset);
-                    content.finish()
-                }
-            };
+            if dataset.teacher().is_none() {
+                return hash;
+            }
+            let mut content = Content::new(dataset);
+            content.text(&hash.to_string());
+            content.teacher(dataset);
+            return content.finish();
         }
         let mut content = Content::new(dataset);
         for position in 0..dataset.stored_columns() {

@@ -88,7 +88,8 @@ pub mod read {
 
     pub use super::formats::{
         Format, Loaded, Place, PreferenceLine, ReadError, ReadErrorKind, ReadOptions, RowQueries,
-        read_names, read_names_from, read_preferences, read_rows, read_scores, read_scores_from,
+        Sample, read_names, read_names_from, read_preferences, read_rows, read_scores,
+        read_scores_from,
     };
 }
 
@@ -500,11 +501,10 @@ impl<'a> Dataset<'a> {
             .map_or(self.columns.nnz(), |(nonzeros, _)| nonzeros)
     }
 
-    /// Bytes that reading such data takes at its peak: the rows, while the columns are made of
-    /// them. Chunks of text, some MiB, come on top.
+    /// Bytes that reading such data takes at its peak: the rows, packed, while the columns are made of
+    /// them. Chunks of text, some MiB, come on top. O(nnz) time.
     pub fn reading_memory(&self) -> u64 {
-        let row_entry = size_of::<f64>() + size_of::<u32>();
-        self.memory() + (self.columns.nnz() * row_entry) as u64
+        self.memory() + packed::bytes(self.columns.data())
     }
 
     /// Bytes held, borrowed arrays included.

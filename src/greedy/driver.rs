@@ -195,7 +195,7 @@ impl<'a> Greedy<'a> {
             None => self.search()?,
         };
         if let Some(error) = self.strategy.failure() {
-            return Err(SelectError::columns(error));
+            return Err(SelectError::columns(&error));
         }
         let Some(step) = step else {
             return Ok(None);
@@ -276,7 +276,7 @@ impl<'a> Greedy<'a> {
         let mut words = Vec::new();
         if let Some(candidate) = own {
             let entries = candidates.entries(candidate);
-            let (rows, values) = entries.map_err(SelectError::columns)?;
+            let (rows, values) = entries.map_err(|error| SelectError::columns(&error))?;
             let class = candidates.class(candidate);
             words.extend([candidates.factor(candidate).to_bits(), class.len() as u64]);
             words.extend(class.iter().chain(&*rows).map(|&number| u64::from(number)));

@@ -213,7 +213,7 @@ fn remedy(fitting: &[StrategyKind]) -> String {
 const LARGEST_SQUARES: f64 = 1e100;
 
 impl SelectError {
-    pub(super) fn columns(error: std::io::Error) -> Self {
+    pub(super) fn columns(error: &std::io::Error) -> Self {
         Self::Columns {
             error: error.to_string(),
         }

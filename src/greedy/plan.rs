@@ -132,6 +132,66 @@ fn estimates_of(
     StrategyKind::ALL.into_iter().map(estimate).collect()
 }
 
+/// What each strategy would take on data with `factor` times the rows of a sample that has these
+/// `candidates` and takes `held` bytes, and the strategy that would be taken: about.
+///
+/// # Errors
+/// As [`plan`].
+pub fn plan_by_sample(
+    candidates: &ColumnClasses,
+    held: u64,
+    factor: f64,
+    options: &SelectionOptions,
+) -> Result<(Vec<Estimate>, Result<StrategyKind, SelectError>), SelectError> {
+    options.check(candidates)?;
+    let shape = Shape::new(candidates, options.k, options.lambda, options.sample);
+    let shape = Shape {
+        k: options.k,
+        ..shape.times(factor)
+    };
+    let base = times(held + candidates.memory(), factor);
+    let estimates = estimates_of(&shape, candidates, base, options);
+    let chosen = choose(&estimates, &shape, options).map(|chosen| chosen.strategy);
+    Ok((estimates, chosen))
+}
+
+/// A size times a factor.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "sizes of data that fit some disk"
+)]
+pub(super) fn times(size: u64, factor: f64) -> u64 {
+    (size as f64 * factor) as u64
+}
+
+/// The strategy that was asked for, or the fastest of those that are exact, if it fits.
+fn choose(
+    estimates: &[Estimate],
+    shape: &Shape,
+    options: &SelectionOptions,
+) -> Result<Estimate, SelectError> {
+    // Those that will do: the one asked for, or any exact one.
+    let asked = estimates.iter().filter(|found| match options.strategy {
+        Some(strategy) => found.strategy == strategy,
+        None => found.able && found.strategy.is_exact(),
+    });
+    let cost = |found: &&Estimate| found.strategy.cost(shape);
+    let fitting = asked.clone().filter(|found| found.fits);
+    let fastest = fitting.min_by(|a, b| cost(a).total_cmp(&cost(b)));
+    fastest.copied().ok_or_else(|| {
+        // Strategies to take instead, baselines aside.
+        let others = estimates.iter().filter(|found| found.fits);
+        let others = others.map(|found| found.strategy);
+        SelectError::Memory {
+            strategy: options.strategy,
+            needed: asked.map(|found| found.total).min().unwrap_or(0),
+            limit: options.max_memory.unwrap_or(u64::MAX),
+            fitting: others.filter(|kind| !kind.is_baseline()).collect(),
+        }
+    })
+}
+
 /// Chooses the strategy and checks that it can do what is asked in the memory allowed.
 ///
 /// # Errors
@@ -146,25 +206,7 @@ pub fn plan(
     let (base, options) = &agreed_options(candidates, held, options);
     let estimates = estimates_of(&shape, candidates, *base, options);
     let whole = shape.of_all(candidates.summary());
-    // Those that will do: the one asked for, or any exact one.
-    let asked = estimates.iter().filter(|found| match options.strategy {
-        Some(strategy) => found.strategy == strategy,
-        None => found.able && found.strategy.is_exact(),
-    });
-    let cost = |found: &&Estimate| found.strategy.cost(&whole);
-    let fitting = asked.clone().filter(|found| found.fits);
-    let fastest = fitting.min_by(|a, b| cost(a).total_cmp(&cost(b)));
-    let Some(chosen) = fastest else {
-        // Strategies to take instead, baselines aside.
-        let others = estimates.iter().filter(|found| found.fits);
-        let others = others.map(|found| found.strategy);
-        return Err(SelectError::Memory {
-            strategy: options.strategy,
-            needed: asked.map(|found| found.total).min().unwrap_or(0),
-            limit: options.max_memory.unwrap_or(u64::MAX),
-            fitting: others.filter(|kind| !kind.is_baseline()).collect(),
-        });
-    };
+    let chosen = choose(&estimates, &whole, options)?;
     let (target, teacher) = taught(chosen.strategy, candidates, *base, options);
     Ok(Plan {
         strategy: chosen.strategy,

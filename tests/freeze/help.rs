@@ -14,6 +14,7 @@ const COMMANDS: &[&str] = &[
     "evaluate",
     "inspect",
     "letor",
+    "shard",
     "corpus",
     "corpus build",
     "corpus check",

@@ -59,6 +59,10 @@ pub(crate) struct GenerateArgs {
 pub(crate) fn run(args: &GenerateArgs, console: Console) -> Result<()> {
     let options = &args.options;
     options.validate().map_err(refused)?;
+    if let Some(rows) = args.test_rows {
+        let checked = options.validate_rows("test_rows", rows);
+        checked.map_err(refused)?;
+    }
     let files = Files::create(args)?;
     let Some((train, test)) = files.write(options, args.test_rows, console)? else {
         return Ok(());

@@ -114,9 +114,12 @@ impl Text {
     /// The rows of arrays, for which `memory` bytes are held or will be. Labels and queries are
     /// to follow.
     pub(super) fn of_arrays(name: String, block: RowBlock, width: usize, memory: u64) -> Self {
+        let (rows, runs) = (block.ends.len(), block.rows().packed());
+        // The arrays are not needed while the columns are made.
+        drop(block);
         Self {
-            rows: block.ends.len(),
-            runs: block.rows().packed(),
+            rows,
+            runs,
             width,
             memory,
             ..Self::new(name, false)

@@ -92,12 +92,11 @@ impl CorpusOptions {
         self.validate_rows("rows", self.rows)
     }
 
-    /// Refuses a number of rows that no corpus with these options has.
-    pub(super) fn validate_rows(
-        &self,
-        option: &'static str,
-        rows: usize,
-    ) -> Result<(), CorpusError> {
+    /// Refuses a number of rows, called `option`, that no corpus with these options has.
+    ///
+    /// # Errors
+    /// [`CorpusError::Option`].
+    pub fn validate_rows(&self, option: &'static str, rows: usize) -> Result<(), CorpusError> {
         within(option, rows, 2, u32::MAX as usize)?;
         if self.max_parses == 2 && rows % 2 == 1 {
             return Err(CorpusError::Option {
