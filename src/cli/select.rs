@@ -134,15 +134,13 @@ pub(crate) fn run(
         if args.lambda.is_none() {
             console.tell("lambda: auto; no selections are made to choose it in a dry run\n");
         }
-        if let Some(sample) = args.data.sample() {
+        if let Some(sample) = args.data.sample().filter(|_| peers.count() == 1) {
             return args.plan_by_sample(&sample);
         }
         return args.plan(&args.read(console, &**peers)?.0, peers);
     }
-    // Ranks have a share of the columns each: a sample says nothing of that.
-    if peers.count() == 1
-        && let Some(sample) = args.data.sample()
-    {
+    // Ranks need less each than the sample tells.
+    if let Some(sample) = args.data.sample().filter(|_| peers.count() == 1) {
         check_sample(&sample, &args.options())?;
     }
     let leads = peers.rank() == 0;
