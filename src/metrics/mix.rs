@@ -23,7 +23,7 @@ pub struct Mix {
 /// `folds` has the queries of each fold.
 ///
 /// # Errors
-/// As [`evaluate`].
+/// As [`evaluate()`].
 ///
 /// # Panics
 /// Unless the folds are a partition of the queries.
