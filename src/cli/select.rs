@@ -266,8 +266,8 @@ impl SelectArgs {
         {
             let path = self.data.path.display();
             bail!(
-                "{path}: columns in parts cannot be compared by grades, or to join with others: \
-                 expected a file for fs-ed, an offset, a score feature or a source"
+                "{path}: parts and ranks have a share of the columns each, and fs-ed, offsets, score features \
+                 and sources take all together: expected rankrls and a file"
             );
         }
         if let Some(validation) = input.validation.take() {

@@ -8,9 +8,14 @@ use clap::Args;
 use rankrls::shards::{MANIFEST, Sharding, Shards};
 use serde::Serialize;
 
+use super::args::at_least_one;
 use super::console::Console;
 use super::data::{TrainingData, read_named};
 use super::output::{counted, print_report, sizes};
+
+fn at_least_one_part(text: &str) -> Result<NonZeroUsize, String> {
+    NonZeroUsize::new(at_least_one(text)?).ok_or_else(String::new)
+}
 
 /// Put the columns of data into parts
 ///
@@ -28,7 +33,7 @@ pub(crate) struct ShardArgs {
     #[command(flatten)]
     data: TrainingData,
     /// Parts to make, at most as many as there are columns
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", value_parser = at_least_one_part)]
     parts: NonZeroUsize,
     /// Folder for the parts, not there yet or empty
     #[arg(short, long, value_name = "DIR")]
