@@ -18,7 +18,7 @@ use faer::{Accum, ColRef, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 use sprs::{CsMat, TriMat};
 
-use super::conjugate::{Convergence, ITERATIONS, TOLERANCE};
+use super::conjugate::{Convergence, ITERATIONS};
 use super::design::Design;
 use super::factor::{BLOCK, Cholesky, Prepared, Square, System, gram};
 use super::groups::Groups;
@@ -234,6 +234,10 @@ impl Root {
     }
 }
 
+/// Norm of the gradient to reach, as a share of the first: lambda may divide it, so that it has to
+/// be less than the residuals of other problems.
+const GRADIENT_TOLERANCE: f64 = 1e-13;
+
 /// RankRLS on preferences, ready for ridge parameters.
 #[derive(Debug)]
 pub struct PairwiseProblem<'a> {
@@ -446,7 +450,7 @@ impl<'a> PairwiseProblem<'a> {
             0.0 => 0.0,
             norm => dot(residual, residual).sqrt() / norm,
         };
-        while share(&residual) > TOLERANCE && iterations < ITERATIONS {
+        while share(&residual) > GRADIENT_TOLERANCE && iterations < ITERATIONS {
             let product = apply(&direction);
             let step = along / dot(&direction, &product);
             crate::kernels::add_scaled(&mut unknowns, step, &direction);
