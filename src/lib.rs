@@ -47,10 +47,6 @@ extern crate self as rankrls;
 pub mod checkpoint;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
-#[allow(
-    rustdoc::broken_intra_doc_links,
-    reason = "comments of arguments are help, where brackets say what may be missing"
-)]
 pub mod cli;
 pub mod columns;
 pub mod compare;

@@ -168,8 +168,12 @@ struct ObjectiveArgs {
     /// Pairs of rows to order: query, those of the same query; global, all; pairs, those of --pairs
     #[arg(long, value_name = "NAME", default_value = "query")]
     objective: Objective,
-    /// Preferences, PREFERRED OTHER [MAGNITUDE [WEIGHT]] a line: rows of DATA from 1 on
-    #[arg(long, value_name = "FILE")]
+    // Not a comment of documentation, which takes brackets for links.
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Preferences, PREFERRED OTHER [MAGNITUDE [WEIGHT]] a line: rows of DATA from 1 on"
+    )]
     pairs: Option<PathBuf>,
 }
 

@@ -371,7 +371,22 @@ impl ColumnClasses {
             }
         }
         candidates.sort_unstable_by_key(|&(feature, _)| feature);
-        let mut all = Self {
+        let mut all = self.emptied();
+        for (_, class) in candidates {
+            all.members.extend(class.members.iter().map(low));
+            all.ends
+                .push(u32::try_from(all.members.len()).unwrap_or(u32::MAX));
+            all.rows.extend(class.rows.iter().map(low));
+            let values = class.values.iter().copied().map(f64::from_bits);
+            all.values.extend(values);
+            all.starts.push(all.rows.len());
+        }
+        all
+    }
+
+    /// The same rows, alone and without a class.
+    fn emptied(&self) -> Self {
+        Self {
             starts: vec![0],
             rows: Vec::new(),
             values: Vec::new(),
@@ -389,17 +404,7 @@ impl ColumnClasses {
             peers: Arc::new(Alone),
             parts: None,
             ..*self
-        };
-        for (_, class) in candidates {
-            all.members.extend(class.members.iter().map(low));
-            all.ends
-                .push(u32::try_from(all.members.len()).unwrap_or(u32::MAX));
-            all.rows.extend(class.rows.iter().map(low));
-            let values = class.values.iter().copied().map(f64::from_bits);
-            all.values.extend(values);
-            all.starts.push(all.rows.len());
         }
-        all
     }
 
     /// Members of each class, and its entries in a range of rows.

@@ -214,24 +214,7 @@ impl ColumnClasses {
             unreachable!("there are parts");
         };
         let with_entries = parts.iter().all(|part| part.has_entries());
-        let mut all = Self {
-            starts: vec![0],
-            rows: Vec::new(),
-            values: Vec::new(),
-            signs: Vec::new(),
-            squared_norms: Vec::new(),
-            sole_queries: Vec::new(),
-            members: Vec::new(),
-            ends: Vec::new(),
-            queries: first.queries.clone(),
-            query_of_row: first.query_of_row.clone(),
-            divisors: Vec::new(),
-            filter: None,
-            first: None,
-            peers: Arc::new(Alone),
-            parts: None,
-            ..**first
-        };
+        let mut all = first.emptied();
         for &(_, number, candidate) in &order {
             let part = parts[number];
             let bounds = &part.starts[candidate..candidate + 2];
