@@ -23,17 +23,23 @@ fn check(model: &Model, data: &Dataset<'_>, query: usize, against: Against) {
         let (a, b) = (&pair[0], &pair[1]);
         assert!(a.score > b.score || (a.score == b.score && a.row < b.row));
     }
+    let x = data.x().to_dense();
     for row in &explained.rows {
         assert_eq!(row.score.to_bits(), scores[row.row].to_bits());
         assert_eq!(row.label, data.labels()[row.row]);
         let parts = row.contributions.iter();
         let sum: f64 = parts.clone().map(|part| part.contribution).sum();
-        // Terms whose rounding is in the scores.
-        let size = |value: f64, position: usize| (value * model.features()[position].weight).abs();
-        let sizes = parts
-            .clone()
-            .map(|part| size(part.value, part.position).max(size(part.reference, part.position)));
-        let size = sizes.sum::<f64>() + row.score.abs() + explained.reference.abs();
+        // All terms of the scores have rounding, those that are equal and contribute nothing, too.
+        let terms = |row: usize| {
+            let features = model.features().iter();
+            let terms = features.map(|one| one.weight * x[[row, one.feature as usize]]);
+            terms.map(f64::abs).sum::<f64>()
+        };
+        let size = explained
+            .rows
+            .iter()
+            .map(|one| terms(one.row))
+            .fold(0.0, f64::max);
         assert!(
             (sum - row.difference).abs() <= 1e-13 * size,
             "{sum} {}",
