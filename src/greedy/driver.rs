@@ -227,6 +227,7 @@ impl<'a> Greedy<'a> {
             retired: &self.retired,
             sample: None,
             ranking: self.ranking.as_ref(),
+            room: Round::room(self.state.labels().len(), self.state.capacity()),
         };
         let Some(sampler) = self.sampler else {
             return self.strategy.propose(&round);

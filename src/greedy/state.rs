@@ -299,12 +299,6 @@ impl State {
         kernels::project(column.rows, column.values, &self.phi, self.capacity, z);
     }
 
-    /// `H_Q' v_Q` into `z` (`t` numbers), for a column of one query. O(t nnz).
-    pub(super) fn project_held(&self, column: Column<'_>, z: &mut [f64]) {
-        z.fill(0.0);
-        kernels::project(column.rows, column.values, &self.held, self.capacity, z);
-    }
-
     /// Adds a feature: O(m t) time, in parallel over queries.
     ///
     /// # Panics

@@ -87,9 +87,19 @@ pub struct Round<'a> {
     /// The measure to judge by; `None`: the squared error. Only met by strategies that can
     /// ([`StrategyKind::can_rank`](super::StrategyKind::can_rank)).
     pub ranking: Option<&'a RankingCriterion>,
+    /// Bytes that the strategy may keep of candidates from step to step, beside what it needs.
+    pub room: usize,
 }
 
+/// Bytes that strategies may keep of candidates where the state is larger.
+const ROOM: usize = 256 << 20;
+
 impl Round<'_> {
+    /// [`room`](Self::room) for `rows` examples and `k` steps: no more than the state takes.
+    pub(super) fn room(rows: usize, k: usize) -> usize {
+        ROOM.min(rows.saturating_mul(2 * size_of::<f64>() * k))
+    }
+
     /// Whether the candidate at a position may be chosen.
     ///
     /// # Panics

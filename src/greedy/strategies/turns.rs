@@ -51,6 +51,7 @@ impl Strategy for Turns {
     fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
         self.parts.begin_step();
         let (mut contest, mut work) = (Contest::default(), Work::default());
+        let room = round.room / self.parts.count();
         self.each(|strategies, part, classes, places| {
             let retired: Vec<bool> = places
                 .iter()
@@ -65,6 +66,7 @@ impl Strategy for Turns {
                 candidates: classes,
                 retired: &retired,
                 sample: sample.as_deref(),
+                room,
                 ..*round
             });
             contest = std::mem::take(&mut contest).merge(found);

@@ -13,15 +13,15 @@
 //! ```
 //!
 //! In a query that the candidate does not touch `z_- = z`. With `beta_0 = rho / s`,
-//! `x_Q = z . g_Q`, `w_Q = z . f_Q` and `b_Q = s - S_Q`
+//! `x_Q = z . g_Q`, `w_Q = z . f_Q` and `b_Q = s - S_Q`, which `d_Q` is not below,
 //!
 //! ```text
-//! 2 beta_Q c_Q = - 2 beta_0 x_Q - (2 / s) x_Q w_Q - (2 / s) (rho + w_Q) x_Q b_Q / S_Q
+//! 2 beta_Q c_Q - beta_Q^2 d_Q <= - 2 beta_0 x_Q - (2 / s) x_Q w_Q + b_Q x_Q^2 / s^2
 //! ```
 //!
-//! The first two terms are summed over all queries: as `- 2 beta_0 z . G`, one number a
-//! candidate that a pass over its entries gives, and as a quadratic form in `z`. Touched
-//! queries take their share of both back.
+//! The first term is summed over all queries, `- 2 beta_0 z . G`, one number a candidate that a pass
+//! over its entries gives; touched queries take their share back. The others are small, and exact
+//! for the queries where they may not be.
 
 use super::step::{ExampleTerms, OWN_F, OWN_G, P, QueryTerms, R, StepTerms};
 use crate::data::Column;
@@ -228,32 +228,28 @@ fn smaller(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
 }
 
-/// The second order in `z` of untouched queries: no less than `- (2 / s) sum x_Q w_Q` over them,
-/// where touched queries have `taken_back` as their sum of `x_Q w_Q`, or less.
+/// The second order in `z` of queries whose [`kappa`](QueryTerms::kappa) have a sum, or more:
+/// `- (2 / s) sum x_Q w_Q`.
 #[inline(always)]
-pub(super) fn second_order(whole: &Whole, step: &StepTerms, taken_back: f64) -> f64 {
-    let of_all = step.form.least * whole.z_squared + taken_back;
-    2.0 * of_all.min(step.gaps * whole.z_squared) / whole.pivot(step.lambda)
+pub(super) fn second_order(whole: &Whole, step: &StepTerms, kappa: f64) -> f64 {
+    2.0 * kappa * whole.z_squared / whole.pivot(step.lambda)
 }
 
-/// What untouched queries have beside the sums over all queries: third order in `z`.
-/// `b_Q <= (1 + h_Q) |Phi_Q' z|^2` and `<= h_Q |z|^2`, and the squares sum to `|z|^2` at most:
-/// see [`spread`].
+/// What queries have beyond the second order, or more: `sum b_Q x_Q^2 / s^2`, from `sum` that
+/// `sum b_Q x_Q^2 / |z|^2` does not exceed. `b_Q <= (1 + h_Q) |Phi_Q' z|^2` and `<= h_Q |z|^2`, and the
+/// squares sum to `|z|^2` at most: so `sum` may be the largest `(1 + h_Q) x_Q^2`, or `sum h_Q x_Q^2`, or
+/// `|z|^2` times [`spread`].
 #[inline(always)]
-pub(super) fn third_order(whole: &Whole, step: &StepTerms) -> f64 {
-    let z_squared = whole.z_squared;
+pub(super) fn fourth_order(whole: &Whole, step: &StepTerms, sum: f64) -> f64 {
     let pivot = whole.pivot(step.lambda);
-    let slack = (pivot - z_squared * step.h_max).max(step.lambda);
-    let by_residual = whole.rho.abs() * z_squared.sqrt() * step.third_g;
-    let by_gap = 0.25 * z_squared * step.third_gap;
-    2.0 * z_squared * (by_residual + by_gap) / (pivot * slack)
+    whole.z_squared * sum / (pivot * pivot)
 }
 
 /// Queries that [`spread`] sorts.
 const SORTED: usize = 256;
 
-/// The largest `sum_Q (1 + h_Q) c_Q y_Q` for `0 <= y_Q <= h_Q / (1 + h_Q)` of a sum of at most 1,
-/// or more: `sum_Q b_Q c_Q` is no more than `|z|^2` times this. `terms`: `(h_Q, (1 + h_Q) c_Q)`.
+/// The largest `sum_Q (1 + h_Q) |g_Q|^2 y_Q` for `0 <= y_Q <= h_Q / (1 + h_Q)` of a sum of at most 1,
+/// or more: `sum_Q b_Q x_Q^2` is no more than `|z|^4` times this. `terms`: `h_Q` and `(1 + h_Q) |g_Q|^2`.
 pub(super) fn spread(mut terms: Vec<(f64, f64)>) -> f64 {
     let falling = |a: &(f64, f64), b: &(f64, f64)| b.1.total_cmp(&a.1).then(b.0.total_cmp(&a.0));
     let mut beyond = 0.0;
@@ -271,27 +267,6 @@ pub(super) fn spread(mut terms: Vec<(f64, f64)>) -> f64 {
     sum + left * beyond
 }
 
-/// [`third_order`] with `x_Q` and `w_Q` of the leading queries: no `y_Q` of [`spread`] has to be
-/// told from another, so the largest product is the bound.
-pub(super) fn third_order_by_leading(
-    whole: &Whole,
-    step: &StepTerms,
-    products: &[(f64, f64, f64)],
-) -> f64 {
-    let z_squared = whole.z_squared;
-    let pivot = whole.pivot(step.lambda);
-    let rho = whole.rho.abs();
-    let slack = |h: f64| (pivot - z_squared * h).max(step.lambda);
-    let rest = &step.leading.rest;
-    let of_rest = rho * z_squared.sqrt() * rest.g + 0.25 * z_squared * rest.gap;
-    let mut most = of_rest / slack(rest.h);
-    for &(h, x, w) in products {
-        let apart = x - w;
-        most = most.max((1.0 + h) * (rho * x.abs() + 0.25 * apart * apart) / slack(h));
-    }
-    2.0 * z_squared * most / pivot
-}
-
 /// Level 0 for every candidate of one query no longer than `squared_norm`: it gains nothing in
 /// that query, and `|rho| <= |v| |r_Q|`, `|z| <= |Phi_Q| |v|`, `|z . (G - g_Q)| <= |v| |Phi_Q' (G - g_Q)|`.
 /// Grows with `squared_norm`.
@@ -305,49 +280,8 @@ pub(super) fn single_by_norms(squared_norm: f64, terms: &QueryTerms, step: &Step
     };
     let pivot = whole.pivot(step.lambda);
     let beta_0 = whole.rho / pivot;
-    let second = second_order(&whole, step, z_squared * terms.f * terms.g);
-    2.0 * beta_0 * v * terms.elsewhere + second + third_order(&whole, step)
-}
-
-/// Level 1, one touched query: `n_Q` and `c_Q` exact, `S_Q` between its bounds and `d_Q` no
-/// less than its own and than `d`.
-#[inline(always)]
-pub(super) fn touched_by_projection(
-    whole: &Whole,
-    part: &QueryPart,
-    step: &StepTerms,
-    (n, c): (f64, f64),
-    d: f64,
-) -> f64 {
-    let terms = &step.queries[part.query];
-    let outside = larger(whole.squared_norm - part.squared_norm, 0.0);
-    let (least, most) = pivot_without(outside, part.z_without, terms.h, step.lambda);
-    let d = d.max(longer_than(part.squared_norm, part.z_without, terms.held));
-    let d = d_no_less(d, c, terms.p_squared);
-    parabola(c, d, 1.0 / d, weights((n, n), least, most))
-}
-
-/// Level 3, one untouched query: `z . f_Q` and `z . g_Q` exact.
-#[inline(always)]
-pub(super) fn untouched_exactly(
-    whole: &Whole,
-    terms: &QueryTerms,
-    (zf, zg): (f64, f64),
-    lambda: f64,
-) -> f64 {
-    let most = whole.pivot(lambda);
-    let least = (most - whole.z_squared * terms.h).max(lambda);
-    let n = whole.rho + zf;
-    let d = d_no_less(0.0, zg, terms.p_squared);
-    parabola(-zg, d, 1.0 / d, weights((n, n), least, most))
-}
-
-/// `d >= c^2 / |p|^2` by Cauchy and Schwarz.
-#[inline(always)]
-fn d_no_less(d: f64, c: f64, p_squared: f64) -> f64 {
-    if p_squared > 0.0 {
-        d.max(c * c / p_squared)
-    } else {
-        d
-    }
+    let second = second_order(&whole, step, step.kappa);
+    2.0 * beta_0 * v * terms.elsewhere
+        + second
+        + fourth_order(&whole, step, z_squared * step.spread)
 }

@@ -8,9 +8,9 @@
 //! | level | what is exact | cost a candidate |
 //! |---|---|---|
 //! | 0 | `z . G`; `v_Q . p_Q`, `v_Q . r_Q` in touched queries | O(nnz), or O(1) for all columns seen in one query only |
-//! | 1 | `z`; `n_Q`, `c_Q` in touched queries | O(t nnz + t touched) |
-//! | 2 | second order in `z` of all queries; `T_Q u_Q` along `v_Q` in touched ones | O(t^2 + t nnz) |
-//! | 3 | `z . f_Q`, `z . g_Q` in every query; all of (*) in touched ones | O(t q + t touched rows) |
+//! | 1 | all of (*) in touched queries | O(touched rows) where `u` and `T u` of the last step are kept, else t times that |
+//! | 2 | `z . f_Q`, `z . g_Q` in some hundred queries | O(t) for each |
+//! | 3 | the same in every query | O(t q) |
 //! | 4 | everything: equation (*) | O(t m) |
 //!
 //! A step begins by evaluating exactly the candidates that did best in the step
@@ -19,12 +19,13 @@
 //! bound, in rounds of fixed size, until the next bound is below the threshold.
 //! What is evaluated depends on the data alone, not on timing.
 //!
-//! `Z = Phi X^'` is not kept: only candidates that reach level 1 have their `z`
-//! computed. Memory is O(nnz + k m + k q), whatever the number of candidates
-//! times `k`.
+//! `Z = Phi X^'` is not kept, but for candidates that reached level 2 in the last
+//! steps. Memory is O(nnz + k m + k q), and what residuals may take, whatever the
+//! number of candidates times `k`.
 
 mod bounds;
 mod layout;
+mod residual;
 mod search;
 mod step;
 #[cfg(test)]
@@ -34,21 +35,22 @@ use rayon::prelude::*;
 
 use super::lowmem;
 use crate::columns::ColumnClasses;
-use crate::data::Column;
+use crate::data::{Column, Queries};
 use crate::greedy::strategy::Facts;
 use crate::greedy::{Contest, Round, Shape, Strategy, Work};
 use crate::interrupt::heed;
 use crate::kernels::Lanes;
 use bounds::{QueryPart, Whole};
 use layout::{Layout, Piece};
-use search::{BoundedCandidate, CACHE_BYTES, Kept, ProjectionCache, PruningSearch, Scratch};
-use step::{ALL_G, ExampleTerms, Form, OWN_F, OWN_G, PHI, R, StepTerms};
+use residual::Residual;
+use search::{BoundedCandidate, News, Projected, PruningSearch, Scratch};
+use step::{ALL_G, ExampleTerms, OWN_G, PHI, R, StepTerms};
 
 /// Candidates whose level-0 bound one task computes.
 const CHUNK: usize = 1024;
 
-/// Halvings of the bound on the quadratic form that are tried first.
-const HALVINGS: i32 = 8;
+/// Steps that a residual is kept for without being of use.
+const IDLE: usize = 8;
 
 /// Where rounding may take this share of a step's error, bounds are not used.
 const COARSE: f64 = 1e-4;
@@ -75,12 +77,12 @@ fn memory(shape: &Shape) -> u64 {
         ..
     } = *shape;
     let block = size_of::<Lanes>() * (4 * k + shape.largest_query);
-    let cache = CACHE_BYTES.min(candidates.saturating_mul(8 * k));
-    let contenders = candidates * (size_of::<f64>() + size_of::<BoundedCandidate>());
+    let residuals = Round::room(shape.rows, k).min(pieces.saturating_mul(16 * shape.largest_query));
+    let contender = size_of::<BoundedCandidate>() + size_of::<Projected>();
+    let contenders = candidates * (2 * size_of::<f64>() + contender);
     Layout::memory(candidates, shape.queries, pieces)
         + StepTerms::memory(shape.rows, shape.queries, k)
-        + Form::memory(k)
-        + (size_of::<f64>() * pieces + cache + contenders + shape.threads * block) as u64
+        + (size_of::<f64>() * pieces + residuals + contenders + shape.threads * block) as u64
 }
 
 /// Exact selection from bounds.
@@ -92,12 +94,10 @@ struct Bounded {
     /// `|z_-|^2` of all pieces, likewise.
     z_without: Vec<f64>,
     synced: usize,
-    /// `z` of candidates that reached level 1 in the last step.
-    cache: ProjectionCache,
+    /// Of `layout.several`, where level 1 was reached in the last steps.
+    residuals: Vec<Option<Box<Residual>>>,
     /// `max |v|^2`
     longest: f64,
-    /// See [`step::Form::new`].
-    halvings: i32,
     /// The best candidates of the last step, by error.
     leaders: Vec<u32>,
 }
@@ -109,11 +109,10 @@ impl Bounded {
         Self {
             z_squared: vec![0.0; layout.several.len()],
             z_without: vec![0.0; layout.piece_count()],
-            cache: ProjectionCache::default(),
+            residuals: layout.several.iter().map(|_| None).collect(),
             layout,
             synced: 0,
             longest: candidates.largest_squared_norm(),
-            halvings: HALVINGS,
             leaders: Vec::new(),
         }
     }
@@ -130,31 +129,48 @@ impl Strategy for Bounded {
             };
             return (lowmem::judge(round, &all), work);
         }
-        let step = StepTerms::new(round.state, self.longest, &mut self.halvings);
-        if step.steps.wrapping_sub(self.synced) > 1 {
-            // Not the steps that came after what is kept.
-            self.cache.clear();
-        }
-        let mut search = PruningSearch::new(round, &step, std::mem::take(&mut self.cache));
+        let step = StepTerms::new(round.state, self.longest);
+        let mut search = PruningSearch::new(round, &step);
         search.evaluate(&self.open(round));
         search.share();
-        let contenders = match round.sample {
-            Some(sample) => PruningSearch::unbounded(sample),
-            None => self.by_norms(&search),
-        };
-        search.kept = Some(Kept {
-            layout: &self.layout,
-            z_without: &self.z_without,
-        });
-        let alive = search.finish(contenders);
+        let mut found = Found::default();
+        match round.sample {
+            Some(sample) => {
+                found.contenders = search.unbounded(sample);
+                found.passed = found.contenders.len();
+            }
+            None => found = self.by_norms(&search),
+        }
+        search.residuals = &self.residuals;
+        search.room = round.room.saturating_sub(found.bytes);
+        let (alive, news) = search.finish(found.contenders, found.passed);
         let work = Work {
             evaluated: search.evaluated(),
             alive,
         };
         self.leaders = search.leaders();
-        let (contest, cache) = search.end();
-        self.cache = cache;
+        let contest = search.end();
+        self.keep(news);
         (contest, work)
+    }
+}
+
+/// What level 0 finds.
+#[derive(Debug, Default)]
+struct Found {
+    /// Those left after level 1, and those that have no residual.
+    contenders: Vec<BoundedCandidate>,
+    /// How many passed level 0.
+    passed: usize,
+    /// Bytes of all residuals.
+    bytes: usize,
+}
+
+impl Found {
+    fn add(&mut self, other: Self) {
+        self.contenders.extend(other.contenders);
+        self.passed += other.passed;
+        self.bytes += other.bytes;
     }
 }
 
@@ -167,15 +183,31 @@ impl Bounded {
             .collect()
     }
 
-    /// Level 0: candidates whose bound from norms passes the threshold.
-    fn by_norms(&mut self, search: &PruningSearch<'_>) -> Vec<BoundedCandidate> {
-        let mut contenders = self.several_by_norms(search);
+    /// Keeps what the next step can use.
+    fn keep(&mut self, news: News) {
+        for (position, residual) in news.residuals {
+            self.residuals[position as usize] = Some(Box::new(residual));
+        }
+        for (position, z) in news.z {
+            if let Some(residual) = self.residuals[position as usize].as_deref_mut() {
+                residual.z = z;
+            }
+        }
+    }
+
+    /// Level 0: candidates whose bound from norms passes the threshold, and level 1 for those
+    /// whose residual is kept.
+    fn by_norms(&mut self, search: &PruningSearch<'_>) -> Found {
+        let mut all = self.several_by_norms(search);
         let single = search.step.queries.par_iter().enumerate();
         let found: Vec<Vec<BoundedCandidate>> = single
             .map(|(query, _)| self.single_by_norms(search, query))
             .collect();
-        contenders.extend(found.into_iter().flatten());
-        contenders
+        for contenders in found {
+            all.passed += contenders.len();
+            all.contenders.extend(contenders);
+        }
+        all
     }
 
     /// Candidates of one query. The bound for all of them comes first: it grows with the
@@ -191,13 +223,10 @@ impl Bounded {
                 break;
             }
             let (mut rho, mut along) = (0.0, 0.0);
-            let (mut x, mut w) = (0.0, 0.0);
             for (row, value) in candidates.column(candidate as usize).iter() {
                 let example = &step.examples[row];
                 rho += value * example[R];
                 along += value * (example[ALL_G] - example[OWN_G]);
-                x += value * example[OWN_G];
-                w += value * example[OWN_F];
             }
             let z_squared = terms.phi * terms.phi * squared_norm;
             let whole = Whole {
@@ -208,17 +237,18 @@ impl Bounded {
             // The true s is no less.
             let pivot = whole.pivot(step.lambda);
             let first_order = 2.0 * rho.abs() * along.abs() / pivot;
-            let second_order = bounds::second_order(&whole, step, (x * w).max(0.0));
-            let bound = first_order + second_order + bounds::third_order(&whole, step);
+            let second_order = bounds::second_order(&whole, step, step.kappa);
+            let fourth_order = bounds::fourth_order(&whole, step, z_squared * step.spread);
+            let bound = first_order + second_order + fourth_order;
             let contender = BoundedCandidate::new(candidate, bound);
-            if search.passes(contender.bound) && !search.round.retired[candidate as usize] {
+            if search.passes(contender.bound) && !search.out(candidate) {
                 contenders.push(contender);
             }
         }
         contenders
     }
 
-    fn several_by_norms(&mut self, search: &PruningSearch<'_>) -> Vec<BoundedCandidate> {
+    fn several_by_norms(&mut self, search: &PruningSearch<'_>) -> Found {
         // A state that is younger than what is kept is another one: all is found anew.
         let missing = search
             .step
@@ -226,7 +256,7 @@ impl Bounded {
             .checked_sub(self.synced)
             .unwrap_or(usize::MAX);
         self.synced = search.step.steps;
-        let found: Vec<Vec<BoundedCandidate>> = self
+        let found: Vec<Found> = self
             .chunks()
             .into_par_iter()
             .map(|mut chunk| {
@@ -234,16 +264,21 @@ impl Bounded {
                 chunk.bound(search, missing)
             })
             .collect();
-        found.concat()
+        let mut all = Found::default();
+        for found in found {
+            all.add(found);
+        }
+        all
     }
 
     /// Candidates of several queries in chunks, with what is kept of them.
     fn chunks(&mut self) -> Vec<Chunk<'_>> {
         let layout = &self.layout;
         let mut without = &mut self.z_without[..];
-        let chunks = self.z_squared.chunks_mut(CHUNK).enumerate();
+        let chunks = self.z_squared.chunks_mut(CHUNK);
+        let chunks = chunks.zip(self.residuals.chunks_mut(CHUNK)).enumerate();
         chunks
-            .map(|(number, z_squared)| {
+            .map(|(number, (z_squared, residuals))| {
                 let first = number * CHUNK;
                 let pieces = layout.span(first).start..layout.span(first + z_squared.len() - 1).end;
                 let z_without = without.split_off_mut(..pieces.len()).unwrap_or_default();
@@ -252,6 +287,7 @@ impl Bounded {
                     first,
                     z_squared,
                     z_without,
+                    residuals,
                 }
             })
             .collect()
@@ -265,93 +301,123 @@ struct Chunk<'a> {
     first: usize,
     z_squared: &'a mut [f64],
     z_without: &'a mut [f64],
+    residuals: &'a mut [Option<Box<Residual>>],
 }
 
 impl Chunk<'_> {
-    /// Level 0, once `missing` steps have been caught up with.
-    fn bound(&mut self, search: &PruningSearch<'_>, missing: usize) -> Vec<BoundedCandidate> {
+    /// Level 0, once `missing` steps have been caught up with, and level 1 where the residual is kept.
+    fn bound(&mut self, search: &PruningSearch<'_>, missing: usize) -> Found {
         let mut parts = Vec::new();
-        let mut contenders = Vec::new();
+        let mut found = Found::default();
         let mut scratch = Scratch::new(search.step.steps);
         let mut rest = &mut *self.z_without;
-        for (place, z_squared) in self.z_squared.iter_mut().enumerate() {
+        let kept = self.z_squared.iter_mut().zip(&mut *self.residuals);
+        for (place, (z_squared, residual)) in kept.enumerate() {
             let position = self.first + place;
             let candidate = self.layout.several[position];
             let pieces = self.layout.pieces(position);
             let z_without = rest.split_off_mut(..pieces.len()).unwrap_or_default();
             let column = search.round.candidates.column(candidate as usize);
-            let (tau, along_g) = pass_over(column, pieces, &search.step.examples, &mut parts);
+            let tau = pass_over(column, pieces, &search.step.examples, &mut parts);
             if missing == 1 {
                 *z_squared += tau * tau;
                 for (z_without, part) in z_without.iter_mut().zip(&parts) {
                     let new = tau - part.sums[PHI];
                     *z_without += new * new;
                 }
+                residual.take_if(|residual| residual.used + IDLE < search.step.steps);
             } else if missing > 1 {
                 *z_squared = search.catch_up(candidate, &mut scratch, z_without);
+                *residual = None;
             }
             for (part, &z_without) in parts.iter_mut().zip(&*z_without) {
                 part.z_without = z_without;
             }
             if search.round.retired[candidate as usize] {
+                *residual = None;
                 continue;
             }
-            let known = (*z_squared, along_g);
-            let kept = u32::try_from(position).ok().map(|position| (position, tau));
-            let contender = BoundedCandidate {
-                kept,
-                ..several_by_norms(search, candidate, known, &parts)
+            let whole = Whole {
+                squared_norm: search.round.candidates.squared_norm(candidate as usize),
+                z_squared: *z_squared,
+                rho: parts.iter().map(|part| part.sums[R]).sum(),
             };
-            if search.passes(contender.bound) {
-                contenders.push(contender);
+            let tau = (missing == 1).then_some(tau);
+            let follow = residual.as_deref_mut();
+            let (bound, projected) = several_by_norms(search, &whole, &parts, (follow, tau));
+            found.bytes += residual.as_ref().map_or(0, |residual| residual.bytes());
+            if !search.passes(bound) || search.out(candidate) {
+                continue;
+            }
+            found.passed += 1;
+            let by_residual = projected.map(|projected| projected.bound(search.step));
+            let bound = by_residual.map_or(bound, |by_residual| bound.min(by_residual));
+            if search.passes(bound) {
+                found.contenders.push(BoundedCandidate {
+                    candidate,
+                    bound,
+                    kept: kept_at(position, pieces, search.round.state.queries()),
+                    projected: projected.map(Box::new),
+                });
             }
         }
-        contenders
+        found
     }
 }
 
+/// What [`BoundedCandidate::kept`] says of a candidate.
+fn kept_at(position: usize, pieces: &[Piece], queries: &Queries) -> Option<(u32, u32)> {
+    let rows = pieces
+        .iter()
+        .map(|piece| queries.range(piece.query as usize).len());
+    let rows = u32::try_from(rows.sum::<usize>()).ok()?;
+    Some((u32::try_from(position).ok()?, rows))
+}
+
 /// Passes over a column once: what the bounds need of every piece into `parts`; returns
-/// `tau = phi . v` and `z . G`.
+/// `tau = phi . v`.
 #[multiversion::multiversion(targets = "simd")]
 fn pass_over(
     column: Column<'_>,
     pieces: &[Piece],
     examples: &[ExampleTerms],
     parts: &mut Vec<QueryPart>,
-) -> (f64, f64) {
+) -> f64 {
     let mut rest = column;
-    let (mut tau, mut along_g) = (0.0, 0.0);
     parts.clear();
     for piece in pieces {
         let entries = rest.take_entries(piece.length as usize);
-        let part = QueryPart::new(piece.place(), entries, examples);
-        tau += part.sums[PHI];
-        along_g += part.sums[ALL_G];
-        parts.push(part);
+        parts.push(QueryPart::new(piece.place(), entries, examples));
     }
-    (tau, along_g)
+    parts.iter().map(|part| part.sums[PHI]).sum()
 }
 
-/// Level 0 for a candidate that touches two queries or more.
+/// Level 0 for a candidate that touches two queries or more; level 1 if that does not drop it and
+/// there is a residual, which follows the last addition where `tau` is given.
 #[multiversion::multiversion(targets = "simd")]
 fn several_by_norms(
     search: &PruningSearch<'_>,
-    candidate: u32,
-    (z_squared, along_g): (f64, f64),
+    whole: &Whole,
     parts: &[QueryPart],
-) -> BoundedCandidate {
-    let step = search.step;
-    let squared_norm = search.round.candidates.squared_norm(candidate as usize);
-    let rho = parts.iter().map(|part| part.sums[R]).sum();
-    let whole = Whole {
-        squared_norm,
-        z_squared,
-        rho,
-    };
-    let beta_0 = rho / whole.pivot(step.lambda);
-    let touched = bounds::touched_by_norms(&whole, parts, step, (z_squared.sqrt(), beta_0));
+    (mut residual, tau): (Option<&mut Residual>, Option<f64>),
+) -> (f64, Option<Projected>) {
+    let (step, state) = (search.step, search.round.state);
+    if let (Some(residual), Some(tau)) = (&mut residual, tau) {
+        residual.follow(state, parts, tau);
+    }
+    let (along_g, first) = search::along(parts);
+    let beta_0 = whole.rho / whole.pivot(step.lambda);
+    let lengths = (whole.z_squared.sqrt(), beta_0);
+    let touched = bounds::touched_by_norms(whole, parts, step, lengths);
     // Touched queries have taken back their share of the second order already.
-    let second_order = 2.0 * step.form.least * z_squared / whole.pivot(step.lambda);
-    let others = second_order + bounds::third_order(&whole, step);
-    BoundedCandidate::new(candidate, touched - 2.0 * beta_0 * along_g + others)
+    let second_order = bounds::second_order(whole, step, step.kappa);
+    let others = second_order + step.fourth_order_by_first(whole, first);
+    let bound = touched - 2.0 * beta_0 * along_g + others;
+    let residual = residual.filter(|_| search.passes(bound));
+    let projected = residual.map(|residual| {
+        residual.used = step.steps;
+        let touched = residual.touched(state, step, whole, parts);
+        Projected::new(step, *whole, (along_g, first), &touched)
+    });
+    (bound, projected)
 }

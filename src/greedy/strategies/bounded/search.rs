@@ -1,38 +1,36 @@
 //! The search of one step: candidates that may still win climb from level to level.
 
-use std::collections::{HashMap, HashSet};
-
 use rayon::prelude::*;
 
 use super::bounds::{self, QueryPart, Whole};
-use super::layout::Layout;
-use super::step::{R, StepTerms};
-use crate::greedy::state::QueryMatrices;
+use super::residual::{Residual, Touched};
+use super::step::{ALL_G, FIRST, FIRST_G, LEADING, OWN_G, QueryTerms, R, Rest, StepTerms};
+use crate::data::Column;
 use crate::greedy::strategies::lowmem;
 use crate::greedy::{Contest, Entrant, Round};
 use crate::interrupt::heed;
 use crate::kernels::{self, LANES, Lanes};
 
-/// Contenders that one task takes through levels 1 and 2.
+/// Contenders that one task takes through a level.
 const CHUNK: usize = 64;
 
-/// Candidates evaluated exactly in a round, before the threshold is looked at again.
+/// Candidates evaluated exactly when no threshold is known.
 const ROUND: usize = 64;
 
 /// Best candidates of a step that open the next one.
 const LEADERS: usize = 8;
 
 /// A candidate with an upper bound on its gain.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct BoundedCandidate {
     pub(super) candidate: u32,
     /// No less than its gain.
     pub(super) bound: f64,
-    /// Bound on what is gained in touched queries, once level 2 has one.
-    pub(super) touched: f64,
-    /// For a candidate of several queries whose pieces are up to date: which of them it is, and
-    /// the last component of its `z`.
-    pub(super) kept: Option<(u32, f64)>,
+    /// If there may be something kept of it: which of the candidates of several queries it is, and
+    /// how many rows the queries have that it touches.
+    pub(super) kept: Option<(u32, u32)>,
+    /// There from level 1 on.
+    pub(super) projected: Option<Box<Projected>>,
 }
 
 impl BoundedCandidate {
@@ -42,9 +40,14 @@ impl BoundedCandidate {
         Self {
             candidate,
             bound,
-            touched: f64::INFINITY,
             kept: None,
+            projected: None,
         }
+    }
+
+    /// What level 1 found.
+    fn projected(&self) -> Projected {
+        *self.projected.as_deref().expect("level 1 comes before")
     }
 }
 
@@ -52,15 +55,9 @@ impl BoundedCandidate {
 #[derive(Debug)]
 pub(super) struct Scratch {
     pub(super) z: Vec<f64>,
-    /// `z_Q` of every touched query.
+    /// `z_-` of one query, or `z_Q` of every touched one.
     pub(super) own_z: Vec<f64>,
-    /// `H_Q' v_Q` of one query, `t`.
-    own_held: Vec<f64>,
     pub(super) parts: Vec<QueryPart>,
-    /// `n_Q` and `c_Q` of every touched query.
-    exact: Vec<(f64, f64)>,
-    /// `z` of contenders that passed, one after the other.
-    pub(super) kept_z: Vec<f64>,
     pub(super) z_lanes: Vec<Lanes>,
 }
 
@@ -69,104 +66,116 @@ impl Scratch {
         Self {
             z: vec![0.0; steps],
             own_z: Vec::new(),
-            own_held: vec![0.0; steps],
             parts: Vec::new(),
-            exact: Vec::new(),
-            kept_z: Vec::new(),
             z_lanes: vec![[0.0; LANES]; steps],
         }
     }
 
-    /// Puts `count` kept `z` from `first` on side by side.
-    pub(super) fn load_kept(&mut self, first: usize, count: usize) {
+    /// Puts the `z` of some candidates side by side.
+    fn load(&mut self, climbers: &[Climber]) {
         self.z_lanes.fill([0.0; LANES]);
-        let steps = self.z.len();
-        for lane in 0..count {
-            let z = &self.kept_z[(first + lane) * steps..][..steps];
-            for (lanes, &z) in self.z_lanes.iter_mut().zip(z) {
+        for (lane, climber) in climbers.iter().enumerate() {
+            for (lanes, &z) in self.z_lanes.iter_mut().zip(&climber.z) {
                 lanes[lane] = z;
             }
         }
     }
 }
 
-/// What a candidate's `z` tells.
+/// What a candidate's residual and its `z` tell.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Projected {
     pub(super) whole: Whole,
-    /// Bound on what is gained in touched queries.
-    pub(super) touched: f64,
+    /// What is gained in touched queries.
+    touched: f64,
     /// `- 2 beta_0 z . G`, touched queries left out.
-    pub(super) linear: f64,
-    /// `sum x_Q w_Q` over touched queries.
-    pub(super) touched_form: f64,
-    /// Bound on the third order in untouched queries.
-    pub(super) third: f64,
+    linear: f64,
+    /// `sum kappa_Q` of untouched queries that are not told apart.
+    kappa: f64,
+    /// Bound on the [`bounds::fourth_order`].
+    fourth: f64,
+    /// `- (2 / s) sum x_Q w_Q` of untouched queries that are told apart.
+    apart: f64,
+    /// The largest `(1 + h_Q) x_Q^2` of theirs.
+    largest: f64,
 }
 
 impl Projected {
-    /// Level 1.
-    pub(super) fn bound(&self, step: &StepTerms) -> f64 {
-        let second = bounds::second_order(&self.whole, step, self.touched_form);
-        self.touched + self.linear + second + self.third
-    }
-
-    /// Level 2, from `z' M z`.
-    pub(super) fn bound_by_form(&self, step: &StepTerms, form: f64) -> f64 {
-        let second = 2.0 * (self.touched_form - form) / self.whole.pivot(step.lambda);
-        self.touched + self.linear + second + self.third
-    }
-}
-
-/// Level 1 from `z` and its parts.
-#[multiversion::multiversion(targets = "simd")]
-pub(super) fn combine(
-    step: &StepTerms,
-    whole: &Whole,
-    alone: bool,
-    scratch: &mut Scratch,
-) -> Projected {
-    let Scratch {
-        z, parts, exact, ..
-    } = scratch;
-    exact.clear();
-    let (mut touched, mut touched_form) = (0.0, 0.0);
-    let mut along_g = kernels::dot(z, &step.g);
-    for part in parts.iter() {
-        let (f, g) = (step.f(part.query), step.g(part.query));
-        let (zf, zg) = (kernels::dot(z, f), kernels::dot(z, g));
-        along_g -= zg;
-        touched_form += zf * zg;
-        exact.push((part.n(whole) + zf, part.c() - zg));
-    }
-    if !alone {
-        // Without its only query the feature has no weight.
-        for (part, &exact) in parts.iter().zip(&*exact) {
-            touched += bounds::touched_by_projection(whole, part, step, exact, 0.0);
+    /// From products with [`ALL_G`](super::step::ALL_G) and with those from [`FIRST_G`] on.
+    #[inline(always)]
+    pub(super) fn new(
+        step: &StepTerms,
+        whole: Whole,
+        (along_g, first): (f64, [f64; FIRST]),
+        touched: &Touched,
+    ) -> Self {
+        let beta_0 = whole.rho / whole.pivot(step.lambda);
+        Self {
+            whole,
+            touched: touched.gain,
+            linear: -2.0 * beta_0 * (along_g - touched.x),
+            kappa: (step.kappa - touched.kappa).max(0.0),
+            fourth: step.fourth_order_by_first(&whole, first),
+            apart: 0.0,
+            largest: 0.0,
         }
     }
-    let beta_0 = whole.rho / whole.pivot(step.lambda);
-    Projected {
-        whole: *whole,
-        touched,
-        linear: -2.0 * beta_0 * along_g,
-        touched_form,
-        third: bounds::third_order(whole, step),
+
+    /// Level 1.
+    #[inline(always)]
+    pub(super) fn bound(&self, step: &StepTerms) -> f64 {
+        let second = bounds::second_order(&self.whole, step, self.kappa);
+        self.touched + self.linear + second + self.fourth
+    }
+
+    /// Levels 2 and 3: all queries but `rest` are told apart.
+    pub(super) fn bound_with(&self, step: &StepTerms, rest: &Rest) -> f64 {
+        let largest = self.largest.max(rest.g_squared * self.whole.z_squared);
+        let fourth = bounds::fourth_order(&self.whole, step, largest);
+        let second = bounds::second_order(&self.whole, step, rest.kappa.min(self.kappa));
+        self.touched + self.linear + self.apart + second + fourth.min(self.fourth)
+    }
+
+    /// Tells an untouched query apart.
+    #[inline(always)]
+    fn tell_apart(&mut self, terms: &QueryTerms, lambda: f64, (w, x): (f64, f64)) {
+        self.apart -= 2.0 * x * w / self.whole.pivot(lambda);
+        self.largest = self.largest.max((1.0 + terms.h) * x * x);
+        self.kappa = (self.kappa - terms.kappa).max(0.0);
     }
 }
 
-/// The third order from `z` along the leading queries: O(t) each.
+/// [`bounds::fourth_order`] with `x_Q` of the first of the leading queries, from a pass over the column.
 #[multiversion::multiversion(targets = "simd")]
-pub(super) fn third_order_by_leading(step: &StepTerms, whole: &Whole, z: &[f64]) -> f64 {
-    let mut products = Vec::with_capacity(step.leading.queries.len());
-    for &query in &step.leading.queries {
-        let (x, w) = (
-            kernels::dot(z, step.g(query)),
-            kernels::dot(z, step.f(query)),
-        );
-        products.push((step.queries[query].h, x, w));
+pub(super) fn fourth_order_by_column(
+    step: &StepTerms,
+    whole: &Whole,
+    column: Column<'_>,
+    touched: &[usize],
+) -> f64 {
+    let mut products = [0.0; LEADING[0]];
+    for (row, value) in column.iter() {
+        for (sum, product) in products.iter_mut().zip(&step.leading[row]) {
+            *sum += value * product;
+        }
     }
-    bounds::third_order_by_leading(whole, step, &products)
+    let mut sum = whole.z_squared * step.rests[0].spread;
+    for (&query, x) in step.order.iter().zip(products) {
+        if touched.binary_search(&query).is_err() {
+            sum += step.queries[query].h * x * x;
+        }
+    }
+    bounds::fourth_order(whole, step, sum)
+}
+
+/// Tells the first of the leading queries apart: O(t) each.
+#[multiversion::multiversion(targets = "simd")]
+fn tell_leading_apart(step: &StepTerms, climber: &mut Climber) {
+    for &query in step.order.iter().take(LEADING[1]) {
+        let w = kernels::dot(&climber.z, step.f(query));
+        let x = kernels::dot(&climber.z, step.g(query));
+        climber.tell_apart(step, query, (w, x));
+    }
 }
 
 /// `|z - z_Q|^2`
@@ -178,24 +187,6 @@ pub(super) fn without(z: &[f64], own: &[f64]) -> f64 {
         .sum()
 }
 
-/// What is kept of candidates of several queries.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Kept<'a> {
-    pub(super) layout: &'a Layout,
-    /// `|z_-|^2` of all pieces.
-    pub(super) z_without: &'a [f64],
-}
-
-/// `z` of candidates that reached level 1 in the last step: many of them will again, and then
-/// one component is new.
-pub(super) type ProjectionCache = HashMap<u32, Vec<f64>>;
-
-/// Bytes that [`ProjectionCache`] may take: candidates that do not fit are projected anew.
-pub(super) const CACHE_BYTES: usize = 128 << 20;
-
-/// Entries from which on a column's `z` is worth keeping.
-const WORTH_KEEPING: usize = 16;
-
 /// The search of one step.
 pub(super) struct PruningSearch<'a> {
     pub(super) round: &'a Round<'a>,
@@ -205,49 +196,77 @@ pub(super) struct PruningSearch<'a> {
     limit: f64,
     /// Errors of what has been evaluated exactly.
     judged: Vec<(f64, u32)>,
-    /// From the last step, then for the next.
-    cache: ProjectionCache,
-    /// There once level 0 is done.
-    pub(super) kept: Option<Kept<'a>>,
+    /// By [`BoundedCandidate::kept`].
+    pub(super) residuals: &'a [Option<Box<Residual>>],
+    /// Bytes that news may take.
+    pub(super) room: usize,
 }
 
-/// A contender after level 1.
+/// What a step found out and the next can use, of candidates of several queries.
+#[derive(Debug, Default)]
+pub(super) struct News {
+    pub(super) residuals: Vec<(u32, Residual)>,
+    /// `z` of those that reached level 2 and had none.
+    pub(super) z: Vec<(u32, Vec<f64>)>,
+}
+
+/// A contender from level 2 on.
 struct Climber {
     contender: BoundedCandidate,
     projected: Projected,
-    /// As in [`Scratch`].
-    parts: Vec<QueryPart>,
-    exact: Vec<(f64, f64)>,
+    z: Vec<f64>,
+    /// Ascending.
+    touched: Vec<usize>,
 }
 
-/// Contenders of one task after levels 1 and 2.
-struct Climbed {
-    after_projection: usize,
-    left: Vec<BoundedCandidate>,
-    cache: Vec<(u32, Vec<f64>)>,
+impl Climber {
+    fn touches(&self, query: usize) -> bool {
+        self.touched.binary_search(&query).is_ok()
+    }
+
+    #[inline(always)]
+    fn tell_apart(&mut self, step: &StepTerms, query: usize, (w, x): (f64, f64)) {
+        if !self.touches(query) {
+            self.projected
+                .tell_apart(&step.queries[query], step.lambda, (w, x));
+        }
+    }
+
+    /// Levels 2 and 3.
+    fn bound(&self, step: &StepTerms, rest: &Rest) -> f64 {
+        self.contender
+            .bound
+            .min(self.projected.bound_with(step, rest))
+    }
 }
 
 impl<'a> PruningSearch<'a> {
-    pub(super) fn new(round: &'a Round<'a>, step: &'a StepTerms, cache: ProjectionCache) -> Self {
+    pub(super) fn new(round: &'a Round<'a>, step: &'a StepTerms) -> Self {
         Self {
             round,
             step,
             contest: Contest::default(),
             limit: f64::INFINITY,
             judged: Vec::new(),
-            cache,
-            kept: None,
+            residuals: &[],
+            room: 0,
         }
     }
 
-    /// The outcome, and the projections to keep for the next step.
-    pub(super) fn end(self) -> (Contest, ProjectionCache) {
-        (self.contest, self.cache)
+    /// The outcome.
+    pub(super) fn end(self) -> Contest {
+        self.contest
     }
 
     /// Candidates evaluated exactly so far.
     pub(super) fn evaluated(&self) -> usize {
         self.judged.len()
+    }
+
+    /// Whether a candidate is out, as it is selected or opened the step.
+    pub(super) fn out(&self, candidate: u32) -> bool {
+        self.round.retired[candidate as usize]
+            || self.judged.iter().any(|&(_, judged)| judged == candidate)
     }
 
     /// Whether a candidate whose gain is at most `bound` may still win.
@@ -273,9 +292,10 @@ impl<'a> PruningSearch<'a> {
     }
 
     /// Candidates that no bound has been computed for.
-    pub(super) fn unbounded(sample: &[u32]) -> Vec<BoundedCandidate> {
+    pub(super) fn unbounded(&self, sample: &[u32]) -> Vec<BoundedCandidate> {
+        let fresh = sample.iter().filter(|&&candidate| !self.out(candidate));
         let unbounded = |&candidate| BoundedCandidate::new(candidate, f64::INFINITY);
-        sample.iter().map(unbounded).collect()
+        fresh.map(unbounded).collect()
     }
 
     /// The best that were evaluated, for the next step to open with.
@@ -297,38 +317,48 @@ impl<'a> PruningSearch<'a> {
         scratch: &mut Scratch,
         z_without: &mut [f64],
     ) -> f64 {
-        self.project_pieces(candidate as usize, scratch);
-        for (z_without, part) in z_without.iter_mut().zip(&scratch.parts) {
-            *z_without = part.z_without;
+        let t = self.step.steps;
+        scratch.own_z.clear();
+        scratch.z.fill(0.0);
+        for segment in self.round.candidates.segments(candidate as usize) {
+            let start = scratch.own_z.len();
+            scratch.own_z.resize(start + t, 0.0);
+            let own = &mut scratch.own_z[start..];
+            self.round.state.project(segment.column, own);
+            kernels::add_scaled(&mut scratch.z, 1.0, own);
+        }
+        for (place, z_without) in z_without.iter_mut().enumerate() {
+            *z_without = without(&scratch.z, &scratch.own_z[place * t..][..t]);
         }
         kernels::dot(&scratch.z, &scratch.z)
     }
 
-    /// Levels 1 to 4; returns how many candidates were alive after levels 0 to 3.
-    pub(super) fn finish(&mut self, mut contenders: Vec<BoundedCandidate>) -> Vec<usize> {
-        let opened: HashSet<u32> = self
-            .judged
-            .iter()
-            .map(|&(_, candidate)| candidate)
-            .collect();
-        contenders.retain(|contender| !opened.contains(&contender.candidate));
-        let mut alive = vec![opened.len() + contenders.len()];
-        if opened.is_empty() {
+    /// Levels 1 to 4, after `passed` candidates have passed level 0. Returns how many candidates
+    /// were alive after levels 0 to 3, and the residuals of candidates that had none.
+    pub(super) fn finish(
+        &mut self,
+        mut contenders: Vec<BoundedCandidate>,
+        passed: usize,
+    ) -> (Vec<usize>, News) {
+        let mut alive = vec![self.judged.len() + passed];
+        if self.judged.is_empty() {
             // Nothing to open with: the best bounds give the threshold.
             self.lead(&mut contenders, ROUND);
         }
         self.share();
         let before = self.judged.len();
-        alive.push(before + self.climb(&mut contenders));
+        let residuals = self.meet(&mut contenders);
+        alive.push(before + contenders.len());
+        let z = self.by_leading(&mut contenders);
+        alive.push(before + contenders.len());
+        self.by_queries(&mut contenders);
         alive.push(before + contenders.len());
         self.lead(&mut contenders, LANES);
         self.share();
-        self.by_queries(&mut contenders);
-        alive.push(self.judged.len() + contenders.len());
         while !contenders.is_empty() {
-            self.lead(&mut contenders, ROUND);
+            self.lead(&mut contenders, LANES);
         }
-        alive
+        (alive, News { residuals, z })
     }
 
     /// Evaluates the `count` contenders of the largest bounds and drops the contenders that are out.
@@ -344,339 +374,231 @@ impl<'a> PruningSearch<'a> {
         contenders.retain(|contender| self.passes(contender.bound));
     }
 
-    /// Levels 1 and 2; returns how many were left after level 1.
-    fn climb(&mut self, contenders: &mut Vec<BoundedCandidate>) -> usize {
-        let climbed: Vec<Climbed> = contenders
-            .par_chunks(CHUNK)
+    /// Level 1 for those that level 0 had no residual of; returns the residuals that there is room for.
+    fn meet(&mut self, contenders: &mut Vec<BoundedCandidate>) -> Vec<(u32, Residual)> {
+        for contender in contenders.iter_mut().filter(|c| c.projected.is_none()) {
+            contender.kept = contender.kept.filter(|&(_, rows)| {
+                let left = self.room.checked_sub(Residual::bytes_of(rows as usize));
+                self.room = left.unwrap_or(self.room);
+                left.is_some()
+            });
+        }
+        let found: Vec<Vec<(u32, Residual)>> = contenders
+            .par_chunks_mut(CHUNK)
             .map_init(
                 || Scratch::new(self.step.steps),
-                |scratch, chunk| self.climb_chunk(chunk, scratch),
+                |scratch, chunk| {
+                    heed();
+                    let new = chunk.iter_mut().filter(|c| c.projected.is_none());
+                    let met = new.filter_map(|contender| {
+                        let (projected, residual) = self.project(contender, scratch);
+                        contender.bound = contender.bound.min(projected.bound(self.step));
+                        contender.projected = Some(Box::new(projected));
+                        Some((contender.kept?.0, residual))
+                    });
+                    met.collect()
+                },
             )
             .collect();
-        contenders.clear();
-        let mut after_projection = 0;
-        self.cache.clear();
-        let most = CACHE_BYTES / (size_of::<f64>() * self.step.steps.max(1));
-        for part in climbed {
-            after_projection += part.after_projection;
-            contenders.extend(part.left);
-            self.cache.extend(
-                part.cache
-                    .into_iter()
-                    .take(most - self.cache.len().min(most)),
-            );
-        }
-        after_projection
+        contenders.retain(|contender| self.passes(contender.bound));
+        found.into_iter().flatten().collect()
     }
 
-    fn climb_chunk(&self, chunk: &[BoundedCandidate], scratch: &mut Scratch) -> Climbed {
-        heed();
-        let mut kept: Vec<Climber> = Vec::new();
-        scratch.kept_z.clear();
-        let mut cache = Vec::new();
-        for contender in chunk {
-            let mut projected = self.project(contender, scratch);
-            // Only what is kept up to date is recalled.
-            let column = self.round.candidates.column(contender.candidate as usize);
-            if contender.kept.is_some() && column.rows.len() >= WORTH_KEEPING {
-                cache.push((contender.candidate, scratch.z.clone()));
-            }
-            if !self.passes(projected.bound(self.step)) {
-                continue;
-            }
-            let third = third_order_by_leading(self.step, &projected.whole, &scratch.z);
-            projected.third = projected.third.min(third);
-            let bound = contender.bound.min(projected.bound(self.step));
-            if self.passes(bound) {
-                let contender = BoundedCandidate {
-                    bound,
-                    ..*contender
-                };
-                kept.push(Climber {
-                    contender,
-                    projected,
-                    parts: std::mem::take(&mut scratch.parts),
-                    exact: std::mem::take(&mut scratch.exact),
-                });
-                scratch.kept_z.extend_from_slice(&scratch.z);
-            }
-        }
-        let after_projection = kept.len();
-        let mut left = Vec::new();
-        for (number, block) in kept.chunks_mut(LANES).enumerate() {
-            scratch.load_kept(number * LANES, block.len());
-            let values = self.step.form.values(&scratch.z_lanes);
-            for (lane, (value, climber)) in values.into_iter().zip(block).enumerate() {
-                let Climber {
-                    contender,
-                    projected,
-                    ..
-                } = climber;
-                let others = projected.bound_by_form(self.step, value) - projected.touched;
-                let first = (number * LANES + lane) * self.step.steps;
-                let z = &scratch.kept_z[first..first + self.step.steps];
-                scratch.z.copy_from_slice(z);
-                scratch.parts = std::mem::take(&mut climber.parts);
-                scratch.exact = std::mem::take(&mut climber.exact);
-                let touched =
-                    self.touched_closely(contender.candidate, projected, Some(others), scratch);
-                let bound = contender.bound.min(others + touched);
-                if self.passes(bound) {
-                    left.push(BoundedCandidate {
-                        bound,
-                        touched,
-                        ..*contender
-                    });
-                }
-            }
-        }
-        Climbed {
-            after_projection,
-            left,
-            cache,
-        }
-    }
-
-    /// Bound on what is gained in touched queries, with `d_Q` no less than the square of what
-    /// `T_Q u_Q` has along `v_Q`: O(t nnz). `scratch` is as [`project`](Self::project) left it.
-    /// With what `others` gain: query by query, until the candidate is out, if there is hope of that.
-    pub(super) fn touched_closely(
+    /// Level 1 from scratch: O(t) for every row of the queries that the candidate touches. The
+    /// residual is whole if it may be kept.
+    pub(super) fn project(
         &self,
-        candidate: u32,
-        projected: &Projected,
-        others: Option<f64>,
+        contender: &BoundedCandidate,
         scratch: &mut Scratch,
-    ) -> f64 {
+    ) -> (Projected, Residual) {
         let (candidates, state) = (self.round.candidates, self.round.state);
-        let (whole, mut touched) = (&projected.whole, projected.touched);
-        if candidates.sole_query(candidate as usize).is_some() {
-            return touched;
-        }
-        let Scratch {
-            z,
-            own_z,
-            own_held,
-            parts,
-            exact,
-            ..
-        } = scratch;
-        own_z.resize(self.step.steps.max(own_z.len()), 0.0);
-        let own_z = &mut own_z[..self.step.steps];
-        let of = |place: usize, d: f64| {
-            bounds::touched_by_projection(whole, &parts[place], self.step, exact[place], d)
-        };
-        // T_Q u_Q is about as long as v_Q: the queries where that tells most come first.
-        let expected = |place: usize| {
-            let before = of(place, 0.0);
-            (before - of(place, parts[place].squared_norm), before, place)
-        };
-        let mut order: Vec<_> = (0..parts.len()).map(expected).collect();
-        order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.2.cmp(&b.2)));
-        let hope: f64 = order.iter().map(|expected| expected.0).sum();
-        let in_still = |touched: f64| others.is_none_or(|others| self.passes(others + touched));
-        if others.is_some() && in_still(touched - hope) {
-            return touched;
-        }
-        let segments: Vec<_> = candidates.segments(candidate as usize).collect();
-        for (_, before, place) in order {
-            if !in_still(touched) {
-                break;
-            }
-            let segment = &segments[place];
-            state.project(segment.column, own_z);
-            state.project_held(segment.column, own_held);
-            let along =
-                segment.squared_norm - kernels::dot(own_held, z) + kernels::dot(own_held, own_z);
-            let after = of(place, along * along / segment.squared_norm);
-            touched += after.min(before) - before;
-        }
-        touched
-    }
-
-    /// A candidate's `z`, left in `scratch`, and what follows from it.
-    pub(super) fn project(&self, contender: &BoundedCandidate, scratch: &mut Scratch) -> Projected {
-        let (candidates, step) = (self.round.candidates, self.step);
         let candidate = contender.candidate as usize;
-        match (self.kept, contender.kept) {
-            (Some(kept), Some((position, tau))) => {
-                self.recall(candidate, tau, scratch);
-                self.recall_pieces(candidate, kept, position as usize, scratch);
-            }
-            _ => self.project_pieces(candidate, scratch),
+        let Scratch {
+            z, own_z, parts, ..
+        } = scratch;
+        state.project(candidates.column(candidate), z);
+        parts.clear();
+        for segment in candidates.segments(candidate) {
+            let place = (segment.query, segment.squared_norm);
+            parts.push(QueryPart::new(place, segment.column, &self.step.examples));
         }
         let whole = Whole {
             squared_norm: candidates.squared_norm(candidate),
-            z_squared: kernels::dot(&scratch.z, &scratch.z),
-            rho: scratch.parts.iter().map(|part| part.sums[R]).sum(),
+            z_squared: kernels::dot(z, z),
+            rho: parts.iter().map(|part| part.sums[R]).sum(),
         };
-        combine(
-            step,
-            &whole,
-            candidates.sole_query(candidate).is_some(),
-            scratch,
-        )
-    }
-
-    /// `z`, from the cache if the candidate is in it.
-    fn recall(&self, candidate: usize, tau: f64, scratch: &mut Scratch) {
-        // Candidates count in 32 bits.
-        let known = u32::try_from(candidate)
-            .ok()
-            .and_then(|candidate| self.cache.get(&candidate));
-        let t = self.step.steps;
-        match known {
-            Some(z) if z.len() == t => scratch.z.copy_from_slice(z),
-            Some(z) if z.len() + 1 == t => {
-                scratch.z[..t - 1].copy_from_slice(z);
-                scratch.z[t - 1] = tau;
+        let (mut touched, mut residual) = (Touched::default(), Residual::default());
+        if candidates.sole_query(candidate).is_some() {
+            // Without its only query the feature has no weight.
+            touched.x = parts.iter().map(|part| part.sums[OWN_G]).sum();
+        } else {
+            own_z.resize(z.len(), 0.0);
+            for (segment, part) in candidates.segments(candidate).zip(&*parts) {
+                if contender.kept.is_none() {
+                    residual.clear();
+                }
+                let first = residual.add(state, &segment, z, &mut own_z[..z.len()]);
+                touched.add(residual.of_query(first, state, self.step, (&whole, part)));
             }
-            _ => self
-                .round
-                .state
-                .project(self.round.candidates.column(candidate), &mut scratch.z),
         }
+        residual.used = self.step.steps;
+        let projected = Projected::new(self.step, whole, along(parts), &touched);
+        (projected, residual)
     }
 
-    /// What is known of every piece, without projecting it.
-    fn recall_pieces(
+    /// Level 2; returns `z` that were not kept.
+    fn by_leading(&self, contenders: &mut Vec<BoundedCandidate>) -> Vec<(u32, Vec<f64>)> {
+        let has_room = self.room >= contenders.len() * size_of::<f64>() * self.step.steps;
+        let (left, z): (Vec<_>, Vec<_>) = contenders
+            .par_chunks(CHUNK)
+            .map_init(
+                || Scratch::new(self.step.steps),
+                |scratch, chunk| {
+                    heed();
+                    self.chunk_by_leading(chunk, has_room, scratch)
+                },
+            )
+            .unzip();
+        *contenders = left.concat();
+        z.concat()
+    }
+
+    pub(super) fn chunk_by_leading(
         &self,
-        candidate: usize,
-        kept: Kept<'_>,
-        position: usize,
+        chunk: &[BoundedCandidate],
+        has_room: bool,
         scratch: &mut Scratch,
-    ) {
-        let mut rest = self.round.candidates.column(candidate);
-        scratch.parts.clear();
-        let z_without = &kept.z_without[kept.layout.span(position)];
-        for (piece, &z_without) in kept.layout.pieces(position).iter().zip(z_without) {
-            let entries = rest.take_entries(piece.length as usize);
-            let mut part = QueryPart::new(piece.place(), entries, &self.step.examples);
-            part.z_without = z_without;
-            scratch.parts.push(part);
+    ) -> (Vec<BoundedCandidate>, Vec<(u32, Vec<f64>)>) {
+        let order = &self.step.order;
+        let mut climbers = Vec::new();
+        let mut new = Vec::new();
+        for contender in chunk {
+            let touched = self.touched(contender.candidate);
+            let column = self.round.candidates.column(contender.candidate as usize);
+            let mut projected = contender.projected();
+            let fourth = fourth_order_by_column(self.step, &projected.whole, column, &touched);
+            projected.fourth = projected.fourth.min(fourth);
+            if !self.passes(projected.bound(self.step)) {
+                continue;
+            }
+            let mut climber = self.climber(contender, projected, touched);
+            let kept = contender.kept.filter(|_| has_room);
+            if let Some((position, _)) = kept.filter(|_| self.kept_z(contender).is_none()) {
+                new.push((position, climber.z.clone()));
+            }
+            tell_leading_apart(self.step, &mut climber);
+            let rest = &self.step.rests[1];
+            if self.passes(climber.bound(self.step, rest)) {
+                climbers.push(climber);
+            }
         }
-    }
-
-    /// `z` from scratch, and what is known of every piece.
-    fn project_pieces(&self, candidate: usize, scratch: &mut Scratch) {
-        let t = self.step.steps;
-        scratch.own_z.clear();
-        scratch.parts.clear();
-        scratch.z.fill(0.0);
-        for segment in self.round.candidates.segments(candidate) {
-            let start = scratch.own_z.len();
-            scratch.own_z.resize(start + t, 0.0);
-            self.round
-                .state
-                .project(segment.column, &mut scratch.own_z[start..]);
-            kernels::add_scaled(&mut scratch.z, 1.0, &scratch.own_z[start..]);
-            let place = (segment.query, segment.squared_norm);
-            scratch
-                .parts
-                .push(QueryPart::new(place, segment.column, &self.step.examples));
-        }
-        for (place, part) in scratch.parts.iter_mut().enumerate() {
-            part.z_without = without(&scratch.z, &scratch.own_z[place * t..][..t]);
-        }
+        let more = &order[LEADING[1].min(order.len())..LEADING[2].min(order.len())];
+        let rest = &self.step.rests[2];
+        let blocks = climbers.chunks_mut(LANES);
+        let left = blocks.flat_map(|block| self.tell_apart(block, more, rest, scratch));
+        (left.collect(), new)
     }
 
     /// Level 3.
     fn by_queries(&self, contenders: &mut Vec<BoundedCandidate>) {
-        let refined: Vec<Vec<f64>> = contenders
+        let left: Vec<Vec<BoundedCandidate>> = contenders
             .par_chunks(LANES)
             .map_init(
                 || Scratch::new(self.step.steps),
-                |scratch, block| self.bound_by_queries(block, scratch),
+                |scratch, block| {
+                    heed();
+                    self.block_by_queries(block, scratch)
+                },
             )
             .collect();
-        for (contender, bound) in contenders.iter_mut().zip(refined.concat()) {
-            contender.bound = contender.bound.min(bound);
-        }
-        contenders.retain(|contender| self.passes(contender.bound));
+        *contenders = left.concat();
     }
 
-    pub(super) fn bound_by_queries(
+    pub(super) fn block_by_queries(
         &self,
         block: &[BoundedCandidate],
         scratch: &mut Scratch,
-    ) -> Vec<f64> {
-        heed();
-        let mut projected = Vec::with_capacity(block.len());
-        let mut touched: Vec<Vec<usize>> = Vec::with_capacity(block.len());
-        scratch.kept_z.clear();
-        for contender in block {
-            projected.push(self.project(contender, scratch));
-            touched.push(scratch.parts.iter().map(|part| part.query).collect());
-            scratch.kept_z.extend_from_slice(&scratch.z);
-        }
-        scratch.load_kept(0, block.len());
-        let by_ranges = |(projected, contender): (&Projected, &BoundedCandidate)| {
-            projected.touched.min(contender.touched)
-        };
-        let by_ranges: Vec<f64> = projected.iter().zip(block).map(by_ranges).collect();
-        let mut bounds = by_ranges.clone();
-        for (query, terms) in self.step.queries.iter().enumerate() {
-            let (zf, zg) = along_both(self.step.f(query), self.step.g(query), &scratch.z_lanes);
-            for (lane, bound) in bounds.iter_mut().enumerate() {
-                if touched[lane].binary_search(&query).is_err() {
-                    let along = (zf[lane], zg[lane]);
-                    let whole = &projected[lane].whole;
-                    *bound += bounds::untouched_exactly(whole, terms, along, self.step.lambda);
-                }
-            }
-        }
-        for (lane, bound) in bounds.iter_mut().enumerate() {
-            if self.passes(*bound) {
-                let z = &scratch.kept_z[lane * self.step.steps..][..self.step.steps];
-                let whole = &projected[lane].whole;
-                *bound += self.touched_exactly(block[lane].candidate, z, whole) - by_ranges[lane];
-            }
-        }
-        bounds
+    ) -> Vec<BoundedCandidate> {
+        let climbers = block.iter().map(|contender| {
+            let touched = self.touched(contender.candidate);
+            self.climber(contender, contender.projected(), touched)
+        });
+        let mut climbers: Vec<Climber> = climbers.collect();
+        let order = &self.step.order;
+        let more = &order[LEADING[2].min(order.len())..];
+        self.tell_apart(&mut climbers, more, &Rest::default(), scratch)
     }
 
-    /// What is gained in touched queries, by (*): O(t) for each of their examples.
-    fn touched_exactly(&self, candidate: u32, z: &[f64], whole: &Whole) -> f64 {
-        let (candidates, state) = (self.round.candidates, self.round.state);
-        if candidates.sole_query(candidate as usize).is_some() {
-            return 0.0;
+    fn climber(
+        &self,
+        contender: &BoundedCandidate,
+        projected: Projected,
+        touched: Vec<usize>,
+    ) -> Climber {
+        let z = self.kept_z(contender).map(<[f64]>::to_vec);
+        let project = || {
+            let mut z = vec![0.0; self.step.steps];
+            let column = self.round.candidates.column(contender.candidate as usize);
+            self.round.state.project(column, &mut z);
+            z
+        };
+        Climber {
+            contender: contender.clone(),
+            projected,
+            z: z.unwrap_or_else(project),
+            touched,
         }
-        let mut z_without = vec![0.0; z.len()];
-        let (mut v, mut touched) = (Vec::new(), 0.0);
-        for segment in candidates.segments(candidate as usize) {
-            let range = state.queries().range(segment.query);
-            v.clear();
-            v.resize(range.len(), -segment.mean);
-            for (row, value) in segment.column.iter() {
-                v[row - range.start] = value - segment.mean;
+    }
+
+    /// `z` if it is kept.
+    fn kept_z(&self, contender: &BoundedCandidate) -> Option<&[f64]> {
+        let residual = self.residuals[contender.kept?.0 as usize].as_deref()?;
+        (residual.z.len() == self.step.steps).then_some(&residual.z[..])
+    }
+
+    /// The queries that a candidate touches, ascending.
+    fn touched(&self, candidate: u32) -> Vec<usize> {
+        let segments = self.round.candidates.segments(candidate as usize);
+        segments.map(|segment| segment.query).collect()
+    }
+
+    /// Tells more queries apart, all but `rest`, for up to eight candidates; returns those that pass.
+    fn tell_apart(
+        &self,
+        block: &mut [Climber],
+        queries: &[usize],
+        rest: &Rest,
+        scratch: &mut Scratch,
+    ) -> Vec<BoundedCandidate> {
+        scratch.load(block);
+        for &query in queries {
+            let (w, x) = along_both(self.step.f(query), self.step.g(query), &scratch.z_lanes);
+            for (lane, climber) in block.iter_mut().enumerate() {
+                climber.tell_apart(self.step, query, (w[lane], x[lane]));
             }
-            state.project(segment.column, &mut z_without);
-            for (own, z) in z_without.iter_mut().zip(z) {
-                *own = z - *own;
-            }
-            let [a, b, c, d] =
-                sums_of_query(&state.query_matrices(segment.query), z, &z_without, &v);
-            let slack = (whole.pivot(self.step.lambda) - b).max(self.step.lambda);
-            let beta = (whole.rho - a) / slack;
-            touched += beta * (2.0 * c - beta * d);
         }
-        touched
+        let bounded = block.iter().map(|climber| BoundedCandidate {
+            bound: climber.bound(self.step, rest),
+            projected: Some(Box::new(climber.projected)),
+            ..climber.contender.clone()
+        });
+        bounded
+            .filter(|contender| self.passes(contender.bound))
+            .collect()
     }
 }
 
-/// `a_Q`, `b_Q`, `c_Q` and `d_Q` of one candidate.
-#[multiversion::multiversion(targets = "simd")]
-fn sums_of_query(query: &QueryMatrices<'_>, z: &[f64], z_without: &[f64], v: &[f64]) -> [f64; 4] {
-    let (mut a, mut b, mut c, mut d) = (0.0, 0.0, 0.0, 0.0);
-    for (example, (&v, &p)) in v.iter().zip(query.holdout).enumerate() {
-        let row = example * query.stride..example * query.stride + z.len();
-        let u = v - kernels::dot(&query.phi[row.clone()], z);
-        let tu = v - kernels::dot(&query.held[row], z_without);
-        a += u * p;
-        b += u * tu;
-        c += p * tu;
-        d += tu * tu;
+/// `z . G`, and the `x_Q` of the first queries.
+#[inline(always)]
+pub(super) fn along(parts: &[QueryPart]) -> (f64, [f64; FIRST]) {
+    let (mut along_g, mut first) = (0.0, [0.0; FIRST]);
+    for part in parts {
+        along_g += part.sums[ALL_G];
+        for (x, &part) in first.iter_mut().zip(&part.sums[FIRST_G..]) {
+            *x += part;
+        }
     }
-    [a, b, c, d]
+    (along_g, first)
 }
 
 /// `z . f` and `z . g` for eight candidates.

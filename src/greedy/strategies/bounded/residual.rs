@@ -1,0 +1,157 @@
+//! What a candidate leaves of itself in the queries that it touches.
+
+use super::bounds::{QueryPart, Whole};
+use super::step::StepTerms;
+use crate::columns::Segment;
+use crate::greedy::State;
+use crate::greedy::state::QueryMatrices;
+use crate::kernels;
+
+/// `u` and `T u` of a candidate, row by row of the queries that it touches. A step changes them in
+/// O(1) a row; with them the gain there is exact.
+#[derive(Debug, Default)]
+pub(super) struct Residual {
+    rows: Vec<[f64; 2]>,
+    /// `z`, `t` numbers; empty before level 2.
+    pub(super) z: Vec<f64>,
+    /// The step in which it was last of use.
+    pub(super) used: usize,
+}
+
+/// What touched queries have of a candidate.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Touched {
+    /// Their part of (*).
+    pub(super) gain: f64,
+    /// `sum x_Q`
+    pub(super) x: f64,
+    /// `sum kappa_Q`
+    pub(super) kappa: f64,
+}
+
+impl Touched {
+    pub(super) fn add(&mut self, other: Self) {
+        self.gain += other.gain;
+        self.x += other.x;
+        self.kappa += other.kappa;
+    }
+}
+
+impl Residual {
+    /// Bytes of one of so many rows.
+    pub(super) fn bytes_of(rows: usize) -> usize {
+        size_of::<Self>() + rows * size_of::<[f64; 2]>()
+    }
+
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        Self::bytes_of(self.rows.len()) + size_of_val(&self.z[..])
+    }
+
+    /// Forgets all queries.
+    pub(super) fn clear(&mut self) {
+        self.rows.clear();
+    }
+
+    /// Adds a query, from `z`: O(t) a row; returns where its rows begin. `z_without`: room for `t`
+    /// numbers.
+    pub(super) fn add(
+        &mut self,
+        state: &State,
+        segment: &Segment<'_>,
+        z: &[f64],
+        z_without: &mut [f64],
+    ) -> usize {
+        let range = state.queries().range(segment.query);
+        let first = self.rows.len();
+        self.rows
+            .resize(first + range.len(), [-segment.mean, -segment.mean]);
+        let rows = &mut self.rows[first..];
+        for (row, value) in segment.column.iter() {
+            rows[row - range.start] = [value - segment.mean; 2];
+        }
+        state.project(segment.column, z_without);
+        for (own, z) in z_without.iter_mut().zip(z) {
+            *own = z - *own;
+        }
+        subtract(&state.query_matrices(segment.query), z, z_without, rows);
+        first
+    }
+
+    /// Follows the last addition, which had `tau = phi . v`: section 3 of `docs/derivation.md`.
+    #[inline(always)]
+    pub(super) fn follow(&mut self, state: &State, parts: &[QueryPart], tau: f64) {
+        let Some(last) = state.last() else {
+            return;
+        };
+        if !self.z.is_empty() {
+            self.z.push(tau);
+        }
+        let mut rest = &mut self.rows[..];
+        for part in parts {
+            let range = state.queries().range(part.query);
+            let rows = rest.split_off_mut(..range.len()).unwrap_or_default();
+            let (phi, psi) = (&last.phi[range.clone()], &last.psi[range]);
+            let along: f64 = rows.iter().zip(psi).map(|(row, psi)| row[0] * psi).sum();
+            let (nu, leverage) = (last.nu[part.query], last.leverage[part.query]);
+            let change = nu * (along - tau * leverage) - tau;
+            for ((row, phi), psi) in rows.iter_mut().zip(phi).zip(psi) {
+                row[0] -= tau * phi;
+                row[1] += change * psi;
+            }
+        }
+    }
+
+    /// What touched queries have.
+    #[inline(always)]
+    pub(super) fn touched(
+        &self,
+        state: &State,
+        step: &StepTerms,
+        whole: &Whole,
+        parts: &[QueryPart],
+    ) -> Touched {
+        let (mut touched, mut first) = (Touched::default(), 0);
+        for part in parts {
+            touched.add(self.of_query(first, state, step, (whole, part)));
+            first += state.queries().range(part.query).len();
+        }
+        touched
+    }
+
+    /// What the query has whose rows begin at `first`.
+    #[inline(always)]
+    pub(super) fn of_query(
+        &self,
+        first: usize,
+        state: &State,
+        step: &StepTerms,
+        (whole, part): (&Whole, &QueryPart),
+    ) -> Touched {
+        let (mut a, mut b, mut c, mut d) = (0.0, 0.0, 0.0, 0.0);
+        let holdout = &state.holdout()[state.queries().range(part.query)];
+        for (&[u, tu], &p) in self.rows[first..].iter().zip(holdout) {
+            a += u * p;
+            b += u * tu;
+            c += p * tu;
+            d += tu * tu;
+        }
+        let slack = (whole.pivot(step.lambda) - b).max(step.lambda);
+        let beta = (whole.rho - a) / slack;
+        Touched {
+            gain: beta * (2.0 * c - beta * d),
+            x: part.c() - c,
+            kappa: step.queries[part.query].kappa,
+        }
+    }
+}
+
+/// `u - Phi_Q' z` and `T u - H_Q z_-`, from `v` in both.
+#[multiversion::multiversion(targets = "simd")]
+fn subtract(query: &QueryMatrices<'_>, z: &[f64], z_without: &[f64], rows: &mut [[f64; 2]]) {
+    for (example, row) in rows.iter_mut().enumerate() {
+        let cells = example * query.stride..example * query.stride + z.len();
+        row[0] -= kernels::dot(&query.phi[cells.clone()], z);
+        row[1] -= kernels::dot(&query.held[cells], z_without);
+    }
+}
