@@ -4,7 +4,9 @@ use rayon::prelude::*;
 
 use super::bounds::{self, QueryPart, Whole};
 use super::residual::{Residual, Touched};
-use super::step::{ALL_G, FIRST, FIRST_G, LEADING, OWN_G, QueryTerms, R, Rest, StepTerms};
+use super::step::{
+    ALL_G, FIRST, FIRST_G, LEADING, OWN_G, Products, QueryTerms, R, Rest, StepTerms,
+};
 use crate::data::Column;
 use crate::greedy::strategies::lowmem;
 use crate::greedy::{Contest, Entrant, Round};
@@ -16,6 +18,9 @@ const CHUNK: usize = 64;
 
 /// Candidates evaluated exactly when no threshold is known.
 const ROUND: usize = 64;
+
+/// Contenders from which on leading queries are multiplied with all examples.
+const MANY: usize = 256;
 
 /// Best candidates of a step that open the next one.
 const LEADERS: usize = 8;
@@ -136,6 +141,19 @@ impl Projected {
         self.touched + self.linear + self.apart + second + fourth.min(self.fourth)
     }
 
+    /// Finds `x_Q` of the first of the leading queries by a pass over the column.
+    fn tell_first(
+        &mut self,
+        step: &StepTerms,
+        leading: &[Products],
+        column: (Column<'_>, &[usize]),
+    ) {
+        let sum =
+            self.whole.z_squared * step.rests[0].spread + squares_of_first(step, leading, column);
+        let fourth = bounds::fourth_order(&self.whole, step, sum);
+        self.fourth = self.fourth.min(fourth);
+    }
+
     /// Tells an untouched query apart.
     #[inline(always)]
     fn tell_apart(&mut self, terms: &QueryTerms, lambda: f64, (w, x): (f64, f64)) {
@@ -145,27 +163,24 @@ impl Projected {
     }
 }
 
-/// [`bounds::fourth_order`] with `x_Q` of the first of the leading queries, from a pass over the column.
+/// `sum h_Q x_Q^2` of the first of the leading queries that the column does not touch.
 #[multiversion::multiversion(targets = "simd")]
-pub(super) fn fourth_order_by_column(
+fn squares_of_first(
     step: &StepTerms,
-    whole: &Whole,
-    column: Column<'_>,
-    touched: &[usize],
+    leading: &[Products],
+    (column, touched): (Column<'_>, &[usize]),
 ) -> f64 {
     let mut products = [0.0; LEADING[0]];
     for (row, value) in column.iter() {
-        for (sum, product) in products.iter_mut().zip(&step.leading[row]) {
+        for (sum, product) in products.iter_mut().zip(&leading[row]) {
             *sum += value * product;
         }
     }
-    let mut sum = whole.z_squared * step.rests[0].spread;
-    for (&query, x) in step.order.iter().zip(products) {
-        if touched.binary_search(&query).is_err() {
-            sum += step.queries[query].h * x * x;
-        }
-    }
-    bounds::fourth_order(whole, step, sum)
+    let first = step.order.iter().zip(products);
+    let untouched = first.filter(|(query, _)| touched.binary_search(query).is_err());
+    untouched
+        .map(|(&query, x)| step.queries[query].h * x * x)
+        .sum()
 }
 
 /// Tells the first of the leading queries apart: O(t) each.
@@ -448,6 +463,11 @@ impl<'a> PruningSearch<'a> {
 
     /// Level 2; returns `z` that were not kept.
     fn by_leading(&self, contenders: &mut Vec<BoundedCandidate>) -> Vec<(u32, Vec<f64>)> {
+        let leading = if contenders.len() > MANY {
+            self.step.multiply_leading(self.round.state)
+        } else {
+            Vec::new()
+        };
         let has_room = self.room >= contenders.len() * size_of::<f64>() * self.step.steps;
         let (left, z): (Vec<_>, Vec<_>) = contenders
             .par_chunks(CHUNK)
@@ -455,7 +475,7 @@ impl<'a> PruningSearch<'a> {
                 || Scratch::new(self.step.steps),
                 |scratch, chunk| {
                     heed();
-                    self.chunk_by_leading(chunk, has_room, scratch)
+                    self.chunk_by_leading(chunk, (&leading, has_room), scratch)
                 },
             )
             .unzip();
@@ -466,7 +486,7 @@ impl<'a> PruningSearch<'a> {
     pub(super) fn chunk_by_leading(
         &self,
         chunk: &[BoundedCandidate],
-        has_room: bool,
+        (leading, has_room): (&[Products], bool),
         scratch: &mut Scratch,
     ) -> (Vec<BoundedCandidate>, Vec<(u32, Vec<f64>)>) {
         let order = &self.step.order;
@@ -474,12 +494,13 @@ impl<'a> PruningSearch<'a> {
         let mut new = Vec::new();
         for contender in chunk {
             let touched = self.touched(contender.candidate);
-            let column = self.round.candidates.column(contender.candidate as usize);
             let mut projected = contender.projected();
-            let fourth = fourth_order_by_column(self.step, &projected.whole, column, &touched);
-            projected.fourth = projected.fourth.min(fourth);
-            if !self.passes(projected.bound(self.step)) {
-                continue;
+            if !leading.is_empty() {
+                let column = self.round.candidates.column(contender.candidate as usize);
+                projected.tell_first(self.step, leading, (column, &touched));
+                if !self.passes(projected.bound(self.step)) {
+                    continue;
+                }
             }
             let mut climber = self.climber(contender, projected, touched);
             let kept = contender.kept.filter(|_| has_room);

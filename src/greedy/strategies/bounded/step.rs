@@ -55,10 +55,10 @@ pub(super) const FIRST_G: usize = 6;
 pub(super) const FIRST: usize = LANES - FIRST_G;
 
 /// Queries told apart by products with the column, and by products with its `z`, at level 2.
-pub(super) const LEADING: [usize; 3] = [16, 64, 512];
+pub(super) const LEADING: [usize; 3] = [32, 64, 512];
 
 /// Products with the queries that lead.
-type Products = [f64; LEADING[0]];
+pub(super) type Products = [f64; LEADING[0]];
 
 /// Examples that one task multiplies with them.
 const ROWS: usize = 512;
@@ -81,8 +81,6 @@ pub(super) struct StepTerms {
     pub(super) lambda: f64,
     pub(super) queries: Vec<QueryTerms>,
     pub(super) examples: Vec<ExampleTerms>,
-    /// `Phi' g_Q` of the first of `order`, by example.
-    pub(super) leading: Vec<Products>,
     /// `[f_Q, g_Q]` for every query: `2 t` numbers each.
     pub(super) vectors: Vec<f64>,
     /// `G = sum_Q g_Q`, `t`.
@@ -122,7 +120,6 @@ impl StepTerms {
         (terms.error, terms.rounding) = (state.error(), state.rounding(longest));
         terms.examples = vec![[0.0; LANES]; state.labels().len()];
         terms.describe_examples(state);
-        terms.leading = terms.multiply_leading(state);
         terms
     }
 
@@ -149,7 +146,6 @@ impl StepTerms {
             rests: [Rest::default(); LEADING.len()],
             queries,
             examples: Vec::new(),
-            leading: Vec::new(),
             vectors,
             error: 1.0,
             rounding: 0.0,
@@ -188,8 +184,8 @@ impl StepTerms {
         self.order = order;
     }
 
-    /// `Phi' g_Q` of the leading queries.
-    fn multiply_leading(&self, state: &State) -> Vec<Products> {
+    /// `Phi' g_Q` of the first of `order`, by example: O(m t).
+    pub(super) fn multiply_leading(&self, state: &State) -> Vec<Products> {
         let mut g = vec![[0.0; _]; self.steps];
         for (place, &query) in self.order.iter().take(LEADING[0]).enumerate() {
             for (products, &g) in g.iter_mut().zip(self.g(query)) {

@@ -150,6 +150,7 @@ fn check(
         .map(|contender| contender.candidate)
         .collect();
     let errors = lowmem::errors(round, &candidates);
+    let leading = step.multiply_leading(round.state);
     let mut scratch = Scratch::new(step.steps);
     let mut checked = Vec::new();
     for ((contender, mut kept), error) in contenders.into_iter().zip(kept).zip(errors) {
@@ -168,7 +169,8 @@ fn check(
             .map_or(bounds[2], |kept| kept.bound(step));
         kept.projected.get_or_insert(Box::new(projected));
         kept.bound = f64::INFINITY;
-        let (by_leading, _) = search.chunk_by_leading(&[kept], true, &mut scratch);
+        let leading = (&leading[..], true);
+        let (by_leading, _) = search.chunk_by_leading(&[kept], leading, &mut scratch);
         bounds[4] = by_leading[0].bound;
         bounds[5] = search.block_by_queries(&by_leading, &mut scratch)[0].bound;
         checked.push(Checked {
