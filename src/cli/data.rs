@@ -157,6 +157,16 @@ impl DataArgs {
     }
 }
 
+/// How the ranks of a job share the paths of tuning.
+#[derive(Debug, Args)]
+pub(crate) struct GroupsArgs {
+    /// Groups of ranks among which lambdas and folds are shared: fewer steps for a rank to take part
+    /// in, and as many times the columns for it to hold
+    // rankrls-mpi shows it.
+    #[arg(long, value_name = "G", default_value = "1", value_parser = at_least_one, hide = true)]
+    pub(crate) groups: usize,
+}
+
 /// Training data, and how all data of the command are read.
 #[derive(Debug, Args)]
 pub(crate) struct TrainingData {
@@ -196,7 +206,7 @@ impl TrainingData {
         }
         let begin = Instant::now();
         let (train, shards, _) = self.train_or_shards(console)?;
-        let train = share(train, shards.as_ref(), peers)?;
+        let train = share(train, shards.as_ref(), peers, peers)?;
         Ok((train, begin.elapsed().as_secs_f64()))
     }
 
@@ -331,6 +341,8 @@ pub(crate) struct Input {
     pub(crate) train: Dataset<'static>,
     /// The parts that have the columns, if these are not in `train`.
     pub(crate) shards: Option<Shards>,
+    /// The parts of columns that ranks have.
+    parts: usize,
     pub(crate) validation: Option<Loaded>,
     pub(crate) test: Option<Loaded>,
     /// Time that reading the training data took.
@@ -344,6 +356,7 @@ impl Input {
         [validation, test]: [Option<&PathBuf>; 2],
         console: Console,
         peers: &dyn Peers,
+        group: &dyn Peers,
     ) -> Result<Self> {
         let (mut train, shards, seconds) = data.train_or_shards(console)?;
         if let Some(path) = &teacher.teacher {
@@ -351,7 +364,7 @@ impl Input {
             let taught = train.with_teacher(scores);
             train = taught.with_context(|| path.display().to_string())?;
         }
-        train = share(train, shards.as_ref(), peers)?;
+        train = share(train, shards.as_ref(), peers, group)?;
         let (mut number, mut held) = (0, train.memory());
         let mut other = |path: &PathBuf| -> Result<Loaded> {
             number += 1;
@@ -363,9 +376,19 @@ impl Input {
             validation: validation.map(&mut other).transpose()?,
             test: test.map(&mut other).transpose()?,
             train,
+            parts: shards.as_ref().map_or(group.count(), Shards::parts),
             shards: shards.filter(|_| peers.count() == 1),
             seconds,
         })
+    }
+
+    /// Parts the columns that each of several groups has among these.
+    pub(crate) fn part(&mut self, groups: &dyn Peers) {
+        let (group, count) = (groups.rank(), groups.count());
+        if count > 1 {
+            let parts = self.parts * count;
+            self.train = Partition::share_of(&self.train, parts, |part| part % count == group);
+        }
     }
 
     /// What there is to select from.
@@ -388,14 +411,16 @@ impl Input {
     }
 }
 
-/// The columns that one of `peers` has, of `data` or of `shards` with the rows of `data`.
+/// The columns that one of the ranks of a `group` of `peers` has, of `data` or of `shards` with the
+/// rows of `data`.
 fn share(
     data: Dataset<'static>,
     shards: Option<&Shards>,
     peers: &dyn Peers,
+    group: &dyn Peers,
 ) -> Result<Dataset<'static>> {
-    let (rank, count) = (peers.rank(), peers.count());
-    if count == 1 {
+    let (rank, count) = (group.rank(), group.count());
+    if peers.count() == 1 {
         return Ok(data);
     }
     let (entries, whole) = (data.nonzeros(), DataHash::of(&data));
@@ -408,11 +433,10 @@ fn share(
     if parts < count {
         bail!("{folder}: expected a part for each of {count} ranks, found {parts}; shard again");
     }
-    let mut share = shards.read_parts(&data, (rank..parts).step_by(count))?;
-    if let Some(scores) = data.teacher() {
-        share = share.with_teacher(scores.to_vec())?;
-    }
-    Ok(share.with_entries_elsewhere(entries, whole))
+    let share = shards.read_parts(&data, (rank..parts).step_by(count))?;
+    Ok(share
+        .with_rows_of(&data)
+        .with_entries_elsewhere(entries, whole))
 }
 
 /// Data that come with the program.

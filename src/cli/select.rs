@@ -24,10 +24,12 @@ use super::args::{self, Measures, RulesArgs, SelectionArgs, at_least_one};
 use super::checkpoint::{self, CheckpointArgs, Extended, Start};
 use super::console::{Condition, Console, Interrupt, warn_of_lost_digits, warn_of_seed};
 use super::data::{
-    self, Input, Sizes, TeacherArgs, TestSizes, TrainingData, check_one_stdin, warn_of_few_queries,
+    self, GroupsArgs, Input, Sizes, TeacherArgs, TestSizes, TrainingData, check_one_stdin,
+    warn_of_few_queries,
 };
 use super::output::{OutputFile, PlotArgs, PlotFile, format_exact, print_report, test_panels};
 use super::plan::{PlanReport, check_sample};
+use super::ranks;
 use super::report::{LambdaChoice, SelectionReport, judged_by};
 use super::transfer::{TransferArgs, TransferReport};
 use super::tune;
@@ -108,6 +110,8 @@ pub(crate) struct SelectArgs {
     rules: RulesArgs,
     #[command(flatten)]
     checkpoint: CheckpointArgs,
+    #[command(flatten)]
+    ranks: GroupsArgs,
     /// Read the data, print the memory that each strategy would take, and stop
     #[arg(long)]
     dry_run: bool,
@@ -130,6 +134,7 @@ pub(crate) fn run(
     peers: &Arc<dyn Peers>,
 ) -> Result<ExitCode> {
     args.check()?;
+    let group = ranks::group(peers, args.ranks.groups)?;
     if args.dry_run {
         if args.lambda.is_none() {
             console.tell("lambda: auto; no selections are made to choose it in a dry run\n");
@@ -137,7 +142,7 @@ pub(crate) fn run(
         if let Some(sample) = args.data.sample().filter(|_| peers.count() == 1) {
             return args.plan_by_sample(&sample);
         }
-        return args.plan(&args.read(console, &**peers)?.0, peers);
+        return args.plan(&args.read(console, &**peers, &**peers)?.0, peers);
     }
     // Ranks need less each than the sample tells.
     if let Some(sample) = args.data.sample().filter(|_| peers.count() == 1) {
@@ -152,7 +157,7 @@ pub(crate) fn run(
         plot = args.plot.create()?;
     }
     let interrupt = Interrupt::install(console)?;
-    let (input, transfer) = args.read(console, &**peers)?;
+    let (input, transfer) = args.read(console, &**peers, &*group)?;
     let job = Job {
         args,
         given,
@@ -161,6 +166,7 @@ pub(crate) fn run(
         transfer,
         interrupt,
         peers,
+        group,
     };
     job.run(extended, output, plot)
 }
@@ -193,6 +199,11 @@ impl SelectArgs {
             ));
         }
         self.check_transfer()?;
+        if self.ranks.groups > 1 && (self.dry_run || !self.is_open()) {
+            return Err(args::usage(
+                "--groups goes with the choice of lambda: expected no --groups, or --lambda auto",
+            ));
+        }
         if self.validation.is_some() && self.transfer.given().is_some() {
             return Err(args::usage(
                 "--validation does not go with an offset, a score feature or a source: their columns are others",
@@ -205,6 +216,12 @@ impl SelectArgs {
         Ok(())
     }
 
+    /// Whether lambda is to be chosen by folds.
+    fn is_open(&self) -> bool {
+        let distils = self.options().strategy.is_some_and(StrategyKind::distils);
+        self.lambda.is_none() && self.extend.is_none() && !distils
+    }
+
     /// Refuses choices that scores or rows of another corpus do not go with.
     fn check_transfer(&self) -> Result<()> {
         let Some(option) = self.transfer.given() else {
@@ -215,9 +232,7 @@ impl SelectArgs {
                 "{option} goes with --objective query"
             )));
         }
-        let distils = self.options().strategy.is_some_and(StrategyKind::distils);
-        let open = self.lambda.is_none() && self.extend.is_none() && !distils;
-        if open && !self.dry_run {
+        if self.is_open() && !self.dry_run {
             return Err(args::usage(format_args!(
                 "{option} takes a number as --lambda: auto judges by folds of queries"
             )));
@@ -254,12 +269,17 @@ impl SelectArgs {
     }
 
     /// The data, with labels that the measures can be taken of.
-    fn read(&self, console: Console, peers: &dyn Peers) -> Result<(Input, TransferReport)> {
+    fn read(
+        &self,
+        console: Console,
+        peers: &dyn Peers,
+        group: &dyn Peers,
+    ) -> Result<(Input, TransferReport)> {
         let others = [
             self.validation.as_ref(),
             self.test.as_ref().filter(|_| peers.rank() == 0),
         ];
-        let mut input = Input::read(&self.data, &self.teacher, others, console, peers)?;
+        let mut input = Input::read(&self.data, &self.teacher, others, console, peers, group)?;
         let filters = self.selection.options.strategy == Some(StrategyKind::FsEd);
         if (input.shards.is_some() || peers.count() > 1)
             && (filters || self.transfer.given().is_some())
@@ -275,7 +295,7 @@ impl SelectArgs {
         }
         let mut report = TransferReport::default();
         if self.transfer.given().is_some() {
-            let (test, counts) = input.test.map_or((None, [0, 0]), |test| {
+            let (test, counts) = input.test.take().map_or((None, [0, 0]), |test| {
                 (
                     Some(test.dataset),
                     [test.dropped_entries, test.dropped_columns],
@@ -285,17 +305,12 @@ impl SelectArgs {
             let transfer = &self.transfer;
             let found = transfer.apply(input.train, test, &self.data, labels, console)?;
             let [dropped_entries, dropped_columns] = counts;
-            input = Input {
-                train: found.train,
-                test: found.test.map(|dataset| Loaded {
-                    dataset,
-                    dropped_entries,
-                    dropped_columns,
-                }),
-                validation: None,
-                shards: None,
-                seconds: input.seconds,
-            };
+            input.train = found.train;
+            input.test = found.test.map(|dataset| Loaded {
+                dataset,
+                dropped_entries,
+                dropped_columns,
+            });
             report = found.report;
         }
         if let (Some(test), Some(path)) = (&input.test, &self.test) {
@@ -370,27 +385,29 @@ struct Job<'a> {
     transfer: TransferReport,
     interrupt: Interrupt,
     peers: &'a Arc<dyn Peers>,
+    /// Those that choose lambda with this one.
+    group: Arc<dyn Peers>,
 }
 
 impl Job<'_> {
     /// Selects, writes the model and the diagram and prints the report, also when interrupted on
     /// the way.
     fn run(
-        &self,
+        mut self,
         extended: Option<Extended>,
         output: Option<OutputFile>,
         plot: Option<PlotFile>,
     ) -> Result<ExitCode> {
         let begin = Instant::now();
-        let (args, input) = (self.args, &self.input);
+        let args = self.args;
         let mut options = args.options();
-        if input.shards.is_some() && args.lambda.is_none() && args.extend.is_none() {
+        if self.input.shards.is_some() && args.lambda.is_none() && args.extend.is_none() {
             bail!("data in parts are not folded to choose lambda: give one with --lambda");
         }
         let distils = options.strategy.is_some_and(StrategyKind::distils);
         let choice = match (&args.extend, args.lambda) {
             (None, None) if distils => {
-                options.lambda = TargetOptions::lambda(input.train.queries().len());
+                options.lambda = TargetOptions::lambda(self.input.train.queries().len());
                 None
             }
             (None, None) => match self.choose_lambda()? {
@@ -399,6 +416,8 @@ impl Job<'_> {
             },
             _ => None,
         };
+        self.input.part(self.group.groups());
+        let input = &self.input;
         if let Some(choice) = &choice {
             options.lambda = choice.lambda;
             self.console.tell(format_args!("{}\n", choice.text()));
@@ -448,7 +467,7 @@ impl Job<'_> {
         let begin = Instant::now();
         let options = TuneOptions::quick(self.args.options());
         let candidates = options.candidates(&self.input.train);
-        let candidates = candidates.among(Arc::clone(self.peers));
+        let candidates = candidates.among(Arc::clone(&self.group));
         let mut watch = tune::Watch {
             console: self.console,
             interrupt: &self.interrupt,

@@ -259,7 +259,16 @@ impl ColumnClasses {
     /// all of them is said of those of all ranks. Every rank calls this, as all that selects among
     /// candidates.
     #[must_use]
-    pub fn among(mut self, peers: Arc<dyn Peers>) -> Self {
+    pub fn among(self, peers: Arc<dyn Peers>) -> Self {
+        let mut all = self.in_group(peers);
+        // Groups plan alike.
+        let threads = all.peers.groups().most([all.threads()]);
+        all.threads = Some(threads[0]);
+        all
+    }
+
+    /// The same where other groups of ranks need not call it.
+    pub(crate) fn in_group(mut self, peers: Arc<dyn Peers>) -> Self {
         let Summary {
             columns,
             constant_columns,

@@ -58,14 +58,23 @@ impl<'q> Partition<'q> {
     /// # Panics
     /// When `parts` is 0.
     pub fn share(dataset: &Dataset<'_>, parts: usize, part: usize) -> Dataset<'static> {
+        Self::share_of(dataset, parts, |found| found == part)
+    }
+
+    /// The same of those of `parts` that are `wanted`.
+    pub(crate) fn share_of(
+        dataset: &Dataset<'_>,
+        parts: usize,
+        wanted: impl Fn(usize) -> bool,
+    ) -> Dataset<'static> {
         let query_of_row = dataset.queries().of_rows();
         let mut partition = Partition::new(dataset.queries(), &query_of_row, parts);
         let positions = 0..dataset.stored_columns();
-        let own = positions.filter(|&position| partition.part(dataset.column(position)) == part);
+        let own = positions.filter(|&position| wanted(partition.part(dataset.column(position))));
         let features: Vec<u32> = own.map(|position| dataset.feature(position)).collect();
         let share = dataset.features_subset(&features);
         let share = share.expect("features of the data, each once");
-        taught(share, dataset)
+        share.with_rows_of(dataset)
     }
 
     /// What [`share`](Self::share) gives this rank of data of which each rank has some columns in
@@ -113,18 +122,7 @@ impl<'q> Partition<'q> {
         let share = Dataset::from_csc(starts, rows, values, labels, queries);
         let share = share.and_then(|share| share.with_features(features, own.width()));
         let share = share.expect("columns of the data, each once");
-        taught(share.with_index_base(own.index_base()), own)
-    }
-}
-
-/// With the scores of a teacher that `dataset` has.
-fn taught(share: Dataset<'static>, dataset: &Dataset<'_>) -> Dataset<'static> {
-    match dataset.teacher() {
-        None => share,
-        Some(scores) => {
-            let share = share.with_teacher(scores.to_vec());
-            share.expect("scores of the same rows")
-        }
+        share.with_index_base(own.index_base()).with_rows_of(own)
     }
 }
 

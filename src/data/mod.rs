@@ -486,6 +486,16 @@ impl<'a> Dataset<'a> {
         self
     }
 
+    /// With all that belongs to the rows of `whole`, of whose columns these are a share.
+    pub(crate) fn with_rows_of(mut self, whole: &Dataset<'_>) -> Self {
+        self.teacher.clone_from(&whole.teacher);
+        self.validation.clone_from(&whole.validation);
+        self.offset.clone_from(&whole.offset);
+        self.score_feature.clone_from(&whole.score_feature);
+        self.elsewhere = whole.elsewhere;
+        self
+    }
+
     fn check_numbers(&self) -> Result<(), DatasetError> {
         if let Some(row) = self.labels.iter().position(|label| !label.is_finite()) {
             return Err(DatasetError::Label {

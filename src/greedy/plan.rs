@@ -2,6 +2,7 @@
 
 use super::{SelectError, SelectionOptions, Shape, StrategyKind, TargetOptions, TeacherPlan};
 use crate::columns::{ColumnClasses, Summary};
+use crate::peers::Peers;
 
 /// What a selection is about to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,13 +61,9 @@ pub fn estimates(
 
 /// The bytes in use, and the bytes allowed, of the ranks that have most and are allowed least: so all
 /// ranks plan alike.
-pub(crate) fn agreed(
-    candidates: &ColumnClasses,
-    held: u64,
-    max_memory: Option<u64>,
-) -> (u64, Option<u64>) {
+pub(crate) fn agreed(peers: &dyn Peers, held: u64, max_memory: Option<u64>) -> (u64, Option<u64>) {
     let own = vec![held, max_memory.unwrap_or(u64::MAX)];
-    let all = candidates.peers().gather(own);
+    let all = peers.gather(own);
     let held = all.iter().map(|words| words[0]).fold(0, u64::max);
     let limit = all.iter().map(|words| words[1]).fold(u64::MAX, u64::min);
     (held, Some(limit).filter(|&limit| limit < u64::MAX))
@@ -79,7 +76,7 @@ fn agreed_options(
     options: &SelectionOptions,
 ) -> (u64, SelectionOptions) {
     let base = held + candidates.memory();
-    let (base, max_memory) = agreed(candidates, base, options.max_memory);
+    let (base, max_memory) = agreed(candidates.peers(), base, options.max_memory);
     (
         base,
         SelectionOptions {

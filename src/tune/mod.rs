@@ -143,7 +143,8 @@ pub fn tune_strategies(
             &[],
             observer,
         )?);
-        if candidates.peers().any(observer.interrupted()) {
+        let stopped = candidates.peers().any(observer.interrupted());
+        if candidates.peers().groups().any(stopped) {
             break;
         }
     }

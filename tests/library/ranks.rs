@@ -7,7 +7,7 @@ use rankrls::columns::Partition;
 use rankrls::data::sample;
 use rankrls::greedy::{Criterion, SelectError, Step, plan, resume_among};
 use rankrls::metrics::{Convention, Metric};
-use rankrls::peers::on_threads;
+use rankrls::peers::{grouped, on_threads};
 use rankrls::ridge::{Groups, HOLDOUT_TOLERANCE, RidgeProblem, TrainOptions};
 use rankrls::tune::{Evidence, Rule, TuneOptions, tune_among};
 use rankrls::{
@@ -172,6 +172,7 @@ fn ranks_tune_alike() {
     let data = sample::train();
     let lambdas = [1.0, 16.0].map(|lambda| Lambda::new(lambda).unwrap());
     let folds = Evidence::Folds { count: 3, seed: 1 };
+    let test = sample::test();
     for (strategy, evidence, rule) in [
         (StrategyKind::Bounded, folds, Rule::Best),
         (
@@ -183,6 +184,11 @@ fn ranks_tune_alike() {
             },
         ),
         (StrategyKind::Dense, Evidence::Lqo, Rule::Best),
+        (
+            StrategyKind::LowMem,
+            Evidence::Validation(&test),
+            Rule::OneSe,
+        ),
         (StrategyKind::Distil, folds, Rule::Best),
     ] {
         let selection = SelectionOptions {
@@ -208,17 +214,58 @@ fn ranks_tune_alike() {
             tuned
         };
         let alone = tune(&data, &options.candidates(&data));
-        for count in [2, 3] {
+        for (count, groups) in [(3, 1), (2, 2), (3, 3), (4, 2)] {
             let all = on_threads(count, |peers| {
-                let own = Partition::share(&data, peers.count(), peers.rank());
-                tune(&own, &options.candidates(&own).among(peers))
+                let group = grouped(&peers, groups);
+                let own = Partition::share(&data, group.count(), group.rank());
+                tune(&own, &options.candidates(&own).among(group))
             });
             assert!(
                 all.iter().all(|found| found == &alone),
-                "{strategy} on {count} ranks"
+                "{strategy} on {count} ranks in {groups} groups"
             );
         }
     }
+}
+
+/// A rank in one of many groups has many columns. The number that is named instead does.
+#[test]
+fn fewer_groups_are_named_where_memory_is_short() {
+    let data = sample::train();
+    let tune = |groups, limit| {
+        let selection = SelectionOptions {
+            strategy: Some(StrategyKind::Sampled),
+            max_memory: Some(limit),
+            ..SelectionOptions::new(3, Lambda::ONE)
+        };
+        let options = TuneOptions {
+            evidence: Evidence::Folds { count: 3, seed: 1 },
+            ..TuneOptions::new(selection, &[Lambda::ONE])
+        };
+        let all = on_threads(4, |peers| {
+            let group = grouped(&peers, groups);
+            let own = Partition::share(&data, group.count(), group.rank());
+            let candidates = options.candidates(&own).among(group);
+            let tuned = tune_among(&candidates, &own, own.memory(), &options, &mut ());
+            tuned.map(|_| ()).map_err(|error| error.to_string())
+        });
+        assert!(all.iter().all(|found| found == &all[0]));
+        all[0].clone()
+    };
+    let mut named = 0;
+    for limit in (5..40).map(|limit| limit << 18) {
+        let Err(error) = tune(4, limit) else {
+            continue;
+        };
+        let told = error.split_once("one of 4 groups has 4 times the columns: ");
+        let told = told.expect(&error).1;
+        if let Some(rest) = told.strip_prefix("at most ") {
+            let groups = rest.split(' ').next().unwrap().parse().unwrap();
+            assert_eq!(tune(groups, limit), Ok(()), "{error}");
+            named += 1;
+        }
+    }
+    assert!(named > 0);
 }
 
 #[test]

@@ -142,7 +142,45 @@ fn ranks_train_and_tune_alike() {
         let alone = written(folder.path(), 1, arguments, "model.json");
         let found = written(folder.path(), 3, arguments, "model.json");
         assert!(found == alone, "{arguments}");
+        for (count, groups) in [(4, 2), (3, 3)] {
+            if arguments.starts_with("train") {
+                continue;
+            }
+            let arguments = format!("{arguments} --groups {groups}");
+            let found = written(folder.path(), count, &arguments, "model.json");
+            assert!(found == alone, "{arguments}");
+        }
     }
+}
+
+/// Each group keeps its steps, and any number of groups goes on from those of all.
+#[test]
+fn groups_go_on() {
+    let folder = data(200, 300);
+    let path = folder.path();
+    let tune = "tune data.svm -k 6 --lambdas 1,16 --folds 3 -o model.json";
+    let alone = written(path, 1, tune, "model.json");
+    let kept = format!("{tune} --checkpoint kept --checkpoint-every 0");
+    let groups = format!("{kept} --groups 2");
+    assert!(written(path, 4, &groups, "model.json") == alone);
+    for (count, arguments) in [
+        (1, format!("{kept} --resume")),
+        (4, format!("{groups} --resume")),
+    ] {
+        let output = ranks(path, count, &arguments).output().unwrap();
+        let text = stderr(&output);
+        assert!(text.contains("going on after 48 steps"), "{text}");
+        assert!(fs::read(path.join("model.json")).unwrap() == alone);
+    }
+    // A rank fails while those of another group are at work.
+    let other = path.join("other.2");
+    fs::create_dir(&other).unwrap();
+    let arguments = "tune data.svm -k 150 --checkpoint other --groups 2";
+    let output = ranks(path, 4, arguments).output().unwrap();
+    let errors = errors(&output);
+    assert_eq!(errors.len(), 1, "{}", stderr(&output));
+    let told = "rank 2: error: cannot write the checkpoint other.2";
+    assert!(errors[0].starts_with(told), "{}", errors[0]);
 }
 
 #[test]
@@ -183,6 +221,16 @@ fn mistakes_of_all_ranks_are_told_once() {
         (
             "predict model.json data.svm",
             "error: ranks share the work of",
+        ),
+        (
+            "tune data.svm -k 3 --groups 2",
+            "error: --groups: expected a number that divides 3 ranks (1, 3), found 2",
+        ),
+        ("tune data.svm -k 3 --groups 6", "error: --groups: expected"),
+        ("tune data.svm -k 3 --groups 0", "error: invalid value '0'"),
+        (
+            "select data.svm -k 3 --lambda 1 --groups 3",
+            "error: --groups goes with the choice of lambda",
         ),
         (
             "select data.svm -k 3 --lambda 1 --max-memory 1KiB",

@@ -28,7 +28,7 @@ use super::checkpoint::{self, CheckpointArgs};
 use super::console::{
     Condition, Console, Interrupt, warn_of_edge, warn_of_lost_digits, warn_of_seed,
 };
-use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData};
+use super::data::{self, GroupsArgs, Input, Sizes, TeacherArgs, TestSizes, TrainingData};
 use super::output::{OutputFile, PlotArgs, format_exact, print_report, test_panels};
 use super::ranks;
 use report::{Report, TableFile};
@@ -127,6 +127,8 @@ pub(crate) struct TuneArgs {
     html: Option<PathBuf>,
     #[command(flatten)]
     checkpoint: CheckpointArgs,
+    #[command(flatten)]
+    ranks: GroupsArgs,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -315,10 +317,10 @@ impl TuneArgs {
 }
 
 /// The data, with labels that the measures can be taken of.
-fn read(args: &TuneArgs, console: Console, peers: &dyn Peers) -> Result<Input> {
+fn read(args: &TuneArgs, console: Console, peers: &dyn Peers, group: &dyn Peers) -> Result<Input> {
     let test = args.test.as_ref().filter(|_| peers.rank() == 0);
     let others = [args.validation.as_ref(), test];
-    let mut input = Input::read(&args.data, &args.teacher, others, console, peers)?;
+    let mut input = Input::read(&args.data, &args.teacher, others, console, peers, group)?;
     if input.shards.is_some() {
         let path = args.data.path.display();
         bail!("{path}: data in parts are not folded; rankrls select takes them, with --lambda");
@@ -349,6 +351,7 @@ pub(crate) fn run(
     peers: &Arc<dyn Peers>,
 ) -> Result<ExitCode> {
     args.check()?;
+    let group = ranks::group(peers, args.ranks.groups)?;
     let leads = peers.rank() == 0;
     let (mut table_file, mut plot_file) = (None, None);
     if leads {
@@ -364,28 +367,33 @@ pub(crate) fn run(
     let model_file = create(&args.output)?;
     let page_file = create(&args.html)?;
     let interrupt = Interrupt::install(console)?;
-    let input = read(args, console, &**peers)?;
+    let input = read(args, console, &**peers, &*group)?;
 
     let begin = Instant::now();
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
     let mut options = args.options(validation)?;
     let candidates = options.candidates(&input.train);
-    let candidates = candidates.among(Arc::clone(peers));
+    let candidates = candidates.among(Arc::clone(&group));
     let reason = args.advise(&mut options, &candidates);
     if let Some(reason) = &reason {
         console.tell(format_args!("folds are the evidence: {reason}\n"));
     }
     let earlier = || record(args, &input, &options, console);
     let record = leads.then(earlier).transpose()?.flatten();
-    let recorded = record
-        .as_ref()
-        .map_or_else(Vec::new, |record| record.taken.clone());
-    let recorded: Vec<RecordedPath> = ranks::of_first(&**peers, recorded)?;
+    let record: Option<Tuning> = ranks::of_first(&**peers, record);
+    let recorded: Vec<RecordedPath> = record
+        .iter()
+        .flat_map(|record| &record.taken)
+        .cloned()
+        .collect();
+    // Every group keeps its steps.
+    let record = record.filter(|_| group.rank() == 0);
+    let checkpoint = args.checkpoint.of_group(group.groups().rank());
     let mut watch = Watch {
         console,
         interrupt: &interrupt,
         style: STYLE,
-        checkpointer: args.checkpoint.checkpointer(record)?,
+        checkpointer: checkpoint.checkpointer(record)?,
         bar: None,
     };
     let (train, held) = (&input.train, input.memory());
@@ -461,7 +469,14 @@ fn record(
     console: Console,
 ) -> Result<Option<Tuning>> {
     let settings = || TuningSettings::from(options);
-    let record: Option<Tuning> = args.checkpoint.record(&input.train, settings)?;
+    let mut record: Option<Tuning> = args.checkpoint.record(&input.train, settings)?;
+    if let Some(record) = &mut record {
+        let others = (1..).map(|group| args.checkpoint.of_group(group));
+        for checkpoint in others.take_while(CheckpointArgs::goes_on) {
+            let other: Option<Tuning> = checkpoint.record(&input.train, settings)?;
+            other.into_iter().for_each(|other| record.add(other));
+        }
+    }
     let steps = record.as_ref().map_or(0, Record::steps);
     if steps > 0 {
         tracing::info!(steps, "going on");
