@@ -195,18 +195,20 @@ impl TrainingData {
         self.read.options(0).sample(&self.path)
     }
 
-    /// The columns of it that one of `peers` has.
+    /// The columns that one of `peers` has of the data that `prepare` makes of it.
     pub(crate) fn shared(
         &self,
         console: Console,
         peers: &dyn Peers,
+        prepare: impl FnOnce(Dataset<'static>) -> Result<Dataset<'static>>,
     ) -> Result<(Dataset<'static>, f64)> {
         if peers.count() == 1 {
-            return self.train(console);
+            let (train, seconds) = self.train(console)?;
+            return Ok((prepare(train)?, seconds));
         }
         let begin = Instant::now();
         let (train, shards, _) = self.train_or_shards(console)?;
-        let train = share(train, shards.as_ref(), peers, peers)?;
+        let train = share(prepare(train)?, shards.as_ref(), peers, peers)?;
         Ok((train, begin.elapsed().as_secs_f64()))
     }
 
@@ -355,8 +357,6 @@ impl Input {
         teacher: &TeacherArgs,
         [validation, test]: [Option<&PathBuf>; 2],
         console: Console,
-        peers: &dyn Peers,
-        group: &dyn Peers,
     ) -> Result<Self> {
         let (mut train, shards, seconds) = data.train_or_shards(console)?;
         if let Some(path) = &teacher.teacher {
@@ -364,7 +364,6 @@ impl Input {
             let taught = train.with_teacher(scores);
             train = taught.with_context(|| path.display().to_string())?;
         }
-        train = share(train, shards.as_ref(), peers, group)?;
         let (mut number, mut held) = (0, train.memory());
         let mut other = |path: &PathBuf| -> Result<Loaded> {
             number += 1;
@@ -376,10 +375,23 @@ impl Input {
             validation: validation.map(&mut other).transpose()?,
             test: test.map(&mut other).transpose()?,
             train,
-            parts: shards.as_ref().map_or(group.count(), Shards::parts),
-            shards: shards.filter(|_| peers.count() == 1),
+            parts: shards.as_ref().map_or(1, Shards::parts),
+            shards,
             seconds,
         })
+    }
+
+    /// The columns that this rank has, of those of a `group` of `peers`.
+    pub(crate) fn share(mut self, peers: &dyn Peers, group: &dyn Peers) -> Result<Self> {
+        if peers.count() == 1 {
+            return Ok(self);
+        }
+        let begin = Instant::now();
+        let shards = self.shards.take();
+        self.parts = shards.as_ref().map_or(group.count(), Shards::parts);
+        self.train = share(self.train, shards.as_ref(), peers, group)?;
+        self.seconds += begin.elapsed().as_secs_f64();
+        Ok(self)
     }
 
     /// Parts the columns that each of several groups has among these.

@@ -279,16 +279,12 @@ impl SelectArgs {
             self.validation.as_ref(),
             self.test.as_ref().filter(|_| peers.rank() == 0),
         ];
-        let mut input = Input::read(&self.data, &self.teacher, others, console, peers, group)?;
+        let mut input = Input::read(&self.data, &self.teacher, others, console)?;
         let filters = self.selection.options.strategy == Some(StrategyKind::FsEd);
-        if (input.shards.is_some() || peers.count() > 1)
-            && (filters || self.transfer.given().is_some())
-        {
+        self.transfer.check_parts(&self.data)?;
+        if input.shards.is_some() && filters && peers.count() == 1 {
             let path = self.data.path.display();
-            bail!(
-                "{path}: parts and ranks have a share of the columns each, and fs-ed, offsets, score features \
-                 and sources take all together: expected rankrls and a file"
-            );
+            bail!("{path}: one process takes a file for fs-ed, found parts, which are for ranks");
         }
         if let Some(validation) = input.validation.take() {
             input.train = input.train.with_validation(validation.dataset);
@@ -313,6 +309,7 @@ impl SelectArgs {
             });
             report = found.report;
         }
+        let input = input.share(peers, group)?;
         if let (Some(test), Some(path)) = (&input.test, &self.test) {
             data::check_labels(&self.metrics.0, test, path, &self.rules.rules())?;
             self.rules.warn(&self.metrics.0, console);

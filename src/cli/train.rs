@@ -288,10 +288,16 @@ pub(crate) fn run(args: &TrainArgs, console: Console, peers: &Arc<dyn Peers>) ->
         args.check_ranks()?;
     }
     let _interrupt = Interrupt::install(console)?;
-    let (train, load_seconds) = args.data.shared(console, &**peers)?;
-    let given = &args.transfer;
-    let transferred = given.apply(train, None, &args.data, args.labels, console)?;
-    let train = transferred.train;
+    args.transfer.check_parts(&args.data)?;
+    let mut transfer = TransferReport::default();
+    let prepare = |train| {
+        let found = args
+            .transfer
+            .apply(train, None, &args.data, args.labels, console)?;
+        transfer = found.report;
+        Ok(found.train)
+    };
+    let (train, load_seconds) = args.data.shared(console, &**peers, prepare)?;
     let begin = Instant::now();
     let spinner = console.spinner("training".to_owned());
     let trained = args.train(&train, kernels, peers);
@@ -312,7 +318,7 @@ pub(crate) fn run(args: &TrainArgs, console: Console, peers: &Arc<dyn Peers>) ->
     };
     let drawn = plot.map_or(Ok(()), |file| file.write(args.figure(&trained.outcome)));
     let mut report = args.report(&trained, load_seconds, train_seconds);
-    report.transfer = transferred.report;
+    report.transfer = transfer;
     report.warn(console);
     if leads {
         print_report(args.json, &report, || report.text())?;
@@ -501,10 +507,6 @@ impl TrainArgs {
             (!self.objective.objective.is_query(), "--objective query"),
             (kernel, "the linear kernel without --basis"),
             (factors, "--solver cg"),
-            (
-                self.transfer.given().is_some(),
-                "labels and columns of the data",
-            ),
         ];
         match others.iter().find(|(other, _)| *other) {
             Some((_, expected)) => Err(usage(format_args!("ranks train with {expected} alone"))),

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use rankrls::data::read::read_scores_from;
 use rankrls::data::{Joined, LabelScale, OtherRanker};
+use rankrls::shards::Shards;
 use rankrls::{Dataset, Model};
 use rankrls_files::read_whole;
 use serde::Serialize;
@@ -228,6 +229,15 @@ impl TransferArgs {
                     "{option}: expected at most {data}, one for each data to read, found {found}"
                 )));
             }
+        }
+        Ok(())
+    }
+
+    /// Refuses data in parts.
+    pub(crate) fn check_parts(&self, data: &TrainingData) -> Result<()> {
+        if let Some(option) = self.given().filter(|_| Shards::are_at(&data.path)) {
+            let path = data.path.display();
+            bail!("{path}: {option} takes all columns together: expected a file, found parts");
         }
         Ok(())
     }

@@ -62,10 +62,10 @@ pub struct ColumnClasses {
     scale: Scale,
     /// A divisor for each candidate; empty if the scale is none.
     divisors: Vec<f64>,
-    /// Errors of a filter, one a candidate, or why there are none.
-    filter: Option<Result<Vec<f64>, DatasetError>>,
-    /// The candidate that a selection takes first.
-    first: Option<usize>,
+    /// What a filter says of the candidates, or why it says nothing.
+    filter: Option<Result<Filter, DatasetError>>,
+    /// The feature that represents the candidate that a selection takes first.
+    first: Option<u32>,
     summary: Summary,
     /// The most of any rank, field by field.
     share: Summary,
@@ -77,6 +77,17 @@ pub struct ColumnClasses {
     threads: Option<usize>,
     /// Where the entries are, if not here.
     parts: Option<Arc<parts::Parts>>,
+}
+
+/// Scores by a filter that has seen the columns as they are in the data.
+#[derive(Debug, Clone)]
+pub(crate) struct Filter {
+    /// Two scores of every candidate, of which more is better.
+    pub(crate) scores: [Vec<f64>; 2],
+    /// The most that their sum can be.
+    pub(crate) largest: f64,
+    /// Whether each is to go from 0 to 1 over the candidates of all ranks.
+    pub(crate) scaled: bool,
 }
 
 /// Says of so many columns that none of them is a candidate.
@@ -160,26 +171,28 @@ impl ColumnClasses {
         candidates.describe();
         let first = dataset.score_feature();
         candidates.first = first.and_then(|feature| {
-            (0..candidates.len()).find(|&class| candidates.class(class).contains(&feature))
+            let mut classes = (0..candidates.len()).map(|class| candidates.class(class));
+            classes
+                .find(|class| class.contains(&feature))
+                .map(|class| class[0])
         });
         candidates
     }
 
-    /// The same with the errors of a filter that has seen the columns as they are in the data, one a
-    /// candidate, or with the reason why there are none.
-    pub(crate) fn with_filter(mut self, errors: Result<Vec<f64>, DatasetError>) -> Self {
-        self.filter = Some(errors);
+    /// The same with the scores of a filter, or with the reason why there are none.
+    pub(crate) fn with_filter(mut self, filter: Result<Filter, DatasetError>) -> Self {
+        self.filter = Some(filter);
         self
     }
 
-    /// The errors of a filter, if there is one.
-    pub(crate) fn filter(&self) -> Option<&Result<Vec<f64>, DatasetError>> {
+    /// The scores of a filter, if there is one.
+    pub(crate) fn filter(&self) -> Option<&Result<Filter, DatasetError>> {
         self.filter.as_ref()
     }
 
-    /// The candidate that a selection takes before it searches: the score feature, if the data have
-    /// one ([`Dataset::with_score_feature`]).
-    pub fn first(&self) -> Option<usize> {
+    /// The feature that represents the candidate that a selection takes before it searches: the one
+    /// with the score feature, if the data have one ([`Dataset::with_score_feature`]).
+    pub fn first(&self) -> Option<u32> {
         self.first
     }
 
@@ -310,6 +323,8 @@ impl ColumnClasses {
         };
         self.threads = Some(threads);
         self.largest_squared_norm = -peers.least(-self.largest_squared_norm);
+        let first = self.first.into_iter().map(u64::from).collect();
+        self.first = peers.gather(first).concat().first().map(low);
         self.peers = peers;
         self
     }
@@ -625,6 +640,7 @@ impl ColumnClasses {
             .filter
             .iter()
             .flatten()
+            .flat_map(|filter| &filter.scores)
             .map(Vec::capacity)
             .sum::<usize>()
             * 8;

@@ -31,23 +31,13 @@ impl DataHash {
     /// ([`Dataset::with_entries_elsewhere`]).
     pub fn of(dataset: &Dataset<'_>) -> Self {
         if let Some((_, hash)) = dataset.elsewhere {
-            if dataset.teacher().is_none() {
-                return hash;
-            }
-            let mut content = Content::new(dataset);
-            content.text(&hash.to_string());
-            content.teacher(dataset);
-            return content.finish();
+            return hash;
         }
         let mut content = Content::new(dataset);
         for position in 0..dataset.stored_columns() {
             content.column(dataset.feature(position), dataset.column(position));
         }
-        content.teacher(dataset);
-        if let Some(validation) = dataset.validation() {
-            content.text("validation");
-            content.text(&Self::of(validation).to_string());
-        }
+        content.others(dataset);
         if let Some(scores) = dataset.offset() {
             content.text("offset");
             for score in scores {
@@ -62,6 +52,14 @@ impl DataHash {
         if dataset.score_feature().is_some() {
             content.text("score feature");
         }
+        content.finish()
+    }
+
+    /// Hashes a data set whose entries have this hash.
+    pub(super) fn extended(entries: Self, dataset: &Dataset<'_>) -> Self {
+        let mut content = Content::new(dataset);
+        content.text(&entries.to_string());
+        content.others(dataset);
         content.finish()
     }
 }
@@ -130,12 +128,17 @@ impl Content {
     }
 
     /// The scores of a teacher, if there are any.
-    fn teacher(&mut self, dataset: &Dataset<'_>) {
+    /// The scores of a teacher and the validation rows.
+    fn others(&mut self, dataset: &Dataset<'_>) {
         if let Some(scores) = dataset.teacher() {
             self.text("teacher");
             for score in scores {
                 self.float(*score);
             }
+        }
+        if let Some(validation) = dataset.validation() {
+            self.text("validation");
+            self.text(&DataHash::of(validation).to_string());
         }
     }
 

@@ -415,7 +415,7 @@ impl<'a> Dataset<'a> {
             return Err(DatasetError::ConstantScores);
         }
         self.teacher = Some(scores);
-        Ok(self)
+        Ok(self.hashed_again())
     }
 
     /// The scores of a teacher, one a row, if there are any.
@@ -428,6 +428,13 @@ impl<'a> Dataset<'a> {
     #[must_use]
     pub fn with_validation(mut self, validation: impl Into<Arc<Dataset<'static>>>) -> Self {
         self.validation = Some(validation.into());
+        self.hashed_again()
+    }
+
+    /// With a hash that knows of other rows or scores, where the entries are elsewhere.
+    fn hashed_again(mut self) -> Self {
+        let hash = |(nonzeros, hash)| (nonzeros, DataHash::extended(hash, &self));
+        self.elsewhere = self.elsewhere.map(hash);
         self
     }
 

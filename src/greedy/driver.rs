@@ -196,9 +196,7 @@ impl<'a> Greedy<'a> {
         let recorded = self.recorded.get(taken);
         let step = match (recorded, self.candidates.first()) {
             (Some(step), _) => Some(self.replay(taken + 1, step)?),
-            (None, Some(first)) if taken == 0 => {
-                self.step(self.candidates.feature(first), Work::default())?
-            }
+            (None, Some(first)) if taken == 0 => self.step(first, Work::default())?,
             (None, _) => self.search()?,
         };
         if let Some(error) = self.strategy.failure() {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::strategies::fs_ed_errors;
+use super::strategies::fs_ed_scores;
 use super::{
     Criterion, GlobalHoldout, RankingCriterion, Refit, Sampler, SelectError, StrategyKind, Target,
     TargetOptions,
@@ -122,8 +122,8 @@ impl SelectionOptions {
         if !self.lacks_filter(&classes) {
             return classes;
         }
-        let errors = fs_ed_errors(&classes, dataset, self.target.fs_ed_scale);
-        classes.with_filter(errors)
+        let scores = fs_ed_scores(&classes, dataset, self.target.fs_ed_scale);
+        classes.with_filter(scores)
     }
 
     /// Whether the strategy is a filter that has not judged `candidates`.
@@ -175,7 +175,7 @@ impl SelectionOptions {
             }
         }
         if self.lacks_filter(candidates) {
-            if candidates.parts().is_some() || candidates.peers().count() > 1 {
+            if candidates.parts().is_some() {
                 return Err(SelectError::Parted {
                     what: "the strategy fs-ed".to_owned(),
                 });

@@ -36,7 +36,8 @@ pub(crate) fn outcomes(
         return Err(SelectError::Transfer(message.to_owned()).into());
     }
     let lacking = options.selection.lacks_filter(candidates);
-    let filtered = lacking.then(|| options.candidates(dataset));
+    let peers = candidates.shared_peers();
+    let filtered = lacking.then(|| options.candidates(dataset).among(peers));
     let candidates = filtered.as_ref().unwrap_or(candidates);
     let fold_queries = queries_of_folds(dataset, options)?;
     let side_by_side = options.rule.settling(options.measure).is_some();

@@ -92,6 +92,39 @@ fn models_are_the_same_on_any_number_of_ranks() {
     }
 }
 
+/// Other rows, scores of another ranker and another corpus, by which the hash of the data changes.
+#[test]
+fn other_data_help_alike() {
+    let folder = data(300, 400);
+    let path = folder.path();
+    let text = fs::read_to_string(path.join("data.svm")).unwrap();
+    // Near the labels, as those of a teacher are.
+    let lines = text.lines().enumerate();
+    let scores = lines.map(|(row, line)| format!("{}{}\n", &line[..1], row * 7 % 5));
+    let scores: String = scores.collect();
+    fs::write(path.join("scores.txt"), scores).unwrap();
+    let select = "select data.svm -k 12 --lambda 1 -o model.json";
+    let train = "train data.svm --lambda 1,16 --solver cg --holdout folds:3 -o model.json";
+    let model = written(path, 1, select, "model.json");
+    fs::write(path.join("other.json"), model).unwrap();
+    for (command, option) in [
+        (select, "--strategy fs-ed --validation data.svm --fs-ed-scale"),
+        (select, "--offset scores.txt"),
+        (select, "--offset other.json --test data.svm"),
+        (select, "--score-feature other.json --test data.svm"),
+        (select, "--source data.svm --source-weight 0.5"),
+        (select, "--strategy distil --teacher scores.txt"),
+        (train, "--offset other.json"),
+        (train, "--score-feature scores.txt"),
+        (train, "--source data.svm --source-weight 0.5"),
+    ] {
+        let arguments = format!("{command} {option}");
+        let alone = written(path, 1, &arguments, "model.json");
+        let found = written(path, 3, &arguments, "model.json");
+        assert!(found == alone, "{option}");
+    }
+}
+
 #[test]
 fn shards_are_shared_by_any_number_of_ranks_up_to_theirs() {
     let folder = data(300, 400);
@@ -137,6 +170,7 @@ fn ranks_train_and_tune_alike() {
         "train data.svm --lambda 1,16 --solver cg --holdout folds:3 -o model.json",
         "tune data.svm -k 6 --lambdas 1,16 --folds 3 -o model.json",
         "tune data.svm -k 6 --lambdas 1,16 --evidence lqo --strategy sampled -o model.json",
+        "tune data.svm -k 6 --folds 3 --strategies fs-ed,lowmem --lambdas 1 --fs-ed-scale -o model.json",
         "select data.svm -k 6 -o model.json",
     ] {
         let alone = written(folder.path(), 1, arguments, "model.json");

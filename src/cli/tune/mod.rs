@@ -320,8 +320,8 @@ impl TuneArgs {
 fn read(args: &TuneArgs, console: Console, peers: &dyn Peers, group: &dyn Peers) -> Result<Input> {
     let test = args.test.as_ref().filter(|_| peers.rank() == 0);
     let others = [args.validation.as_ref(), test];
-    let mut input = Input::read(&args.data, &args.teacher, others, console, peers, group)?;
-    if input.shards.is_some() {
+    let mut input = Input::read(&args.data, &args.teacher, others, console)?;
+    if input.shards.is_some() && peers.count() == 1 {
         let path = args.data.path.display();
         bail!("{path}: data in parts are not folded; rankrls select takes them, with --lambda");
     }
@@ -331,6 +331,7 @@ fn read(args: &TuneArgs, console: Console, peers: &dyn Peers, group: &dyn Peers)
         let validation = validation.dataset.clone();
         input.train = input.train.with_validation(validation);
     }
+    let input = input.share(peers, group)?;
     let mut metrics = Vec::new();
     if let (Some(test), Some(path)) = (&input.test, &args.test) {
         metrics = args.test_metrics()?;

@@ -32,13 +32,14 @@ use std::num::NonZeroUsize;
 
 use rayon::prelude::*;
 
-use crate::columns::ColumnClasses;
+use crate::columns::{ColumnClasses, Filter};
 use crate::data::{Dataset, DatasetError};
 use crate::greedy::density::Sample;
 use crate::greedy::strategy::{Facts, Shape};
 use crate::greedy::{Contest, Round, Strategy, Work};
 use crate::interrupt::heed;
 use crate::metrics::{Context, Convention, Metric, Rules};
+use crate::peers::Peers;
 
 /// Candidates entered by one task.
 const CHUNK: usize = 4096;
@@ -67,18 +68,24 @@ pub(super) const FACTS: Facts = Facts {
         (12 * shape.candidates + shape.threads * column) as u64
     },
     cost: Shape::pass,
-    build: |_, _| Box::new(FsEd),
+    build: |candidates, _| {
+        let errors = match candidates.filter() {
+            Some(Ok(filter)) => errors(filter, candidates.peers()),
+            // A plan without scores has been refused.
+            _ => Vec::new(),
+        };
+        Box::new(FsEd { errors })
+    },
 };
 
 /// Takes the candidates in the order of the scores that they come with.
-struct FsEd;
+struct FsEd {
+    errors: Vec<f64>,
+}
 
 impl Strategy for FsEd {
     fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
-        // A plan without scores has been refused.
-        let Some(Ok(errors)) = round.candidates.filter() else {
-            return (Contest::default(), Work::default());
-        };
+        let errors = &self.errors;
         let eligible = round.eligible_candidates();
         let contest = round.judge(&eligible, CHUNK, || (), |(), candidate| errors[candidate]);
         let judged = if round.state.steps() == 0 {
@@ -90,13 +97,12 @@ impl Strategy for FsEd {
     }
 }
 
-/// For each of `candidates`, columns of `dataset`, by how much its `psi` is below the largest that
-/// there can be: an error, of which the least is best.
-pub(in crate::greedy) fn errors(
+/// `s` and `d` of each of `candidates`, columns of `dataset`.
+pub(in crate::greedy) fn scores(
     candidates: &ColumnClasses,
     dataset: &Dataset<'_>,
     scaled: bool,
-) -> Result<Vec<f64>, DatasetError> {
+) -> Result<Filter, DatasetError> {
     let filter = ExpectedDivergence::new(dataset)?;
     let judge = |candidate: usize| {
         heed();
@@ -105,21 +111,37 @@ pub(in crate::greedy) fn errors(
         found.map_or((0.0, 0.0), |found| (found.ndcg, found.divergence))
     };
     let judged = (0..candidates.len()).into_par_iter().map(judge);
-    let (mut ndcg, mut divergence): (Vec<f64>, Vec<f64>) = judged.unzip();
-    let mut largest = 1.0 + filter.largest_divergence();
-    if scaled {
-        largest = 2.0;
-        spread(&mut ndcg);
-        spread(&mut divergence);
-    }
-    let psi = ndcg.into_iter().zip(divergence);
-    Ok(psi.map(|(s, d)| largest - (s + d)).collect())
+    let (ndcg, divergence): (Vec<f64>, Vec<f64>) = judged.unzip();
+    Ok(Filter {
+        scores: [ndcg, divergence],
+        largest: if scaled {
+            2.0
+        } else {
+            1.0 + filter.largest_divergence()
+        },
+        scaled,
+    })
 }
 
-/// Moves `values` so that they go from 0 to 1; all are 0 if they are equal.
-fn spread(values: &mut [f64]) {
+/// By how much `psi` of each candidate is below the largest that there can be: an error, of which the
+/// least is best.
+fn errors(filter: &Filter, peers: &dyn Peers) -> Vec<f64> {
+    let [mut ndcg, mut divergence] = filter.scores.clone();
+    if filter.scaled {
+        spread(&mut ndcg, peers);
+        spread(&mut divergence, peers);
+    }
+    let psi = ndcg.into_iter().zip(divergence);
+    psi.map(|(s, d)| filter.largest - (s + d)).collect()
+}
+
+/// Moves `values` so that those of all ranks go from 0 to 1; all are 0 if they are equal.
+fn spread(values: &mut [f64], peers: &dyn Peers) {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let range = values.iter().copied().fold(least, f64::max) - least;
+    let negative = values.iter().map(|value| -value);
+    let negative = negative.fold(f64::INFINITY, f64::min);
+    let least = peers.least(least);
+    let range = -peers.least(negative) - least;
     for value in values {
         *value = if range > 0.0 {
             (*value - least) / range
@@ -501,6 +523,7 @@ fn share(p: f64, q: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::data::parsed;
+    use crate::peers::Alone;
 
     /// A column with so many zeros before other values, two grades in turn.
     fn column(zeros: usize, others: &[f64]) -> Dataset<'static> {
@@ -571,9 +594,9 @@ mod tests {
     #[test]
     fn values_are_spread_from_0_to_1() {
         let mut values = [3.0, 5.0, 4.0];
-        spread(&mut values);
+        spread(&mut values, &Alone);
         assert_eq!(values, [0.0, 1.0, 0.5]);
-        spread(&mut values[..1]);
+        spread(&mut values[..1], &Alone);
         assert_eq!(values[0], 0.0);
     }
 
