@@ -100,7 +100,7 @@ impl dyn Peers + '_ {
     /// A value of every rank, in order of ranks, each with its numbers to the last bit.
     ///
     /// # Panics
-    /// When a number is not finite.
+    /// When a number is not finite that has to be.
     pub(crate) fn values<T: Serialize + DeserializeOwned>(&self, own: &T) -> Vec<T> {
         let bytes = serde_json::to_vec(own).expect("a value of numbers and texts");
         let words = bytes.chunks(8).map(|chunk| {

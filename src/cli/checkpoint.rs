@@ -150,12 +150,11 @@ impl Start {
     }
 
     /// All ranks start where the first does; each may take the memory that it may.
-    pub(crate) fn agree(&mut self, peers: &dyn Peers) -> Result<()> {
+    pub(crate) fn agree(&mut self, peers: &dyn Peers) {
         let own = (std::mem::take(&mut self.steps), self.options);
         let max_memory = self.options.max_memory;
         (self.steps, self.options) = ranks::of_first(peers, own);
         self.options.max_memory = max_memory;
-        Ok(())
     }
 
     /// Reads and checks the earlier steps of a selection by `options` from `train`.

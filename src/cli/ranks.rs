@@ -90,18 +90,17 @@ impl Told {
             Some([group, others]) => (&group.peers, Some(&others.peers)),
         };
         let failed = end.is_some() || result.is_err();
-        let (all, in_group) = match end {
-            Some(End { all, in_group }) => (all, in_group),
-            None => {
-                let mut words = Vec::new();
-                if let Err(failure) = result {
-                    words.push(u64::from(failure.code));
-                    words.extend(failure.text.bytes().map(u64::from));
-                }
-                words.push(ENDED);
-                (peers.gather(words), true)
+        let End { all, in_group } = end.unwrap_or_else(|| {
+            let mut words = Vec::new();
+            if let Err(failure) = result {
+                words.push(u64::from(failure.code));
+                words.extend(failure.text.bytes().map(u64::from));
             }
-        };
+            words.push(ENDED);
+            let all = peers.gather(words);
+            let in_group = true;
+            End { all, in_group }
+        });
         let Some(groups) = groups else {
             return all;
         };

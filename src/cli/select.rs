@@ -423,7 +423,7 @@ impl Job<'_> {
         if self.peers.rank() == 0 {
             earlier = Start::find(options, extended, &args.checkpoint, &input.train)?;
         }
-        earlier.agree(&**self.peers)?;
+        earlier.agree(&**self.peers);
         earlier.tell(args.k, self.console);
         let candidates = input.candidates(&earlier.options)?;
         let candidates = candidates.among(Arc::clone(self.peers));

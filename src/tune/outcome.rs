@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Curve, Score};
 use crate::greedy::{
@@ -49,6 +49,7 @@ pub struct Point {
     pub weights: Vec<f64>,
     /// By how much rounding may be amplified in errors and weights
     /// ([`State::condition`](crate::greedy::State::condition)).
+    #[serde(deserialize_with = "or_infinite")]
     pub condition: f64,
     /// 0-based features that centre to the same column as the one added, ascending, itself
     /// included.
@@ -59,6 +60,12 @@ pub struct Point {
     pub metrics: Vec<Score>,
     /// Folds that had no candidates left for this step, and kept their last model.
     pub short_folds: usize,
+}
+
+/// A number, which JSON has as null where it is infinite.
+fn or_infinite<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let number: Option<f64> = Option::deserialize(deserializer)?;
+    Ok(number.unwrap_or(f64::INFINITY))
 }
 
 /// How a path ended.
@@ -260,3 +267,31 @@ pub trait Observer: Send {
 
 /// Watches nothing.
 impl Observer for () {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_infinite_condition_is_read_back() {
+        let point = Point {
+            step: Step {
+                feature: 3,
+                lqo_error: 0.1,
+                lqo_cindex: None,
+                criterion: None,
+                identical_columns: 0,
+                evaluated: 1,
+                alive: Vec::new(),
+            },
+            weights: vec![-0.0, 1.0 / 3.0],
+            condition: f64::INFINITY,
+            class: vec![3],
+            score: Score::of(&[]),
+            metrics: Vec::new(),
+            short_folds: 0,
+        };
+        let text = serde_json::to_string(&point).unwrap();
+        assert_eq!(serde_json::from_str::<Point>(&text).unwrap(), point);
+    }
+}

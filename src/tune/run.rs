@@ -76,7 +76,8 @@ pub(crate) fn outcomes(
     let held = of_folds
         .clone()
         .fold(held + candidates.memory(), u64::saturating_add)
-        .saturating_add(results);
+        // Groups exchange results as text.
+        .saturating_add(results.saturating_mul(if share.groups > 1 { 4 } else { 1 }));
     let empty = dataset.features_subset(&[])?;
     let columns = [
         dataset.memory() + candidates.memory(),
@@ -404,9 +405,12 @@ impl Run<'_> {
 
     /// The folds without which this group selects for `job`, as they are in `folds`.
     fn own_folds(&self, job: &Job) -> impl Iterator<Item = usize> {
-        let selection = |fold: &usize| match self.side_by_side {
-            true => 0,
-            false => 1 + self.folds[*fold].number,
+        let selection = |fold: &usize| {
+            if self.side_by_side {
+                0
+            } else {
+                1 + self.folds[*fold].number
+            }
         };
         (0..self.folds.len()).filter(move |fold| self.share.has(selection(fold), job.place))
     }

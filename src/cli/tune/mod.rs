@@ -18,8 +18,8 @@ use rankrls::metrics::parse_list;
 use rankrls::peers::Peers;
 use rankrls::plot::{self, Figure, Panel, Path, power};
 use rankrls::tune::{
-    Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Point, RecordedPath, Rule,
-    TuneError, TuneOptions, Tuned, judge_by_folds, resume_among, tune_strategies,
+    Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Point, Rule, TuneError,
+    TuneOptions, Tuned, judge_by_folds, resume_among, tune_strategies,
 };
 use rankrls::{ColumnClasses, Dataset, Lambda, Metric, Model, StrategyKind, TestPath, memory};
 
@@ -379,14 +379,9 @@ pub(crate) fn run(
     if let Some(reason) = &reason {
         console.tell(format_args!("folds are the evidence: {reason}\n"));
     }
-    let earlier = || record(args, &input, &options, console);
-    let record = leads.then(earlier).transpose()?.flatten();
-    let record: Option<Tuning> = ranks::of_first(&**peers, record);
-    let recorded: Vec<RecordedPath> = record
-        .iter()
-        .flat_map(|record| &record.taken)
-        .cloned()
-        .collect();
+    let record = record(args, &input, &options, console, &**peers)?;
+    let taken = |record: &Tuning| record.taken.clone();
+    let recorded = record.as_ref().map_or_else(Vec::new, taken);
     // Every group keeps its steps.
     let record = record.filter(|_| group.rank() == 0);
     let checkpoint = args.checkpoint.of_group(group.groups().rank());
@@ -462,20 +457,27 @@ pub(crate) fn run(
     Ok(interrupt.code().unwrap_or(ExitCode::SUCCESS))
 }
 
-/// What an earlier run has found, or nothing yet; none if no checkpoint is asked for.
+/// What an earlier run of any number of groups has found, or nothing yet, for all ranks; none if no
+/// checkpoint is asked for.
 fn record(
     args: &TuneArgs,
     input: &Input,
     options: &TuneOptions<'_>,
     console: Console,
+    peers: &dyn Peers,
 ) -> Result<Option<Tuning>> {
     let settings = || TuningSettings::from(options);
-    let mut record: Option<Tuning> = args.checkpoint.record(&input.train, settings)?;
+    let mut record: Option<Tuning> = None;
+    if peers.rank() == 0 {
+        record = args.checkpoint.record(&input.train, settings)?;
+    }
     if let Some(record) = &mut record {
         let others = (1..).map(|group| args.checkpoint.of_group(group));
         for checkpoint in others.take_while(CheckpointArgs::goes_on) {
             let other: Option<Tuning> = checkpoint.record(&input.train, settings)?;
-            other.into_iter().for_each(|other| record.add(other));
+            if let Some(other) = other {
+                record.add(other);
+            }
         }
     }
     let steps = record.as_ref().map_or(0, Record::steps);
@@ -483,7 +485,7 @@ fn record(
         tracing::info!(steps, "going on");
         console.tell(format_args!("going on after {steps} steps\n"));
     }
-    Ok(record)
+    Ok(ranks::of_first(peers, record))
 }
 
 /// The chosen path as folds judge it, where the evidence is optimistic and there are the queries.
