@@ -40,7 +40,7 @@ const DENSE_ROWS: usize = 4000;
 const COLUMNS: usize = 4096;
 
 const CSV: &str = "docs/scaling/scaling.csv";
-const PAGE: &str = "docs/strategies.md";
+const PAGE: &str = "docs/scaling.md";
 
 const HEADER: &str = "study,data,rows,queries,columns,nonzeros,classes,class_nonzeros,strategy,k,lambda,\
                       classes_seconds,select_seconds,pass_seconds,planned_bytes,peak_bytes,evaluated,lqo_error";
@@ -101,7 +101,7 @@ fn jobs() -> Vec<Job> {
     };
     let mut jobs = Vec::new();
     // More sentences of one language: columns and non-zeros grow along.
-    let sizes = [1000, 2000, 4000, 8000, 16_000, 32_000, 64_000];
+    let sizes = [1000, 4000, 16_000, 64_000, 250_000, 1_000_000];
     jobs.extend(sizes.map(|rows| beside_dense("rows", at(rows))));
     // More columns, and fewer entries in each.
     jobs.extend([250, 1000, 4000, 16_000, 64_000].map(|vocabulary| {
@@ -144,7 +144,7 @@ fn jobs() -> Vec<Job> {
     };
     let mut small = bounded(&[(K, LAMBDA)]);
     small.push(Trial::new(StrategyKind::Dense, K, LAMBDA));
-    let steps = [10, 20, 50, 100, 200].map(|k| (k, LAMBDA));
+    let steps = [10, 20, 50, 100, 200, 500, 1000].map(|k| (k, LAMBDA));
     let lambdas = [64.0, 4.0, 1.0, 0.25].map(|lambda| (50, lambda));
     jobs.push(real("train_2000.svm.zst", small));
     jobs.push(real(
