@@ -106,7 +106,7 @@ pub(super) struct Projected {
 }
 
 impl Projected {
-    /// From products with [`ALL_G`](super::step::ALL_G) and with those from [`FIRST_G`] on.
+    /// From products with [`ALL_G`] and with those from [`FIRST_G`] on.
     #[inline(always)]
     pub(super) fn new(
         step: &StepTerms,
