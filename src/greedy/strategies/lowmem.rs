@@ -12,6 +12,7 @@
 //! by eight candidates at a time in registers. Neither is stored: the four sums
 //! that (*) needs are taken on the way.
 
+use rayon::current_num_threads;
 use rayon::prelude::*;
 
 use crate::columns::{ColumnClasses, Segment};
@@ -35,7 +36,7 @@ const BLOCKS: usize = 8;
 const FEW: usize = 512;
 
 /// Queries whose sums are kept at once, then.
-const QUERIES: usize = 1024;
+const QUERIES: usize = 8192;
 
 pub(super) const FACTS: Facts = Facts {
     name: "lowmem",
@@ -128,21 +129,31 @@ fn gains_by_query(round: &Round<'_>, candidates: &[u32]) -> Vec<Lanes> {
     let mut gains = vec![[0.0; LANES]; blocks.len()];
     let queries: Vec<u32> = (0u32..).take(state.queries().targets()).collect();
     for queries in queries.chunks(QUERIES) {
+        let task = queries.len().div_ceil(8 * current_num_threads());
         let gained: Vec<Vec<Lanes>> = queries
-            .par_iter()
-            .map_init(scratch, |scratch, &query| {
+            .par_chunks(task)
+            .map_init(scratch, |scratch, task| {
                 heed();
-                let start = state.queries().range(query as usize).start;
-                let gained = blocks.iter().map(|(block, projected)| {
-                    let mut rest = columns(classes, block, start);
-                    scratch.gained(classes, state, projected, query, &mut rest)
-                });
-                gained.collect()
+                let start = state.queries().range(task[0] as usize).start;
+                let rests = blocks
+                    .iter()
+                    .map(|(block, _)| columns(classes, block, start));
+                let mut rests: Vec<_> = rests.collect();
+                let mut gained = Vec::with_capacity(task.len() * blocks.len());
+                for &query in task {
+                    for ((_, projected), rest) in blocks.iter().zip(&mut rests) {
+                        gained.push(scratch.gained(classes, state, projected, query, rest));
+                    }
+                }
+                gained
             })
             .collect();
-        for gained in gained {
+        for gained in gained
+            .iter()
+            .flat_map(|task| task.chunks(blocks.len().max(1)))
+        {
             for (gain, gained) in gains.iter_mut().zip(gained) {
-                kernels::add_scaled(gain, 1.0, &gained);
+                kernels::add_scaled(gain, 1.0, gained);
             }
         }
     }

@@ -94,6 +94,19 @@ impl Whole {
     }
 }
 
+/// Level 0, all touched queries, when nothing is known of the candidate there: none loses more than
+/// all of its error. Contains the `2 beta_0 x_Q` that each takes back from the sum over all queries.
+#[inline(always)]
+pub(super) fn touched_by_errors(
+    parts: &[QueryPart],
+    step: &StepTerms,
+    (z, beta_0): (f64, f64),
+) -> f64 {
+    let x = 2.0 * z * beta_0.abs();
+    let terms = parts.iter().map(|part| &step.queries[part.query]);
+    terms.map(|terms| terms.p_squared + x * terms.g).sum()
+}
+
 /// Level 0, all touched queries: `z . f_Q` and `z . g_Q` are known by their norms only. Contains
 /// the `2 beta_0 x_Q + (2 / s) x_Q w_Q` that each takes back from the sums over all queries.
 #[inline(always)]

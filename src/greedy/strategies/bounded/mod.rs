@@ -418,11 +418,14 @@ fn several_by_norms(
     let (along_g, first) = search::along(parts);
     let beta_0 = whole.rho / whole.pivot(step.lambda);
     let lengths = (whole.z_squared.sqrt(), beta_0);
-    let touched = bounds::touched_by_norms(whole, parts, step, lengths);
-    // Touched queries have taken back their share of the second order already.
     let second_order = bounds::second_order(whole, step, step.kappa);
-    let others = second_order + step.fourth_order_by_first(whole, first);
-    let bound = touched - 2.0 * beta_0 * along_g + others;
+    let fourth_order = step.fourth_order_by_first(whole, first);
+    let others = second_order + fourth_order - 2.0 * beta_0 * along_g;
+    let mut bound = others + bounds::touched_by_errors(parts, step, lengths);
+    if search.passes(bound) {
+        // Touched queries take back their share of the second order, too.
+        bound = bound.min(others + bounds::touched_by_norms(whole, parts, step, lengths));
+    }
     let residual = residual.filter(|_| search.passes(bound));
     let projected = residual.map(|residual| {
         residual.used = step.steps;
