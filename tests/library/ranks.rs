@@ -111,7 +111,9 @@ proptest! {
         if options.strategy == Some(StrategyKind::FsEd) {
             problem.labels.iter_mut().for_each(|label| *label = (label.abs() * 2.0).floor());
         }
-        if let Some(data) = extended(problem.dataset(), variant) {
+        // `select` refuses a source with pairs of all rows before it looks at anything else.
+        let refused = variant == 3 && options.objective == Objective::Global;
+        if let Some(data) = extended(problem.dataset(), variant).filter(|_| !refused) {
             check(&data, &options);
         }
     }
