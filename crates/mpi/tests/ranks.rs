@@ -108,7 +108,10 @@ fn other_data_help_alike() {
     let model = written(path, 1, select, "model.json");
     fs::write(path.join("other.json"), model).unwrap();
     for (command, option) in [
-        (select, "--strategy fs-ed --validation data.svm --fs-ed-scale"),
+        (
+            select,
+            "--strategy fs-ed --validation data.svm --fs-ed-scale",
+        ),
         (select, "--offset scores.txt"),
         (select, "--offset other.json --test data.svm"),
         (select, "--score-feature other.json --test data.svm"),
