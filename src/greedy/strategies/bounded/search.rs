@@ -51,6 +51,9 @@ impl BoundedCandidate {
     }
 
     /// What level 1 found.
+    ///
+    /// # Panics
+    /// Before level 1.
     fn projected(&self) -> Projected {
         *self.projected.as_deref().expect("level 1 comes before")
     }
@@ -349,7 +352,7 @@ impl<'a> PruningSearch<'a> {
     }
 
     /// Levels 1 to 4, after `passed` candidates have passed level 0. Returns how many candidates
-    /// were alive after levels 0 to 3, and the residuals of candidates that had none.
+    /// were alive after levels 0 to 3, and what the next step can use.
     pub(super) fn finish(
         &mut self,
         mut contenders: Vec<BoundedCandidate>,
@@ -550,6 +553,7 @@ impl<'a> PruningSearch<'a> {
         self.tell_apart(&mut climbers, more, &Rest::default(), scratch)
     }
 
+    /// A contender with its `z`.
     fn climber(
         &self,
         contender: &BoundedCandidate,
