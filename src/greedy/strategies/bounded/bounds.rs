@@ -293,8 +293,8 @@ pub(super) fn single_by_norms(squared_norm: f64, terms: &QueryTerms, step: &Step
     };
     let pivot = whole.pivot(step.lambda);
     let beta_0 = whole.rho / pivot;
-    let second = second_order(&whole, step, step.kappa);
+    let second = second_order(&whole, step, step.all.kappa);
     2.0 * beta_0 * v * terms.elsewhere
         + second
-        + fourth_order(&whole, step, z_squared * step.spread)
+        + fourth_order(&whole, step, z_squared * step.all.spread)
 }

@@ -247,8 +247,8 @@ impl Bounded {
             // The true s is no less.
             let pivot = whole.pivot(step.lambda);
             let first_order = 2.0 * rho.abs() * along.abs() / pivot;
-            let second_order = bounds::second_order(&whole, step, step.kappa);
-            let fourth_order = bounds::fourth_order(&whole, step, z_squared * step.spread);
+            let second_order = bounds::second_order(&whole, step, step.all.kappa);
+            let fourth_order = bounds::fourth_order(&whole, step, z_squared * step.all.spread);
             let bound = first_order + second_order + fourth_order;
             let contender = BoundedCandidate::new(candidate, bound);
             if search.passes(contender.bound) && !search.out(candidate) {
@@ -418,7 +418,7 @@ fn several_by_norms(
     let (along_g, first) = search::along(parts);
     let beta_0 = whole.rho / whole.pivot(step.lambda);
     let lengths = (whole.z_squared.sqrt(), beta_0);
-    let second_order = bounds::second_order(whole, step, step.kappa);
+    let second_order = bounds::second_order(whole, step, step.all.kappa);
     let fourth_order = step.fourth_order_by_first(whole, first);
     let others = second_order + fourth_order - 2.0 * beta_0 * along_g;
     let mut bound = others + bounds::touched_by_errors(parts, step, lengths);

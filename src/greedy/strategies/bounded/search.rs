@@ -122,7 +122,7 @@ impl Projected {
             whole,
             touched: touched.gain,
             linear: -2.0 * beta_0 * (along_g - touched.x),
-            kappa: (step.kappa - touched.kappa).max(0.0),
+            kappa: (step.all.kappa - touched.kappa).max(0.0),
             fourth: step.fourth_order_by_first(&whole, first),
             apart: 0.0,
             largest: 0.0,

@@ -48,7 +48,7 @@ pub(super) const OWN_G: usize = 4;
 /// `Phi_Q' f_Q`: with it they have `z_Q . f_Q`.
 pub(super) const OWN_F: usize = 5;
 
-/// `Phi' g_Q` of the queries in [`StepTerms::first`], from here on: with them a column has its `x_Q`.
+/// `Phi' g_Q` of the first of [`StepTerms::order`], from here on: with them a column has its `x_Q`.
 pub(super) const FIRST_G: usize = 6;
 
 /// Queries told apart at level 0.
@@ -85,15 +85,11 @@ pub(super) struct StepTerms {
     pub(super) vectors: Vec<f64>,
     /// `G = sum_Q g_Q`, `t`.
     pub(super) g: Vec<f64>,
-    /// `sum_Q kappa_Q`
-    pub(super) kappa: f64,
-    /// [`bounds::spread`] of `|g_Q|^2`; the same without the queries of `first`.
-    pub(super) spread: f64,
-    pub(super) spread_without_first: f64,
-    /// The queries of the largest `(1 + h_Q) |g_Q|^2`, and their `h_Q`.
-    pub(super) first: [(usize, f64); FIRST],
-    /// All queries, those that are told apart first.
+    /// All queries, those that are told apart first: of the largest `(1 + h_Q) |g_Q|^2`.
     pub(super) order: Vec<usize>,
+    /// All queries, and all but [`FIRST`] of `order`.
+    pub(super) all: Rest,
+    pub(super) without_first: Rest,
     /// All but so many of `order` as [`LEADING`] says.
     pub(super) rests: [Rest; LEADING.len()],
     /// `e(S)`
@@ -138,11 +134,9 @@ impl StepTerms {
             steps,
             lambda,
             g,
-            kappa: queries.iter().map(|terms| terms.kappa).sum(),
-            spread: 0.0,
-            spread_without_first: 0.0,
-            first: [(0, 0.0); FIRST],
             order: Vec::new(),
+            all: Rest::default(),
+            without_first: Rest::default(),
             rests: [Rest::default(); LEADING.len()],
             queries,
             examples: Vec::new(),
@@ -165,22 +159,17 @@ impl StepTerms {
             order.select_nth_unstable_by(most, falling);
         }
         order[..most].sort_unstable_by(falling);
-        let spread = |of: &[usize]| {
-            let terms = of.iter().map(|&query| (queries[query].h, weight(query)));
-            bounds::spread(terms.collect())
+        let rest = |count: usize| {
+            let others = order.get(count..).unwrap_or_default().iter();
+            let terms = others.map(|&query| &queries[query]);
+            Rest {
+                g_squared: terms.clone().map(QueryTerms::weight).fold(0.0, f64::max),
+                spread: bounds::spread(terms.clone().map(|q| (q.h, q.weight())).collect()),
+                kappa: terms.map(|terms| terms.kappa).sum(),
+            }
         };
-        for (rest, count) in self.rests.iter_mut().zip(LEADING) {
-            let others = order.get(count..).unwrap_or_default();
-            let weights = others.iter().map(|&query| weight(query));
-            rest.g_squared = weights.fold(0.0, f64::max);
-            rest.spread = spread(others);
-            rest.kappa = others.iter().map(|&query| queries[query].kappa).sum();
-        }
-        self.spread = spread(&order);
-        self.spread_without_first = spread(order.get(FIRST..).unwrap_or_default());
-        for (first, &query) in self.first.iter_mut().zip(&order) {
-            *first = (query, queries[query].h);
-        }
+        (self.all, self.without_first) = (rest(0), rest(FIRST));
+        self.rests = LEADING.map(rest);
         self.order = order;
     }
 
@@ -208,9 +197,11 @@ impl StepTerms {
         };
         let parts: Vec<_> = ranges.enumerate().map(part).collect();
         let g = &self.g;
-        let first = self
-            .first
-            .map(|(query, _)| &self.vectors[2 * self.steps * query..][self.steps..2 * self.steps]);
+        // Products with a query too many are not looked at.
+        let first: [&[f64]; FIRST] = std::array::from_fn(|place| {
+            let query = self.order.get(place).copied().unwrap_or(0);
+            &self.vectors[2 * self.steps * query..][self.steps..2 * self.steps]
+        });
         parts
             .into_par_iter()
             .for_each(|(query, range, terms, examples, vectors)| {
@@ -243,11 +234,12 @@ impl StepTerms {
         self.rounding * self.error.max(self.error - bound)
     }
 
-    /// [`bounds::fourth_order`] with `x_Q` of the queries in `first`.
+    /// [`bounds::fourth_order`] with `x_Q` of the first of `order`.
     #[inline(always)]
     pub(super) fn fourth_order_by_first(&self, whole: &Whole, x: [f64; FIRST]) -> f64 {
-        let products = self.first.iter().zip(x).map(|((_, h), x)| h * x * x);
-        let sum = whole.z_squared * self.spread_without_first + products.sum::<f64>();
+        let first = self.order.iter().zip(x);
+        let products = first.map(|(&query, x)| self.queries[query].h * x * x);
+        let sum = whole.z_squared * self.without_first.spread + products.sum::<f64>();
         bounds::fourth_order(whole, self, sum)
     }
 

@@ -445,10 +445,17 @@ fn orders_beyond_the_first_bound_any_untouched_queries() {
             largest = largest.max((1.0 + terms.h) * x * x);
             assert!(-x * w <= terms.kappa * z_squared, "case {case}");
         }
-        let seconds = [bounds::second_order(&whole, &step, step.kappa), second];
+        let seconds = [bounds::second_order(&whole, &step, step.all.kappa), second];
         let fourths = [
-            bounds::fourth_order(&whole, &step, z_squared * step.spread),
-            step.fourth_order_by_first(&whole, step.first.map(|(query, _)| along(step.g(query)))),
+            bounds::fourth_order(&whole, &step, z_squared * step.all.spread),
+            step.fourth_order_by_first(
+                &whole,
+                std::array::from_fn(|place| {
+                    step.order
+                        .get(place)
+                        .map_or(0.0, |&query| along(step.g(query)))
+                }),
+            ),
             bounds::fourth_order(&whole, &step, largest),
         ];
         for second in seconds {
