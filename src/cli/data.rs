@@ -8,9 +8,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use rankrls::columns::{Partition, Summary};
 use rankrls::data::DataHash;
-use rankrls::data::read::{
-    Format, Loaded, ReadOptions, RowQueries, Sample, read_names, read_scores,
-};
+use rankrls::data::read::{Format, Loaded, ReadOptions, RowQueries, read_names, read_scores};
 use rankrls::data::sample;
 use rankrls::greedy::{Refit, SelectionOptions, State, TargetOptions};
 use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rules};
@@ -188,11 +186,6 @@ impl TrainingData {
         let options = self.read.options(0);
         let train = read_named(options, self.names.as_ref(), &self.path, console)?;
         Ok((train, begin.elapsed().as_secs_f64()))
-    }
-
-    /// A sample, if the data are a large file.
-    pub(crate) fn sample(&self) -> Option<Sample> {
-        self.read.options(0).sample(&self.path)
     }
 
     /// The columns that one of `peers` has of the data that `prepare` makes of it.
@@ -599,16 +592,6 @@ pub(crate) fn check_labels(
     bail!("{}: {error}{remedy}", path.display())
 }
 
-/// A size times a factor.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "sizes of data that fit some disk"
-)]
-pub(crate) fn times(size: u64, factor: f64) -> u64 {
-    (size as f64 * factor) as u64
-}
-
 /// Sizes of the data.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Sizes {
@@ -631,19 +614,6 @@ impl Sizes {
             empty_columns: summary.empty_columns,
             constant_columns: summary.constant_columns,
             column_classes: summary.column_classes,
-        }
-    }
-
-    /// Sizes of `factor` times the rows.
-    pub(crate) fn times(self, factor: f64) -> Self {
-        let more =
-            |count: usize| usize::try_from(times(count as u64, factor)).unwrap_or(usize::MAX);
-        Self {
-            rows: more(self.rows),
-            queries: more(self.queries),
-            nonzeros: more(self.nonzeros),
-            column_classes: more(self.column_classes),
-            ..self
         }
     }
 

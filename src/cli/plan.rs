@@ -2,22 +2,18 @@
 
 use std::fmt::Write as _;
 
-use anyhow::{Context, Result};
-use rankrls::data::read::Sample;
-use rankrls::greedy::{SelectError, SelectionOptions, plan, plan_by_sample};
+use anyhow::Result;
+use rankrls::greedy::{SelectError, SelectionOptions, plan};
 use rankrls::{ColumnClasses, Dataset, Estimate, Objective, StrategyKind, estimates, memory};
 use serde::Serialize;
 
-use super::data::{Sizes, times};
-use super::output::{counted, or_dash, table};
+use super::data::Sizes;
+use super::output::{or_dash, table};
 use rankrls::memory::Bytes;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct PlanReport {
     schema: &'static str,
-    /// Rows that stood for all, where the file is large: figures are about right then.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sampled_rows: Option<usize>,
     k: usize,
     /// Candidates to draw each step, if not all are judged.
     candidates: Option<usize>,
@@ -64,14 +60,6 @@ struct Row {
 }
 
 impl Row {
-    /// Of data that were not read.
-    fn about(estimate: &Estimate) -> Self {
-        Self {
-            peak_bytes: None,
-            ..Self::new(estimate)
-        }
-    }
-
     fn new(estimate: &Estimate) -> Self {
         let process = memory::peak().zip(memory::current());
         Self {
@@ -100,7 +88,6 @@ impl PlanReport {
         }
         Ok(Self {
             schema: "rankrls.plan/1",
-            sampled_rows: None,
             k: options.k,
             candidates: options.sample,
             data: Sizes::new(train, &candidates.summary()),
@@ -108,59 +95,9 @@ impl PlanReport {
         })
     }
 
-    /// The same of a sample, of which the data has `factor` times as much.
-    pub(crate) fn of_sample(sample: &Sample, options: &SelectionOptions) -> Result<Self> {
-        let (train, candidates) = (&sample.dataset, options.candidates(&sample.dataset));
-        let held = train.memory();
-        let plan = plan_by_sample(&candidates, held, sample.factor, options)?;
-        let (estimates, chosen) = plan;
-        let costs = Costs {
-            data_bytes: held,
-            reading_bytes: train.reading_memory(),
-            candidate_bytes: candidates.memory(),
-            limit_bytes: options.max_memory,
-            auto: chosen.ok(),
-            strategies: estimates.iter().map(Row::about).collect(),
-            idle: false,
-            sampling: options.sample.is_some(),
-            global: options.objective == Objective::Global,
-        };
-        Ok(Self {
-            schema: "rankrls.plan/1",
-            sampled_rows: Some(train.rows()),
-            k: options.k,
-            candidates: options.sample,
-            data: Sizes::new(train, &candidates.summary()).times(sample.factor),
-            costs: costs.times(sample.factor),
-        })
-    }
-
     /// The same for people.
     pub(crate) fn text(&self) -> String {
-        let about = match self.sampled_rows {
-            Some(rows) => format!("about, as a sample of {} tells:\n", counted(rows, "row")),
-            None => String::new(),
-        };
-        about + &self.data.lines() + &self.costs.text()
-    }
-}
-
-/// Refuses a selection that a sample of the data tells not to fit, by a margin.
-pub(crate) fn check_sample(sample: &Sample, options: &SelectionOptions) -> Result<()> {
-    let (train, candidates) = (&sample.dataset, options.candidates(&sample.dataset));
-    if candidates.is_empty() {
-        return Ok(());
-    }
-    let plan = plan_by_sample(&candidates, train.memory(), sample.factor, options)?;
-    match plan.1 {
-        Err(SelectError::Memory { needed, limit, .. }) if needed / 10 * 9 <= limit => Ok(()),
-        Err(error) => Err(error).with_context(|| {
-            format!(
-                "a sample of {} tells, before all are read",
-                counted(train.rows(), "row")
-            )
-        }),
-        Ok(_) => Ok(()),
+        self.data.lines() + &self.costs.text()
     }
 }
 
@@ -195,17 +132,6 @@ impl Costs {
             sampling: options.sample.is_some(),
             global: options.objective == Objective::Global,
         })
-    }
-
-    /// The same of `factor` times the data; strategies are estimated for all.
-    fn times(self, factor: f64) -> Self {
-        let more = |bytes: u64| times(bytes, factor);
-        Self {
-            data_bytes: more(self.data_bytes),
-            reading_bytes: more(self.reading_bytes),
-            candidate_bytes: more(self.candidate_bytes),
-            ..self
-        }
     }
 
     /// The same for people.

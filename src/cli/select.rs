@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args};
 use indicatif::ProgressBar;
 use rankrls::checkpoint::Checkpointer;
-use rankrls::data::read::{Loaded, Sample};
+use rankrls::data::read::Loaded;
 use rankrls::greedy::{
     Ending, GlobalHoldout, Observer, Plan, Selection, SelectionOptions, State, Step, TargetOptions,
     resume_among,
@@ -28,7 +28,7 @@ use super::data::{
     warn_of_few_queries,
 };
 use super::output::{OutputFile, PlotArgs, PlotFile, format_exact, print_report, test_panels};
-use super::plan::{PlanReport, check_sample};
+use super::plan::PlanReport;
 use super::ranks;
 use super::report::{LambdaChoice, SelectionReport, judged_by};
 use super::transfer::{TransferArgs, TransferReport};
@@ -139,14 +139,7 @@ pub(crate) fn run(
         if args.lambda.is_none() {
             console.tell("lambda: auto; no selections are made to choose it in a dry run\n");
         }
-        if let Some(sample) = args.data.sample().filter(|_| peers.count() == 1) {
-            return args.plan_by_sample(&sample);
-        }
         return args.plan(&args.read(console, &**peers, &**peers)?.0, peers);
-    }
-    // Ranks need less each than the sample tells.
-    if let Some(sample) = args.data.sample().filter(|_| peers.count() == 1) {
-        check_sample(&sample, &args.options())?;
     }
     let leads = peers.rank() == 0;
     let (mut extended, mut output, mut plot) = (None, None, None);
@@ -345,17 +338,6 @@ impl SelectArgs {
             options,
             steps,
         }))
-    }
-
-    /// The same of a large file, before it is read.
-    fn plan_by_sample(&self, sample: &Sample) -> Result<ExitCode> {
-        let options = SelectionOptions {
-            strategy: None,
-            ..self.options()
-        };
-        let plan = PlanReport::of_sample(sample, &options)?;
-        print_report(self.json, &plan, || plan.text())?;
-        Ok(ExitCode::SUCCESS)
     }
 
     /// Prints the memory that every strategy would take.

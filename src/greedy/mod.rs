@@ -39,7 +39,7 @@ pub use error::SelectError;
 pub use global::GlobalHoldout;
 pub use options::SelectionOptions;
 pub(crate) use plan::agreed;
-pub use plan::{Estimate, Plan, estimates, plan, plan_by_sample};
+pub use plan::{Estimate, Plan, estimates, plan};
 pub use select::{Ending, Observer, Selection, resume_among, select, select_among};
 pub use stability::{Frequency, Stability};
 pub use state::State;

@@ -136,39 +136,6 @@ fn estimates_of(
     StrategyKind::ALL.into_iter().map(estimate).collect()
 }
 
-/// What each strategy would take on data with `factor` times the rows of a sample that has these
-/// `candidates` and takes `held` bytes, and the strategy that would be taken: about.
-///
-/// # Errors
-/// As [`plan`].
-pub fn plan_by_sample(
-    candidates: &ColumnClasses,
-    held: u64,
-    factor: f64,
-    options: &SelectionOptions,
-) -> Result<(Vec<Estimate>, Result<StrategyKind, SelectError>), SelectError> {
-    options.check(candidates)?;
-    let shape = Shape::new(candidates, options.k, options.lambda, options.sample);
-    let shape = Shape {
-        k: options.k,
-        ..shape.times(factor)
-    };
-    let base = times(held + candidates.memory(), factor);
-    let estimates = estimates_of(&shape, candidates, base, options);
-    let chosen = choose(&estimates, &shape, options).map(|chosen| chosen.strategy);
-    Ok((estimates, chosen))
-}
-
-/// A size times a factor.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "sizes of data that fit some disk"
-)]
-pub(super) fn times(size: u64, factor: f64) -> u64 {
-    (size as f64 * factor) as u64
-}
-
 /// The strategy that was asked for, or the fastest of those that are exact, if it fits.
 fn choose(
     estimates: &[Estimate],

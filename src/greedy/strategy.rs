@@ -4,7 +4,6 @@ use std::io;
 
 use rayon::prelude::*;
 
-use super::plan::times;
 use super::{Contest, Entrant, RankingCriterion, State};
 use crate::Lambda;
 use crate::columns::{ColumnClasses, Summary};
@@ -280,21 +279,6 @@ impl Shape {
             candidates: summary.column_classes,
             pieces: summary.pieces,
             nonzeros: summary.nonzeros,
-            ..self
-        }
-    }
-
-    /// The shape of `factor` times the rows.
-    pub(super) fn times(self, factor: f64) -> Self {
-        let more =
-            |count: usize| usize::try_from(times(count as u64, factor)).unwrap_or(usize::MAX);
-        Self {
-            rows: more(self.rows),
-            queries: more(self.queries),
-            candidates: more(self.candidates),
-            pieces: more(self.pieces),
-            nonzeros: more(self.nonzeros),
-            stiffness: self.stiffness * factor,
             ..self
         }
     }

@@ -119,24 +119,3 @@ fn columns_larger_than_the_memory_are_selected_from() {
     folder.run(&format!("select dense.svm {options} -o whole.json"));
     assert_eq!(folder.read("parts.json"), folder.read("whole.json"));
 }
-
-#[test]
-fn a_sample_of_a_large_file_tells_what_does_not_fit() {
-    let folder = Folder::new();
-    // Rows of several queries, again and again: only a sample of them is read.
-    let text = generated(2000, 300);
-    folder.write("large.svm", text.repeat((70 << 20) / text.len()));
-    let error = folder.fails("select large.svm -k 5 --lambda 1 --max-memory 20MiB", 1);
-    assert!(error.contains("a sample of"), "{error}");
-    assert!(error.contains("are allowed"), "{error}");
-    let plan = folder.json("select large.svm -k 5 --lambda 1 --dry-run --json");
-    assert!(plan["sampled_rows"].as_u64().unwrap() > 1000, "{plan}");
-    let rows = plan["data"]["rows"].as_f64().unwrap();
-    let expected = (2000 * ((70 << 20) / text.len())) as f64;
-    assert!(
-        (rows / expected - 1.0).abs() < 0.02,
-        "{rows} for {expected}"
-    );
-    let text = folder.stdout("select large.svm -k 5 --lambda 1 --dry-run");
-    assert!(text.starts_with("about, as a sample of "), "{text}");
-}

@@ -21,7 +21,6 @@ mod rlscore;
 #[cfg(test)]
 mod round_trip;
 mod rows;
-mod sampling;
 mod svmlight;
 mod table;
 mod text;
@@ -36,7 +35,6 @@ pub use npz::{MatrixLayout, write_npz};
 pub use rankrls_files::{Place, ReadError, ReadErrorKind};
 use rankrls_files::{error, input};
 pub use rlscore::{write_features, write_labels, write_query_ids};
-pub use sampling::Sample;
 pub use svmlight::{SvmlightRows, write_svmlight, write_whole_svmlight};
 
 use error::Fault;
