@@ -33,27 +33,18 @@ fn sentence(who: &str, attached: u32) -> [(&str, &str, u32); 6] {
 
 const EATERS: [&str; 8] = ["They", "We", "You", "Kings", "Queens", "Dogs", "Ö", "%"];
 
-/// `gold.conllu`; two parses of each sentence, the right one first, in `nbest.conllu`; the same in
-/// `trees.mrg`.
+/// `gold.conllu`; two parses of each sentence, the right one first, in `nbest.conllu`.
 fn folder() -> Folder {
     let folder = Folder::new();
-    let (mut gold, mut candidates, mut trees) = (String::new(), String::new(), String::new());
+    let (mut gold, mut candidates) = (String::new(), String::new());
     for (number, who) in (1..).zip(EATERS) {
         let id = format!("s{number}");
         gold += &rows(&id, &sentence(who, 2));
         candidates += &rows(&id, &sentence(who, 2));
         candidates += &rows(&id, &sentence(who, 3));
-        let pizza = "(NP (NN pizza~1))";
-        let with = "(PP (IN with) (NP (NNS forks)))";
-        for verb in [format!("{pizza} {with}"), format!("(NP {pizza} {with})")] {
-            let subject = format!("(NP-SBJ (PRP {who}))");
-            writeln!(trees, "(S {subject} (VP (VBP eat)\n  {verb}) (. .))").unwrap();
-        }
-        trees += "\n";
     }
     folder.write("gold.conllu", gold);
     folder.write("nbest.conllu", candidates);
-    folder.write("trees.mrg", trees);
     folder
 }
 
@@ -164,21 +155,6 @@ fn held_out_rows_have_the_columns_of_training() {
 }
 
 #[test]
-fn brackets_become_the_same_labels() {
-    let folder = folder();
-    let conllu = folder.json(&format!("{BUILD} --json"));
-    let trees = "corpus build gold.conllu --candidates trees.mrg --format brackets -o t --json";
-    let brackets = folder.json(trees);
-    for part in ["train", "test"] {
-        assert_eq!(brackets[part]["labels"], conllu[part]["labels"]);
-    }
-    assert_eq!(brackets["sources"]["candidates"]["format"], "brackets");
-    folder.write("trees.mrg", "(S (X y))\n");
-    let error = folder.fails(trees, 1);
-    assert!(error.contains("expected parses of 8 sentences"), "{error}");
-}
-
-#[test]
 fn labelled_arcs_need_the_same_relations() {
     let folder = folder();
     let nbest = folder.read("nbest.conllu");
@@ -190,11 +166,11 @@ fn labelled_arcs_need_the_same_relations() {
     let manifest = folder.json(&format!("{BUILD} --label labelled --json"));
     assert_eq!(manifest["train"]["labels"]["largest"], 0.75);
     assert_eq!(manifest["train"]["labels"]["least"], 0.5);
-    for source in ["--link-grammar", "--candidates trees.mrg --format brackets"] {
-        let command = format!("corpus build gold.conllu {source} --label labelled -o c");
-        let error = folder.fails(&command, 2);
-        assert!(error.contains("labelled arcs need candidates"), "{error}");
-    }
+    let error = folder.fails(
+        "corpus build gold.conllu --link-grammar --label labelled -o c",
+        2,
+    );
+    assert!(error.contains("labelled arcs need candidates"), "{error}");
 }
 
 #[test]
@@ -394,10 +370,6 @@ fn mistakes_in_arguments_end_with_2() {
         (
             "gold.conllu --candidates nbest.conllu --resume -o c",
             "--link-grammar",
-        ),
-        (
-            "gold.conllu --link-grammar --format brackets -o c",
-            "--candidates",
         ),
         (
             "gold.conllu --candidates nbest.conllu -o c --templates best",

@@ -393,7 +393,6 @@ fn outputs() {
             "corpus convert absent.npz a.svm",
             "corpus convert train.svm absent/a.npz",
             "corpus generate -o absent/c.svm",
-            "corpus build build/gold.conllu --candidates build/trees.mrg -o c",
             "corpus build build/gold.conllu --candidates build/nbest.conllu -o absent/c",
             "corpus build build/gold.conllu --link-grammar -o c --link-parser no-such-parser",
             "corpus build build/absent.conllu --candidates build/nbest.conllu -o c",
@@ -476,16 +475,6 @@ fn treebanks() {
         folder.write("gold.conllu", gold);
         folder.write("nbest.conllu", nbest);
         writeln!(text, "# {what}\n{}", folder.run(&format!("{build}{more}"))).unwrap();
-    }
-    folder.write("gold.conllu", &gold);
-    for (what, trees) in [
-        ("one sentence", "(S (X y))\n"),
-        ("no tree", "hello\n"),
-        ("not closed", "(S (X y)\n"),
-    ] {
-        folder.write("trees.mrg", trees);
-        let line = "corpus build gold.conllu --candidates trees.mrg --format brackets -o c";
-        writeln!(text, "# {what}\n{}", folder.run(line)).unwrap();
     }
     hold("error-treebanks", &text);
 }

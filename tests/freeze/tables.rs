@@ -331,7 +331,6 @@ fn corpora_are_built() {
             "cat c-names.txt",
             "cat c-manifest.json",
             "corpus check c-manifest.json",
-            &format!("{build} build/trees.mrg --format brackets -o d"),
             &format!("{build} build/nbest.conllu --test-share 0 --label labelled -o e"),
             "corpus build build/gold.conllu --candidates build/nbest.conllu --columns c-names.txt \
              --arcs --compression none -o f",

@@ -21,10 +21,6 @@ CONLLU = (
     b"2\tn't\tnot\tPART\t_\t_\t3\tadvmod\t_\t_\n3\tgo\tgo\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No\n"
     b"3.1\tx\t_\t_\t_\t_\t_\t_\t_\t_\n4\t.\t.\tPUNCT\t_\t_\t3\tpunct\t_\t_\n\n"
 )
-BRACKETS = (
-    b"# sent_id = s1\n-12.5\n(S1 (S (NP (NNS Birds)) (VP (VBP sing)) (. .)))\n-14.25\n"
-    b"(S1 (NP (NNS Birds) (-NONE- *) (NN -LRB-)) (. .))\n\n2 s2\n-9.0\n(X (`` ``))\n"
-)
 
 
 def array(descr, shape, data):
@@ -102,7 +98,6 @@ def seeds(program, folder):
         "features": [b"1\n3 # three\n\n16\n", *compressed(b"1\n2\n")],
         "manifest": [json.dumps({"schema": "rankrls.corpus/1", "files": files}).encode()],
         "conllu": [CONLLU, CONLLU.replace(b"# score = -1.5\n", b"").replace(b"\t3\t", b"\t0\t")],
-        "brackets": [BRACKETS],
     }
 
 

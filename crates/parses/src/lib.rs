@@ -1,6 +1,6 @@
 //! Sentences in, features and labels out: corpora of parses to rerank.
 //!
-//! - [`treebank`]: sentences with dependencies, in CoNLL-U and Penn brackets.
+//! - [`treebank`]: sentences with dependencies, in CoNLL-U.
 //! - [`linkgrammar`]: parses by the Link Grammar parser.
 //! - [`corpus`]: corpora of real parses, written as files.
 //! - [`language`]: corpora of a generated language, as arrays.

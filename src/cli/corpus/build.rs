@@ -9,9 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::Args;
 use indicatif::ProgressBar;
-use rankrls_parses::corpus::{
-    BuildError, BuildObserver, BuildOptions, CandidateFormat, Candidates, Manifest, Part, variant,
-};
+use rankrls_parses::corpus::{BuildError, BuildObserver, BuildOptions, Candidates, Manifest, Part};
 use rankrls_parses::linkgrammar;
 
 use crate::cli::args::usage;
@@ -35,7 +33,6 @@ Examples:
   rankrls corpus build treebank.conllu --link-grammar -o parses
   rankrls corpus build treebank.conllu --link-grammar --time-limit 30 --resume -o parses
   rankrls corpus build treebank.conllu --candidates nbest.conllu --label labelled -o parses
-  rankrls corpus build treebank.conllu --candidates trees.mrg --format brackets -o parses
   rankrls corpus build new.conllu --link-grammar --columns parses-names.txt.zst --arcs -o new
 
 link-parser is in the Debian packages link-grammar and link-grammar-dictionaries-en. Results are the
@@ -65,18 +62,14 @@ struct SourceArgs {
     /// Parse the sentences with the Link Grammar parser
     #[arg(long)]
     link_grammar: bool,
-    /// Take the candidates of this file, several parses a sentence; - is standard input
+    /// Take the candidates of this file, in CoNLL-U, several parses a sentence; - is standard input
     #[arg(long, value_name = "FILE")]
     candidates: Option<PathBuf>,
 }
 
-/// How to read or make them.
+/// How to make them.
 #[derive(Debug, Args)]
 struct ParserArgs {
-    /// Format of the file of candidates
-    #[arg(long, value_parser = variant::<CandidateFormat>(), default_value = "conllu")]
-    #[arg(conflicts_with = "link_grammar")]
-    format: CandidateFormat,
     /// Seconds that the parser has for a sentence
     #[arg(
         long,
@@ -114,10 +107,7 @@ struct ParserArgs {
 impl BuildArgs {
     fn candidates(&self) -> Candidates {
         match &self.source.candidates {
-            Some(path) => Candidates::File {
-                path: path.clone(),
-                format: self.parser.format,
-            },
+            Some(path) => Candidates::File(path.clone()),
             None => Candidates::LinkGrammar {
                 options: linkgrammar::Options {
                     program: self.parser.link_parser.clone(),
@@ -187,7 +177,7 @@ fn refused(error: BuildError) -> anyhow::Error {
             };
             usage(format_args!("--{option}: expected {expected}"))
         }
-        BuildError::Relations(_) => usage(error),
+        BuildError::Relations => usage(error),
         error => error.into(),
     }
 }

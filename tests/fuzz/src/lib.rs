@@ -18,9 +18,7 @@ use rankrls::greedy::{SelectionOptions, Step, resume_among};
 use rankrls::model::read_features;
 use rankrls::{ColumnClasses, Dataset, IndexBase, Lambda, Model, Queries, StrategyKind};
 use rankrls_parses::corpus::Listing;
-use rankrls_parses::treebank::{
-    NBest, Sentence, TreebankError, brackets as trees, conllu as columns,
-};
+use rankrls_parses::treebank::{Sentence, conllu as columns};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;
@@ -53,7 +51,6 @@ pub const ALL: &[(&str, Property)] = &[
     ("checkpoint", checkpoint),
     ("manifest", manifest),
     ("conllu", conllu),
-    ("brackets", brackets),
 ];
 
 /// What messages call the input.
@@ -498,7 +495,14 @@ pub fn conllu(input: &[u8]) -> bool {
         }
     }
     columns::with_or_without_trees(input, NAME).for_each(drop);
-    of_sentences(columns::n_best(input, NAME))
+    let mut all = true;
+    for group in columns::n_best(input, NAME) {
+        match group {
+            Ok(group) => group.parses.iter().for_each(is_tree),
+            Err(error) => all = names_the_file(&error, "input:"),
+        }
+    }
+    all
 }
 
 /// The words of a sentence with their heads. Their places are others where words of one token were
@@ -506,24 +510,6 @@ pub fn conllu(input: &[u8]) -> bool {
 fn arcs(sentence: &Sentence) -> impl Iterator<Item = (&str, Option<&str>, u32, &str)> {
     let words = sentence.words().iter();
     words.map(|word| (&*word.form, word.tag.as_deref(), word.head, &*word.label))
-}
-
-/// Trees in brackets.
-pub fn brackets(input: &[u8]) -> bool {
-    let groups = within(input, || trees::n_best(input, NAME).collect::<Vec<_>>());
-    of_sentences(groups.into_iter())
-}
-
-/// Whether all sentences are read.
-fn of_sentences(groups: impl Iterator<Item = Result<NBest, TreebankError>>) -> bool {
-    let mut all = true;
-    for group in groups {
-        match group {
-            Ok(group) => group.parses.iter().for_each(is_tree),
-            Err(error) => all = names_the_file(&error, "input:"),
-        }
-    }
-    all
 }
 
 /// Every word has a head, and no word governs itself however far round.

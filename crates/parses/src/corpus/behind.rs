@@ -12,7 +12,7 @@ use thiserror::Error;
 use super::manifest::{FileHash, Listing, ManifestError, is_plain};
 use super::options::{BuildError, Malformed};
 use super::parse::Parse;
-use super::source::{CandidateFormat, FileCandidates, Found, Treebank};
+use super::source::{FileCandidates, Found, Treebank};
 
 /// Most bytes that are taken of a manifest and of a file of arcs.
 const LARGEST: u64 = 1 << 32;
@@ -78,14 +78,7 @@ struct Document {
 #[derive(Deserialize)]
 struct Origins {
     treebank: FileHash,
-    candidates: Option<Origin>,
-}
-
-#[derive(Deserialize)]
-struct Origin {
-    #[serde(flatten)]
-    file: FileHash,
-    format: String,
+    candidates: Option<FileHash>,
 }
 
 #[derive(Deserialize)]
@@ -131,14 +124,8 @@ impl Behind {
         let treebank = treebank.transpose()?;
         let candidates = match (&treebank, &document.sources.candidates) {
             (Some(treebank), Some(origin)) => {
-                let format = if origin.format == CandidateFormat::Brackets.name() {
-                    CandidateFormat::Brackets
-                } else {
-                    CandidateFormat::Conllu
-                };
-                let path = beside(manifest, &origin.file)?;
-                let read =
-                    |path: PathBuf| FileCandidates::read(&path, format, treebank, Malformed::Skip);
+                let path = beside(manifest, origin)?;
+                let read = |path: PathBuf| FileCandidates::read(&path, treebank, Malformed::Skip);
                 path.map(read).transpose()?
             }
             _ => None,

@@ -203,7 +203,7 @@ pub struct CandidateFile {
     /// The file.
     #[serde(flatten)]
     pub hash: FileHash,
-    /// Its format.
+    /// Its format, `conllu`.
     pub format: &'static str,
 }
 

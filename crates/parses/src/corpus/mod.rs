@@ -3,7 +3,7 @@
 //!
 //! A sentence is a query, a candidate parse a row; the label is the [F1](label) of its arcs
 //! against the gold tree. Features come from the candidate alone, by [templates](TABLE). Candidates
-//! come from the [Link Grammar parser](crate::linkgrammar) or from [files](CandidateFormat).
+//! come from the [Link Grammar parser](crate::linkgrammar) or from a file of [n-best CoNLL-U](crate::treebank::conllu).
 //!
 //! **What is written.** `PREFIX.svm.zst` to train on, `PREFIX-test.svm.zst` held out, over the
 //! columns of training, `PREFIX-names.txt.zst`, and `PREFIX-manifest.json` ([`Manifest`]); each
@@ -53,7 +53,6 @@ pub use options::{
     BuildError, BuildOptions, Compression, InvalidShare, Labels, Malformed, Punctuation, Share,
     Values,
 };
-pub use source::CandidateFormat;
 pub use templates::{TABLE, Template, Templates, UnknownTemplate};
 
 /// Where candidates come from.
@@ -68,13 +67,8 @@ pub enum Candidates {
         /// Whether to keep the journal, so that other features can be had without parsing again.
         keep_journal: bool,
     },
-    /// A file.
-    File {
-        /// The file.
-        path: PathBuf,
-        /// How it is written.
-        format: CandidateFormat,
-    },
+    /// A file of CoNLL-U, several parses a sentence.
+    File(PathBuf),
 }
 
 /// Told how far a corpus is.
@@ -108,7 +102,9 @@ pub fn build(
     observer: &dyn BuildObserver,
 ) -> Result<Manifest, BuildError> {
     options.validate()?;
-    check_relations(candidates, options)?;
+    if options.labels == Labels::Labelled && matches!(candidates, Candidates::LinkGrammar { .. }) {
+        return Err(BuildError::Relations);
+    }
     let gold = Treebank::read(treebank, options.malformed, options.columns.is_some())?;
     let names = FileNames::new(prefix, options.compression);
     let (pool, sources, keep) = pool(treebank, &gold, candidates, &names, options, observer)?;
@@ -121,19 +117,6 @@ pub fn build(
         journal.remove()?;
     }
     Ok(manifest)
-}
-
-fn check_relations(candidates: &Candidates, options: &BuildOptions) -> Result<(), BuildError> {
-    if options.labels == Labels::Unlabelled {
-        return Ok(());
-    }
-    match candidates {
-        Candidates::LinkGrammar { .. } => Err(BuildError::Relations("Link Grammar")),
-        Candidates::File { format, .. } if *format == CandidateFormat::Brackets => {
-            Err(BuildError::Relations("phrases in brackets"))
-        }
-        Candidates::File { .. } => Ok(()),
-    }
 }
 
 /// Has the sentences parsed, or reads their parses; whether a journal is to be kept.
@@ -155,14 +138,14 @@ fn pool(
         columns: None,
     };
     match candidates {
-        Candidates::File { path, format } => {
-            let file = FileCandidates::read(path, *format, gold, options.malformed)?;
+        Candidates::File(path) => {
+            let file = FileCandidates::read(path, gold, options.malformed)?;
             sources.candidates = Some(CandidateFile {
                 hash: FileHash {
                     file: manifest::file_name(path),
                     blake3: file.hash.clone(),
                 },
-                format: format.name(),
+                format: "conllu",
             });
             Ok((Pool::File(file), sources, false))
         }

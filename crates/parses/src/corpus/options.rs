@@ -313,23 +313,11 @@ pub enum BuildError {
         /// Where the first ones are.
         first: u64,
     },
-    /// Groups of parses without identifiers are not as many as sentences.
-    #[error(
-        "{file}: expected parses of {expected} sentences, as many as the treebank has, found {found} (give each group a comment \"# sent_id = …\")"
-    )]
-    Groups {
-        /// The file of candidates.
-        file: String,
-        /// Sentences of the treebank.
-        expected: usize,
-        /// Groups in the file.
-        found: usize,
-    },
     /// Relations of two kinds cannot be compared.
     #[error(
-        "labelled arcs need candidates with the relations of the treebank: those of {0} are others; compare unlabelled arcs"
+        "labelled arcs need candidates with the relations of the treebank: those of Link Grammar are others; compare unlabelled arcs"
     )]
-    Relations(&'static str),
+    Relations,
     /// The names of columns cannot be read.
     #[error(transparent)]
     Names(#[from] rankrls_files::ReadError),

@@ -8,27 +8,7 @@ use super::manifest::{Reason, Skipped, file_name};
 use super::options::BuildError;
 use super::options::Malformed;
 use super::parse::Parse;
-use crate::treebank::{self, NBest, Sentence, TreebankError, brackets, conllu};
-
-/// How candidates are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum CandidateFormat {
-    /// [CoNLL-U](conllu), several parses a sentence.
-    Conllu,
-    /// [Penn brackets](brackets), several trees a sentence.
-    Brackets,
-}
-
-impl CandidateFormat {
-    /// The name that options and manifests have.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Conllu => "conllu",
-            Self::Brackets => "brackets",
-        }
-    }
-}
+use crate::treebank::{self, NBest, Sentence, TreebankError, conllu};
 
 /// The sentences with gold trees.
 #[derive(Debug)]
@@ -121,7 +101,6 @@ pub(super) struct FileCandidates {
 impl FileCandidates {
     pub(super) fn read(
         path: &Path,
-        format: CandidateFormat,
         treebank: &Treebank,
         malformed: Malformed,
     ) -> Result<Self, BuildError> {
@@ -133,26 +112,16 @@ impl FileCandidates {
             groups: vec![None; treebank.sentences.len()],
             skipped: Vec::new(),
         };
-        let mut all: Box<dyn Iterator<Item = _>> = match format {
-            CandidateFormat::Conllu => Box::new(conllu::n_best(&text, &name)),
-            CandidateFormat::Brackets => Box::new(brackets::n_best(&text, &name)),
-        };
         let mut groups = Vec::new();
-        // A malformed group has its place in the order of groups.
-        all.try_for_each(|group| {
+        for group in conllu::n_best(&text, &name) {
             match group {
-                Ok(group) => groups.push(Some(group)),
+                Ok(group) => groups.push(group),
                 Err(error) => {
-                    candidates
-                        .skipped
-                        .push(skip_malformed(path, error, malformed)?);
-                    if format == CandidateFormat::Brackets {
-                        groups.push(None);
-                    }
+                    let skipped = skip_malformed(path, error, malformed)?;
+                    candidates.skipped.push(skipped);
                 }
             }
-            Ok::<(), BuildError>(())
-        })?;
+        }
         candidates.place(groups, &name, treebank)?;
         Ok(candidates)
     }
@@ -160,31 +129,17 @@ impl FileCandidates {
     /// Gives every sentence its group.
     fn place(
         &mut self,
-        groups: Vec<Option<NBest>>,
+        groups: Vec<NBest>,
         name: &str,
         treebank: &Treebank,
     ) -> Result<(), BuildError> {
-        if groups.iter().flatten().all(|group| group.id.is_none()) {
-            let (expected, found) = (treebank.sentences.len(), groups.len());
-            if expected != found {
-                let file = name.to_owned();
-                return Err(BuildError::Groups {
-                    file,
-                    expected,
-                    found,
-                });
-            }
-            self.groups = groups;
-            return Ok(());
-        }
         let numbers = numbers(treebank)?;
-        for group in groups.into_iter().flatten() {
-            let id = group.id.as_deref().unwrap_or_default();
-            let Some(&number) = numbers.get(id) else {
+        for group in groups {
+            let Some(&number) = numbers.get(&group.id) else {
                 self.skipped.push(Skipped {
                     file: self.file.clone(),
                     line: group.line,
-                    id: group.id,
+                    id: Some(group.id),
                     reason: Reason::Unknown,
                     detail: "the treebank has no such sentence".to_owned(),
                 });
@@ -194,7 +149,7 @@ impl FileCandidates {
                 return Err(BuildError::SplitCandidates {
                     file: name.to_owned(),
                     line: group.line,
-                    id: id.to_owned(),
+                    id: group.id,
                     first: first.line,
                 });
             }

@@ -58,18 +58,17 @@ pub fn n_best<'t>(
 ) -> impl Iterator<Item = Result<NBest, TreebankError>> + 't {
     let mut parses = sentences(text, name).map(|parse| {
         let parse = parse?;
-        if parse.id.is_none() {
+        let id = parse.id.clone().ok_or_else(|| {
             let expected = "a comment \"# sent_id = …\" before the words of every parse";
             let fault = Fault::new(parse.line, 0, expected, "none".to_owned());
-            return Err(fault
-                .remedy("it tells which sentence of the treebank is parsed")
-                .of(name));
-        }
-        Ok(parse)
+            let remedy = "it tells which sentence of the treebank is parsed";
+            fault.remedy(remedy).of(name)
+        })?;
+        Ok((id, parse))
     });
     let mut next = parses.next();
     std::iter::from_fn(move || {
-        let first = match next.take()? {
+        let (id, first) = match next.take()? {
             Ok(first) => first,
             Err(error) => {
                 next = parses.next();
@@ -78,12 +77,12 @@ pub fn n_best<'t>(
         };
         let mut best = NBest {
             line: first.line,
-            id: first.id.clone(),
+            id,
             parses: vec![first],
         };
         loop {
             match parses.next() {
-                Some(Ok(parse)) if parse.id == best.id => best.parses.push(parse),
+                Some(Ok((id, parse))) if id == best.id => best.parses.push(parse),
                 other => {
                     next = other;
                     return Some(Ok(best));
@@ -144,7 +143,7 @@ impl<'t> Block<'t> {
             "score" => {
                 let expected = "a score, a number from -200000 to 200000";
                 let fault = || Fault::token(line.number, 0, expected, value.as_bytes());
-                self.score = Some(super::score(value).ok_or_else(fault)?);
+                self.score = Some(score(value).ok_or_else(fault)?);
             }
             _ => (),
         }
@@ -326,6 +325,12 @@ impl<'t> Block<'t> {
         }
         Ok(())
     }
+}
+
+/// A parser's score of a parse: no sum of logarithms comes near the ends of the range.
+fn score(text: &str) -> Option<f64> {
+    let score: f64 = text.parse().ok()?;
+    (-2e5..=2e5).contains(&score).then_some(score)
 }
 
 fn bad_head(line: Line<'_>, expected: &str, head: u32) -> Fault {
@@ -556,7 +561,7 @@ mod tests {
             error.starts_with("f:7:1: expected a comment \"# sent_id"),
             "{error}"
         );
-        assert_eq!(all[2].as_ref().unwrap().id.as_deref(), Some("b"));
+        assert_eq!(all[2].as_ref().unwrap().id, "b");
     }
 
     /// Trees in which each word is governed by one before it, or is a root.

@@ -1,10 +1,7 @@
 //! Sentences with dependencies: treebanks, and parses of any parser.
 //!
-//! - [`conllu`]: CoNLL-U, with multiword tokens and empty nodes, one parse a sentence or several.
-//! - [`brackets`]: trees in Penn brackets, several a sentence, turned into dependencies by
-//!   [head rules](brackets#head-rules).
-//!
-//! What a reader does not understand is an error that names file, line and column. It concerns one
+//! [`conllu`] reads CoNLL-U, with multiword tokens and empty nodes, one parse a sentence or several.
+//! What it does not understand is an error that names file, line and column. It concerns one
 //! sentence: the reader goes on with the next one, and the caller decides whether to.
 //!
 //! ```
@@ -23,7 +20,6 @@ use std::path::Path;
 
 use rankrls_files::read_whole;
 
-pub mod brackets;
 pub mod conllu;
 mod lines;
 mod sentence;
@@ -41,10 +37,4 @@ const LARGEST: u64 = 4 << 30;
 /// [`TreebankError::Read`] when the file cannot be read or has more than 4 GiB of text.
 pub fn read(path: &Path) -> Result<Vec<u8>, TreebankError> {
     Ok(read_whole(path, LARGEST)?)
-}
-
-/// A parser's score of a parse: no sum of logarithms comes near the ends of the range.
-fn score(text: &str) -> Option<f64> {
-    let score: f64 = text.parse().ok()?;
-    (-2e5..=2e5).contains(&score).then_some(score)
 }

@@ -46,8 +46,8 @@ pub struct Sentence {
 pub struct NBest {
     /// Line on which the first one begins, counted from 1.
     pub line: u64,
-    /// The sentence's identifier, if it has one.
-    pub id: Option<String>,
+    /// The sentence's identifier.
+    pub id: String,
     /// The parses.
     pub parses: Vec<Sentence>,
 }
