@@ -31,7 +31,7 @@
 //! - [`letor`]: the experiment of the LETOR collections.
 //! - [`checkpoint`]: going on after a process has ended.
 //! - [`compare`]: strategies beside each other.
-//! - `plot` (with the feature of that name): diagrams as SVG, PNG and HTML.
+//! - `plot` (with the feature of that name): diagrams as SVG.
 //! - [`interrupt`]: ending work in the middle.
 //! - [`memory`]: how much the machine has left.
 //!

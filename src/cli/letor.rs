@@ -16,16 +16,16 @@ use rankrls::letor::{
     self, Fold, FoldFiles, FoldOutcome, GreedyModel, MEASURES, Measures, choose, validation,
 };
 use rankrls::memory::{self, Bytes};
-use rankrls::plot::{Figure, LinePlot, PlotFormat, panel, power};
+use rankrls::plot::{self, Figure, LinePlot, panel, power};
 use rankrls::tune::{GridStep, Observer, Outcome, Point, TuneError};
 use rankrls::{Dataset, Lambda, QueryWeight, SelectionOptions, StrategyKind};
 use serde::Serialize;
 
-use super::args::{self, Lambdas, at_least_one, auto_or};
+use super::args::{self, Lambdas, at_least_one, auto_or, usage};
 use super::console::{Console, Interrupt};
 use super::data::{TeacherArgs, warn_dropped};
 use super::output::{
-    Object, PlotFile, by_name, counted, format_exact, measure, print_report, printable, table,
+    Object, OutputFile, by_name, counted, format_exact, measure, print_report, printable, table,
 };
 
 const STYLE: &str = "{bar:24} {pos}/{len} selections{msg}{left}";
@@ -66,8 +66,8 @@ pub(crate) struct LetorArgs {
     query_weight: QueryWeight,
     #[command(flatten)]
     target: TargetOptions,
-    /// Draw the validation measures against the number of features: all folds into one
-    /// FILE.svg, FILE.png or FILE.html, or else an SVG a fold and measure into this folder
+    /// Draw the validation measures against the number of features: all folds into one FILE.svg,
+    /// or else an SVG a fold and measure into this folder
     #[arg(long, value_name = "PATH")]
     curves: Option<PathBuf>,
     /// Memory that may be taken, such as 8GiB [default: 95% of the free memory, at least 256 MiB]
@@ -449,15 +449,16 @@ fn of(path: &Outcome, index: usize) -> Vec<Option<f64>> {
 /// Measures that there are curves of: their places in [`MEASURES`], and labels.
 const CURVES: [(usize, &str); 2] = [(0, "validation MAP"), (2, "validation mean NDCG")];
 
-/// Files for curves, found writable before the work began: one if the extension of `path` names a
-/// format, else one for each of [`CURVES`] of the means over folds and of every fold, in a folder,
+/// Files for curves, found writable before the work began: one if `path` has an extension and is no
+/// folder, else one for each of [`CURVES`] of the means over folds and of every fold, in a folder,
 /// which is made if need be.
-fn curve_files(path: Option<&Path>, folds: &[FoldFiles]) -> Result<Vec<PlotFile>> {
+fn curve_files(path: Option<&Path>, folds: &[FoldFiles]) -> Result<Vec<OutputFile>> {
     let Some(path) = path else {
         return Ok(Vec::new());
     };
-    if PlotFormat::of(path).is_ok() && !path.is_dir() {
-        return Ok(vec![PlotFile::create(path)?]);
+    if path.extension().is_some() && !path.is_dir() {
+        plot::check_ending(path).map_err(usage)?;
+        return Ok(vec![OutputFile::create(path)?]);
     }
     fs::create_dir_all(path)
         .with_context(|| format!("cannot make the folder {}", path.display()))?;
@@ -468,7 +469,7 @@ fn curve_files(path: Option<&Path>, folds: &[FoldFiles]) -> Result<Vec<PlotFile>
     let files = names.flat_map(|fold| {
         CURVES.map(|(index, _)| {
             let name = format!("{fold}-{}.svg", MEASURES[index]);
-            PlotFile::create(&path.join(name))
+            OutputFile::create(&path.join(name))
         })
     });
     files.collect()
@@ -476,20 +477,18 @@ fn curve_files(path: Option<&Path>, folds: &[FoldFiles]) -> Result<Vec<PlotFile>
 
 /// Draws all curves into one file, or each into a file of its own; those of the means first if
 /// there are `several` folds to run.
-fn draw(files: Vec<PlotFile>, folds: &[FoldReport], several: bool) -> Result<()> {
+fn draw(files: Vec<OutputFile>, folds: &[FoldReport], several: bool) -> Result<()> {
     let means = several.then(|| mean_curves(folds)).into_iter().flatten();
     let panels = means.chain(folds.iter().flat_map(|fold| curves(&fold.outcome)));
-    if files.len() == 1 {
+    let figures: Vec<Figure> = if files.len() == 1 {
         let note = "Thick line and ring: chosen by validation MAP, and the best of the means.";
         let figure = Figure::new("Validation measures of Greedy RankRLS");
-        let figure = panels.fold(figure.columns(2).note(note), Figure::lines);
-        return files
-            .into_iter()
-            .try_for_each(|file| file.write(figure.clone()));
-    }
-    let pairs = files.into_iter().zip(panels);
-    for (file, panel) in pairs {
-        file.write(Figure::new("").lines(panel))?;
+        vec![panels.fold(figure.columns(2).note(note), Figure::lines)]
+    } else {
+        panels.map(|panel| Figure::new("").lines(panel)).collect()
+    };
+    for (file, figure) in files.into_iter().zip(figures) {
+        file.write(|writer| writer.write_all(figure.to_svg().as_bytes()))?;
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 use rankrls::data::{CompleteOutput, Output};
-use rankrls::plot::{self, Figure, PlotFormat};
+use rankrls::plot::{self, Figure};
 use rankrls::{Metric, TestPath};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -117,10 +117,10 @@ fn refusal(path: &Path) -> String {
 /// Where to draw.
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
-    /// Draw it too: FILE.svg, FILE.png, FILE.pdf or FILE.html
+    /// Draw it too, as FILE.svg
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// Size of the drawing, such as 1600x900: pixels of a PNG; 96 are an inch of SVG and PDF
+    /// Size of the drawing, such as 1600x900; 96 are an inch
     #[arg(long, value_name = "WxH", requires = "plot", value_parser = size)]
     size: Option<(u32, u32)>,
 }
@@ -142,12 +142,12 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 }
 
 impl PlotArgs {
-    /// Refuses a name that says no format, and the name of another output.
+    /// Refuses a name that does not end in .svg, and the name of another output.
     pub(crate) fn check(&self, output: Option<&Path>) -> Result<()> {
         let Some(path) = &self.plot else {
             return Ok(());
         };
-        PlotFormat::of(path).map_err(usage)?;
+        plot::check_ending(path).map_err(usage)?;
         if output == Some(path) {
             return Err(usage("--plot and --output name the same file"));
         }
@@ -156,38 +156,24 @@ impl PlotArgs {
 
     /// The file, found writable before the work begins.
     pub(crate) fn create(&self) -> Result<Option<PlotFile>> {
-        let file = self.plot.as_deref().map(PlotFile::create).transpose()?;
-        Ok(file.map(|file| PlotFile {
-            size: self.size,
-            ..file
-        }))
+        let output = self.plot.as_deref().map(OutputFile::create).transpose()?;
+        let size = self.size;
+        Ok(output.map(|output| PlotFile { size, output }))
     }
 }
 
 /// A diagram to be written.
 #[derive(Debug)]
 pub(crate) struct PlotFile {
-    format: PlotFormat,
     size: Option<(u32, u32)>,
     output: OutputFile,
 }
 
 impl PlotFile {
-    /// Refuses a name that says no format, and a file that cannot be written.
-    pub(crate) fn create(path: &Path) -> Result<Self> {
-        let format = PlotFormat::of(path).map_err(usage)?;
-        let output = OutputFile::create(path)?;
-        Ok(Self {
-            format,
-            size: None,
-            output,
-        })
-    }
-
     /// Draws `figure`.
     pub(crate) fn write(self, figure: Figure) -> Result<()> {
-        let bytes = figure.size(self.size).to_bytes(self.format)?;
-        self.output.write(|writer| writer.write_all(&bytes))
+        let svg = figure.size(self.size).to_svg();
+        self.output.write(|writer| writer.write_all(svg.as_bytes()))
     }
 }
 

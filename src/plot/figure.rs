@@ -26,9 +26,9 @@ pub struct Figure {
     pub note: String,
     /// The panels, row by row.
     pub panels: Vec<Panel>,
-    /// Panels side by side in SVG and PNG; 0 counts as 1. In HTML as many as there is room for.
+    /// Panels side by side in SVG; 0 counts as 1. In HTML as many as there is room for.
     pub columns: usize,
-    /// Width and height of SVG, PNG and PDF; `None`: as large as the panels need.
+    /// Width and height of the SVG; `None`: as large as the panels need.
     pub size: Option<(u32, u32)>,
 }
 
@@ -58,15 +58,15 @@ impl Figure {
         self
     }
 
-    /// How many panels are side by side in SVG and PNG, 1 by default.
+    /// How many panels are side by side in SVG, 1 by default.
     #[must_use]
     pub fn columns(mut self, columns: usize) -> Self {
         self.columns = columns;
         self
     }
 
-    /// The width and height of SVG, PNG and PDF: pixels, of which 96 are an inch on paper. Panels
-    /// are put side by side so that they are as large as fits.
+    /// The width and height of the SVG: pixels, of which 96 are an inch on paper. Panels are put
+    /// side by side so that they are as large as fits.
     #[must_use]
     pub fn size(mut self, size: impl Into<Option<(u32, u32)>>) -> Self {
         self.size = size.into();
@@ -95,61 +95,20 @@ impl Figure {
         self.document().finish(&title, Some(Tint::PAPER))
     }
 
-    /// Pixels of the SVG document in its light version: twice as many as it has units, or as many
-    /// as [`size`](Self::size) says.
-    ///
-    /// # Errors
-    /// [`PlotError::TooLarge`] and [`PlotError::Png`].
-    pub fn to_png(&self) -> Result<Vec<u8>, PlotError> {
-        #[cfg(feature = "png")]
-        return super::png::draw(&self.to_svg(), if self.size.is_some() { 1.0 } else { 2.0 });
-        #[cfg(not(feature = "png"))]
-        Err(PlotError::without_png())
-    }
-
-    /// A page with the vectors of the SVG document in its light version, text as outlines.
-    ///
-    /// # Errors
-    /// [`PlotError::Png`].
-    pub fn to_pdf(&self) -> Result<Vec<u8>, PlotError> {
-        #[cfg(feature = "png")]
-        return super::pdf::draw(&self.to_svg());
-        #[cfg(not(feature = "png"))]
-        Err(PlotError::without_png())
-    }
-
     /// An HTML `<figure>`, to be put into the body of a page: one SVG a panel, beside each other
     /// where there is room, never wider than the page. It needs nothing from elsewhere.
     pub fn to_html_fragment(&self) -> String {
         svg::fragment(self)
     }
 
-    /// An HTML page with the figure and nothing else.
-    pub fn to_html(&self) -> String {
-        svg::page(self)
-    }
-
-    /// The bytes of a file of that format.
+    /// Writes the SVG document to the file at `path`.
     ///
     /// # Errors
-    /// As [`to_png`](Self::to_png) and [`to_pdf`](Self::to_pdf); the other formats have none.
-    pub fn to_bytes(&self, format: PlotFormat) -> Result<Vec<u8>, PlotError> {
-        match format {
-            PlotFormat::Svg => Ok(self.to_svg().into_bytes()),
-            PlotFormat::Png => self.to_png(),
-            PlotFormat::Pdf => self.to_pdf(),
-            PlotFormat::Html => Ok(self.to_html().into_bytes()),
-        }
-    }
-
-    /// Writes the file at `path`, in the format that its extension says.
-    ///
-    /// # Errors
-    /// [`PlotError`], as [`PlotFormat::of`] and [`to_bytes`](Self::to_bytes), and when the file
-    /// cannot be written; an earlier file stays then.
+    /// [`PlotError`], as [`check_ending`], and when the file cannot be written; an earlier file
+    /// stays then.
     pub fn write(&self, path: &Path) -> Result<(), PlotError> {
-        let bytes = self.to_bytes(PlotFormat::of(path)?)?;
-        save(path, &bytes).map_err(|source| PlotError::Write {
+        check_ending(path)?;
+        save(path, self.to_svg().as_bytes()).map_err(|source| PlotError::Write {
             path: path.to_owned(),
             source,
         })
@@ -463,35 +422,16 @@ impl Bar {
     }
 }
 
-/// A kind of file that a figure can be written as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PlotFormat {
-    /// Vectors, with tooltips, light and dark.
-    Svg,
-    /// Pixels, light.
-    Png,
-    /// Vectors on a page, light.
-    Pdf,
-    /// A page of its own with the vectors in it, which fits phones and desktops.
-    Html,
-}
-
-impl PlotFormat {
-    /// By the extension of `path`, in any case.
-    ///
-    /// # Errors
-    /// [`PlotError::Extension`] unless it is `.svg`, `.png`, `.pdf` or `.html`.
-    pub fn of(path: &Path) -> Result<Self, PlotError> {
-        let extension = path.extension().and_then(|extension| extension.to_str());
-        match extension.map(str::to_ascii_lowercase).as_deref() {
-            Some("svg") => Ok(Self::Svg),
-            Some("png") => Ok(Self::Png),
-            Some("pdf") => Ok(Self::Pdf),
-            Some("html") => Ok(Self::Html),
-            _ => Err(PlotError::Extension {
-                path: path.to_owned(),
-            }),
-        }
+/// Refuses the name of a file that does not end in `.svg`, in any case.
+///
+/// # Errors
+/// [`PlotError::Ending`].
+pub fn check_ending(path: &Path) -> Result<(), PlotError> {
+    match path.extension() {
+        Some(extension) if extension.eq_ignore_ascii_case("svg") => Ok(()),
+        _ => Err(PlotError::Ending {
+            path: path.to_owned(),
+        }),
     }
 }
 
@@ -499,32 +439,16 @@ impl PlotFormat {
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum PlotError {
-    /// The name of the file does not say what to write.
+    /// The name of the file does not end in `.svg`.
     #[error(
-        "{}: expected a name that ends in .svg, .png, .pdf or .html, found {}",
+        "{}: expected a name that ends in .svg, found {}; rsvg-convert makes PNG and PDF of SVG",
         .path.display(),
-        .path.extension().map_or_else(|| "none of them".to_owned(), |end| format!(".{}", end.display())),
+        .path.extension().map_or_else(|| "none".to_owned(), |end| format!(".{}", end.display())),
     )]
-    Extension {
+    Ending {
         /// The file.
         path: PathBuf,
     },
-    /// A picture that no program would open.
-    #[error(
-        "the diagram is {width} by {height} pixels, more than {most} in all: write it as .svg or \
-         .html, or draw less"
-    )]
-    TooLarge {
-        /// Pixels in a row.
-        width: u32,
-        /// Rows of pixels.
-        height: u32,
-        /// Pixels that a picture may have.
-        most: u64,
-    },
-    /// The diagram could not be drawn as PNG or PDF.
-    #[error("cannot draw the diagram: {0}")]
-    Png(String),
     /// The file could not be written.
     #[error("{}: cannot write the diagram: {source}", .path.display())]
     Write {
@@ -535,31 +459,18 @@ pub enum PlotError {
     },
 }
 
-impl PlotError {
-    #[cfg(not(feature = "png"))]
-    fn without_png() -> Self {
-        Self::Png("this program was built without the feature `png`".to_owned())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_extension_decides() {
-        for (path, format) in [
-            ("a.svg", PlotFormat::Svg),
-            ("b/a.b.PNG", PlotFormat::Png),
-            ("a.pdf", PlotFormat::Pdf),
-            ("a.html", PlotFormat::Html),
-        ] {
-            assert_eq!(PlotFormat::of(Path::new(path)).unwrap(), format);
+    fn files_are_svg() {
+        for path in ["a.svg", "b/a.b.SVG"] {
+            check_ending(Path::new(path)).unwrap();
         }
-        for (path, found) in [("a.gif", ".gif"), ("svg", "none"), ("a.svg.gz", ".gz")] {
-            let error = PlotFormat::of(Path::new(path)).unwrap_err().to_string();
-            assert!(error.contains(".svg, .png, .pdf or .html"), "{error}");
-            assert!(error.contains(&format!("found {found}")), "{error}");
+        for (path, found) in [("a.png", ".png"), ("svg", "none"), ("a.svg.gz", ".gz")] {
+            let error = check_ending(Path::new(path)).unwrap_err().to_string();
+            assert!(error.contains(&format!("found {found};")), "{error}");
         }
     }
 }

@@ -1,5 +1,4 @@
-//! Diagrams: lines against the number of features, bars of weights, as SVG, PNG, PDF and
-//! HTML.
+//! Diagrams: lines against the number of features, bars of weights, as SVG and in HTML.
 //!
 //! A [`Figure`] is panels under a title. [`paths()`] draws how leave-query-out measures went along
 //! selections, [`weights()`] the weights of a model; other diagrams are put together from [`LinePlot`]
@@ -31,18 +30,12 @@
 //! `plotters` places everything at whole pixels and takes colours as numbers, which no style
 //! sheet can follow, and has no tooltips. `kuva` writes SVG without a `viewBox`, which cannot
 //! shrink to a phone, `NaN` into paths where there is no value, and black ticks onto dark pages.
-//! The SVG needed here takes a few hundred lines. The PNG is the same SVG, drawn by `resvg`
-//! with the Latin, Greek, Cyrillic and mathematical characters of `DejaVu` Sans, on machines without
-//! fonts too; other characters (Arabic, Chinese, emoji) are boxes there.
+//! The SVG needed here takes a few hundred lines. `rsvg-convert` makes PNG and PDF of it.
 
 mod axis;
 mod figure;
 mod figures;
 mod panels;
-#[cfg(feature = "png")]
-mod pdf;
-#[cfg(feature = "png")]
-mod png;
 mod svg;
 #[cfg(test)]
 mod tests;
@@ -50,7 +43,7 @@ mod text;
 
 pub use axis::Scale;
 pub use figure::{
-    Bar, BarPlot, Figure, Level, LinePlot, Mark, Panel, PlotError, PlotFormat, Series,
+    Bar, BarPlot, Figure, Level, LinePlot, Mark, Panel, PlotError, Series, check_ending,
 };
 pub use figures::{Path, panel, paths, power, weights};
 pub use svg::{escaped, html_page};

@@ -455,19 +455,6 @@ pub(super) fn fragment(figure: &Figure) -> String {
     html
 }
 
-pub(super) fn page(figure: &Figure) -> String {
-    let (paper, ink) = (Tint::PAPER, Tint::INK);
-    let style = format!(
-        ":root{{color-scheme:light dark}}\n\
-         body{{margin:1rem auto;padding:0 1rem;max-width:80rem;\
-         font-family:system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif;\
-         background:{};color:{}}}\n\
-         @media (prefers-color-scheme:dark){{body{{background:{};color:{}}}}}\n",
-        paper.light, ink.light, paper.dark, ink.dark,
-    );
-    html_page(&figure.title, &style, &fragment(figure))
-}
-
 /// An HTML page with a title, a style sheet and a body.
 pub fn html_page(title: &str, style: &str, body: &str) -> String {
     format!(

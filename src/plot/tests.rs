@@ -181,49 +181,13 @@ fn nothing_lies_outside() {
 
 #[test]
 fn equal_figures_are_equal_bytes() {
-    for format in [PlotFormat::Svg, PlotFormat::Png, PlotFormat::Html] {
-        let bytes = strange().to_bytes(format).unwrap();
-        assert_eq!(bytes, strange().to_bytes(format).unwrap());
-    }
-}
-
-/// Width and pixels of a picture.
-fn decoded(png: &[u8]) -> (usize, Vec<u8>) {
-    let mut reader = ::png::Decoder::new(std::io::Cursor::new(png))
-        .read_info()
-        .unwrap();
-    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
-    let info = reader.next_frame(&mut pixels).unwrap();
-    (info.width as usize, pixels)
-}
-
-#[test]
-fn pictures_have_text() {
-    let (width, blank) = decoded(&Figure::new("").to_png().unwrap());
-    assert_eq!(width, 880);
-    let row = width * 4;
-    let (_, titled) = decoded(&Figure::new("Wörter λ Ωμέγα").to_png().unwrap());
-    assert!(blank.iter().all(|&channel| channel == 255));
-    let ink = |pixels: &[u8]| pixels.chunks(4).filter(|pixel| pixel[0] < 128).count();
-    assert!(ink(&titled[..row * 60]) > 500, "{}", ink(&titled));
-    // A letter that is drawn as itself and not as a box for what the font lacks.
-    let (_, other) = decoded(&Figure::new("Wörter λ Ωμέγω").to_png().unwrap());
-    assert_ne!(titled, other);
-}
-
-#[test]
-fn huge_pictures_are_refused() {
-    let bars = (0..5000).map(|index| Bar::new(index.to_string(), Some(1.0)));
-    let figure = Figure::new("").bars(bars.fold(BarPlot::new("weight"), BarPlot::bar));
-    let error = figure.to_png().unwrap_err();
-    assert!(matches!(error, PlotError::TooLarge { .. }), "{error}");
-    assert_eq!(count(&figure.to_svg(), "rect"), 5001);
+    assert_eq!(strange().to_svg(), strange().to_svg());
+    assert_eq!(strange().to_html_fragment(), strange().to_html_fragment());
 }
 
 #[test]
 fn pages_need_nothing_from_elsewhere() {
-    let html = strange().to_html();
-    assert!(html.starts_with("<!doctype html>") && html.contains("name=\"viewport\""));
+    let html = strange().to_html_fragment();
     assert!(html.contains("prefers-color-scheme:dark"));
     for outside in ["href", "src=", "url(", "@import", "<script"] {
         assert!(!html.contains(outside), "{outside}");
@@ -237,21 +201,14 @@ fn pages_need_nothing_from_elsewhere() {
 }
 
 #[test]
-fn files_are_written_by_extension() {
+fn files_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let figure = with_lines([line("a", &[1.0, 2.0])]);
-    for (name, start) in [
-        ("a.svg", &b"<svg "[..]),
-        ("a.PNG", b"\x89PNG"),
-        ("a.pdf", b"%PDF-1.4"),
-        ("a.html", b"<!doctype"),
-    ] {
-        let path = folder.path().join(name);
-        figure.write(&path).unwrap();
-        assert!(std::fs::read(path).unwrap().starts_with(start));
-    }
-    let refused = figure.write(&folder.path().join("a.gif")).unwrap_err();
-    assert!(matches!(refused, PlotError::Extension { .. }));
+    let path = folder.path().join("a.SVG");
+    figure.write(&path).unwrap();
+    assert_eq!(std::fs::read_to_string(path).unwrap(), figure.to_svg());
+    let refused = figure.write(&folder.path().join("a.png")).unwrap_err();
+    assert!(matches!(refused, PlotError::Ending { .. }));
     let refused = figure
         .write(&folder.path().join("absent/a.svg"))
         .unwrap_err();

@@ -125,15 +125,15 @@ fn names_in_reports_are_text() {
         "--names=names.txt",
         "-o=m.json",
     ];
-    run(&[&select[..], &["--plot=select.html"]].concat());
-    run(&["inspect", "m.json", "--plot=inspect.html"]);
+    run(&[&select[..], &["--plot=select.svg"]].concat());
+    run(&["inspect", "m.json", "--plot=inspect.svg"]);
     run(&[
         "tune",
         &data,
         "-k2",
         "--lambdas=1,2",
         "-o=t.json",
-        "--plot=tune.html",
+        "--html=tune.html",
     ]);
     run(&[
         "compare",
@@ -143,7 +143,7 @@ fn names_in_reports_are_text() {
         "--strategies=lowmem,random",
         "--html=compare.html",
     ]);
-    for page in ["select.html", "inspect.html", "tune.html", "compare.html"] {
+    for page in ["select.svg", "inspect.svg", "tune.html", "compare.html"] {
         let text = folder.read(page);
         assert!(!text.contains("<img"), "{page}");
         assert!(!text.contains("<script"), "{page}");
@@ -152,7 +152,7 @@ fn names_in_reports_are_text() {
             "{page}"
         );
     }
-    assert!(folder.read("inspect.html").contains("&lt;img src=x"));
+    assert!(folder.read("inspect.svg").contains("&lt;img src=x"));
     assert!(folder.read("compare.html").contains("&lt;img src=x"));
 }
 

@@ -213,6 +213,7 @@ fn mistakes_in_arguments_are_told() {
         ("letor data --strategy best", "lowmem"),
         ("letor data --query-weight rows", "pairs"),
         ("letor data --max-memory x", "8GiB"),
+        ("letor data --curves all.png", "ends in .svg"),
     ] {
         let error = folder.fails(arguments, 2);
         assert!(error.contains(message), "{arguments}: {error}");

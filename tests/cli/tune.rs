@@ -373,8 +373,8 @@ fn the_paths_are_drawn_with_the_choice() {
     // The standard error of the chosen path, and the values within it of the best.
     assert_eq!(svg.matches("<polygon").count(), 1);
     assert!(svg.contains(">one standard error from the best</text>"));
-    folder.run(&format!("{tune} --plot paths.html --threads 2"));
-    assert!(folder.read("paths.html").contains("<svg"));
+    folder.run(&format!("{tune} --plot again.svg --threads 2"));
+    assert_eq!(folder.read("again.svg"), svg);
     folder.run(&format!(
         "{tune} --plot tested.svg --test test.svm --metrics map,mrr"
     ));
@@ -384,12 +384,6 @@ fn the_paths_are_drawn_with_the_choice() {
         9 + 3,
         "the measure and two more on the test data"
     );
-    folder.run(&format!("{tune} --plot paths.png"));
-    assert!(
-        std::fs::read(folder.path("paths.png"))
-            .unwrap()
-            .starts_with(b"\x89PNG")
-    );
 }
 
 #[test]
@@ -397,7 +391,7 @@ fn diagrams_have_a_format_and_a_name_of_their_own() {
     let folder = folder();
     let error = folder.fails("tune train.svm -k 2 --plot paths.gif", 2);
     assert!(error.contains(".svg"), "{error}");
-    let error = folder.fails("tune train.svm -k 2 --plot x.html -o x.html", 2);
+    let error = folder.fails("tune train.svm -k 2 --plot x.svg -o x.svg", 2);
     assert!(error.contains("the same file"), "{error}");
 }
 
