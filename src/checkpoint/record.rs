@@ -142,8 +142,6 @@ impl Record for Progress {
             ("candidates", given(options.sample, "the strategy's own")),
             ("seed", options.seed.to_string()),
             ("criterion", criterion),
-            ("the objective", options.objective.to_string()),
-            ("the hold-out", given(options.holdout, "the default")),
             ("query weight", options.query_weight.to_string()),
             ("the scale of labels", target.labels.to_string()),
             ("refit", given(target.refit, "the default")),

@@ -15,7 +15,6 @@ use clap::builder::StyledStr;
 use clap::parser::ValueSource;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use rankrls::Selection;
-use rankrls::greedy::GlobalHoldout;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
@@ -180,8 +179,7 @@ pub(crate) fn warn_of_edge(
 /// Warns of a `given` seed where the strategy draws nothing.
 pub(crate) fn warn_of_seed(given: &ArgMatches, selection: &Selection, console: Console) {
     let seed_given = given.value_source("seed") == Some(ValueSource::CommandLine);
-    let folds = selection.holdout.and_then(GlobalHoldout::seed);
-    if seed_given && selection.sampler.is_none() && folds.is_none() {
+    if seed_given && selection.sampler.is_none() {
         let strategy = selection.strategy;
         console.warn(format_args!(
             "--seed has no effect: {strategy} draws nothing at random without --candidates"

@@ -19,7 +19,7 @@ use super::output::{
     PlotArgs, counted, format_exact, measure, number, or_dash, print, print_report, printable,
     table,
 };
-use super::report::{FLATTERS, PathRow, by_all_pairs, judged_by, path_table, settings};
+use super::report::{FLATTERS, PathRow, path_table, settings};
 
 /// Most weights that are drawn where no number is given.
 const DRAWN: usize = 100;
@@ -137,11 +137,10 @@ fn heading(model: &Model) -> String {
     let data = model.data();
     let sampler = model.sampler().map(|sampler| (sampler.size, sampler.seed));
     let mut text = format!(
-        "strategy {}, lambda {}{}{}",
+        "strategy {}, lambda {}{}",
         model.strategy(),
         format_exact(model.lambda().value()),
         settings(model.scale(), sampler, &model.target()),
-        by_all_pairs(model.holdout())
     );
     if !model.objective().is_query() {
         let _ = write!(text, ", objective {}", model.objective());
@@ -230,7 +229,7 @@ fn path(model: &Model, top: Option<usize>) -> String {
         ..PathRow::default()
     });
     let rows: Vec<_> = rows.take(top.unwrap_or(usize::MAX)).collect();
-    path_table(&rows, "squared", judged_by(model.holdout()))
+    path_table(&rows, "squared")
 }
 
 fn members(model: &Model) -> String {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use anyhow::Result;
 use rankrls::greedy::{SelectError, SelectionOptions, plan};
-use rankrls::{ColumnClasses, Dataset, Estimate, Objective, StrategyKind, estimates, memory};
+use rankrls::{ColumnClasses, Dataset, Estimate, StrategyKind, estimates, memory};
 use serde::Serialize;
 
 use super::data::Sizes;
@@ -39,9 +39,6 @@ pub(crate) struct Costs {
     /// Whether a random subset is to be judged.
     #[serde(skip)]
     sampling: bool,
-    /// Whether all examples are to be ordered.
-    #[serde(skip)]
-    global: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -130,7 +127,6 @@ impl Costs {
                 .collect(),
             idle: candidates.is_empty(),
             sampling: options.sample.is_some(),
-            global: options.objective == Objective::Global,
         })
     }
 
@@ -161,7 +157,6 @@ impl Costs {
         for row in &self.strategies {
             let yes_or_no = |yes| if yes { "yes" } else { "no" }.to_owned();
             let fits = match (row.able, row.fits) {
-                (false, _) if self.global => "not global".to_owned(),
                 (false, _) if self.sampling => "cannot sample".to_owned(),
                 (false, _) => "cannot rank".to_owned(),
                 (true, fits) => yes_or_no(fits),

@@ -4,12 +4,10 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use rankrls::greedy::{
-    Criterion, Ending, GlobalHoldout, Selection, Stability, TargetOptions, Teacher,
-};
+use rankrls::greedy::{Criterion, Ending, Selection, Stability, TargetOptions, Teacher};
 use rankrls::metrics::Convention;
 use rankrls::tune::{Measure, Outcome, TuneOptions, Tuned};
-use rankrls::{Dataset, Lambda, Objective, QueryWeight, Scale, StrategyKind, TestPath};
+use rankrls::{Dataset, Lambda, QueryWeight, Scale, StrategyKind, TestPath};
 use serde::Serialize;
 
 use super::data::{Sizes, TestSizes};
@@ -28,11 +26,6 @@ pub(crate) struct SelectionReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lambda_choice: Option<LambdaChoice>,
     criterion: String,
-    #[serde(skip_serializing_if = "Objective::is_query")]
-    objective: Objective,
-    /// What `lqo_error` and `lqo_cindex` are of, where the objective is the global one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    holdout: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     convention: Option<Convention>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,8 +43,6 @@ pub(crate) struct SelectionReport<'a> {
     scale: Scale,
     candidates: Option<usize>,
     seed: Option<u64>,
-    #[serde(skip)]
-    held_out: Option<GlobalHoldout>,
     #[serde(flatten)]
     pub(crate) transfer: TransferReport,
     data: Sizes,
@@ -234,8 +225,6 @@ impl<'a> SelectionReport<'a> {
             lambda: selection.lambda.value(),
             lambda_choice: None,
             criterion: selection.criterion.to_string(),
-            objective: selection.objective,
-            holdout: selection.holdout.map(|holdout| holdout.to_string()),
             convention: match selection.criterion {
                 Criterion::Squared => None,
                 Criterion::Ranking { convention, .. } => Some(convention),
@@ -247,11 +236,7 @@ impl<'a> SelectionReport<'a> {
             densities_at: DensitiesAt::of(selection.strategy, dataset),
             scale: selection.scale,
             candidates: selection.sampler.map(|sampler| sampler.size),
-            seed: selection
-                .sampler
-                .map(|sampler| sampler.seed)
-                .or(selection.holdout.and_then(GlobalHoldout::seed)),
-            held_out: selection.holdout,
+            seed: selection.sampler.map(|sampler| sampler.seed),
             transfer: TransferReport::default(),
             data,
             steps: steps.enumerate().map(row).collect(),
@@ -290,7 +275,6 @@ impl<'a> SelectionReport<'a> {
         }
         let sampler = self.candidates.zip(self.seed);
         text += &settings(self.scale, sampler, &self.target.unwrap_or_default());
-        text += &by_all_pairs(self.held_out);
         if let Some(teacher) = &self.teacher {
             let _ = write!(text, "\nteacher: {}", taught_by(teacher));
         }
@@ -307,10 +291,7 @@ impl<'a> SelectionReport<'a> {
 
     /// The steps, and the measures of test data.
     pub(crate) fn body(&self) -> String {
-        let mut text = format!(
-            "\n{}\n",
-            path_table(&self.steps, &self.criterion, judged_by(self.held_out))
-        );
+        let mut text = format!("\n{}\n", path_table(&self.steps, &self.criterion));
         if self.strategy.distils() {
             text.push_str(FLATTERS);
         }
@@ -350,25 +331,6 @@ impl<'a> SelectionReport<'a> {
 /// A note below tables of `distil`.
 pub(crate) const FLATTERS: &str = "\nthe LQO columns flatter: the teacher has seen all labels. --test or tune --evidence folds \
      judge fairly\n";
-
-/// What errors and concordance indices are of.
-pub(crate) fn judged_by(holdout: Option<GlobalHoldout>) -> &'static str {
-    match holdout {
-        None => "LQO",
-        Some(GlobalHoldout::Lpo) => "LPO",
-        Some(GlobalHoldout::Folds { .. }) => "folds",
-    }
-}
-
-/// The objective, where it is the global one.
-pub(crate) fn by_all_pairs(holdout: Option<GlobalHoldout>) -> String {
-    let Some(holdout) = holdout else {
-        return String::new();
-    };
-    let seed = holdout.seed();
-    let seed = seed.map_or_else(String::new, |seed| format!(", seed {seed}"));
-    format!("\nobjective global: queries are ignored; judged by {holdout}{seed}")
-}
 
 /// The scale, the random subsets and the labels, where they are not as usual.
 pub(crate) fn settings(
@@ -410,15 +372,14 @@ fn taught_by(teacher: &Teacher) -> String {
 }
 
 /// Selected features, one a line, with a column of names if there are any, and one of the
-/// `criterion` if it is a measure that the table does not have anyhow. Errors are `judged_by`.
-pub(crate) fn path_table(rows: &[PathRow<'_>], criterion: &str, judged_by: &str) -> String {
+/// `criterion` if it is a measure that the table does not have anyhow.
+pub(crate) fn path_table(rows: &[PathRow<'_>], criterion: &str) -> String {
     let named = rows.iter().any(|row| row.name.is_some());
     let ranked = criterion != "cindex" && rows.iter().any(|row| row.criterion.is_some());
-    let [error, cindex, criterion] =
-        ["error", "cindex", criterion].map(|what| format!("{judged_by} {what}"));
+    let criterion = format!("LQO {criterion}");
     let mut header = vec!["step", "feature"];
     header.extend(named.then_some("name"));
-    header.extend(["weight", &error, &cindex]);
+    header.extend(["weight", "LQO error", "LQO cindex"]);
     header.extend(ranked.then_some(criterion.as_str()));
     header.push("identical");
     let folds = rows.iter().any(|row| row.folds.is_some());

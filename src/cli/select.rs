@@ -12,13 +12,12 @@ use indicatif::ProgressBar;
 use rankrls::checkpoint::Checkpointer;
 use rankrls::data::read::Loaded;
 use rankrls::greedy::{
-    Ending, GlobalHoldout, Observer, Plan, Selection, SelectionOptions, State, Step, TargetOptions,
-    resume_among,
+    Ending, Observer, Plan, Selection, SelectionOptions, State, Step, TargetOptions, resume_among,
 };
 use rankrls::peers::Peers;
 use rankrls::plot::{self, Figure};
 use rankrls::tune::{TuneError, TuneOptions, tune_among};
-use rankrls::{ColumnClasses, Lambda, Model, Objective, StrategyKind, TestPath, memory};
+use rankrls::{ColumnClasses, Lambda, Model, StrategyKind, TestPath, memory};
 
 use super::args::{self, Measures, RulesArgs, SelectionArgs, at_least_one};
 use super::checkpoint::{self, CheckpointArgs, Extended, Start};
@@ -30,7 +29,7 @@ use super::data::{
 use super::output::{OutputFile, PlotArgs, PlotFile, format_exact, print_report, test_panels};
 use super::plan::PlanReport;
 use super::ranks;
-use super::report::{LambdaChoice, SelectionReport, judged_by};
+use super::report::{LambdaChoice, SelectionReport};
 use super::transfer::{TransferArgs, TransferReport};
 use super::tune;
 
@@ -48,7 +47,6 @@ Examples:
   rankrls select train.svm.zst -k 20 --lambda 16 --strategy sampled --candidates 500 --seed 7
   rankrls select train.svm -k 50 --lambda 16 --test test.svm --metrics map,cindex
   rankrls select train.svm -k 20 --lambda 16 --criterion ndcg@10
-  rankrls select train.svm -k 20 --lambda 16 --objective global --holdout folds:4
   rankrls select @parses -k 50 --lambda 16 --strategy distil --labels sqrt-sd
   rankrls select train.svm -k 50 --lambda 16 --checkpoint run.checkpoint --resume
   rankrls select train.svm -k 50 --lambda 16 --score-feature other.json
@@ -71,23 +69,9 @@ pub(crate) struct SelectArgs {
     #[arg(long, value_name = "MODEL")]
     #[arg(conflicts_with_all = [
         "lambda", "strategy", "criterion", "query_weight", "scale", "sample", "seed", "dry_run",
-        "labels", "shortlist", "refit", "blend", "teacher_lambda", "fs_ed_scale", "objective",
-        "holdout",
+        "labels", "shortlist", "refit", "blend", "teacher_lambda", "fs_ed_scale",
     ])]
     extend: Option<PathBuf>,
-    /// Pairs of examples to order: query, those of each query, or global, all pairs, whatever the
-    /// queries
-    #[arg(
-        long,
-        value_name = "NAME",
-        default_value = "query",
-        hide_possible_values = true
-    )]
-    objective: Objective,
-    /// With --objective global, judge models by leaving out lpo, every pair of examples, or folds:N,
-    /// N folds of examples drawn by --seed [default: lpo up to 1000 rows, else folds:10]
-    #[arg(long, value_name = "SCHEME")]
-    holdout: Option<GlobalHoldout>,
     #[command(flatten)]
     selection: SelectionArgs,
     #[command(flatten)]
@@ -184,7 +168,7 @@ impl SelectArgs {
         let measured = self.test.is_some();
         self.selection.check(&strategies, &self.rules, measured)?;
         self.plot.check(self.output.as_deref())?;
-        self.check_objective()?;
+        self.options().check_strategy().map_err(args::usage)?;
         let filters = self.selection.options.strategy == Some(StrategyKind::FsEd);
         if self.validation.is_some() && !filters && self.extend.is_none() {
             return Err(args::usage(
@@ -220,11 +204,6 @@ impl SelectArgs {
         let Some(option) = self.transfer.given() else {
             return Ok(());
         };
-        if self.objective == Objective::Global {
-            return Err(args::usage(format_args!(
-                "{option} goes with --objective query"
-            )));
-        }
         if self.is_open() && !self.dry_run {
             return Err(args::usage(format_args!(
                 "{option} takes a number as --lambda: auto judges by folds of queries"
@@ -233,32 +212,12 @@ impl SelectArgs {
         Ok(())
     }
 
-    /// Refuses choices that are not of the objective.
-    fn check_objective(&self) -> Result<()> {
-        self.options().check_strategy().map_err(args::usage)?;
-        let is_global = self.objective == Objective::Global;
-        if self.holdout.is_some() && !is_global {
-            return Err(args::usage("--holdout goes with --objective global"));
-        }
-        if is_global && self.lambda.is_none() && !self.dry_run {
-            return Err(args::usage(
-                "--objective global takes a number as --lambda: auto judges by folds of queries",
-            ));
-        }
-        Ok(())
-    }
-
     /// What to select, and how; the ridge parameter of a model to go on from is in the model.
     fn options(&self) -> SelectionOptions {
         let lambda = self.lambda.unwrap_or(Lambda::ONE);
         let max_memory = self.data.read.budget();
-        let selection = &self.selection;
-        let options = selection.options(self.k, lambda, &self.rules, max_memory);
-        SelectionOptions {
-            objective: self.objective,
-            holdout: self.holdout.map(|holdout| holdout.with_seed(options.seed)),
-            ..options
-        }
+        self.selection
+            .options(self.k, lambda, &self.rules, max_memory)
     }
 
     /// The data, with labels that the measures can be taken of.
@@ -409,9 +368,8 @@ impl Job<'_> {
         earlier.tell(args.k, self.console);
         let candidates = input.candidates(&earlier.options)?;
         let candidates = candidates.among(Arc::clone(self.peers));
-        let judged_by = judged_by(earlier.options.global_holdout(input.train.rows()));
         let checkpointer = args.checkpoint.checkpointer(earlier.progress.clone())?;
-        let mut watch = self.watch(judged_by, checkpointer);
+        let mut watch = self.watch(checkpointer);
         let selection = self.select(&candidates, &earlier, &mut watch)?;
         let select_seconds = begin.elapsed().as_secs_f64();
         let summary = candidates.summary();
@@ -472,7 +430,7 @@ impl Job<'_> {
         }
     }
 
-    fn watch(&self, judged_by: &'static str, checkpointer: Option<Checkpointer>) -> Watch<'_> {
+    fn watch(&self, checkpointer: Option<Checkpointer>) -> Watch<'_> {
         let test = self.input.test.as_ref().map(|test| {
             let metrics = &self.args.metrics.0;
             TestPath::new(&test.dataset, metrics, self.args.rules.rules())
@@ -480,7 +438,6 @@ impl Job<'_> {
         Watch {
             console: self.console,
             interrupt: &self.interrupt,
-            judged_by,
             test,
             test_seconds: 0.0,
             checkpointer,
@@ -506,10 +463,7 @@ impl Job<'_> {
 
     fn warn(&self, selection: &Selection, classes: usize) {
         let queries = self.input.train.queries();
-        let is_global = selection.objective == Objective::Global;
-        if !is_global {
-            warn_of_few_queries(queries.targets(), self.console);
-        }
+        warn_of_few_queries(queries.targets(), self.console);
         warn_of_lost_digits(selection.condition, Condition::Estimate, self.console);
         let first = usize::from(self.input.train.score_feature().is_some());
         let (taken, asked) = (selection.steps.len() - first, self.args.k);
@@ -526,15 +480,11 @@ impl Job<'_> {
         let labels = self.input.train.labels();
         let constant =
             |range: Range<usize>| labels[range].windows(2).all(|pair| pair[0] == pair[1]);
-        let (constant, where_) = if is_global {
-            (constant(0..labels.len()), "")
-        } else {
-            (queries.ranges().all(constant), " within every query")
-        };
-        if constant {
-            self.console.warn(format_args!(
-                "the labels are constant{where_}: there is nothing to learn, and every weight is 0"
-            ));
+        if queries.ranges().all(constant) {
+            self.console.warn(
+                "the labels are constant within every query: there is nothing to learn, and every \
+                 weight is 0",
+            );
         }
         warn_of_seed(self.given, selection, self.console);
     }
@@ -547,8 +497,6 @@ const STYLE: &str = "{bar:24} {pos}/{len} features{msg}{left}";
 struct Watch<'a> {
     console: Console,
     interrupt: &'a Interrupt,
-    /// What errors are of.
-    judged_by: &'static str,
     test: Option<TestPath<'a>>,
     /// Time that measuring test data took.
     test_seconds: f64,
@@ -567,7 +515,7 @@ impl Watch<'_> {
 
     fn see(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
         if let Some(bar) = &self.bar {
-            bar.set_message(format!(", {} error {:.6}", self.judged_by, step.lqo_error));
+            bar.set_message(format!(", LQO error {:.6}", step.lqo_error));
             bar.set_position(number as u64);
             self.interrupt
                 .finishing(format!("step {}", number + 1), bar);
@@ -608,19 +556,8 @@ fn figure(selection: &Selection, watch: &Watch<'_>) -> Figure {
     let (strategy, lambda) = (selection.strategy, format_exact(selection.lambda.value()));
     let title = format!("Selection by {strategy} at lambda {lambda}");
     let steps = selection.steps.iter();
-    let figure = if selection.objective == Objective::Global {
-        let errors = steps.clone().map(|step| Some(step.lqo_error)).collect();
-        let cindices = steps.map(|step| step.lqo_cindex).collect();
-        let panel = |label: &str, values| {
-            let label = format!("{} {label}", watch.judged_by);
-            plot::panel(label, vec![(String::new(), values)], None, None)
-        };
-        let figure = Figure::new(title).lines(panel("error", errors));
-        figure.lines(panel("concordance index", cindices))
-    } else {
-        let path = plot::Path::new("", steps.map(|step| (step.lqo_error, step.lqo_cindex)));
-        plot::paths(title, &[path], None, None)
-    };
+    let path = plot::Path::new("", steps.map(|step| (step.lqo_error, step.lqo_cindex)));
+    let figure = plot::paths(title, &[path], None, None);
     let Some(test) = &watch.test else {
         return figure;
     };

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::{check_labels, check_values};
-use super::global::Global;
 use super::refit::RefittedWeights;
 use super::target::{REFIT_BLEND, REFIT_LAMBDA};
 use super::teacher::{Lesson, learnt, weighted};
@@ -48,11 +47,10 @@ pub struct Step {
     /// 0-based feature that was added.
     pub feature: u32,
     /// Leave-query-out error after the step: sum over queries of the squared centred residuals.
-    /// Under the global objective that of its hold-out ([`GlobalHoldout`](super::GlobalHoldout)).
     /// That of `distil` flatters, as does its index: its teacher has seen the query's labels.
     pub lqo_error: f64,
     /// Concordance index of the leave-query-out predictions; `None` when no query has
-    /// examples of different labels. Under the global objective that of its hold-out.
+    /// examples of different labels.
     pub lqo_cindex: Option<f64>,
     /// The ranking measure that candidates were judged by, of the leave-query-out predictions
     /// after the step; `None` where they were judged by the squared error.
@@ -120,16 +118,12 @@ impl<'a> Greedy<'a> {
             Some(target) => (target, Some(own)),
             None => (own, None),
         };
-        let (ridge, steps) = (options.ridge(labels.len()), plan.steps);
         let offset = target.offset.map(|offset| weighted(candidates, offset));
-        let state = State::of_target(learnt, queries, scales, refit, ridge, steps)
+        let state = State::of_target(learnt, queries, scales, refit, options.lambda, plan.steps)
             .with_offset(offset.unwrap_or_default());
         check_labels(state.labels())?;
-        check_values(candidates, options.lambda, ridge)?;
-        let strategy = match options.global_holdout(labels.len()) {
-            Some(holdout) => Box::new(Global::new(&state, labels, options.lambda, holdout)?),
-            None => plan.strategy.build(candidates, &state),
-        };
+        check_values(candidates, options.lambda)?;
+        let strategy = plan.strategy.build(candidates, &state);
         let sampler = options.sampler(plan.strategy);
         let left = sampler.map_or_else(Vec::new, |_| candidates.features_of_all());
         Ok(Self {
@@ -159,12 +153,6 @@ impl<'a> Greedy<'a> {
     /// The state after the steps taken.
     pub fn state(&self) -> &State {
         &self.state
-    }
-
-    /// By how much rounding may be amplified in errors and weights
-    /// ([`State::condition`](State::condition)).
-    pub fn condition(&self) -> f64 {
-        self.state.condition().max(self.strategy.condition())
     }
 
     /// The teacher, if there is one.
@@ -338,8 +326,7 @@ impl<'a> Greedy<'a> {
             let column = self.candidates.written(step.feature);
             return Err(refuse(format!("column {column} is not to be selected")));
         }
-        let own = self.strategy.assess().map(|(error, _)| error);
-        let (error, was) = (own.unwrap_or_else(|| self.error()), step.lqo_error);
+        let (error, was) = (self.error(), step.lqo_error);
         if error.to_bits() != was.to_bits() {
             return Err(refuse(format!(
                 "the held-out error is {error} where it was {was}"
@@ -370,13 +357,10 @@ impl<'a> Greedy<'a> {
         if !self.take(feature)? {
             return Ok(None);
         }
-        let own = self.strategy.assess();
-        let (lqo_error, lqo_cindex) =
-            own.unwrap_or_else(|| (self.error(), lqo_cindex(&self.state, self.labels)));
         Ok(Some(Step {
             feature,
-            lqo_error,
-            lqo_cindex,
+            lqo_error: self.error(),
+            lqo_cindex: lqo_cindex(&self.state, self.labels),
             criterion: self.criterion(),
             identical_columns: self.classes.last().map_or(0, |class| class.len() - 1),
             evaluated,

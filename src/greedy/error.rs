@@ -2,14 +2,14 @@
 
 use thiserror::Error;
 
+use crate::Lambda;
 use crate::columns::{ColumnClasses, none_varies};
 use crate::data::{DatasetError, GIVE_QUERIES};
-use crate::greedy::{Criterion, GlobalHoldout, StrategyKind};
+use crate::greedy::{Criterion, StrategyKind};
 use crate::memory::Bytes;
 use crate::metrics::{Metric, MetricsError};
 use crate::peers::low;
 use crate::ridge::TrainError;
-use crate::{Lambda, Objective};
 
 /// Why a selection could not start.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -23,37 +23,9 @@ pub enum SelectError {
     NothingSampled,
     /// There is no other query to train on when the only one is left out.
     #[error(
-        "leave-query-out is undefined: the data are one query, and without it nothing is left to train on; {GIVE_QUERIES}; or select by the order of all examples: rankrls select --objective global"
+        "leave-query-out is undefined: the data are one query, and without it nothing is left to train on; {GIVE_QUERIES}"
     )]
     OneQuery,
-    /// An objective that cannot be had here.
-    #[error("{what} does not know the objective {objective}; use {instead}")]
-    Objective {
-        /// What does not.
-        what: &'static str,
-        /// The objective.
-        objective: Objective,
-        /// Objectives that it knows.
-        instead: &'static str,
-    },
-    /// Something that is of queries.
-    #[error("{what} does not go with the objective global: {instead}")]
-    NotGlobal {
-        /// What was asked for.
-        what: String,
-        /// What there is.
-        instead: String,
-    },
-    /// Too few examples to leave some out.
-    #[error(
-        "{rows} examples are too few for the hold-out {holdout}: expected at least 3 for lpo, and two for each of at least 2 folds"
-    )]
-    Holdout {
-        /// What was to be left out.
-        holdout: GlobalHoldout,
-        /// Examples there are.
-        rows: usize,
-    },
     /// No column is of any use.
     #[error("nothing to select from: {}", none_varies(*columns))]
     NoCandidates {
@@ -231,13 +203,8 @@ impl SelectError {
     }
 }
 
-/// Refuses columns whose products overflow, and a lambda that vanishes beside them. `ridge` is what
-/// is added to their squares, `lambda` what was asked for.
-pub(super) fn check_values(
-    candidates: &ColumnClasses,
-    lambda: Lambda,
-    ridge: Lambda,
-) -> Result<(), SelectError> {
+/// Refuses columns whose products overflow, and a lambda that vanishes beside them.
+pub(super) fn check_values(candidates: &ColumnClasses, lambda: Lambda) -> Result<(), SelectError> {
     // Overflow may have made it no number.
     let fits = |squares: f64| squares <= LARGEST_SQUARES;
     let too_large = |&candidate: &usize| !fits(candidates.squared_norm(candidate));
@@ -255,7 +222,7 @@ pub(super) fn check_values(
         });
     }
     let (squares, lambda) = (candidates.largest_squared_norm(), lambda.value());
-    if squares / LARGEST_SQUARES > ridge.value() {
+    if squares / LARGEST_SQUARES > lambda {
         return Err(SelectError::Lambda { lambda, squares });
     }
     Ok(())

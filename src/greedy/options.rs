@@ -4,13 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::strategies::fs_ed_scores;
 use super::{
-    Criterion, GlobalHoldout, RankingCriterion, Refit, Sampler, SelectError, StrategyKind, Target,
-    TargetOptions,
+    Criterion, RankingCriterion, Refit, Sampler, SelectError, StrategyKind, Target, TargetOptions,
 };
 use crate::columns::{ColumnClasses, Scale};
 use crate::data::{Dataset, Queries};
 use crate::metrics::check_labels;
-use crate::{Lambda, Objective, QueryWeight};
+use crate::{Lambda, QueryWeight};
 
 /// What to select, and how: for the library, a checkpoint, and the commands, whose options are
 /// these fields, except for fields that each command takes in its own way.
@@ -66,15 +65,6 @@ pub struct SelectionOptions {
     #[cfg_attr(feature = "cli", arg(long, value_name = "SEED", default_value_t = 1))]
     #[cfg_attr(feature = "cli", arg(hide_default_value = true))]
     pub seed: u64,
-    /// Which pairs of examples the model is to order: those in queries, or all.
-    #[cfg_attr(feature = "cli", arg(skip))]
-    #[serde(default, skip_serializing_if = "Objective::is_query")]
-    pub objective: Objective,
-    /// What is left out to judge models by the global objective. `None`: every pair of examples
-    /// where there are 1000 or fewer, else 10 folds drawn by the seed.
-    #[cfg_attr(feature = "cli", arg(skip))]
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub holdout: Option<GlobalHoldout>,
     /// What is learnt from.
     #[cfg_attr(feature = "cli", command(flatten))]
     #[serde(default, skip_serializing_if = "TargetOptions::is_default")]
@@ -103,8 +93,6 @@ impl SelectionOptions {
             scale: Scale::None,
             sample: None,
             seed: 1,
-            objective: Objective::Query,
-            holdout: None,
             target: TargetOptions::default(),
             lambda,
             k,
@@ -113,11 +101,8 @@ impl SelectionOptions {
     }
 
     /// What the features of `dataset` offer to choose from, weighted and scaled as asked, with the
-    /// scores of the filter that is the strategy, if one is. Under the global objective all rows are
-    /// one query.
+    /// scores of the filter that is the strategy, if one is.
     pub fn candidates(&self, dataset: &Dataset<'_>) -> ColumnClasses {
-        let whole = (self.objective == Objective::Global).then(|| dataset.as_one_query());
-        let dataset = whole.as_ref().unwrap_or(dataset);
         let classes = ColumnClasses::scaled(dataset, self.query_weight, self.scale);
         if !self.lacks_filter(&classes) {
             return classes;
@@ -134,10 +119,8 @@ impl SelectionOptions {
     /// Refuses a strategy that cannot do what is asked.
     ///
     /// # Errors
-    /// [`SelectError::CanNotSample`] and [`SelectError::CanNotRank`]; [`SelectError::Objective`] and
-    /// [`SelectError::NotGlobal`] for an objective other than `query`.
+    /// [`SelectError::CanNotSample`] and [`SelectError::CanNotRank`].
     pub fn check_strategy(&self) -> Result<(), SelectError> {
-        self.check_objective()?;
         match self.strategy {
             Some(strategy) if self.sample.is_some() && !strategy.can_sample() => {
                 Err(SelectError::CanNotSample { strategy })
@@ -167,9 +150,6 @@ impl SelectionOptions {
             let parted = |what: &str| SelectError::Parted {
                 what: what.to_owned(),
             };
-            if self.objective == Objective::Global {
-                return Err(parted("the objective global"));
-            }
             if self.criterion.shortlist().is_some() {
                 return Err(parted("a shortlist"));
             }
@@ -186,17 +166,16 @@ impl SelectionOptions {
             return Err(SelectError::Grades(error.clone()));
         }
         self.check_source(candidates)?;
-        match self.objective {
-            Objective::Query if candidates.queries().len() == 1 => Err(SelectError::OneQuery),
-            _ => self.check_holdout(candidates.queries()),
+        if candidates.queries().len() == 1 {
+            return Err(SelectError::OneQuery);
         }
+        Ok(())
     }
 
     /// Refuses choices that an offset does not go with.
     pub(super) fn check_offset(&self, target: Target<'_>) -> Result<(), SelectError> {
         let what = match () {
             () if target.offset.is_none() => return Ok(()),
-            () if self.objective != Objective::Query => "the objective global",
             () if !self.target.labels.is_raw() => "labels on another scale than raw",
             () if target.teacher.is_some() => "scores of a teacher, who teaches the labels",
             () => return Ok(()),
@@ -236,7 +215,6 @@ impl SelectionOptions {
     pub(crate) fn suits(&self, strategy: StrategyKind) -> bool {
         (self.sample.is_none() || strategy.can_sample())
             && (self.criterion == Criterion::Squared || strategy.can_rank())
-            && (self.objective == Objective::Query || strategy.is_global())
     }
 
     /// The measure to judge by, for training data with `labels`.

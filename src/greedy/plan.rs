@@ -42,8 +42,8 @@ pub struct Estimate {
     pub exact: bool,
     /// Whether `total` is within the memory allowed.
     pub fits: bool,
-    /// Whether it can do what is asked: not every strategy works on a random subset, judges by a
-    /// ranking measure, or orders all examples.
+    /// Whether it can do what is asked: not every strategy works on a random subset or judges by a
+    /// ranking measure.
     pub able: bool,
 }
 
@@ -116,10 +116,7 @@ fn estimates_of(
     let sourced = candidates.queries().source_weight().is_some();
     let estimate = |strategy: StrategyKind| {
         let teacher = taught(strategy, candidates, base, options).1;
-        let memory = match options.global_holdout(shape.rows) {
-            Some(holdout) => shape.base_memory() + holdout.memory(shape),
-            None => strategy.memory(shape),
-        };
+        let memory = strategy.memory(shape);
         let memory = teacher.map_or(memory, |teacher| teacher.memory.max(memory));
         let total = base.saturating_add(memory);
         Estimate {

@@ -6,12 +6,12 @@ use ndarray::{Array1, ArrayView1};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Advance, Criterion, GlobalHoldout, Greedy, Plan, Sampler, SelectError, SelectionOptions, State,
-    Step, StrategyKind, Target, TargetOptions, Teacher, plan,
+    Advance, Criterion, Greedy, Plan, Sampler, SelectError, SelectionOptions, State, Step,
+    StrategyKind, Target, TargetOptions, Teacher, plan,
 };
 use crate::columns::{ColumnClasses, Scale};
 use crate::data::Dataset;
-use crate::{Lambda, Objective, QueryWeight};
+use crate::{Lambda, QueryWeight};
 
 /// Watches a selection. Everything defaults to doing nothing.
 pub trait Observer: Send {
@@ -61,10 +61,6 @@ pub struct Selection {
     pub criterion: Criterion,
     /// What the queries counted.
     pub query_weight: QueryWeight,
-    /// What the model is to order.
-    pub objective: Objective,
-    /// What was left out to judge by the global objective.
-    pub holdout: Option<GlobalHoldout>,
     /// What was learnt from.
     pub target: TargetOptions,
     /// The teacher, if there was one.
@@ -110,10 +106,6 @@ pub fn select(
     options: &SelectionOptions,
     observer: &mut dyn Observer,
 ) -> Result<Selection, SelectError> {
-    if options.objective == Objective::Global && dataset.queries().source_weight().is_some() {
-        let message = "a source does not go with the objective global".to_owned();
-        return Err(SelectError::Transfer(message));
-    }
     let candidates = options.candidates(dataset);
     let data = dataset.memory();
     select_among(&candidates, dataset, data, options, observer)
@@ -196,15 +188,13 @@ fn run(
         sampler: options.sampler(plan.strategy),
         criterion: options.criterion,
         query_weight: candidates.query_weight(),
-        objective: options.objective,
-        holdout: options.global_holdout(candidates.queries().rows()),
         target: plan.target,
         teacher: greedy.teacher(),
         scale: candidates.scale(),
         classes: greedy.classes().to_vec(),
         steps,
         weights: greedy.state().weights(),
-        condition: greedy.condition(),
+        condition: greedy.state().condition(),
         ending,
     })
 }

@@ -283,11 +283,6 @@ impl State {
         }
     }
 
-    /// Rows and values of the columns that were added, in order.
-    pub(super) fn selected(&self) -> &[(Vec<u32>, Vec<f64>)] {
-        &self.selected
-    }
-
     /// What the last step did; `None` before the first.
     pub fn last(&self) -> Option<&LastStep> {
         self.last.as_ref()

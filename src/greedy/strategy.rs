@@ -30,17 +30,6 @@ pub trait Strategy: Send {
     fn failure(&mut self) -> Option<io::Error> {
         None
     }
-
-    /// Error and concordance index after the last addition, of a strategy with a hold-out of its
-    /// own; `None`: they are those of the state's leave-query-out predictions.
-    fn assess(&self) -> Option<(f64, Option<f64>)> {
-        None
-    }
-
-    /// By how much rounding may be amplified in them, where they are its own.
-    fn condition(&self) -> f64 {
-        1.0
-    }
 }
 
 /// What a proposal took: how exactness was had.

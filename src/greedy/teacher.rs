@@ -139,7 +139,7 @@ impl Lesson {
             return Err(SelectError::Parted { what });
         }
         let least = lambdas.as_slice()[0];
-        check_values(candidates, least, least)?;
+        check_values(candidates, least)?;
         Self::train(candidates, &labels, &lambdas, teacher.solver, options.seed).map(Some)
     }
 

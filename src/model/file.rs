@@ -12,7 +12,7 @@ use super::{
     SourceSummary,
 };
 use crate::data::{IndexBase, OtherRanker};
-use crate::greedy::{Criterion, GlobalHoldout, Sampler, TargetOptions};
+use crate::greedy::{Criterion, Sampler, TargetOptions};
 use crate::metrics::{Convention, Metric};
 use crate::ridge::Kernel;
 use crate::{Lambda, Objective, QueryWeight, Scale};
@@ -148,8 +148,6 @@ struct Document {
     shortlist: Option<usize>,
     #[serde(default, skip_serializing_if = "Objective::is_query")]
     objective: Objective,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    holdout: Option<GlobalHoldout>,
     #[serde(default)]
     query_weight: QueryWeight,
     #[serde(default, skip_serializing_if = "TargetOptions::is_default")]
@@ -339,7 +337,6 @@ impl Document {
             convention,
             shortlist: model.criterion.shortlist(),
             objective: model.objective,
-            holdout: model.holdout,
             query_weight: model.query_weight,
             target: model.target,
             scale: model.scale,
@@ -378,7 +375,6 @@ impl Document {
             }
         };
         self.check_sampler()?;
-        self.check_holdout()?;
         check_sizes(&self.data, self.kernel.is_none())?;
         let expansion = self.expansion(base)?;
         if expansion.is_none() {
@@ -417,7 +413,6 @@ impl Document {
             lambda: self.lambda,
             criterion,
             objective: self.objective,
-            holdout: self.holdout,
             query_weight: self.query_weight,
             target: self.target,
             scale: self.scale,
@@ -537,19 +532,6 @@ impl Document {
         let expected = "a seed together with a number of candidates, or neither";
         require(both, "seed", expected, "one of them")?;
         require(self.candidates != Some(0), "candidates", "1 or more", 0)
-    }
-
-    /// A selection by the global objective has judged by something, and no other model has.
-    fn check_holdout(&self) -> Result<(), Invalid> {
-        let global = self.objective == Objective::Global && self.strategy.is_selection();
-        let legal = self.holdout.is_some() == global;
-        let expected = "one for a selection by the objective global, and for no other model";
-        require(
-            legal,
-            "holdout",
-            expected,
-            if global { "none" } else { "one" },
-        )
     }
 
     /// Every column may stand in one place only, as a feature or as one that equals it.

@@ -6,8 +6,8 @@ use super::{FeatureChoice, Model};
 use crate::columns::{QueryWeight, Scale};
 use crate::data::{Dataset, DatasetError, IntoColumns, LabelScale};
 use crate::greedy::{
-    Criterion, GlobalHoldout, Observer, SelectError, Selection, SelectionOptions, Step,
-    StrategyKind, TargetOptions, select_among,
+    Criterion, Observer, SelectError, Selection, SelectionOptions, Step, StrategyKind,
+    TargetOptions, select_among,
 };
 use crate::ridge::{
     Convergence, Fit, HoldOut, Holding, Holdout, Kernel, Preferences, Solver, TrainError,
@@ -106,14 +106,6 @@ impl GreedyRankRlsParams {
 
         /// What a query counts. The default is [`QueryWeight::Uniform`].
         query_weight: QueryWeight => 0.query_weight;
-
-        /// Which pairs of examples the model is to order. The default is [`Objective::Query`];
-        /// [`Objective::Global`] heeds no queries.
-        objective: Objective => 0.objective;
-
-        /// What is left out to judge models by the global objective. By default every pair of
-        /// examples where there are 1000 or fewer, else 10 folds.
-        holdout: GlobalHoldout => 0.holdout;
 
         /// What is learnt from: the scale of the labels, the teacher, the weights. By default the raw
         /// labels, and the teacher of [`StrategyKind::Distil`] where that is the strategy.

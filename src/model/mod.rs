@@ -7,7 +7,7 @@
 //! | `strategy`, `lambda` | how the features were selected; `all` or `given` if they were not, see [`FeatureChoice`] |
 //! | `criterion`, `convention` | what each step improved most: `squared` or a measure, and the measure's convention or null; `squared` where missing |
 //! | `shortlist` | candidates that the measure judged in each step, where not all |
-//! | `objective`, `holdout` | which pairs were to be ordered, see [`Objective`], `query` where missing; of a selection by the order of all examples, what judged it: `"lpo"`, or `{"folds": {"count", "seed"}}` |
+//! | `objective` | which pairs were to be ordered, see [`Objective`]; `query` where missing |
 //! | `query_weight` | what the queries counted; `uniform` where missing |
 //! | `target` | what was learnt from, see [`TargetOptions`]: `labels`, `refit`, `blend`, `teacher_lambda`; the raw labels where missing |
 //! | `scale` | what the columns were divided by in training, which is in the weights already; `none` where missing |
@@ -46,8 +46,7 @@ use crate::data::{
     DataHash, Dataset, DatasetError, FeatureNames, IndexBase, Joined, OtherRanker, name_map,
 };
 use crate::greedy::{
-    Criterion, GlobalHoldout, Sampler, Selection, SelectionOptions, Step, StrategyKind,
-    TargetOptions,
+    Criterion, Sampler, Selection, SelectionOptions, Step, StrategyKind, TargetOptions,
 };
 use crate::ridge::{Fit, Kernel, TrainOptions};
 use crate::{Lambda, Objective, QueryWeight};
@@ -68,7 +67,6 @@ pub struct Model {
     sampler: Option<Sampler>,
     criterion: Criterion,
     objective: Objective,
-    holdout: Option<GlobalHoldout>,
     query_weight: QueryWeight,
     target: TargetOptions,
     scale: Scale,
@@ -119,8 +117,7 @@ pub struct SelectedFeature {
 /// How good the model was after a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PathStep {
-    /// Leave-query-out error: sum over queries of the squared centred residuals. Under the global
-    /// objective error and index are those of its hold-out ([`GlobalHoldout`]).
+    /// Leave-query-out error: sum over queries of the squared centred residuals.
     pub lqo_error: f64,
     /// Concordance index of the leave-query-out predictions, if some query has a pair to order.
     pub lqo_cindex: Option<f64>,
@@ -184,8 +181,7 @@ impl Model {
             lambda: selection.lambda,
             sampler: selection.sampler,
             criterion: selection.criterion,
-            objective: selection.objective,
-            holdout: selection.holdout,
+            objective: Objective::Query,
             query_weight: selection.query_weight,
             target: selection.target,
             scale: selection.scale,
@@ -240,7 +236,6 @@ impl Model {
             sampler: None,
             criterion: Criterion::Squared,
             objective: options.objective,
-            holdout: None,
             query_weight: options.query_weight,
             target: TargetOptions {
                 labels: options.labels,
@@ -302,11 +297,6 @@ impl Model {
         self.objective
     }
 
-    /// What was left out to judge models by the global objective.
-    pub fn holdout(&self) -> Option<GlobalHoldout> {
-        self.holdout
-    }
-
     /// What the queries of the training data counted.
     pub fn query_weight(&self) -> QueryWeight {
         self.query_weight
@@ -332,8 +322,6 @@ impl Model {
         let mut options = SelectionOptions {
             strategy: Some(strategy),
             criterion: self.criterion,
-            objective: self.objective,
-            holdout: self.holdout,
             query_weight: self.query_weight,
             target: self.target,
             scale: self.scale,

@@ -4,7 +4,7 @@ use super::{Measure, Rule, TuneError};
 use crate::Lambda;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
-use crate::greedy::{SelectError, SelectionOptions};
+use crate::greedy::SelectionOptions;
 use crate::metrics::{Metric, Rules, distinct};
 
 /// The selections to make, and how to judge their models.
@@ -178,13 +178,6 @@ impl TuneOptions<'_> {
     pub(super) fn check(&self) -> Result<(), TuneError> {
         if self.lambdas.is_empty() {
             return Err(TuneError::NoLambdas);
-        }
-        if !self.selection.objective.is_query() {
-            return Err(TuneError::Select(SelectError::Objective {
-                what: "tuning",
-                objective: self.selection.objective,
-                instead: "query",
-            }));
         }
         if self.selection.flatters() && matches!(self.evidence, Evidence::Lqo) {
             return Err(TuneError::FlatteringEvidence);

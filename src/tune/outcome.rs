@@ -9,7 +9,7 @@ use crate::greedy::{
     self, Criterion, Sampler, Selection, SelectionOptions, Stability, Step, StrategyKind,
     TargetOptions, Teacher,
 };
-use crate::{Lambda, Objective, QueryWeight, Scale};
+use crate::{Lambda, QueryWeight, Scale};
 
 /// What became of one lambda: a plain value, which may be stored and read back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -135,8 +135,6 @@ impl Outcome {
             sampler: self.sampler,
             criterion: self.criterion,
             query_weight: self.query_weight,
-            objective: Objective::Query,
-            holdout: None,
             target: self.target,
             teacher: self.teacher,
             scale: self.scale,

@@ -74,11 +74,6 @@ fn mistakes_are_refused() {
             2,
             "can not judge by map",
         ),
-        (
-            "select train.svm -k 1 --lambda 1 --strategy fs-ed --objective global",
-            2,
-            "use lowmem or sampled",
-        ),
     ] {
         let error = folder.fails(arguments, code);
         assert!(error.contains(says), "{arguments}: {error}");

@@ -251,7 +251,6 @@ fn what_does_not_fit_is_refused_and_nothing_is_written() {
     for (options, code, expected) in [
         ("", 2, "--source takes a number as --lambda"),
         ("--lambda 1 --strategy bounded", 1, "never held out"),
-        ("--lambda 1 --objective global", 2, "--objective query"),
     ] {
         let arguments = format!("{select} {options} --source-names source.txt");
         let error = nothing_is_written(&folder, &arguments, code);

@@ -4,7 +4,6 @@ mod distil;
 mod explain;
 mod family;
 mod filters;
-mod global;
 mod golden;
 mod letor;
 mod metrics;

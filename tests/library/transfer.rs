@@ -390,14 +390,6 @@ fn choices_that_do_not_go_together_are_refused() {
         .with_offset(vec![1.0, 0.5, 0.0, 1.0], of_scores())
         .unwrap();
     let lambda = Lambda::new(1.0).unwrap();
-    let options = SelectionOptions {
-        objective: rankrls::Objective::Global,
-        ..SelectionOptions::new(1, lambda)
-    };
-    assert!(matches!(
-        select(&data, &options, &mut ()),
-        Err(SelectError::Transfer(_))
-    ));
     let trained = RidgeProblem::new(&data, &TrainOptions::new());
     let trained = trained.unwrap();
     let refused = trained.train(lambda).unwrap().holdout_by(&HoldOut::Pairs);

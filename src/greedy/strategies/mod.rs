@@ -101,12 +101,6 @@ impl StrategyKind {
         self.facts().baseline
     }
 
-    /// Whether the strategy can select by the order of all examples: it judges candidates that it
-    /// keeps nothing of, or none.
-    pub fn is_global(self) -> bool {
-        matches!(self, Self::LowMem | Self::Sampled | Self::Random)
-    }
-
     /// Whether the strategy selects towards what a teacher predicts, not towards the labels: its
     /// leave-query-out errors flatter, as the teacher has seen all labels.
     pub fn distils(self) -> bool {

@@ -38,22 +38,6 @@ impl Problem {
         }
     }
 
-    /// Weights of RankRLS on `features` by all pairs of rows that are not among those `out`: from
-    /// an explicit list of the pairs.
-    pub fn global_weights(&self, features: &[usize], lambda: f64, out: &[usize]) -> Vec<TwoFloat> {
-        let kept: Vec<usize> = (0..self.rows()).filter(|row| !out.contains(row)).collect();
-        let pairs = |values: &[f64]| -> Vec<TwoFloat> {
-            let later = |(place, &i): (usize, &usize)| {
-                let later = kept[place + 1..].iter();
-                let difference = |&j: &usize| TwoFloat::from(values[i]) - values[j];
-                later.map(difference).collect::<Vec<_>>()
-            };
-            kept.iter().enumerate().flat_map(later).collect()
-        };
-        let columns: Vec<_> = features.iter().map(|&f| pairs(&self.x[f])).collect();
-        ridge(&columns, &pairs(&self.labels), lambda, |_| true)
-    }
-
     fn centre(&self, values: &[f64]) -> Vec<TwoFloat> {
         let mut centred: Vec<TwoFloat> = values.iter().map(|&value| value.into()).collect();
         for query in self.queries() {
