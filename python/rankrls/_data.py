@@ -150,7 +150,6 @@ def training(
     teacher: Any = None,
     validation: Any = None,
     *,
-    offset: Any = None,
     least: int = 2,
 ) -> dict[str, Any]:
     """Training data for the compiled part, of at least so many queries."""
@@ -168,7 +167,6 @@ def training(
         "ids": ids,
         "teacher": None if teacher is None else scores(teacher, rows, "teacher"),
         "validation": None if validation is None else canonical(validation),
-        "offset": None if offset is None else scores(offset, rows, "offset"),
     }
 
 

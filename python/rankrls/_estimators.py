@@ -67,22 +67,18 @@ class _Linear(RegressorMixin, BaseEstimator):
         """The attributes of a fitted model."""
         if model.kernel is not None:
             raise ValueError("the model has a kernel in place of weights: load it by RankRLS")
-        _check_alone(model)
         self.model_ = model
         self.n_features_in_ = model.columns
         self.coef_ = np.zeros(model.columns)
         self.coef_[model.features] = model.weights
 
-    def predict(self, X: Any, *, offset: Any = None) -> NDArray[np.float64]:
+    def predict(self, X: Any) -> NDArray[np.float64]:
         """Scores rows: a higher score is a better place in the ranking of the query.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (m, n)
             Rows with the columns of the training data.
-        offset : array-like of shape (m,), optional
-            Scores of these rows by the model whose scores were the offset of `fit`. Needed after
-            such a fit, and refused after others.
 
         Returns
         -------
@@ -92,22 +88,11 @@ class _Linear(RegressorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For another number of columns, and for values that are not finite; without an offset
-            where there has to be one.
+            For another number of columns, and for values that are not finite.
         """
         check_is_fitted(self)
         matrix, _ = self._checked(X, fit=False)
-        if self.model_.needs_offset != (offset is not None):
-            raise ValueError(
-                "the model was fitted with an offset: predict(X, offset=...) needs the scores of "
-                "these rows by the same model"
-                if offset is None
-                else "the model was fitted without an offset"
-            )
-        scores = self._scores(matrix)
-        if offset is None:
-            return scores
-        return scores + _data.scores(offset, matrix.shape[0], "offset")
+        return self._scores(matrix)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return np.asarray(X @ self.coef_)
@@ -246,14 +231,6 @@ class _Linear(RegressorMixin, BaseEstimator):
     @staticmethod
     def _params_of(model: _rankrls.Model) -> dict[str, Any]:
         return {"alpha": model.alpha}
-
-
-def _check_alone(model: _rankrls.Model) -> None:
-    """Refuses models that score by another one, too."""
-    if model.has_other_ranker:
-        raise ValueError(
-            "the model has another one in itself, or a column of scores: score by `rankrls predict`"
-        )
 
 
 def _check_finite(X: Any) -> None:
@@ -525,7 +502,6 @@ class GreedyRankRLS(_Selecting):
         group: Any = None,
         teacher: Any = None,
         X_validation: Any = None,
-        offset: Any = None,
         callback: Callable[[Step], Any] | None = None,
         **refused: Any,
     ) -> GreedyRankRLS:
@@ -551,9 +527,6 @@ class GreedyRankRLS(_Selecting):
             "distil" and cross-fitted weights; by default RankRLS on all columns teaches.
         X_validation : {array-like, sparse matrix} of shape (m_val, n), optional
             Rows at whose values strategy "fs-ed" compares densities; by default those of `X`.
-        offset : array-like of shape (m,), optional
-            Scores by another model that has not seen the labels: the model is fitted to what they
-            leave of the labels, and `predict` needs them, too.
         callback : callable, optional
             Called with each `Step`; a true result ends the selection there.
 
@@ -573,7 +546,7 @@ class GreedyRankRLS(_Selecting):
         self._refuse(y, refused)
         matrix, _ = self._checked(X, fit=True)
         validation = self._validation(X_validation)
-        data = _data.training(matrix, y, qid, group, teacher, validation, offset=offset)
+        data = _data.training(matrix, y, qid, group, teacher, validation)
         options = self._options(matrix.shape[1])
         path, model, ended = select(data, options, callback=callback, verbose=self.verbose)
         if ended is not None:
@@ -991,7 +964,6 @@ class RankRLS(_Linear):
         qid: Any = None,
         group: Any = None,
         pairs: Any = None,
-        offset: Any = None,
         **refused: Any,
     ) -> RankRLS:
         """Fits weights to all columns, or coefficients to rows.
@@ -1009,9 +981,6 @@ class RankRLS(_Linear):
         pairs : array-like of shape (p, 2), (p, 3) or (p, 4), optional
             For objective "pairs": the preferred and the other row of `X`, from 0; by how much, in
             units of the scores, by default 1; and the weight of the pair, by default 1.
-        offset : array-like of shape (m,), optional
-            For objective "query", scores by another model that has not seen the labels: the model
-            is fitted to what they leave of the labels, and `predict` needs them, too.
 
         Returns
         -------
@@ -1037,8 +1006,7 @@ class RankRLS(_Linear):
                 f"group=[{rows}] compares all rows"
             )
         self._check_combinations()
-        given = np.zeros(rows) if y is None else y
-        data = _data.training(matrix, given, qid, group, offset=offset, least=1)
+        data = _data.training(matrix, np.zeros(rows) if y is None else y, qid, group, least=1)
         preferences = None if pairs is None else _data.preferences(pairs, rows)
         held_out = (rows, "row of X") if preferences is None else (len(preferences), "pair")
         options = {
@@ -1100,7 +1068,6 @@ class RankRLS(_Linear):
         if model.kernel is None and self.kernel != "precomputed":
             super()._adopt(model)
             return
-        _check_alone(model)
         self.model_ = model
         self.n_features_in_ = model.columns
         self.dual_coef_ = model.coefficients

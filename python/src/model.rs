@@ -124,23 +124,10 @@ impl Model {
         path.map(|step| (step.lqo_error, step.lqo_cindex)).collect()
     }
 
-    /// Columns of the training data, without one of scores.
+    /// Columns of the training data.
     #[getter]
     fn columns(&self) -> usize {
-        self.0.columns_to_read()
-    }
-
-    /// Whether scores of another ranker are to be added, which come with the data.
-    #[getter]
-    fn needs_offset(&self) -> bool {
-        let ranker = self.0.offset();
-        ranker.is_some_and(|ranker| ranker.weights.is_none())
-    }
-
-    /// Whether the model scores by another one, which it has in itself, or by a column of scores.
-    #[getter]
-    fn has_other_ranker(&self) -> bool {
-        self.0.score_feature().is_some() || (self.0.offset().is_some() && !self.needs_offset())
+        self.0.data().columns
     }
 
     /// Which pairs were to be ordered.

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use numpy::{PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rankrls::data::{LabelScale, OtherRanker};
+use rankrls::data::LabelScale;
 use rankrls::greedy::{
     Criterion, Observer, Refit, Selection, State, Step, TargetOptions, WeightsPath, select_among,
 };
@@ -139,7 +139,6 @@ pub(crate) struct Data<'py> {
     ids: Vec<String>,
     teacher: Option<PyReadonlyArray1<'py, f64>>,
     validation: Option<Matrix<'py>>,
-    offset: Option<PyReadonlyArray1<'py, f64>>,
 }
 
 /// The same, to be used while Python does something else.
@@ -149,13 +148,11 @@ pub(crate) struct DataView<'a> {
     queries: RowQueries<'a>,
     teacher: Option<&'a [f64]>,
     validation: Option<View<'a>>,
-    offset: Option<&'a [f64]>,
 }
 
 impl Data<'_> {
     pub(crate) fn view(&self) -> PyResult<DataView<'_>> {
         let teacher = self.teacher.as_ref().map(PyReadonlyArray1::as_slice);
-        let offset = self.offset.as_ref().map(PyReadonlyArray1::as_slice);
         Ok(DataView {
             x: self.x.view()?,
             y: self.y.as_slice()?,
@@ -165,7 +162,6 @@ impl Data<'_> {
             },
             teacher: teacher.transpose()?,
             validation: self.validation.as_ref().map(Matrix::view).transpose()?,
-            offset: offset.transpose()?,
         })
     }
 }
@@ -181,10 +177,6 @@ impl<'a> DataView<'a> {
             let validation = Dataset::unlabelled(validation.clone())?;
             // A copy of its only query.
             data = data.with_validation(validation.queries_subset(&[0])?);
-        }
-        if let Some(scores) = self.offset {
-            let scores = in_row_order(&data, scores);
-            data = data.with_offset(scores, OtherRanker::of_scores("offset"))?;
         }
         Ok(data)
     }

@@ -135,7 +135,7 @@ impl DataArgs {
         let names = || model.column_names();
         let options = self
             .options(0)
-            .width(model.columns_to_read())
+            .width(model.data().columns)
             .columns(self.by_name(path).then(names))
             .unlabelled(unlabelled)
             .zero_based(self.zero_based || model.index_base() == IndexBase::Zero);
@@ -188,20 +188,18 @@ impl TrainingData {
         Ok((train, begin.elapsed().as_secs_f64()))
     }
 
-    /// The columns that one of `peers` has of the data that `prepare` makes of it.
+    /// The columns that one of `peers` has of the data.
     pub(crate) fn shared(
         &self,
         console: Console,
         peers: &dyn Peers,
-        prepare: impl FnOnce(Dataset<'static>) -> Result<Dataset<'static>>,
     ) -> Result<(Dataset<'static>, f64)> {
         if peers.count() == 1 {
-            let (train, seconds) = self.train(console)?;
-            return Ok((prepare(train)?, seconds));
+            return self.train(console);
         }
         let begin = Instant::now();
         let (train, shards, _) = self.train_or_shards(console)?;
-        let train = share(prepare(train)?, shards.as_ref(), peers, peers)?;
+        let train = share(train, shards.as_ref(), peers, peers)?;
         Ok((train, begin.elapsed().as_secs_f64()))
     }
 
@@ -241,22 +239,6 @@ impl TrainingData {
             console,
         );
         Ok(loaded)
-    }
-}
-
-impl TrainingData {
-    /// The other corpus at `path`, to be trained on beside `train`: with columns of its own where its
-    /// features have names, else with those of `train`.
-    pub(crate) fn source(
-        &self,
-        path: &Path,
-        names: Option<&PathBuf>,
-        train: &Dataset<'_>,
-        console: Console,
-    ) -> Result<Dataset<'static>> {
-        // Files of queries are those of the training and the test data.
-        let options = self.read.options_of(usize::MAX, train.memory());
-        read_named(options, names, path, console)
     }
 }
 
@@ -308,17 +290,7 @@ pub(crate) fn scores_of(
     path: &Path,
     budget: Option<u64>,
 ) -> Result<Vec<f64>> {
-    in_row_order(dataset, name, path, read_scores(path, budget)?)
-}
-
-/// `scores` of the file at `path`, one for each row in the order of the input, in the order of
-/// `dataset`.
-pub(crate) fn in_row_order(
-    dataset: &Dataset<'_>,
-    name: impl Display,
-    path: &Path,
-    scores: Vec<f64>,
-) -> Result<Vec<f64>> {
+    let scores = read_scores(path, budget)?;
     let (rows, found) = (dataset.rows(), scores.len());
     if rows != found {
         let path = path.display();

@@ -4,11 +4,10 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use clap::{ArgGroup, Args};
 use rankrls::data::read::Loaded;
-use rankrls::metrics::{self, MetricValues, Paired, PairedOptions, mix, paired};
-use rankrls::ridge::Groups;
+use rankrls::metrics::{self, MetricValues, Paired, PairedOptions, paired};
 use rankrls::{IndexBase, Model};
 use serde::Serialize;
 
@@ -18,7 +17,6 @@ use super::data::{self, DataArgs, RulesReport, check_one_stdin};
 use super::output::{
     Object, OutputFile, measure, or_blank, or_dash, print_report, printable, table,
 };
-use super::transfer::{ScoresArgs, ranked};
 
 /// Measure how models or files of scores rank data, and compare them
 ///
@@ -28,13 +26,12 @@ use super::transfer::{ScoresArgs, ranked};
 /// query: bootstrap intervals of the differences, and the randomisation test, which is exact where
 /// up to 20 queries differ.
 #[derive(Debug, Args)]
-#[command(group(ArgGroup::new("rankings").args(["model", "scores", "mix"]).required(true).multiple(true)))]
+#[command(group(ArgGroup::new("rankings").args(["model", "scores"]).required(true).multiple(true)))]
 #[command(after_help = "\
 Examples:
   rankrls evaluate test.svm --model model.json
   rankrls evaluate test.svm --scores scores.txt --metrics map,ndcg@10 --convention letor
   rankrls evaluate test.svm --model a.json --model b.json --scores bm25.txt
-  rankrls evaluate test.svm --mix bm25.txt,other.json --metrics cindex
   rankrls evaluate test.svm --model model.json --metrics err,ndcg@10 --max-grade 4
   rankrls evaluate test.svm --model model.json --csv queries.csv --json")]
 pub(crate) struct EvaluateArgs {
@@ -49,15 +46,6 @@ pub(crate) struct EvaluateArgs {
     /// files
     #[arg(long, value_name = "FILE")]
     scores: Vec<PathBuf>,
-    /// Rank by two models or files of scores and by their mix, whose weight is chosen by the first of
-    /// --metrics: that of each fold of queries on all others
-    #[arg(long, value_name = "A,B", value_delimiter = ',', conflicts_with_all = ["model", "scores"])]
-    mix: Vec<PathBuf>,
-    /// Names of the features of DATA, to find those of the models of --mix
-    #[arg(long, value_name = "FILE", requires = "mix")]
-    names: Option<PathBuf>,
-    #[command(flatten)]
-    others: ScoresArgs,
     #[arg(long, value_name = "LIST", default_value = args::DEFAULT_MEASURES, help = args::measures_help())]
     metrics: Measures,
     #[command(flatten)]
@@ -84,29 +72,17 @@ pub(crate) struct EvaluateArgs {
 pub(crate) fn run(args: &EvaluateArgs, console: Console) -> Result<()> {
     args.check()?;
     let csv = args.csv.as_deref().map(OutputFile::create).transpose()?;
-    let (loaded, mut scored) = if args.mix.is_empty() {
-        args.scored(console)?
-    } else {
-        args.to_mix(console)?
-    };
+    let (loaded, scored) = args.scored(console)?;
     data::check_labels(&args.metrics.0, &loaded, &args.path, &args.rules.rules())?;
     args.rules.warn(&args.metrics.0, console);
     if scored.len() == 1 && (args.seed.is_some() || args.resamples.is_some()) {
         console.warn("--seed and --resamples have no effect: there is nothing to compare with");
     }
-    let mixed = if args.mix.is_empty() {
-        None
-    } else {
-        let (ranking, report) = args.mixed(&loaded, &scored)?;
-        scored.push(ranking);
-        Some(report)
-    };
     let rankings = scored
         .into_iter()
         .map(|scored| scored.measured(args, &loaded));
     let rankings: Vec<Ranking> = rankings.collect::<Result<_>>()?;
-    let mut report = Report::new(args, &loaded, &rankings)?;
-    report.mix = mixed;
+    let report = Report::new(args, &loaded, &rankings)?;
     let written = csv.map_or(Ok(()), |file| {
         file.write(|writer| report.write_queries(writer))
     });
@@ -147,86 +123,8 @@ impl EvaluateArgs {
     fn check(&self) -> Result<()> {
         self.data.check(1)?;
         let mut inputs = vec![Some(&self.path)];
-        inputs.extend(
-            self.model
-                .iter()
-                .chain(&self.scores)
-                .chain(&self.mix)
-                .map(Some),
-        );
-        inputs.extend([
-            self.others.offset.as_ref(),
-            self.others.score_feature.as_ref(),
-        ]);
-        if !matches!(self.mix.len(), 0 | 2) {
-            let found = self.mix.len();
-            return Err(usage(format_args!(
-                "--mix: expected two models or files of scores with a comma between, found {found}"
-            )));
-        }
+        inputs.extend(self.model.iter().chain(&self.scores).map(Some));
         check_one_stdin(&inputs)
-    }
-
-    /// The data, and the scores of the two rankings to mix.
-    fn to_mix(&self, console: Console) -> Result<(Loaded, Vec<Scored>)> {
-        let options = self.data.options(0).names(self.names.clone());
-        let loaded = data::read(&options, &self.path, console)?;
-        let budget = self.data.budget();
-        let scored = self.mix.iter().map(|path| {
-            let what = self.path.display().to_string();
-            let (scores, _, joined) = ranked(&loaded.dataset, &what, path, budget)?;
-            if let Some(joined) = joined {
-                let (shared, dropped) = (joined.shared, joined.dropped_columns);
-                let by = if joined.by_names { "name" } else { "number" };
-                console.tell(format_args!(
-                    "{}: {shared} of {} features found by {by}\n",
-                    path.display(),
-                    shared + dropped
-                ));
-            }
-            Ok(Scored {
-                name: path.display().to_string(),
-                scores,
-                dropped: [0, 0],
-            })
-        });
-        let scored = scored.collect::<Result<_>>()?;
-        Ok((loaded, scored))
-    }
-
-    /// The mix of two rankings, and how it was found.
-    fn mixed(&self, loaded: &Loaded, scored: &[Scored]) -> Result<(Scored, MixReport)> {
-        let [first, second] = scored else {
-            unreachable!("two rankings have been read");
-        };
-        let data = &loaded.dataset;
-        let queries = data.queries();
-        let seed = self.seed.unwrap_or(1);
-        let folds = Groups::folds(queries.len(), MIX_FOLDS.min(queries.len()), seed)?;
-        let parts: Vec<&[usize]> = folds.iter().collect();
-        let measure = self.metrics.0[0];
-        let rankings = [&first.scores[..], &second.scores];
-        let found = mix(
-            rankings,
-            data.labels(),
-            queries,
-            &parts,
-            measure,
-            self.rules.rules(),
-        )?;
-        let report = MixReport {
-            measure: measure.to_string(),
-            weight: found.share,
-            weights: found.shares,
-            folds: folds.len(),
-            seed,
-        };
-        let ranking = Scored {
-            name: "mix".to_owned(),
-            scores: found.scores,
-            dropped: [0, 0],
-        };
-        Ok((ranking, report))
     }
 
     /// The data, and the scores of all rankings: models first.
@@ -234,11 +132,9 @@ impl EvaluateArgs {
         let mut scored = Vec::new();
         // Models of the same columns share the data; each finds its own columns of a table.
         let mut read: Option<((usize, IndexBase), Loaded)> = None;
-        let models = self.model.iter().map(|path| Ok(Model::read(path)?));
-        let models: Vec<Model> = models.collect::<Result<_>>()?;
-        self.others.check(&models)?;
-        for (path, model) in self.model.iter().zip(models) {
-            let columns = (model.columns_to_read(), model.index_base());
+        for path in &self.model {
+            let model = Model::read(path)?;
+            let columns = (model.data().columns, model.index_base());
             let loaded = match read
                 .take_if(|(known, _)| *known == columns && !self.data.by_name(&self.path))
             {
@@ -254,16 +150,9 @@ impl EvaluateArgs {
                     self.data.read_for(&model, &self.path, false, console)?
                 }
             };
-            let scores = if model.offset().is_some() || model.score_feature().is_some() {
-                let data = loaded.dataset.clone();
-                let with = self.others.apply(&model, data, self.data.budget());
-                model.scores(&with.with_context(|| path.display().to_string())?)
-            } else {
-                model.scores(&loaded.dataset)
-            };
             scored.push(Scored {
                 name: path.display().to_string(),
-                scores,
+                scores: model.scores(&loaded.dataset),
                 dropped: [loaded.dropped_entries, loaded.dropped_columns],
             });
             read = Some((columns, loaded));
@@ -295,33 +184,6 @@ impl EvaluateArgs {
     }
 }
 
-/// Folds of queries whose mixing weights are chosen on the others.
-const MIX_FOLDS: usize = 10;
-
-/// How a mix was found.
-#[derive(Debug, Serialize)]
-struct MixReport {
-    measure: String,
-    /// Share of the second ranking that does best on all queries.
-    weight: f64,
-    /// The same without the queries of each fold, which it is for.
-    weights: Vec<f64>,
-    folds: usize,
-    seed: u64,
-}
-
-impl MixReport {
-    fn text(&self) -> String {
-        let least = self.weights.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = self.weights.iter().copied().fold(0.0, f64::max);
-        format!(
-            "mix: weight {} of the second ranking has the best {}; {least} to {most} without each of \
-             {} folds of queries, which are ranked by these weights, seed {}\n",
-            self.weight, self.measure, self.folds, self.seed
-        )
-    }
-}
-
 /// Evaluations, in the schema `rankrls.evaluation/1`: the figures of one ranking, or those of
 /// several with their comparisons.
 #[derive(Serialize)]
@@ -335,8 +197,6 @@ struct Report<'a> {
     only: Option<Figures<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     rankings: Vec<Figures<'a>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mix: Option<MixReport>,
     #[serde(flatten)]
     comparisons: Option<Comparisons<'a>>,
     #[serde(skip)]
@@ -412,7 +272,6 @@ impl<'a> Report<'a> {
             queries: queries.len(),
             only,
             rankings,
-            mix: None,
             comparisons: several
                 .then(|| Comparisons::new(all, args.paired_options()))
                 .transpose()?,
@@ -426,9 +285,6 @@ impl<'a> Report<'a> {
         let (rows, queries, rules) = (self.rows, self.queries, self.rules.text());
         let means = self.means();
         let mut text = format!("{rows} rows, {queries} queries, {rules}\n\n{means}\n");
-        if let Some(mix) = &self.mix {
-            text = format!("{text}\n{}", mix.text());
-        }
         if let Some(comparisons) = &self.comparisons {
             text = format!("{text}\n{}", comparisons.text());
         }

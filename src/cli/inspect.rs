@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rankrls::data::OtherRanker;
 use rankrls::greedy::{ExpectedDivergence, FeatureDivergence, GradeDensity};
 use rankrls::model::{FeatureChoice, SelectedFeature};
 use rankrls::plot::{self, Figure, LinePlot, Series};
@@ -144,29 +143,6 @@ fn heading(model: &Model) -> String {
     );
     if !model.objective().is_query() {
         let _ = write!(text, ", objective {}", model.objective());
-    }
-    for (what, ranker) in [
-        ("offset", model.offset()),
-        ("score feature", model.score_feature()),
-    ] {
-        let Some(OtherRanker { name, weights }) = ranker else {
-            continue;
-        };
-        let known = match weights {
-            Some((features, _)) => {
-                format!("its {} in the model", counted(features.len(), "weight"))
-            }
-            None => "its scores come with the data".to_owned(),
-        };
-        let _ = write!(text, "\n{what}: {}, {known}", printable(name));
-    }
-    if let Some(source) = model.source() {
-        let queries = counted(source.queries, "query");
-        let _ = write!(
-            text,
-            "\nsource: {queries} of another corpus, weight {}",
-            source.weight
-        );
     }
     let [rows, queries, columns, nonzeros, constant, classes] = [
         (data.rows, "row"),
@@ -337,7 +313,7 @@ impl Densities {
         let mut known = model.features().iter();
         let known = known.find(|known| known.feature == column);
         let name = known.and_then(|known| known.name.clone());
-        let name = name.or_else(|| Some(data.names()?.of(column)?.to_owned()));
+        let name = name.or_else(|| data.name_of(column).map(str::to_owned));
         let FeatureDivergence {
             ndcg,
             divergence,

@@ -19,7 +19,6 @@ mod report;
 mod select;
 mod shard;
 mod train;
-mod transfer;
 mod tune;
 
 use std::fs;

@@ -10,7 +10,6 @@ use rankrls::Model;
 use super::console::Console;
 use super::data::{DataArgs, check_one_stdin, in_input_order};
 use super::output::{OutputFile, print};
-use super::transfer::ScoresArgs;
 
 /// Score rows with a model, one score a line in input order
 ///
@@ -30,27 +29,17 @@ pub(crate) struct PredictArgs {
     path: PathBuf,
     #[command(flatten)]
     data: DataArgs,
-    #[command(flatten)]
-    scores: ScoresArgs,
     /// Write the scores to this file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &PredictArgs, console: Console) -> Result<()> {
-    let others = [
-        args.scores.offset.as_ref(),
-        args.scores.score_feature.as_ref(),
-    ];
-    check_one_stdin(&[Some(&args.model), Some(&args.path), others[0], others[1]])?;
+    check_one_stdin(&[Some(&args.model), Some(&args.path)])?;
     let output = args.output.as_deref().map(OutputFile::create).transpose()?;
     let model = Model::read(&args.model)?;
-    args.scores.check(std::slice::from_ref(&model))?;
     let loaded = args.data.read_for(&model, &args.path, true, console)?;
-    let data = args
-        .scores
-        .apply(&model, loaded.dataset, args.data.budget())?;
-    let scores = in_input_order(&data, model.scores(&data));
+    let scores = in_input_order(&loaded.dataset, model.scores(&loaded.dataset));
     if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
         let row = row + 1;
         bail!(

@@ -14,7 +14,6 @@ use super::data::{Sizes, TestSizes};
 use super::output::{
     Object, by_name, format_exact, mean_and_error, measure, number, or_dash, printable, table,
 };
-use super::transfer::TransferReport;
 
 /// A selection, in the schema `rankrls.selection/1`.
 #[derive(Debug, Serialize)]
@@ -43,8 +42,6 @@ pub(crate) struct SelectionReport<'a> {
     scale: Scale,
     candidates: Option<usize>,
     seed: Option<u64>,
-    #[serde(flatten)]
-    pub(crate) transfer: TransferReport,
     data: Sizes,
     steps: Vec<PathRow<'a>>,
     weights: &'a [f64],
@@ -237,7 +234,6 @@ impl<'a> SelectionReport<'a> {
             scale: selection.scale,
             candidates: selection.sampler.map(|sampler| sampler.size),
             seed: selection.sampler.map(|sampler| sampler.seed),
-            transfer: TransferReport::default(),
             data,
             steps: steps.enumerate().map(row).collect(),
             weights: &selection.weights,
@@ -281,7 +277,6 @@ impl<'a> SelectionReport<'a> {
         if let Some(densities) = self.densities_at {
             let _ = write!(text, "\ndensities at the values of {}", densities.text());
         }
-        text += &self.transfer.text();
         let (load, select) = (self.load_seconds, self.select_seconds);
         let heading = self
             .data

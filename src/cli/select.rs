@@ -10,7 +10,6 @@ use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args};
 use indicatif::ProgressBar;
 use rankrls::checkpoint::Checkpointer;
-use rankrls::data::read::Loaded;
 use rankrls::greedy::{
     Ending, Observer, Plan, Selection, SelectionOptions, State, Step, TargetOptions, resume_among,
 };
@@ -30,7 +29,6 @@ use super::output::{OutputFile, PlotArgs, PlotFile, format_exact, print_report, 
 use super::plan::PlanReport;
 use super::ranks;
 use super::report::{LambdaChoice, SelectionReport};
-use super::transfer::{TransferArgs, TransferReport};
 use super::tune;
 
 /// Select features by leave-query-out error
@@ -49,7 +47,6 @@ Examples:
   rankrls select train.svm -k 20 --lambda 16 --criterion ndcg@10
   rankrls select @parses -k 50 --lambda 16 --strategy distil --labels sqrt-sd
   rankrls select train.svm -k 50 --lambda 16 --checkpoint run.checkpoint --resume
-  rankrls select train.svm -k 50 --lambda 16 --score-feature other.json
   rankrls select train.svm -k 80 --extend model.json -o larger.json
   rankrls select train.svm -k 50 --lambda 16 --plot path.svg
   rankrls select train.shards -k 50 --lambda 16 --max-memory 2GiB
@@ -76,8 +73,6 @@ pub(crate) struct SelectArgs {
     selection: SelectionArgs,
     #[command(flatten)]
     teacher: TeacherArgs,
-    #[command(flatten)]
-    transfer: TransferArgs,
     #[command(flatten)]
     data: TrainingData,
     /// With --strategy fs-ed, compare densities at the values of this data [default: the training
@@ -123,7 +118,7 @@ pub(crate) fn run(
         if args.lambda.is_none() {
             console.tell("lambda: auto; no selections are made to choose it in a dry run\n");
         }
-        return args.plan(&args.read(console, &**peers, &**peers)?.0, peers);
+        return args.plan(&args.read(console, &**peers, &**peers)?, peers);
     }
     let leads = peers.rank() == 0;
     let (mut extended, mut output, mut plot) = (None, None, None);
@@ -134,13 +129,12 @@ pub(crate) fn run(
         plot = args.plot.create()?;
     }
     let interrupt = Interrupt::install(console)?;
-    let (input, transfer) = args.read(console, &**peers, &*group)?;
+    let input = args.read(console, &**peers, &*group)?;
     let job = Job {
         args,
         given,
         console,
         input,
-        transfer,
         interrupt,
         peers,
         group,
@@ -151,19 +145,15 @@ pub(crate) fn run(
 impl SelectArgs {
     /// Refuses mistakes that the parser cannot see.
     fn check(&self) -> Result<()> {
-        let mut inputs = vec![
+        check_one_stdin(&[
             Some(&self.data.path),
             self.data.names.as_ref(),
             self.validation.as_ref(),
             self.test.as_ref(),
             self.teacher.teacher.as_ref(),
-        ];
-        inputs.extend(self.transfer.inputs());
-        check_one_stdin(&inputs)?;
+        ])?;
         let others = [&self.validation, &self.test].into_iter().flatten();
-        let data = 1 + others.count();
-        self.data.read.check(data)?;
-        self.transfer.check(data)?;
+        self.data.read.check(1 + others.count())?;
         let strategies = [self.selection.options.strategy];
         let measured = self.test.is_some();
         self.selection.check(&strategies, &self.rules, measured)?;
@@ -175,15 +165,9 @@ impl SelectArgs {
                 "--validation goes with --strategy fs-ed; rankrls tune judges models by it",
             ));
         }
-        self.check_transfer()?;
         if self.ranks.groups > 1 && (self.dry_run || !self.is_open()) {
             return Err(args::usage(
                 "--groups goes with the choice of lambda: expected no --groups, or --lambda auto",
-            ));
-        }
-        if self.validation.is_some() && self.transfer.given().is_some() {
-            return Err(args::usage(
-                "--validation does not go with an offset, a score feature or a source: their columns are others",
             ));
         }
         if self.extend.is_none() {
@@ -199,19 +183,6 @@ impl SelectArgs {
         self.lambda.is_none() && self.extend.is_none() && !distils
     }
 
-    /// Refuses choices that scores or rows of another corpus do not go with.
-    fn check_transfer(&self) -> Result<()> {
-        let Some(option) = self.transfer.given() else {
-            return Ok(());
-        };
-        if self.is_open() && !self.dry_run {
-            return Err(args::usage(format_args!(
-                "{option} takes a number as --lambda: auto judges by folds of queries"
-            )));
-        }
-        Ok(())
-    }
-
     /// What to select, and how; the ridge parameter of a model to go on from is in the model.
     fn options(&self) -> SelectionOptions {
         let lambda = self.lambda.unwrap_or(Lambda::ONE);
@@ -221,19 +192,13 @@ impl SelectArgs {
     }
 
     /// The data, with labels that the measures can be taken of.
-    fn read(
-        &self,
-        console: Console,
-        peers: &dyn Peers,
-        group: &dyn Peers,
-    ) -> Result<(Input, TransferReport)> {
+    fn read(&self, console: Console, peers: &dyn Peers, group: &dyn Peers) -> Result<Input> {
         let others = [
             self.validation.as_ref(),
             self.test.as_ref().filter(|_| peers.rank() == 0),
         ];
         let mut input = Input::read(&self.data, &self.teacher, others, console)?;
         let filters = self.selection.options.strategy == Some(StrategyKind::FsEd);
-        self.transfer.check_parts(&self.data)?;
         if input.shards.is_some() && filters && peers.count() == 1 {
             let path = self.data.path.display();
             bail!("{path}: one process takes a file for fs-ed, found parts, which are for ranks");
@@ -241,32 +206,12 @@ impl SelectArgs {
         if let Some(validation) = input.validation.take() {
             input.train = input.train.with_validation(validation.dataset);
         }
-        let mut report = TransferReport::default();
-        if self.transfer.given().is_some() {
-            let (test, counts) = input.test.take().map_or((None, [0, 0]), |test| {
-                (
-                    Some(test.dataset),
-                    [test.dropped_entries, test.dropped_columns],
-                )
-            });
-            let labels = self.selection.options.target.labels;
-            let transfer = &self.transfer;
-            let found = transfer.apply(input.train, test, &self.data, labels, console)?;
-            let [dropped_entries, dropped_columns] = counts;
-            input.train = found.train;
-            input.test = found.test.map(|dataset| Loaded {
-                dataset,
-                dropped_entries,
-                dropped_columns,
-            });
-            report = found.report;
-        }
         let input = input.share(peers, group)?;
         if let (Some(test), Some(path)) = (&input.test, &self.test) {
             data::check_labels(&self.metrics.0, test, path, &self.rules.rules())?;
             self.rules.warn(&self.metrics.0, console);
         }
-        Ok((input, report))
+        Ok(input)
     }
 
     /// The path of the model to go on from, if there is one.
@@ -275,8 +220,7 @@ impl SelectArgs {
             return Ok(None);
         };
         let model = Model::read(path)?;
-        let first = usize::from(model.score_feature().is_some());
-        let features = model.features().len() - first;
+        let features = model.features().len();
         if features >= self.k {
             bail!(
                 "{} has {features} features: expected more than that as -k, found {}",
@@ -320,7 +264,6 @@ struct Job<'a> {
     given: &'a ArgMatches,
     console: Console,
     input: Input,
-    transfer: TransferReport,
     interrupt: Interrupt,
     peers: &'a Arc<dyn Peers>,
     /// Those that choose lambda with this one.
@@ -389,7 +332,6 @@ impl Job<'_> {
         report.test_seconds = watch.test.as_ref().map(|_| watch.test_seconds);
         report.peak_rss_bytes = memory::peak();
         report.lambda_choice = choice;
-        report.transfer = self.transfer.clone();
         if self.peers.rank() == 0 {
             print_report(args.json, &report, || report.text())?;
         }
@@ -463,10 +405,9 @@ impl Job<'_> {
 
     fn warn(&self, selection: &Selection, classes: usize) {
         let queries = self.input.train.queries();
-        warn_of_few_queries(queries.targets(), self.console);
+        warn_of_few_queries(queries.len(), self.console);
         warn_of_lost_digits(selection.condition, Condition::Estimate, self.console);
-        let first = usize::from(self.input.train.score_feature().is_some());
-        let (taken, asked) = (selection.steps.len() - first, self.args.k);
+        let (taken, asked) = (selection.steps.len(), self.args.k);
         match selection.ending {
             Ending::Complete => {}
             Ending::Exhausted => self.console.warn(format_args!(

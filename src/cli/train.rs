@@ -31,7 +31,6 @@ use super::data::{Sizes, TrainingData, check_one_stdin, in_input_order, warn_of_
 use super::output::{
     self, OutputFile, PlotArgs, format_exact, number, or_blank, or_dash, print_report, table,
 };
-use super::transfer::{TransferArgs, TransferReport};
 
 /// Train RankRLS on all features, or on given ones, without selection
 ///
@@ -54,8 +53,6 @@ Examples:
   rankrls train train.svm --lambda 1 --holdout folds:3 --seed 7
   rankrls train train.svm --kernel gaussian --gamma 2^-9..2^-1:2 --plot surface.svg
   rankrls train train.svm --objective global --holdout lpo --measure cindex
-  rankrls train train.svm --offset other.json -o rest.json
-  rankrls train train.svm --source test.svm --source-weight 0.1
   rankrls train train.svm --objective pairs --pairs preferences.txt -o preferred.json")]
 pub(crate) struct TrainArgs {
     /// Ridge parameters above 0, separated by commas: numbers such as 0.25, powers such as 2^-3,
@@ -97,8 +94,6 @@ pub(crate) struct TrainArgs {
     /// Seed of random draws
     #[arg(long, value_name = "SEED", default_value_t = 1)]
     seed: u64,
-    #[command(flatten)]
-    transfer: TransferArgs,
     #[command(flatten)]
     data: TrainingData,
     /// Write the model to this file
@@ -288,16 +283,7 @@ pub(crate) fn run(args: &TrainArgs, console: Console, peers: &Arc<dyn Peers>) ->
         args.check_ranks()?;
     }
     let _interrupt = Interrupt::install(console)?;
-    args.transfer.check_parts(&args.data)?;
-    let mut transfer = TransferReport::default();
-    let prepare = |train| {
-        let found = args
-            .transfer
-            .apply(train, None, &args.data, args.labels, console)?;
-        transfer = found.report;
-        Ok(found.train)
-    };
-    let (train, load_seconds) = args.data.shared(console, &**peers, prepare)?;
+    let (train, load_seconds) = args.data.shared(console, &**peers)?;
     let begin = Instant::now();
     let spinner = console.spinner("training".to_owned());
     let trained = args.train(&train, kernels, peers);
@@ -317,8 +303,7 @@ pub(crate) fn run(args: &TrainArgs, console: Console, peers: &Arc<dyn Peers>) ->
         _ => Ok(()),
     };
     let drawn = plot.map_or(Ok(()), |file| file.write(args.figure(&trained.outcome)));
-    let mut report = args.report(&trained, load_seconds, train_seconds);
-    report.transfer = transfer;
+    let report = args.report(&trained, load_seconds, train_seconds);
     report.warn(console);
     if leads {
         print_report(args.json, &report, || report.text())?;
@@ -388,8 +373,6 @@ struct Report {
     features: FeatureChoice,
     /// Features with a weight.
     weights: usize,
-    #[serde(flatten)]
-    transfer: TransferReport,
     data: Sizes,
     lqo_error: Option<f64>,
     lqo_cindex: Option<f64>,
@@ -446,18 +429,15 @@ impl TrainArgs {
             Some(BasisChoice::File(path)) => Some(path),
             _ => None,
         };
-        let mut inputs = vec![
+        check_one_stdin(&[
             Some(&self.data.path),
             self.data.names.as_ref(),
             self.features.as_ref(),
             self.objective.pairs.as_ref(),
             holdout,
             basis,
-        ];
-        inputs.extend(self.transfer.inputs());
-        check_one_stdin(&inputs)?;
+        ])?;
         self.data.read.check(1)?;
-        self.transfer.check(1)?;
         self.plot.check(self.output.as_deref())?;
         let kernels = self.kernel.kernels()?;
         let none = matches!(self.holdout, Some(HoldoutChoice::Nothing));
@@ -575,7 +555,7 @@ impl TrainArgs {
                 let name = path.display();
                 let (what, expected) = match preferences {
                     Some(count) => ("preference", count),
-                    None => ("row", data.queries().target_rows()),
+                    None => ("row", data.rows()),
                 };
                 if names.len() != expected {
                     let found = names.len();
@@ -589,10 +569,7 @@ impl TrainArgs {
                     );
                 }
                 let in_order: Vec<&str> = match (preferences, data.input_rows()) {
-                    (None, Some(rows)) => {
-                        let rows = rows.iter().take(expected);
-                        rows.map(|&row| names[row as usize]).collect()
-                    }
+                    (None, Some(rows)) => rows.iter().map(|&row| names[row as usize]).collect(),
                     _ => names,
                 };
                 let groups = Groups::of_rows(in_order).with_context(|| name.to_string())?;
@@ -637,10 +614,7 @@ impl TrainArgs {
         let (data, found, held) = match &self.features {
             None => (train, &candidates, train.memory()),
             Some(path) => {
-                let mut features = read_features(path, train.index_base(), train.width())?;
-                if let Some(score) = train.score_feature().filter(|f| !features.contains(f)) {
-                    features.push(score);
-                }
+                let features = read_features(path, train.index_base(), train.width())?;
                 restricted = train.features_subset(&features)?;
                 own = column_classes(&restricted);
                 if own.is_empty() && self.kernel.kernel == KernelKind::Linear {
@@ -715,7 +689,6 @@ impl TrainArgs {
             scale: self.weight.scale,
             features: self.choice(),
             weights: trained.weights,
-            transfer: TransferReport::default(),
             data: trained.sizes,
             lqo_error: entry.lqo_error,
             lqo_cindex: entry.lqo_cindex,
@@ -815,8 +788,7 @@ impl Report {
         if !self.objective.is_query() {
             return;
         }
-        let targets = self.data.queries - self.transfer.source_queries();
-        warn_of_few_queries(targets, console);
+        warn_of_few_queries(self.data.queries, console);
         if self.data.queries == 1 && self.holdout.is_none() {
             console.warn(format_args!("no hold-out: {}", TrainError::OneQuery));
         }
@@ -844,7 +816,6 @@ impl Report {
         if !self.scale.is_none() {
             let _ = write!(text, ", scale {}", self.scale);
         }
-        text += &self.transfer.text();
         let restricted = match self.features {
             FeatureChoice::Given => " out of the given ones",
             _ => "",

@@ -64,8 +64,6 @@ pub struct ColumnClasses {
     divisors: Vec<f64>,
     /// What a filter says of the candidates, or why it says nothing.
     filter: Option<Result<Filter, DatasetError>>,
-    /// The feature that represents the candidate that a selection takes first.
-    first: Option<u32>,
     summary: Summary,
     /// The most of any rank, field by field.
     share: Summary,
@@ -152,7 +150,6 @@ impl ColumnClasses {
             scale,
             divisors: Vec::new(),
             filter: None,
-            first: None,
             summary: Summary {
                 columns: dataset.width(),
                 constant_columns: classes.constant + absent,
@@ -169,13 +166,6 @@ impl ColumnClasses {
         candidates.divide();
         candidates.weigh();
         candidates.describe();
-        let first = dataset.score_feature();
-        candidates.first = first.and_then(|feature| {
-            let mut classes = (0..candidates.len()).map(|class| candidates.class(class));
-            classes
-                .find(|class| class.contains(&feature))
-                .map(|class| class[0])
-        });
         candidates
     }
 
@@ -188,12 +178,6 @@ impl ColumnClasses {
     /// The scores of a filter, if there is one.
     pub(crate) fn filter(&self) -> Option<&Result<Filter, DatasetError>> {
         self.filter.as_ref()
-    }
-
-    /// The feature that represents the candidate that a selection takes before it searches: the one
-    /// with the score feature, if the data have one ([`Dataset::with_score_feature`]).
-    pub fn first(&self) -> Option<u32> {
-        self.first
     }
 
     /// Divides every column by what the scale says.
@@ -222,32 +206,12 @@ impl ColumnClasses {
 
     /// Scales every entry by the root of its query's weight.
     fn weigh(&mut self) {
-        if let Some(scales) = self.scales() {
+        if let Some(scales) = self.weight.scales(&self.queries) {
             let entries = self.rows.par_iter().zip(&mut self.values);
             entries.for_each(|(&row, value)| {
                 *value *= scales[self.query_of_row[row as usize] as usize];
             });
         }
-    }
-
-    /// The root of what each query counts, `q`: by the weight, and by that of a source. `None` where
-    /// all are 1.
-    fn scales(&self) -> Option<Vec<f64>> {
-        let weights = self.weight.scales(&self.queries);
-        let Some(mut scales) = self.queries.source_scales() else {
-            return weights;
-        };
-        for (scale, weight) in scales.iter_mut().zip(weights.iter().flatten()) {
-            *scale *= weight;
-        }
-        Some(scales)
-    }
-
-    /// The same for every example, `m`.
-    pub(crate) fn row_scales(&self) -> Option<Vec<f64>> {
-        let scales = self.scales()?;
-        let of_row = |&query: &u32| scales[query as usize];
-        Some(self.query_of_row.iter().map(of_row).collect())
     }
 
     /// Fills in what follows from the columns.
@@ -323,8 +287,6 @@ impl ColumnClasses {
         };
         self.threads = Some(threads);
         self.largest_squared_norm = -peers.least(-self.largest_squared_norm);
-        let first = self.first.into_iter().map(u64::from).collect();
-        self.first = peers.gather(first).concat().first().map(low);
         self.peers = peers;
         self
     }
@@ -423,7 +385,6 @@ impl ColumnClasses {
             query_of_row: self.query_of_row.clone(),
             divisors: Vec::new(),
             filter: None,
-            first: None,
             share: self.summary,
             peers: Arc::new(Alone),
             parts: None,

@@ -383,8 +383,6 @@ impl<'a> Dataset<'a> {
         other.names.clone_from(&self.names);
         other.index_base = self.index_base;
         other.input_rows.clone_from(&self.input_rows);
-        other.offset.clone_from(&self.offset);
-        other.score_feature.clone_from(&self.score_feature);
         Ok(other)
     }
 

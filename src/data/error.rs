@@ -112,68 +112,6 @@ pub enum DatasetError {
         /// What was found.
         found: String,
     },
-    /// A score of another ranker that is nan or infinite.
-    #[error("the {what} of row {row} is {value}: scores must be finite")]
-    OtherScore {
-        /// Offset or score feature.
-        what: &'static str,
-        /// Row of the score.
-        row: usize,
-        /// The score.
-        value: f64,
-    },
-    /// A score feature that does not tell examples apart.
-    #[error("the score feature is constant in every query: it cannot help")]
-    ConstantScoreFeature,
-    /// Data for a model that needs scores of another ranker, without them.
-    #[error("the model needs the {what} that it was trained with, scores of {name}: give {remedy}")]
-    NoScores {
-        /// Offset or score feature.
-        what: &'static str,
-        /// What people call the ranker.
-        name: String,
-        /// Where scores go.
-        remedy: &'static str,
-    },
-    /// A model that scores data of other columns in no way.
-    #[error("{name} {why}: write its scores with `rankrls predict`, and give these")]
-    NoLinearModel {
-        /// What people call the model.
-        name: String,
-        /// What it is.
-        why: &'static str,
-    },
-    /// Another corpus, or a model of it, without a column that the data have.
-    #[error(
-        "no column in common with the data{}",
-        if *by_names { ": no name is the same; were the features made by the same templates?" } else { "" }
-    )]
-    NoCommonColumns {
-        /// Whether columns were compared by name.
-        by_names: bool,
-    },
-    /// A source whose labels are not of the scale of the target's.
-    #[error(
-        "labels of the source are from {} to {}, those of the data from {} to {}: expected labels on one scale; divide them, or take --labels unit or rank", other[0], other[1], target[0], target[1]
-    )]
-    LabelScales {
-        /// Least and largest label of the data.
-        target: [f64; 2],
-        /// The same of the source.
-        other: [f64; 2],
-    },
-    /// What a query of a source counts.
-    #[error("source weight {weight}: expected a finite number above 0")]
-    SourceWeight {
-        /// The weight.
-        weight: f64,
-    },
-    /// Something that rows of another corpus do not have.
-    #[error("{what} does not go with a source: its rows have none")]
-    NotWithSource {
-        /// What they do not have.
-        what: &'static str,
-    },
     /// A value that is nan or infinite.
     #[error("the value at row {row}, column {column} is {value}: values must be finite")]
     Value {

@@ -13,10 +13,9 @@ use super::{Column, Dataset};
 const BUFFER: usize = 1 << 16;
 
 /// BLAKE3 hash of what a data set holds: labels, queries with their identifiers, width, the
-/// entries of every column, and, if there are any, the scores of a teacher, the validation rows, an
-/// offset, and which queries are of a source and with which weight. It does not depend on how the file
-/// was compressed or formatted, nor
-/// on names, stored zeros and the way indices are counted. Written as 64 hexadecimal digits.
+/// entries of every column, and, if there are any, the scores of a teacher and the validation rows. It
+/// does not depend on how the file was compressed or formatted, nor on names, stored zeros and the way
+/// indices are counted. Written as 64 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct DataHash(blake3::Hash);
@@ -38,20 +37,6 @@ impl DataHash {
             content.column(dataset.feature(position), dataset.column(position));
         }
         content.others(dataset);
-        if let Some(scores) = dataset.offset() {
-            content.text("offset");
-            for score in scores {
-                content.float(*score);
-            }
-        }
-        if let Some(weight) = dataset.queries().source_weight() {
-            content.text("source");
-            content.number(dataset.queries().targets() as u64);
-            content.float(weight);
-        }
-        if dataset.score_feature().is_some() {
-            content.text("score feature");
-        }
         content.finish()
     }
 
@@ -127,7 +112,6 @@ impl Content {
         }
     }
 
-    /// The scores of a teacher, if there are any.
     /// The scores of a teacher and the validation rows.
     fn others(&mut self, dataset: &Dataset<'_>) {
         if let Some(scores) = dataset.teacher() {

@@ -24,7 +24,6 @@ pub mod sample;
 mod sidecar;
 pub(crate) mod spill;
 mod subset;
-mod transfer;
 pub(crate) mod transpose;
 
 use arrays::columns_of_rows;
@@ -42,7 +41,6 @@ pub(crate) use queries::GIVE_QUERIES;
 pub use queries::Queries;
 pub use ranker::{Ranker, write_query_sizes};
 pub use rankrls_files::{CompleteOutput, Output, Strings};
-pub use transfer::{Joined, OtherRanker, name_map};
 use transpose::Occupied;
 
 pub mod read {
@@ -244,10 +242,6 @@ pub struct Dataset<'a> {
     teacher: Option<Vec<f64>>,
     /// Validation rows.
     validation: Option<Arc<Dataset<'static>>>,
-    /// Scores that are fitted to already, `m`, and whose they are.
-    offset: Option<(Vec<f64>, OtherRanker)>,
-    /// Whose scores the last column is, where it is one of scores.
-    score_feature: Option<OtherRanker>,
     /// All entries of the data that these are a share of, and the hash of it all.
     elsewhere: Option<(usize, DataHash)>,
 }
@@ -308,8 +302,6 @@ impl<'a> Dataset<'a> {
             input_rows: None,
             teacher: None,
             validation: None,
-            offset: None,
-            score_feature: None,
             elsewhere: None,
         };
         dataset.check_numbers()?;
@@ -464,8 +456,6 @@ impl<'a> Dataset<'a> {
             input_rows: self.input_rows.clone(),
             teacher: None,
             validation: None,
-            offset: self.offset.clone(),
-            score_feature: self.score_feature.clone(),
             elsewhere: self.elsewhere,
         }
     }
@@ -496,8 +486,6 @@ impl<'a> Dataset<'a> {
     pub(crate) fn with_rows_of(mut self, whole: &Dataset<'_>) -> Self {
         self.teacher.clone_from(&whole.teacher);
         self.validation.clone_from(&whole.validation);
-        self.offset.clone_from(&whole.offset);
-        self.score_feature.clone_from(&whole.score_feature);
         self.elsewhere = whole.elsewhere;
         self
     }
@@ -631,6 +619,11 @@ impl<'a> Dataset<'a> {
     /// Names of the features, if they have any.
     pub fn names(&self) -> Option<&FeatureNames> {
         self.names.as_ref()
+    }
+
+    /// The name of a 0-based feature, if it has one.
+    pub fn name_of(&self, feature: u32) -> Option<&str> {
+        self.names.as_ref()?.of(feature)
     }
 
     /// How the source counts its columns.

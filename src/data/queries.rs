@@ -16,22 +16,11 @@ pub(crate) const GIVE_QUERIES: &str = "give the queries by --query-size N or --q
 ///
 /// Identifiers are opaque tokens; a data set that came without any is one
 /// nameless query.
-///
-/// The last queries may be of a *source*, another corpus: they are trained on with a weight, and
-/// never held out. All others are *targets*.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Queries {
     /// `q + 1` ascending row numbers; query `i` is `offsets[i]..offsets[i + 1]`.
     offsets: Vec<u32>,
     ids: Option<Strings>,
-    source: Option<Source>,
-}
-
-/// The queries from `first` on are of another corpus.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Source {
-    first: usize,
-    weight: f64,
 }
 
 impl Queries {
@@ -62,11 +51,7 @@ impl Queries {
         if rows == 0 {
             return Err(DatasetError::NoRows);
         }
-        Ok(Self {
-            offsets,
-            ids: None,
-            source: None,
-        })
+        Ok(Self { offsets, ids: None })
     }
 
     /// Queries from the identifier of every row, in row order: integers, text, or anything else that
@@ -89,50 +74,6 @@ impl Queries {
         Ok(self)
     }
 
-    /// The same partition, of which the queries from `first` on are a source of this `weight`.
-    ///
-    /// # Errors
-    /// [`DatasetError::SourceWeight`] unless the weight is finite and above 0,
-    /// [`DatasetError::Absent`] unless there is a query of each kind.
-    pub fn with_source(mut self, first: usize, weight: f64) -> Result<Self, DatasetError> {
-        if !(weight > 0.0 && weight.is_finite()) {
-            return Err(DatasetError::SourceWeight { weight });
-        }
-        if first == 0 || first >= self.len() {
-            return Err(DatasetError::Absent {
-                what: "first query of a source",
-                position: first,
-                count: self.len(),
-            });
-        }
-        self.source = Some(Source { first, weight });
-        Ok(self)
-    }
-
-    /// What a query of the source counts, where the last queries are of one.
-    pub fn source_weight(&self) -> Option<f64> {
-        self.source.map(|source| source.weight)
-    }
-
-    /// Number of the queries that may be held out: the first ones. All, unless there is a source.
-    pub fn targets(&self) -> usize {
-        self.source.map_or(self.len(), |source| source.first)
-    }
-
-    /// Number of the rows of [`targets`](Self::targets).
-    pub fn target_rows(&self) -> usize {
-        self.offsets[self.targets()] as usize
-    }
-
-    /// The root of the source's weight for every query of it and 1 for all others, `q`; `None`
-    /// where there is no source.
-    pub(crate) fn source_scales(&self) -> Option<Vec<f64>> {
-        let Source { first, weight } = self.source?;
-        let mut scales = vec![1.0; self.len()];
-        scales[first..].fill(weight.sqrt());
-        Some(scales)
-    }
-
     /// The queries that are `taken`, renumbered and with their identifiers.
     pub(super) fn subset(&self, taken: &[bool]) -> Result<Self, DatasetError> {
         let taken = |query: &usize| taken[*query];
@@ -142,13 +83,7 @@ impl Queries {
         if let Some(ids) = &self.ids {
             queries = queries.with_ids(kept().filter_map(|query| ids.get(query)).collect())?;
         }
-        let targets = kept().filter(|&query| query < self.targets()).count();
-        match self.source {
-            Some(source) if (1..sizes.len()).contains(&targets) => {
-                queries.with_source(targets, source.weight)
-            }
-            _ => Ok(queries),
-        }
+        Ok(queries)
     }
 
     /// Number of queries `q`, at least 1.

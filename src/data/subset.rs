@@ -37,9 +37,6 @@ impl Dataset<'_> {
         dataset.names.clone_from(&self.names);
         dataset.teacher = self.teacher().map(stays);
         dataset.validation.clone_from(&self.validation);
-        let offset = self.offset.as_ref();
-        dataset.offset = offset.map(|(scores, ranker)| (stays(scores), ranker.clone()));
-        dataset.score_feature.clone_from(&self.score_feature);
         Ok(dataset)
     }
 
@@ -84,7 +81,6 @@ impl Dataset<'_> {
         let same = features.iter().map(|&feature| (feature, feature));
         let mut kept = self.gather(same, self.width)?;
         kept.names.clone_from(&self.names);
-        kept.score_feature.clone_from(&self.score_feature);
         Ok(kept)
     }
 
@@ -125,9 +121,7 @@ impl Dataset<'_> {
                 gathered.push(number, rows.iter().copied().zip(values.iter().copied()));
             }
         }
-        let mut dataset = self.with_columns(gathered, width)?;
-        dataset.offset.clone_from(&self.offset);
-        Ok(dataset)
+        self.with_columns(gathered, width)
     }
 }
 

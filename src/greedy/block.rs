@@ -111,11 +111,11 @@ impl<'a> BlockRanking<'a> {
         let range = self.state.queries().range(query);
         let scale = self.state.scale(query);
         let labels = &self.state.labels()[range.clone()];
-        let holdout = &self.state.holdout()[range.clone()];
+        let holdout = &self.state.holdout()[range];
         for (lane, mean) in self.means.iter_mut().enumerate() {
-            let predictions = range.clone().zip(labels).zip(holdout).zip(tu);
-            let predictions = predictions.map(|(((row, label), residual), tu)| {
-                (label + self.state.offset(row) - (residual - beta[lane] * tu[lane])) / scale
+            let predictions = labels.iter().zip(holdout).zip(tu);
+            let predictions = predictions.map(|((label, residual), tu)| {
+                (label - (residual - beta[lane] * tu[lane])) / scale
             });
             self.predictions.clear();
             self.predictions.extend(predictions);

@@ -109,13 +109,12 @@ impl RankingCriterion {
         queries: &Queries,
     ) -> Option<Self> {
         let centred = super::addition::centred(labels, queries);
-        let held_out = &labels[..queries.target_rows()];
         let criterion = Self {
             metric,
             convention,
             queries: queries.clone(),
             labels: labels.to_vec(),
-            context: Context::of(held_out),
+            context: Context::of(labels),
             tolerance: prediction_tolerance(&centred),
             shortlist: None,
         };
@@ -135,8 +134,7 @@ impl RankingCriterion {
     /// defined.
     pub fn mean(&self, predictions: &[f64]) -> Option<f64> {
         let mut mean = Mean::default();
-        let targets = self.queries.ranges().take(self.queries.targets());
-        for (query, range) in targets.enumerate() {
+        for (query, range) in self.queries.ranges().enumerate() {
             mean.add(self.of_query(query, &mut predictions[range].to_vec()));
         }
         mean.value()

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::error::{check_labels, check_values};
 use super::refit::RefittedWeights;
 use super::target::{REFIT_BLEND, REFIT_LAMBDA};
-use super::teacher::{Lesson, learnt, weighted};
+use super::teacher::{Lesson, learnt};
 use super::{
     Addition, Contest, Plan, RankingCriterion, Refit, Round, Sampler, SelectError,
     SelectionOptions, State, Strategy, Target, Teacher, Work, lqo_cindex,
@@ -91,24 +91,22 @@ impl<'a> Greedy<'a> {
     ) -> Result<Self, SelectError> {
         let target = target.into();
         let lesson = Lesson::new(candidates, target, plan, options)?;
-        Self::taught(candidates, target, lesson, plan, options, recorded)
+        Self::taught(candidates, target.labels, lesson, plan, options, recorded)
     }
 
     /// The same with what a teacher taught, where the plan has one.
     pub(crate) fn taught(
         candidates: &'a ColumnClasses,
-        target: Target<'a>,
+        labels: &'a [f64],
         lesson: Option<Lesson>,
         plan: &Plan,
         options: &SelectionOptions,
         recorded: &'a [Step],
     ) -> Result<Self, SelectError> {
         let queries = candidates.queries();
-        let labels = target.labels;
-        let scales = candidates.row_scales();
-        options.check_offset(target)?;
+        let scales = candidates.query_weight().row_scales(queries);
         let ranking = options.ranking(labels, queries)?;
-        let own = learnt(candidates, target, plan);
+        let own = learnt(candidates, labels, plan);
         let blended = |share: f64| lesson.as_ref().map(|lesson| lesson.blended(&own, share));
         let refit = (plan.target.refit == Some(Refit::CrossFitted)).then_some(REFIT_BLEND);
         let refit = refit
@@ -118,9 +116,7 @@ impl<'a> Greedy<'a> {
             Some(target) => (target, Some(own)),
             None => (own, None),
         };
-        let offset = target.offset.map(|offset| weighted(candidates, offset));
-        let state = State::of_target(learnt, queries, scales, refit, options.lambda, plan.steps)
-            .with_offset(offset.unwrap_or_default());
+        let state = State::of_target(learnt, queries, scales, refit, options.lambda, plan.steps);
         check_labels(state.labels())?;
         check_values(candidates, options.lambda)?;
         let strategy = plan.strategy.build(candidates, &state);
@@ -182,10 +178,9 @@ impl<'a> Greedy<'a> {
             return Ok(None);
         }
         let recorded = self.recorded.get(taken);
-        let step = match (recorded, self.candidates.first()) {
-            (Some(step), _) => Some(self.replay(taken + 1, step)?),
-            (None, Some(first)) if taken == 0 => self.step(first, Work::default())?,
-            (None, _) => self.search()?,
+        let step = match recorded {
+            Some(step) => Some(self.replay(taken + 1, step)?),
+            None => self.search()?,
         };
         if let Some(error) = self.strategy.failure() {
             return Err(SelectError::columns(&error));
@@ -341,19 +336,10 @@ impl<'a> Greedy<'a> {
     /// Takes the best step; `None` when no candidate is left.
     fn search(&mut self) -> Result<Option<Step>, SelectError> {
         let (contest, work) = self.propose();
-        let (contest, work) = self.merged(&contest, &work);
-        match contest.winner() {
-            Some(winner) => self.step(winner.feature, work),
-            None => Ok(None),
-        }
-    }
-
-    /// Takes the step that adds `feature`, found by this `work`.
-    fn step(
-        &mut self,
-        feature: u32,
-        Work { evaluated, alive }: Work,
-    ) -> Result<Option<Step>, SelectError> {
+        let (contest, Work { evaluated, alive }) = self.merged(&contest, &work);
+        let Some(feature) = contest.winner().map(|winner| winner.feature) else {
+            return Ok(None);
+        };
         if !self.take(feature)? {
             return Ok(None);
         }
@@ -397,8 +383,7 @@ impl<'a> Greedy<'a> {
         let targets = self.state.labels().iter().zip(self.state.holdout());
         let predictions = targets.map(|(target, residual)| target - residual);
         let residuals = own.iter().zip(predictions);
-        let held_out = residuals.take(self.candidates.queries().target_rows());
-        held_out
+        residuals
             .map(|(label, prediction)| (label - prediction).powi(2))
             .sum()
     }

@@ -131,9 +131,6 @@ pub enum SelectError {
         /// The measure.
         metric: Metric,
     },
-    /// A choice that scores or rows of another corpus do not go with.
-    #[error("{0}")]
-    Transfer(String),
     /// The steps of an earlier run cannot be taken again.
     #[error(
         "step {number} of the earlier run cannot be taken again: {found}; was it run on other data, or by another build or machine?"

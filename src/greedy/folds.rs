@@ -220,8 +220,7 @@ impl Folds {
         let mut z = vec![[0.0; LANES]; t + 2];
         let mut v = vec![[0.0; LANES]; self.queries.largest()];
         let mut gains = [0.0; LANES];
-        let targets = self.queries.ranges().take(self.queries.targets());
-        for ((query, range), fold) in (0u32..).zip(targets).zip(&self.models) {
+        for ((query, range), fold) in (0u32..).zip(self.queries.ranges()).zip(&self.models) {
             for (lane, sums) in sums.iter().enumerate() {
                 sums.without(query, &mut single);
                 for (z, &single) in z.iter_mut().zip(&single) {

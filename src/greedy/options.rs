@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::strategies::fs_ed_scores;
 use super::{
-    Criterion, RankingCriterion, Refit, Sampler, SelectError, StrategyKind, Target, TargetOptions,
+    Criterion, RankingCriterion, Refit, Sampler, SelectError, StrategyKind, TargetOptions,
 };
 use crate::columns::{ColumnClasses, Scale};
 use crate::data::{Dataset, Queries};
@@ -72,7 +72,7 @@ pub struct SelectionOptions {
     /// The ridge parameter.
     #[cfg_attr(feature = "cli", arg(skip = Lambda::ONE))]
     pub lambda: Lambda,
-    /// How many features to select, a score feature not counted.
+    /// How many features to select.
     #[cfg_attr(feature = "cli", arg(skip))]
     pub k: usize,
     /// Bytes that data, candidates and strategy may take together; `None`: no limit.
@@ -165,43 +165,10 @@ impl SelectionOptions {
         if let Some(Err(error)) = candidates.filter() {
             return Err(SelectError::Grades(error.clone()));
         }
-        self.check_source(candidates)?;
         if candidates.queries().len() == 1 {
             return Err(SelectError::OneQuery);
         }
         Ok(())
-    }
-
-    /// Refuses choices that an offset does not go with.
-    pub(super) fn check_offset(&self, target: Target<'_>) -> Result<(), SelectError> {
-        let what = match () {
-            () if target.offset.is_none() => return Ok(()),
-            () if !self.target.labels.is_raw() => "labels on another scale than raw",
-            () if target.teacher.is_some() => "scores of a teacher, who teaches the labels",
-            () => return Ok(()),
-        };
-        Err(SelectError::Transfer(format!(
-            "an offset does not go with {what}"
-        )))
-    }
-
-    /// Refuses choices that data with a source do not go with.
-    pub(super) fn check_source(&self, candidates: &ColumnClasses) -> Result<(), SelectError> {
-        if candidates.queries().source_weight().is_none() {
-            return Ok(());
-        }
-        let refuse = |what: String| {
-            let use_ = StrategyKind::names_of(StrategyKind::takes_source);
-            Err(SelectError::Transfer(format!(
-                "{what} does not know queries that are never held out, as those of a source are; use \
-                 {use_}"
-            )))
-        };
-        match self.strategy {
-            Some(strategy) if !strategy.takes_source() => refuse(format!("strategy {strategy}")),
-            _ if self.target.refit == Some(Refit::CrossFitted) => refuse("a teacher".to_owned()),
-            _ => Ok(()),
-        }
     }
 
     /// Whether leave-query-out predictions flatter, as a teacher has seen all labels, or do not
@@ -231,16 +198,7 @@ impl SelectionOptions {
         else {
             return Ok(None);
         };
-        let held_out = queries.targets();
-        let sizes: Vec<usize> = queries
-            .ranges()
-            .take(held_out)
-            .map(|range| range.len())
-            .collect();
-        // A partition has no query without rows.
-        let targets = Queries::from_sizes(&sizes).unwrap_or_else(|_| queries.clone());
-        let judged = &labels[..targets.rows()];
-        check_labels(&[metric], judged, &targets, &convention.into())
+        check_labels(&[metric], labels, queries, &convention.into())
             .map_err(SelectError::Criterion)?;
         let criterion = RankingCriterion::new(metric, convention, labels, queries);
         let mut criterion = criterion.ok_or(SelectError::Undefined { metric })?;

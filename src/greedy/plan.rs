@@ -9,7 +9,7 @@ use crate::peers::Peers;
 pub struct Plan {
     /// The strategy.
     pub strategy: StrategyKind,
-    /// Steps to take: `k`, and one for a score feature, or the number of candidates if that is less.
+    /// Steps to take: `k`, or the number of candidates if that is less.
     pub steps: usize,
     /// How the columns fall into classes.
     pub summary: Summary,
@@ -54,7 +54,7 @@ pub fn estimates(
     held: u64,
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
-    let shape = shape_of(candidates, options);
+    let shape = Shape::new(candidates, options.k, options.lambda, options.sample);
     let (base, options) = agreed_options(candidates, held, options);
     estimates_of(&shape, candidates, base, &options)
 }
@@ -86,12 +86,6 @@ fn agreed_options(
     )
 }
 
-/// The shape of a selection with the score feature, if there is one, before its `k` features.
-fn shape_of(candidates: &ColumnClasses, options: &SelectionOptions) -> Shape {
-    let steps = options.k + usize::from(candidates.first().is_some());
-    Shape::new(candidates, steps, options.lambda, options.sample)
-}
-
 /// What `strategy` learns from, and the teacher that this takes.
 fn taught(
     strategy: StrategyKind,
@@ -113,7 +107,6 @@ fn estimates_of(
     base: u64,
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
-    let sourced = candidates.queries().source_weight().is_some();
     let estimate = |strategy: StrategyKind| {
         let teacher = taught(strategy, candidates, base, options).1;
         let memory = strategy.memory(shape);
@@ -127,7 +120,7 @@ fn estimates_of(
                 && options.sample.is_none()
                 && options.criterion.shortlist().is_none(),
             fits: options.max_memory.is_none_or(|limit| total <= limit),
-            able: options.suits(strategy) && (!sourced || strategy.takes_source()),
+            able: options.suits(strategy),
         }
     };
     StrategyKind::ALL.into_iter().map(estimate).collect()
@@ -170,7 +163,7 @@ pub fn plan(
     options: &SelectionOptions,
 ) -> Result<Plan, SelectError> {
     options.check(candidates)?;
-    let shape = shape_of(candidates, options);
+    let shape = Shape::new(candidates, options.k, options.lambda, options.sample);
     let (base, options) = &agreed_options(candidates, held, options);
     let estimates = estimates_of(&shape, candidates, *base, options);
     let whole = shape.of_all(candidates.summary());

@@ -179,7 +179,7 @@ fn run(
     }
     let ending = match steps.len() {
         _ if interrupted => Ending::Interrupted,
-        taken if taken < options.k + usize::from(candidates.first().is_some()) => Ending::Exhausted,
+        taken if taken < options.k => Ending::Exhausted,
         _ => Ending::Complete,
     };
     Ok(Selection {

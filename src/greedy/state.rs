@@ -75,8 +75,6 @@ pub struct State {
     folds: Option<Box<Folds>>,
     /// The weights, where they are fitted to other labels.
     refit: Option<Box<RefittedWeights>>,
-    /// Query-centred scores that were taken off the labels, times `scales`, `m`; empty: none.
-    offset: Vec<f64>,
 }
 
 /// `L y`, times the roots of the queries' weights.
@@ -143,16 +141,8 @@ impl State {
             selected: Vec::new(),
             folds: None,
             refit: refit.map(Box::new),
-            offset: Vec::new(),
             queries: queries.clone(),
         }
-    }
-
-    /// The same with centred and scaled scores that were taken off the labels: predictions have them
-    /// added.
-    pub(super) fn with_offset(mut self, offset: Vec<f64>) -> Self {
-        self.offset = offset;
-        self
     }
 
     /// Bytes a state takes for `rows` examples and `capacity` steps.
@@ -173,8 +163,7 @@ impl State {
     /// The state of the same data before the first step, without room for one.
     pub(super) fn without_features(&self) -> Self {
         let (labels, scales) = (self.labels.clone(), self.scales.clone());
-        let empty = Self::of_target(labels, &self.queries, scales, None, self.lambda, 0);
-        empty.with_offset(self.offset.clone())
+        Self::of_target(labels, &self.queries, scales, None, self.lambda, 0)
     }
 
     /// The ridge parameter.
@@ -197,8 +186,7 @@ impl State {
         self.capacity
     }
 
-    /// Query-centred labels `y^`, less an offset if there is one, `m`, times the roots of the queries'
-    /// weights.
+    /// Query-centred labels `y^`, `m`, times the roots of the queries' weights.
     pub fn labels(&self) -> &[f64] {
         &self.labels
     }
@@ -218,22 +206,12 @@ impl State {
     /// Leave-query-out predictions, query-centred, `m`, in the units of the labels.
     pub fn predictions(&self) -> Vec<f64> {
         let predictions = self.labels.iter().zip(&self.holdout);
-        let predictions = predictions.enumerate();
-        self.unscaled(predictions.map(|(row, (label, residual))| {
-            let label = label + self.offset(row);
-            label - residual
-        }))
+        self.unscaled(predictions.map(|(label, residual)| label - residual))
     }
 
     /// Query-centred labels, `m`, in the units of the labels.
     pub fn centred_labels(&self) -> Vec<f64> {
-        let labels = self.labels.iter().enumerate();
-        self.unscaled(labels.map(|(row, label)| label + self.offset(row)))
-    }
-
-    /// What was taken off the label of `row`, centred and scaled.
-    pub(super) fn offset(&self, row: usize) -> f64 {
-        self.offset.get(row).copied().unwrap_or(0.0)
+        self.unscaled(self.labels.iter().copied())
     }
 
     /// Root of the weight of `query`.
@@ -251,9 +229,9 @@ impl State {
     }
 
     /// Leave-query-out error `e(S) = sum_Q |p_Q|^2` (the paper's equation 7), weighted as
-    /// queries are, without those of a source.
+    /// queries are.
     pub fn error(&self) -> f64 {
-        self.holdout[..self.queries.target_rows()]
+        self.holdout
             .iter()
             .map(|residual| residual * residual)
             .sum()

@@ -32,8 +32,6 @@ pub struct Target<'a> {
     pub labels: &'a [f64],
     /// A score for each row by a ranker that had not seen the row's query, `m`.
     pub teacher: Option<&'a [f64]>,
-    /// Scores that the labels are fitted less of, `m`.
-    pub offset: Option<&'a [f64]>,
 }
 
 impl<'a> From<&'a [f64]> for Target<'a> {
@@ -41,7 +39,6 @@ impl<'a> From<&'a [f64]> for Target<'a> {
         Self {
             labels,
             teacher: None,
-            offset: None,
         }
     }
 }
@@ -57,7 +54,6 @@ impl<'a> From<&'a Dataset<'_>> for Target<'a> {
         Self {
             labels: dataset.labels(),
             teacher: dataset.teacher(),
-            offset: dataset.offset(),
         }
     }
 }

@@ -93,23 +93,16 @@ pub(crate) struct Lesson {
     predictions: Vec<f64>,
 }
 
-/// The labels that `plan` learns from, less an offset, centred and weighted as the candidates are, `m`.
-pub(super) fn learnt(candidates: &ColumnClasses, target: Target<'_>, plan: &Plan) -> Vec<f64> {
-    let scaled = plan
-        .target
-        .labels
-        .apply(target.labels, candidates.queries());
-    let Some(offset) = target.offset else {
-        return weighted(candidates, &scaled);
-    };
-    let left: Vec<f64> = scaled.iter().zip(offset).map(|(y, s)| y - s).collect();
-    weighted(candidates, &left)
+/// The labels that `plan` learns from, centred and weighted as the candidates are, `m`.
+pub(super) fn learnt(candidates: &ColumnClasses, labels: &[f64], plan: &Plan) -> Vec<f64> {
+    let scaled = plan.target.labels.apply(labels, candidates.queries());
+    weighted(candidates, &scaled)
 }
 
 /// `values` of examples, centred and weighted as the candidates are, `m`.
-pub(super) fn weighted(candidates: &ColumnClasses, values: &[f64]) -> Vec<f64> {
+fn weighted(candidates: &ColumnClasses, values: &[f64]) -> Vec<f64> {
     let queries = candidates.queries();
-    let scales = candidates.row_scales();
+    let scales = candidates.query_weight().row_scales(queries);
     centred_and_scaled(values, queries, scales.as_deref())
 }
 
@@ -125,7 +118,7 @@ impl Lesson {
         let (Some(teacher), Some(lambdas)) = (plan.teacher, plan.target.teacher_lambda) else {
             return Ok(None);
         };
-        let labels = learnt(candidates, target, plan);
+        let labels = learnt(candidates, target.labels, plan);
         check_labels(&labels)?;
         if labels.iter().all(|label| *label == 0.0) {
             return Err(SelectError::ConstantLabels);

@@ -58,8 +58,7 @@ pub struct TestPath<'a> {
 }
 
 impl<'a> TestPath<'a> {
-    /// Will measure `dataset`, which has the columns of the training data, and an offset if they have
-    /// one, by `metrics`, each
+    /// Will measure `dataset`, which has the columns of the training data, by `metrics`, each
     /// of them once, under `rules`, which may be a [`Convention`].
     pub fn new(dataset: &'a Dataset<'a>, metrics: &[Metric], rules: impl Into<Rules>) -> Self {
         Self {
@@ -108,12 +107,7 @@ impl<'a> TestPath<'a> {
     /// Unless there are as many weights as features.
     pub fn push(&mut self, feature: u32, weights: &[f64]) -> Result<(), MetricsError> {
         self.features.push(feature);
-        let mut scores = self.dataset.scores(&self.features, weights);
-        let offset = self.dataset.offset().unwrap_or_default();
-        scores
-            .iter_mut()
-            .zip(offset)
-            .for_each(|(score, offset)| *score += offset);
+        let scores = self.dataset.scores(&self.features, weights);
         let (labels, queries) = (self.dataset.labels(), self.dataset.queries());
         let evaluation = evaluate(&self.metrics, labels, &scores, queries, self.rules)?;
         let values = evaluation.metrics.iter();

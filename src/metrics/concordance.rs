@@ -38,10 +38,10 @@ pub fn concordance(labels: &[f64], scores: &[f64]) -> Option<f64> {
 /// Queries that one task takes.
 const QUERIES: usize = 16;
 
-/// The concordance index, averaged over the queries that have a pair of different labels, those of a
-/// source aside; `None` when none has.
+/// The concordance index, averaged over the queries that have a pair of different labels; `None`
+/// when none has.
 pub(crate) fn mean_concordance(labels: &[f64], scores: &[f64], queries: &Queries) -> Option<f64> {
-    let indices: Vec<Option<f64>> = (0..queries.targets())
+    let indices: Vec<Option<f64>> = (0..queries.len())
         .into_par_iter()
         .with_min_len(QUERIES)
         .map(|query| {

@@ -4,8 +4,7 @@
 //! by falling score. Every measure is at its best when it is largest.
 //!
 //! A measure is a row of the table in `metric.rs`, a variant of [`Metric`] and a function of a
-//! sorted query, in `measures.rs`. [`paired()`] compares two rankings, and [`mix()`] mixes
-//! them.
+//! sorted query, in `measures.rs`. [`paired()`] compares two rankings.
 //!
 //! # Symbols
 //!
@@ -64,7 +63,6 @@ mod concordance;
 mod evaluate;
 mod measures;
 mod metric;
-mod mix;
 pub mod paired;
 mod ranking;
 mod rules;
@@ -79,7 +77,6 @@ pub(crate) use evaluate::per_query;
 pub use evaluate::{Evaluation, MetricValues, Score, check_labels, evaluate};
 pub(crate) use metric::distinct;
 pub use metric::{Labels, Metric, parse_list};
-pub use mix::{Mix, mix};
 pub use paired::{Paired, PairedOptions, paired};
 pub use rules::{Context, Convention, Gain, Rules};
 

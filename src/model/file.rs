@@ -9,9 +9,8 @@ use serde_json::ser::Formatter;
 
 use super::{
     BasisRow, DataSummary, Expansion, FeatureChoice, Model, ModelError, PathStep, SelectedFeature,
-    SourceSummary,
 };
-use crate::data::{IndexBase, OtherRanker};
+use crate::data::IndexBase;
 use crate::greedy::{Criterion, Sampler, TargetOptions};
 use crate::metrics::{Convention, Metric};
 use crate::ridge::Kernel;
@@ -164,78 +163,7 @@ struct Document {
     basis: Option<Vec<BasisRow>>,
     features: Vec<FeatureEntry>,
     path: Vec<PathEntry>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    offset: Option<RankerEntry>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    score_feature: Option<RankerEntry>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    source: Option<SourceSummary>,
     data: DataSummary,
-}
-
-/// Another ranker, with its weights where they are known.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RankerEntry {
-    name: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    features: Option<Vec<WeightEntry>>,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct WeightEntry {
-    index: u64,
-    weight: f64,
-}
-
-impl RankerEntry {
-    fn new(ranker: &OtherRanker, base: IndexBase) -> Self {
-        let entries = ranker.weights.as_ref().map(|(features, weights)| {
-            let pairs = features.iter().zip(weights);
-            pairs
-                .map(|(&feature, &weight)| WeightEntry {
-                    index: base.written(feature),
-                    weight,
-                })
-                .collect()
-        });
-        Self {
-            name: ranker.name.clone(),
-            features: entries,
-        }
-    }
-
-    /// The ranker of `columns` columns.
-    fn ranker(self, field: &str, base: IndexBase, columns: usize) -> Result<OtherRanker, Invalid> {
-        let range = u64::from(base.first())..u64::from(base.first()) + columns as u64;
-        let checked = self.features.map(|entries| {
-            let checked = entries.into_iter().map(|WeightEntry { index, weight }| {
-                let expected = format!("indices from {} to {}", range.start, range.end - 1);
-                require(
-                    range.contains(&index),
-                    format!("{field}.features"),
-                    expected,
-                    index,
-                )?;
-                let expected = "finite numbers";
-                require(
-                    weight.is_finite(),
-                    format!("{field}.features"),
-                    expected,
-                    weight,
-                )?;
-                // The range has 32 bits.
-                let feature = u32::try_from(index - range.start).unwrap_or(u32::MAX);
-                Ok((feature, weight))
-            });
-            checked.collect::<Result<Vec<_>, Invalid>>()
-        });
-        Ok(OtherRanker {
-            name: self.name,
-            weights: checked.transpose()?.map(|pairs| pairs.into_iter().unzip()),
-        })
-    }
 }
 
 /// `squared`, or a measure.
@@ -352,15 +280,6 @@ impl Document {
             }),
             features: model.features.iter().map(feature).collect(),
             path: (1..).zip(&model.path).map(step).collect(),
-            offset: model
-                .offset
-                .as_ref()
-                .map(|ranker| RankerEntry::new(ranker, base)),
-            score_feature: model
-                .score_feature
-                .as_ref()
-                .map(|ranker| RankerEntry::new(ranker, base)),
-            source: model.source,
             data: model.data,
         }
     }
@@ -382,17 +301,6 @@ impl Document {
         }
         self.check_path()?;
         let criterion = self.criterion()?;
-        self.check_source()?;
-        let columns = self.data.columns;
-        let ranker = |field: &str, entry: Option<RankerEntry>| {
-            entry
-                .map(|entry| entry.ranker(field, base, columns))
-                .transpose()
-        };
-        let (offset, score_feature) = (
-            ranker("offset", self.offset)?,
-            ranker("score_feature", self.score_feature)?,
-        );
         let sampler = self.candidates.zip(self.seed);
         let column = |index: u64| {
             let column = u32::try_from(index - u64::from(base.first()));
@@ -420,9 +328,6 @@ impl Document {
             sampler: sampler.map(|(size, seed)| Sampler { size, seed }),
             index_base: base,
             path: self.path.iter().map(step).collect(),
-            offset,
-            score_feature,
-            source: self.source,
             data: self.data,
             features: self.features.into_iter().map(feature).collect(),
         })
@@ -508,23 +413,6 @@ impl Document {
                 found: "null".to_owned(),
             }),
         }
-    }
-
-    /// Not all queries are of a source.
-    fn check_source(&self) -> Result<(), Invalid> {
-        let Some(SourceSummary { queries, weight }) = self.source else {
-            return Ok(());
-        };
-        let most = self.data.queries.saturating_sub(1);
-        let expected = format!("from 1 to {most} queries");
-        require(
-            (1..=most).contains(&queries),
-            "source.queries",
-            expected,
-            queries,
-        )?;
-        let legal = weight > 0.0 && weight.is_finite();
-        require(legal, "source.weight", "a finite number above 0", weight)
     }
 
     fn check_sampler(&self) -> Result<(), Invalid> {

@@ -64,12 +64,9 @@ impl GreedyRankRls {
     /// `ndarray` ([`IntoColumns`]). Features that `x` does not have count nothing.
     ///
     /// # Errors
-    /// [`DatasetError`] for a matrix without rows, with values that are not finite, or without the
-    /// scores of another ranker that the training data had.
+    /// [`DatasetError`] for a matrix without rows, or with values that are not finite.
     pub fn predict<'a>(&self, x: impl IntoColumns<'a>) -> Result<Array1<f64>, DatasetError> {
-        let data = Dataset::unlabelled(x)?;
-        self.model.check_columns(&data)?;
-        Ok(self.model.scores(&data).into())
+        Ok(self.model.scores(&Dataset::unlabelled(x)?).into())
     }
 
     /// Everything else that the selection found.

@@ -16,9 +16,6 @@
 //! | `features` | in order of selection, else ascending: `index`, `name` or null, `weight`, and `identical`, the other columns that centre to the same up to sign. `name` and `identical` may be left out |
 //! | `path` | `step`, `feature`, `lqo_error` and `lqo_cindex` (null without pairs to order) after each step; empty if nothing was selected |
 //! | `kernel`, `basis` | of a model under a kernel that is not linear, in place of features: the kernel with its parameters, and rows of the training data, each with its `coefficient`, `indices` and `values` |
-//! | `offset` | of a model of what another ranker leaves over: `name` of its file, and, of a linear model, its `features`, each with `index` and `weight`; without them the scores have to come with the data |
-//! | `score_feature` | the same of a ranker whose scores are the last column |
-//! | `source` | `queries` of another corpus among those of the data, and what each counts as `weight` |
 //! | `data` | sizes of the training data, `constant_columns`, `column_classes`, and its `hash`, see [`DataHash`] |
 //!
 //! Numbers are written so that they read back to the same bits. Reading checks everything that
@@ -42,9 +39,7 @@ use thiserror::Error;
 
 use crate::columns::{Scale, Summary};
 use crate::data::read::ReadError;
-use crate::data::{
-    DataHash, Dataset, DatasetError, FeatureNames, IndexBase, Joined, OtherRanker, name_map,
-};
+use crate::data::{DataHash, Dataset, DatasetError, FeatureNames, IndexBase};
 use crate::greedy::{
     Criterion, Sampler, Selection, SelectionOptions, Step, StrategyKind, TargetOptions,
 };
@@ -75,30 +70,7 @@ pub struct Model {
     /// In place of features, where the kernel is not linear.
     expansion: Option<Expansion>,
     path: Vec<PathStep>,
-    offset: Option<OtherRanker>,
-    score_feature: Option<OtherRanker>,
-    source: Option<SourceSummary>,
     data: DataSummary,
-}
-
-/// Queries of another corpus that a model was trained on, too.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SourceSummary {
-    /// How many of the queries of the data.
-    pub queries: usize,
-    /// What each counts.
-    pub weight: f64,
-}
-
-impl SourceSummary {
-    fn of(dataset: &Dataset<'_>) -> Option<Self> {
-        let queries = dataset.queries();
-        queries.source_weight().map(|weight| Self {
-            queries: queries.len() - queries.targets(),
-            weight,
-        })
-    }
 }
 
 /// A feature of a model.
@@ -189,9 +161,6 @@ impl Model {
             features: parts.map(feature).collect(),
             expansion: None,
             path: selection.steps.iter().map(path).collect(),
-            offset: dataset.offset_ranker().cloned(),
-            score_feature: dataset.score_feature_ranker().cloned(),
-            source: SourceSummary::of(dataset),
             data: DataSummary::new(dataset, summary),
         }
     }
@@ -246,9 +215,6 @@ impl Model {
             features: pairs.map(feature).collect(),
             expansion,
             path: Vec::new(),
-            offset: dataset.offset_ranker().cloned(),
-            score_feature: dataset.score_feature_ranker().cloned(),
-            source: SourceSummary::of(dataset),
             data: DataSummary {
                 constant_columns,
                 ..DataSummary::new(dataset, summary)
@@ -368,145 +334,18 @@ impl Model {
     /// order, so that equal rows have the same score to the last bit. Columns are matched
     /// by their 0-based numbers, however either file counts them.
     pub fn scores(&self, dataset: &Dataset<'_>) -> Vec<f64> {
-        let mut scores = match &self.expansion {
-            Some(expansion) => expansion.scores(dataset),
-            None => self.linear_scores(dataset),
-        };
-        if let Some(ranker) = &self.offset {
-            let own = ranker.scores(dataset);
-            let offset = own.as_deref().or(dataset.offset());
-            for (score, offset) in scores.iter_mut().zip(offset.unwrap_or_default()) {
-                *score += offset;
-            }
+        if let Some(expansion) = &self.expansion {
+            return expansion.scores(dataset);
         }
-        scores
+        let weights: Vec<f64> = self.features.iter().map(|f| f.weight).collect();
+        dataset.scores(&self.columns(), &weights)
     }
 
-    /// The part of the scores that is of the features.
-    fn linear_scores(&self, dataset: &Dataset<'_>) -> Vec<f64> {
-        let column = self.score_column();
-        let of_ranker = self.score_feature.as_ref();
-        let of_ranker = of_ranker.and_then(|ranker| ranker.scores(dataset));
-        let computed =
-            |feature: &&SelectedFeature| of_ranker.is_some() && Some(feature.feature) == column;
-        let others = self.features.iter().filter(|feature| !computed(feature));
-        let (columns, weights): (Vec<u32>, Vec<f64>) = others
-            .map(|feature| (feature.feature, feature.weight))
-            .unzip();
-        let mut scores = dataset.scores(&columns, &weights);
-        if let (Some(own), Some(feature)) = (&of_ranker, self.features.iter().find(computed)) {
-            for (score, own) in scores.iter_mut().zip(own) {
-                *score += feature.weight * own;
-            }
-        }
-        scores
-    }
-
-    /// The ranker whose scores are added to those of the features.
-    pub fn offset(&self) -> Option<&OtherRanker> {
-        self.offset.as_ref()
-    }
-
-    /// The ranker whose scores are the last column.
-    pub fn score_feature(&self) -> Option<&OtherRanker> {
-        self.score_feature.as_ref()
-    }
-
-    /// Queries of another corpus that the model was trained on, too.
-    pub fn source(&self) -> Option<SourceSummary> {
-        self.source
-    }
-
-    /// The 0-based column of the score feature.
-    fn score_column(&self) -> Option<u32> {
-        let last = u32::try_from(self.data.columns).unwrap_or(u32::MAX);
-        self.score_feature.as_ref().map(|_| last.saturating_sub(1))
-    }
-
-    /// Columns that data need to have, without one of scores.
-    pub fn columns_to_read(&self) -> usize {
-        self.data.columns - usize::from(self.score_feature.is_some())
-    }
-
-    /// This linear model as a ranker of `dataset`, data of another corpus: its features are found by
-    /// name, or by number where model or data have no names. Messages call it `name`.
+    /// Refuses data with entries in other columns, where a kernel would count them.
     ///
     /// # Errors
-    /// [`DatasetError::NoLinearModel`] for a model under a kernel, or with an offset or a score
-    /// feature of its own, [`DatasetError::NoCommonColumns`].
-    pub fn ranker_of(
-        &self,
-        dataset: &Dataset<'_>,
-        name: &str,
-    ) -> Result<(OtherRanker, Joined), DatasetError> {
-        let why = match () {
-            () if self.expansion.is_some() => {
-                Some("has a kernel, and compares rows of all columns")
-            }
-            () if self.offset.is_some() || self.score_feature.is_some() => {
-                Some("has an offset or a score feature itself")
-            }
-            () => None,
-        };
-        if let Some(why) = why {
-            let name = name.to_owned();
-            return Err(DatasetError::NoLinearModel { name, why });
-        }
-        let named = self.features.iter().any(|feature| feature.name.is_some());
-        let names = dataset.names().filter(|_| named).map(name_map);
-        let mut joined = Joined {
-            by_names: names.is_some(),
-            shared: 0,
-            dropped_columns: 0,
-            dropped_entries: 0,
-        };
-        let place = |feature: &SelectedFeature| match &names {
-            Some(names) => names.get(feature.name.as_deref()?).copied(),
-            None => Some(feature.feature).filter(|&own| (own as usize) < dataset.width()),
-        };
-        let found = self
-            .features
-            .iter()
-            .filter_map(|feature| Some((place(feature)?, feature.weight)));
-        let (features, weights): (Vec<u32>, Vec<f64>) = found.unzip();
-        joined.shared = features.len();
-        joined.dropped_columns = self.features.len() - features.len();
-        if features.is_empty() {
-            let by_names = joined.by_names;
-            return Err(DatasetError::NoCommonColumns { by_names });
-        }
-        let ranker = OtherRanker {
-            name: name.to_owned(),
-            weights: Some((features, weights)),
-        };
-        Ok((ranker, joined))
-    }
-
-    /// Refuses data with entries in other columns, where a kernel would count them, and data without
-    /// the scores of another ranker that the model needs.
-    ///
-    /// # Errors
-    /// [`DatasetError::OtherColumns`] and [`DatasetError::NoScores`].
+    /// [`DatasetError::OtherColumns`].
     pub fn check_columns(&self, dataset: &Dataset<'_>) -> Result<(), DatasetError> {
-        let unknown = |ranker: &Option<OtherRanker>| {
-            let ranker = ranker.as_ref().filter(|ranker| ranker.weights.is_none());
-            ranker.map(|ranker| ranker.name.clone())
-        };
-        if let Some(name) = unknown(&self.offset).filter(|_| dataset.offset().is_none()) {
-            return Err(DatasetError::NoScores {
-                what: "offset",
-                name,
-                remedy: "those of these rows by --offset, or Dataset::with_offset",
-            });
-        }
-        let missing = dataset.score_feature() != self.score_column();
-        if let Some(name) = unknown(&self.score_feature).filter(|_| missing) {
-            return Err(DatasetError::NoScores {
-                what: "score feature",
-                name,
-                remedy: "those of these rows by --score-feature, or Dataset::with_scores_to_predict",
-            });
-        }
         let expected = self.data.columns;
         let last = dataset.stored_columns().checked_sub(1);
         let beyond = last.is_some_and(|last| dataset.feature(last) as usize >= expected);
@@ -546,7 +385,6 @@ impl Model {
         for feature in &self.features {
             names[feature.feature as usize] = feature.name.as_deref().unwrap_or_default();
         }
-        names.truncate(self.columns_to_read());
         names.into_iter().collect()
     }
 

@@ -124,7 +124,6 @@ impl TrainGrid {
         classes: Option<&ColumnClasses>,
     ) -> Result<GridOutcome, TrainError> {
         self.check_measure(data)?;
-        self.check_transfer(data)?;
         let one;
         let (trained_on, classes) = if self.options.objective.is_query() {
             (data, classes)
@@ -225,26 +224,6 @@ impl TrainGrid {
         }
         check_labels(&[*metric], data.labels(), data.queries(), rules)
             .map_err(|error| TrainError::Measure(error.to_string()))
-    }
-
-    /// Refuses choices that scores or rows of another corpus do not go with.
-    fn check_transfer(&self, data: &Dataset<'_>) -> Result<(), TrainError> {
-        let (offset, source) = (
-            data.offset().is_some(),
-            data.queries().source_weight().is_some(),
-        );
-        let query = self.options.objective == Objective::Query;
-        let linear = self.basis.is_none() && self.kernels.iter().all(Kernel::is_linear);
-        Err(TrainError::Transfer(match () {
-            () if offset && !query => "an offset goes with the objective query alone",
-            () if offset && self.basis.is_some() => "an offset does not go with a basis",
-            () if offset && !self.options.labels.is_raw() => {
-                "an offset does not go with labels on another scale than raw"
-            }
-            () if source && !query => "a source goes with the objective query alone",
-            () if source && !linear => "a source goes with the linear kernel, without a basis",
-            () => return Ok(()),
-        }))
     }
 
     /// What is less for a better model.

@@ -11,7 +11,7 @@ use super::options::TrainError;
 use crate::data::Queries;
 
 /// A partition of queries, or of rows, into groups: each group is predicted by a model that was
-/// trained on the others. Groups of rows may cut queries. Queries of a source are in none.
+/// trained on the others. Groups of rows may cut queries.
 ///
 /// ```
 /// use rankrls::ridge::Groups;
@@ -55,7 +55,7 @@ impl Groups {
         };
         Self {
             members: self.iter().map(rows).collect(),
-            count: queries.target_rows(),
+            count: queries.rows(),
             of_rows: true,
         }
     }
@@ -197,9 +197,9 @@ impl Groups {
     /// Refuses groups of other data than those with these `queries`.
     pub(super) fn check(&self, queries: &Queries) -> Result<(), TrainError> {
         let (what, expected) = if self.of_rows {
-            ("rows", queries.target_rows())
+            ("rows", queries.rows())
         } else {
-            ("queries", queries.targets())
+            ("queries", queries.len())
         };
         self.check_count(what, expected)
     }

@@ -97,7 +97,7 @@ impl HoldOut {
     pub fn groups(&self, queries: &Queries) -> Result<Option<Groups>, TrainError> {
         match self {
             Self::Queries if queries.len() == 1 => Err(TrainError::OneQuery),
-            Self::Queries => Ok(Some(Groups::queries(queries.targets()))),
+            Self::Queries => Ok(Some(Groups::queries(queries.len()))),
             Self::Pairs => Ok(None),
             Self::Folds { count, seed } if queries.len() == 1 => {
                 // As many queries of one row as there are rows.
@@ -106,9 +106,7 @@ impl HoldOut {
                 let groups = Groups::folds_of("rows", ones.len(), *count, *seed)?;
                 Ok(Some(groups.rows(&ones)))
             }
-            Self::Folds { count, seed } => {
-                Groups::folds(queries.targets(), *count, *seed).map(Some)
-            }
+            Self::Folds { count, seed } => Groups::folds(queries.len(), *count, *seed).map(Some),
             Self::Given { groups, .. } => Ok(Some(groups.clone())),
         }
     }
@@ -188,8 +186,7 @@ impl FromStr for HoldOut {
 /// Hold-out predictions and what they are worth.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Holdout {
-    /// A prediction for every row that may be held out, in units of the labels, with the offset if
-    /// there is one, relative to the mean of its query; none
+    /// A prediction for every row in units of the labels, relative to the mean of its query; none
     /// for leave-pair-out. Those of a query can be compared as far as one model made them.
     pub predictions: Vec<f64>,
     /// The predictions for every pair, by leave-pair-out where they were asked for.
@@ -580,16 +577,12 @@ impl Holdout {
     ) -> Result<Self, TrainError> {
         let design = &problem.design;
         let (order, parts) = parts_of(groups, design.queries())?;
-        let cuts = parts.len() > design.queries().targets();
-        residuals.truncate(design.queries().target_rows());
+        let cuts = parts.len() > design.queries().len();
         let unscaled = |values: &[f64]| -> Vec<f64> {
             let rows = values.iter().enumerate();
             rows.map(|(row, value)| value / design.scale(row)).collect()
         };
-        let mut labels = unscaled(&problem.labels[..residuals.len()]);
-        for (label, score) in labels.iter_mut().zip(problem.offset.iter().flatten()) {
-            *label += score;
-        }
+        let labels = unscaled(&problem.labels);
         let mut predictions = unscaled(&residuals);
         for (prediction, label) in predictions.iter_mut().zip(&labels) {
             *prediction = label - *prediction;

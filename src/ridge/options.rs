@@ -61,7 +61,7 @@ impl Shape {
         let [squares] = candidates.peers().totals([squares.sum()]);
         Self {
             rows: candidates.queries().rows(),
-            queries: candidates.queries().targets(),
+            queries: candidates.queries().len(),
             largest_query: candidates.queries().largest(),
             largest_group: candidates.queries().largest(),
             pairs: false,
@@ -295,11 +295,6 @@ impl TrainOptions {
 
     /// Refuses data that the objective does not take.
     pub(super) fn check_queries(&self, queries: &Queries) -> Result<(), TrainError> {
-        if self.objective != Objective::Query && queries.source_weight().is_some() {
-            return Err(TrainError::Transfer(
-                "a source goes with the objective query alone",
-            ));
-        }
         match (self.objective, queries.len()) {
             (Objective::Global, 2..) => Err(TrainError::Queries {
                 queries: queries.len(),
@@ -396,9 +391,6 @@ pub enum TrainError {
         /// Rows of the largest basis that fits.
         basis: usize,
     },
-    /// A choice that scores or rows of another corpus do not go with.
-    #[error("{0}")]
-    Transfer(&'static str),
     /// The system has no solution in double precision.
     #[error(
         "lambda {lambda:e} is too small for these values: with it the system is singular to working precision; raise lambda or scale the data"

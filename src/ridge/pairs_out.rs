@@ -84,11 +84,6 @@ impl Trained<'_> {
             });
         }
         let queries = problem.design.queries();
-        if problem.offset.is_some() || queries.source_weight().is_some() {
-            return Err(TrainError::Transfer(
-                "lpo goes with neither an offset nor a source: expected lqo or folds:N",
-            ));
-        }
         if queries.largest() < 2 {
             return Err(TrainError::NothingToCompare);
         }

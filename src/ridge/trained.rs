@@ -25,10 +25,8 @@ pub struct RidgeProblem<'a> {
     /// Labels as given, `m`.
     pub(super) as_given: &'a [f64],
     pub(super) design: Design<'a>,
-    /// Centred, weighted labels, less an offset if there is one, `m`.
+    /// Centred, weighted labels, `m`.
     pub(super) labels: Vec<f64>,
-    /// The offset, centred, `m`.
-    pub(super) offset: Option<Vec<f64>>,
     /// Mean of the diagonal of `X X'`, and what it is shifted by where it has an average of a query.
     pub(super) mean_diagonal: f64,
     pub(super) engine: Engine,
@@ -99,20 +97,11 @@ impl<'a> RidgeProblem<'a> {
         let shape = options.grown(Shape::new(&candidates, options.lambdas.max(1)));
         let solver = options.choose(&shape, held.saturating_add(candidates.memory()))?;
         tracing::info!(%solver, rows = shape.rows, classes = shape.classes, "training");
-        let source = candidates.queries().source_scales();
         let design = Design::new(candidates, options.query_weight);
-        let mut labels = centred_labels(dataset, &design, &options);
-        if let Some(scales) = source {
-            for (part, scale) in dataset.queries().split_mut(&mut labels).zip(scales) {
-                for label in part {
-                    *label *= scale;
-                }
-            }
-        }
+        let labels = centred_labels(dataset, &design, &options);
         Ok(Self {
             dataset: Some(dataset),
             objective: options.objective,
-            offset: centred_offset(dataset, &design),
             ..Self::prepare(design, labels, dataset.labels(), &shape, solver)?
         })
     }
@@ -134,9 +123,6 @@ impl<'a> RidgeProblem<'a> {
         let queries = dataset.queries();
         assert_eq!(kernel.rows(), queries.rows(), "rows of the kernel");
         options.check_queries(queries)?;
-        if queries.source_weight().is_some() {
-            return Err(TrainError::Transfer("a kernel does not go with a source"));
-        }
         let shape = options.grown(Shape::of_rows(queries, options.lambdas.max(1)));
         let options = options.solver(Solver::Dual);
         let held = dataset.memory().saturating_add(kernel.memory());
@@ -148,7 +134,6 @@ impl<'a> RidgeProblem<'a> {
         Ok(Self {
             dataset: Some(dataset),
             objective: options.objective,
-            offset: centred_offset(dataset, &design),
             ..Self::prepare(design, labels, dataset.labels(), &shape, Solver::Dual)?
         })
     }
@@ -198,7 +183,6 @@ impl<'a> RidgeProblem<'a> {
             as_given,
             design,
             labels,
-            offset: None,
             mean_diagonal,
             engine,
         })
@@ -342,20 +326,10 @@ pub(super) fn weights_of_features(
     Weights { features, values }
 }
 
-/// The offset of `dataset`, centred.
-fn centred_offset(dataset: &Dataset<'_>, design: &Design<'_>) -> Option<Vec<f64>> {
-    let mut offset = dataset.offset()?.to_vec();
-    design.centre(&mut offset);
-    Some(offset)
-}
-
-/// The labels that `options` ask for, less an offset, centred and weighted.
+/// The labels that `options` ask for, centred and weighted.
 fn centred_labels(dataset: &Dataset<'_>, design: &Design<'_>, options: &TrainOptions) -> Vec<f64> {
     let scaled = options.labels.apply(dataset.labels(), dataset.queries());
-    let mut labels = match dataset.offset() {
-        None => scaled.into_owned(),
-        Some(_) => dataset.labels_left(),
-    };
+    let mut labels = scaled.into_owned();
     design.centre(&mut labels);
     design.weigh(&mut labels);
     labels

@@ -104,7 +104,6 @@ impl Fold {
         Target {
             labels: &self.labels,
             teacher: self.teacher.as_deref(),
-            offset: None,
         }
     }
 }
@@ -133,8 +132,7 @@ impl<'a> FoldPath<'a> {
     ) -> Result<Self, PathEnd> {
         let zeros = vec![0.0; fold.test.rows()];
         let (candidates, labels) = (&fold.candidates, &fold.labels);
-        let greedy =
-            |plan| Greedy::taught(candidates, labels.into(), lesson, plan, options, recorded);
+        let greedy = |plan| Greedy::taught(candidates, labels, lesson, plan, options, recorded);
         Ok(Self {
             fold,
             meter,

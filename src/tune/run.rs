@@ -30,11 +30,6 @@ pub(crate) fn outcomes(
     observer: &mut dyn Observer,
 ) -> Result<Vec<Outcome>, TuneError> {
     options.check()?;
-    let source = dataset.queries().source_weight().is_some();
-    if source || dataset.offset().is_some() || dataset.score_feature().is_some() {
-        let message = "tuning knows no offset, score feature or source: give lambda and k";
-        return Err(SelectError::Transfer(message.to_owned()).into());
-    }
     let lacking = options.selection.lacks_filter(candidates);
     let peers = candidates.shared_peers();
     let filtered = lacking.then(|| options.candidates(dataset).among(peers));
@@ -720,8 +715,7 @@ impl Run<'_> {
         let (candidates, recorded) = (self.candidates, self.recorded(job, None));
         let lesson = self.lessons[0].clone()?;
         let (labels, plan, options) = (self.target.labels, &job.plan, &job.options);
-        let mut greedy =
-            Greedy::taught(candidates, labels.into(), lesson, plan, options, recorded)?;
+        let mut greedy = Greedy::taught(candidates, labels, lesson, plan, options, recorded)?;
         outcome.teacher = greedy.teacher();
         let points = &mut outcome.points;
         let mut settling = self.options.rule.settling(self.options.measure);

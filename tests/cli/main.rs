@@ -30,5 +30,4 @@ mod signals;
 mod support;
 mod table;
 mod train;
-mod transfer;
 mod tune;

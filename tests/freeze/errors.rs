@@ -627,35 +627,6 @@ const OTHERS: &[&str] = &[
 
 /// Mistakes in arguments: all end with 2.
 #[test]
-fn other_rankers() {
-    refuse(
-        "error-other-rankers",
-        "bad.txt",
-        &[
-            "train train.svm --lambda 1 --offset bad.txt -o never.json",
-            "select train.svm -k 1 --lambda 1 --score-feature bad.txt -o never.json",
-        ],
-        &[b"1\n2\n", b"1\nnan\n", b"{}", b"1\n1\n1\n1\n1\n1\n1\n1\n"],
-    );
-}
-
-#[test]
-fn sources() {
-    refuse(
-        "error-sources",
-        "bad.svm",
-        &[
-            "train train.svm --lambda 1 --source bad.svm -o never.json",
-            "select train.svm -k 1 --lambda 1 --strategy bounded --source bad.svm -o never.json",
-        ],
-        &[
-            b"30 qid:1 1:1\n0 qid:1 2:1\n",
-            b"4 qid:1 901:1\n0 qid:1 902:1\n",
-        ],
-    );
-}
-
-#[test]
 fn usage() {
     let folder = Folder::new();
     let select = SELECT.iter().map(|more| format!("select train.svm {more}"));

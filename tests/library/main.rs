@@ -16,5 +16,4 @@ mod ridge;
 mod sample;
 mod shards;
 mod strategies;
-mod transfer;
 mod tune;

@@ -4,7 +4,7 @@ use crate::oracle::Problem;
 use crate::oracle::problems::{lambdas, problems};
 use proptest::prelude::*;
 use rankrls::columns::Partition;
-use rankrls::data::{OtherRanker, sample};
+use rankrls::data::sample;
 use rankrls::greedy::{Criterion, SelectError, Step, plan, resume_among};
 use rankrls::metrics::{Convention, Metric};
 use rankrls::peers::{grouped, on_threads};
@@ -83,36 +83,25 @@ fn options(strategy: StrategyKind) -> impl Strategy<Value = SelectionOptions> {
         })
 }
 
-/// `data` with grades for labels, and other rows, scores of another ranker or another corpus.
-fn extended(data: Dataset<'static>, variant: usize) -> Option<Dataset<'static>> {
-    let ranker = OtherRanker::of_scores("other".to_owned());
-    let scores: Vec<f64> = (0..data.rows()).map(|row| (row * 7 % 5) as f64).collect();
-    match variant {
-        1 => data.with_offset(scores, ranker).ok(),
-        2 => data.with_score_feature(&scores, ranker).ok(),
-        3 => Some(data.with_source(&data, 0.5).ok()?.0),
-        4 => Some(data.clone().with_validation(data)),
-        _ => Some(data),
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn every_strategy_selects_alike_on_any_number_of_ranks(
-        (mut problem, options, variant) in (
+        (mut problem, options, validated) in (
             problems(prop::collection::vec(1usize..6, 10..14), 1..12),
             prop::sample::select(&StrategyKind::ALL[..]).prop_flat_map(options),
-            0usize..8,
+            any::<bool>(),
         ),
     ) {
         if options.strategy == Some(StrategyKind::FsEd) {
             problem.labels.iter_mut().for_each(|label| *label = (label.abs() * 2.0).floor());
         }
-        if let Some(data) = extended(problem.dataset(), variant) {
-            check(&data, &options);
+        let mut data = problem.dataset();
+        if validated {
+            data = data.clone().with_validation(data);
         }
+        check(&data, &options);
     }
 }
 
@@ -125,16 +114,6 @@ fn every_strategy_selects_alike_from_real_parses() {
             strategy: Some(strategy),
             ..SelectionOptions::new(12, Lambda::new(16.0).unwrap())
         };
-        check(&data, &options);
-    }
-}
-
-#[test]
-fn scores_and_rows_from_elsewhere_help_alike() {
-    let options = SelectionOptions::new(6, Lambda::ONE);
-    for variant in 1..4 {
-        let data = extended(sample::train(), variant).unwrap();
-        assert!(select(&data, &options, &mut ()).is_ok());
         check(&data, &options);
     }
 }

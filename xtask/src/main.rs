@@ -12,7 +12,6 @@ mod quality;
 mod release;
 mod scaling;
 mod strategies;
-mod transfer;
 mod when;
 
 use std::path::PathBuf;
@@ -25,9 +24,8 @@ usage: cargo xtask TASK
 
   ci                       all checks of continuous integration
   corpora [--check]        make the files of corpora/ again, or compare them with new ones
-  figures                  draw docs/when, docs/scaling, docs/quality and docs/transfer, and fill in their tables, from
-                           the CSV
-  tables [when|scaling|quality|transfer|strategies [NAME...]]
+  figures                  draw docs/when, docs/scaling and docs/quality, and fill in their tables, from the CSV
+  tables [when|scaling|quality|strategies [NAME...]]
                            measure again what those pages say, then draw; some minutes each.
                            RANKRLS_CORPORA names the folder of corpora
   peers TRAIN TEST [ARGUMENT...]
@@ -71,13 +69,11 @@ fn run(arguments: &[&str]) -> Result<()> {
             when::measure_again()?;
             scaling::measure_again()?;
             quality::measure_again()?;
-            transfer::measure_again()?;
             strategies::measure_again(&[])?;
             figures()
         }
         ["tables", "when"] => when::measure_again().and_then(|()| figures()),
         ["tables", "scaling"] => scaling::measure_again().and_then(|()| figures()),
-        ["tables", "transfer"] => transfer::measure_again().and_then(|()| transfer::draw()),
         ["tables", "quality"] => quality::measure_again().and_then(|()| figures()),
         ["tables", "strategies", names @ ..] => strategies::measure_again(names),
         ["peers", train, test, rest @ ..] => ci::peers(train, test, rest),
@@ -106,7 +102,6 @@ fn run(arguments: &[&str]) -> Result<()> {
         // Started by the tasks above, in the release profile.
         ["measure-when"] => when::measure(),
         ["measure-quality"] => quality::measure(),
-        ["measure-transfer"] => transfer::measure(),
         ["measure-scaling"] => scaling::measure(),
         ["measure-job", number] => scaling::measure_job(number.parse()?),
         ["measure-file", file, k, lambda, strategies @ ..] => {
@@ -119,7 +114,6 @@ fn run(arguments: &[&str]) -> Result<()> {
 fn figures() -> Result<()> {
     when::draw()?;
     quality::draw_results()?;
-    transfer::draw()?;
     scaling::draw()
 }
 

@@ -69,7 +69,7 @@ impl<'a> LongColumn<'a> {
         let columns = description.longest_columns.iter();
         let column = |column: &data::LongColumn| Self {
             feature: dataset.index_base().written(column.feature),
-            name: dataset.names().and_then(|names| names.of(column.feature)),
+            name: dataset.name_of(column.feature),
             nonzeros: column.nonzeros,
         };
         columns.map(column).collect()

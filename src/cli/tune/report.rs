@@ -183,13 +183,12 @@ impl<'a> Report<'a> {
     fn row(&self, outcome: &'a Outcome, k: usize) -> Option<Row<'a>> {
         let point = outcome.points.get(k.checked_sub(1)?)?;
         let (step, score) = (&point.step, point.score);
-        let names = self.dataset.names();
         Some(Row {
             lambda: outcome.lambda.value(),
             strategy: several(self.tuned).then(|| name(outcome)),
             k,
             feature: self.dataset.index_base().written(step.feature),
-            name: names.and_then(|names| names.of(step.feature)),
+            name: self.dataset.name_of(step.feature),
             lqo_error: step.lqo_error,
             lqo_cindex: step.lqo_cindex,
             value: score.mean,

@@ -69,7 +69,6 @@ fn gain(round: &Round<'_>, candidate: usize, projected: &[f64], z: &mut [f64]) -
     let norm = state.lambda().value() + candidates.squared_norm(candidate);
     candidates
         .segments(candidate)
-        .filter(|segment| segment.query < state.queries().targets())
         .map(|segment| {
             let entries = segment.column;
             let along = kernels::sparse_dot(entries.rows, entries.values, state.holdout());

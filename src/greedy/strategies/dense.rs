@@ -180,7 +180,7 @@ impl Block {
         let update = Update {
             tau: &tau,
             last: pending,
-            offsets: &state.queries().offsets()[..=state.queries().targets()],
+            offsets: state.queries().offsets(),
             holdout: state.holdout(),
         };
         update_and_judge(&self.terms, &mut self.u, &mut self.tu, &update)
@@ -189,8 +189,7 @@ impl Block {
     /// What is missing to a perfect ranking with each candidate, by caches that are up to date.
     fn ranking_losses(&self, ranking: &RankingCriterion, state: &State) -> Lanes {
         let mut ranking = BlockRanking::new(ranking, state);
-        let targets = state.queries().ranges().take(state.queries().targets());
-        for (query, rows) in (0u32..).zip(targets) {
+        for (query, rows) in (0u32..).zip(state.queries().ranges()) {
             let (u, tu) = (&self.u[rows.clone()], &self.tu[rows]);
             ranking.judge(query, &self.terms, u, tu);
         }

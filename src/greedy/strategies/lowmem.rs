@@ -127,7 +127,7 @@ fn gains_by_query(round: &Round<'_>, candidates: &[u32]) -> Vec<Lanes> {
         })
         .collect();
     let mut gains = vec![[0.0; LANES]; blocks.len()];
-    let queries: Vec<u32> = (0u32..).take(state.queries().targets()).collect();
+    let queries: Vec<u32> = (0u32..).take(state.queries().len()).collect();
     for queries in queries.chunks(QUERIES) {
         let task = queries.len().div_ceil(8 * current_num_threads());
         let gained: Vec<Vec<Lanes>> = queries
@@ -223,7 +223,7 @@ impl Scratch {
         let projected = self.project(candidates, state, block);
         let mut rest = columns(candidates, block, 0);
         let mut ranking = BlockRanking::new(ranking, state);
-        for (query, number) in (0..state.queries().targets()).zip(0u32..) {
+        for (query, number) in (0..state.queries().len()).zip(0u32..) {
             let touched = self.load(candidates, state, query, &projected.z, &mut rest);
             self.transform(&state.query_matrices(query), &projected.z, touched);
             ranking.judge(number, &projected.terms, &self.u, &self.tu);
@@ -254,7 +254,7 @@ impl Scratch {
         let projected = self.project(candidates, state, block);
         let mut rest = columns(candidates, block, 0);
         let mut gains = [0.0; LANES];
-        for query in (0u32..).take(state.queries().targets()) {
+        for query in (0u32..).take(state.queries().len()) {
             let gained = self.gained(candidates, state, &projected, query, &mut rest);
             kernels::add_scaled(&mut gains, 1.0, &gained);
         }

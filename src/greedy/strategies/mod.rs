@@ -114,11 +114,6 @@ impl StrategyKind {
         self == Self::FsEd
     }
 
-    /// Whether the strategy can leave queries of a source out of its hold-outs.
-    pub fn takes_source(self) -> bool {
-        !matches!(self, Self::Bounded | Self::Distil)
-    }
-
     /// Candidates drawn each step when nothing else is asked for; `None`: all are judged.
     pub(crate) fn default_sample(self) -> Option<usize> {
         self.facts().sample
