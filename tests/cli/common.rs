@@ -5,36 +5,49 @@ use predicates::prelude::*;
 
 use crate::support::Folder;
 
-const COMMANDS: [&str; 17] = [
+/// Commands with examples in their help.
+const COMMANDS: [&str; 20] = [
     "select",
     "tune",
     "compare",
     "train",
     "predict",
     "evaluate",
+    "explain",
     "inspect",
+    "letor",
     "shard",
     "corpus",
+    "corpus build",
+    "corpus check",
     "corpus generate",
     "corpus info",
     "corpus convert",
     "corpus project",
-    "corpus build",
     "corpus treebank",
     "completions",
     "man",
 ];
 
 #[test]
-fn help_has_examples_and_the_version_is_told() {
+fn help_has_examples_and_fits_into_80_columns() {
     let folder = Folder::new();
     let text = folder.stdout("--help");
     for command in COMMANDS {
         let name = command.split(' ').next().unwrap();
         assert!(text.contains(name), "{command}");
-        let help = folder.stdout(&format!("{command} --help"));
+        let mut long = folder.command(&format!("{command} --help"));
+        let help = long.env("COLUMNS", "80").output().unwrap();
+        assert!(help.status.success(), "{command}");
+        let help = String::from_utf8(help.stdout).unwrap();
         assert!(help.contains(&format!("rankrls {command}")), "{help}");
         assert!(help.contains("Example"), "{help}");
+        // clap wraps neither the usage nor a list without spaces.
+        let wrapped = |line: &&str| line.trim().contains(' ') && !line.starts_with("Usage: ");
+        for line in help.lines().filter(wrapped) {
+            let width = line.chars().count();
+            assert!(width <= 80, "{command} --help: {width} columns: {line}");
+        }
     }
     let version = folder.stdout("--version");
     assert_eq!(version, format!("rankrls {}\n", env!("CARGO_PKG_VERSION")));

@@ -1,62 +1,37 @@
-//! What programs read: `--json`.
+//! What programs read: `--json`, once a schema, of two steps.
 
-use crate::folder::{freeze, hold};
+use crate::folder::{Folder, freeze, hold};
 use crate::tables::folds;
 
 #[test]
-fn select() {
+fn select_inspect_and_evaluate() {
     freeze(
         "json-select",
         &[
-            "select train.svm -k 3 --lambda 2 --names names.txt --json",
-            "select train.svm -k 2 --lambda 2 --strategy sampled --candidates 5 --seed 3 --json",
-            "select train.svm -k 2 --lambda 2 --strategy lowmem --criterion map --convention letor \
-             --query-weight size --json",
-            "select train.svm -k 2 --lambda 2 --test test.svm --metrics cindex,p@3 --json",
-            "select train.svm -k 99 --lambda 2 --strategy random --json -q",
-            "select @parses -k 3 --lambda 16 --strategy bounded --threads 1 --json",
-            "select train.svm -k 3 --lambda 2 --dry-run --max-memory 1GiB --json",
-            "select train.svm -k 3 --lambda 2 --dry-run --max-memory 1GiB --candidates 2 --json",
+            "select train.svm -k 2 --lambda 2 --strategy sampled --candidates 5 --seed 3 \
+             --names names.txt --test test.svm --metrics cindex,p@3 -o model.json --json",
+            "inspect model.json --json",
+            "evaluate test.svm --model model.json --metrics cindex,ndcg@5 --per-query --json",
+            "select train.svm -k 2 --lambda 2 --dry-run --max-memory 1GiB --json",
         ],
     );
 }
 
 #[test]
-fn models() {
-    freeze(
-        "json-models",
-        &[
-            "inspect models/bounded.json --json",
-            "inspect models/sampled.json --json",
-            "inspect models/ndcg.json --json",
-            "inspect models/zero-based.json --json",
-            "inspect models/train-given.json --json",
-            "evaluate test.svm --model models/bounded.json --json",
-            "evaluate test.svm --model models/bounded.json --convention letor --per-query --json",
-            "evaluate @parses-test --model models/parses.json --metrics cindex,ndcg@5 --json",
-        ],
-    );
-}
-
-#[test]
-fn train_and_tune() {
+fn train() {
     freeze(
         "json-train",
-        &[
-            "train train.svm --lambda 2 --json",
-            "train train.svm --lambda 1,4 --holdout folds:3 --json",
-            "train train.svm --lambda 2 --solver cg --query-weight pairs --json -q",
-            "train train.svm --lambda 2 --features models/bounded.json --json",
-        ],
+        &["train train.svm --lambda 1,4 --solver cg --holdout folds:3 --json"],
     );
+}
+
+#[test]
+fn tune() {
     freeze(
         "json-tune",
         &[
-            "tune train.svm -k 2 --lambdas 1,4 --names names.txt --json",
             "tune train.svm -k 2 --lambdas 1,4 --folds 3 --measure cindex --rule one-se \
              --test test.svm --metrics cindex --json",
-            "tune train.svm -k 2 --lambdas 4 --validation test.svm --table table.json --json",
-            "cat table.json",
         ],
     );
 }
@@ -66,30 +41,37 @@ fn compare() {
     freeze(
         "json-compare",
         &[
-            "compare train.svm -k 2 --lambda 2 --strategies dense,lowmem,random --seeds 2 \
-             --test test.svm --metrics cindex --json",
-            "compare @parses -k 1 --lambda 16 --strategies dense,lowmem --max-memory 16MiB --json",
+            "compare train.svm -k 2 --lambda 2 --strategies dense,random --test test.svm \
+             --metrics cindex --json",
         ],
+    );
+}
+
+#[test]
+fn explain() {
+    freeze(
+        "json-explain",
+        &["explain models/bounded.json test.svm --query s101 --row 3 --versus 2 --json"],
     );
 }
 
 #[test]
 fn letor() {
-    let lines = ["letor data -k 2 --lambdas 1,4 --json"];
+    let lines = ["letor data/Fold1 -k 2 --lambdas 1,4 --json"];
     hold("json-letor", &folds().runs(&lines));
 }
 
 #[test]
 fn corpora() {
-    freeze(
-        "json-corpus",
-        &[
-            "corpus info train.svm --max-memory 1GiB --names names.txt --json",
-            "corpus info @parses --max-memory 1GiB --json",
-            "corpus check corpora/link-parses-manifest.json --json",
-            "corpus generate --rows 40 --test-rows 20 -o c.svm --test-output t.svm --json",
-            "corpus build build/gold.conllu --candidates build/nbest.conllu -o d --json",
-            "corpus build build/many.conllu --link-grammar --link-parser build/parser -o e --json",
-        ],
+    let folder = Folder::new();
+    folder.write(
+        "pair.svm",
+        "1 qid:a 1:1\n0 qid:a 2:1\n1 qid:b 1:1\n0 qid:b\n",
     );
+    let lines = [
+        "corpus build build/gold.conllu --link-grammar --link-parser build/parser -o c --json",
+        "corpus check corpora/link-parses-manifest.json --json",
+        "corpus info pair.svm --max-memory 1GiB --json",
+    ];
+    hold("json-corpus", &folder.runs(&lines));
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process::Output;
 
 use assert_cmd::cargo::cargo_bin_cmd;
 use tempfile::TempDir;
@@ -41,16 +42,7 @@ impl Folder {
         fs::write(path, bytes).unwrap();
     }
 
-    /// What a line of a shell would show: the command, its exit code, and both of its outputs.
-    /// Known are `cat FILE`, `ls FOLDER`, and all else is `rankrls` with these arguments, of which
-    /// `< FILE` at the end is its standard input.
-    pub(crate) fn run(&self, line: &str) -> String {
-        if let Some(file) = line.strip_prefix("cat ") {
-            return format!("$ {line}\n{}", steady(&self.text(file)));
-        }
-        if let Some(folder) = line.strip_prefix("ls ") {
-            return format!("$ {line}\n{}", self.list(folder));
-        }
+    fn output(&self, line: &str) -> Output {
         let (arguments, input) = line.split_once(" < ").unwrap_or((line, ""));
         let mut command = cargo_bin_cmd!("rankrls");
         command
@@ -64,7 +56,17 @@ impl Folder {
         if !input.is_empty() {
             command.write_stdin(self.read(input));
         }
-        let output = command.output().unwrap();
+        command.output().unwrap()
+    }
+
+    /// What a line of a shell would show: the command, its exit code, and both of its outputs.
+    /// Known are `cat FILE`, and all else is `rankrls` with these arguments, of which `< FILE`
+    /// at the end is its standard input.
+    pub(crate) fn run(&self, line: &str) -> String {
+        if let Some(file) = line.strip_prefix("cat ") {
+            return format!("$ {line}\n{}", steady(&self.text(file)));
+        }
+        let output = self.output(line);
         let code = output.status.code().unwrap();
         let mut text = format!("$ rankrls {line}\nexit: {code}\n");
         for (name, bytes) in [("stdout", output.stdout), ("stderr", output.stderr)] {
@@ -76,18 +78,24 @@ impl Folder {
         text
     }
 
+    /// The command and the message that it is refused with. A mistake in the arguments (`code` 2)
+    /// also shows the usage, which is left out here.
+    pub(crate) fn refused(&self, code: i32, line: &str) -> String {
+        let output = self.output(line);
+        assert_eq!(output.status.code(), Some(code), "{line}");
+        assert!(output.stdout.is_empty(), "{line}");
+        let mut message = String::from_utf8(output.stderr).unwrap();
+        if code == 2 {
+            let end = message.find("\n\nUsage: rankrls").expect(line);
+            message.truncate(end);
+        }
+        format!("$ rankrls {line}\n{}\n", message.trim_end_matches('\n'))
+    }
+
     /// One run after the other.
     pub(crate) fn runs(&self, lines: &[&str]) -> String {
         let shown: Vec<String> = lines.iter().map(|line| self.run(line)).collect();
         shown.join("\n")
-    }
-
-    fn list(&self, folder: &str) -> String {
-        let entries = fs::read_dir(self.path(folder)).unwrap();
-        let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
-        let mut names: Vec<String> = entries.map(|entry| name(entry.unwrap())).collect();
-        names.sort_unstable();
-        names.join("\n") + "\n"
     }
 }
 

@@ -1,5 +1,5 @@
-//! What users see and keep, frozen: help, tables, JSON documents, error texts, and the files of
-//! earlier builds. A change of any of it shows up as a change of a snapshot.
+//! What users see and keep, frozen: help, tables, JSON documents, error texts, and the model
+//! file. A change of any of it shows up as a change of a snapshot.
 //!
 //! `INSTA_UPDATE=always cargo test --test freeze` writes the snapshots anew; look at the
 //! difference before it is committed.
@@ -9,7 +9,6 @@
 mod documents;
 mod errors;
 mod folder;
-mod help;
-mod kept;
+mod models;
 mod steady;
 mod tables;
