@@ -30,7 +30,6 @@
 //! - [`mod@tune`]: lambda and the number of features, chosen together.
 //! - [`letor`]: the experiment of the LETOR collections.
 //! - [`checkpoint`]: going on after a process has ended.
-//! - [`compare`]: strategies beside each other.
 //! - `plot` (with the feature of that name): diagrams as SVG.
 //! - [`interrupt`]: ending work in the middle.
 //! - [`memory`]: how much the machine has left.
@@ -49,7 +48,6 @@ pub mod checkpoint;
 #[doc(hidden)]
 pub mod cli;
 pub mod columns;
-pub mod compare;
 pub mod data;
 pub mod greedy;
 pub mod interrupt;

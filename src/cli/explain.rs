@@ -471,14 +471,14 @@ impl Ranked {
         let bar = |part: &Part| {
             let name = part.name.clone();
             let name = name.unwrap_or_else(|| format!("feature {}", part.feature));
-            Bar::new(name, Some(part.contribution))
+            Bar::new(name, part.contribution)
         };
         let shown = self.contributions.len().min(BARS);
         let (shown, others) = self.contributions.split_at(shown);
         let mut bars: Vec<Bar> = shown.iter().map(bar).collect();
         if !others.is_empty() {
             let sum = others.iter().map(|part| part.contribution).sum();
-            bars.push(Bar::new(format!("{} more", others.len()), Some(sum)));
+            bars.push(Bar::new(format!("{} more", others.len()), sum));
         }
         let plot = bars
             .into_iter()

@@ -83,6 +83,7 @@ fn weights(model: &Model, most: usize) -> Figure {
 
 pub(crate) fn run(args: &InspectArgs, console: Console) -> Result<()> {
     check_one_stdin(&[Some(&args.model), args.path.as_ref()])?;
+    args.plot.check(None)?;
     let plot = args.plot.create()?;
     let model = Model::read(&args.model)?;
     if let (Some(feature), Some(path)) = (&args.densities, &args.path) {

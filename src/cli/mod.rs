@@ -230,7 +230,7 @@ fn start(
         Command::Select(args) => return select::run(args, given, console, peers),
         Command::Train(args) => return train::run(args, console, peers),
         Command::Tune(args) => return tune::run(args, given, console, peers),
-        Command::Compare(args) => return compare::run(args, given, console),
+        Command::Compare(args) => return compare::run(args, console),
         Command::Predict(args) => predict::run(args, console),
         Command::Evaluate(args) => evaluate::run(args, console),
         Command::Explain(args) => explain::run(args, console),

@@ -90,14 +90,11 @@ impl Axis {
         Self::between(scale, low, high, most, whole)
     }
 
-    /// The axis of bars: from 0, or from a power of ten below all of them.
-    pub(super) fn of_bars(scale: Scale, range: Range, most: usize) -> Self {
-        let (low, high) = match scale {
-            Scale::Linear => (range.low.min(0.0), range.high.max(0.0)),
-            Scale::Log => ((0.8 * range.low).log10().floor(), range.high.log10()),
-        };
+    /// The axis of bars, from 0.
+    pub(super) fn of_bars(range: Range, most: usize) -> Self {
+        let (low, high) = (range.low.min(0.0), range.high.max(0.0));
         let high = if high > low { high } else { low + 1.0 };
-        Self::between(scale, low, high, most, false)
+        Self::between(Scale::Linear, low, high, most, false)
     }
 
     fn between(scale: Scale, low: f64, high: f64, most: usize, whole: bool) -> Self {
@@ -125,22 +122,6 @@ impl Axis {
     pub(super) fn place(&self, value: f64) -> f64 {
         let share = (self.scale.of(value) - self.low) / (self.high - self.low);
         self.from + share * (self.to - self.from)
-    }
-
-    /// Where the bars of a logarithmic axis start: at a power of ten, not at 0.
-    pub(super) fn caveat(&self) -> String {
-        match self.scale {
-            Scale::Linear => String::new(),
-            Scale::Log => format!(" (logarithmic, from {})", number(10_f64.powf(self.low), 6)),
-        }
-    }
-
-    /// Where bars start.
-    pub(super) fn origin(&self) -> f64 {
-        match self.scale {
-            Scale::Linear => self.place(0.0),
-            Scale::Log => self.from,
-        }
     }
 }
 
@@ -301,15 +282,13 @@ mod tests {
     }
 
     #[test]
-    fn bars_start_at_nought_or_below_all() {
+    fn bars_start_at_nought() {
         let range = |low, high| Range { low, high };
-        let axis = Axis::of_bars(Scale::Linear, range(2.0, 7.0), 5).placed(0.0, 70.0);
-        assert_eq!((axis.origin(), axis.place(7.0)), (0.0, 70.0));
-        let axis = Axis::of_bars(Scale::Linear, range(-1.0, 1.0), 5).placed(0.0, 70.0);
-        assert_eq!(axis.origin(), 35.0);
-        let axis = Axis::of_bars(Scale::Log, range(1.0, 100.0), 5).placed(0.0, 60.0);
-        assert_eq!((axis.origin(), axis.place(1.0)), (0.0, 20.0));
-        let none = Axis::of_bars(Scale::Linear, range(0.0, 0.0), 5);
+        let axis = Axis::of_bars(range(2.0, 7.0), 5).placed(0.0, 70.0);
+        assert_eq!((axis.place(0.0), axis.place(7.0)), (0.0, 70.0));
+        let axis = Axis::of_bars(range(-1.0, 1.0), 5).placed(0.0, 70.0);
+        assert_eq!(axis.place(0.0), 35.0);
+        let none = Axis::of_bars(range(0.0, 0.0), 5);
         assert!(none.place(0.0).is_finite());
     }
 }

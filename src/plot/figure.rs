@@ -266,9 +266,6 @@ pub struct BarPlot {
     pub title: String,
     /// Quantity of the bars.
     pub x_label: String,
-    /// Scale of the bars, linear by default. Linear bars start at 0, logarithmic ones at a power
-    /// of ten below them all.
-    pub scale: Scale,
     /// The bars, from the top.
     pub bars: Vec<Bar>,
 }
@@ -278,10 +275,8 @@ pub struct BarPlot {
 pub struct Bar {
     /// Its name.
     pub name: String,
-    /// Its length; `None` for no bar.
-    pub value: Option<f64>,
-    /// Text beside it in place of the value.
-    pub note: Option<String>,
+    /// Its length; no bar where it is not finite.
+    pub value: f64,
 }
 
 impl LinePlot {
@@ -385,7 +380,7 @@ impl Series {
 }
 
 impl BarPlot {
-    /// No bars yet, on a linear scale.
+    /// No bars yet.
     pub fn new(x_label: impl Into<String>) -> Self {
         Self {
             x_label: x_label.into(),
@@ -402,10 +397,7 @@ impl BarPlot {
 
     /// All bars with their values.
     fn description(&self) -> String {
-        let bar = |bar: &Bar| {
-            let value = bar.value.map_or_else(String::new, |value| number(value, 4));
-            format!("{} {}", bar.name, bar.note.as_ref().unwrap_or(&value))
-        };
+        let bar = |bar: &Bar| format!("{} {}", bar.name, number(bar.value, 4));
         let bars = some_of(self.bars.iter().map(bar));
         format!("{}; bars: {bars}", self.x_label)
     }
@@ -413,12 +405,9 @@ impl BarPlot {
 
 impl Bar {
     /// A bar of length `value`.
-    pub fn new(name: impl Into<String>, value: Option<f64>) -> Self {
-        Self {
-            name: name.into(),
-            value,
-            note: None,
-        }
+    pub fn new(name: impl Into<String>, value: f64) -> Self {
+        let name = name.into();
+        Self { name, value }
     }
 }
 

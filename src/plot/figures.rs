@@ -106,7 +106,7 @@ pub fn weights(origin: &str, weights: Vec<(String, f64)>, in_order: bool, most: 
     };
     let bars = kept
         .into_iter()
-        .map(|(_, (name, weight))| Bar::new(name, Some(weight)));
+        .map(|(_, (name, weight))| Bar::new(name, weight));
     Figure::new(format!("Weights {origin}"))
         .note(format!("{part}, {order}."))
         .bars(bars.fold(BarPlot::new("weight"), BarPlot::bar))

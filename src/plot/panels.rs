@@ -3,7 +3,7 @@
 use super::axis::{Axis, Range, Scale};
 use super::svg::{self, Canvas, Colour, Tint, WIDTH, distinct};
 use super::text::{cut, number, spread, width, wrapped};
-use super::{BarPlot, LinePlot, Series};
+use super::{Bar, BarPlot, LinePlot, Series};
 
 /// Size of text at the axes.
 const SMALL: f64 = 13.0;
@@ -526,36 +526,36 @@ pub(super) fn draw_bars(plot: &BarPlot) -> Canvas {
     let top = canvas.height + 10.0;
     let bottom = top + area.pitch * plot.bars.len().max(1) as f64;
     area.grid(&mut canvas, plot, top, bottom);
-    for (index, _) in plot.bars.iter().enumerate() {
-        area.bar(&mut canvas, plot, index, top + area.pitch * index as f64);
+    for (index, bar) in plot.bars.iter().enumerate() {
+        area.bar(&mut canvas, bar, top + area.pitch * index as f64);
     }
     canvas.height += 8.0;
     canvas
 }
 
 fn lengths(plot: &BarPlot) -> impl Iterator<Item = f64> {
-    let values = plot.bars.iter().filter_map(|bar| bar.value);
-    values.filter_map(|value| plot.scale.placeable(value))
+    let values = plot.bars.iter().map(|bar| bar.value);
+    values.filter_map(|value| Scale::Linear.placeable(value))
 }
 
-/// The text beside bar `index`.
-fn note_of(plot: &BarPlot, index: usize) -> String {
-    let bar = &plot.bars[index];
-    let value = bar.value.filter(|value| value.is_finite());
-    let shown = || value.map_or_else(|| "\u{2013}".to_owned(), |value| number(value, 4));
-    cut(&bar.note.clone().unwrap_or_else(shown), SMALL, 110.0)
+/// The text beside a bar.
+fn note_of(bar: &Bar) -> String {
+    if bar.value.is_finite() {
+        number(bar.value, 4)
+    } else {
+        "\u{2013}".to_owned()
+    }
 }
 
 impl BarArea {
     fn of(plot: &BarPlot) -> Self {
         let widest = |widths: &mut dyn Iterator<Item = f64>| widths.fold(0.0, f64::max);
         let names = widest(&mut plot.bars.iter().map(|bar| width(&bar.name, SMALL)));
-        let notes = (0..plot.bars.len()).map(|index| width(&note_of(plot, index), SMALL));
-        let notes = widest(&mut { notes });
+        let notes = widest(&mut plot.bars.iter().map(|bar| width(&note_of(bar), SMALL)));
         let above = names > BESIDE;
         let left = MARGIN + if above { 0.0 } else { names + 8.0 };
         let right = WIDTH - MARGIN - notes - 10.0;
-        let x = Axis::of_bars(plot.scale, Range::of(lengths(plot)), 5);
+        let x = Axis::of_bars(Range::of(lengths(plot)), 5);
         Self {
             x: x.placed(left, right),
             pitch: if above { 37.0 } else { 24.0 },
@@ -566,8 +566,7 @@ impl BarArea {
     fn grid(&self, canvas: &mut Canvas, plot: &BarPlot, top: f64, bottom: f64) {
         let within = |x: f64, half: f64| x.max(half + 2.0);
         upright(canvas, &self.x, (top, bottom), 17.0, 6.0, within);
-        let label = format!("{}{}", plot.x_label, self.x.caveat());
-        let label = cut(&label, SMALL, WIDTH - 2.0 * MARGIN);
+        let label = cut(&plot.x_label, SMALL, WIDTH - 2.0 * MARGIN);
         let half = width(&label, SMALL) / 2.0;
         let middle = f64::midpoint(self.x.from, self.x.to);
         let middle = middle.max(MARGIN + half).min(WIDTH - MARGIN - half);
@@ -579,9 +578,8 @@ impl BarArea {
         canvas.height = bottom + 40.0;
     }
 
-    fn bar(&self, canvas: &mut Canvas, plot: &BarPlot, index: usize, top: f64) {
-        let bar = &plot.bars[index];
-        let note = note_of(plot, index);
+    fn bar(&self, canvas: &mut Canvas, bar: &Bar, top: f64) {
+        let note = note_of(bar);
         canvas.begin("rk-bar", &format!("{}\n{note}", bar.name));
         let top = if self.above {
             let name = cut(&bar.name, SMALL, WIDTH - 2.0 * MARGIN);
@@ -592,9 +590,8 @@ impl BarArea {
             canvas.text((x, y), SMALL, "end", Tint::INK, &bar.name);
             top + 5.0
         };
-        let value = bar.value.and_then(|value| plot.scale.placeable(value));
-        if let Some(value) = value {
-            let (origin, end) = (self.x.origin(), self.x.place(value));
+        if let Some(value) = Scale::Linear.placeable(bar.value) {
+            let (origin, end) = (self.x.place(0.0), self.x.place(value));
             let colour = distinct(usize::from(end < origin));
             let extent = (end - origin).abs().max(1.0);
             canvas.bar((origin.min(end), top), (extent, 14.0), &colour);

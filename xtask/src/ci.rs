@@ -183,7 +183,7 @@ fn deny() -> Result<()> {
     Ok(())
 }
 
-/// Opens the report of `rankrls compare` in headless Chromium: on a phone and on a desk, light and
+/// Opens the page of `rankrls tune --html` in headless Chromium: on a phone and on a desk, light and
 /// dark. Without Chromium nothing is tested, which is a failure where `RANKRLS_CHROMIUM` is 1.
 pub(crate) fn report(program: &Path) -> Result<()> {
     let names = ["chromium", "chromium-browser", "google-chrome"];

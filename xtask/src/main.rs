@@ -36,7 +36,7 @@ usage: cargo xtask TASK
   book                     make the book of docs/ in target/book, and follow its links
   package                  pack the crates for publication and compile them as packed
   release                  check all that a release takes: versions, workflows, recipe, citation, paper
-  report [PROGRAM]         open the report of `rankrls compare` in Chromium
+  report [PROGRAM]         open the page of `rankrls tune --html` in Chromium
   interop [PROGRAM]        hold files against scikit-learn, SciPy and LightGBM
   python [PROGRAM]         build the wheel of python/, test it, and run its examples
   rankers [DATA [OPTION...]]

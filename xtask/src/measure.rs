@@ -1,10 +1,11 @@
 //! How long things take: work within this process, and other processes.
 
+use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use rankrls::compare::Selected;
+use serde::Deserialize;
 
 /// Work is done again until it has taken this many seconds, or `RUNS` times.
 const ENOUGH: f64 = 1.5;
@@ -27,6 +28,23 @@ pub(crate) fn seconds_of<T>(mut work: impl FnMut() -> T) -> (f64, T) {
 pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
+}
+
+/// What `rankrls select --json` prints, as far as it is measured.
+#[derive(Deserialize)]
+pub(crate) struct Selected {
+    pub(crate) steps: Vec<SelectedStep>,
+    select_seconds: f64,
+    peak_rss_bytes: Option<u64>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct SelectedStep {
+    pub(crate) feature: u64,
+    pub(crate) lqo_error: f64,
+    /// Measures of the test data by name.
+    #[serde(default)]
+    pub(crate) test: BTreeMap<String, Option<f64>>,
 }
 
 /// Medians over runs of `rankrls select --json`.
