@@ -307,7 +307,6 @@ class _Selecting(SelectorMixin, _Linear):
             **counts,
             "teacher_alpha": teachers,
             "blend": None if blend is None else _data.number(blend, "blend"),
-            "fs_ed_scale": bool(params["fs_ed_scale"]),
             **{
                 name: str(params[name])
                 for name in ("criterion", "convention", "query_weight", "scale", "labels")
@@ -377,9 +376,6 @@ class GreedyRankRLS(_Selecting):
     teacher_alpha : float or sequence of float, optional
         Ridge parameters of the teacher, at most eight: that of least hold-out error is taken. By
         default 4, 16 and 64.
-    fs_ed_scale : bool, default=False
-        With strategy "fs-ed": scale NDCG and divergence, so that both go from 0 to 1 over the
-        features.
     n_candidates : int, optional
         Candidates drawn at random in each step. By default all, and 59 with strategy "sampled".
     max_memory : int or str, optional
@@ -458,7 +454,6 @@ class GreedyRankRLS(_Selecting):
         refit: Literal["labels", "cross-fitted"] | None = None,
         blend: float | None = None,
         teacher_alpha: float | Sequence[float] | None = None,
-        fs_ed_scale: bool = False,
         n_candidates: int | None = None,
         max_memory: int | str | None = None,
         n_jobs: int | None = None,
@@ -477,7 +472,6 @@ class GreedyRankRLS(_Selecting):
         self.refit = refit
         self.blend = blend
         self.teacher_alpha = teacher_alpha
-        self.fs_ed_scale = fs_ed_scale
         self.n_candidates = n_candidates
         self.max_memory = max_memory
         self.n_jobs = n_jobs
@@ -585,7 +579,7 @@ class GreedyRankRLSCV(_Selecting):
     rule : {"best", "one-se"}, default="best"
         "best" takes the best value, "one-se" the fewest features within one standard error of it.
     criterion, convention, shortlist, labels, scale, query_weight, refit, blend, teacher_alpha, \
-fs_ed_scale, n_candidates, max_memory, n_jobs, random_state, verbose
+n_candidates, max_memory, n_jobs, random_state, verbose
         As in `GreedyRankRLS`; `random_state` also draws the folds.
 
     Attributes
@@ -652,7 +646,6 @@ fs_ed_scale, n_candidates, max_memory, n_jobs, random_state, verbose
         refit: Literal["labels", "cross-fitted"] | None = None,
         blend: float | None = None,
         teacher_alpha: float | Sequence[float] | None = None,
-        fs_ed_scale: bool = False,
         n_candidates: int | None = None,
         max_memory: int | str | None = None,
         n_jobs: int | None = None,
@@ -675,7 +668,6 @@ fs_ed_scale, n_candidates, max_memory, n_jobs, random_state, verbose
         self.refit = refit
         self.blend = blend
         self.teacher_alpha = teacher_alpha
-        self.fs_ed_scale = fs_ed_scale
         self.n_candidates = n_candidates
         self.max_memory = max_memory
         self.n_jobs = n_jobs

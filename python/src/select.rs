@@ -37,7 +37,6 @@ pub(crate) struct Options {
     refit: Option<String>,
     blend: Option<f64>,
     teacher_alpha: Option<Vec<f64>>,
-    fs_ed_scale: bool,
     n_candidates: Option<usize>,
     seed: u64,
     max_memory: Option<u64>,
@@ -106,7 +105,6 @@ impl Options {
                 refit: refit.transpose()?,
                 blend: self.blend,
                 teacher_lambda: teachers.transpose()?,
-                fs_ed_scale: self.fs_ed_scale,
             },
             max_memory: self.max_memory.or_else(budget),
             ..SelectionOptions::new(self.k, Lambda::ONE)

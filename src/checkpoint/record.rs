@@ -151,7 +151,6 @@ impl Record for Progress {
                 given(target.teacher_lambda, "the default"),
             ),
             ("scale", options.scale.to_string()),
-            ("the scale of fs-ed", target.fs_ed_scale.to_string()),
         ]
     }
 

@@ -263,10 +263,6 @@ impl TeacherArgs {
         if target.blend.is_some() && !distils {
             return Err(usage("--blend goes with --strategy distil"));
         }
-        let filters = strategies.contains(&Some(StrategyKind::FsEd));
-        if target.fs_ed_scale && !filters {
-            return Err(usage("--fs-ed-scale goes with --strategy fs-ed"));
-        }
         if !taught && (self.teacher.is_some() || target.teacher_lambda.is_some()) {
             return Err(usage(
                 "there is nothing to teach: a teacher goes with --strategy distil or --refit \

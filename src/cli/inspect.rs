@@ -3,21 +3,13 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
-use rankrls::greedy::{ExpectedDivergence, FeatureDivergence, GradeDensity};
+use rankrls::Model;
 use rankrls::model::{FeatureChoice, SelectedFeature};
-use rankrls::plot::{self, Figure, LinePlot, Series};
-use rankrls::{Dataset, Model};
-use serde::Serialize;
+use rankrls::plot::{self, Figure};
 
-use super::args::usage;
-use super::console::Console;
-use super::data::{DataArgs, check_one_stdin};
-use super::output::{
-    PlotArgs, counted, format_exact, measure, number, or_dash, print, print_report, printable,
-    table,
-};
+use super::output::{PlotArgs, counted, format_exact, number, print, printable, table};
 use super::report::{FLATTERS, PathRow, path_table, settings};
 
 /// Most weights that are drawn where no number is given.
@@ -34,7 +26,6 @@ Examples:
   rankrls inspect model.json --members
   rankrls inspect model.json --plot weights.svg
   rankrls inspect model.json --top 100
-  rankrls inspect model.json --densities 3 --data train.svm --plot 3.svg
   rankrls inspect model.json --json")]
 pub(crate) struct InspectArgs {
     /// Model that `select -o` or `train -o` wrote; - is standard input
@@ -47,17 +38,7 @@ pub(crate) struct InspectArgs {
     /// Show the first N features [default: 20 of a model without selection, else all]
     #[arg(long, value_name = "N", conflicts_with = "json")]
     top: Option<usize>,
-    /// Show how the values of a feature, by its number or name, lie apart from grade to grade in
-    /// --data, as the strategy fs-ed judges it; --plot draws the densities
-    #[arg(long, value_name = "FEATURE", requires = "path")]
-    #[arg(conflicts_with_all = ["members", "top"])]
-    densities: Option<String>,
-    /// Data with the columns of the model
-    #[arg(long = "data", value_name = "DATA", requires = "densities")]
-    path: Option<PathBuf>,
-    #[command(flatten)]
-    data: DataArgs,
-    /// Print the model, or the densities, as one JSON document
+    /// Print the model as one JSON document
     #[arg(long)]
     json: bool,
 }
@@ -81,22 +62,10 @@ fn weights(model: &Model, most: usize) -> Figure {
     plot::weights(&origin, weights, selected, most)
 }
 
-pub(crate) fn run(args: &InspectArgs, console: Console) -> Result<()> {
-    check_one_stdin(&[Some(&args.model), args.path.as_ref()])?;
+pub(crate) fn run(args: &InspectArgs) -> Result<()> {
     args.plot.check(None)?;
     let plot = args.plot.create()?;
     let model = Model::read(&args.model)?;
-    if let (Some(feature), Some(path)) = (&args.densities, &args.path) {
-        let loaded = args.data.read_for(&model, path, false, console)?;
-        let feature = column(&model, &loaded.dataset, feature)?;
-        let filter = ExpectedDivergence::new(&loaded.dataset);
-        let filter = filter.with_context(|| path.display().to_string())?;
-        let report = Densities::new(&model, &loaded.dataset, &filter, feature)?;
-        if let Some(plot) = plot {
-            plot.write(report.figure())?;
-        }
-        return print_report(args.json, &report, || report.text());
-    }
     if model.expansion().is_some() && (plot.is_some() || args.members) {
         bail!("the model has no features: its kernel compares rows");
     }
@@ -228,182 +197,4 @@ fn members(model: &Model) -> String {
         };
     }
     text
-}
-
-/// Values at which densities are drawn.
-const POINTS: usize = 300;
-
-/// The 0-based column with a number or a name.
-fn column(model: &Model, data: &Dataset<'_>, feature: &str) -> Result<u32> {
-    let known = model.features().iter();
-    let mut known = known.filter(|known| known.name.as_deref() == Some(feature));
-    if let Some(known) = known.next() {
-        return Ok(known.feature);
-    }
-    let mut names = data
-        .names()
-        .into_iter()
-        .flat_map(rankrls::FeatureNames::iter);
-    if let Some(column) = names.position(|name| name == feature) {
-        return Ok(u32::try_from(column)?);
-    }
-    let (first, columns) = (
-        u64::from(model.index_base().first()),
-        model.data().columns as u64,
-    );
-    let number = feature
-        .parse()
-        .ok()
-        .and_then(|number: u64| number.checked_sub(first));
-    match number.filter(|column| *column < columns) {
-        Some(column) => Ok(u32::try_from(column)?),
-        None => Err(usage(format_args!(
-            "--densities: expected a number from {first} to {} or the name of a feature, found \
-             {feature:?}",
-            columns - 1 + first
-        ))),
-    }
-}
-
-/// How a feature lies apart from grade to grade, in the schema `rankrls.densities/1`.
-#[derive(Debug, Serialize)]
-struct Densities {
-    schema: &'static str,
-    feature: u64,
-    name: Option<String>,
-    ndcg: f64,
-    /// Whether smaller values are better.
-    ascending: bool,
-    divergence: f64,
-    psi: f64,
-    /// Whether zeros are an atom beside the densities.
-    sparse: bool,
-    grades: Vec<Density>,
-    pairs: Vec<Pair>,
-    #[serde(skip)]
-    curves: Vec<GradeDensity>,
-}
-
-#[derive(Debug, Serialize)]
-struct Density {
-    grade: f64,
-    rows: usize,
-    zeros: Option<f64>,
-    bandwidth: Option<f64>,
-}
-
-#[derive(Debug, Serialize)]
-struct Pair {
-    lower: f64,
-    upper: f64,
-    divergence: f64,
-}
-
-impl Densities {
-    fn new(
-        model: &Model,
-        data: &Dataset<'_>,
-        filter: &ExpectedDivergence<'_>,
-        column: u32,
-    ) -> Result<Self> {
-        let feature = model.index_base().written(column);
-        let found = filter.feature(column).zip(filter.densities(column, POINTS));
-        let Some((found, curves)) = found else {
-            bail!("feature {feature} is constant in the data: there are no densities to compare");
-        };
-        let mut known = model.features().iter();
-        let known = known.find(|known| known.feature == column);
-        let name = known.and_then(|known| known.name.clone());
-        let name = name.or_else(|| data.name_of(column).map(str::to_owned));
-        let FeatureDivergence {
-            ndcg,
-            divergence,
-            psi,
-            sparse,
-            ..
-        } = found;
-        let grades = curves.iter().zip(&found.bandwidths);
-        let grade = |(curve, &bandwidth): (&GradeDensity, &Option<f64>)| Density {
-            grade: curve.grade,
-            rows: curve.rows,
-            zeros: curve.zeros,
-            bandwidth,
-        };
-        let values = filter.grades();
-        let pair = |&(lower, upper, divergence): &(usize, usize, f64)| Pair {
-            lower: values[lower],
-            upper: values[upper],
-            divergence,
-        };
-        Ok(Self {
-            schema: "rankrls.densities/1",
-            feature,
-            name: name.filter(|name| !name.is_empty()),
-            ndcg,
-            ascending: found.ascending > found.descending,
-            divergence,
-            psi,
-            sparse,
-            grades: grades.map(grade).collect(),
-            pairs: found.pairs.iter().map(pair).collect(),
-            curves,
-        })
-    }
-
-    fn title(&self) -> String {
-        match &self.name {
-            Some(name) => format!("feature {} ({})", self.feature, printable(name)),
-            None => format!("feature {}", self.feature),
-        }
-    }
-
-    /// What the strategy makes of the feature.
-    fn judgement(&self) -> String {
-        let direction = if self.ascending { "rising" } else { "falling" };
-        let (ndcg, divergence, psi) = (self.ndcg, self.divergence, self.psi);
-        format!(
-            "NDCG@10 {ndcg:.4} by {direction} values, expected divergence {divergence:.4}, psi \
-             {psi:.4}"
-        )
-    }
-
-    fn text(&self) -> String {
-        let mut grades = table(&["grade", "rows", "zeros", "bandwidth"]);
-        for grade in &self.grades {
-            grades.add_row([
-                format_exact(grade.grade),
-                grade.rows.to_string(),
-                measure(grade.zeros),
-                or_dash(grade.bandwidth, number),
-            ]);
-        }
-        let mut pairs = table(&["grade", "and", "divergence"]);
-        for pair in &self.pairs {
-            let [lower, upper] = [pair.lower, pair.upper].map(format_exact);
-            pairs.add_row([lower, upper, measure(Some(pair.divergence))]);
-        }
-        let (grades, pairs) = (grades.trim_fmt(), pairs.trim_fmt());
-        format!(
-            "{}: {}\n\n{grades}\n\n{pairs}\n",
-            self.title(),
-            self.judgement()
-        )
-    }
-
-    fn figure(&self) -> Figure {
-        let mut plot = LinePlot::new(self.title(), "density");
-        plot.parameter = Some("grade".to_owned());
-        let mut note = self.judgement();
-        for curve in &self.curves {
-            let points = curve.curve.iter().map(|&(x, y)| (x, Some(y)));
-            plot = plot.series(Series::new(format_exact(curve.grade), points));
-            if let Some(zeros) = curve.zeros {
-                let grade = format_exact(curve.grade);
-                let _ = write!(note, "; {:.2}% of grade {grade} are zeros", 100.0 * zeros);
-            }
-        }
-        Figure::new(format!("Densities of {} by grade", self.title()))
-            .note(note)
-            .lines(plot)
-    }
 }

@@ -234,7 +234,7 @@ fn start(
         Command::Predict(args) => predict::run(args, console),
         Command::Evaluate(args) => evaluate::run(args, console),
         Command::Explain(args) => explain::run(args, console),
-        Command::Inspect(args) => inspect::run(args, console),
+        Command::Inspect(args) => inspect::run(args),
         Command::Letor(args) => return letor::run(args, console),
         Command::Shard(args) => shard::run(args, console),
         Command::Corpus(args) => return corpus::run(args, console),

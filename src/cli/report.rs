@@ -349,9 +349,6 @@ pub(crate) fn settings(
     if let Some(refit) = target.refit {
         let _ = write!(text, ", weights by {refit}");
     }
-    if target.fs_ed_scale {
-        text += ", both terms scaled";
-    }
     text
 }
 

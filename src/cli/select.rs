@@ -66,7 +66,7 @@ pub(crate) struct SelectArgs {
     #[arg(long, value_name = "MODEL")]
     #[arg(conflicts_with_all = [
         "lambda", "strategy", "criterion", "query_weight", "scale", "sample", "seed", "dry_run",
-        "labels", "shortlist", "refit", "blend", "teacher_lambda", "fs_ed_scale",
+        "labels", "shortlist", "refit", "blend", "teacher_lambda",
     ])]
     extend: Option<PathBuf>,
     #[command(flatten)]

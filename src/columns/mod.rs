@@ -62,8 +62,9 @@ pub struct ColumnClasses {
     scale: Scale,
     /// A divisor for each candidate; empty if the scale is none.
     divisors: Vec<f64>,
-    /// What a filter says of the candidates, or why it says nothing.
-    filter: Option<Result<Filter, DatasetError>>,
+    /// By a filter that has seen the columns as they are in the data: an error for each candidate, of
+    /// which the least is best, or why there is none.
+    filter: Option<Result<Vec<f64>, DatasetError>>,
     summary: Summary,
     /// The most of any rank, field by field.
     share: Summary,
@@ -75,17 +76,6 @@ pub struct ColumnClasses {
     threads: Option<usize>,
     /// Where the entries are, if not here.
     parts: Option<Arc<parts::Parts>>,
-}
-
-/// Scores by a filter that has seen the columns as they are in the data.
-#[derive(Debug, Clone)]
-pub(crate) struct Filter {
-    /// Two scores of every candidate, of which more is better.
-    pub(crate) scores: [Vec<f64>; 2],
-    /// The most that their sum can be.
-    pub(crate) largest: f64,
-    /// Whether each is to go from 0 to 1 over the candidates of all ranks.
-    pub(crate) scaled: bool,
 }
 
 /// Says of so many columns that none of them is a candidate.
@@ -169,14 +159,14 @@ impl ColumnClasses {
         candidates
     }
 
-    /// The same with the scores of a filter, or with the reason why there are none.
-    pub(crate) fn with_filter(mut self, filter: Result<Filter, DatasetError>) -> Self {
+    /// The same with the errors of a filter, or with the reason why there are none.
+    pub(crate) fn with_filter(mut self, filter: Result<Vec<f64>, DatasetError>) -> Self {
         self.filter = Some(filter);
         self
     }
 
-    /// The scores of a filter, if there is one.
-    pub(crate) fn filter(&self) -> Option<&Result<Filter, DatasetError>> {
+    /// The errors of a filter, if there is one.
+    pub(crate) fn filter(&self) -> Option<&Result<Vec<f64>, DatasetError>> {
         self.filter.as_ref()
     }
 
@@ -597,14 +587,8 @@ impl ColumnClasses {
         let per_entry = self.rows.capacity() * 4 + self.values.capacity() * 8;
         let per_candidate = self.len() * (8 + 1 + 8 + 4 + 4) + self.divisors.capacity() * 8;
         let rest = 4 * (self.members.capacity() + self.query_of_row.capacity());
-        let filter = self
-            .filter
-            .iter()
-            .flatten()
-            .flat_map(|filter| &filter.scores)
-            .map(Vec::capacity)
-            .sum::<usize>()
-            * 8;
+        let filter = self.filter.iter().flatten().map(Vec::capacity);
+        let filter = filter.sum::<usize>() * 8;
         (per_entry + per_candidate + rest + filter) as u64 + self.memory_of_parts()
     }
 

@@ -1,30 +1,4 @@
-//! Densities of a sample by Gaussian kernels, at any points, in time linear in both.
-//!
-//! Equal values are one value with a count. Values within a bandwidth of each other make a box;
-//! with `u = (x - c) / h` for a point and `v = (x_j - c) / h` for a value of the box of centre `c`,
-//!
-//! ```text
-//! exp(-(u - v)^2 / 2) = exp(-u^2 / 2) sum_n He_n(u) v^n / n!
-//! ```
-//!
-//! has the Hermite polynomials apart from the values, so that a box is a few numbers, whatever it
-//! holds (L. Greengard and J. Strain, *The fast Gauss transform*, SIAM J. Sci. Stat. Comput. 12,
-//! 1991). As `|v| <= 1/2`, terms from `n = 24` on are below 1e-19.
-
-/// Terms of the expansion.
-const TERMS: usize = 24;
-
-/// Values of a box from which on it is expanded.
-const MANY: usize = 12;
-
-/// Points that are taken side by side.
-const LANES: usize = 8;
-
-/// Bandwidths from a point beyond which values add less than 2e-22.
-const REACH: f64 = 10.0;
-
-/// Bandwidths beyond which a kernel is zero in floating point.
-const FARTHEST: f64 = 40.0;
+//! Densities of a sample by Gaussian kernels.
 
 /// Values, ascending, each with its count.
 #[derive(Debug, Clone, Default)]
@@ -38,28 +12,14 @@ pub(super) struct Sample {
 impl Sample {
     /// `values` in any order, and `zeros` zeros more.
     pub(super) fn new(mut values: Vec<f64>, zeros: usize) -> Self {
+        values.resize(values.len() + zeros, 0.0);
         values.sort_unstable_by(f64::total_cmp);
         let mut sample = Self::default();
-        let mut add = |value: f64, count: usize| {
-            if count == 0 {
-                return;
-            }
-            if sample.values.last() == Some(&value) {
-                *sample.counts.last_mut().expect("as many as values") += count as f64;
-            } else {
-                sample.values.push(value);
-                sample.counts.push(count as f64);
-            }
-        };
-        let (below, rest) = values.split_at(values.partition_point(|value| *value < 0.0));
-        for &value in below {
-            add(value, 1);
+        for equal in values.chunk_by(|a, b| a == b) {
+            sample.values.push(equal[0]);
+            sample.counts.push(equal.len() as f64);
         }
-        add(0.0, zeros);
-        for &value in rest {
-            add(value, 1);
-        }
-        sample.size = sample.counts.iter().sum();
+        sample.size = values.len() as f64;
         sample
     }
 
@@ -107,166 +67,24 @@ impl Sample {
         low + part * (at(place.ceil()) - low)
     }
 
-    /// `sum_j exp(-((x - x_j) / h)^2 / 2)` over the sample at each of the ascending `points` `x`.
-    /// Where values are far from all points, the sums are as exact as floating point has them.
+    /// `sum_j exp(-((x - x_j) / h)^2 / 2)` over the sample at each of `points` `x`. A kernel for each
+    /// point and each different value.
     pub(super) fn kernel_sums(&self, bandwidth: f64, points: &[f64]) -> Vec<f64> {
-        let mut sums = vec![0.0; points.len()];
-        for start_end in self.boxes(bandwidth) {
-            let part = Part {
-                values: &self.values[start_end.clone()],
-                counts: &self.counts[start_end],
-                bandwidth,
+        let sum_at = |point: &f64| {
+            let pairs = self.values.iter().zip(&self.counts);
+            let kernel = |(value, count): (&f64, &f64)| {
+                let distance = (point - value) / bandwidth;
+                count * (-0.5 * distance * distance).exp()
             };
-            let near = part.near(points, REACH);
-            let (points, sums) = (&points[near.clone()], &mut sums[near]);
-            if part.values.len() < MANY {
-                part.add(points, sums);
-            } else {
-                part.add_expanded(points, sums);
-            }
-        }
-        if !self.is_empty() && sums.iter().sum::<f64>() < 1.0 {
-            // The tails are all there is.
-            sums.fill(0.0);
-            let part = Part {
-                values: &self.values,
-                counts: &self.counts,
-                bandwidth,
-            };
-            let near = part.near(points, FARTHEST);
-            part.add(&points[near.clone()], &mut sums[near]);
-        }
-        sums
+            pairs.map(kernel).sum()
+        };
+        points.iter().map(sum_at).collect()
     }
-
-    /// The values, cut into boxes no wider than a bandwidth.
-    fn boxes(&self, bandwidth: f64) -> impl Iterator<Item = std::ops::Range<usize>> {
-        let mut start = 0;
-        std::iter::from_fn(move || {
-            let end = *self.values.get(start)? + bandwidth;
-            let first = start;
-            // The first one is within, whatever rounding does.
-            start += 1;
-            start += self.values[start..].partition_point(|value| *value <= end);
-            Some(first..start)
-        })
-    }
-}
-
-/// Neighbouring values of a sample.
-struct Part<'a> {
-    values: &'a [f64],
-    counts: &'a [f64],
-    bandwidth: f64,
-}
-
-impl Part<'_> {
-    fn ends(&self) -> (f64, f64) {
-        (self.values[0], self.values[self.values.len() - 1])
-    }
-
-    /// Those of `points` within so many bandwidths.
-    fn near(&self, points: &[f64], reach: f64) -> std::ops::Range<usize> {
-        let (first, last) = self.ends();
-        let reach = reach * self.bandwidth;
-        let start = points.partition_point(|point| *point < first - reach);
-        let end = points.partition_point(|point| *point <= last + reach);
-        start..end.max(start)
-    }
-
-    fn add(&self, points: &[f64], sums: &mut [f64]) {
-        for (point, sum) in points.iter().zip(sums) {
-            for (value, count) in self.values.iter().zip(self.counts) {
-                let distance = (point - value) / self.bandwidth;
-                *sum += count * (-0.5 * distance * distance).exp();
-            }
-        }
-    }
-
-    fn add_expanded(&self, points: &[f64], sums: &mut [f64]) {
-        let (first, last) = self.ends();
-        let centre = first + (last - first) / 2.0;
-        let mut terms = [0.0; TERMS];
-        for (value, count) in self.values.iter().zip(self.counts) {
-            let v = (value - centre) / self.bandwidth;
-            let mut term = *count;
-            for (number, sum) in (1..).zip(&mut terms) {
-                *sum += term;
-                term *= v / f64::from(number);
-            }
-        }
-        for (points, sums) in points.chunks(LANES).zip(sums.chunks_mut(LANES)) {
-            let mut u = [0.0; LANES];
-            for (u, point) in u.iter_mut().zip(points) {
-                *u = (point - centre) / self.bandwidth;
-            }
-            let series = hermite_series(&terms, &u);
-            for (sum, (u, series)) in sums.iter_mut().zip(u.iter().zip(series)) {
-                *sum += (-0.5 * u * u).exp() * series;
-            }
-        }
-    }
-}
-
-/// `sum_n terms_n He_n(u)` at each `u`.
-fn hermite_series(terms: &[f64; TERMS], u: &[f64; LANES]) -> [f64; LANES] {
-    let (mut before, mut at) = ([1.0; LANES], *u);
-    let mut sums = [terms[0]; LANES];
-    for (number, term) in (1..).zip(&terms[1..]) {
-        for lane in 0..LANES {
-            sums[lane] += term * at[lane];
-            let next = u[lane] * at[lane] - f64::from(number) * before[lane];
-            (before[lane], at[lane]) = (at[lane], next);
-        }
-    }
-    sums
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Numbers from 0 to 1 that look random.
-    fn numbers(count: u32) -> Vec<f64> {
-        let fractions = (0..count).map(|i| (f64::from(i) * 0.754_877_666).fract());
-        fractions.map(|x| x * x).collect()
-    }
-
-    fn direct(values: &[f64], bandwidth: f64, point: f64) -> f64 {
-        let kernel = |value: &f64| (-0.5 * ((point - value) / bandwidth).powi(2)).exp();
-        values.iter().map(kernel).sum()
-    }
-
-    #[test]
-    fn boxes_add_up_to_the_sum_over_all_values() {
-        let values = numbers(3000);
-        let sample = Sample::new(values.clone(), 0);
-        let points: Vec<f64> = (-40..140).map(|i| f64::from(i) / 100.0).collect();
-        for bandwidth in [0.001, 0.02, 0.3, 5.0] {
-            let sums = sample.kernel_sums(bandwidth, &points);
-            let total: f64 = sums.iter().sum();
-            for (sum, &point) in sums.iter().zip(&points) {
-                let expected = direct(&values, bandwidth, point);
-                assert!(
-                    (sum - expected).abs() <= 1e-14 * total,
-                    "{bandwidth} {point}"
-                );
-            }
-        }
-    }
-
-    #[test]
-    fn tails_keep_their_digits_where_there_is_nothing_else() {
-        let values = numbers(100);
-        let sample = Sample::new(values.clone(), 0);
-        let points = [1.31, 1.35, 99.0];
-        let sums = sample.kernel_sums(0.01, &points);
-        for (sum, &point) in sums.iter().zip(&points) {
-            let expected = direct(&values, 0.01, point);
-            assert!((sum - expected).abs() <= 1e-12 * expected, "{sum:e}");
-        }
-        assert!(sums[0] > 0.0 && sums[2] == 0.0);
-    }
 
     #[test]
     fn equal_values_are_counted_and_zeros_are_values() {

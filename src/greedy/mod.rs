@@ -41,7 +41,7 @@ pub use plan::{Estimate, Plan, estimates, plan};
 pub use select::{Ending, Observer, Selection, resume_among, select, select_among};
 pub use stability::{Frequency, Stability};
 pub use state::State;
-pub use strategies::{ExpectedDivergence, FeatureDivergence, GradeDensity, Sampler, StrategyKind};
+pub use strategies::{ExpectedDivergence, Sampler, StrategyKind};
 pub use strategy::{Round, Shape, Strategy, Work};
 pub use target::{Refit, Target, TargetOptions, TeacherLambdas};
 pub(crate) use teacher::Lesson;

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::strategies::fs_ed_scores;
+use super::strategies::fs_ed_errors;
 use super::{
     Criterion, RankingCriterion, Refit, Sampler, SelectError, StrategyKind, TargetOptions,
 };
@@ -107,8 +107,8 @@ impl SelectionOptions {
         if !self.lacks_filter(&classes) {
             return classes;
         }
-        let scores = fs_ed_scores(&classes, dataset, self.target.fs_ed_scale);
-        classes.with_filter(scores)
+        let errors = fs_ed_errors(&classes, dataset);
+        classes.with_filter(errors)
     }
 
     /// Whether the strategy is a filter that has not judged `candidates`.

@@ -101,11 +101,6 @@ pub struct TargetOptions {
     #[cfg_attr(feature = "cli", arg(long, value_name = "LIST"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub teacher_lambda: Option<TeacherLambdas>,
-    /// With --strategy fs-ed, scale NDCG and divergence, so that both go from 0 to 1 over the
-    /// features
-    #[cfg_attr(feature = "cli", arg(long))]
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub fs_ed_scale: bool,
 }
 
 impl TargetOptions {
@@ -139,7 +134,6 @@ impl TargetOptions {
             refit: taught.then_some(refit),
             blend: distils.then(|| self.blend.unwrap_or(blend)),
             teacher_lambda: taught.then(|| self.teacher_lambda.unwrap_or_default()),
-            fs_ed_scale: self.fs_ed_scale && strategy == StrategyKind::FsEd,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The strategy fs-ed, and the densities that it compares.
+//! The strategy fs-ed.
 
 use crate::support::{Folder, keys};
 
@@ -9,13 +9,9 @@ fn the_output_says_where_densities_are() {
     let text = folder.stdout(select);
     let says = "densities at the values of the 8 training rows; --validation names other data\n";
     assert!(text.contains(says), "{text}");
-    let text = folder.stdout(&format!("{select} --validation test.svm --fs-ed-scale"));
+    let text = folder.stdout(&format!("{select} --validation test.svm"));
     assert!(
         text.contains("densities at the values of 5 validation rows\n"),
-        "{text}"
-    );
-    assert!(
-        text.starts_with("strategy fs-ed, lambda 1, both terms scaled\n"),
         "{text}"
     );
     let document = folder.json(&format!("{select} --validation test.svm --json"));
@@ -37,7 +33,7 @@ fn a_model_of_the_filter_is_extended_and_a_run_goes_on() {
     let folder = Folder::new();
     let steps =
         |arguments: &str| folder.json(&format!("select {arguments} --json"))["steps"].clone();
-    let options = "--lambda 1 --strategy fs-ed --fs-ed-scale --validation test.svm";
+    let options = "--lambda 1 --strategy fs-ed --validation test.svm";
     let whole = steps(&format!("train.svm -k 3 {options}"));
     steps(&format!("train.svm -k 2 {options} -o model.json"));
     let extended = steps("train.svm -k 3 --extend model.json --validation test.svm");
@@ -60,11 +56,6 @@ fn mistakes_are_refused() {
             "found 40 different labels",
         ),
         (
-            "select train.svm -k 1 --lambda 1 --fs-ed-scale",
-            2,
-            "goes with --strategy fs-ed",
-        ),
-        (
             "select train.svm -k 1 --lambda 1 --validation test.svm",
             2,
             "--validation goes with --strategy fs-ed",
@@ -78,41 +69,4 @@ fn mistakes_are_refused() {
         let error = folder.fails(arguments, code);
         assert!(error.contains(says), "{arguments}: {error}");
     }
-}
-
-#[test]
-fn densities_are_shown_and_drawn() {
-    let folder = Folder::new();
-    folder.stdout("select train.svm -k 2 --lambda 1 --names names.txt -o model.json");
-    let inspect = "inspect model.json --data train.svm --densities";
-    let text = folder.stdout(&format!("{inspect} 2 --plot two.svg"));
-    assert!(text.starts_with("feature 2 (word b): NDCG@10 "), "{text}");
-    assert!(
-        folder
-            .read("two.svg")
-            .contains("Densities of feature 2 (word b) by grade")
-    );
-    let document = folder.json(&format!("{inspect} 2 --json"));
-    assert_eq!(document["schema"], "rankrls.densities/1");
-    assert_eq!(document["grades"].as_array().unwrap().len(), 3);
-    assert_eq!(document["pairs"].as_array().unwrap().len(), 3);
-    let psi = document["ndcg"].as_f64().unwrap() + document["divergence"].as_f64().unwrap();
-    assert!((document["psi"].as_f64().unwrap() - psi).abs() < 1e-15);
-    let name = document["name"].as_str().unwrap();
-    assert_eq!(name, "word b");
-    for (feature, code, says) in [
-        ("6", 1, "feature 6 is constant in the data"),
-        (
-            "0",
-            2,
-            "expected a number from 1 to 7 or the name of a feature, found \"0\"",
-        ),
-        ("8", 2, "found \"8\""),
-        ("word", 2, "found \"word\""),
-    ] {
-        let error = folder.fails(&format!("{inspect} {feature}"), code);
-        assert!(error.contains(says), "{feature}: {error}");
-    }
-    folder.fails("inspect model.json --densities 2", 2);
-    folder.fails("inspect model.json --data train.svm", 2);
 }

@@ -76,7 +76,6 @@ fn options(strategy: StrategyKind) -> impl Strategy<Value = SelectionOptions> {
                         shortlist: Some(2),
                     };
                 }
-                _ if strategy.needs_grades() => options.target.fs_ed_scale = variant > 1,
                 _ => {}
             }
             options

@@ -104,7 +104,7 @@ fn other_data_help_alike() {
     let scores: String = scores.collect();
     fs::write(path.join("scores.txt"), scores).unwrap();
     for option in [
-        "--strategy fs-ed --validation data.svm --fs-ed-scale",
+        "--strategy fs-ed --validation data.svm",
         "--strategy distil --teacher scores.txt",
     ] {
         let arguments = format!("select data.svm -k 12 --lambda 1 -o model.json {option}");
@@ -159,7 +159,7 @@ fn ranks_train_and_tune_alike() {
         "train data.svm --lambda 1,16 --solver cg --holdout folds:3 -o model.json",
         "tune data.svm -k 6 --lambdas 1,16 --folds 3 -o model.json",
         "tune data.svm -k 6 --lambdas 1,16 --evidence lqo --strategy sampled -o model.json",
-        "tune data.svm -k 6 --folds 3 --strategies fs-ed,lowmem --lambdas 1 --fs-ed-scale -o model.json",
+        "tune data.svm -k 6 --folds 3 --strategies fs-ed,lowmem --lambdas 1 -o model.json",
         "select data.svm -k 6 -o model.json",
     ] {
         let alone = written(folder.path(), 1, arguments, "model.json");

@@ -15,8 +15,7 @@
 //!   values are equal, has the bandwidth of the whole feature.
 //! - `JS` is the Jensen-Shannon divergence in nats; `ln 2` where a density is zero at all points.
 //!
-//! With many grades `d` outgrows `s`, which is at most 1. Scaled, both go from 0 to 1 over the
-//! candidates: then the error of a candidate depends on the others.
+//! With many grades `d` outgrows `s`, which is at most 1.
 //!
 //! A column with more than 95% zeros in training is no density: its zeros are an atom. There `p_g` is
 //! the share of zeros of the grade at one point, and the rest as above, from non-zero values at
@@ -32,14 +31,13 @@ use std::num::NonZeroUsize;
 
 use rayon::prelude::*;
 
-use crate::columns::{ColumnClasses, Filter};
+use crate::columns::ColumnClasses;
 use crate::data::{Dataset, DatasetError};
 use crate::greedy::density::Sample;
 use crate::greedy::strategy::{Facts, Shape};
 use crate::greedy::{Contest, Round, Strategy, Work};
 use crate::interrupt::heed;
 use crate::metrics::{Context, Convention, Metric, Rules};
-use crate::peers::Peers;
 
 /// Candidates entered by one task.
 const CHUNK: usize = 4096;
@@ -68,87 +66,42 @@ pub(super) const FACTS: Facts = Facts {
         (12 * shape.candidates + shape.threads * column) as u64
     },
     cost: Shape::pass,
-    build: |candidates, _| {
-        let errors = match candidates.filter() {
-            Some(Ok(filter)) => errors(filter, candidates.peers()),
-            // A plan without scores has been refused.
-            _ => Vec::new(),
-        };
-        Box::new(FsEd { errors })
-    },
+    build: |_, _| Box::new(FsEd),
 };
 
 /// Takes the candidates in the order of the scores that they come with.
-struct FsEd {
-    errors: Vec<f64>,
-}
+struct FsEd;
 
 impl Strategy for FsEd {
     fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
-        let errors = &self.errors;
+        let Some(Ok(errors)) = round.candidates.filter() else {
+            unreachable!("a plan without scores is refused");
+        };
         let eligible = round.eligible_candidates();
         let contest = round.judge(&eligible, CHUNK, || (), |(), candidate| errors[candidate]);
-        let judged = if round.state.steps() == 0 {
-            errors.len()
-        } else {
-            0
-        };
-        (contest, Work::evaluated(judged))
+        let first = round.state.steps() == 0;
+        (
+            contest,
+            Work::evaluated(if first { errors.len() } else { 0 }),
+        )
     }
 }
 
-/// `s` and `d` of each of `candidates`, columns of `dataset`.
-pub(in crate::greedy) fn scores(
+/// By how much `psi` of each of `candidates`, columns of `dataset`, is below the largest that there
+/// can be: an error, of which the least is best.
+pub(in crate::greedy) fn errors(
     candidates: &ColumnClasses,
     dataset: &Dataset<'_>,
-    scaled: bool,
-) -> Result<Filter, DatasetError> {
+) -> Result<Vec<f64>, DatasetError> {
     let filter = ExpectedDivergence::new(dataset)?;
+    let largest = 1.0 + filter.largest_divergence();
     let judge = |candidate: usize| {
         heed();
-        let found = filter.feature(candidates.feature(candidate));
+        let psi = filter.psi(candidates.feature(candidate));
         // A candidate varies.
-        found.map_or((0.0, 0.0), |found| (found.ndcg, found.divergence))
+        largest - psi.unwrap_or(0.0)
     };
-    let judged = (0..candidates.len()).into_par_iter().map(judge);
-    let (ndcg, divergence): (Vec<f64>, Vec<f64>) = judged.unzip();
-    Ok(Filter {
-        scores: [ndcg, divergence],
-        largest: if scaled {
-            2.0
-        } else {
-            1.0 + filter.largest_divergence()
-        },
-        scaled,
-    })
-}
-
-/// By how much `psi` of each candidate is below the largest that there can be: an error, of which the
-/// least is best.
-fn errors(filter: &Filter, peers: &dyn Peers) -> Vec<f64> {
-    let [mut ndcg, mut divergence] = filter.scores.clone();
-    if filter.scaled {
-        spread(&mut ndcg, peers);
-        spread(&mut divergence, peers);
-    }
-    let psi = ndcg.into_iter().zip(divergence);
-    psi.map(|(s, d)| filter.largest - (s + d)).collect()
-}
-
-/// Moves `values` so that those of all ranks go from 0 to 1; all are 0 if they are equal.
-fn spread(values: &mut [f64], peers: &dyn Peers) {
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let negative = values.iter().map(|value| -value);
-    let negative = negative.fold(f64::INFINITY, f64::min);
-    let least = peers.least(least);
-    let range = -peers.least(negative) - least;
-    for value in values {
-        *value = if range > 0.0 {
-            (*value - least) / range
-        } else {
-            0.0
-        };
-    }
+    Ok((0..candidates.len()).into_par_iter().map(judge).collect())
 }
 
 /// The filter for the columns of a data set; `docs/strategies.md` has the formulas.
@@ -160,10 +113,10 @@ fn spread(values: &mut [f64], peers: &dyn Peers) {
 /// let x = ndarray::arr2(&[[0.1, 3.0], [0.4, 3.0], [0.9, 3.0], [0.2, 3.0], [0.3, 3.0], [0.7, 3.0]]);
 /// let data = Dataset::new(&x, &[0.0, 1.0, 2.0, 0.0, 1.0, 2.0], &["a", "a", "a", "b", "b", "b"])?;
 /// let filter = ExpectedDivergence::new(&data)?;
-/// let first = filter.feature(0).expect("it varies");
-/// assert_eq!(first.ndcg, 1.0);
-/// assert_eq!(first.psi, first.ndcg + first.divergence);
-/// assert!(filter.feature(1).is_none());
+/// // Rising values rank best.
+/// assert_eq!(filter.ndcg(0)[1], 1.0);
+/// assert!(filter.psi(0) > Some(1.0));
+/// assert_eq!(filter.psi(1), None);
 /// # Ok::<(), rankrls::DatasetError>(())
 /// ```
 #[derive(Debug)]
@@ -182,47 +135,14 @@ pub struct ExpectedDivergence<'a> {
     tied: Vec<Option<f64>>,
 }
 
-/// A feature by itself.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FeatureDivergence {
-    /// `s`: mean NDCG@10 of the training queries in the better direction.
-    pub ndcg: f64,
-    /// The same by falling values.
-    pub descending: f64,
-    /// The same by rising values.
-    pub ascending: f64,
-    /// Each pair of grades, by position, with its divergence in nats.
-    pub pairs: Vec<(usize, usize, f64)>,
-    /// `d`: the sum of the divergences, each times the difference of the grades.
-    pub divergence: f64,
-    /// `s + d`.
-    pub psi: f64,
-    /// Whether the zeros are an atom, as there are so many.
-    pub sparse: bool,
-    /// Bandwidth of each grade; `None` where it has no density.
-    pub bandwidths: Vec<Option<f64>>,
-}
-
-/// The density of a feature for a grade, to draw.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GradeDensity {
-    /// The grade.
-    pub grade: f64,
-    /// Rows that have it.
-    pub rows: usize,
-    /// Share of zeros among them, where they are an atom and not in the density.
-    pub zeros: Option<f64>,
-    /// Density of the training rows at rising values, times the share that is no atom. Empty where
-    /// there is none.
-    pub curve: Vec<(f64, f64)>,
-}
-
-/// Training values of a feature, apart by grade.
+/// The values of a feature, without zeros where these are an atom.
 struct Values {
-    sparse: bool,
-    /// Without zeros where they are an atom, as those of `grades`.
+    /// Those of all training rows.
     whole: Sample,
-    grades: Vec<Sample>,
+    /// Those of the training rows of each grade, and the share of zeros that are an atom.
+    grades: Vec<(Sample, f64)>,
+    /// Those of the rows at which densities are taken.
+    points: Sample,
 }
 
 /// Where the values of a grade are: shares that add up to 1.
@@ -281,98 +201,49 @@ impl<'a> ExpectedDivergence<'a> {
         })
     }
 
-    /// The labels, each once, ascending.
-    pub fn grades(&self) -> &[f64] {
-        &self.grades
-    }
-
     /// The most that `d` can be.
     fn largest_divergence(&self) -> f64 {
         let pairs = self.pairs();
-        pairs
-            .map(|(m, n)| LN_2 * (self.grades[n] - self.grades[m]))
-            .sum()
+        pairs.map(|(lower, upper)| LN_2 * (upper - lower)).sum()
     }
 
-    /// Positions of two grades, the lower one first.
-    fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
-        let count = self.grades.len();
-        (0..count).flat_map(move |n| (0..n).map(move |m| (m, n)))
+    /// Each two grades, the lower one first.
+    fn pairs(&self) -> impl Iterator<Item = (f64, f64)> {
+        let uppers = self.grades.iter().enumerate();
+        uppers.flat_map(|(n, &upper)| self.grades[..n].iter().map(move |&lower| (lower, upper)))
     }
 
-    /// Judges the 0-based `feature`; `None` if it is constant in training, or there is no such
+    /// `psi` of the 0-based `feature`; `None` if it is constant in training, or there is no such
     /// feature.
-    pub fn feature(&self, feature: u32) -> Option<FeatureDivergence> {
+    pub fn psi(&self, feature: u32) -> Option<f64> {
+        let divergences = self.divergences(feature)?;
+        let pairs = self.pairs().zip(divergences);
+        let weighted = pairs.map(|((lower, upper), divergence)| (upper - lower) * divergence);
+        let [descending, ascending] = self.ndcg(feature);
+        Some(descending.max(ascending) + weighted.sum::<f64>())
+    }
+
+    /// The divergence of each two grades in nats: of the first and the second, of the first and the
+    /// third, of the second and the third, and so on. `None` as of [`psi`](Self::psi).
+    pub fn divergences(&self, feature: u32) -> Option<Vec<f64>> {
         let values = self.values(feature)?;
-        let points = self.points_of(feature, values.sparse);
-        let whole = values.whole.bandwidth().filter(|_| !points.is_empty());
-        let bandwidth = |sample: &Sample| whole.map(|whole| sample.bandwidth().unwrap_or(whole));
-        let grades = values.grades.iter().zip(&self.sizes);
-        let distributions = grades.map(|(sample, &size)| {
-            let zeros = if values.sparse {
-                1.0 - sample.size / size as f64
-            } else {
-                0.0
-            };
-            Distribution::new(sample, zeros, bandwidth(sample), &points)
+        let points = &values.points;
+        let grades = values.grades.iter().zip(values.bandwidths());
+        let distributions = grades.map(|((sample, zeros), bandwidth)| {
+            Distribution::new(sample, *zeros, bandwidth, points)
         });
         let distributions: Vec<Distribution> = distributions.collect();
-        let pair = |(m, n): (usize, usize)| {
-            let divergence = distributions[m].divergence(&distributions[n], &points);
-            (m, n, divergence)
-        };
-        let pairs: Vec<_> = self.pairs().map(pair).collect();
-        let weighted = pairs.iter();
-        let weighted = weighted.map(|&(m, n, js)| (self.grades[n] - self.grades[m]) * js);
-        let divergence: f64 = weighted.sum();
-        let [descending, ascending] = self.ndcg(feature);
-        let ndcg = descending.max(ascending);
-        let own = values
-            .grades
-            .iter()
-            .map(|sample| bandwidth(sample).filter(|_| !sample.is_empty()));
-        Some(FeatureDivergence {
-            ndcg,
-            descending,
-            ascending,
-            pairs,
-            divergence,
-            psi: ndcg + divergence,
-            sparse: values.sparse,
-            bandwidths: own.collect(),
-        })
+        let uppers = distributions.iter().enumerate();
+        let divergences = uppers.flat_map(|(n, upper)| {
+            let lowers = distributions[..n].iter();
+            lowers.map(move |lower| lower.divergence(upper, points))
+        });
+        Some(divergences.collect())
     }
 
-    /// The densities of the 0-based `feature`, one for each grade, at `count` values from the least to
-    /// the largest in training; `None` as of [`feature`](Self::feature).
-    pub fn densities(&self, feature: u32, count: usize) -> Option<Vec<GradeDensity>> {
-        let values = self.values(feature)?;
-        let whole = values.whole.bandwidth();
-        let (first, last) = (
-            values.whole.values[0],
-            values.whole.values[values.whole.values.len() - 1],
-        );
-        let step = (last - first) / count.saturating_sub(1).max(1) as f64;
-        let at: Vec<f64> = (0..count).map(|i| first + i as f64 * step).collect();
-        let grades = self.grades.iter().zip(&self.sizes).zip(&values.grades);
-        let density = |((&grade, &rows), sample): ((&f64, &usize), &Sample)| {
-            let bandwidth = sample.bandwidth().or(whole).filter(|_| !sample.is_empty());
-            let curve = bandwidth.map_or_else(Vec::new, |bandwidth| {
-                let sums = sample.kernel_sums(bandwidth, &at);
-                let whole = rows as f64 * bandwidth * std::f64::consts::TAU.sqrt();
-                at.iter()
-                    .zip(sums)
-                    .map(|(&x, sum)| (x, sum / whole))
-                    .collect()
-            });
-            GradeDensity {
-                grade,
-                rows,
-                zeros: values.sparse.then(|| 1.0 - sample.size / rows as f64),
-                curve,
-            }
-        };
-        Some(grades.map(density).collect())
+    /// The bandwidth of each grade, `None` where it has no density; `None` as of [`psi`](Self::psi).
+    pub fn bandwidths(&self, feature: u32) -> Option<Vec<Option<f64>>> {
+        Some(self.values(feature)?.bandwidths())
     }
 
     fn values(&self, feature: u32) -> Option<Values> {
@@ -395,34 +266,24 @@ impl<'a> ExpectedDivergence<'a> {
         } else {
             whole.values.len() > 1
         };
-        let grades = by_grade.into_iter().zip(&self.sizes);
+        let points = self.points.position(feature);
+        let points = points.map_or(&[][..], |position| self.points.column(position).values);
+        let points = points.iter().copied().filter(|value| *value != 0.0);
+        let grade = |(values, &size): (Vec<f64>, &usize)| {
+            let sample = sample(values, size);
+            let zeros = 1.0 - sample.size / size as f64;
+            (sample, zeros)
+        };
         varies.then(|| Values {
-            sparse,
             whole,
-            grades: grades.map(|(values, &size)| sample(values, size)).collect(),
+            grades: by_grade.into_iter().zip(&self.sizes).map(grade).collect(),
+            points: sample(points.collect(), self.points.rows()),
         })
     }
 
-    /// Values of the rows at which densities are taken.
-    fn points_of(&self, feature: u32, sparse: bool) -> Sample {
-        let position = self.points.position(feature);
-        let values = position.map_or(&[][..], |position| self.points.column(position).values);
-        let values: Vec<f64> = values
-            .iter()
-            .copied()
-            .filter(|value| *value != 0.0)
-            .collect();
-        let zeros = if sparse {
-            0
-        } else {
-            self.points.rows() - values.len()
-        };
-        Sample::new(values, zeros)
-    }
-
-    /// Mean NDCG@10 by falling and by rising values, 0 where no query has one. Queries without an
-    /// entry are tied.
-    fn ndcg(&self, feature: u32) -> [f64; 2] {
+    /// Mean NDCG@10 of the training queries by falling and by rising values, 0 where no query has
+    /// one. Queries without an entry are tied.
+    pub fn ndcg(&self, feature: u32) -> [f64; 2] {
         let (labels, queries) = (self.train.labels(), self.train.queries());
         let measured = self.tied.iter().flatten().count();
         let Some(position) = self.train.position(feature).filter(|_| measured > 0) else {
@@ -461,48 +322,52 @@ fn ndcg(labels: &[f64], scores: &[f64], context: Context) -> Option<f64> {
     Metric::Ndcg(TEN).query(labels, scores, Convention::Standard, context)
 }
 
+impl Values {
+    /// The bandwidth of each grade; none where there is no sample, or no point.
+    fn bandwidths(&self) -> Vec<Option<f64>> {
+        let whole = self.whole.bandwidth().filter(|_| !self.points.is_empty());
+        let bandwidth = |(sample, _): &(Sample, f64)| {
+            let whole = whole.filter(|_| !sample.is_empty())?;
+            Some(sample.bandwidth().unwrap_or(whole))
+        };
+        self.grades.iter().map(bandwidth).collect()
+    }
+}
+
 impl Distribution {
     /// That of the values in `sample` and the share `zeros` of zeros, at `points`. Without a
     /// `bandwidth` the values are a point.
     fn new(sample: &Sample, zeros: f64, bandwidth: Option<f64>, points: &Sample) -> Self {
         let rest = 1.0 - zeros;
-        let mut density = vec![0.0; points.values.len()];
+        let mut found = Self {
+            atoms: [zeros, 0.0],
+            density: vec![0.0; points.values.len()],
+            beyond: 0.0,
+        };
         let Some(bandwidth) = bandwidth else {
-            return Self {
-                atoms: [zeros, rest],
-                density,
-                beyond: 0.0,
-            };
+            found.atoms[1] = rest;
+            return found;
         };
         let sums = sample.kernel_sums(bandwidth, &points.values);
-        let counted = sums
-            .iter()
-            .zip(&points.counts)
-            .map(|(sum, count)| sum * count);
-        let total: f64 = counted.sum();
+        let counted = sums.iter().zip(&points.counts);
+        let total: f64 = counted.map(|(sum, count)| sum * count).sum();
         if total > 0.0 {
-            density = sums.iter().map(|sum| rest * (sum / total)).collect();
+            found.density = sums.iter().map(|sum| rest * (sum / total)).collect();
+        } else {
+            found.beyond = rest;
         }
-        let beyond = if total > 0.0 { 0.0 } else { rest };
-        Self {
-            atoms: [zeros, 0.0],
-            density,
-            beyond,
-        }
+        found
     }
 
     /// Jensen-Shannon divergence in nats.
     fn divergence(&self, other: &Self, points: &Sample) -> f64 {
-        let atoms = self
-            .atoms
-            .iter()
-            .zip(&other.atoms)
-            .map(|(&p, &q)| share(p, q));
+        let atoms = self.atoms.iter().zip(&other.atoms);
+        let atoms: f64 = atoms.map(|(&p, &q)| share(p, q)).sum();
         let pairs = self.density.iter().zip(&other.density);
         let shares = pairs.map(|(&p, &q)| share(p, q)).zip(&points.counts);
         let shares: f64 = shares.map(|(share, count)| share * count).sum();
         // What is beyond all points has no point in common.
-        atoms.sum::<f64>() + shares + share(self.beyond, 0.0) + share(other.beyond, 0.0)
+        atoms + shares + share(self.beyond, 0.0) + share(other.beyond, 0.0)
     }
 }
 
@@ -523,7 +388,6 @@ fn share(p: f64, q: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::data::parsed;
-    use crate::peers::Alone;
 
     /// A column with so many zeros before other values, two grades in turn.
     fn column(zeros: usize, others: &[f64]) -> Dataset<'static> {
@@ -532,19 +396,26 @@ mod tests {
         parsed(&values.enumerate().map(row).collect::<String>())
     }
 
-    fn judged(data: &Dataset<'_>) -> FeatureDivergence {
-        ExpectedDivergence::new(data).unwrap().feature(0).unwrap()
+    /// The divergence of the two grades of the only column, and their bandwidths.
+    fn judged(data: &Dataset<'_>) -> (f64, Vec<Option<f64>>) {
+        let filter = ExpectedDivergence::new(data).unwrap();
+        (
+            filter.divergences(0).unwrap()[0],
+            filter.bandwidths(0).unwrap(),
+        )
     }
 
     #[test]
     fn zeros_are_an_atom_above_19_of_20() {
         let others = [1.0, 2.0, 1.5, 2.5];
-        assert!(!judged(&column(76, &others)).sparse);
-        let found = judged(&column(96, &others));
-        assert!(found.sparse);
+        let (divergence, bandwidths) = judged(&column(76, &others));
+        let sample = Sample::new(vec![1.0, 1.5], 38);
+        assert_eq!(bandwidths[0], sample.bandwidth());
+        assert!(divergence > 0.0);
+        let (divergence, bandwidths) = judged(&column(96, &others));
         // Both grades have 48 zeros of 50; the rest has its kernels at the four values.
         let bandwidth = Sample::new(vec![1.0, 1.5], 0).bandwidth().unwrap();
-        assert_eq!(found.bandwidths, [Some(bandwidth); 2]);
+        assert_eq!(bandwidths, [Some(bandwidth); 2]);
         let density = |centres: [f64; 2]| {
             let at = |x: f64| {
                 let kernel = |c: f64| (-0.5 * ((x - c) / bandwidth).powi(2)).exp();
@@ -556,90 +427,54 @@ mod tests {
         };
         let pairs = density([1.0, 1.5]).into_iter().zip(density([2.0, 2.5]));
         let expected: f64 = pairs.map(|(p, q)| share(p, q)).sum();
-        assert!((found.divergence - expected).abs() < 1e-15);
-        assert!(found.divergence < 0.04 * LN_2);
+        assert!((divergence - expected).abs() < 1e-15);
+        assert!(divergence < 0.04 * LN_2);
     }
 
     #[test]
     fn an_atom_and_a_rest_are_the_divergence_of_counts_where_the_rest_is_one_value() {
         // Of 50 rows 1 of the lower grade and 2 of the upper one are ones.
-        let found = judged(&column(97, &[1.0, 1.0, 1.0]));
-        assert!(found.sparse && found.bandwidths == [None; 2]);
+        let (divergence, bandwidths) = judged(&column(97, &[1.0, 1.0, 1.0]));
+        assert_eq!(bandwidths, [None; 2]);
         let [p, q] = [1.0 / 50.0, 2.0 / 50.0];
         let expected = share(p, q) + share(1.0 - p, 1.0 - q);
-        assert!((found.divergence - expected).abs() < 1e-15);
+        assert!((divergence - expected).abs() < 1e-15);
     }
 
     #[test]
     fn densities_without_a_common_point_are_ln_2_apart() {
         let data = parsed("0 qid:1 1:1\n1 qid:1 1:900\n0 qid:2 1:2\n1 qid:2 1:901\n");
         let far = parsed("0 qid:1 1:1.5\n0 qid:1 1:1.25\n");
-        let found = judged(&data.with_validation(far));
-        assert!((found.divergence - LN_2).abs() < 1e-15);
+        let (divergence, _) = judged(&data.with_validation(far));
+        assert!((divergence - LN_2).abs() < 1e-15);
     }
 
     #[test]
     fn the_better_direction_counts_and_constants_are_left_out() {
         let data = parsed("0 qid:1 1:3 2:1\n1 qid:1 1:1 2:1\n0 qid:2 1:4 2:1\n2 qid:2 1:2 2:1\n");
         let filter = ExpectedDivergence::new(&data).unwrap();
-        let found = filter.feature(0).unwrap();
-        assert_eq!((found.ascending, found.ndcg), (1.0, 1.0));
-        assert!(found.descending < 1.0);
-        assert!(filter.feature(1).is_none() && filter.feature(2).is_none());
+        let [descending, ascending] = filter.ndcg(0);
+        assert!(descending < 1.0 && ascending == 1.0);
+        assert!(filter.psi(0) > Some(1.0));
+        assert!(filter.psi(1).is_none() && filter.psi(2).is_none());
         // A grade with a single row has the bandwidth of all.
-        assert_eq!(found.bandwidths[1], found.bandwidths[2]);
+        let bandwidths = filter.bandwidths(0).unwrap();
+        assert_eq!(bandwidths[1], bandwidths[2]);
         assert_eq!(filter.largest_divergence(), 4.0 * LN_2);
     }
 
     #[test]
-    fn values_are_spread_from_0_to_1() {
-        let mut values = [3.0, 5.0, 4.0];
-        spread(&mut values, &Alone);
-        assert_eq!(values, [0.0, 1.0, 0.5]);
-        spread(&mut values[..1], &Alone);
-        assert_eq!(values[0], 0.0);
-    }
-
-    #[test]
-    fn densities_add_up_to_one() {
-        let data = column(10, &[1.0, 2.0, 1.5, 2.5, 0.1, -0.3]);
-        let filter = ExpectedDivergence::new(&data).unwrap();
-        for density in filter.densities(0, 400).unwrap() {
-            let curve = density.curve;
-            let step = curve[1].0 - curve[0].0;
-            let sum: f64 = curve.iter().map(|point| point.1 * step).sum();
-            assert!(sum > 0.5 && sum < 1.01, "{sum}");
-            assert_eq!((density.rows, density.zeros), (8, None));
-        }
-        let sparse = column(397, &[1.0, 1.0, 2.0]);
-        let filter = ExpectedDivergence::new(&sparse).unwrap();
-        let densities = filter.densities(0, 5).unwrap();
-        assert_eq!(densities[0].zeros, Some(0.995));
-        assert_eq!(densities[0].curve.len(), 5);
-    }
-
-    #[test]
     fn labels_that_are_no_grades_are_refused() {
-        let refused = |labels: &[f64]| {
+        let many: Vec<f64> = (0..17).map(f64::from).collect();
+        for (labels, found) in [
+            (&many[..], "found 17 different labels"),
+            (&[0.0, -1.0], "found the label -1"),
+            (&[0.0, 1024.0], "found the label 1024"),
+        ] {
             let text = labels.iter().map(|label| format!("{label} qid:1 1:1\n"));
             let data = parsed(&text.collect::<String>());
-            ExpectedDivergence::new(&data).map(|_| ()).unwrap_err()
-        };
-        let many: Vec<f64> = (0..17).map(f64::from).collect();
-        assert!(
-            refused(&many)
-                .to_string()
-                .ends_with("found 17 different labels")
-        );
-        assert!(
-            refused(&[0.0, -1.0])
-                .to_string()
-                .ends_with("found the label -1")
-        );
-        assert!(
-            refused(&[0.0, 1024.0])
-                .to_string()
-                .ends_with("found the label 1024")
-        );
+            let error = ExpectedDivergence::new(&data).unwrap_err().to_string();
+            assert!(error.ends_with(found), "{error}");
+        }
     }
 }

@@ -20,8 +20,8 @@ use super::strategy::{Facts, Shape, Strategy};
 use crate::columns::ColumnClasses;
 use crate::names::named;
 
-pub(super) use fs_ed::scores as fs_ed_scores;
-pub use fs_ed::{ExpectedDivergence, FeatureDivergence, GradeDensity};
+pub use fs_ed::ExpectedDivergence;
+pub(super) use fs_ed::errors as fs_ed_errors;
 pub use sampled::Sampler;
 
 /// Makes the enum of all strategies from their files.
