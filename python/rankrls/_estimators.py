@@ -20,7 +20,7 @@ from ._explain import Explanation, explanation
 from ._path import SelectionPath, Step, TuneStep, _told, select
 
 Scale = Literal["none", "sd", "max"]
-Labels = Literal["raw", "sqrt-sd", "unit", "rank"]
+Labels = Literal["raw", "sqrt-sd", "unit"]
 QueryWeight = Literal["uniform", "pairs", "size"]
 
 
@@ -292,11 +292,9 @@ class _Selecting(SelectorMixin, _Linear):
         """The parameters as the compiled part takes them."""
         params = self.get_params(deep=False)
         k = _data.count(params["n_features_to_select"], "n_features_to_select")
-        optional = ("n_candidates", "shortlist")
-        counts = {
-            name: None if params[name] is None else _data.count(params[name], name)
-            for name in optional
-        }
+        candidates = params["n_candidates"]
+        if candidates is not None:
+            candidates = _data.count(candidates, "n_candidates")
         teachers = params["teacher_alpha"]
         if teachers is not None:
             teachers = np.atleast_1d(np.asarray(teachers, dtype=np.float64)).tolist()
@@ -304,7 +302,7 @@ class _Selecting(SelectorMixin, _Linear):
         return {
             "k": min(k, columns),
             "alpha": 1.0,
-            **counts,
+            "n_candidates": candidates,
             "teacher_alpha": teachers,
             "blend": None if blend is None else _data.number(blend, "blend"),
             **{
@@ -357,12 +355,9 @@ class GreedyRankRLS(_Selecting):
         predictions such as "ndcg@10" (strategies "dense" and "lowmem").
     convention : {"standard", "letor"}, default="standard"
         Conventions of the measure.
-    shortlist : int, optional
-        With a measure as criterion: judge by it only so many candidates that the squared error
-        likes best in each step. Quick, and not exact.
-    labels : {"raw", "sqrt-sd", "unit", "rank"}, default="raw"
-        Scale of the labels within each query: divided by the root of their standard deviation, by
-        the deviation, or ranks.
+    labels : {"raw", "sqrt-sd", "unit"}, default="raw"
+        Scale of the labels within each query: divided by the root of their standard deviation, or
+        by the deviation.
     scale : {"none", "sd", "max"}, default="none"
         What centred columns are divided by. Weights stay in units of the data.
     query_weight : {"uniform", "pairs", "size"}, default="uniform"
@@ -447,7 +442,6 @@ class GreedyRankRLS(_Selecting):
         strategy: str = "auto",
         criterion: str = "squared",
         convention: Literal["standard", "letor"] = "standard",
-        shortlist: int | None = None,
         labels: Labels = "raw",
         scale: Scale = "none",
         query_weight: QueryWeight = "uniform",
@@ -465,7 +459,6 @@ class GreedyRankRLS(_Selecting):
         self.strategy = strategy
         self.criterion = criterion
         self.convention = convention
-        self.shortlist = shortlist
         self.labels = labels
         self.scale = scale
         self.query_weight = query_weight
@@ -578,7 +571,7 @@ class GreedyRankRLSCV(_Selecting):
         Measures to report besides.
     rule : {"best", "one-se"}, default="best"
         "best" takes the best value, "one-se" the fewest features within one standard error of it.
-    criterion, convention, shortlist, labels, scale, query_weight, refit, blend, teacher_alpha, \
+    criterion, convention, labels, scale, query_weight, refit, blend, teacher_alpha, \
 n_candidates, max_memory, n_jobs, random_state, verbose
         As in `GreedyRankRLS`; `random_state` also draws the folds.
 
@@ -639,7 +632,6 @@ n_candidates, max_memory, n_jobs, random_state, verbose
         rule: Literal["best", "one-se"] = "best",
         criterion: str = "squared",
         convention: Literal["standard", "letor"] = "standard",
-        shortlist: int | None = None,
         labels: Labels = "raw",
         scale: Scale = "none",
         query_weight: QueryWeight = "uniform",
@@ -661,7 +653,6 @@ n_candidates, max_memory, n_jobs, random_state, verbose
         self.rule = rule
         self.criterion = criterion
         self.convention = convention
-        self.shortlist = shortlist
         self.labels = labels
         self.scale = scale
         self.query_weight = query_weight

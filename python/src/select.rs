@@ -30,7 +30,6 @@ pub(crate) struct Options {
     strategy: String,
     criterion: String,
     convention: String,
-    shortlist: Option<usize>,
     query_weight: String,
     scale: String,
     labels: String,
@@ -95,7 +94,7 @@ impl Options {
             .map(|name| named::<Refit>("refit", name));
         let options = SelectionOptions {
             strategy,
-            criterion: criterion.under(convention, self.shortlist),
+            criterion: criterion.under(convention),
             query_weight: parsed("query_weight", &self.query_weight)?,
             scale: parsed("scale", &self.scale)?,
             sample: self.n_candidates,

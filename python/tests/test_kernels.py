@@ -241,7 +241,7 @@ REFUSED = [
     ({"objective": "pairs"}, {"pairs": [0, 1]}, r"pairs: .* found an array of shape \(2,\)"),
     ({"objective": "pairs"}, {"pairs": [[4, 4]]}, "no preference compares two rows"),
     ({"objective": "pairs"}, {"pairs": [[4, 5, 1, 0]]}, "expected a finite weight above 0"),
-    ({"objective": "pairs", "labels": "rank"}, {"pairs": PAIRS}, "pairs are learnt from"),
+    ({"objective": "pairs", "labels": "unit"}, {"pairs": PAIRS}, "pairs are learnt from"),
     ({"objective": "pairs", "holdout": [1]}, {"pairs": PAIRS}, "4 folds, one for each pair"),
     (
         {"objective": "pairs", "holdout": "lqo"},

@@ -49,7 +49,7 @@ def test_a_teacher_from_elsewhere_teaches(small):
 def test_the_chosen_model_is_the_best_of_the_table(small):
     X, y, qid = small
     model = GreedyRankRLSCV(
-        6, alphas=[0.1, 1, 10], cv=3, scoring="ndcg@10", metrics=["map"], labels="rank"
+        6, alphas=[0.1, 1, 10], cv=3, scoring="ndcg@10", metrics=["map"], labels="unit"
     )
     grades = np.clip(np.round(y - y.min()), 0, 4)
     model.fit(X, grades, qid=qid)

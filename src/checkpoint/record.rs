@@ -125,13 +125,8 @@ impl Record for Progress {
     fn described(options: &SelectionOptions) -> Vec<(&'static str, String)> {
         let criterion = match options.criterion {
             Criterion::Squared => options.criterion.to_string(),
-            Criterion::Ranking {
-                convention,
-                shortlist,
-                ..
-            } => {
-                let of = shortlist.map(|count| format!(" of a shortlist of {count}"));
-                format!("{} ({convention}){}", options.criterion, given(of, ""))
+            Criterion::Ranking { convention, .. } => {
+                format!("{} ({convention})", options.criterion)
             }
         };
         let target = options.target;

@@ -171,57 +171,22 @@ pub(crate) struct WeightArgs {
     pub(crate) scale: Scale,
 }
 
-/// Options of a selection.
-#[derive(Debug, Args)]
-pub(crate) struct SelectionArgs {
-    #[command(flatten)]
-    pub(crate) options: SelectionOptions,
-    /// With a measure as --criterion: judge by it only the N candidates of each step that the
-    /// squared error likes best, which is quick and not exact
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    shortlist: Option<usize>,
-}
-
-impl SelectionArgs {
-    /// Refuses options that one of `strategies` cannot heed, and rules of nothing: whether anything
-    /// but the criterion is `measured`.
-    pub(crate) fn check(
-        &self,
-        strategies: &[Option<StrategyKind>],
-        rules: &RulesArgs,
-        measured: bool,
-    ) -> anyhow::Result<()> {
-        let ranks = self.options.criterion != Criterion::Squared;
-        if self.shortlist.is_some() && !ranks {
-            return Err(usage("--shortlist goes with a measure as --criterion"));
-        }
-        rules.check(measured, ranks)?;
-        strategies.iter().try_for_each(|&strategy| {
-            let options = SelectionOptions {
-                strategy,
-                ..self.options
-            };
-            options.check_strategy().map_err(usage)
-        })
-    }
-
-    /// To select `k` features within `max_memory` bytes.
-    pub(crate) fn options(
-        &self,
-        k: usize,
-        lambda: Lambda,
-        rules: &RulesArgs,
-        max_memory: Option<u64>,
-    ) -> SelectionOptions {
-        let convention = rules.rules().convention;
-        SelectionOptions {
-            k,
-            lambda,
-            criterion: self.options.criterion.under(convention, self.shortlist),
-            max_memory,
-            ..self.options
-        }
-    }
+/// Refuses `options` that one of `strategies` cannot heed, and rules of nothing: whether anything
+/// but the criterion is `measured`.
+pub(crate) fn check_selection(
+    options: SelectionOptions,
+    strategies: &[Option<StrategyKind>],
+    rules: &RulesArgs,
+    measured: bool,
+) -> anyhow::Result<()> {
+    rules.check(measured, options.criterion != Criterion::Squared)?;
+    strategies.iter().try_for_each(|&strategy| {
+        let options = SelectionOptions {
+            strategy,
+            ..options
+        };
+        options.check_strategy().map_err(usage)
+    })
 }
 
 pub(crate) const LAMBDAS_HELP: &str = "Ridge parameters to try, separated by commas: numbers such \

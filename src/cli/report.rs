@@ -27,8 +27,6 @@ pub(crate) struct SelectionReport<'a> {
     criterion: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     convention: Option<Convention>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    shortlist: Option<usize>,
     query_weight: QueryWeight,
     /// The labels, where they were changed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -226,7 +224,6 @@ impl<'a> SelectionReport<'a> {
                 Criterion::Squared => None,
                 Criterion::Ranking { convention, .. } => Some(convention),
             },
-            shortlist: selection.criterion.shortlist(),
             query_weight: selection.query_weight,
             target: Some(selection.target).filter(|target| *target != TargetOptions::default()),
             teacher: selection.teacher,
@@ -262,9 +259,6 @@ impl<'a> SelectionReport<'a> {
         let mut text = format!("strategy {}, lambda {lambda}", self.strategy);
         if let Some(convention) = self.convention {
             let _ = write!(text, ", criterion {} ({convention})", self.criterion);
-            if let Some(count) = self.shortlist {
-                let _ = write!(text, " of the {count} of least squared error: not exact");
-            }
         }
         if self.query_weight != QueryWeight::Uniform {
             let _ = write!(text, ", query weight {}", self.query_weight);

@@ -18,7 +18,7 @@ use rankrls::plot::{self, Figure};
 use rankrls::tune::{TuneError, TuneOptions, tune_among};
 use rankrls::{ColumnClasses, Lambda, Model, StrategyKind, TestPath, memory};
 
-use super::args::{self, Measures, RulesArgs, SelectionArgs, at_least_one};
+use super::args::{self, Measures, RulesArgs, at_least_one};
 use super::checkpoint::{self, CheckpointArgs, Extended, Start};
 use super::console::{Condition, Console, Interrupt, warn_of_lost_digits, warn_of_seed};
 use super::data::{
@@ -66,11 +66,11 @@ pub(crate) struct SelectArgs {
     #[arg(long, value_name = "MODEL")]
     #[arg(conflicts_with_all = [
         "lambda", "strategy", "criterion", "query_weight", "scale", "sample", "seed", "dry_run",
-        "labels", "shortlist", "refit", "blend", "teacher_lambda",
+        "labels", "refit", "blend", "teacher_lambda",
     ])]
     extend: Option<PathBuf>,
     #[command(flatten)]
-    selection: SelectionArgs,
+    selection: SelectionOptions,
     #[command(flatten)]
     teacher: TeacherArgs,
     #[command(flatten)]
@@ -154,12 +154,11 @@ impl SelectArgs {
         ])?;
         let others = [&self.validation, &self.test].into_iter().flatten();
         self.data.read.check(1 + others.count())?;
-        let strategies = [self.selection.options.strategy];
+        let strategies = [self.selection.strategy];
         let measured = self.test.is_some();
-        self.selection.check(&strategies, &self.rules, measured)?;
+        args::check_selection(self.selection, &strategies, &self.rules, measured)?;
         self.plot.check(self.output.as_deref())?;
-        self.options().check_strategy().map_err(args::usage)?;
-        let filters = self.selection.options.strategy == Some(StrategyKind::FsEd);
+        let filters = self.selection.strategy == Some(StrategyKind::FsEd);
         if self.validation.is_some() && !filters && self.extend.is_none() {
             return Err(args::usage(
                 "--validation goes with --strategy fs-ed; rankrls tune judges models by it",
@@ -171,7 +170,7 @@ impl SelectArgs {
             ));
         }
         if self.extend.is_none() {
-            let target = &self.selection.options.target;
+            let target = &self.selection.target;
             self.teacher.check(target, &strategies)?;
         }
         Ok(())
@@ -185,10 +184,14 @@ impl SelectArgs {
 
     /// What to select, and how; the ridge parameter of a model to go on from is in the model.
     fn options(&self) -> SelectionOptions {
-        let lambda = self.lambda.unwrap_or(Lambda::ONE);
-        let max_memory = self.data.read.budget();
-        self.selection
-            .options(self.k, lambda, &self.rules, max_memory)
+        let selection = self.selection;
+        SelectionOptions {
+            k: self.k,
+            lambda: self.lambda.unwrap_or(Lambda::ONE),
+            criterion: selection.criterion.under(self.rules.rules().convention),
+            max_memory: self.data.read.budget(),
+            ..selection
+        }
     }
 
     /// The data, with labels that the measures can be taken of.
@@ -198,7 +201,7 @@ impl SelectArgs {
             self.test.as_ref().filter(|_| peers.rank() == 0),
         ];
         let mut input = Input::read(&self.data, &self.teacher, others, console)?;
-        let filters = self.selection.options.strategy == Some(StrategyKind::FsEd);
+        let filters = self.selection.strategy == Some(StrategyKind::FsEd);
         if input.shards.is_some() && filters && peers.count() == 1 {
             let path = self.data.path.display();
             bail!("{path}: one process takes a file for fs-ed, found parts, which are for ranks");

@@ -18,7 +18,6 @@ use crate::names::names;
 /// | `raw` | `y` |
 /// | `sqrt-sd` | `(y - mean) / sqrt(sd)` |
 /// | `unit` | `(y - mean) / sd` |
-/// | `rank` | the rank from 1 to `|Q|`, equal labels sharing their mean rank, less the mean of all |
 ///
 /// A query with equal labels stays out: its labels become 0. `docs/quality.md` has what that is
 /// worth.
@@ -33,11 +32,9 @@ pub enum LabelScale {
     SqrtSd,
     /// Divided by the query's standard deviation.
     Unit,
-    /// Ranks within the query.
-    Rank,
 }
 
-names!(LabelScale, "scale of labels", Raw => "raw", SqrtSd => "sqrt-sd", Unit => "unit", Rank => "rank");
+names!(LabelScale, "scale of labels", Raw => "raw", SqrtSd => "sqrt-sd", Unit => "unit");
 
 impl LabelScale {
     /// Whether labels stay as they are.
@@ -62,10 +59,6 @@ impl LabelScale {
             labels.fill(0.0);
             return;
         }
-        if self == Self::Rank {
-            rank(labels);
-            return;
-        }
         let count = labels.len() as f64;
         // Of shares of the largest: squares of huge and of tiny labels stay in range.
         let largest = labels.iter().fold(0.0_f64, |most, y| most.max(y.abs()));
@@ -83,24 +76,6 @@ impl LabelScale {
             *label = (*label / largest - mean) / divisor;
         }
     }
-}
-
-/// Centred ranks; equal labels share the mean of theirs.
-fn rank(labels: &mut [f64]) {
-    let mut order: Vec<usize> = (0..labels.len()).collect();
-    order.sort_by(|&a, &b| labels[a].total_cmp(&labels[b]));
-    let middle = (labels.len() - 1) as f64 / 2.0;
-    let mut ranks = vec![0.0; labels.len()];
-    let mut first = 0;
-    while first < order.len() {
-        let equal = |&&other: &&usize| labels[other] == labels[order[first]];
-        let count = order[first..].iter().take_while(equal).count();
-        for &place in &order[first..first + count] {
-            ranks[place] = first as f64 + (count - 1) as f64 / 2.0 - middle;
-        }
-        first += count;
-    }
-    labels.copy_from_slice(&ranks);
 }
 
 #[cfg(test)]
@@ -132,14 +107,8 @@ mod tests {
     }
 
     #[test]
-    fn ranks_are_centred_and_shared() {
-        let found = scaled(LabelScale::Rank, &[7.0, -1.0, 7.0, 3.0]);
-        assert_eq!(found, [1.0, -1.5, 1.0, -0.5]);
-    }
-
-    #[test]
     fn a_query_of_equal_labels_stays_out() {
-        for scale in [LabelScale::SqrtSd, LabelScale::Unit, LabelScale::Rank] {
+        for scale in [LabelScale::SqrtSd, LabelScale::Unit] {
             assert_eq!(scaled(scale, &[0.1, 0.1, 0.1]), [0.0; 3]);
             assert_eq!(scaled(scale, &[4.0]), [0.0]);
         }

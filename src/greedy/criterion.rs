@@ -26,10 +26,6 @@ pub enum Criterion {
         metric: Metric,
         /// Its convention.
         convention: Convention,
-        /// Judge by it only so many candidates in each step, the best by squared error: quick, and
-        /// not exact. `None`: all.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        shortlist: Option<usize>,
     },
 }
 
@@ -43,24 +39,12 @@ impl fmt::Display for Criterion {
 }
 
 impl Criterion {
-    /// The same under another convention and with another shortlist, where it is a measure.
+    /// The same under another convention, where it is a measure.
     #[must_use]
-    pub fn under(self, convention: Convention, shortlist: Option<usize>) -> Self {
+    pub fn under(self, convention: Convention) -> Self {
         match self {
             Self::Squared => Self::Squared,
-            Self::Ranking { metric, .. } => Self::Ranking {
-                metric,
-                convention,
-                shortlist,
-            },
-        }
-    }
-
-    /// Candidates that it judges in each step, if not all.
-    pub fn shortlist(self) -> Option<usize> {
-        match self {
-            Self::Squared => None,
-            Self::Ranking { shortlist, .. } => shortlist,
+            Self::Ranking { metric, .. } => Self::Ranking { metric, convention },
         }
     }
 }
@@ -77,7 +61,6 @@ impl FromStr for Criterion {
             Ok(metric) => Ok(Self::Ranking {
                 metric,
                 convention: Convention::Standard,
-                shortlist: None,
             }),
             Err(error) => Err(format!("expected squared or a measure: {error}")),
         }
@@ -95,8 +78,6 @@ pub struct RankingCriterion {
     context: Context,
     /// Predictions of a query that are no further apart are tied.
     tolerance: f64,
-    /// How many candidates to judge in a step, if not all.
-    pub(super) shortlist: Option<usize>,
 }
 
 impl RankingCriterion {
@@ -116,7 +97,6 @@ impl RankingCriterion {
             labels: labels.to_vec(),
             context: Context::of(labels),
             tolerance: prediction_tolerance(&centred),
-            shortlist: None,
         };
         let equal = vec![0.0; labels.len()];
         criterion.mean(&equal).map(|_| criterion)

@@ -137,7 +137,7 @@ impl SelectionOptions {
         if self.k == 0 {
             return Err(SelectError::NothingAsked);
         }
-        if self.sample == Some(0) || self.criterion.shortlist() == Some(0) {
+        if self.sample == Some(0) {
             return Err(SelectError::NothingSampled);
         }
         if candidates.is_empty() {
@@ -146,14 +146,6 @@ impl SelectionOptions {
             });
         }
         self.check_strategy()?;
-        if candidates.parts().is_some() {
-            let parted = |what: &str| SelectError::Parted {
-                what: what.to_owned(),
-            };
-            if self.criterion.shortlist().is_some() {
-                return Err(parted("a shortlist"));
-            }
-        }
         if self.lacks_filter(candidates) {
             if candidates.parts().is_some() {
                 return Err(SelectError::Parted {
@@ -190,20 +182,13 @@ impl SelectionOptions {
         labels: &[f64],
         queries: &Queries,
     ) -> Result<Option<RankingCriterion>, SelectError> {
-        let Criterion::Ranking {
-            metric,
-            convention,
-            shortlist,
-        } = self.criterion
-        else {
+        let Criterion::Ranking { metric, convention } = self.criterion else {
             return Ok(None);
         };
         check_labels(&[metric], labels, queries, &convention.into())
             .map_err(SelectError::Criterion)?;
         let criterion = RankingCriterion::new(metric, convention, labels, queries);
-        let mut criterion = criterion.ok_or(SelectError::Undefined { metric })?;
-        criterion.shortlist = shortlist;
-        Ok(Some(criterion))
+        Ok(Some(criterion.ok_or(SelectError::Undefined { metric })?))
     }
 
     /// The random subsets that `strategy` judges, if it does not judge all candidates.

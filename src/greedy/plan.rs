@@ -116,9 +116,7 @@ fn estimates_of(
             strategy,
             memory,
             total,
-            exact: strategy.is_exact()
-                && options.sample.is_none()
-                && options.criterion.shortlist().is_none(),
+            exact: strategy.is_exact() && options.sample.is_none(),
             fits: options.max_memory.is_none_or(|limit| total <= limit),
             able: options.suits(strategy),
         }

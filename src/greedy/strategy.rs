@@ -8,7 +8,6 @@ use super::{Contest, Entrant, RankingCriterion, State};
 use crate::Lambda;
 use crate::columns::{ColumnClasses, Summary};
 use crate::interrupt::heed;
-use crate::peers::low;
 
 /// A way to find the best candidate of a step.
 pub trait Strategy: Send {
@@ -111,48 +110,6 @@ impl Round<'_> {
                 .collect::<Vec<_>>()
                 .into(),
         }
-    }
-
-    /// Those of `candidates` that the ranking measure judges: all, or the shortlist of those with
-    /// the least squared errors, which `errors` computes for a round without the measure.
-    pub(super) fn shortlisted<'c>(
-        &self,
-        candidates: &'c [u32],
-        errors: impl FnOnce(&Round<'_>) -> Vec<f64>,
-    ) -> std::borrow::Cow<'c, [u32]> {
-        let shortlist = self.ranking.and_then(|ranking| ranking.shortlist);
-        let peers = self.candidates.peers();
-        let [all] = peers.totals([candidates.len()]);
-        let Some(count) = shortlist.filter(|&count| count < all) else {
-            return candidates.into();
-        };
-        let squared = Round {
-            ranking: None,
-            ..*self
-        };
-        let mut judged: Vec<(f64, u32)> = errors(&squared)
-            .into_iter()
-            .zip(candidates.iter().copied())
-            .collect();
-        let least = |judged: &mut Vec<(f64, u32)>| {
-            judged.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-            judged.truncate(count);
-        };
-        least(&mut judged);
-        let words = judged.iter().flat_map(|&(error, candidate)| {
-            let feature = self.candidates.feature(candidate as usize);
-            [error.to_bits(), u64::from(feature)]
-        });
-        let words = peers.gather(words.collect());
-        let pairs = words.iter().flat_map(|words| words.chunks_exact(2));
-        let mut judged: Vec<(f64, u32)> = pairs
-            .map(|pair| (f64::from_bits(pair[0]), low(&pair[1])))
-            .collect();
-        least(&mut judged);
-        let features = judged.iter().map(|&(_, feature)| feature);
-        let mut shortlist = self.candidates.positions(features);
-        shortlist.sort_unstable();
-        shortlist.into()
     }
 
     /// Judges candidates in parallel by an error that is least for the best one; a task judges

@@ -77,7 +77,7 @@ names!(Refit, "target of weights", Labels => "labels", CrossFitted => "cross-fit
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct TargetOptions {
     /// Scale of the training labels within each query: raw, sqrt-sd divides by the root of their
-    /// standard deviation, unit by the deviation, rank takes ranks; errors are in its units
+    /// standard deviation, unit by the deviation; errors are in its units
     #[cfg_attr(
         feature = "cli",
         arg(long, value_name = "SCALE", value_enum, default_value = "raw")

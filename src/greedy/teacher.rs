@@ -151,7 +151,6 @@ impl Lesson {
                 expected: FEWEST_QUERIES,
             });
         }
-        let count = lambdas.as_slice().len();
         let gathered;
         let mut all = candidates;
         if solver.has_holdout() && candidates.peers().count() > 1 {
@@ -160,7 +159,7 @@ impl Lesson {
             gathered = candidates.of_all_ranks(&[rows], 0);
             all = &gathered;
         }
-        let problem = RidgeProblem::of_classes(all, labels, solver, count)?;
+        let problem = RidgeProblem::of_classes(all, labels, solver)?;
         let groups = if solver.has_holdout() {
             Groups::queries(queries)
         } else {

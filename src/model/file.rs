@@ -143,8 +143,6 @@ struct Document {
     criterion: CriterionName,
     #[serde(default)]
     convention: Option<Convention>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    shortlist: Option<usize>,
     #[serde(default, skip_serializing_if = "Objective::is_query")]
     objective: Objective,
     #[serde(default)]
@@ -253,9 +251,9 @@ impl Document {
         };
         let (criterion, convention) = match model.criterion {
             Criterion::Squared => (CriterionName::Squared, None),
-            Criterion::Ranking {
-                metric, convention, ..
-            } => (CriterionName::Measure(metric), Some(convention)),
+            Criterion::Ranking { metric, convention } => {
+                (CriterionName::Measure(metric), Some(convention))
+            }
         };
         Self {
             schema: SCHEMA.to_owned(),
@@ -263,7 +261,6 @@ impl Document {
             lambda: model.lambda,
             criterion,
             convention,
-            shortlist: model.criterion.shortlist(),
             objective: model.objective,
             query_weight: model.query_weight,
             target: model.target,
@@ -392,19 +389,12 @@ impl Document {
     fn criterion(&self) -> Result<Criterion, Invalid> {
         match (self.criterion, self.convention) {
             (CriterionName::Measure(metric), Some(convention)) => {
-                require(self.shortlist != Some(0), "shortlist", "1 or more", 0)?;
-                Ok(Criterion::Ranking {
-                    metric,
-                    convention,
-                    shortlist: self.shortlist,
-                })
+                Ok(Criterion::Ranking { metric, convention })
             }
             (CriterionName::Squared, convention) => {
                 let found = convention.map_or_else(String::new, |found| found.to_string());
                 let expected = "null, as the criterion squared has none";
                 require(convention.is_none(), "convention", expected, found)?;
-                let expected = "nothing, as the criterion squared has none";
-                require(self.shortlist.is_none(), "shortlist", expected, "a number")?;
                 Ok(Criterion::Squared)
             }
             (CriterionName::Measure(metric), None) => Err(Invalid {

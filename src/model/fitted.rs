@@ -444,11 +444,11 @@ mod tests {
         let folds: HoldOut = "folds:3".parse().unwrap();
         let model = params.clone().holdout(folds.clone()).fit(&data).unwrap();
         assert_eq!(model.holdout(), Some(&trained.holdout_by(&folds).unwrap()));
-        let scaled = params.clone().labels(LabelScale::Rank).fit(&data).unwrap();
-        let ranks = LabelScale::Rank.apply(data.labels(), data.queries());
-        let ranked = Dataset::new(data.x(), ranks, data.queries().clone()).unwrap();
-        assert_eq!(scaled.weights(), params.fit(&ranked).unwrap().weights());
-        assert_eq!(scaled.model().target().labels, LabelScale::Rank);
+        let scaled = params.clone().labels(LabelScale::Unit).fit(&data).unwrap();
+        let units = LabelScale::Unit.apply(data.labels(), data.queries());
+        let before = Dataset::new(data.x(), units, data.queries().clone()).unwrap();
+        assert_eq!(scaled.weights(), params.fit(&before).unwrap().weights());
+        assert_eq!(scaled.model().target().labels, LabelScale::Unit);
         let iterated = params.solver(Solver::ConjugateGradients);
         assert_eq!(iterated.fit(&data).unwrap().holdout(), None);
     }

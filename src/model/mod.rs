@@ -6,7 +6,6 @@
 //! |---|---|
 //! | `strategy`, `lambda` | how the features were selected; `all` or `given` if they were not, see [`FeatureChoice`] |
 //! | `criterion`, `convention` | what each step improved most: `squared` or a measure, and the measure's convention or null; `squared` where missing |
-//! | `shortlist` | candidates that the measure judged in each step, where not all |
 //! | `objective` | which pairs were to be ordered, see [`Objective`]; `query` where missing |
 //! | `query_weight` | what the queries counted; `uniform` where missing |
 //! | `target` | what was learnt from, see [`TargetOptions`]: `labels`, `refit`, `blend`, `teacher_lambda`; the raw labels where missing |

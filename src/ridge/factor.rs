@@ -1,9 +1,8 @@
 //! Dense symmetric systems, factored: the same bits on any number of threads.
 //!
-//! A [`Square`] matrix is [`Prepared`] for ridge parameters: as it is, to be factored for each of
-//! them ([`Cholesky`]), or decomposed once for all of them ([`Eigen`]). Work is cut into column
+//! A [`Square`] matrix is factored for each ridge parameter ([`Cholesky`]). Work is cut into column
 //! blocks of fixed width, each a task of its own; products inside of a task are those of `faer` on
-//! one thread.
+//! one thread. [`Eigen`] decomposes small matrices.
 
 use crate::interrupt::heed;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -133,6 +132,11 @@ impl Cholesky {
         finite.then_some(Self(lower))
     }
 
+    /// Unknowns.
+    pub(super) fn size(&self) -> usize {
+        self.0.size()
+    }
+
     /// Turns `b` into `M^-1 b`.
     pub(super) fn solve(&self, b: &mut [f64]) {
         let rows = b.len();
@@ -155,14 +159,22 @@ impl Cholesky {
         })
     }
 
-    /// Turns `b` into `Z = L^-1 b`, so that `Z' Z = b' M^-1 b`. The first `skip` rows of `b` are
-    /// known to be 0.
-    pub(super) fn half(&self, b: &mut Mat<f64>, skip: usize) {
-        let rest = b.nrows() - skip;
+    /// `Z = L^-1 b`, so that `Z' Z = b' M^-1 b`. The first `skip` rows of `b` are known to be 0.
+    pub(super) fn half(&self, mut b: Mat<f64>, skip: usize) -> Mat<f64> {
+        let (rest, columns) = (b.nrows() - skip, b.ncols());
         let lower = self.0.matrix().submatrix(skip, skip, rest, rest);
-        let columns = b.ncols();
-        let b = b.as_mut().submatrix_mut(skip, 0, rest, columns);
-        solve_lower_triangular_in_place(lower, b, Par::Seq);
+        let below = b.as_mut().submatrix_mut(skip, 0, rest, columns);
+        solve_lower_triangular_in_place(lower, below, Par::Seq);
+        b
+    }
+
+    /// The same for the unit vectors of `rows`.
+    pub(super) fn half_of_units(&self, rows: &[usize]) -> Mat<f64> {
+        let mut units = Mat::zeros(self.size(), rows.len());
+        for (column, &row) in rows.iter().enumerate() {
+            units[(row, column)] = 1.0;
+        }
+        self.half(units, rows.iter().copied().min().unwrap_or(0))
     }
 }
 
@@ -267,147 +279,6 @@ impl Eigen {
     pub(super) fn largest(&self) -> f64 {
         self.values.iter().copied().fold(0.0, f64::max)
     }
-
-    /// The decomposition of `M + shift I`.
-    pub(super) fn shifted(&self, shift: f64) -> Shifted<'_> {
-        let inverse = |value: &f64| 1.0 / (value + shift);
-        Shifted {
-            vectors: self.vectors.as_ref(),
-            inverses: self.values.iter().map(inverse).collect(),
-        }
-    }
-}
-
-/// `(M + shift I)^-1 = U diag(inverses) U'`.
-#[derive(Debug)]
-pub(super) struct Shifted<'a> {
-    vectors: MatRef<'a, f64>,
-    inverses: Vec<f64>,
-}
-
-impl Shifted<'_> {
-    /// Turns `b` into `(M + shift I)^-1 b`.
-    pub(super) fn solve(&self, b: &mut [f64]) {
-        let size = b.len();
-        let mut along = vec![0.0; size];
-        let projection = MatMut::from_column_major_slice_mut(&mut along, size, 1);
-        let right = MatRef::from_column_major_slice(b, size, 1);
-        let transposed = self.vectors.transpose();
-        matmul(projection, Accum::Replace, transposed, right, 1.0, Par::Seq);
-        for (along, inverse) in along.iter_mut().zip(&self.inverses) {
-            *along *= inverse;
-        }
-        let along = MatRef::from_column_major_slice(&along, size, 1);
-        let b = MatMut::from_column_major_slice_mut(b, size, 1);
-        matmul(b, Accum::Replace, self.vectors, along, 1.0, Par::Seq);
-    }
-
-    /// `Z` with `Z' Z = b' (M + shift I)^-1 b`.
-    pub(super) fn half(&self, b: &Mat<f64>) -> Mat<f64> {
-        let mut half = Mat::zeros(b.nrows(), b.ncols());
-        let transposed = self.vectors.transpose();
-        matmul(half.as_mut(), Accum::Replace, transposed, b, 1.0, Par::Seq);
-        self.scale(half)
-    }
-
-    /// The same for the unit vectors of `rows`.
-    pub(super) fn half_of_units(&self, rows: &[usize]) -> Mat<f64> {
-        let pick = |along: usize, column: usize| self.vectors[(rows[column], along)];
-        self.scale(Mat::from_fn(self.vectors.nrows(), rows.len(), pick))
-    }
-
-    fn scale(&self, mut half: Mat<f64>) -> Mat<f64> {
-        for column in half.col_iter_mut() {
-            for (z, inverse) in column.iter_mut().zip(&self.inverses) {
-                *z *= inverse.sqrt();
-            }
-        }
-        half
-    }
-}
-
-/// A symmetric positive semidefinite matrix, ready for any ridge parameter.
-#[derive(Debug)]
-pub(super) struct Prepared {
-    /// The matrix; empty where the decomposition is all that is needed.
-    pub(super) matrix: Square,
-    eigen: Option<Eigen>,
-}
-
-impl Prepared {
-    /// Decomposes `matrix` if asked to, and keeps it as well if it has another use; `None` if it
-    /// cannot be decomposed.
-    pub(super) fn new(matrix: Square, decompose: bool, keep: bool) -> Option<Self> {
-        if !decompose {
-            return Some(Self {
-                matrix,
-                eigen: None,
-            });
-        }
-        let eigen = Some(Eigen::new(&matrix)?);
-        let matrix = if keep { matrix } else { Square::zeros(0) };
-        Some(Self { matrix, eigen })
-    }
-
-    /// The system with `lambda` added to the diagonal; `None` if rounding makes it indefinite.
-    pub(super) fn system(&self, lambda: f64) -> Option<System<'_>> {
-        match &self.eigen {
-            Some(eigen) => Some(System::Eigen(eigen.shifted(lambda))),
-            None => Cholesky::new(&self.matrix, lambda).map(System::Cholesky),
-        }
-    }
-}
-
-/// A factored `M`, symmetric and positive definite.
-#[derive(Debug)]
-pub(super) enum System<'a> {
-    Cholesky(Cholesky),
-    Eigen(Shifted<'a>),
-}
-
-impl System<'_> {
-    /// Unknowns.
-    pub(super) fn size(&self) -> usize {
-        match self {
-            Self::Cholesky(Cholesky(lower)) => lower.size(),
-            Self::Eigen(eigen) => eigen.inverses.len(),
-        }
-    }
-
-    /// Turns `b` into `M^-1 b`.
-    pub(super) fn solve(&self, b: &mut [f64]) {
-        match self {
-            Self::Cholesky(factor) => factor.solve(b),
-            Self::Eigen(eigen) => eigen.solve(b),
-        }
-    }
-
-    /// `Z` with `Z' Z = b' M^-1 b`.
-    pub(super) fn half(&self, mut b: Mat<f64>) -> Mat<f64> {
-        match self {
-            Self::Cholesky(factor) => {
-                factor.half(&mut b, 0);
-                b
-            }
-            Self::Eigen(eigen) => eigen.half(&b),
-        }
-    }
-
-    /// The same for the unit vectors of `rows` among `size`.
-    pub(super) fn half_of_units(&self, rows: &[usize], size: usize) -> Mat<f64> {
-        match self {
-            Self::Cholesky(factor) => {
-                let mut units = Mat::zeros(size, rows.len());
-                for (column, &row) in rows.iter().enumerate() {
-                    units[(row, column)] = 1.0;
-                }
-                let skip = rows.iter().copied().min().unwrap_or(0);
-                factor.half(&mut units, skip);
-                units
-            }
-            Self::Eigen(eigen) => eigen.half_of_units(rows),
-        }
-    }
 }
 
 /// `Z' Z`, lower triangle.
@@ -471,9 +342,7 @@ mod tests {
         let mut unit = vec![0.0; size];
         unit[at] = 1.0;
         factor.solve(&mut unit);
-        let mut half = Mat::zeros(size, 1);
-        half[(at, 0)] = 1.0;
-        factor.half(&mut half, at);
+        let half = factor.half_of_units(&[at]);
         let square: f64 = half.col(0).iter().map(|z| z * z).sum();
         assert!((square - unit[at]).abs() < 1e-13);
     }

@@ -30,7 +30,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par};
 use rayon::prelude::*;
 
 use super::conjugate::{Convergence, TOLERANCE, Task};
-use super::factor::{Cholesky, Square, System, gram};
+use super::factor::{Cholesky, Square, gram};
 use super::groups::Groups;
 use super::options::{BATCH, Shape, Solver, TrainError};
 use super::trained::{Engine, RidgeProblem, Solution, Trained};
@@ -342,7 +342,7 @@ impl Trained<'_> {
 /// `(B_TT - average Q) u = right_T`, with `B = G` or `B = I - H`.
 pub(super) struct Factored<'a> {
     problem: &'a RidgeProblem<'a>,
-    system: &'a System<'a>,
+    system: &'a Cholesky,
     pub(super) right: Cow<'a, [f64]>,
     pub(super) average: f64,
     primal: bool,
@@ -358,9 +358,10 @@ impl Factored<'_> {
     pub(super) fn half(&self, rows: &[usize]) -> Mat<f64> {
         let design = &self.problem.design;
         if self.primal {
-            self.system.half(design.examples(rows, &mut design.means()))
+            let examples = design.examples(rows, &mut design.means());
+            self.system.half(examples, 0)
         } else {
-            self.system.half_of_units(rows, self.right.len())
+            self.system.half_of_units(rows)
         }
     }
 

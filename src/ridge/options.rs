@@ -88,15 +88,7 @@ impl Shape {
             threads: rayon::current_num_threads(),
         }
     }
-
-    /// Whether one eigendecomposition is cheaper than a Cholesky factor for each ridge parameter.
-    pub fn decomposes(&self) -> bool {
-        self.lambdas >= EIGEN_FROM
-    }
 }
-
-/// Ridge parameters from which on an eigendecomposition pays.
-const EIGEN_FROM: usize = 32;
 
 /// Largest query whose block [`Solver::ConjugateGradients`] factors.
 pub(super) const LARGEST_BLOCK: usize = 256;
@@ -128,14 +120,12 @@ impl Solver {
             // Of the largest query, what every example has with every other one.
             by_row += 8 * query * query;
         }
-        let squares = if shape.decomposes() { 3 } else { 2 };
         by_row
             + match self {
-                Self::Dual => 8 * rows * (squares * rows + threads * (group + BATCH as u64)),
+                Self::Dual => 8 * rows * (2 * rows + threads * (group + BATCH as u64)),
                 Self::Primal => {
-                    let kept = u64::from(shape.decomposes());
                     let examples = group + BATCH as u64 + 1;
-                    8 * classes * ((squares + kept) * classes + 2 * threads * examples)
+                    8 * classes * (2 * classes + 2 * threads * examples)
                 }
                 Self::ConjugateGradients => {
                     let block = query.min(LARGEST_BLOCK as u64);
@@ -151,14 +141,7 @@ impl Solver {
     pub fn cost(self, shape: &Shape) -> f64 {
         let (rows, classes) = (shape.rows as f64, shape.classes as f64);
         let lambdas = shape.lambdas as f64;
-        let factors = |size: f64| {
-            let cube = size * size * size;
-            if shape.decomposes() {
-                0.15e-9 * cube + lambdas * 0.2e-9 * size * size * shape.largest_query as f64
-            } else {
-                lambdas * 0.005e-9 * cube
-            }
-        };
+        let factors = |size: f64| lambdas * 0.005e-9 * (size * size * size);
         match self {
             Self::Dual => 0.5e-9 * shape.squares + factors(rows),
             Self::Primal => 0.05e-9 * rows * classes * classes + factors(classes),
@@ -222,8 +205,8 @@ impl TrainOptions {
         /// before have a scale of their own.
         scale: Scale => scale;
 
-        /// How many ridge parameters are going to be asked for, 1 by default: for many, the system
-        /// is decomposed once. Any number may be asked for whatever this says.
+        /// How many ridge parameters are going to be asked for, 1 by default: time is counted for
+        /// them. Any number may be asked for whatever this says.
         lambdas: usize => lambdas;
 
         /// Examples of the largest group that is going to be held out, where groups are larger than
@@ -536,20 +519,6 @@ mod tests {
         assert_eq!(chosen(options, &many), Solver::ConjugateGradients);
         let little = options.max_memory(16 << 20);
         assert_eq!(chosen(little, &parses), Solver::ConjugateGradients);
-    }
-
-    #[test]
-    fn many_lambdas_are_worth_a_decomposition() {
-        let parses = shape(2_000, 15_000, 300_000);
-        assert!(!parses.decomposes());
-        let many = Shape {
-            lambdas: 100,
-            ..parses
-        };
-        assert!(many.decomposes());
-        assert!(Solver::Dual.memory(&many) > Solver::Dual.memory(&parses));
-        let one_by_one = 100.0 * Solver::Dual.cost(&parses);
-        assert!(Solver::Dual.cost(&many) < one_by_one);
     }
 
     #[test]

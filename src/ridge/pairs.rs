@@ -20,7 +20,7 @@ use sprs::{CsMat, TriMat};
 
 use super::conjugate::{Convergence, ITERATIONS};
 use super::design::Design;
-use super::factor::{BLOCK, Cholesky, Prepared, Square, System, gram};
+use super::factor::{BLOCK, Cholesky, Square, gram};
 use super::groups::Groups;
 use super::holdout::Holdout;
 use super::kernel::KernelMatrix;
@@ -251,8 +251,8 @@ pub struct PairwiseProblem<'a> {
 
 #[derive(Debug)]
 enum Engine {
-    Dual(Root, Prepared),
-    Primal(Prepared),
+    Dual(Root, Square),
+    Primal(Square),
     Iterative,
 }
 
@@ -280,7 +280,7 @@ impl<'a> PairwiseProblem<'a> {
         let held = dataset.memory().saturating_add(classes.memory());
         let solver = options.choose(&shape, held)?;
         let design = Design::new(Cow::Owned(classes), QueryWeight::Uniform);
-        Self::prepare(dataset, preferences, design, &shape, solver)
+        Self::prepare(dataset, preferences, design, solver)
     }
 
     /// The same under a kernel, whose values for all pairs of rows are known: by [`Solver::Dual`].
@@ -298,14 +298,13 @@ impl<'a> PairwiseProblem<'a> {
         options.solver(Solver::Dual).choose(&shape, held)?;
         let queries = dataset.queries();
         let design = Design::of_kernel(kernel.into_square(), queries, QueryWeight::Uniform);
-        Self::prepare(dataset, preferences, design, &shape, Solver::Dual)
+        Self::prepare(dataset, preferences, design, Solver::Dual)
     }
 
     fn prepare(
         dataset: &'a Dataset<'a>,
         preferences: &'a Preferences,
         design: Design<'a>,
-        shape: &Shape,
         solver: Solver,
     ) -> Result<Self, TrainError> {
         let queries = dataset.queries().len();
@@ -327,14 +326,9 @@ impl<'a> PairwiseProblem<'a> {
             Solver::Dual => {
                 let root = Root::new(&laplacian).ok_or(TrainError::NotFinite)?;
                 let square = root.between(&design.kernel_matrix(0.0));
-                let prepared = Prepared::new(square, shape.decomposes(), false);
-                Engine::Dual(root, prepared.ok_or(TrainError::NotFinite)?)
+                Engine::Dual(root, square)
             }
-            Solver::Primal => {
-                let prepared =
-                    Prepared::new(covariance(&design, &laplacian), shape.decomposes(), false);
-                Engine::Primal(prepared.ok_or(TrainError::NotFinite)?)
-            }
+            Solver::Primal => Engine::Primal(covariance(&design, &laplacian)),
             Solver::ConjugateGradients => Engine::Iterative,
         };
         Ok(Self {
@@ -365,8 +359,8 @@ impl<'a> PairwiseProblem<'a> {
         let ridge = lambda.value();
         let singular = TrainError::Singular { lambda: ridge };
         let (class_weights, dual, system, convergence) = match &self.engine {
-            Engine::Dual(root, prepared) => {
-                let system = prepared.system(ridge).ok_or(singular)?;
+            Engine::Dual(root, square) => {
+                let system = Cholesky::new(square, ridge).ok_or(singular)?;
                 let mut alpha: Vec<f64> = root.kept.iter().map(|&row| self.moments[row]).collect();
                 let size = alpha.len();
                 root.solve(MatMut::from_column_major_slice_mut(&mut alpha, size, 1));
@@ -380,8 +374,8 @@ impl<'a> PairwiseProblem<'a> {
                 let dual = (coefficients, fitted.collect());
                 (weights, Some(dual), Some(system), None)
             }
-            Engine::Primal(prepared) => {
-                let system = prepared.system(ridge).ok_or(singular)?;
+            Engine::Primal(covariance) => {
+                let system = Cholesky::new(covariance, ridge).ok_or(singular)?;
                 let mut unknowns = self.design.moments(&self.moments);
                 system.solve(&mut unknowns);
                 (self.design.unscaled(&unknowns), None, Some(system), None)
@@ -520,7 +514,7 @@ pub struct PairwiseTrained<'a> {
     class_weights: Vec<f64>,
     /// Coefficients of the rows, and `R^-1 b` as far as the model has learnt it.
     dual: Option<(Vec<f64>, Vec<f64>)>,
-    system: Option<System<'a>>,
+    system: Option<Cholesky>,
     convergence: Option<Convergence>,
 }
 
@@ -605,7 +599,7 @@ impl PairwiseTrained<'_> {
     }
 
     /// Differences for `group` from the factors of the whole model.
-    fn left_out(&self, system: &System<'_>, group: &[usize]) -> Option<Vec<f64>> {
+    fn left_out(&self, system: &Cholesky, group: &[usize]) -> Option<Vec<f64>> {
         let (problem, group) = (self.problem, self.chosen(group));
         let ridge = self.lambda.value();
         // The weighted differences, or what has their products, and what the model predicts of them.
@@ -625,7 +619,7 @@ impl PairwiseTrained<'_> {
                 let predicted: Vec<f64> = ends.col_iter().map(along).collect();
                 // I - H = I - V' V + lambda V' T^-1 V
                 let mut square = gram(ends.as_ref());
-                let inverse = gram(system.half(ends).as_ref());
+                let inverse = gram(system.half(ends, 0).as_ref());
                 let pairs = square.values_mut().iter_mut().zip(inverse.values());
                 pairs.for_each(|(value, inverse)| *value = ridge * inverse - *value);
                 (square, predicted)
@@ -640,7 +634,7 @@ impl PairwiseTrained<'_> {
                     let root = one.weight.sqrt();
                     column.iter_mut().for_each(|value| *value *= root);
                 }
-                let mut square = gram(system.half(differences).as_ref());
+                let mut square = gram(system.half(differences, 0).as_ref());
                 let values = square.values_mut().iter_mut();
                 values.for_each(|value| *value = -*value);
                 let scores = design.predictions(&self.class_weights);

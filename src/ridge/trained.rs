@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::conjugate::{self, Convergence, Preconditioner, Solved, TOLERANCE, Task};
 use super::design::Design;
-use super::factor::{Prepared, Square, System};
+use super::factor::{Cholesky, Square};
 use super::kernel::KernelMatrix;
 use super::options::{Shape, Solver, TrainError, TrainOptions};
 use crate::columns::ColumnClasses;
@@ -36,15 +36,14 @@ pub struct RidgeProblem<'a> {
 #[derive(Debug)]
 pub(super) enum Engine {
     /// `X X'`, made definite.
-    Dual(Prepared),
+    Dual(Square),
     /// `X' X`, and `X' y`.
-    Primal(Prepared, Vec<f64>),
+    Primal(Square, Vec<f64>),
     Iterative(Preconditioner),
 }
 
 impl<'a> RidgeProblem<'a> {
-    /// Prepares `dataset`: finds the column classes and, for solvers that factor, forms the
-    /// system and decomposes it if that pays.
+    /// Prepares `dataset`: finds the column classes and, for solvers that factor, forms the system.
     ///
     /// # Errors
     /// [`TrainError`] when no column varies within a query, when there is not the memory, or when
@@ -102,7 +101,7 @@ impl<'a> RidgeProblem<'a> {
         Ok(Self {
             dataset: Some(dataset),
             objective: options.objective,
-            ..Self::prepare(design, labels, dataset.labels(), &shape, solver)?
+            ..Self::prepare(design, labels, dataset.labels(), solver)?
         })
     }
 
@@ -134,7 +133,7 @@ impl<'a> RidgeProblem<'a> {
         Ok(Self {
             dataset: Some(dataset),
             objective: options.objective,
-            ..Self::prepare(design, labels, dataset.labels(), &shape, Solver::Dual)?
+            ..Self::prepare(design, labels, dataset.labels(), Solver::Dual)?
         })
     }
 
@@ -144,11 +143,9 @@ impl<'a> RidgeProblem<'a> {
         candidates: &'a ColumnClasses,
         labels: &'a [f64],
         solver: Solver,
-        lambdas: usize,
     ) -> Result<Self, TrainError> {
-        let shape = Shape::new(candidates, lambdas);
         let design = Design::new(Cow::Borrowed(candidates), QueryWeight::Uniform);
-        Self::prepare(design, labels.to_vec(), labels, &shape, solver)
+        Self::prepare(design, labels.to_vec(), labels, solver)
     }
 
     /// With centred, weighted `labels`, and those `as_given`.
@@ -156,23 +153,15 @@ impl<'a> RidgeProblem<'a> {
         design: Design<'a>,
         labels: Vec<f64>,
         as_given: &'a [f64],
-        shape: &Shape,
         solver: Solver,
     ) -> Result<Self, TrainError> {
         let mean_diagonal = design.mean_diagonal();
         if !mean_diagonal.is_finite() {
             return Err(TrainError::NotFinite);
         }
-        let prepare = |matrix: Square, keep: bool| {
-            let prepared = Prepared::new(matrix, shape.decomposes(), keep);
-            prepared.ok_or(TrainError::NotFinite)
-        };
         let engine = match solver {
-            Solver::Dual => Engine::Dual(prepare(design.kernel_matrix(mean_diagonal), false)?),
-            Solver::Primal => {
-                let covariance = prepare(design.covariance(), true)?;
-                Engine::Primal(covariance, design.moments(&labels))
-            }
+            Solver::Dual => Engine::Dual(design.kernel_matrix(mean_diagonal)),
+            Solver::Primal => Engine::Primal(design.covariance(), design.moments(&labels)),
             Solver::ConjugateGradients => {
                 Engine::Iterative(Preconditioner::new(&design, mean_diagonal))
             }
@@ -246,8 +235,8 @@ impl<'a> RidgeProblem<'a> {
             lambda: lambda.value(),
         };
         let (class_weights, solution) = match &self.engine {
-            Engine::Dual(prepared) => {
-                let system = prepared.system(ridge).ok_or(singular)?;
+            Engine::Dual(kernel) => {
+                let system = Cholesky::new(kernel, ridge).ok_or(singular)?;
                 let mut coefficients = self.labels.clone();
                 system.solve(&mut coefficients);
                 // As they are but for rounding.
@@ -255,12 +244,11 @@ impl<'a> RidgeProblem<'a> {
                 let weights = self.design.class_weights(&coefficients);
                 (weights, Solution::Dual(system, coefficients))
             }
-            Engine::Primal(prepared, moments) => {
-                let system = prepared.system(ridge).ok_or(singular)?;
+            Engine::Primal(covariance, moments) => {
+                let system = Cholesky::new(covariance, ridge).ok_or(singular)?;
                 let mut unknowns = moments.clone();
                 system.solve(&mut unknowns);
                 let weights = self.design.unscaled(&unknowns);
-                let covariance = &prepared.matrix;
                 let solution = Solution::Primal {
                     system,
                     covariance,
@@ -351,10 +339,10 @@ pub struct Trained<'a> {
 #[derive(Debug)]
 pub(super) enum Solution<'a> {
     /// The factors and the coefficients `a = (K + lambda I)^-1 y`, `m`.
-    Dual(System<'a>, Vec<f64>),
+    Dual(Cholesky, Vec<f64>),
     /// The factors, and the system without its ridge parameter.
     Primal {
-        system: System<'a>,
+        system: Cholesky,
         covariance: &'a Square,
         moments: &'a [f64],
     },

@@ -27,21 +27,14 @@ static GOLDEN: LazyLock<Value> =
 
 const NAMES: [&str; 2] = ["tiny_a", "tiny_b"];
 
-/// The solvers, and both ways to factor.
-const WAYS: [(Solver, usize); 5] = [
-    (Solver::Dual, 1),
-    (Solver::Dual, 100),
-    (Solver::Primal, 1),
-    (Solver::Primal, 100),
-    (Solver::ConjugateGradients, 1),
-];
-
-fn factoring() -> impl Iterator<Item = (Solver, usize)> {
-    WAYS.into_iter().filter(|(solver, _)| solver.has_holdout())
+fn factoring() -> impl Iterator<Item = Solver> {
+    Solver::ALL
+        .into_iter()
+        .filter(|solver| solver.has_holdout())
 }
 
-fn options((solver, lambdas): (Solver, usize)) -> TrainOptions {
-    TrainOptions::new().solver(solver).lambdas(lambdas)
+fn options(solver: Solver) -> TrainOptions {
+    TrainOptions::new().solver(solver)
 }
 
 fn numbers(value: &Value) -> Vec<f64> {
@@ -114,9 +107,9 @@ fn all_pairs_are_learnt_as_rlscore_does() {
         let golden = &GOLDEN[name];
         let dataset = as_one(&data(golden));
         for run in list(&golden["global"]) {
-            for way in WAYS {
+            for solver in Solver::ALL {
                 let problem =
-                    RidgeProblem::new(&dataset, &options(way).objective(Objective::Global))
+                    RidgeProblem::new(&dataset, &options(solver).objective(Objective::Global))
                         .unwrap();
                 let trained = problem.train(lambda(run)).unwrap();
                 let weights = trained.weights();
@@ -141,9 +134,9 @@ fn pairs_and_folds_of_all_data_are_left_out_as_in_rlscore() {
         let golden = &GOLDEN[name];
         let dataset = as_one(&data(golden));
         for run in list(&golden["runs"]) {
-            for way in WAYS {
+            for solver in Solver::ALL {
                 let problem =
-                    RidgeProblem::new(&dataset, &options(way).objective(Objective::Global))
+                    RidgeProblem::new(&dataset, &options(solver).objective(Objective::Global))
                         .unwrap();
                 let trained = problem.train(lambda(run)).unwrap();
                 for (key, groups) in [
@@ -176,7 +169,7 @@ fn pairs_and_folds_of_all_data_are_left_out_as_in_rlscore() {
                         close_but_for_a_constant(&found, &numbers(expected), 1e-8);
                     }
                 }
-                if !way.0.has_holdout() {
+                if !solver.has_holdout() {
                     let error = trained.leave_pair_out(false).unwrap_err();
                     assert!(matches!(error, TrainError::NoHoldout { .. }), "{error}");
                     continue;
@@ -212,8 +205,8 @@ fn queries_are_cut_as_by_training_again() {
         let dataset = data(golden);
         let queries = dataset.queries().clone();
         for run in list(&golden["runs"]) {
-            for way in WAYS {
-                let problem = RidgeProblem::new(&dataset, &options(way)).unwrap();
+            for solver in Solver::ALL {
+                let problem = RidgeProblem::new(&dataset, &options(solver)).unwrap();
                 let trained = problem.train(lambda(run)).unwrap();
                 let folds: Vec<Vec<usize>> = list(&golden["folds"]).iter().map(places).collect();
                 let mut fold_of_row = vec![0; dataset.rows()];
@@ -241,7 +234,7 @@ fn queries_are_cut_as_by_training_again() {
                         }
                     }
                 }
-                if way.0.has_holdout() {
+                if solver.has_holdout() {
                     let held_out = trained.leave_pair_out(true).unwrap();
                     for pair in list(&run["query_rankrls_lpo_within_query"]) {
                         let rows = places(&pair["pair"]);
@@ -363,8 +356,9 @@ fn preferences_are_learnt_as_in_rlscore() {
                 preferences(&magnitudes, &weights),
             ),
         ] {
-            for way in WAYS {
-                let problem = PairwiseProblem::new(&dataset, &preferences, &options(way)).unwrap();
+            for solver in Solver::ALL {
+                let problem =
+                    PairwiseProblem::new(&dataset, &preferences, &options(solver)).unwrap();
                 let trained = problem.train(lambda(run)).unwrap();
                 let expected = numbers(&run[key]);
                 for (found, expected) in trained.weights().values.iter().zip(expected) {
@@ -440,8 +434,8 @@ proptest! {
         let weight = if global { QueryWeight::Uniform } else { weight };
         let dataset = problem.dataset();
         let Ok(split) = Groups::of_rows(groups[..rows].iter()) else { return Ok(()) };
-        for way in WAYS {
-            let options = options(way).query_weight(weight);
+        for solver in Solver::ALL {
+            let options = options(solver).query_weight(weight);
             let options = if global { options.objective(Objective::Global) } else { options };
             let Ok(rls) = RidgeProblem::new(&dataset, &options) else { return Ok(()) };
             let given = Lambda::new(lambda).unwrap();
@@ -461,7 +455,7 @@ proptest! {
                         let (first, noise) = (part[0], noise(own));
                         let expected = scores[row] - scores[first];
                         let difference = found.predictions[row] - found.predictions[first];
-                        prop_assert!((difference - expected).abs() <= noise, "{way:?}: {difference} for {expected}");
+                        prop_assert!((difference - expected).abs() <= noise, "{solver}: {difference} for {expected}");
                     }
                     let left = part.iter().map(|&row| problem.labels[row] - scores[row]);
                     let mean = left.clone().sum::<f64>() / part.len().max(1) as f64;
@@ -469,7 +463,7 @@ proptest! {
                     error += weight.of(range.len()) * squares;
                 }
             }
-            prop_assert!((found.error - error).abs() <= noise(lambda) * 10.0 * (1.0 + error), "{way:?}: {} for {error}", found.error);
+            prop_assert!((found.error - error).abs() <= noise(lambda) * 10.0 * (1.0 + error), "{solver}: {} for {error}", found.error);
             let side_by_side = rls.holdouts(&[given], &split, TOLERANCE).unwrap();
             let off = (side_by_side[0].error - found.error).abs();
             prop_assert!(off <= noise(lambda) * 10.0 * (1.0 + error));
@@ -487,8 +481,8 @@ proptest! {
         let problem = if global { Problem { sizes: vec![rows], ..problem } } else { problem };
         let weight = if global { QueryWeight::Uniform } else { weight };
         let dataset = problem.dataset();
-        for way in factoring() {
-            let options = options(way).query_weight(weight);
+        for solver in factoring() {
+            let options = options(solver).query_weight(weight);
             let options = if global { options.objective(Objective::Global) } else { options };
             let Ok(rls) = RidgeProblem::new(&dataset, &options) else { return Ok(()) };
             let trained = rls.train(Lambda::new(lambda).unwrap()).unwrap();
@@ -505,7 +499,7 @@ proptest! {
                 let scores = retrained(&problem, &kept, weight, own);
                 let expected = scores[i] - scores[j];
                 let difference = pair.predictions[0] - pair.predictions[1];
-                prop_assert!((difference - expected).abs() <= noise(own), "{way:?} {i} {j}: {difference} for {expected}");
+                prop_assert!((difference - expected).abs() <= noise(own), "{solver} {i} {j}: {difference} for {expected}");
                 let size = problem.queries().into_iter().find(|range| range.contains(&i)).unwrap().len();
                 let missed = problem.labels[i] - problem.labels[j] - expected;
                 error += weight.of(size) * missed * missed / size as f64;
@@ -552,15 +546,15 @@ proptest! {
         };
         let all: Vec<usize> = (0..list.len()).collect();
         let expected = trained_on(&all);
-        for way in WAYS {
-            let noise = noise(lambda) * if way.0.has_holdout() { 10.0 } else { 100.0 };
-            let problem_of = PairwiseProblem::new(&dataset, &preferences, &options(way));
+        for solver in Solver::ALL {
+            let noise = noise(lambda) * if solver.has_holdout() { 10.0 } else { 100.0 };
+            let problem_of = PairwiseProblem::new(&dataset, &preferences, &options(solver));
             let Ok(rls) = problem_of else { return Ok(()) };
             let trained = rls.train(Lambda::new(lambda).unwrap()).unwrap();
             let weights = trained.weights();
             for (&feature, found) in weights.features.iter().zip(&weights.values) {
                 let expected = expected[feature as usize];
-                prop_assert!((found - expected).abs() <= noise, "{way:?}: {found} for {expected}");
+                prop_assert!((found - expected).abs() <= noise, "{solver}: {found} for {expected}");
             }
             let held_out = trained.holdout(&groups).unwrap();
             for group in groups.iter() {
@@ -571,7 +565,7 @@ proptest! {
                     let difference = |x: &Vec<f64>| x[preferred as usize] - x[other as usize];
                     let expected: f64 = problem.x.iter().zip(&weights).map(|(x, w)| w * difference(x)).sum();
                     let found = held_out.predictions[one];
-                    prop_assert!((found - expected).abs() <= noise, "{way:?}: {found} for {expected}");
+                    prop_assert!((found - expected).abs() <= noise, "{solver}: {found} for {expected}");
                 }
             }
         }
@@ -678,21 +672,21 @@ fn pairs_of_a_large_query_have_the_same_bits_at_any_number_of_threads() {
         sizes: vec![300, 20, 380],
     };
     let (dataset, rows) = (problem.dataset(), problem.rows());
-    let run = |way: (Solver, usize), threads: usize| {
+    let run = |solver: Solver, threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.unwrap().install(|| {
-            let rls = RidgeProblem::new(&dataset, &options(way)).unwrap();
+            let rls = RidgeProblem::new(&dataset, &options(solver)).unwrap();
             rls.train(Lambda::new(2.0).unwrap())
                 .unwrap()
                 .leave_pair_out(true)
                 .unwrap()
         })
     };
-    let expected = run(WAYS[0], 1);
+    let expected = run(Solver::Dual, 1);
     assert_eq!(expected.pairs.len(), 300 * 299 / 2 + 190 + 380 * 379 / 2);
-    for way in factoring() {
-        let found = run(way, 1);
-        assert_eq!(found, run(way, 3), "{way:?}");
+    for solver in factoring() {
+        let found = run(solver, 1);
+        assert_eq!(found, run(solver, 3), "{solver}");
         close(found.error, expected.error, 1e-9);
         assert_eq!(found.cindex, expected.cindex);
     }

@@ -312,14 +312,8 @@ fn trains_on_all_features_as_the_authors_implementation() {
     let Some(test) = load("rlscore-parse/test.features", &options) else {
         return;
     };
-    let ways = [
-        (Solver::Dual, 1),
-        (Solver::Dual, 100),
-        (Solver::Primal, 1),
-        (Solver::ConjugateGradients, 1),
-    ];
-    for (solver, lambdas) in ways {
-        let options = TrainOptions::new().solver(solver).lambdas(lambdas);
+    for solver in Solver::ALL {
+        let options = TrainOptions::new().solver(solver);
         let rls = RidgeProblem::new(&train, &options).unwrap();
         for golden in &TRAINED {
             let trained = rls.train(Lambda::new(golden.lambda).unwrap()).unwrap();
@@ -416,20 +410,18 @@ fn the_family_agrees_with_rlscore_on_its_parses() {
         let found = found.unwrap();
         assert!((found - expected).abs() < 1e-12, "{found} for {expected}");
     };
-    for lambdas in [1, 100] {
-        let options = TrainOptions::new().solver(Solver::Dual).lambdas(lambdas);
-        let global = RidgeProblem::new(&one, &options.objective(Objective::Global)).unwrap();
-        let within = RidgeProblem::new(&train, &options).unwrap();
-        for (lambda, [of_rows, of_queries, of_pairs], [pairs, of_fifths]) in FAMILY {
-            let lambda = Lambda::new(lambda).unwrap();
-            let trained = global.train(lambda).unwrap();
-            near(trained.holdout(&folds).unwrap().cindex, of_rows);
-            near(trained.holdout(&queries).unwrap().cindex, of_queries);
-            near(trained.leave_pair_out(false).unwrap().cindex, of_pairs);
-            let trained = within.train(lambda).unwrap();
-            near(trained.leave_pair_out(false).unwrap().cindex, pairs);
-            near(trained.holdout(&fifths).unwrap().cindex, of_fifths);
-        }
+    let options = TrainOptions::new().solver(Solver::Dual);
+    let global = RidgeProblem::new(&one, &options.objective(Objective::Global)).unwrap();
+    let within = RidgeProblem::new(&train, &options).unwrap();
+    for (lambda, [of_rows, of_queries, of_pairs], [pairs, of_fifths]) in FAMILY {
+        let lambda = Lambda::new(lambda).unwrap();
+        let trained = global.train(lambda).unwrap();
+        near(trained.holdout(&folds).unwrap().cindex, of_rows);
+        near(trained.holdout(&queries).unwrap().cindex, of_queries);
+        near(trained.leave_pair_out(false).unwrap().cindex, of_pairs);
+        let trained = within.train(lambda).unwrap();
+        near(trained.leave_pair_out(false).unwrap().cindex, pairs);
+        near(trained.holdout(&fifths).unwrap().cindex, of_fifths);
     }
     for (kernel, lambda, expected) in KERNELS {
         let kernel = match kernel {
@@ -544,15 +536,6 @@ fn rows_in_queries(sizes: &[usize]) -> Dataset<'static> {
     .unwrap()
 }
 
-/// The solvers, and both ways to factor.
-const WAYS: [(Solver, usize); 5] = [
-    (Solver::Dual, 1),
-    (Solver::Dual, 100),
-    (Solver::Primal, 1),
-    (Solver::Primal, 100),
-    (Solver::ConjugateGradients, 1),
-];
-
 /// Weights of RLScore's `GlobalRankRLS` with regparam `lambda`, equal to those of a QR
 /// decomposition of all 45 pairs. Its objective sums over all pairs, so that it is RankRLS on one
 /// query with the ridge parameter `lambda / 10`.
@@ -594,8 +577,8 @@ const GLOBAL: [(f64, [f64; 3]); 4] = [
 #[test]
 fn one_query_is_the_global_ranking_of_the_authors_implementation() {
     let data = rows_in_queries(&[10]);
-    for (solver, lambdas) in WAYS {
-        let options = TrainOptions::new().solver(solver).lambdas(lambdas);
+    for solver in Solver::ALL {
+        let options = TrainOptions::new().solver(solver);
         let problem = RidgeProblem::new(&data, &options).unwrap();
         for (lambda, expected) in GLOBAL {
             let trained = problem.train(Lambda::new(lambda / 10.0).unwrap()).unwrap();
@@ -704,8 +687,8 @@ const HELD_OUT: [HeldOut; 3] = [
 fn queries_are_held_out_as_by_the_authors_implementation() {
     let data = rows_in_queries(&[4, 3, 2, 1]);
     let folds = Groups::new(vec![vec![0, 2], vec![1, 3]], 4).unwrap();
-    for (solver, lambdas) in WAYS {
-        let options = TrainOptions::new().solver(solver).lambdas(lambdas);
+    for solver in Solver::ALL {
+        let options = TrainOptions::new().solver(solver);
         let problem = RidgeProblem::new(&data, &options).unwrap();
         for golden in &HELD_OUT {
             let trained = problem.train(Lambda::new(golden.lambda).unwrap()).unwrap();

@@ -73,7 +73,6 @@ fn options(strategy: StrategyKind) -> impl Strategy<Value = SelectionOptions> {
                     options.criterion = Criterion::Ranking {
                         metric: measure,
                         convention: Convention::Standard,
-                        shortlist: Some(2),
                     };
                 }
                 _ => {}

@@ -103,7 +103,6 @@ fn weights_and_criteria_go_on_too() {
     let ranking = Criterion::Ranking {
         metric: Metric::Concordance,
         convention: Convention::Standard,
-        shortlist: None,
     };
     for criterion in [Criterion::Squared, ranking] {
         check(

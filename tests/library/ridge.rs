@@ -23,17 +23,8 @@ fn weights() -> impl Strategy<Value = QueryWeight> {
     prop::sample::select(&QueryWeight::ALL[..])
 }
 
-/// The solvers, and both ways to factor.
-const WAYS: [(Solver, usize); 5] = [
-    (Solver::Dual, 1),
-    (Solver::Dual, 100),
-    (Solver::Primal, 1),
-    (Solver::Primal, 100),
-    (Solver::ConjugateGradients, 1),
-];
-
-fn options((solver, lambdas): (Solver, usize)) -> TrainOptions {
-    TrainOptions::new().solver(solver).lambdas(lambdas)
+fn options(solver: Solver) -> TrainOptions {
+    TrainOptions::new().solver(solver)
 }
 
 /// `problem` with centred rows and labels scaled by the weights of their queries.
@@ -84,7 +75,7 @@ fn check_holdout(
     weight: QueryWeight,
     groups: &Groups,
     lambda: f64,
-    way: (Solver, usize),
+    solver: Solver,
     found: &Holdout,
 ) -> Result<(), TestCaseError> {
     let weighed = weighed(problem, weight);
@@ -93,7 +84,7 @@ fn check_holdout(
     let noise = noise(lambda);
     prop_assert!(
         (found.error - error).abs() <= noise * (1.0 + error),
-        "{way:?}: {} for {error}",
+        "{solver}: {} for {error}",
         found.error
     );
     let plain = self::weighed(problem, QueryWeight::Uniform);
@@ -104,7 +95,7 @@ fn check_holdout(
             let off = (found.predictions[row] - prediction).abs();
             prop_assert!(
                 off <= noise,
-                "{way:?}: {} for {prediction}",
+                "{solver}: {} for {prediction}",
                 found.predictions[row]
             );
         }
@@ -134,14 +125,14 @@ proptest! {
         let dataset = problem.dataset();
         let features: Vec<usize> = (0..problem.x.len()).collect();
         let expected = weighed(&problem, weight).weights(&features, lambda);
-        for way in WAYS {
-            let options = options(way).query_weight(weight);
+        for solver in Solver::ALL {
+            let options = options(solver).query_weight(weight);
             let Ok(rls) = RidgeProblem::new(&dataset, &options) else {
                 prop_assert!(problem.representatives().is_empty());
                 return Ok(());
             };
             let trained = rls.train(Lambda::new(lambda).unwrap()).unwrap();
-            prop_assert_eq!(trained.solver(), way.0);
+            prop_assert_eq!(trained.solver(), solver);
             if let Some(convergence) = trained.convergence() {
                 let attainable = 1e-10 + 1e-13 / lambda;
                 prop_assert!(convergence.residual <= attainable, "{:?}", convergence);
@@ -149,7 +140,7 @@ proptest! {
             let found = all_weights(&trained, features.len());
             for (found, expected) in found.iter().zip(&expected) {
                 let off = (found - expected).abs();
-                prop_assert!(off <= noise(lambda), "{way:?}: {found} for {expected}");
+                prop_assert!(off <= noise(lambda), "{solver}: {found} for {expected}");
             }
         }
     }
@@ -169,17 +160,17 @@ proptest! {
         let (dataset, queries) = (problem.dataset(), Groups::queries(problem.sizes.len()));
         let features: Vec<usize> = (0..problem.x.len()).collect();
         let expected = weighed(&divided, weight).weights(&features, lambda);
-        for way in WAYS {
-            let options = options(way).query_weight(weight).scale(scale);
+        for solver in Solver::ALL {
+            let options = options(solver).query_weight(weight).scale(scale);
             let Ok(rls) = RidgeProblem::new(&dataset, &options) else { continue };
             let trained = rls.train(Lambda::new(lambda).unwrap()).unwrap();
             let found = all_weights(&trained, features.len());
             for ((found, divisor), expected) in found.iter().zip(&divisors).zip(&expected) {
                 let off = (found * divisor - expected).abs();
-                prop_assert!(off <= noise(lambda), "{way:?}: {found} x {divisor} for {expected}");
+                prop_assert!(off <= noise(lambda), "{solver}: {found} x {divisor} for {expected}");
             }
             let found = trained.leave_query_out().unwrap();
-            check_holdout(&divided, weight, &queries, lambda, way, &found)?;
+            check_holdout(&divided, weight, &queries, lambda, solver, &found)?;
         }
     }
 
@@ -191,8 +182,8 @@ proptest! {
     ) {
         let dataset = problem.dataset();
         let groups = Groups::queries(problem.sizes.len());
-        for way in WAYS {
-            let options = options(way).query_weight(weight);
+        for solver in Solver::ALL {
+            let options = options(solver).query_weight(weight);
             let Ok(rls) = RidgeProblem::new(&dataset, &options) else { continue };
             let trained = rls.train(Lambda::new(lambda).unwrap()).unwrap();
             if problem.sizes.len() == 1 {
@@ -200,7 +191,7 @@ proptest! {
                 continue;
             }
             let found = trained.leave_query_out().unwrap();
-            check_holdout(&problem, weight, &groups, lambda, way, &found)?;
+            check_holdout(&problem, weight, &groups, lambda, solver, &found)?;
         }
     }
 
@@ -215,12 +206,12 @@ proptest! {
         let members = |group| (0..queries).filter(|&query| groups[query] == group).collect();
         let groups = Groups::new((0..3).map(members).collect(), queries).unwrap();
         let dataset = problem.dataset();
-        for way in WAYS {
-            let options = options(way).query_weight(weight);
+        for solver in Solver::ALL {
+            let options = options(solver).query_weight(weight);
             let Ok(rls) = RidgeProblem::new(&dataset, &options) else { continue };
             let trained = rls.train(Lambda::new(lambda).unwrap()).unwrap();
             let found = trained.holdout(&groups).unwrap();
-            check_holdout(&problem, weight, &groups, lambda, way, &found)?;
+            check_holdout(&problem, weight, &groups, lambda, solver, &found)?;
         }
     }
 
@@ -237,12 +228,12 @@ proptest! {
         let dataset = problem.dataset();
         let several = [4.0 * lambda, lambda, 16.0 * lambda];
         let given = several.map(|lambda| Lambda::new(lambda).unwrap());
-        for way in WAYS {
-            let options = options(way).query_weight(weight);
+        for solver in Solver::ALL {
+            let options = options(solver).query_weight(weight);
             let Ok(rls) = RidgeProblem::new(&dataset, &options) else { continue };
             let found = rls.holdouts(&given, &groups, TOLERANCE).unwrap();
             for (found, lambda) in found.iter().zip(several) {
-                check_holdout(&problem, weight, &groups, lambda, way, found)?;
+                check_holdout(&problem, weight, &groups, lambda, solver, found)?;
             }
         }
     }
@@ -293,12 +284,12 @@ fn given_features_and_queries_are_those_of_their_own_data() {
 fn predictions_without_a_group_that_is_everything_are_0() {
     let dataset = small().dataset();
     let groups = Groups::new(vec![vec![0, 1, 2]], 3).unwrap();
-    for way in WAYS {
-        let rls = RidgeProblem::new(&dataset, &options(way)).unwrap();
+    for solver in Solver::ALL {
+        let rls = RidgeProblem::new(&dataset, &options(solver)).unwrap();
         let trained = rls.train(Lambda::new(0.5).unwrap()).unwrap();
         let found = trained.holdout(&groups).unwrap();
         for prediction in found.predictions {
-            assert!(prediction.abs() < 1e-12, "{way:?}");
+            assert!(prediction.abs() < 1e-12, "{solver}");
         }
     }
     let rls = RidgeProblem::new(&dataset, &TrainOptions::new()).unwrap();
@@ -314,12 +305,12 @@ fn labels_that_vary_nowhere_give_weights_of_0() {
         ..small()
     };
     let dataset = problem.dataset();
-    for way in WAYS {
-        let rls = RidgeProblem::new(&dataset, &options(way)).unwrap();
+    for solver in Solver::ALL {
+        let rls = RidgeProblem::new(&dataset, &options(solver)).unwrap();
         let trained = rls.train(Lambda::new(0.5).unwrap()).unwrap();
-        assert_eq!(trained.weights().values, [0.0, 0.0], "{way:?}");
+        assert_eq!(trained.weights().values, [0.0, 0.0], "{solver}");
         let found = trained.leave_query_out().unwrap();
-        assert_eq!((found.error, found.cindex), (0.0, None), "{way:?}");
+        assert_eq!((found.error, found.cindex), (0.0, None), "{solver}");
     }
 }
 
@@ -328,9 +319,9 @@ fn values_that_are_too_large_are_an_error() {
     let mut problem = small();
     problem.x[0][0] = 1e200;
     let dataset = problem.dataset();
-    for way in WAYS {
-        let error = RidgeProblem::new(&dataset, &options(way)).unwrap_err();
-        assert_eq!(error, TrainError::NotFinite, "{way:?}");
+    for solver in Solver::ALL {
+        let error = RidgeProblem::new(&dataset, &options(solver)).unwrap_err();
+        assert_eq!(error, TrainError::NotFinite, "{solver}");
     }
 }
 
@@ -359,11 +350,11 @@ fn larger() -> Dataset<'static> {
 fn solvers_agree_on_larger_data_and_threads_do_not_count() {
     let dataset = larger();
     let groups = [Groups::queries(8), Groups::folds(8, 3, 1).unwrap()];
-    let run = |way: (Solver, usize), threads: usize| {
+    let run = |solver: Solver, threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.unwrap().install(|| {
-            let rls =
-                RidgeProblem::new(&dataset, &options(way).query_weight(QueryWeight::Size)).unwrap();
+            let rls = RidgeProblem::new(&dataset, &options(solver).query_weight(QueryWeight::Size))
+                .unwrap();
             let trained = rls.train(Lambda::new(0.25).unwrap()).unwrap();
             let held_out = groups
                 .clone()
@@ -375,29 +366,32 @@ fn solvers_agree_on_larger_data_and_threads_do_not_count() {
             (trained.weights(), held_out, loose)
         })
     };
-    let (weights, held_out, exact) = run(WAYS[0], 1);
-    for way in WAYS {
-        let found = run(way, 1);
-        assert_eq!(found, run(way, 3), "{way:?}");
+    let (weights, held_out, exact) = run(Solver::Dual, 1);
+    for solver in Solver::ALL {
+        let found = run(solver, 1);
+        assert_eq!(found, run(solver, 3), "{solver}");
         assert_eq!(found.0.features, weights.features);
         for (found, expected) in found.0.values.iter().zip(&weights.values) {
-            assert!((found - expected).abs() < 1e-9, "{way:?}");
+            assert!((found - expected).abs() < 1e-9, "{solver}");
         }
         for (found, expected) in found.1.iter().zip(&held_out) {
             let pairs = found.predictions.iter().zip(&expected.predictions);
             for (found, expected) in pairs {
-                assert!((found - expected).abs() < 1e-8, "{way:?}");
+                assert!((found - expected).abs() < 1e-8, "{solver}");
             }
-            assert!((found.error - expected.error).abs() < 1e-7, "{way:?}");
-            assert_eq!(found.cindex, expected.cindex, "{way:?}");
+            assert!((found.error - expected.error).abs() < 1e-7, "{solver}");
+            assert_eq!(found.cindex, expected.cindex, "{solver}");
         }
         // The loose tolerance is one of conjugate gradients: of the residual, not of predictions.
         for (found, expected) in found.2.iter().zip(&exact) {
             let pairs = found.predictions.iter().zip(&expected.predictions);
             for (found, expected) in pairs {
-                assert!((found - expected).abs() < 1e-4, "{way:?}");
+                assert!((found - expected).abs() < 1e-4, "{solver}");
             }
-            assert!((found.error / expected.error - 1.0).abs() < 1e-5, "{way:?}");
+            assert!(
+                (found.error / expected.error - 1.0).abs() < 1e-5,
+                "{solver}"
+            );
         }
     }
 }

@@ -135,7 +135,6 @@ fn parts_that_take_turns_select_as_the_whole() {
         criterion: Criterion::Ranking {
             metric: Metric::Concordance,
             convention: Convention::Standard,
-            shortlist: None,
         },
         sample: Some(300),
         strategy: Some(StrategyKind::Sampled),

@@ -385,7 +385,7 @@ proptest! {
         problem in drawn(), exponent in -4i32..5, measure in measures(),
     ) {
         let lambda = 2f64.powi(exponent);
-        let criterion = Criterion::Ranking { metric: measure.0, convention: measure.1, shortlist: None };
+        let criterion = Criterion::Ranking { metric: measure.0, convention: measure.1 };
         for strategy in [StrategyKind::Dense, StrategyKind::LowMem, StrategyKind::Sampled] {
             let all = problem.x.len();
             let options = SelectionOptions {
@@ -485,36 +485,6 @@ proptest! {
 }
 
 #[test]
-fn a_shortlist_judges_those_that_the_squared_error_likes() {
-    let data = rankrls::data::sample::train();
-    let found = |strategy: StrategyKind, shortlist: Option<usize>| {
-        let options = SelectionOptions {
-            criterion: Criterion::Ranking {
-                metric: Metric::Concordance,
-                convention: Convention::Standard,
-                shortlist,
-            },
-            ..by(strategy, 5, 4.0)
-        };
-        select(&data, &options, &mut ()).unwrap()
-    };
-    let features = |selection: &Selection| selection.features();
-    let squared = select(&data, &by(StrategyKind::Dense, 5, 4.0), &mut ()).unwrap();
-    for strategy in [StrategyKind::Dense, StrategyKind::LowMem] {
-        let all = found(strategy, None);
-        // As many as there are change nothing, and one is the squared error's own.
-        assert_eq!(features(&found(strategy, Some(100_000))), features(&all));
-        assert_eq!(features(&found(strategy, Some(1))), features(&squared));
-        let some = found(strategy, Some(20));
-        assert!(some.steps.iter().all(|step| step.evaluated == 20));
-        assert!(some.steps[0].criterion >= squared.steps[0].lqo_cindex);
-        assert_ne!(features(&some), features(&squared));
-    }
-    let both = [StrategyKind::Dense, StrategyKind::LowMem].map(|kind| found(kind, Some(20)));
-    assert_eq!(features(&both[0]), features(&both[1]));
-}
-
-#[test]
 fn strategies_without_predictions_refuse_a_measure() {
     let text = "1 qid:1 1:1\n0 qid:1 2:1\n1 qid:2 1:1\n0 qid:2\n";
     let loaded = rankrls::data::read::ReadOptions::new().read_from(text.as_bytes(), "f");
@@ -522,11 +492,7 @@ fn strategies_without_predictions_refuse_a_measure() {
     let metric = Metric::Concordance;
     let convention = Convention::Standard;
     let options = SelectionOptions {
-        criterion: Criterion::Ranking {
-            metric,
-            convention,
-            shortlist: None,
-        },
+        criterion: Criterion::Ranking { metric, convention },
         ..options(1, 1.0)
     };
     for strategy in [StrategyKind::Bounded, StrategyKind::Backfit] {
@@ -557,7 +523,6 @@ fn a_tiny_lambda_ranks_by_a_factor_a_query() {
     let criterion = Criterion::Ranking {
         metric: measure.0,
         convention: measure.1,
-        shortlist: None,
     };
     for lambda in [1e-9, 1e-6, 1.0] {
         for strategy in [StrategyKind::Dense, StrategyKind::LowMem] {

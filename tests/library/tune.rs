@@ -304,7 +304,6 @@ fn query_weights_and_criteria_are_those_of_select() {
     let criterion = Criterion::Ranking {
         metric: Metric::Concordance,
         convention: Convention::Standard,
-        shortlist: None,
     };
     for weight in [QueryWeight::Size, QueryWeight::Pairs] {
         for criterion in [Criterion::Squared, criterion] {

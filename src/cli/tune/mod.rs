@@ -21,9 +21,11 @@ use rankrls::tune::{
     Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Point, Rule, TuneError,
     TuneOptions, Tuned, judge_by_folds, resume_among, tune_strategies,
 };
-use rankrls::{ColumnClasses, Dataset, Lambda, Metric, Model, StrategyKind, TestPath, memory};
+use rankrls::{
+    ColumnClasses, Dataset, Lambda, Metric, Model, SelectionOptions, StrategyKind, TestPath, memory,
+};
 
-use super::args::{self, Lambdas, Measures, RulesArgs, SelectionArgs, at_least_one, usage};
+use super::args::{self, Lambdas, Measures, RulesArgs, at_least_one, usage};
 use super::checkpoint::{self, CheckpointArgs};
 use super::console::{
     Condition, Console, Interrupt, warn_of_edge, warn_of_lost_digits, warn_of_seed,
@@ -69,7 +71,7 @@ pub(crate) struct TuneArgs {
     #[arg(default_value = "2^-4..2^10", help = args::LAMBDAS_HELP)]
     lambdas: Lambdas,
     #[command(flatten)]
-    selection: SelectionArgs,
+    selection: SelectionOptions,
     /// Strategies to choose from, separated by commas, each with every lambda
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     #[arg(conflicts_with_all = ["strategy", "checkpoint"])]
@@ -160,8 +162,8 @@ impl TuneArgs {
         ];
         data::check_one_stdin(&inputs)?;
         let strategies = self.strategies();
-        self.selection.check(&strategies, &self.rules, true)?;
-        let target = &self.selection.options.target;
+        args::check_selection(self.selection, &strategies, &self.rules, true)?;
+        let target = &self.selection.target;
         self.teacher.check(target, &strategies)?;
         let others = [&self.validation, &self.test].into_iter().flatten();
         self.data.read.check(1 + others.count())?;
@@ -194,7 +196,7 @@ impl TuneArgs {
     /// The strategies to choose from; `None`: the fastest exact one.
     fn strategies(&self) -> Vec<Option<StrategyKind>> {
         if self.strategies.is_empty() {
-            return vec![self.selection.options.strategy];
+            return vec![self.selection.strategy];
         }
         self.strategies.iter().copied().map(Some).collect()
     }
@@ -202,7 +204,7 @@ impl TuneArgs {
     /// Whether leave-query-out predictions are no evidence.
     fn flatters(&self) -> bool {
         let distils = |kind: &Option<StrategyKind>| kind.is_some_and(StrategyKind::distils);
-        self.selection.options.flatters() || self.strategies().iter().any(distils)
+        self.selection.flatters() || self.strategies().iter().any(distils)
     }
 
     /// The evidence that was asked for.
@@ -297,19 +299,24 @@ impl TuneArgs {
         let evidence = match (self.evidence(), validation) {
             (Some(EvidenceName::Folds), _) => Evidence::Folds {
                 count: self.folds.unwrap_or(FOLDS),
-                seed: self.selection.options.seed,
+                seed: self.selection.seed,
             },
             (Some(EvidenceName::Validation), Some(dataset)) => Evidence::Validation(dataset),
             _ => Evidence::Lqo,
         };
-        let (max_memory, selection) = (self.data.read.budget(), &self.selection);
-        let selection = selection.options(self.k, Lambda::ONE, &self.rules, max_memory);
+        let (selection, rules) = (self.selection, self.rules.rules());
+        let selection = SelectionOptions {
+            k: self.k,
+            criterion: selection.criterion.under(rules.convention),
+            max_memory: self.data.read.budget(),
+            ..selection
+        };
         let metrics = self.metrics.as_ref();
         Ok(TuneOptions {
             evidence,
             measure: self.measure,
             metrics: metrics.map_or_else(Vec::new, |Measures(metrics)| metrics.clone()),
-            rules: self.rules.rules(),
+            rules,
             rule: self.rule()?,
             ..TuneOptions::new(selection, &self.lambdas.0)
         })

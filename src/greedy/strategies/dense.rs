@@ -15,7 +15,7 @@
 
 use rayon::prelude::*;
 
-use super::lowmem::{self, LowMemory};
+use super::lowmem::LowMemory;
 use crate::columns::ColumnClasses;
 use crate::greedy::block::{BlockRanking, BlockTerms, QuerySums};
 use crate::greedy::contest::error_left;
@@ -73,21 +73,6 @@ impl Dense {
         }
     }
 
-    /// Squared errors of `eligible` candidates.
-    fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
-        let (candidates, state, pending) = (round.candidates, round.state, &self.pending);
-        let blocks = self.blocks.par_iter_mut();
-        let gains = blocks.map(|block| block.advance(candidates, state, pending));
-        let gains: Vec<Lanes> = gains.collect();
-        self.pending = LastStep::none(candidates.queries());
-        let error = state.error();
-        let gain = |&candidate: &u32| gains.as_flattened()[candidate as usize];
-        eligible
-            .iter()
-            .map(|one| error_left(error, gain(one)))
-            .collect()
-    }
-
     fn apply_pending(&mut self, candidates: &ColumnClasses, state: &State) {
         let pending = &self.pending;
         self.blocks.par_iter_mut().for_each(|block| {
@@ -103,10 +88,6 @@ impl Strategy for Dense {
             return LowMemory.propose(round);
         }
         let eligible = round.eligible_candidates();
-        let judged = round.shortlisted(&eligible, |squared| self.errors(squared, &eligible));
-        if judged.len() < eligible.len() {
-            return (lowmem::judge(round, &judged), Work::evaluated(judged.len()));
-        }
         let (candidates, state, pending) = (round.candidates, round.state, &self.pending);
         let error = state.error();
         let contest = self

@@ -64,8 +64,7 @@ pub(super) struct LowMemory;
 impl Strategy for LowMemory {
     fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
         let eligible = round.eligible_candidates();
-        let judged = round.shortlisted(&eligible, |squared| errors(squared, &eligible));
-        (judge(round, &judged), Work::evaluated(judged.len()))
+        (judge(round, &eligible), Work::evaluated(eligible.len()))
     }
 }
 
