@@ -1,5 +1,6 @@
-//! Finding the column classes: `ColumnClasses::new` on generated corpora, on one with longer
-//! sentences, and on `ewt-parse/train_2000` when `RANKRLS_CORPORA` names the folder of corpora.
+//! Finding the column classes: `ColumnClasses::new` on drawn data, also with more non-zeros a row
+//! and with more rows, and on `ewt-parse/train_2000` when `RANKRLS_CORPORA` names the folder of
+//! corpora.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -7,10 +8,10 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rankrls::data::read::ReadOptions;
-use rankrls::{ColumnClasses, Dataset, Queries};
-use rankrls_parses::language::{CorpusOptions, generate};
+use rankrls::{ColumnClasses, Dataset};
+use zipf::Zipf;
 
-const SEED: u64 = 1;
+mod zipf;
 
 fn measure(criterion: &mut Criterion, source: &str, data: &Dataset<'_>) {
     let name = format!(
@@ -30,20 +31,21 @@ fn measure(criterion: &mut Criterion, source: &str, data: &Dataset<'_>) {
     group.finish();
 }
 
-fn generated(criterion: &mut Criterion) {
-    for (rows, max_length) in [(2000, 24), (2000, 40), (20_000, 24)] {
-        let options = CorpusOptions {
+fn drawn(criterion: &mut Criterion) {
+    for (rows, columns, nonzeros) in [
+        (2000, 60_000, 680_000),
+        (2000, 80_000, 1_200_000),
+        (20_000, 370_000, 6_800_000),
+    ] {
+        let zipf = Zipf {
             rows,
-            max_length,
-            seed: SEED,
-            ..CorpusOptions::default()
+            queries: rows / 6,
+            columns,
+            nonzeros,
+            shared: 80,
+            seed: 1,
         };
-        let corpus = generate(&options, &|_| ()).expect("valid options");
-        let queries = Queries::from_sizes(&corpus.sizes).expect("sizes of queries");
-        let (indptr, rows, values) = (corpus.indptr, corpus.rows, corpus.values);
-        let data =
-            Dataset::from_csc(indptr, rows, values, corpus.labels, queries).expect("a data set");
-        measure(criterion, "generated", &data);
+        measure(criterion, "drawn", &zipf.dataset());
     }
 }
 
@@ -57,5 +59,5 @@ fn real(criterion: &mut Criterion) {
     measure(criterion, "train_2000", &loaded.dataset);
 }
 
-criterion_group!(benches, generated, real);
+criterion_group!(benches, drawn, real);
 criterion_main!(benches);

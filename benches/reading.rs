@@ -1,6 +1,6 @@
-//! How fast svmlight text becomes a data set: generated text of 2,000 rows in
-//! 100 queries, 50,000 columns and 200 entries a row, and the largest parse
-//! corpus when `RANKRLS_CORPORA` names the folder of corpora.
+//! How fast svmlight text becomes a data set: drawn text of 2,000 rows in 100 queries, 50,000
+//! columns and 200 entries a row, and the largest parse corpus when `RANKRLS_CORPORA` names the
+//! folder of corpora.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -8,52 +8,52 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use rand::seq::index::sample;
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use rankrls::data::read::ReadOptions;
 use rankrls::data::write_svmlight;
 use rankrls::greedy::select_among;
 use rankrls::shards::Sharding;
 use rankrls::{ColumnClasses, Lambda, SelectionOptions};
+use zipf::Zipf;
 
-const ROWS: usize = 2_000;
-const ROWS_A_QUERY: usize = 20;
-const COLUMNS: usize = 50_000;
-const ENTRIES_A_ROW: usize = 200;
+mod zipf;
+
+const ZIPF: Zipf = Zipf {
+    rows: 2000,
+    queries: 100,
+    columns: 50_000,
+    nonzeros: 400_000,
+    shared: 0,
+    seed: 1,
+};
 
 /// Text whose values are small counts, or have 17 digits.
-fn generate(long: bool) -> String {
-    let mut random = ChaCha8Rng::seed_from_u64(1);
+fn drawn(long: bool) -> String {
     let mut text = String::new();
-    for row in 0..ROWS {
-        let query = row / ROWS_A_QUERY;
+    ZIPF.draw(|label, query, entries| {
         // Writing to a string cannot fail.
-        let _ = write!(text, "{} qid:{query}", random.random_range(0..5));
-        let mut columns = sample(&mut random, COLUMNS, ENTRIES_A_ROW).into_vec();
-        columns.sort_unstable();
-        for column in columns {
+        let _ = write!(text, "{label} qid:{query}");
+        for &(column, value) in entries {
             let value = if long {
-                random.random::<f64>()
+                f64::from(column + 2).sqrt()
             } else {
-                f64::from(random.random_range(1..4))
+                value
             };
             let _ = write!(text, " {}:{value}", column + 1);
         }
         text.push('\n');
-    }
+    });
     text
 }
 
 fn read(bytes: &[u8]) -> usize {
-    let loaded = ReadOptions::new().read_from(bytes, "generated");
+    let loaded = ReadOptions::new().read_from(bytes, "drawn");
     loaded.expect("legal text").dataset.nonzeros()
 }
 
-fn generated(criterion: &mut Criterion) {
+fn text(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("reading");
     for (name, long) in [("counts", false), ("17 digits", true)] {
-        let text = generate(long);
+        let text = drawn(long);
         group.throughput(Throughput::Bytes(text.len() as u64));
         group.bench_function(name, |bench| {
             bench.iter(|| read(black_box(text.as_bytes())));
@@ -69,7 +69,7 @@ fn generated(criterion: &mut Criterion) {
 fn writing(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("writing");
     for (name, long) in [("counts", false), ("17 digits", true)] {
-        let text = generate(long);
+        let text = drawn(long);
         let data = ReadOptions::new().read_from(text.as_bytes(), name);
         let data = data.expect("legal text").dataset;
         group.throughput(Throughput::Bytes(text.len() as u64));
@@ -96,7 +96,7 @@ fn corpus(criterion: &mut Criterion) {
 
 /// Putting the same text into parts, and selecting from parts and from the whole.
 fn parts(criterion: &mut Criterion) {
-    let text = generate(false);
+    let text = drawn(false);
     let folder = tempfile::tempdir().expect("a folder");
     let shard = |name: &str| {
         let parts = NonZeroUsize::new(8).expect("parts");
@@ -124,8 +124,7 @@ fn parts(criterion: &mut Criterion) {
     let select = |candidates: &ColumnClasses| {
         select_among(candidates, &rows, 0, &options, &mut ()).expect("a selection")
     };
-    let whole = ReadOptions::new().read_from(text.as_bytes(), "text");
-    let whole = options.candidates(&whole.expect("legal text").dataset);
+    let whole = options.candidates(&ZIPF.dataset());
     group.bench_function("select, whole", |bench| bench.iter(|| select(&whole)));
     // As little as the largest part takes.
     let entries = (0..shards.parts()).map(|part| shards.sizes(part).1).max();
@@ -138,5 +137,5 @@ fn parts(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, generated, writing, parts, corpus);
+criterion_group!(benches, text, writing, parts, corpus);
 criterion_main!(benches);

@@ -1,4 +1,4 @@
-//! Whole selections, strategy by strategy, on generated corpora that differ from one of them in
+//! Whole selections, strategy by strategy, on drawn data that differ from one of them in
 //! rows, in columns, in non-zeros or in `k`, and on `ewt-parse` when `RANKRLS_CORPORA` names the
 //! folder of corpora. Names say strategy, rows, columns, non-zeros, k and lambda.
 //!
@@ -15,11 +15,12 @@ use std::time::{Duration, Instant};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use rankrls::data::read::ReadOptions;
 use rankrls::greedy::{SelectionOptions, select_among};
-use rankrls::{ColumnClasses, Dataset, Lambda, Queries, Selection, StrategyKind};
-use rankrls_parses::language::{CorpusOptions, generate};
+use rankrls::{ColumnClasses, Dataset, Lambda, Selection, StrategyKind};
 use rayon::prelude::*;
+use zipf::Zipf;
 
-const SEED: u64 = 1;
+mod zipf;
+
 const LAMBDA: f64 = 16.0;
 
 /// Data with all that is not to be timed.
@@ -123,49 +124,41 @@ fn pass(data: &Dataset<'_>) -> Duration {
     median(&mut times)
 }
 
-/// The corpus that the others differ from.
-fn base() -> CorpusOptions {
-    CorpusOptions {
-        rows: 1000,
-        seed: SEED,
-        ..CorpusOptions::default()
-    }
-}
+/// The data that the others differ from.
+const BASE: Zipf = Zipf {
+    rows: 1000,
+    queries: 155,
+    columns: 34_000,
+    nonzeros: 340_000,
+    shared: 80,
+    seed: 1,
+};
 
-fn generated(criterion: &mut Criterion) {
+fn drawn(criterion: &mut Criterion) {
     const K: usize = 10;
-    let corpora = [
-        (base(), vec![K, 5 * K]),
-        (
-            CorpusOptions {
-                rows: 4000,
-                ..base()
-            },
-            vec![K],
-        ),
-        (
-            CorpusOptions {
-                vocabulary: 20_000,
-                ..base()
-            },
-            vec![K],
-        ),
-        (
-            CorpusOptions {
-                min_length: 24,
-                max_length: 40,
-                ..base()
-            },
-            vec![K],
-        ),
-    ];
-    for (options, steps) in corpora {
-        let corpus = generate(&options, &|_| ()).expect("valid options");
-        let queries = Queries::from_sizes(&corpus.sizes).expect("sizes of queries");
-        let (indptr, rows, values) = (corpus.indptr, corpus.rows, corpus.values);
-        let data = Dataset::from_csc(indptr, rows, values, corpus.labels, queries);
-        let subject = Subject::new("generated", data.as_ref().expect("a data set"));
-        for k in steps {
+    let four_times = Zipf {
+        rows: 4 * BASE.rows,
+        queries: 4 * BASE.queries,
+        nonzeros: 4 * BASE.nonzeros,
+        ..BASE
+    };
+    let wide = Zipf {
+        columns: 4 * BASE.columns,
+        ..BASE
+    };
+    let dense = Zipf {
+        nonzeros: 2 * BASE.nonzeros,
+        ..BASE
+    };
+    for (zipf, steps) in [
+        (BASE, &[K, 5 * K][..]),
+        (four_times, &[K]),
+        (wide, &[K]),
+        (dense, &[K]),
+    ] {
+        let data = zipf.dataset();
+        let subject = Subject::new("drawn", &data);
+        for &k in steps {
             for strategy in StrategyKind::ALL
                 .into_iter()
                 .filter(|kind| !kind.needs_grades())
@@ -203,5 +196,5 @@ fn real(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, generated, real);
+criterion_group!(benches, drawn, real);
 criterion_main!(benches);

@@ -31,9 +31,8 @@ pub use arrays::{Columns, Index, IntoColumns, IntoQueries, IntoVector, Value};
 pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;
 pub use formats::{
-    DataFiles, MatrixLayout, Part, SvmlightRows, write_features, write_labels, write_names,
-    write_npy_labels, write_npy_query_ids, write_npz, write_query_ids, write_svmlight,
-    write_whole_svmlight,
+    DataFiles, MatrixLayout, Part, write_features, write_labels, write_names, write_npy_labels,
+    write_npy_query_ids, write_npz, write_query_ids, write_svmlight, write_whole_svmlight,
 };
 pub use hash::{DataHash, InvalidHash};
 pub use label_scale::LabelScale;

@@ -6,7 +6,7 @@ use predicates::prelude::*;
 use crate::support::Folder;
 
 /// Commands with examples in their help.
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 18] = [
     "select",
     "tune",
     "compare",
@@ -20,11 +20,9 @@ const COMMANDS: [&str; 20] = [
     "corpus",
     "corpus build",
     "corpus check",
-    "corpus generate",
     "corpus info",
     "corpus convert",
     "corpus project",
-    "corpus treebank",
     "completions",
     "man",
 ];
@@ -80,11 +78,9 @@ fn examples_work() {
         "evaluate",
         "explain",
         "inspect",
-        "corpus generate",
         "corpus info",
         "corpus convert",
         "corpus project",
-        "corpus treebank",
     ] {
         let help = folder.stdout(&format!("{command} --help"));
         for line in help.lines() {

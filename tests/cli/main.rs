@@ -6,7 +6,6 @@ mod common;
 mod compare;
 mod convert;
 mod corpora;
-mod corpus;
 mod distil;
 mod embedded;
 mod evaluate;
@@ -31,3 +30,5 @@ mod support;
 mod table;
 mod train;
 mod tune;
+#[path = "../../benches/zipf.rs"]
+mod zipf;

@@ -1,14 +1,16 @@
 //! Files, and the program that reads them.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io::Write as _;
 use std::path::PathBuf;
 
 use assert_cmd::Command;
 use assert_cmd::cargo::cargo_bin_cmd;
+use rankrls::data::write_svmlight;
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::zipf::Zipf;
 
 /// Columns 1 and 4 are equal, 5 is constant in every query, 6 is empty.
 pub(crate) const TRAIN: &str = "\
@@ -128,25 +130,21 @@ pub(crate) fn keys(value: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// Queries of ten rows, each with a dozen of `columns` columns, from a congruential generator.
-pub(crate) fn generated(rows: usize, columns: u64) -> String {
-    let mut state = 1_u64;
-    let mut draw = move |below: u64| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    };
-    let mut text = String::new();
-    for row in 0..rows {
-        write!(text, "{} qid:{}", draw(5), row / 10).unwrap();
-        let mut indices: Vec<u64> = (0..12).map(|_| 1 + draw(columns)).collect();
-        indices.sort_unstable();
-        indices.dedup();
-        for index in indices {
-            write!(text, " {index}:{}", 1 + draw(9)).unwrap();
-        }
-        text.push('\n');
-    }
-    text
+/// Queries of ten rows, each with a dozen of `columns` columns.
+pub(crate) fn generated(rows: usize, columns: u32) -> String {
+    text(&Zipf {
+        rows,
+        queries: rows / 10,
+        columns,
+        nonzeros: 12 * rows,
+        shared: 0,
+        seed: 1,
+    })
+}
+
+/// Drawn data as svmlight text.
+pub(crate) fn text(zipf: &Zipf) -> String {
+    let mut text = Vec::new();
+    write_svmlight(&zipf.dataset(), &mut text).unwrap();
+    String::from_utf8(text).unwrap()
 }

@@ -13,7 +13,6 @@ mod partition;
 mod ranks;
 mod resume;
 mod ridge;
-mod sample;
 mod shards;
 mod strategies;
 mod tune;

@@ -4,12 +4,11 @@ use std::env;
 use std::fs;
 use std::path::Path;
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use serde_json::Value;
 
 use crate::commands::{
-    cargo, command, corpora as corpora_folder, environment, find, output, program, released, root,
-    run, target,
+    cargo, command, corpora, environment, find, output, program, released, root, run, target,
 };
 use crate::{book, python, release};
 
@@ -17,7 +16,7 @@ const DENY: &str = "cargo-deny@0.20.2";
 
 /// Everything, in the order in which it fails soonest.
 pub(crate) fn run_all() -> Result<()> {
-    match corpora_folder() {
+    match corpora() {
         Some(folder) => println!("RANKRLS_CORPORA: {}", folder.display()),
         None => println!("RANKRLS_CORPORA: not set, tests on real data are skipped"),
     }
@@ -87,9 +86,7 @@ pub(crate) fn run_all() -> Result<()> {
         "warnings",
     ];
     run(cargo(&fuzz).env("CARGO_TARGET_DIR", target().join("fuzz")))?;
-    ranks()?;
-    step("the corpus is what its command makes");
-    corpora(&program("debug"), true)
+    ranks()
 }
 
 /// Lints and tests the program of ranks, where there is MPI to build it with.
@@ -235,105 +232,4 @@ pub(crate) fn rlscore(data: &str, rest: &[&str]) -> Result<()> {
     let mut training = command(python, &[]);
     training.arg(folder.join("training.py")).arg(released()?);
     run(training.arg(data).args(rest))
-}
-
-const GENERATED: [&str; 4] = [
-    "parses.svm.zst",
-    "parses.names.txt.zst",
-    "parses-test.svm.zst",
-    "sentences.conllu.zst",
-];
-const PARSED: [&str; 4] = [
-    "link-parses.svm.zst",
-    "link-parses-test.svm.zst",
-    "link-parses-names.txt.zst",
-    "link-parses-manifest.json",
-];
-
-/// Makes the files of `corpora/` again, or only compares them, byte for byte, with new ones. The
-/// parses of Link Grammar need its parser: they are compared where its version made them.
-pub(crate) fn corpora(program: &Path, check: bool) -> Result<()> {
-    let kept = root().join("corpora");
-    let temporary = tempfile::tempdir()?;
-    let made = temporary.path();
-    let rankrls = |arguments: &[&str], files: &[(&str, &str)]| {
-        let mut command = command(program, &["corpus"]);
-        command.args(arguments);
-        for (option, file) in files {
-            command.arg(option).arg(made.join(file));
-        }
-        run(&mut command)
-    };
-    let generate = "generate --rows 1000 --vocabulary 100 --max-length 12 --max-parses 12 --attraction 100 \
-                    --test-rows 1000";
-    let [rows, names, test_rows, sentences] = GENERATED;
-    rankrls(
-        &generate.split_whitespace().collect::<Vec<_>>(),
-        &[
-            ("-o", rows),
-            ("--names", names),
-            ("--test-output", test_rows),
-        ],
-    )?;
-    let treebank = [
-        "treebank",
-        "--sentences",
-        "256",
-        "--min-length",
-        "19",
-        "--max-length",
-        "28",
-    ];
-    rankrls(&treebank, &[("-o", sentences)])?;
-    let mut files = GENERATED.to_vec();
-    match (installed_parser(), parser_of(&kept.join(PARSED[3]))) {
-        (None, _) => println!("link-parser is not installed, so its parses are left as they are"),
-        (Some(installed), made_by) if check && made_by.as_ref() != Some(&installed) => {
-            let made_by = made_by.unwrap_or_else(|| "another version".to_owned());
-            println!("the parses are by {made_by} and not compared with those of {installed}");
-        }
-        _ => {
-            let source = made.join(sentences);
-            let source = source.to_string_lossy();
-            let build = [
-                "build",
-                &source,
-                "--link-grammar",
-                "--linkages",
-                "18",
-                "--time-limit",
-                "60",
-            ];
-            rankrls(&build, &[("-o", "link-parses")])?;
-            files.extend(PARSED);
-        }
-    }
-    for file in &files {
-        let (new, old) = (fs::read(made.join(file))?, fs::read(kept.join(file)).ok());
-        if !check {
-            fs::write(kept.join(file), new)?;
-        } else if old.as_ref() != Some(&new) {
-            bail!("corpora/{file} is not what the commands make: run cargo xtask corpora");
-        }
-    }
-    println!(
-        "corpora: all {} files are what the commands make",
-        files.len()
-    );
-    Ok(())
-}
-
-fn installed_parser() -> Option<String> {
-    let text = output(&mut command(find("link-parser")?, &["--version"])).ok()?;
-    text.lines()
-        .find_map(|line| line.strip_prefix("Version: ").map(str::to_owned))
-}
-
-/// The version of the parser that a manifest names.
-fn parser_of(manifest: &Path) -> Option<String> {
-    let text = fs::read_to_string(manifest).ok()?;
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix("      \"version\": \""))?;
-    line.strip_suffix("\",").map(str::to_owned)
 }

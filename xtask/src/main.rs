@@ -13,6 +13,8 @@ mod release;
 mod scaling;
 mod strategies;
 mod when;
+#[path = "../../benches/zipf.rs"]
+mod zipf;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -23,7 +25,6 @@ const USAGE: &str = "\
 usage: cargo xtask TASK
 
   ci                       all checks of continuous integration
-  corpora [--check]        make the files of corpora/ again, or compare them with new ones
   figures                  draw docs/when, docs/scaling and docs/quality, and fill in their tables, from the CSV
   tables [when|scaling|quality|strategies [NAME...]]
                            measure again what those pages say, then draw; some minutes each.
@@ -41,6 +42,8 @@ usage: cargo xtask TASK
   python [PROGRAM]         build the wheel of python/, test it, and run its examples
   rankers [DATA [OPTION...]]
                            run python/examples/rankers.py; without DATA, make the pages of docs/rankers again
+  zipf ROWS QUERIES COLUMNS NONZEROS FILE
+                           draw data of these sizes as svmlight text, for docs/scaling.md
   scaling FILE K LAMBDA STRATEGY...
                            measure one data file as docs/strategies.md does
   against PROGRAM FILE LAMBDA K...
@@ -62,8 +65,6 @@ fn main() -> ExitCode {
 fn run(arguments: &[&str]) -> Result<()> {
     match arguments {
         ["ci"] => ci::run_all(),
-        ["corpora"] => ci::corpora(&built()?, false),
-        ["corpora", "--check"] => ci::corpora(&built()?, true),
         ["figures"] => figures(),
         ["tables"] => {
             when::measure_again()?;
@@ -96,6 +97,9 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["scaling", file, k, lambda, strategies @ ..] if !strategies.is_empty() => {
             commands::in_release(&[&["measure-file", *file, *k, *lambda], strategies].concat())
         }
+        ["zipf", sizes @ .., _] if sizes.len() == 4 => {
+            commands::in_release(&[&["draw-zipf"], &arguments[1..]].concat())
+        }
         ["against", program, file, lambda, ks @ ..] => {
             scaling::against(program.as_ref(), file, lambda, ks)
         }
@@ -104,6 +108,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["measure-quality"] => quality::measure(),
         ["measure-scaling"] => scaling::measure(),
         ["measure-job", number] => scaling::measure_job(number.parse()?),
+        ["draw-zipf", sizes @ .., file] => scaling::draw_zipf(sizes, file.as_ref()),
         ["measure-file", file, k, lambda, strategies @ ..] => {
             scaling::measure_file(file.as_ref(), k, lambda, strategies)
         }

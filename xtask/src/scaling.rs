@@ -1,6 +1,6 @@
-//! How the cost of `bounded` grows: generated corpora at fixed seeds, and `ewt-parse`.
+//! How the cost of `bounded` grows: data drawn with a fixed seed, and `ewt-parse`.
 //!
-//! Corpora are generated, and files read, before anything is timed. `classes_seconds` is for
+//! Data are drawn, and files read, before anything is timed. `classes_seconds` is for
 //! finding the column classes, `select_seconds` for all `k` steps after that, `pass_seconds`
 //! for one sparse dot product of every stored column with a dense vector, on as many threads:
 //! the least that looking at all data once could take. `peak_bytes` is the most memory that the
@@ -9,23 +9,24 @@
 //! others left behind.
 
 use std::env;
-use std::fs;
+use std::fs::{self, File};
 use std::hint::black_box;
+use std::io::{BufWriter, Write as _};
 use std::path::Path;
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use rankrls::data::read::ReadOptions;
 use rankrls::greedy::{Plan, SelectError, SelectionOptions, plan, select_among};
 use rankrls::plot::{Figure, LinePlot, Scale, Series};
-use rankrls::{ColumnClasses, Dataset, Lambda, Queries, StrategyKind, memory};
-use rankrls_parses::language::{CorpusOptions, generate};
+use rankrls::{ColumnClasses, Dataset, Lambda, StrategyKind, memory};
 use rayon::prelude::*;
 use serde::Deserialize;
 
 use crate::commands::{self, corpora, printed_in_release, root, run};
 use crate::measure::{Selections, median, seconds_of, selections};
 use crate::page::{fill, grouped, row};
+use crate::zipf::Zipf;
 
 const K: usize = 20;
 const LAMBDA: f64 = 16.0;
@@ -53,7 +54,7 @@ struct Job {
 }
 
 enum Source {
-    Generated(CorpusOptions),
+    Drawn(Sizes),
     EwtParse(&'static str),
 }
 
@@ -80,63 +81,113 @@ fn bounded(settings: &[(usize, f64)]) -> Vec<Trial> {
     settings.iter().map(trial).collect()
 }
 
+/// Rows, queries, columns and non-zeros.
+type Sizes = [usize; 4];
+
+/// The data of each study: those of corpora of parses that grow in one thing.
+const SIZES: [(&str, &[Sizes]); 4] = [
+    (
+        "rows",
+        &[
+            [1000, 155, 33_706, 336_720],
+            [4000, 633, 108_641, 1_351_948],
+            [16_000, 2396, 310_822, 5_446_598],
+            [64_000, 9636, 876_661, 21_686_035],
+            [250_000, 38_000, 2_400_000, 84_500_000],
+            [1_000_000, 153_433, 6_325_792, 337_127_600],
+        ],
+    ),
+    (
+        "columns",
+        &[
+            [4000, 623, 64_466, 1_324_055],
+            [4000, 612, 95_508, 1_358_552],
+            [4000, 579, 112_713, 1_377_308],
+            [4000, 610, 125_436, 1_363_113],
+            [4000, 628, 134_772, 1_373_954],
+        ],
+    ),
+    (
+        "non-zeros",
+        &[
+            [4000, 649, 113_661, 1_190_907],
+            [4000, 266, 83_443, 1_706_331],
+            [4000, 207, 87_414, 2_322_966],
+            [4000, 200, 106_868, 3_204_136],
+            [4000, 200, 130_601, 4_193_706],
+        ],
+    ),
+    (
+        "queries",
+        &[
+            [4000, 1010, 238_650, 2_069_911],
+            [4000, 416, 133_112, 2_075_993],
+            [4000, 185, 74_446, 2_089_165],
+            [4000, 78, 37_245, 2_093_829],
+            [4000, 44, 22_638, 2_102_527],
+        ],
+    ),
+];
+
+/// Data of these sizes. Rows of a query share most entries, as parses of a sentence do.
+fn drawn([rows, queries, columns, nonzeros]: Sizes) -> Zipf {
+    Zipf {
+        rows,
+        queries,
+        columns: u32::try_from(columns).expect("fewer than 2^32 columns"),
+        nonzeros,
+        shared: 85,
+        seed: 1,
+    }
+}
+
+/// Draws data of these sizes, and writes them as svmlight text, row by row.
+pub(crate) fn draw_zipf(sizes: &[&str], file: &Path) -> Result<()> {
+    let sizes = sizes.iter().map(|size| size.parse());
+    let sizes: Vec<usize> = sizes.collect::<Result<_, _>>()?;
+    let sizes = Sizes::try_from(sizes);
+    let sizes = sizes.map_err(|_| anyhow!("expected rows, queries, columns and non-zeros"))?;
+    let mut text = BufWriter::new(File::create(file)?);
+    let mut written = Ok(());
+    drawn(sizes).draw(|label, query, entries| {
+        let mut write = || {
+            write!(text, "{label} qid:{query}")?;
+            for (column, value) in entries {
+                write!(text, " {}:{value}", column + 1)?;
+            }
+            writeln!(text)
+        };
+        if written.is_ok() {
+            written = write();
+        }
+    });
+    written?;
+    Ok(text.flush()?)
+}
+
 /// Everything there is to measure, in order.
 fn jobs() -> Vec<Job> {
-    let at = |rows: usize| CorpusOptions {
-        rows,
-        ..CorpusOptions::default()
-    };
-    let generated = |study, options, trials| Job {
+    let drawn = |study, sizes, trials| Job {
         study,
-        source: Source::Generated(options),
+        source: Source::Drawn(sizes),
         trials,
     };
-    // `bounded` on a generated corpus, and `dense` beside it where it is small.
-    let beside_dense = |study, options: CorpusOptions| {
-        let mut trials = bounded(&[(K, LAMBDA)]);
-        if options.rows <= DENSE_ROWS {
-            trials.push(Trial::new(StrategyKind::Dense, K, LAMBDA));
-        }
-        generated(study, options, trials)
-    };
     let mut jobs = Vec::new();
-    // More sentences of one language: columns and non-zeros grow along.
-    let sizes = [1000, 4000, 16_000, 64_000, 250_000, 1_000_000];
-    jobs.extend(sizes.map(|rows| beside_dense("rows", at(rows))));
-    // More columns, and fewer entries in each.
-    jobs.extend([250, 1000, 4000, 16_000, 64_000].map(|vocabulary| {
-        beside_dense(
-            "columns",
-            CorpusOptions {
-                vocabulary,
-                ..at(4000)
-            },
-        )
-    }));
-    // More non-zeros a row.
-    jobs.extend([16, 23, 32, 45, 60].map(|length| {
-        let options = CorpusOptions {
-            min_length: length - 2,
-            max_length: length,
-            ..at(4000)
-        };
-        beside_dense("non-zeros", options)
-    }));
-    // Fewer and larger queries.
-    jobs.extend([4, 10, 25, 100, 400].map(|max_parses| {
-        let options = CorpusOptions {
-            max_parses,
-            min_length: 24,
-            max_length: 32,
-            ..at(4000)
-        };
-        beside_dense("queries", options)
-    }));
+    for (study, all) in SIZES {
+        for &sizes in all {
+            let mut trials = bounded(&[(K, LAMBDA)]);
+            if sizes[0] <= DENSE_ROWS {
+                trials.push(Trial::new(StrategyKind::Dense, K, LAMBDA));
+            }
+            jobs.push(drawn(study, sizes, trials));
+        }
+    }
     let steps = [5, 10, 20, 40, 80, 160].map(|k| (k, LAMBDA));
     let lambdas =
         [1024.0, 256.0, 64.0, 16.0, 4.0, 1.0, 0.25, 0.01, 0.0001].map(|lambda| (2 * K, lambda));
-    jobs.push(generated("k", at(8000), bounded(&steps)));
-    jobs.push(generated("lambda", at(8000), bounded(&lambdas)));
+    let sizes = [8000, 1228, 185_385, 2_722_886];
+    jobs.push(drawn("k", sizes, bounded(&steps)));
+    jobs.push(drawn("lambda", sizes, bounded(&lambdas)));
     let real = |file, trials| Job {
         study: "real",
         source: Source::EwtParse(file),
@@ -152,15 +203,9 @@ fn jobs() -> Vec<Job> {
         bounded(&[&steps[..], &lambdas].concat()),
     ));
     // As much as goes into some gigabytes: two million columns, fifty million non-zeros.
-    let options = CorpusOptions {
-        columns: Some(2_000_000),
-        min_length: 6,
-        max_length: 20,
-        ..at(200_000)
-    };
-    jobs.push(generated(
+    jobs.push(drawn(
         "largest",
-        options,
+        [200_000, 38_501, 2_093_452, 59_313_930],
         bounded(&[(K, LAMBDA), (50, LAMBDA), (50, 1.0)]),
     ));
     jobs
@@ -182,12 +227,9 @@ pub(crate) fn measure_job(number: usize) -> Result<()> {
     let jobs = jobs();
     let job = jobs.get(number).context("no such job")?;
     match &job.source {
-        Source::Generated(options) => {
-            let corpus = generate(options, &|_| ())?;
-            let queries = Queries::from_sizes(&corpus.sizes)?;
-            let (indptr, rows, values) = (corpus.indptr, corpus.rows, corpus.values);
-            let data = Dataset::from_csc(indptr, rows, values, corpus.labels, queries)?;
-            measure_trials(job.study, "generated", &data, &job.trials)
+        Source::Drawn(sizes) => {
+            let data = drawn(*sizes).dataset();
+            measure_trials(job.study, "drawn", &data, &job.trials)
         }
         Source::EwtParse(name) => {
             let Some(folder) = corpora() else {
@@ -339,7 +381,7 @@ fn pass_seconds(data: &Dataset<'_>) -> f64 {
 }
 
 /// Makes the peak start from the memory of now. Where the system has no such thing the peak is
-/// that of reading or generating, and says so by not changing.
+/// that of reading or drawing, and says so by not changing.
 fn start_peak() {
     let _ = fs::write("/proc/self/clear_refs", "5");
 }
@@ -394,12 +436,12 @@ fn panels() -> [Panel; 9] {
     let k: Field = |line| Some(line.k);
     let lambda: Field = |line| Some(line.lambda);
     [
-        time("more sentences", "rows", "rows", |line| Some(line.rows)),
-        time("a larger vocabulary", "columns", "columns", |line| {
+        time("more rows", "rows", "rows", |line| Some(line.rows)),
+        time("more columns", "columns", "columns", |line| {
             Some(line.columns)
         }),
-        time("longer sentences", "non-zeros", "non-zeros", nonzeros),
-        time("more parses a sentence", "queries", "queries", |line| {
+        time("more non-zeros", "non-zeros", "non-zeros", nonzeros),
+        time("more queries", "queries", "queries", |line| {
             Some(line.queries)
         }),
         time("more features", "k", "k", k),
@@ -501,7 +543,7 @@ fn fits(lines: &[Line]) -> Vec<String> {
         let title = if panel.label == "seconds" {
             panel.title
         } else {
-            "more sentences"
+            "more rows"
         };
         for strategy in STRATEGIES {
             let times = points(lines, &panel, strategy, SECONDS);

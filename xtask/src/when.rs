@@ -1,22 +1,19 @@
 //! Which strategy when: selections on drawn data that differ from one base in one thing at a time.
 //!
-//! Columns are binary, and the share of rows that a column occurs in falls with its rank as in
-//! text, so that most are rare; labels are noise and a few of the frequent columns. Data are made,
-//! and their column classes found, before anything is timed.
+//! Data are drawn, and their column classes found, before anything is timed.
 
 use std::fs;
 
 use anyhow::{Context, Result};
-use rand::{RngExt, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 use rankrls::greedy::{SelectionOptions, select_among};
 use rankrls::plot::{Figure, LinePlot, Scale, Series};
-use rankrls::{ColumnClasses, Dataset, Lambda, Queries, StrategyKind};
+use rankrls::{ColumnClasses, Dataset, Lambda, StrategyKind};
 use serde::{Deserialize, Serialize};
 
 use crate::commands::{printed_in_release, root};
 use crate::measure::seconds_of;
 use crate::page::{fill, grouped, row, significant};
+use crate::zipf::Zipf;
 
 const LAMBDA: f64 = 16.0;
 const CSV: &str = "docs/when/when.csv";
@@ -35,9 +32,9 @@ const STRATEGIES: [StrategyKind; 5] = [
 #[derive(Debug, Clone, Copy)]
 struct Setting {
     rows: usize,
-    columns: usize,
-    /// Mean share of the columns that occur in a row.
-    density: f64,
+    columns: u32,
+    /// Entries of a row.
+    entries: usize,
     /// Rows of a query.
     size: usize,
     k: usize,
@@ -48,7 +45,7 @@ struct Setting {
 const BASE: Setting = Setting {
     rows: 1000,
     columns: 10_000,
-    density: 0.005,
+    entries: 50,
     size: 10,
     k: 10,
     kappa: StrategyKind::DEFAULT_SAMPLE,
@@ -68,32 +65,34 @@ fn groups() -> [Group; 6] {
             .map(|&value| (value as f64, setting(value)))
             .collect(),
     };
-    let columns = |columns: usize| {
-        // As many columns to a row, whatever their number.
-        let density = (BASE.density * BASE.columns as f64 / columns as f64).min(0.3);
-        Setting {
+    // As many entries in a row, whatever the number of columns.
+    let columns = [(100, 30), (1000, 50), (10_000, 50), (50_000, 50)];
+    let columns = columns.map(|(columns, entries)| {
+        let setting = Setting {
             columns,
-            density,
+            entries,
             ..BASE
-        }
-    };
-    let densities = [0.001, 0.005, 0.05, 0.3];
-    let density = |density| {
-        (
-            density,
-            Setting {
-                columns: 2000,
-                density,
-                ..BASE
-            },
-        )
-    };
+        };
+        (f64::from(columns), setting)
+    });
+    let densities = [(0.001, 2), (0.005, 10), (0.05, 100), (0.3, 600)];
+    let densities = densities.map(|(density, entries)| {
+        let setting = Setting {
+            columns: 2000,
+            entries,
+            ..BASE
+        };
+        (density, setting)
+    });
     [
-        group("columns", &[100, 1000, 10_000, 50_000], &columns),
+        Group {
+            name: "columns",
+            settings: columns.into(),
+        },
         group("rows", &[200, 1000, 4000], &|rows| Setting { rows, ..BASE }),
         Group {
             name: "density",
-            settings: densities.map(density).into(),
+            settings: densities.into(),
         },
         group("query size", &[2, 10, 100, 1000], &|size| Setting {
             size,
@@ -111,34 +110,16 @@ fn groups() -> [Group; 6] {
     ]
 }
 
-/// Share of the rows that the column of a rank occurs in: `c / (rank + 10)`, at most 0.9, with
-/// the mean over all columns that is asked for.
-fn shares(setting: &Setting) -> impl Iterator<Item = f64> {
-    let weight = |rank: usize| 1.0 / (rank + 10) as f64;
-    let sum: f64 = (0..setting.columns).map(weight).sum();
-    let factor = setting.density * setting.columns as f64 / sum;
-    (0..setting.columns).map(move |rank| (factor * weight(rank)).min(0.9))
-}
-
 fn draw_data(setting: &Setting) -> Dataset<'static> {
-    let mut random = ChaCha8Rng::seed_from_u64(1);
-    let mut labels: Vec<f64> = (0..setting.rows).map(|_| random.random()).collect();
-    let (mut starts, mut rows) = (vec![0], Vec::new());
-    for (rank, share) in shares(setting).enumerate() {
-        for (row, label) in (0u32..).zip(&mut labels) {
-            if random.random::<f64>() < share {
-                rows.push(row);
-                if rank % 50 == 7 {
-                    *label += 0.5;
-                }
-            }
-        }
-        starts.push(rows.len());
-    }
-    let sizes = vec![setting.size; setting.rows / setting.size];
-    let queries = Queries::from_sizes(&sizes).expect("queries with rows");
-    let values = vec![1.0; rows.len()];
-    Dataset::from_csc(starts, rows, values, labels, queries).expect("valid columns")
+    let zipf = Zipf {
+        rows: setting.rows,
+        queries: setting.rows / setting.size,
+        columns: setting.columns,
+        nonzeros: setting.rows * setting.entries,
+        shared: 0,
+        seed: 1,
+    };
+    zipf.dataset()
 }
 
 /// A line of the file of times.

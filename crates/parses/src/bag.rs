@@ -15,11 +15,6 @@ pub(super) fn real(units: i32) -> f64 {
     f64::from(units) / f64::from(ONE)
 }
 
-/// Whether labels are all the same: there is nothing to rank.
-pub(super) fn all_same(labels: &[i32]) -> bool {
-    labels.windows(2).all(|pair| pair[0] == pair[1])
-}
-
 /// Rows of named features; columns are numbered by first occurrence.
 #[derive(Debug, Default)]
 pub(super) struct Bag {
@@ -83,11 +78,6 @@ impl Bag {
     pub(super) fn row(&self, row: usize) -> &[(u32, i32)] {
         let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.entries[start..self.ends[row]]
-    }
-
-    /// The name of a feature.
-    pub(super) fn name(&self, feature: u32) -> &str {
-        self.names.name(feature)
     }
 }
 
@@ -198,7 +188,7 @@ mod tests {
         bag.end_row();
         assert_eq!(bag.row(0), [(0, 2 * ONE), (1, ONE)]);
         assert_eq!(bag.row(1), [(1, -5000)]);
-        assert_eq!(bag.name(1), "a");
+        assert!(bag.names().eq(["b", "a", "c"]));
         assert!((real(-625) + 0.0625).abs() < f64::EPSILON);
     }
 

@@ -3,10 +3,8 @@
 mod build;
 mod check;
 mod convert;
-mod generate;
 mod info;
 mod project;
-mod treebank;
 
 use std::process::ExitCode;
 
@@ -20,7 +18,6 @@ use super::console::Console;
 #[command(arg_required_else_help = true)]
 #[command(after_help = "\
 Examples:
-  rankrls corpus generate --rows 500 -o corpus.svm.zst --names names.txt.zst
   rankrls corpus info @parses
   rankrls corpus convert @parses parses.npz
   rankrls corpus build treebank.conllu --link-grammar -o parses")]
@@ -33,22 +30,18 @@ pub(crate) struct CorpusArgs {
 enum CorpusCommand {
     Build(Box<build::BuildArgs>),
     Check(check::CheckArgs),
-    Generate(generate::GenerateArgs),
     Info(info::InfoArgs),
     Convert(convert::ConvertArgs),
     Project(project::ProjectArgs),
-    Treebank(treebank::TreebankArgs),
 }
 
 pub(crate) fn run(args: &CorpusArgs, console: Console) -> Result<ExitCode> {
     match &args.command {
         CorpusCommand::Build(args) => return build::run(args, console),
         CorpusCommand::Check(args) => return check::run(args),
-        CorpusCommand::Generate(args) => generate::run(args, console),
         CorpusCommand::Info(args) => info::run(args, console),
         CorpusCommand::Convert(args) => convert::run(args, console),
         CorpusCommand::Project(args) => project::run(args, console),
-        CorpusCommand::Treebank(args) => treebank::run(args),
     }?;
     Ok(ExitCode::SUCCESS)
 }

@@ -35,7 +35,7 @@ pub use npz::{MatrixLayout, write_npz};
 pub use rankrls_files::{Place, ReadError, ReadErrorKind};
 use rankrls_files::{error, input};
 pub use rlscore::{write_features, write_labels, write_query_ids};
-pub use svmlight::{SvmlightRows, write_svmlight, write_whole_svmlight};
+pub use svmlight::{write_svmlight, write_whole_svmlight};
 
 use error::Fault;
 use input::{Source, is_stdin};

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use super::error::ReadError;
 use super::input::Source;
 use super::piece;
-use super::rows::{Lines, Rows, push_pair, tokens};
+use super::rows::{Rows, tokens};
 use super::text::Text;
 use super::{DataFiles, Facts, Loaded, Part, ReadOptions, Reader};
 use crate::data::sidecar::prefix;
@@ -92,40 +92,6 @@ fn write_rows(rows: &Rows<'_>, writer: impl Write) -> io::Result<()> {
             text.extend_from_slice(id.as_bytes());
         }
     })
-}
-
-/// Rows on their way to svmlight text, one at a time, as [`write_svmlight`] writes those of a data set.
-pub struct SvmlightRows<W: Write>(Lines<W>);
-
-impl<W: Write> SvmlightRows<W> {
-    /// Rows for `writer`.
-    pub fn new(writer: W) -> Self {
-        Self(Lines::new(writer))
-    }
-
-    /// Writes a row of the query `id`, with 0-based features that ascend; indices count from 1.
-    ///
-    /// # Errors
-    /// Those of the writer.
-    pub fn row(&mut self, label: f64, id: &str, entries: &[(u32, f64)]) -> io::Result<()> {
-        let text = &mut self.0.text;
-        let start = text.len();
-        push_number(text, label);
-        text.extend_from_slice(b" qid:");
-        text.extend_from_slice(id.as_bytes());
-        for &(feature, value) in entries {
-            push_pair(text, start, IndexBase::One.written(feature), value);
-        }
-        self.0.end()
-    }
-
-    /// Writes what is left.
-    ///
-    /// # Errors
-    /// Those of the writer.
-    pub fn finish(self) -> io::Result<()> {
-        self.0.finish()
-    }
 }
 
 #[cfg(test)]

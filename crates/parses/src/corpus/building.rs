@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
 use rayon::prelude::*;
 
 use super::manifest::{Reason, Skipped, file_name};
@@ -12,7 +14,6 @@ use super::source::{Found, Pool, Treebank};
 use super::columns::{Columns, Counts};
 use super::{label, templates};
 use crate::bag::{Bag, ONE};
-use crate::random::Draws;
 
 /// Sentences described at a time; nothing depends on it.
 const BATCH: usize = 64;
@@ -91,7 +92,8 @@ impl<'o> Building<'o> {
             self.options.labels,
             self.options.punctuation,
         );
-        if crate::bag::all_same(&labels) && !foreign {
+        let tied = labels.windows(2).all(|pair| pair[0] == pair[1]);
+        if tied && !foreign {
             return unused(Reason::Tied, None, String::new());
         }
         Ok(Judged::Used { labels, test })
@@ -192,9 +194,12 @@ pub(super) fn held_out(texts: &[&str], share: Share, seed: u64) -> Vec<bool> {
     // The order of the texts is that of their first sentences.
     let mut groups: Vec<Vec<usize>> = members.into_values().collect();
     groups.sort_unstable();
-    let mut draws = Draws::new(seed, 0);
+    // By integer arithmetic kept here: no release of a library of random numbers changes a corpus.
+    let mut key = [0; 32];
+    key[..8].copy_from_slice(&seed.to_le_bytes());
+    let mut generator = ChaCha8Rng::from_seed(key);
     for last in (1..groups.len()).rev() {
-        let other = draws.below(last as u64 + 1);
+        let other = (u128::from(generator.next_u64()) * (last as u128 + 1)) >> 64;
         groups.swap(last, usize::try_from(other).expect("a position in memory"));
     }
     let mut left = share.of(texts.len());

@@ -485,8 +485,9 @@ mod tests {
             .parse::<Templates>()
             .unwrap()
             .describe(&parse, &mut bag);
+        let names: Vec<&str> = bag.names().collect();
         let name = |&(feature, value): &(u32, i32)| {
-            format!("{}={}", bag.name(feature), crate::bag::real(value))
+            format!("{}={}", names[feature as usize], crate::bag::real(value))
         };
         bag.row(0).iter().map(name).collect()
     }

@@ -14,11 +14,10 @@
 //! range such as `1-2` gives the text of the words it spans. Empty nodes such as `5.1` are passed
 //! over. There may be several roots, but no cycles.
 
-use std::io::{self, Write};
-
 use super::lines::{Blocks, Line};
 use super::lines::{Fault, TreebankError};
-use super::{NBest, Sentence, Token, Word};
+use super::sentence::{Token, letters_of};
+use super::{NBest, Sentence, Word};
 
 const COLUMNS: usize = 10;
 
@@ -340,7 +339,7 @@ fn bad_head(line: Line<'_>, expected: &str, head: u32) -> Fault {
 }
 
 fn check_form(line: Line<'_>, fields: &[&str; COLUMNS]) -> Result<(), Fault> {
-    if super::letters_of(fields[1]).next().is_some() {
+    if letters_of(fields[1]).next().is_some() {
         return Ok(());
     }
     let at = column(fields, 1);
@@ -354,51 +353,6 @@ fn column(fields: &[&str; COLUMNS], field: usize) -> usize {
 
 fn space_after(misc: &str) -> bool {
     !misc.split('|').any(|pair| pair == "SpaceAfter=No")
-}
-
-/// Writes sentences that [`sentences`] reads back: multiword tokens are written as their words.
-///
-/// # Errors
-/// Those of `writer`; [`io::ErrorKind::InvalidInput`] for a form, part of speech, relation or
-/// identifier that does not fit its column.
-pub fn write<'s>(
-    sentences: impl IntoIterator<Item = &'s Sentence>,
-    mut writer: impl Write,
-) -> io::Result<()> {
-    for sentence in sentences {
-        if let Some(id) = sentence.id() {
-            writeln!(writer, "# sent_id = {}", fitting(id)?)?;
-        }
-        if let Some(score) = sentence.score() {
-            writeln!(writer, "# score = {score}")?;
-        }
-        writeln!(writer, "# text = {}", fitting(sentence.text())?)?;
-        let mut rest = sentence.text();
-        for (number, word) in (1..).zip(sentence.words()) {
-            // Words that do not add up to the text are written with spaces between them.
-            let after = rest.trim_start().strip_prefix(word.form.as_str());
-            let joined = after.is_some_and(|after| !after.starts_with(' ') && !after.is_empty());
-            rest = after.unwrap_or("");
-            let misc = if joined { "SpaceAfter=No" } else { "_" };
-            let tag = word.tag.as_deref().unwrap_or("_");
-            let (form, tag, label) = (fitting(&word.form)?, fitting(tag)?, fitting(&word.label)?);
-            let head = word.head;
-            writeln!(
-                writer,
-                "{number}\t{form}\t_\t{tag}\t_\t_\t{head}\t{label}\t_\t{misc}"
-            )?;
-        }
-        writeln!(writer)?;
-    }
-    writer.flush()
-}
-
-fn fitting(field: &str) -> io::Result<&str> {
-    if field.contains(['\t', '\n', '\r']) {
-        let message = format!("{field:?} does not fit into a column of CoNLL-U");
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
-    }
-    Ok(field)
 }
 
 #[cfg(test)]
@@ -564,33 +518,7 @@ mod tests {
         assert_eq!(all[2].as_ref().unwrap().id, "b");
     }
 
-    /// Trees in which each word is governed by one before it, or is a root.
-    fn trees() -> impl Strategy<Value = Vec<(String, u32, bool)>> {
-        let word = ("[^\\s\\p{C}]{1,6}", 0_u32..8, any::<bool>());
-        proptest::collection::vec(word, 1..8)
-    }
-
     proptest! {
-        #[test]
-        fn what_is_written_is_read_back(words in trees()) {
-            let tokens = (0_u32..).zip(words).map(|(number, (form, head, space_after))| Token {
-                surface: form.clone(),
-                space_after,
-                words: vec![Word {
-                    form,
-                    tag: (head % 2 == 0).then(|| "X".to_owned()),
-                    head: head.min(number),
-                    label: "dep".to_owned(),
-                    letters: 0..0,
-                }],
-            });
-            let sentence = Sentence::new(tokens.collect()).at(1, Some("id".to_owned()), Some(0.5));
-            let mut text = Vec::new();
-            write([&sentence], &mut text).unwrap();
-            let read = sentences(&text, "f").next().unwrap().unwrap();
-            prop_assert_eq!(read, sentence);
-        }
-
         #[test]
         fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             prop_assert!(sentences(&bytes, "f").count() <= bytes.len());

@@ -26,7 +26,6 @@ mod sentence;
 
 pub use lines::TreebankError;
 pub use sentence::{NBest, Sentence, Word};
-pub(crate) use sentence::{Token, letters_of};
 
 /// Bytes of text that a file may have.
 const LARGEST: u64 = 4 << 30;

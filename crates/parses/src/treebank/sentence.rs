@@ -54,16 +54,16 @@ pub struct NBest {
 
 /// A stretch of text with the words it is made of: one, or those of a multiword token.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Token {
-    pub(crate) surface: String,
-    pub(crate) space_after: bool,
+pub(super) struct Token {
+    pub(super) surface: String,
+    pub(super) space_after: bool,
     /// The words; their places are found here.
-    pub(crate) words: Vec<Word>,
+    pub(super) words: Vec<Word>,
 }
 
 impl Sentence {
     /// Puts tokens together.
-    pub(crate) fn new(tokens: Vec<Token>) -> Self {
+    pub(super) fn new(tokens: Vec<Token>) -> Self {
         let mut sentence = Self {
             line: 1,
             id: None,
@@ -87,11 +87,6 @@ impl Sentence {
 
     pub(super) fn without_tree(mut self) -> Self {
         self.has_tree = false;
-        self
-    }
-
-    pub(crate) fn with_id(mut self, id: String) -> Self {
-        self.id = Some(id);
         self
     }
 
@@ -162,7 +157,7 @@ impl Sentence {
 }
 
 /// What is left of a text without its white space.
-pub(crate) fn letters_of(text: &str) -> impl Iterator<Item = char> {
+pub(super) fn letters_of(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|char| !char.is_whitespace())
 }
 
