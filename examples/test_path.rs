@@ -1,5 +1,5 @@
-//! Measures test data after every step of a selection, and stops once they have not improved for
-//! five steps:
+//! Measures validation queries after every step of a selection, and stops once they have not
+//! improved for five steps. Test data choose nothing: they are measured once, at the end.
 //!
 //! ```text
 //! cargo run --release --example test_path
@@ -10,9 +10,11 @@ use std::ops::ControlFlow;
 
 use rankrls::data::sample;
 use rankrls::greedy::{Observer, State, Step, TestPath};
+use rankrls::metrics::evaluate;
+use rankrls::tune::fold_queries;
 use rankrls::{Convention, GreedyRankRls, Metric};
 
-/// Watches a selection and the measures of the test data.
+/// Watches a selection and the measures of the validation queries.
 struct Patience<'a> {
     path: TestPath<'a>,
     best: f64,
@@ -38,14 +40,36 @@ impl Observer for Patience<'_> {
 
 fn main() -> Result<(), Box<dyn Error>> {
     let (train, test) = (sample::train(), sample::test());
+    // A quarter of the training queries.
+    let folds = fold_queries(train.queries().len(), 4, 1)?;
+    let validation = train.queries_subset(&folds[0])?;
+    let fitting = train.queries_subset(&folds[1..].concat())?;
+
+    let measures = [Metric::Concordance];
     let mut watch = Patience {
-        path: TestPath::new(&test, &[Metric::Concordance], Convention::Standard),
+        path: TestPath::new(&validation, &measures, Convention::Standard),
         best: 0.0,
         best_step: 0,
     };
     let params = GreedyRankRls::params(30).lambda(16.0)?;
-    let model = params.fit_with(&train, &mut watch)?;
-    let (best, steps) = (watch.best_step, model.path().len());
-    println!("stopped after {steps} features; {best} are best");
+    let steps = params.fit_with(&fitting, &mut watch)?.path().len();
+    println!(
+        "stopped after {steps} features; {} are best",
+        watch.best_step
+    );
+
+    let model = GreedyRankRls::params(watch.best_step).lambda(16.0)?;
+    let scores = model.fit(&train)?.predict(&test)?.to_vec();
+    let found = evaluate(
+        &measures,
+        test.labels(),
+        &scores,
+        test.queries(),
+        Convention::Standard,
+    )?;
+    let cindex = found.metrics[0]
+        .mean
+        .ok_or("no query has a pair to order")?;
+    println!("concordance index on test data, after all training queries: {cindex:.4}");
     Ok(())
 }
