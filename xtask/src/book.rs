@@ -1,4 +1,4 @@
-//! The pages of `docs/` as a book for the web: formulas, links, and a check of the pages that come out.
+//! The pages of `docs/` as a book for the web: links, and a check of the pages that come out.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,7 +9,6 @@ use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
 use crate::commands::{command, root, run, target, tool};
-use crate::formula;
 
 const BLOB: &str = "https://github.com/rankrls/rankrls/blob/main/";
 
@@ -22,7 +21,7 @@ pub(crate) fn build() -> Result<()> {
     if book.exists() {
         fs::remove_dir_all(&book)?;
     }
-    run(command(tool("mdbook")?, &["build", "--dest-dir"]).arg(&book))?;
+    run(command(tool("mdbook")?, "build --dest-dir").arg(&book))?;
     for entry in fs::read_dir(root().join("docs"))? {
         let page = PathBuf::from(entry?.file_name());
         let made =
@@ -33,7 +32,7 @@ pub(crate) fn build() -> Result<()> {
     check(&book)
 }
 
-/// What mdBook starts: reads the book as JSON and writes it with formulas and links for the web.
+/// What mdBook starts: reads the book as JSON and writes it with links for the web.
 ///
 /// # Errors
 /// If the book cannot be read or written, or a link leads nowhere.
@@ -62,39 +61,14 @@ fn prepare(item: &mut Value) -> Result<()> {
     inner.into_iter().flatten().try_for_each(prepare)
 }
 
-/// A page for the web. Where it has blocks of formulas, code in its text may be formulas, too.
+/// A page for the web: its links, but not what stands in blocks of code.
 fn page(text: &str, folder: &str) -> Result<String> {
-    let mut out = String::new();
-    for (place, part) in text.split("```").enumerate() {
-        if place % 2 == 0 {
-            let prose = linked(part, folder)?;
-            out += &if text.contains("```formula\n") {
-                with_formulas(&prose)
-            } else {
-                prose
-            };
-        } else if let Some(block) = part.strip_prefix("formula\n") {
-            out += &formula::block(block);
-        } else {
-            out.extend(["```", part, "```"]);
-        }
-    }
-    Ok(out)
-}
-
-/// Code that is a formula, as a formula; but not in headings, whose text names their anchors.
-fn with_formulas(prose: &str) -> String {
-    let mut out = String::new();
-    for (place, part) in prose.split('`').enumerate() {
-        let line = out.rsplit('\n').next().unwrap_or_default();
-        let formula = formula::inline(&part.replace("\\|", "|"));
-        match formula.filter(|_| !line.starts_with('#')) {
-            _ if place % 2 == 0 => out += part,
-            Some(formula) => out += &formula,
-            None => out.extend(["`", part, "`"]),
-        }
-    }
-    out
+    let parts = text.split("```").enumerate();
+    let parts = parts.map(|(place, part)| match place % 2 {
+        0 => linked(part, folder),
+        _ => Ok(format!("```{part}```")),
+    });
+    parts.collect()
 }
 
 /// Links from the folder of the page, for the web: other pages, or files of the repository.

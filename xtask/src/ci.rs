@@ -5,10 +5,9 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Result, ensure};
-use serde_json::Value;
 
 use crate::commands::{
-    cargo, command, corpora, environment, find, output, program, released, root, run, target,
+    cargo, command, corpora, environment, find, program, released, root, run, target,
 };
 use crate::{book, python, release};
 
@@ -21,43 +20,22 @@ pub(crate) fn run_all() -> Result<()> {
         None => println!("RANKRLS_CORPORA: not set, tests on real data are skipped"),
     }
     step("format");
-    run(&mut cargo(&["fmt", "--all", "--check"]))?;
+    run(&mut cargo("fmt --all --check"))?;
     step("lints");
-    run(&mut cargo(&[
-        "clippy",
-        "--locked",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ]))?;
-    run(&mut cargo(&[
-        "clippy",
-        "--locked",
-        "--lib",
-        "--no-default-features",
-        "--",
-        "-D",
-        "warnings",
-    ]))?;
-    step("no dependency needs a newer Rust than we declare");
-    rust_versions()?;
+    let clippy = |what: &str| cargo(&format!("clippy --locked {what} -- -D warnings"));
+    run(&mut clippy("--workspace --all-targets"))?;
+    run(&mut clippy("--lib --no-default-features"))?;
     step("licences, sources and advisories of dependencies");
     deny()?;
-    step("versions, workflows, recipe, citation and paper of a release");
+    step("workflows, recipe and citation of a release");
     release::check()?;
-    step("the book of docs/, its formulas and its links");
+    step("the book of docs/ and its links");
     book::build()?;
     step("tests");
     // These build the program, too.
-    run(&mut cargo(&[
-        "test",
-        "--locked",
-        "--workspace",
-        "--exclude",
-        "rankrls-benches",
-    ]))?;
+    run(&mut cargo(
+        "test --locked --workspace --exclude rankrls-benches",
+    ))?;
     step("packages, compiled as packed");
     release::package()?;
     step("files against scikit-learn, SciPy and LightGBM");
@@ -67,25 +45,11 @@ pub(crate) fn run_all() -> Result<()> {
     step("reports in Chromium");
     report(&program("debug"))?;
     step("documentation");
-    let doc = [
-        "doc",
-        "--locked",
-        "--workspace",
-        "--no-deps",
-        "--document-private-items",
-    ];
-    run(cargo(&doc).env("RUSTDOCFLAGS", "-D warnings"))?;
+    let doc = "doc --locked --workspace --no-deps --document-private-items";
+    run(cargo(doc).env("RUSTDOCFLAGS", "-D warnings"))?;
     step("fuzz targets compile");
-    let fuzz = [
-        "clippy",
-        "--locked",
-        "--manifest-path",
-        "tests/fuzz/Cargo.toml",
-        "--",
-        "-D",
-        "warnings",
-    ];
-    run(cargo(&fuzz).env("CARGO_TARGET_DIR", target().join("fuzz")))?;
+    let mut fuzz = clippy("--manifest-path tests/fuzz/Cargo.toml");
+    run(fuzz.env("CARGO_TARGET_DIR", target().join("fuzz")))?;
     ranks()
 }
 
@@ -96,18 +60,12 @@ fn ranks() -> Result<()> {
         println!("NOT TESTED: Open MPI is not installed, and rankrls-mpi was not built");
         return Ok(());
     }
-    let manifest = ["--manifest-path", "crates/mpi/Cargo.toml"];
-    let checks: [(&[&str], &[&str]); 3] = [
-        (&["fmt"], &["--check"]),
-        (
-            &["clippy", "--locked", "--all-targets"],
-            &["--", "-D", "warnings"],
-        ),
-        (&["test", "--locked"], &[]),
-    ];
-    for (check, options) in checks {
-        let mut cargo = cargo(&[check, &manifest, options].concat());
-        run(cargo.env("CARGO_TARGET_DIR", target().join("mpi")))?;
+    for check in [
+        "fmt --manifest-path crates/mpi/Cargo.toml --check",
+        "clippy --manifest-path crates/mpi/Cargo.toml --locked --all-targets -- -D warnings",
+        "test --manifest-path crates/mpi/Cargo.toml --locked",
+    ] {
+        run(cargo(check).env("CARGO_TARGET_DIR", target().join("mpi")))?;
     }
     Ok(())
 }
@@ -116,65 +74,19 @@ fn step(name: &str) {
     println!("\n== {name}");
 }
 
-/// Fails when a locked dependency declares a newer Rust than this package does.
-fn rust_versions() -> Result<()> {
-    let metadata = output(&mut cargo(&[
-        "metadata",
-        "--locked",
-        "--format-version",
-        "1",
-    ]))?;
-    let metadata: Value = serde_json::from_str(&metadata)?;
-    let version = |package: &Value| -> Option<(u32, u32)> {
-        let mut parts = package["rust_version"]
-            .as_str()?
-            .split('.')
-            .map_while(|part| part.parse().ok());
-        Some((parts.next()?, parts.next().unwrap_or(0)))
-    };
-    let packages = metadata["packages"]
-        .as_array()
-        .map_or(&[][..], Vec::as_slice);
-    let ours = packages
-        .iter()
-        .find(|package| package["name"] == "rankrls")
-        .and_then(version);
-    ensure!(
-        ours.is_some(),
-        "expected the package rankrls with a rust-version"
-    );
-    let newer = packages.iter().filter(|package| version(package) > ours);
-    let newer: Vec<String> = newer
-        .map(|package| {
-            format!(
-                "{} {} needs Rust {}",
-                package["name"], package["version"], package["rust_version"]
-            )
-        })
-        .collect();
-    ensure!(newer.is_empty(), "{}", newer.join("\n"));
-    println!(
-        "all of {} packages build with the Rust that rankrls declares",
-        packages.len()
-    );
-    Ok(())
-}
-
 /// Checks dependencies by cargo-deny, which is built into the target folder unless it is installed.
 fn deny() -> Result<()> {
     let tools = target().join("tools");
     let mut deny = find("cargo-deny").unwrap_or_else(|| tools.join("bin/cargo-deny"));
     if !deny.is_file() {
-        let install = ["install", "--quiet", "--locked", "--debug", DENY, "--root"];
+        let install = format!("install --quiet --locked --debug {DENY} --root");
         run(cargo(&install).arg(&tools))?;
         deny = tools.join("bin/cargo-deny");
     }
-    run(&mut command(
-        &deny,
-        &["--offline", "check", "bans", "licenses", "sources"],
-    ))?;
-    if command(&deny, &["fetch", "db"]).output()?.status.success() {
-        return run(&mut command(&deny, &["check", "advisories"]));
+    let check = "--offline check bans licenses sources";
+    run(&mut command(&deny, check))?;
+    if command(&deny, "fetch db").output()?.status.success() {
+        return run(&mut command(&deny, "check advisories"));
     }
     println!("NOT CHECKED: advisories, whose database could not be fetched");
     Ok(())
@@ -194,7 +106,7 @@ pub(crate) fn report(program: &Path) -> Result<()> {
     };
     let folder = root().join("tests/report");
     let python = environment("report", &folder.join("requirements.txt"))?;
-    run(command(python, &[])
+    run(command(python, "")
         .arg(folder.join("report.py"))
         .arg(fs::canonicalize(program)?)
         .arg(chromium))
@@ -204,7 +116,7 @@ pub(crate) fn report(program: &Path) -> Result<()> {
 pub(crate) fn interop(program: &Path) -> Result<()> {
     let folder = root().join("tests/interop");
     let python = environment("interop", &folder.join("requirements.txt"))?;
-    run(command(python, &[])
+    run(command(python, "")
         .arg(folder.join("interop.py"))
         .arg(fs::canonicalize(program)?))
 }
@@ -216,7 +128,7 @@ pub(crate) fn peers(train: &str, test: &str, rest: &[&str]) -> Result<()> {
     let python = environment("peers", &folder.join("requirements.txt"))?;
     python::install(&python, &python::wheel(&python)?)?;
     let (train, test) = (fs::canonicalize(train)?, fs::canonicalize(test)?);
-    let mut compare = command(python, &[]);
+    let mut compare = command(python, "");
     compare
         .arg(folder.join("compare.py"))
         .arg(program)
@@ -229,7 +141,7 @@ pub(crate) fn peers(train: &str, test: &str, rest: &[&str]) -> Result<()> {
 pub(crate) fn rlscore(data: &str, rest: &[&str]) -> Result<()> {
     let folder = root().join("benches/peers");
     let python = environment("peers", &folder.join("requirements.txt"))?;
-    let mut training = command(python, &[]);
+    let mut training = command(python, "");
     training.arg(folder.join("training.py")).arg(released()?);
     run(training.arg(data).args(rest))
 }

@@ -33,15 +33,16 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// A command in the folder of the repository.
-pub(crate) fn command(name: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
+/// A command in the folder of the repository, with arguments that have no spaces in them.
+pub(crate) fn command(name: impl AsRef<OsStr>, arguments: &str) -> Command {
     let mut command = Command::new(name);
+    let arguments = arguments.split_whitespace();
     command.args(arguments).current_dir(root());
     command
 }
 
 /// The `cargo` that started this.
-pub(crate) fn cargo(arguments: &[&str]) -> Command {
+pub(crate) fn cargo(arguments: &str) -> Command {
     command(
         env::var_os("CARGO").unwrap_or_else(|| "cargo".into()),
         arguments,
@@ -82,8 +83,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
 /// # Errors
 /// As [`run`].
 pub(crate) fn released() -> Result<PathBuf> {
-    let build = "build --release --quiet --locked --bin rankrls";
-    run(&mut cargo(&words(build)))?;
+    run(&mut cargo("build --release --quiet --locked --bin rankrls"))?;
     Ok(program("release"))
 }
 
@@ -104,13 +104,9 @@ pub(crate) fn printed_in_release(task: &str) -> Result<String> {
 }
 
 fn task_in_release(arguments: &[&str]) -> Command {
-    let mut command = cargo(&words("run --release --quiet --locked --package xtask --"));
+    let mut command = cargo("run --release --quiet --locked --package xtask --");
     command.args(arguments);
     command
-}
-
-fn words(text: &str) -> Vec<&str> {
-    text.split(' ').collect()
 }
 
 /// The Python of an environment with the packages of `requirements`, in `target/NAME`, or in the
@@ -124,16 +120,9 @@ pub(crate) fn environment(name: &str, requirements: &Path) -> Result<PathBuf> {
     let (wanted, kept) = (fs::read(requirements)?, venv.join("requirements.txt"));
     let python = venv.join("bin/python");
     if fs::read(&kept).ok() != Some(wanted) {
-        run(command("python3", &["-m", "venv"]).arg(&venv))?;
-        let pip = [
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "-r",
-        ];
-        run(command(&python, &pip).arg(requirements))?;
+        run(command("python3", "-m venv").arg(&venv))?;
+        let pip = "-m pip install --quiet --disable-pip-version-check -r";
+        run(command(&python, pip).arg(requirements))?;
         fs::copy(requirements, kept)?;
     }
     Ok(python)

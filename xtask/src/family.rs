@@ -139,7 +139,7 @@ pub(crate) fn compare(housing: &Path, program: &Path) -> Result<()> {
     let corpora = corpora().context("RANKRLS_CORPORA: expected the folder of corpora")?;
     let (temporary, peers) = (tempfile::tempdir()?, root().join("benches/peers"));
     let folder = temporary.path();
-    let mut drawing = command(environment("peers", &peers.join("requirements.txt"))?, &[]);
+    let mut drawing = command(environment("peers", &peers.join("requirements.txt"))?, "");
     let housing = housing.canonicalize().context("cannot read the data")?;
     run(drawing
         .arg(peers.join("housing.py"))
@@ -181,7 +181,7 @@ impl Listing {
         let train = format!("train {} -o {model}", self.train);
         let test = format!("evaluate {} --model {model} --metrics cindex", self.test);
         let report = |arguments: &str| -> Result<Value> {
-            let mut rankrls = command(program, &[]);
+            let mut rankrls = command(program, "");
             rankrls.args(arguments.split_whitespace());
             rankrls.args(["--json", "-q"]).current_dir(folder);
             Ok(from_str(&output(&mut rankrls)?)?)

@@ -4,7 +4,6 @@ mod book;
 mod ci;
 mod commands;
 mod family;
-mod formula;
 mod measure;
 mod page;
 mod python;
@@ -36,12 +35,11 @@ usage: cargo xtask TASK
   family HOUSING [PROGRAM] hold rankrls to RLScore's tutorial on ranking, for docs/rankrls-family.md
   book                     make the book of docs/ in target/book, and follow its links
   package                  pack the crates for publication and compile them as packed
-  release                  check all that a release takes: versions, workflows, recipe, citation, paper
+  release                  check the workflows, recipe and citation of a release
   report [PROGRAM]         open the page of `rankrls tune --html` in Chromium
   interop [PROGRAM]        hold files against scikit-learn, SciPy and LightGBM
   python [PROGRAM]         build the wheel of python/, test it, and run its examples
-  rankers [DATA [OPTION...]]
-                           run python/examples/rankers.py; without DATA, make the pages of docs/rankers again
+  rankers                  fill in the tables of docs/rankers.md by python/examples/rankers.py
   zipf ROWS QUERIES COLUMNS NONZEROS FILE
                            draw data of these sizes as svmlight text, for docs/scaling.md
   scaling FILE K LAMBDA STRATEGY...
@@ -93,7 +91,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["interop", program] => ci::interop(program.as_ref()),
         ["python"] => python::check(&built()?),
         ["python", program] => python::check(program.as_ref()),
-        ["rankers", rest @ ..] => python::rankers(rest),
+        ["rankers"] => python::rankers(),
         ["scaling", file, k, lambda, strategies @ ..] if !strategies.is_empty() => {
             commands::in_release(&[&["measure-file", *file, *k, *lambda], strategies].concat())
         }
@@ -125,15 +123,7 @@ fn figures() -> Result<()> {
 /// The program, built in the profile for development, with the same features of dependencies as
 /// this one, so that they are not built again.
 fn built() -> Result<PathBuf> {
-    let build = [
-        "build",
-        "--quiet",
-        "--locked",
-        "--package",
-        "rankrls",
-        "--package",
-        "xtask",
-    ];
-    commands::run(commands::cargo(&build).args(["--bin", "rankrls"]))?;
+    let build = "build --quiet --locked --package rankrls --package xtask --bin rankrls";
+    commands::run(&mut commands::cargo(build))?;
     Ok(commands::program("debug"))
 }

@@ -200,10 +200,9 @@ fn peer(trial: &Trial, steps: &[usize], name: &str, folder: &Path) -> Result<Val
     let projected = trial.train.project(&columns)?;
     write_svmlight(&projected, fs::File::create(&train)?)?;
     let choose = |k: usize| -> Result<Vec<u32>> {
-        let script = "benches/peers/peer.py";
-        let k = k.to_string();
-        let arguments = [script, name, &train, &train, &k, "16", &scores];
-        let printed = output(&mut command(&python, &arguments))?;
+        let mut peer = command(&python, "benches/peers/peer.py");
+        peer.args([name, &train, &train, &k.to_string(), "16", &scores]);
+        let printed = output(&mut peer)?;
         let last = printed.lines().last().context("expected a line of JSON")?;
         let found: Chosen = serde_json::from_str(last)?;
         Ok(found.features.iter().map(|&one| columns[one - 1]).collect())

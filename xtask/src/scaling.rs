@@ -267,9 +267,9 @@ pub(crate) fn against(other: &Path, file: &str, lambda: &str, ks: &[&str]) -> Re
     );
     for k in ks {
         let run = |program: &Path| {
-            let fixed = ["select", file, "--strategy", "bounded", "--json", "--quiet"];
-            let mut command = commands::command(program, &fixed);
-            command.args(["--lambda", lambda, "-k", k]);
+            let fixed = "select --strategy bounded --json --quiet";
+            let mut command = commands::command(program, fixed);
+            command.args([file, "--lambda", lambda, "-k", k]);
             selections(&mut command, 1)?.map_err(anyhow::Error::msg)
         };
         let mut runs = Vec::new();

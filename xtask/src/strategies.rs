@@ -10,7 +10,6 @@ use crate::measure::selections;
 use crate::page::{fill, row};
 
 const PAGE: &str = "docs/strategies.md";
-const ALL: &[&str] = &["dense", "lowmem", "bounded", "sampled", "backfit"];
 
 /// A table: the same data, `k` and lambda for all strategies.
 struct Table {
@@ -41,33 +40,15 @@ const SMALL: Table = Table {
     ],
 };
 
-const LARGE: Table = Table {
-    name: "large",
-    data: "ewt-parse/train_20000.svm.zst",
-    test: None,
-    k: 50,
-    strategies: &["dense", "bounded", "sampled", "backfit"],
-    ..SMALL
-};
-
-const FAST: &[&str] = &["bounded", "sampled", "backfit"];
-
-const TABLES: [Table; 5] = [
+const TABLES: [Table; 3] = [
     SMALL,
     Table {
-        name: "small-lambda",
+        name: "large",
+        data: "ewt-parse/train_20000.svm.zst",
         test: None,
-        lambda: "1e-6",
-        strategies: ALL,
+        k: 50,
+        strategies: &["dense", "bounded", "sampled", "backfit"],
         ..SMALL
-    },
-    LARGE,
-    Table {
-        name: "large-k",
-        k: 200,
-        runs: 1,
-        strategies: FAST,
-        ..LARGE
     },
     Table {
         name: "letor",
@@ -151,18 +132,8 @@ impl Table {
 
     fn command(&self, program: &Path, strategy: &str) -> Result<Command> {
         let (name, candidates) = strategy.split_once(':').unwrap_or((strategy, ""));
-        let k = self.k.to_string();
-        let arguments = [
-            "--quiet",
-            "select",
-            "-k",
-            &k,
-            "--lambda",
-            self.lambda,
-            "--strategy",
-            name,
-            "--json",
-        ];
+        let (k, lambda) = (self.k, self.lambda);
+        let arguments = format!("select -k {k} --lambda {lambda} --strategy {name} --json --quiet");
         let mut command = command(program, &arguments);
         command.arg(folder()?.join(self.data));
         if !candidates.is_empty() {

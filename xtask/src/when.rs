@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::commands::{printed_in_release, root};
 use crate::measure::seconds_of;
-use crate::page::{fill, grouped, row, significant};
+use crate::page::significant;
 use crate::zipf::Zipf;
 
 const LAMBDA: f64 = 16.0;
@@ -172,73 +172,24 @@ pub(crate) fn measure_again() -> Result<()> {
     fs::write(root().join(CSV), measured).with_context(|| format!("cannot write {CSV}"))
 }
 
-fn times() -> Result<Vec<Time>> {
-    let mut reader =
-        csv::Reader::from_path(root().join(CSV)).with_context(|| format!("cannot read {CSV}"))?;
-    reader
-        .deserialize()
-        .collect::<Result<_, _>>()
-        .with_context(|| format!("cannot read {CSV}"))
-}
-
-/// Draws the times, and fills in the tables.
+/// Draws the times.
 pub(crate) fn draw() -> Result<()> {
-    let times = times()?;
-    let groups = groups();
-    let figure = groups.iter().fold(
-        Figure::new("Time of a selection").columns(3),
-        |figure, group| {
-            let plot = LinePlot::new(group.name, "seconds").title(format!("by {}", group.name));
-            let plot = plot.scales(Scale::Log, Scale::Log);
-            figure.lines(STRATEGIES.into_iter().fold(plot, |plot, strategy| {
-                let points =
-                    of(&times, group, strategy).map(|time| (time.value, Some(time.seconds)));
-                plot.series(Series::new(strategy.name(), points))
-            }))
-        },
-    );
+    let cannot = || format!("cannot read {CSV}");
+    let mut reader = csv::Reader::from_path(root().join(CSV)).with_context(cannot)?;
+    let times: csv::Result<Vec<Time>> = reader.deserialize().collect();
+    let times = times.with_context(cannot)?;
+    let mut figure = Figure::new("Time of a selection").columns(3);
+    for group in groups() {
+        let plot = LinePlot::new(group.name, "seconds").title(format!("by {}", group.name));
+        let mut plot = plot.scales(Scale::Log, Scale::Log);
+        for strategy in STRATEGIES.map(StrategyKind::name) {
+            let own = |time: &&Time| time.group == group.name && time.strategy == strategy;
+            let points = times.iter().filter(own);
+            let points = points.map(|time| (time.value, Some(time.seconds)));
+            plot = plot.series(Series::new(strategy, points));
+        }
+        figure = figure.lines(plot);
+    }
     figure.write(&root().join("docs/when/when.svg"))?;
-    for group in &groups {
-        fill(
-            "docs/strategies.md",
-            &format!("<!-- {} -->", group.name),
-            "<!-- end -->",
-            &table(&times, group),
-        )?;
-    }
     Ok(())
-}
-
-fn of<'a>(
-    times: &'a [Time],
-    group: &'a Group,
-    strategy: StrategyKind,
-) -> impl Iterator<Item = &'a Time> {
-    let own = move |time: &&Time| time.group == group.name && time.strategy == strategy.name();
-    times.iter().filter(own)
-}
-
-fn table(times: &[Time], group: &Group) -> Vec<String> {
-    let mut titles = vec![group.name.to_owned()];
-    titles.extend(group.settings.iter().map(|(value, _)| grouped(*value, 6)));
-    let mut lines = vec![
-        row(&titles),
-        format!("|---|{}", "---:|".repeat(group.settings.len())),
-    ];
-    for strategy in STRATEGIES {
-        let mut cells = vec![format!("`{strategy}`")];
-        cells.extend(of(times, group, strategy).map(|time| duration(time.seconds)));
-        lines.push(row(&cells));
-    }
-    lines
-}
-
-/// Seconds to three digits.
-fn duration(seconds: f64) -> String {
-    let (value, unit) = match seconds {
-        1.0.. => (seconds, "s"),
-        1e-3.. => (seconds * 1e3, "ms"),
-        _ => (seconds * 1e6, "µs"),
-    };
-    format!("{} {unit}", significant(value, 3))
 }
