@@ -31,12 +31,8 @@
 
 use std::fmt;
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 /// The ranks of a job, as one of them sees them.
 ///
@@ -51,27 +47,6 @@ pub trait Peers: fmt::Debug + Send + Sync {
 
     /// The words of every rank, in order of ranks. They may differ in length.
     fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>>;
-
-    /// Parts the ranks into `groups` groups of as many, in their order, each of which goes its own
-    /// way: the ranks of this group, and those of this number in each group. A single rank stays
-    /// alone. [`grouped`] puts both together.
-    fn divide(&self, groups: usize) -> [Arc<dyn Peers>; 2] {
-        let _ = groups;
-        [Arc::new(Alone), Arc::new(Alone)]
-    }
-
-    /// If these are the ranks of a group, those of this number in each group, in order of groups.
-    fn groups(&self) -> &dyn Peers {
-        &Alone
-    }
-
-    /// Lets the others know that this rank has ended, whatever they are at.
-    fn alert(&self) {}
-
-    /// Whether another rank has done so.
-    fn alerted(&self) -> bool {
-        false
-    }
 
     /// Whether a rank says yes.
     fn any(&self, yes: bool) -> bool {
@@ -95,26 +70,6 @@ impl dyn Peers + '_ {
     /// The largest of the ranks' counts, place by place.
     pub(crate) fn most<const N: usize>(&self, own: [usize; N]) -> [usize; N] {
         self.fold(own, usize::max)
-    }
-
-    /// A value of every rank, in order of ranks, each with its numbers to the last bit.
-    ///
-    /// # Panics
-    /// When a number is not finite that has to be.
-    pub(crate) fn values<T: Serialize + DeserializeOwned>(&self, own: &T) -> Vec<T> {
-        let bytes = serde_json::to_vec(own).expect("a value of numbers and texts");
-        let words = bytes.chunks(8).map(|chunk| {
-            // A space after the end is no part of the value.
-            let mut word = [b' '; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            u64::from_le_bytes(word)
-        });
-        let value = |words: Vec<u64>| {
-            let bytes: Vec<u8> = words.into_iter().flat_map(u64::to_le_bytes).collect();
-            serde_json::from_slice(&bytes).expect("the value of a rank of this version")
-        };
-        let all = self.gather(words.collect());
-        all.into_iter().map(value).collect()
     }
 
     fn fold<const N: usize>(
@@ -160,41 +115,6 @@ impl Peers for Alone {
     }
 }
 
-/// The ranks of a group.
-#[derive(Debug)]
-struct Group {
-    own: Arc<dyn Peers>,
-    groups: Arc<dyn Peers>,
-}
-
-impl Peers for Group {
-    fn rank(&self) -> usize {
-        self.own.rank()
-    }
-
-    fn count(&self) -> usize {
-        self.own.count()
-    }
-
-    fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
-        self.own.gather(own)
-    }
-
-    fn groups(&self) -> &dyn Peers {
-        &*self.groups
-    }
-}
-
-/// The ranks of the group of this rank, of `groups` groups of as many of `peers`, which know those of
-/// the other groups as [`Peers::groups`]. Every rank calls it.
-pub fn grouped(peers: &Arc<dyn Peers>, groups: usize) -> Arc<dyn Peers> {
-    if groups == 1 {
-        return Arc::clone(peers);
-    }
-    let [own, groups] = peers.divide(groups);
-    Arc::new(Group { own, groups })
-}
-
 /// A rank that is a thread.
 #[derive(Debug)]
 struct Thread {
@@ -202,23 +122,7 @@ struct Thread {
     /// To every rank.
     senders: Vec<Sender<Vec<u64>>>,
     /// From every rank.
-    receivers: Vec<Arc<Mutex<Receiver<Vec<u64>>>>>,
-    /// Whether any has ended.
-    alert: Arc<AtomicBool>,
-}
-
-impl Thread {
-    /// Those of `ranks`, of which this is the one at a place.
-    fn some(&self, place: usize, ranks: impl Iterator<Item = usize> + Clone) -> Arc<dyn Peers> {
-        let senders = ranks.clone().map(|rank| self.senders[rank].clone());
-        let receivers = ranks.map(|rank| Arc::clone(&self.receivers[rank]));
-        Arc::new(Self {
-            rank: place,
-            senders: senders.collect(),
-            receivers: receivers.collect(),
-            alert: Arc::clone(&self.alert),
-        })
-    }
+    receivers: Vec<Mutex<Receiver<Vec<u64>>>>,
 }
 
 impl Peers for Thread {
@@ -235,30 +139,13 @@ impl Peers for Thread {
             // A rank that is gone is found below.
             let _ = sender.send(own.clone());
         }
-        let receive = |(rank, receiver): (usize, &Arc<Mutex<Receiver<_>>>)| {
+        let receive = |(rank, receiver): (usize, &Mutex<Receiver<_>>)| {
             let receiver = receiver.lock().unwrap_or_else(PoisonError::into_inner);
             receiver
                 .recv()
                 .unwrap_or_else(|_| panic!("rank {rank} is gone"))
         };
         self.receivers.iter().enumerate().map(receive).collect()
-    }
-
-    fn divide(&self, groups: usize) -> [Arc<dyn Peers>; 2] {
-        let (all, size) = (self.count(), self.count() / groups);
-        let (group, place) = (self.rank / size, self.rank % size);
-        [
-            self.some(place, group * size..(group + 1) * size),
-            self.some(group, (place..all).step_by(size)),
-        ]
-    }
-
-    fn alert(&self) {
-        self.alert.store(true, Ordering::Relaxed);
-    }
-
-    fn alerted(&self) -> bool {
-        self.alert.load(Ordering::Relaxed)
     }
 }
 
@@ -273,12 +160,12 @@ pub fn on_threads<T: Send>(count: usize, work: impl Fn(Arc<dyn Peers>) -> T + Sy
         let from = senders.iter_mut().map(|senders| {
             let (sender, receiver) = channel();
             senders.push(sender);
-            Arc::new(Mutex::new(receiver))
+            Mutex::new(receiver)
         });
         from.collect::<Vec<_>>()
     });
     let receivers: Vec<_> = receivers.collect();
-    let (work, alert) = (&work, Arc::default());
+    let work = &work;
     std::thread::scope(|scope| {
         let ranks = senders.into_iter().zip(receivers).enumerate();
         let start = |(rank, (senders, receivers))| {
@@ -286,7 +173,6 @@ pub fn on_threads<T: Send>(count: usize, work: impl Fn(Arc<dyn Peers>) -> T + Sy
                 rank,
                 senders,
                 receivers,
-                alert: Arc::clone(&alert),
             };
             scope.spawn(move || {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
@@ -323,29 +209,6 @@ mod tests {
             assert_eq!((found.1, found.4), (-2.0, true));
             assert_eq!((found.2, found.3), ([3, 3], [2, 1]));
         }
-    }
-
-    #[test]
-    fn groups_go_their_own_ways_and_meet() {
-        let all = on_threads(6, |peers| {
-            let group = grouped(&peers, 3);
-            let rank = peers.rank();
-            for _ in 0..group.groups().rank() {
-                group.gather(Vec::new());
-            }
-            let own = group.values(&(rank as f64 / 3.0));
-            (own, group.groups().values(&rank.to_string()))
-        });
-        for (rank, (own, others)) in all.into_iter().enumerate() {
-            let first = rank / 2 * 2;
-            assert_eq!(own, [first, first + 1].map(|rank| rank as f64 / 3.0));
-            assert_eq!(
-                others,
-                [0, 2, 4].map(|first| (first + rank % 2).to_string())
-            );
-        }
-        let alone: Arc<dyn Peers> = Arc::new(Alone);
-        assert_eq!(grouped(&alone, 1).groups().count(), 1);
     }
 
     #[test]

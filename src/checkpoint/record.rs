@@ -238,21 +238,6 @@ pub struct Tuning {
     pub taken: Vec<RecordedPath>,
 }
 
-impl Tuning {
-    /// Adds the steps that another group of ranks has taken in the same run.
-    pub fn add(&mut self, other: Self) {
-        for path in other.taken {
-            let same = |own: &&mut RecordedPath| {
-                own.lambda == path.lambda && own.strategy == path.strategy
-            };
-            match self.taken.iter_mut().find(same) {
-                Some(own) => own.add(path),
-                None => self.taken.push(path),
-            }
-        }
-    }
-}
-
 impl Record for Tuning {
     type Settings = TuningSettings;
 

@@ -16,7 +16,7 @@ use super::console::Console;
 use super::ranks;
 
 /// Where and when checkpoints are written.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Args)]
 pub(crate) struct CheckpointArgs {
     /// Keep the steps so far in this file, to go on from with --resume
     #[arg(long, value_name = "FILE")]
@@ -60,20 +60,6 @@ impl CheckpointArgs {
         Ok(())
     }
 
-    /// The same for a group of ranks, counted from 0: those after the first have files with a number.
-    pub(crate) fn of_group(&self, group: usize) -> Self {
-        let mut own = self.clone();
-        if let Some(path) = own.checkpoint.as_mut().filter(|_| group > 0) {
-            path.as_mut_os_string().push(format!(".{}", group + 1));
-        }
-        own
-    }
-
-    /// Whether there is an earlier run to go on from.
-    pub(crate) fn goes_on(&self) -> bool {
-        self.resume && self.checkpoint.as_ref().is_some_and(|path| path.exists())
-    }
-
     /// What an earlier run on `train` has found, or nothing yet; none if no checkpoint is asked for.
     pub(crate) fn record<R: Record>(
         &self,
@@ -84,7 +70,7 @@ impl CheckpointArgs {
             return Ok(None);
         };
         let (data, settings) = (DataHash::of(train), settings());
-        Ok(Some(if self.goes_on() {
+        Ok(Some(if self.resume && path.exists() {
             R::load(path, data, &settings)?
         } else {
             R::new(data, settings)

@@ -10,7 +10,7 @@ use rankrls::columns::{Partition, Summary};
 use rankrls::data::DataHash;
 use rankrls::data::read::{Format, Loaded, ReadOptions, RowQueries, read_names, read_scores};
 use rankrls::data::sample;
-use rankrls::greedy::{Refit, SelectionOptions, State, TargetOptions};
+use rankrls::greedy::{Refit, SelectError, SelectionOptions, State, TargetOptions};
 use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rules};
 use rankrls::peers::Peers;
 use rankrls::shards::Shards;
@@ -155,16 +155,6 @@ impl DataArgs {
     }
 }
 
-/// How the ranks of a job share the paths of tuning.
-#[derive(Debug, Args)]
-pub(crate) struct GroupsArgs {
-    /// Groups of ranks among which lambdas and folds are shared: fewer steps for a rank to take part
-    /// in, and as many times the columns for it to hold
-    // rankrls-mpi shows it.
-    #[arg(long, value_name = "G", default_value = "1", value_parser = at_least_one, hide = true)]
-    pub(crate) groups: usize,
-}
-
 /// Training data, and how all data of the command are read.
 #[derive(Debug, Args)]
 pub(crate) struct TrainingData {
@@ -188,22 +178,7 @@ impl TrainingData {
         Ok((train, begin.elapsed().as_secs_f64()))
     }
 
-    /// The columns that one of `peers` has of the data.
-    pub(crate) fn shared(
-        &self,
-        console: Console,
-        peers: &dyn Peers,
-    ) -> Result<(Dataset<'static>, f64)> {
-        if peers.count() == 1 {
-            return self.train(console);
-        }
-        let begin = Instant::now();
-        let (train, shards, _) = self.train_or_shards(console)?;
-        let train = share(train, shards.as_ref(), peers, peers)?;
-        Ok((train, begin.elapsed().as_secs_f64()))
-    }
-
-    /// The same, or the rows of data in parts, and the parts.
+    /// The data, or the rows of data in parts, and the parts.
     fn train_or_shards(&self, console: Console) -> Result<(Dataset<'static>, Option<Shards>, f64)> {
         if !Shards::are_at(&self.path) {
             let (train, seconds) = self.train(console)?;
@@ -259,7 +234,7 @@ impl TeacherArgs {
         strategies: &[Option<StrategyKind>],
     ) -> Result<()> {
         let distils = strategies.iter().flatten().any(|kind| kind.distils());
-        let taught = distils || target.refit == Some(Refit::CrossFitted);
+        let taught = is_taught(target, strategies);
         if target.blend.is_some() && !distils {
             return Err(usage("--blend goes with --strategy distil"));
         }
@@ -276,6 +251,25 @@ impl TeacherArgs {
         }
         Ok(())
     }
+
+    /// Refuses a teacher that `peers` would have to train on columns of which each has a share.
+    pub(crate) fn check_ranks(
+        &self,
+        target: &TargetOptions,
+        strategies: &[Option<StrategyKind>],
+        peers: &dyn Peers,
+    ) -> Result<()> {
+        if peers.count() > 1 && self.teacher.is_none() && is_taught(target, strategies) {
+            return Err(usage(SelectError::SharedTeacher));
+        }
+        Ok(())
+    }
+}
+
+/// Whether one of `strategies` learns from a teacher.
+fn is_taught(target: &TargetOptions, strategies: &[Option<StrategyKind>]) -> bool {
+    let mut kinds = strategies.iter().flatten();
+    kinds.any(|kind| kind.distils()) || target.refit == Some(Refit::CrossFitted)
 }
 
 /// Scores from a file for the rows of `dataset`, called `name` in messages, in its order; read
@@ -304,8 +298,6 @@ pub(crate) struct Input {
     pub(crate) train: Dataset<'static>,
     /// The parts that have the columns, if these are not in `train`.
     pub(crate) shards: Option<Shards>,
-    /// The parts of columns that ranks have.
-    parts: usize,
     pub(crate) validation: Option<Loaded>,
     pub(crate) test: Option<Loaded>,
     /// Time that reading the training data took.
@@ -336,32 +328,20 @@ impl Input {
             validation: validation.map(&mut other).transpose()?,
             test: test.map(&mut other).transpose()?,
             train,
-            parts: shards.as_ref().map_or(1, Shards::parts),
             shards,
             seconds,
         })
     }
 
-    /// The columns that this rank has, of those of a `group` of `peers`.
-    pub(crate) fn share(mut self, peers: &dyn Peers, group: &dyn Peers) -> Result<Self> {
-        if peers.count() == 1 {
-            return Ok(self);
+    /// The columns that this rank has, of those of all `peers`.
+    pub(crate) fn share(mut self, peers: &dyn Peers) -> Result<Self> {
+        if peers.count() > 1 {
+            let begin = Instant::now();
+            let shards = self.shards.take();
+            self.train = share(self.train, shards.as_ref(), peers)?;
+            self.seconds += begin.elapsed().as_secs_f64();
         }
-        let begin = Instant::now();
-        let shards = self.shards.take();
-        self.parts = shards.as_ref().map_or(group.count(), Shards::parts);
-        self.train = share(self.train, shards.as_ref(), peers, group)?;
-        self.seconds += begin.elapsed().as_secs_f64();
         Ok(self)
-    }
-
-    /// Parts the columns that each of several groups has among these.
-    pub(crate) fn part(&mut self, groups: &dyn Peers) {
-        let (group, count) = (groups.rank(), groups.count());
-        if count > 1 {
-            let parts = self.parts * count;
-            self.train = Partition::share_of(&self.train, parts, |part| part % count == group);
-        }
     }
 
     /// What there is to select from.
@@ -384,16 +364,14 @@ impl Input {
     }
 }
 
-/// The columns that one of the ranks of a `group` of `peers` has, of `data` or of `shards` with the
-/// rows of `data`.
+/// The columns that one of `peers` has, of `data` or of `shards` with the rows of `data`.
 fn share(
     data: Dataset<'static>,
     shards: Option<&Shards>,
     peers: &dyn Peers,
-    group: &dyn Peers,
 ) -> Result<Dataset<'static>> {
-    let (rank, count) = (group.rank(), group.count());
-    if peers.count() == 1 {
+    let (rank, count) = (peers.rank(), peers.count());
+    if count == 1 {
         return Ok(data);
     }
     let (entries, whole) = (data.nonzeros(), DataHash::of(&data));
@@ -407,9 +385,8 @@ fn share(
         bail!("{folder}: expected a part for each of {count} ranks, found {parts}; shard again");
     }
     let share = shards.read_parts(&data, (rank..parts).step_by(count))?;
-    Ok(share
-        .with_rows_of(&data)
-        .with_entries_elsewhere(entries, whole))
+    let share = share.with_rows_of(&data);
+    Ok(share.with_entries_elsewhere(entries, whole))
 }
 
 /// Data that come with the program.

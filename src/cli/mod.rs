@@ -123,7 +123,7 @@ struct ManArgs {
 /// Parses, runs, and prints errors.
 pub fn main() -> ExitCode {
     let peers: Arc<dyn Peers> = Arc::new(Alone);
-    let parsed = parse(Cli::command()).unwrap_or_else(|error| error.exit());
+    let parsed = parse().unwrap_or_else(|error| error.exit());
     run(parsed, &peers).unwrap_or_else(|Failure { code, text }| {
         // Nobody can be told when standard error is closed.
         let _ = writeln!(io::stderr(), "{text}");
@@ -135,9 +135,7 @@ pub fn main() -> ExitCode {
 pub fn main_among(peers: &Arc<dyn Peers>) -> ExitCode {
     let leads = peers.rank() == 0;
     let work = |told| {
-        let shown = |command: clap::Command| command.mut_arg("groups", |groups| groups.hide(false));
-        let command = Cli::command().mut_subcommand("tune", shown);
-        let parsed = parse(command.mut_subcommand("select", shown)).map_err(|error| Failure {
+        let parsed = parse().map_err(|error| Failure {
             code: u8::try_from(error.exit_code()).unwrap_or(2),
             text: error.render().to_string().trim_end().to_owned(),
         })?;
@@ -153,8 +151,8 @@ pub fn main_among(peers: &Arc<dyn Peers>) -> ExitCode {
 
 type Parsed = (Cli, ArgMatches);
 
-fn parse(command: clap::Command) -> Result<Parsed, clap::Error> {
-    let matches = command.try_get_matches().map_err(with_usage)?;
+fn parse() -> Result<Parsed, clap::Error> {
+    let matches = Cli::command().try_get_matches().map_err(with_usage)?;
     Ok((Cli::from_arg_matches(&matches)?, matches))
 }
 
@@ -217,18 +215,15 @@ fn start(
     if peers.count() > 1 {
         ranks::check_options(&**peers)?;
         let command = &cli.command;
-        if !matches!(
-            command,
-            Command::Select(_) | Command::Train(_) | Command::Tune(_)
-        ) {
+        if !matches!(command, Command::Select(_) | Command::Tune(_)) {
             return Err(usage(
-                "ranks share the work of select, train and tune; rankrls does all else",
+                "ranks share the work of select and tune; rankrls does all else",
             ));
         }
     }
     match &cli.command {
         Command::Select(args) => return select::run(args, given, console, peers),
-        Command::Train(args) => return train::run(args, console, peers),
+        Command::Train(args) => train::run(args, console),
         Command::Tune(args) => return tune::run(args, given, console, peers),
         Command::Compare(args) => return compare::run(args, console),
         Command::Predict(args) => predict::run(args, console),

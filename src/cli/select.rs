@@ -22,12 +22,10 @@ use super::args::{self, Measures, RulesArgs, at_least_one};
 use super::checkpoint::{self, CheckpointArgs, Extended, Start};
 use super::console::{Condition, Console, Interrupt, warn_of_lost_digits, warn_of_seed};
 use super::data::{
-    self, GroupsArgs, Input, Sizes, TeacherArgs, TestSizes, TrainingData, check_one_stdin,
-    warn_of_few_queries,
+    self, Input, Sizes, TeacherArgs, TestSizes, TrainingData, check_one_stdin, warn_of_few_queries,
 };
 use super::output::{OutputFile, PlotArgs, PlotFile, format_exact, print_report, test_panels};
 use super::plan::PlanReport;
-use super::ranks;
 use super::report::{LambdaChoice, SelectionReport};
 use super::tune;
 
@@ -89,8 +87,6 @@ pub(crate) struct SelectArgs {
     rules: RulesArgs,
     #[command(flatten)]
     checkpoint: CheckpointArgs,
-    #[command(flatten)]
-    ranks: GroupsArgs,
     /// Read the data, print the memory that each strategy would take, and stop
     #[arg(long)]
     dry_run: bool,
@@ -112,13 +108,12 @@ pub(crate) fn run(
     console: Console,
     peers: &Arc<dyn Peers>,
 ) -> Result<ExitCode> {
-    args.check()?;
-    let group = ranks::group(peers, args.ranks.groups)?;
+    args.check(&**peers)?;
     if args.dry_run {
         if args.lambda.is_none() {
             console.tell("lambda: auto; no selections are made to choose it in a dry run\n");
         }
-        return args.plan(&args.read(console, &**peers, &**peers)?, peers);
+        return args.plan(&args.read(console, &**peers)?, peers);
     }
     let leads = peers.rank() == 0;
     let (mut extended, mut output, mut plot) = (None, None, None);
@@ -129,7 +124,7 @@ pub(crate) fn run(
         plot = args.plot.create()?;
     }
     let interrupt = Interrupt::install(console)?;
-    let input = args.read(console, &**peers, &*group)?;
+    let input = args.read(console, &**peers)?;
     let job = Job {
         args,
         given,
@@ -137,14 +132,13 @@ pub(crate) fn run(
         input,
         interrupt,
         peers,
-        group,
     };
     job.run(extended, output, plot)
 }
 
 impl SelectArgs {
     /// Refuses mistakes that the parser cannot see.
-    fn check(&self) -> Result<()> {
+    fn check(&self, peers: &dyn Peers) -> Result<()> {
         check_one_stdin(&[
             Some(&self.data.path),
             self.data.names.as_ref(),
@@ -164,22 +158,12 @@ impl SelectArgs {
                 "--validation goes with --strategy fs-ed; rankrls tune judges models by it",
             ));
         }
-        if self.ranks.groups > 1 && (self.dry_run || !self.is_open()) {
-            return Err(args::usage(
-                "--groups goes with the choice of lambda: expected no --groups, or --lambda auto",
-            ));
-        }
         if self.extend.is_none() {
             let target = &self.selection.target;
             self.teacher.check(target, &strategies)?;
+            self.teacher.check_ranks(target, &strategies, peers)?;
         }
         Ok(())
-    }
-
-    /// Whether lambda is to be chosen by folds.
-    fn is_open(&self) -> bool {
-        let distils = self.options().strategy.is_some_and(StrategyKind::distils);
-        self.lambda.is_none() && self.extend.is_none() && !distils
     }
 
     /// What to select, and how; the ridge parameter of a model to go on from is in the model.
@@ -195,7 +179,7 @@ impl SelectArgs {
     }
 
     /// The data, with labels that the measures can be taken of.
-    fn read(&self, console: Console, peers: &dyn Peers, group: &dyn Peers) -> Result<Input> {
+    fn read(&self, console: Console, peers: &dyn Peers) -> Result<Input> {
         let others = [
             self.validation.as_ref(),
             self.test.as_ref().filter(|_| peers.rank() == 0),
@@ -209,7 +193,7 @@ impl SelectArgs {
         if let Some(validation) = input.validation.take() {
             input.train = input.train.with_validation(validation.dataset);
         }
-        let input = input.share(peers, group)?;
+        let input = input.share(peers)?;
         if let (Some(test), Some(path)) = (&input.test, &self.test) {
             data::check_labels(&self.metrics.0, test, path, &self.rules.rules())?;
             self.rules.warn(&self.metrics.0, console);
@@ -269,29 +253,27 @@ struct Job<'a> {
     input: Input,
     interrupt: Interrupt,
     peers: &'a Arc<dyn Peers>,
-    /// Those that choose lambda with this one.
-    group: Arc<dyn Peers>,
 }
 
 impl Job<'_> {
     /// Selects, writes the model and the diagram and prints the report, also when interrupted on
     /// the way.
     fn run(
-        mut self,
+        &self,
         extended: Option<Extended>,
         output: Option<OutputFile>,
         plot: Option<PlotFile>,
     ) -> Result<ExitCode> {
         let begin = Instant::now();
-        let args = self.args;
+        let (args, input) = (self.args, &self.input);
         let mut options = args.options();
-        if self.input.shards.is_some() && args.lambda.is_none() && args.extend.is_none() {
+        if input.shards.is_some() && args.lambda.is_none() && args.extend.is_none() {
             bail!("data in parts are not folded to choose lambda: give one with --lambda");
         }
         let distils = options.strategy.is_some_and(StrategyKind::distils);
         let choice = match (&args.extend, args.lambda) {
             (None, None) if distils => {
-                options.lambda = TargetOptions::lambda(self.input.train.queries().len());
+                options.lambda = TargetOptions::lambda(input.train.queries().len());
                 None
             }
             (None, None) => match self.choose_lambda()? {
@@ -300,8 +282,6 @@ impl Job<'_> {
             },
             _ => None,
         };
-        self.input.part(self.group.groups());
-        let input = &self.input;
         if let Some(choice) = &choice {
             options.lambda = choice.lambda;
             self.console.tell(format_args!("{}\n", choice.text()));
@@ -349,7 +329,7 @@ impl Job<'_> {
         let begin = Instant::now();
         let options = TuneOptions::quick(self.args.options());
         let candidates = options.candidates(&self.input.train);
-        let candidates = candidates.among(Arc::clone(&self.group));
+        let candidates = candidates.among(Arc::clone(self.peers));
         let mut watch = tune::Watch {
             console: self.console,
             interrupt: &self.interrupt,

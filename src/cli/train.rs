@@ -3,9 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::str::FromStr;
-use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -14,7 +12,6 @@ use rankrls::data::LabelScale;
 use rankrls::data::read::{PreferenceLine, read_names, read_preferences, read_rows};
 use rankrls::metrics::{Convention, Metric, Rules};
 use rankrls::model::{FeatureChoice, read_features};
-use rankrls::peers::Peers;
 use rankrls::plot::{self, Figure, LinePlot, Scale as PlotScale, Series};
 use rankrls::ridge::{
     Cell, Fit, GridOutcome, Groups, HOLDOUT_TOLERANCE, HoldOut, Holding, Holdout, Kernel,
@@ -268,25 +265,17 @@ fn places(data: &Dataset<'_>) -> impl Fn(usize) -> usize {
     move |row| places.get(row).copied().unwrap_or(row)
 }
 
-/// Trains as one of `peers`, of which the first writes.
-pub(crate) fn run(args: &TrainArgs, console: Console, peers: &Arc<dyn Peers>) -> Result<ExitCode> {
+pub(crate) fn run(args: &TrainArgs, console: Console) -> Result<()> {
     let kernels = args.check()?;
-    let leads = peers.rank() == 0;
-    let create = |path: &Option<PathBuf>| {
-        let path = path.as_deref().filter(|_| leads);
-        path.map(OutputFile::create).transpose()
-    };
+    let create = |path: &Option<PathBuf>| path.as_deref().map(OutputFile::create).transpose();
     let output = create(&args.output)?;
     let scores = create(&args.holdout_scores)?;
-    let plot = if leads { args.plot.create()? } else { None };
-    if peers.count() > 1 {
-        args.check_ranks()?;
-    }
+    let plot = args.plot.create()?;
     let _interrupt = Interrupt::install(console)?;
-    let (train, load_seconds) = args.data.shared(console, &**peers)?;
+    let (train, load_seconds) = args.data.train(console)?;
     let begin = Instant::now();
     let spinner = console.spinner("training".to_owned());
-    let trained = args.train(&train, kernels, peers);
+    let trained = args.train(&train, kernels);
     spinner.finish_and_clear();
     let trained = trained?;
     let train_seconds = begin.elapsed().as_secs_f64();
@@ -305,12 +294,9 @@ pub(crate) fn run(args: &TrainArgs, console: Console, peers: &Arc<dyn Peers>) ->
     let drawn = plot.map_or(Ok(()), |file| file.write(args.figure(&trained.outcome)));
     let report = args.report(&trained, load_seconds, train_seconds);
     report.warn(console);
-    if leads {
-        print_report(args.json, &report, || report.text())?;
-    }
+    print_report(args.json, &report, || report.text())?;
     // Results are printed even if they could not be saved.
-    saved.and(held_out).and(drawn)?;
-    Ok(ExitCode::SUCCESS)
+    saved.and(held_out).and(drawn)
 }
 
 /// A model, and how it was found.
@@ -479,21 +465,6 @@ impl TrainArgs {
         Ok(kernels)
     }
 
-    /// Refuses all that ranks cannot share the work of.
-    fn check_ranks(&self) -> Result<()> {
-        let factors = self.solver.is_some_and(Solver::has_holdout);
-        let kernel = self.kernel.kernel != KernelKind::Linear || self.kernel.basis.is_some();
-        let others = [
-            (!self.objective.objective.is_query(), "--objective query"),
-            (kernel, "the linear kernel without --basis"),
-            (factors, "--solver cg"),
-        ];
-        match others.iter().find(|(other, _)| *other) {
-            Some((_, expected)) => Err(usage(format_args!("ranks train with {expected} alone"))),
-            None => Ok(()),
-        }
-    }
-
     /// The ridge parameters, as given.
     fn lambdas(&self) -> impl Iterator<Item = Lambda> {
         self.lambda.iter().flat_map(|list| list.0.iter().copied())
@@ -580,16 +551,7 @@ impl TrainArgs {
     }
 
     /// The best model.
-    fn train(
-        &self,
-        train: &Dataset<'_>,
-        kernels: Vec<Kernel>,
-        peers: &Arc<dyn Peers>,
-    ) -> Result<TrainedModel> {
-        let column_classes = |data: &Dataset<'_>| {
-            let classes = self.options().column_classes(data);
-            classes.among(Arc::clone(peers))
-        };
+    fn train(&self, train: &Dataset<'_>, kernels: Vec<Kernel>) -> Result<TrainedModel> {
         let options = self.options();
         let preferences = self.preferences(train)?;
         let count = preferences.as_ref().map(Preferences::len);
@@ -609,14 +571,14 @@ impl TrainArgs {
             preferences,
             options,
         };
-        let candidates = column_classes(train);
+        let candidates = options.column_classes(train);
         let (restricted, own);
         let (data, found, held) = match &self.features {
             None => (train, &candidates, train.memory()),
             Some(path) => {
                 let features = read_features(path, train.index_base(), train.width())?;
                 restricted = train.features_subset(&features)?;
-                own = column_classes(&restricted);
+                own = options.column_classes(&restricted);
                 if own.is_empty() && self.kernel.kernel == KernelKind::Linear {
                     let given = match features.len() {
                         1 => "the given feature is".to_owned(),

@@ -18,7 +18,6 @@ pub(crate) mod parts;
 mod query_weight;
 mod scale;
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -226,16 +225,7 @@ impl ColumnClasses {
     /// all of them is said of those of all ranks. Every rank calls this, as all that selects among
     /// candidates.
     #[must_use]
-    pub fn among(self, peers: Arc<dyn Peers>) -> Self {
-        let mut all = self.in_group(peers);
-        // Groups plan alike.
-        let threads = all.peers.groups().most([all.threads()]);
-        all.threads = Some(threads[0]);
-        all
-    }
-
-    /// The same where other groups of ranks need not call it.
-    pub(crate) fn in_group(mut self, peers: Arc<dyn Peers>) -> Self {
+    pub fn among(mut self, peers: Arc<dyn Peers>) -> Self {
         let Summary {
             columns,
             constant_columns,
@@ -298,65 +288,10 @@ impl ColumnClasses {
 
     /// 0-based features that represent the candidates of all ranks, ascending.
     pub(crate) fn features_of_all(&self) -> Vec<u32> {
-        let mut all = self.features_of_ranks().concat();
-        all.sort_unstable();
-        all
-    }
-
-    /// The features that represent the candidates of each rank, ascending.
-    fn features_of_ranks(&self) -> Vec<Vec<u32>> {
         let own = (0..self.len()).map(|candidate| u64::from(self.feature(candidate)));
         let all = self.peers.gather(own.collect());
-        let numbers = all.iter().map(|words| words.iter().map(low).collect());
-        numbers.collect()
-    }
-
-    /// For each rank, the places that its candidates have among those of all ranks, ascending by the
-    /// features that represent them.
-    pub(crate) fn places_of_ranks(&self) -> Vec<Vec<u32>> {
-        let ranks = self.features_of_ranks();
-        let mut all = ranks.concat();
+        let mut all: Vec<u32> = all.iter().flatten().map(low).collect();
         all.sort_unstable();
-        let place = |feature: &u32| all.partition_point(|other| other < feature);
-        let places = |features: &Vec<u32>| -> Vec<u32> {
-            let places = features.iter().map(place);
-            // Columns count in 32 bits.
-            places
-                .filter_map(|place| u32::try_from(place).ok())
-                .collect()
-        };
-        ranks.iter().map(places).collect()
-    }
-
-    /// The candidates of all ranks with their entries in the rows of one of `ranges`, which
-    /// `wanted` names by its number; every rank calls this with the same ranges. As many entries as
-    /// there are in a range are on the way at a time.
-    pub(crate) fn of_all_ranks(&self, ranges: &[Range<usize>], wanted: usize) -> Self {
-        let mut found = Vec::new();
-        for (number, range) in ranges.iter().enumerate() {
-            let all = self.peers.gather(self.words_within(range));
-            if number == wanted {
-                found = all;
-            }
-        }
-        let mut candidates: Vec<(u32, GatheredClass<'_>)> = Vec::new();
-        for words in &found {
-            let mut rest = &words[..];
-            while let Some(class) = GatheredClass::take(&mut rest) {
-                candidates.push((low(&class.members[0]), class));
-            }
-        }
-        candidates.sort_unstable_by_key(|&(feature, _)| feature);
-        let mut all = self.emptied();
-        for (_, class) in candidates {
-            all.members.extend(class.members.iter().map(low));
-            all.ends
-                .push(u32::try_from(all.members.len()).unwrap_or(u32::MAX));
-            all.rows.extend(class.rows.iter().map(low));
-            let values = class.values.iter().copied().map(f64::from_bits);
-            all.values.extend(values);
-            all.starts.push(all.rows.len());
-        }
         all
     }
 
@@ -380,21 +315,6 @@ impl ColumnClasses {
             parts: None,
             ..*self
         }
-    }
-
-    /// Members of each class, and its entries in a range of rows.
-    fn words_within(&self, range: &Range<usize>) -> Vec<u64> {
-        let mut words = Vec::new();
-        for candidate in 0..self.len() {
-            let mut column = self.column(candidate);
-            column.take_rows_below(range.start);
-            let Column { rows, values } = column.take_rows_below(range.end);
-            let members = self.class(candidate);
-            words.extend([members.len() as u64, rows.len() as u64]);
-            words.extend(members.iter().chain(rows).map(|&number| u64::from(number)));
-            words.extend(values.iter().map(|value| value.to_bits()));
-        }
-        words
     }
 
     /// Squared norm of the centred column, how many queries it touches, and the query if it is
@@ -613,25 +533,6 @@ impl ColumnClasses {
             }
         }
         None
-    }
-}
-
-/// A class of another rank, in words.
-struct GatheredClass<'a> {
-    members: &'a [u64],
-    rows: &'a [u64],
-    values: &'a [u64],
-}
-
-impl<'a> GatheredClass<'a> {
-    fn take(rest: &mut &'a [u64]) -> Option<Self> {
-        let counts = rest.split_off(..2)?;
-        let [members, entries] = [0, 1].map(|which| low(&counts[which]) as usize);
-        Some(Self {
-            members: rest.split_off(..members)?,
-            rows: rest.split_off(..entries)?,
-            values: rest.split_off(..entries)?,
-        })
     }
 }
 

@@ -58,19 +58,10 @@ impl<'q> Partition<'q> {
     /// # Panics
     /// When `parts` is 0.
     pub fn share(dataset: &Dataset<'_>, parts: usize, part: usize) -> Dataset<'static> {
-        Self::share_of(dataset, parts, |found| found == part)
-    }
-
-    /// The same of those of `parts` that are `wanted`.
-    pub(crate) fn share_of(
-        dataset: &Dataset<'_>,
-        parts: usize,
-        wanted: impl Fn(usize) -> bool,
-    ) -> Dataset<'static> {
         let query_of_row = dataset.queries().of_rows();
         let mut partition = Partition::new(dataset.queries(), &query_of_row, parts);
         let positions = 0..dataset.stored_columns();
-        let own = positions.filter(|&position| wanted(partition.part(dataset.column(position))));
+        let own = positions.filter(|&position| partition.part(dataset.column(position)) == part);
         let features: Vec<u32> = own.map(|position| dataset.feature(position)).collect();
         let share = dataset.features_subset(&features);
         let share = share.expect("features of the data, each once");

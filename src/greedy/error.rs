@@ -78,6 +78,11 @@ pub enum SelectError {
         "the teacher's scores do not rise with the labels: their product with the labels, both centred within queries, is not above 0; are the rows in another order, or the signs turned?"
     )]
     TeacherScores,
+    /// A teacher that ranks would have to train on the columns that they share.
+    #[error(
+        "ranks do not train a teacher: expected its scores for the rows as --teacher FILE, which rankrls train --holdout-scores FILE writes"
+    )]
+    SharedTeacher,
     /// The teacher cannot be trained.
     #[error("the teacher, RankRLS on all columns, cannot be trained: {0}")]
     Teacher(#[from] TrainError),

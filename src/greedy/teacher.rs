@@ -30,10 +30,6 @@ const FEWEST_QUERIES: usize = 10;
 /// Seconds by [`Solver::cost`] from which on folds take the place of leaving out each query.
 const PATIENCE: f64 = 2.0;
 
-/// Bytes for each entry of the columns of all ranks, which every rank has for a solver that factors,
-/// and of the words that bring it.
-const GATHERED: u64 = 44;
-
 /// How a teacher predicts: its solver, and what that takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TeacherPlan {
@@ -51,18 +47,15 @@ impl TeacherPlan {
         lambdas: &TeacherLambdas,
         available: u64,
     ) -> Self {
+        if candidates.peers().count() > 1 {
+            // Its scores are given.
+            let (solver, memory) = (Solver::ConjugateGradients, 0);
+            return Self { solver, memory };
+        }
         let shape = ridge::Shape::new(candidates, lambdas.as_slice().len());
-        let shared = candidates.peers().count() > 1;
-        let plan = |solver: Solver| {
-            let mut memory = solver.memory(&shape);
-            if shared && solver.has_holdout() {
-                memory += GATHERED * shape.nonzeros as u64;
-            } else if shared {
-                // The entries of the rows of this rank, twice.
-                let nonzeros = 4 * candidates.share().nonzeros;
-                memory = solver.memory(&ridge::Shape { nonzeros, ..shape });
-            }
-            Self { solver, memory }
+        let plan = |solver: Solver| Self {
+            solver,
+            memory: solver.memory(&shape),
         };
         let factoring = [Solver::Dual, Solver::Primal].into_iter();
         let quick = factoring.filter(|solver| solver.cost(&shape) <= PATIENCE);
@@ -127,6 +120,9 @@ impl Lesson {
             let scores = weighted(candidates, scores);
             return Self::given(scores, &labels, candidates.queries()).map(Some);
         }
+        if candidates.peers().count() > 1 {
+            return Err(SelectError::SharedTeacher);
+        }
         if candidates.parts().is_some() {
             let what = "a teacher, RankRLS on all columns,".to_owned();
             return Err(SelectError::Parted { what });
@@ -151,15 +147,7 @@ impl Lesson {
                 expected: FEWEST_QUERIES,
             });
         }
-        let gathered;
-        let mut all = candidates;
-        if solver.has_holdout() && candidates.peers().count() > 1 {
-            // Few columns: every rank has all.
-            let rows = 0..candidates.queries().rows();
-            gathered = candidates.of_all_ranks(&[rows], 0);
-            all = &gathered;
-        }
-        let problem = RidgeProblem::of_classes(all, labels, solver)?;
+        let problem = RidgeProblem::of_classes(candidates, labels, solver)?;
         let groups = if solver.has_holdout() {
             Groups::queries(queries)
         } else {

@@ -16,6 +16,7 @@ use rayon::prelude::*;
 use super::design::{Design, centre_rows};
 use super::factor::Eigen;
 use super::options::LARGEST_BLOCK;
+use crate::columns::ColumnClasses;
 use crate::kernels::LANES;
 
 /// Norm of the residual to reach, as a share of that of the labels.
@@ -95,40 +96,13 @@ impl Preconditioner {
                 Block::Decomposed,
             )
         };
-        let own = design.own_queries().into_par_iter();
-        let own: Vec<Block> = own.map(block).collect();
-        let blocks = match design.of_all_queries(own.iter().map(Block::numbers)) {
-            None => own,
-            Some(all) => {
-                let sizes = design.queries().ranges().map(|range| range.len());
-                sizes
-                    .zip(all)
-                    .map(|(size, numbers)| Block::of(size, numbers))
-                    .collect()
-            }
-        };
+        let queries = (0..design.queries().len()).into_par_iter();
+        let blocks = queries.map(block).collect();
         Self { blocks, shift }
     }
 }
 
 impl Block {
-    /// Its numbers: as many as examples if it is a diagonal.
-    fn numbers(&self) -> Vec<f64> {
-        match self {
-            Self::Decomposed(eigen) => eigen.numbers(),
-            Self::Diagonal(diagonal) => diagonal.clone(),
-        }
-    }
-
-    /// The block of a query of `size` examples.
-    fn of(size: usize, numbers: Vec<f64>) -> Self {
-        if numbers.len() == size {
-            Self::Diagonal(numbers)
-        } else {
-            Self::Decomposed(Eigen::of_numbers(size, &numbers))
-        }
-    }
-
     #[inline(always)]
     fn solve<const L: usize>(
         &self,
@@ -295,6 +269,7 @@ impl<'a, const L: usize> Run<'a, L> {
             rows += range.len();
         }
         let zeros = || vec![[0.0; L]; system.y.len()];
+        let classes = system.design.candidates().map_or(0, ColumnClasses::len);
         Self {
             system,
             chunks,
@@ -308,7 +283,7 @@ impl<'a, const L: usize> Run<'a, L> {
             scaled: zeros(),
             direction: zeros(),
             product: zeros(),
-            weights: vec![[0.0; L]; system.design.classes()],
+            weights: vec![[0.0; L]; classes],
             solved: vec![None; system.tasks.len()],
         }
     }

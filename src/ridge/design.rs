@@ -18,7 +18,6 @@ use crate::columns::QueryWeight;
 use crate::data::Queries;
 use crate::interrupt::heed;
 use crate::kernels::sparse_dot;
-use crate::peers::low;
 
 /// Columns whose products one task computes.
 const COLUMNS: usize = 1024;
@@ -39,8 +38,6 @@ pub(super) struct Design<'a> {
 #[derive(Debug)]
 enum Features<'a> {
     Columns(Box<Columns<'a>>),
-    /// Columns that ranks share.
-    Shared(Box<Shared<'a>>),
     /// `X X'` itself, of features that nobody knows: a kernel, `m` x `m`, both triangles.
     Kernel(Square),
 }
@@ -52,21 +49,6 @@ pub(super) struct Columns<'a> {
     /// `k`: members of every class.
     counts: Vec<f64>,
     rows: Rows,
-}
-
-/// What a rank has of columns that ranks share: products with its columns, and then predictions for
-/// its rows, go round in every product with `X X'`. Sums are those of one rank with all columns.
-#[derive(Debug)]
-struct Shared<'a> {
-    /// The columns of this rank, in all rows.
-    candidates: Cow<'a, ColumnClasses>,
-    counts: Vec<f64>,
-    /// The rows of this rank, of all columns.
-    rows: Columns<'static>,
-    /// The queries of each rank, whose rows it has.
-    queries: Vec<Range<usize>>,
-    /// The places of each rank's columns among all.
-    places: Vec<Vec<u32>>,
 }
 
 /// The same entries by row.
@@ -108,8 +90,9 @@ pub(super) struct Means {
 
 impl<'a> Columns<'a> {
     fn new(candidates: Cow<'a, ColumnClasses>) -> Self {
+        let members = |class: usize| candidates.class(class).len() as f64;
         Self {
-            counts: counts(&candidates),
+            counts: (0..candidates.len()).map(members).collect(),
             rows: Rows::new(&candidates),
             candidates,
         }
@@ -130,77 +113,12 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Members of every class.
-fn counts(candidates: &ColumnClasses) -> Vec<f64> {
-    let members = |class: usize| candidates.class(class).len() as f64;
-    (0..candidates.len()).map(members).collect()
-}
-
-impl<'a> Shared<'a> {
-    fn new(candidates: Cow<'a, ColumnClasses>) -> Self {
-        let (queries, peers) = (candidates.queries(), candidates.peers());
-        // The first query that is no other rank's: about as many rows each.
-        let first = |rank: usize| {
-            let row = queries.rows() * rank / peers.count();
-            queries
-                .offsets()
-                .partition_point(|&offset| (offset as usize) < row)
-        };
-        let parts = (0..peers.count()).map(|rank| first(rank)..first(rank + 1));
-        let parts: Vec<Range<usize>> = parts.collect();
-        let rows = parts.iter().map(|part| queries.rows_of(part));
-        let rows: Vec<Range<usize>> = rows.collect();
-        Self {
-            counts: counts(&candidates),
-            rows: Columns::new(Cow::Owned(candidates.of_all_ranks(&rows, peers.rank()))),
-            queries: parts,
-            places: candidates.places_of_ranks(),
-            candidates,
-        }
-    }
-
-    /// Rows of numbers that each rank has for its classes, in the order of the classes of all.
-    fn by_class<const L: usize>(&self, own: &[[f64; L]], all: &mut [[f64; L]]) {
-        let gathered = self.candidates.peers().gather(words(own));
-        for (places, words) in self.places.iter().zip(gathered) {
-            for (&place, row) in places.iter().zip(words.chunks_exact(L)) {
-                all[place as usize] = std::array::from_fn(|lane| f64::from_bits(row[lane]));
-            }
-        }
-    }
-
-    /// The same for its rows.
-    fn by_row<const L: usize>(&self, own: &[[f64; L]], all: &mut [[f64; L]]) {
-        let gathered = self.candidates.peers().gather(words(own)).concat();
-        for (all, row) in all.iter_mut().zip(gathered.chunks_exact(L)) {
-            *all = std::array::from_fn(|lane| f64::from_bits(row[lane]));
-        }
-    }
-}
-
-fn words<const L: usize>(rows: &[[f64; L]]) -> Vec<u64> {
-    rows.as_flattened()
-        .iter()
-        .map(|value| value.to_bits())
-        .collect()
-}
-
 impl<'a> Design<'a> {
-    /// Of columns that ranks share, for products with `X X'` alone.
     pub(super) fn new(candidates: Cow<'a, ColumnClasses>, weight: QueryWeight) -> Self {
-        let (queries, scales) = (
-            candidates.queries().clone(),
-            weight.row_scales(candidates.queries()),
-        );
-        let features = if candidates.peers().count() > 1 {
-            Features::Shared(Box::new(Shared::new(candidates)))
-        } else {
-            Features::Columns(Box::new(Columns::new(candidates)))
-        };
         Self {
-            queries,
-            scales,
-            features,
+            queries: candidates.queries().clone(),
+            scales: weight.row_scales(candidates.queries()),
+            features: Features::Columns(Box::new(Columns::new(candidates))),
         }
     }
 
@@ -213,32 +131,17 @@ impl<'a> Design<'a> {
         }
     }
 
-    /// The column classes of this rank, unless only their products are known.
+    /// The column classes, unless only their products are known.
     pub(super) fn candidates(&self) -> Option<&ColumnClasses> {
         match &self.features {
             Features::Columns(columns) => Some(&columns.candidates),
-            Features::Shared(shared) => Some(&shared.candidates),
             Features::Kernel(_) => None,
         }
     }
 
-    /// Column classes of all ranks.
-    pub(super) fn classes(&self) -> usize {
-        self.candidates()
-            .map_or(0, |candidates| candidates.summary().column_classes)
-    }
-
-    /// Whether a rank says yes.
-    pub(super) fn any_rank(&self, yes: bool) -> bool {
-        self.candidates()
-            .map_or(yes, |candidates| candidates.peers().any(yes))
-    }
-
-    /// All columns, with the rows of this rank.
     fn columns(&self) -> &Columns<'_> {
         match &self.features {
             Features::Columns(columns) => columns,
-            Features::Shared(shared) => &shared.rows,
             Features::Kernel(_) => unreachable!("a kernel has the dual solver alone"),
         }
     }
@@ -342,38 +245,21 @@ impl<'a> Design<'a> {
             scale_rows(weighed.to_mut(), scales);
         }
         let columns = self.columns();
-        let multiply = |(candidates, counts): (&ColumnClasses, &[f64]),
-                        weights: &mut [[f64; L]]| {
-            let tasks = weights.par_chunks_mut(COLUMNS).enumerate();
-            tasks.for_each(|(task, weights)| {
-                heed();
-                weigh(candidates, counts, task * COLUMNS, &weighed, weights);
-            });
-        };
-        match &self.features {
-            Features::Shared(shared) => {
-                let mut part = vec![[0.0; L]; shared.candidates.len()];
-                multiply((&shared.candidates, &shared.counts), &mut part);
-                shared.by_class(&part, weights);
-            }
-            _ => multiply((&columns.candidates, &columns.counts), weights),
-        }
-        let own = self.own_queries();
-        let rows = self.queries.rows_of(&own);
-        let tasks = product[rows.clone()].par_chunks_mut(ROWS).enumerate();
+        let tasks = weights.par_chunks_mut(COLUMNS).enumerate();
+        tasks.for_each(|(task, weights)| {
+            heed();
+            weigh(columns, task * COLUMNS, &weighed, weights);
+        });
+        let tasks = product.par_chunks_mut(ROWS).enumerate();
         tasks.for_each(|(task, product)| {
             heed();
-            predict(columns, rows.start + task * ROWS, weights, product);
+            predict(columns, task * ROWS, weights, product);
         });
-        for query in own {
-            centre_rows(&mut product[self.queries.range(query)]);
+        for range in self.queries.ranges() {
+            centre_rows(&mut product[range]);
         }
         if let Some(scales) = &self.scales {
-            scale_rows(&mut product[rows.clone()], &scales[rows.clone()]);
-        }
-        if let Features::Shared(shared) = &self.features {
-            let own = product[rows].to_vec();
-            shared.by_row(&own, product);
+            scale_rows(product, scales);
         }
     }
 
@@ -381,23 +267,14 @@ impl<'a> Design<'a> {
     pub(super) fn mean_diagonal(&self) -> f64 {
         let queries = self.queries();
         let scale = |query: usize| self.scale(queries.range(query).start);
-        let norms = |candidates: &ColumnClasses, counts: &[f64]| -> Vec<[f64; 1]> {
-            let norm = |(class, count): (usize, &f64)| {
-                let segments = candidates.segments(class);
-                let norms = segments.map(|part| scale(part.query).powi(2) * part.squared_norm);
-                [count * norms.sum::<f64>()]
-            };
-            counts.iter().enumerate().map(norm).collect()
-        };
         let trace: f64 = match &self.features {
-            Features::Columns(columns) => norms(&columns.candidates, &columns.counts)
-                .as_flattened()
-                .iter()
-                .sum(),
-            Features::Shared(shared) => {
-                let mut all = vec![[0.0]; self.classes()];
-                shared.by_class(&norms(&shared.candidates, &shared.counts), &mut all);
-                all.as_flattened().iter().sum()
+            Features::Columns(columns) => {
+                let norm = |(class, count): (usize, &f64)| {
+                    let segments = columns.candidates.segments(class);
+                    let norms = segments.map(|part| scale(part.query).powi(2) * part.squared_norm);
+                    count * norms.sum::<f64>()
+                };
+                columns.counts.iter().enumerate().map(norm).sum()
             }
             Features::Kernel(kernel) => {
                 let value =
@@ -512,37 +389,6 @@ impl<'a> Design<'a> {
         }
     }
 
-    /// The queries of which this rank has the rows.
-    pub(super) fn own_queries(&self) -> Range<usize> {
-        match &self.features {
-            Features::Shared(shared) => shared.queries[shared.candidates.peers().rank()].clone(),
-            _ => 0..self.queries.len(),
-        }
-    }
-
-    /// Numbers for each query of all ranks from those for each of this rank's; `None` where there
-    /// is one rank.
-    pub(super) fn of_all_queries(
-        &self,
-        own: impl Iterator<Item = Vec<f64>>,
-    ) -> Option<Vec<Vec<f64>>> {
-        let Features::Shared(shared) = &self.features else {
-            return None;
-        };
-        let mut words = Vec::new();
-        for numbers in own {
-            words.push(numbers.len() as u64);
-            words.extend(numbers.iter().map(|number| number.to_bits()));
-        }
-        let words = shared.candidates.peers().gather(words).concat();
-        let (mut rest, mut all) = (&words[..], Vec::new());
-        while let Some(length) = rest.split_off_first() {
-            let numbers = rest.split_off(..low(length) as usize)?.iter().copied();
-            all.push(numbers.map(f64::from_bits).collect());
-        }
-        Some(all)
-    }
-
     /// `X^' X^`, lower triangle.
     pub(super) fn covariance(&self) -> Square {
         const EXAMPLES: usize = 512;
@@ -604,15 +450,14 @@ impl<'a> Design<'a> {
 /// Weights of the classes from `first` on, each times the members of its class.
 #[multiversion::multiversion(targets = "simd")]
 fn weigh<const L: usize>(
-    candidates: &ColumnClasses,
-    counts: &[f64],
+    columns: &Columns<'_>,
     first: usize,
     v: &[[f64; L]],
     weights: &mut [[f64; L]],
 ) {
     for (weights, class) in weights.iter_mut().zip(first..) {
-        let column = candidates.column(class);
-        let count = counts[class];
+        let column = columns.candidates.column(class);
+        let count = columns.counts[class];
         *weights = gather(column.rows, column.values, v).map(|sum| count * sum);
     }
 }

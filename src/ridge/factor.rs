@@ -223,21 +223,6 @@ impl Eigen {
         })
     }
 
-    /// Eigenvalues, and then vectors.
-    pub(super) fn numbers(&self) -> Vec<f64> {
-        let vectors = (0..self.values.len()).flat_map(|along| self.vectors.col_as_slice(along));
-        self.values.iter().chain(vectors).copied().collect()
-    }
-
-    /// Of a matrix of this `size`, by its numbers.
-    pub(super) fn of_numbers(size: usize, numbers: &[f64]) -> Self {
-        let (values, vectors) = numbers.split_at(size);
-        Self {
-            values: values.to_vec(),
-            vectors: MatRef::from_column_major_slice(vectors, size, size).to_owned(),
-        }
-    }
-
     /// `(M + shift I)^-1 b` for several shifts and `b`, a lane each.
     #[inline(always)]
     pub(super) fn solve_lanes<const L: usize>(

@@ -58,7 +58,6 @@ impl Shape {
     pub fn new(candidates: &ColumnClasses, lambdas: usize) -> Self {
         let entries = |class: usize| candidates.entries_of(class);
         let squares = (0..candidates.len()).map(|c| entries(c) * entries(c));
-        let [squares] = candidates.peers().totals([squares.sum()]);
         Self {
             rows: candidates.queries().rows(),
             queries: candidates.queries().len(),
@@ -67,7 +66,7 @@ impl Shape {
             pairs: false,
             classes: candidates.summary().column_classes,
             nonzeros: candidates.summary().nonzeros,
-            squares: squares as f64,
+            squares: squares.sum::<usize>() as f64,
             lambdas,
             threads: candidates.threads(),
         }

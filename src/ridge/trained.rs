@@ -10,7 +10,6 @@ use super::options::{Shape, Solver, TrainError, TrainOptions};
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::kernels::add_scaled;
-use crate::peers::low;
 use crate::{Lambda, Objective, QueryWeight};
 
 /// RankRLS on a data set, ready for ridge parameters.
@@ -55,14 +54,13 @@ impl<'a> RidgeProblem<'a> {
     }
 
     /// The same with column classes that have been found in `dataset` before, scaled as they are. `held` bytes are in
-    /// use besides them and count towards the limit. Ranks that share the columns solve by conjugate
-    /// gradients, whatever the options say, and each has the weights of all features.
+    /// use besides them and count towards the limit.
     ///
     /// # Errors
     /// As [`new`](Self::new).
     ///
     /// # Panics
-    /// When the candidates are weighted: the options have the weights.
+    /// When the candidates are weighted, as the options have the weights, and when ranks share them.
     pub fn among(
         dataset: &'a Dataset<'a>,
         candidates: &'a ColumnClasses,
@@ -74,6 +72,7 @@ impl<'a> RidgeProblem<'a> {
             weight == QueryWeight::Uniform,
             "candidates weighted by {weight}"
         );
+        assert_eq!(candidates.peers().count(), 1, "ranks that share candidates");
         Self::with(dataset, Cow::Borrowed(candidates), held, options)
     }
 
@@ -89,15 +88,11 @@ impl<'a> RidgeProblem<'a> {
             });
         }
         options.check_queries(dataset.queries())?;
-        let mut options = *options;
-        if candidates.peers().count() > 1 {
-            options = options.solver(Solver::ConjugateGradients);
-        }
         let shape = options.grown(Shape::new(&candidates, options.lambdas.max(1)));
         let solver = options.choose(&shape, held.saturating_add(candidates.memory()))?;
         tracing::info!(%solver, rows = shape.rows, classes = shape.classes, "training");
         let design = Design::new(candidates, options.query_weight);
-        let labels = centred_labels(dataset, &design, &options);
+        let labels = centred_labels(dataset, &design, options);
         Ok(Self {
             dataset: Some(dataset),
             objective: options.objective,
@@ -269,8 +264,7 @@ impl<'a> RidgeProblem<'a> {
                 (weights, solution)
             }
         };
-        let finite = class_weights.iter().all(|weight| weight.is_finite());
-        if self.design.any_rank(!finite) {
+        if !class_weights.iter().all(|weight| weight.is_finite()) {
             return Err(TrainError::NotFinite);
         }
         Ok(Trained {
@@ -301,16 +295,10 @@ pub(super) fn weights_of_features(
         features.map(move |&feature| (feature, weight))
     });
     let signed = members.zip(signs);
-    let words = signed.flat_map(|((feature, weight), sign)| {
-        [u64::from(feature), (f64::from(sign) * weight).to_bits()]
-    });
-    let words = candidates.peers().gather(words.collect()).concat();
-    let mut weights: Vec<&[u64]> = words.chunks_exact(2).collect();
-    weights.sort_unstable_by_key(|pair| pair[0]);
-    let weights = weights.into_iter();
-    let (features, values) = weights
-        .map(|pair| (low(&pair[0]), f64::from_bits(pair[1])))
-        .unzip();
+    let weights = signed.map(|((feature, weight), sign)| (feature, f64::from(sign) * weight));
+    let mut weights: Vec<(u32, f64)> = weights.collect();
+    weights.sort_unstable_by_key(|&(feature, _)| feature);
+    let (features, values) = weights.into_iter().unzip();
     Weights { features, values }
 }
 

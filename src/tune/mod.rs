@@ -143,8 +143,7 @@ pub fn tune_strategies(
             &[],
             observer,
         )?);
-        let stopped = candidates.peers().any(observer.interrupted());
-        if candidates.peers().groups().any(stopped) {
+        if candidates.peers().any(observer.interrupted()) {
             break;
         }
     }

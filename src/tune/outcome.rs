@@ -180,18 +180,6 @@ impl RecordedPath {
         &mut self.folds[fold]
     }
 
-    /// Adds the steps of another run of the same path, as far as it went further.
-    pub(crate) fn add(&mut self, other: Self) {
-        let of_folds = other.folds.into_iter().enumerate();
-        let of_folds = of_folds.map(|(fold, steps)| (Some(fold), steps));
-        for (fold, steps) in std::iter::once((None, other.steps)).chain(of_folds) {
-            let own = self.of_mut(fold);
-            if steps.len() > own.len() {
-                *own = steps;
-            }
-        }
-    }
-
     /// Steps of all selections.
     pub fn count(&self) -> usize {
         self.steps.len() + self.folds.iter().map(Vec::len).sum::<usize>()

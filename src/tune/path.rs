@@ -58,8 +58,8 @@ pub fn fold_queries(queries: usize, count: usize, seed: u64) -> Result<Vec<Vec<u
 /// A fold: the data to select from, and the queries that are left out.
 #[derive(Debug)]
 pub(super) struct Fold {
-    /// Its number, from 0.
-    pub(super) number: usize,
+    /// Positions of its queries in the whole data.
+    pub(super) queries: Vec<usize>,
     pub(super) candidates: ColumnClasses,
     pub(super) labels: Vec<f64>,
     teacher: Option<Vec<f64>>,
@@ -70,8 +70,7 @@ impl Fold {
     /// Of the data of this rank, whose column classes are `whole`.
     pub(super) fn new(
         dataset: &Dataset<'_>,
-        number: usize,
-        queries: &[usize],
+        queries: Vec<usize>,
         options: &TuneOptions<'_>,
         whole: &ColumnClasses,
     ) -> Result<Self, TuneError> {
@@ -85,18 +84,18 @@ impl Fold {
             train = Partition::exchange(&train, &*peers);
         }
         Ok(Self {
-            number,
-            candidates: options.candidates(&train).in_group(peers),
+            candidates: options.candidates(&train).among(peers),
             labels: train.labels().to_vec(),
             teacher: train.teacher().map(<[f64]>::to_vec),
-            test: dataset.queries_subset(queries)?,
+            test: dataset.queries_subset(&queries)?,
+            queries,
         })
     }
 
     /// Bytes held.
     pub(super) fn memory(&self) -> u64 {
         let teacher = self.teacher.as_deref().map_or(0, size_of_val);
-        let numbers = size_of_val(&self.labels[..]) + teacher;
+        let numbers = size_of_val(&self.labels[..]) + size_of_val(&self.queries[..]) + teacher;
         self.candidates.memory() + self.test.memory() + numbers as u64
     }
 
@@ -117,7 +116,7 @@ pub(super) struct FoldPath<'a> {
     /// The columns of the features on the fold.
     columns: Vec<(Vec<u32>, Vec<f64>)>,
     /// Values after the last step.
-    pub(super) values: Values,
+    values: Values,
 }
 
 impl<'a> FoldPath<'a> {
@@ -168,13 +167,13 @@ impl<'a> FoldPath<'a> {
         let greedy = self.greedy.as_ref();
         greedy.map_or_else(Vec::new, |greedy| greedy.features().to_vec())
     }
-}
 
-/// Puts the `own` values of a fold of `queries` where these are in the whole data.
-pub(super) fn spread(own: &Values, queries: &[usize], all: &mut Values) {
-    for (all, own) in all.iter_mut().zip(own) {
-        for (&query, value) in queries.iter().zip(own) {
-            all[query] = *value;
+    /// Puts the fold's values where its queries are in the whole data.
+    pub(super) fn spread(&self, all: &mut Values) {
+        for (all, own) in all.iter_mut().zip(&self.values) {
+            for (&query, value) in self.fold.queries.iter().zip(own) {
+                all[query] = *value;
+            }
         }
     }
 }

@@ -4,9 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
-use super::path::{Fold, FoldPath, PathEnd, fold_queries, left_out, predicted, spread};
+use super::path::{Fold, FoldPath, PathEnd, fold_queries, left_out, predicted};
 use super::score::{Meter, Values, summarise};
 use super::{
     Ending, Evidence, Grid, GridStep, Observer, Outcome, Point, RecordedPath, Score, TuneError,
@@ -34,23 +33,7 @@ pub(crate) fn outcomes(
     let peers = candidates.shared_peers();
     let filtered = lacking.then(|| options.candidates(dataset).among(peers));
     let candidates = filtered.as_ref().unwrap_or(candidates);
-    let fold_queries = queries_of_folds(dataset, options)?;
-    let side_by_side = options.rule.settling(options.measure).is_some();
-    let groups = candidates.peers().groups();
-    let share = Share {
-        group: groups.rank(),
-        groups: groups.count(),
-        lambdas: options.grid().len(),
-        selections: if side_by_side {
-            1
-        } else {
-            1 + fold_queries.len()
-        },
-    };
-    let own = |fold: &usize| side_by_side || share.has_any(1 + fold);
-    let own = (0..fold_queries.len()).filter(own);
-    let fold = |fold| Fold::new(dataset, fold, &fold_queries[fold], options, candidates);
-    let folds: Vec<Fold> = own.map(fold).collect::<Result<_, _>>()?;
+    let folds = folds(dataset, candidates, options)?;
     let judged = match options.evidence {
         Evidence::Validation(validation) => validation,
         _ => dataset,
@@ -67,22 +50,12 @@ pub(crate) fn outcomes(
     let steps = options.selection.k.min(candidates.summary().column_classes);
     let queries = judged.queries().len();
     let results = results_memory(steps, queries, options).saturating_mul(grid.len() as u64);
-    let of_folds = folds.iter().map(Fold::memory);
-    let held = of_folds
-        .clone()
+    let held = folds
+        .iter()
+        .map(Fold::memory)
         .fold(held + candidates.memory(), u64::saturating_add)
-        // Groups exchange results as text.
-        .saturating_add(results.saturating_mul(if share.groups > 1 { 4 } else { 1 }));
-    let empty = dataset.features_subset(&[])?;
-    let columns = [
-        dataset.memory() + candidates.memory(),
-        of_folds.max().unwrap_or(0),
-        empty.memory() + ColumnClasses::new(&empty).memory(),
-    ];
-    let columns = columns.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-    let columns = groups.most(candidates.peers().most(columns));
+        .saturating_add(results);
     let (held, max_memory) = agreed(candidates.peers(), held, options.selection.max_memory);
-    let (held, max_memory) = agreed(groups, held, max_memory);
     let mut options = options.clone();
     options.selection.max_memory = max_memory;
     let options = &options;
@@ -90,13 +63,10 @@ pub(crate) fn outcomes(
         candidates,
         target: dataset.into(),
         options,
-        fold_queries: &fold_queries,
         folds: &folds,
         meters: &meters,
         recorded,
-        share,
-        columns,
-        side_by_side,
+        side_by_side: options.rule.settling(options.measure).is_some(),
         queries,
         lessons: Vec::new(),
         held,
@@ -104,13 +74,18 @@ pub(crate) fn outcomes(
         stopped: AtomicBool::new(false),
         failure: OnceLock::new(),
     };
-    run.grid(&grid)
+    let outcomes = run.grid(&grid)?;
+    match run.failure.into_inner() {
+        Some(error) => Err(error),
+        None => Ok(outcomes),
+    }
 }
 
-fn queries_of_folds(
+fn folds(
     dataset: &Dataset<'_>,
+    candidates: &ColumnClasses,
     options: &TuneOptions<'_>,
-) -> Result<Vec<Vec<usize>>, TuneError> {
+) -> Result<Vec<Fold>, TuneError> {
     let Evidence::Folds { count, seed } = options.evidence else {
         return Ok(Vec::new());
     };
@@ -122,50 +97,8 @@ fn queries_of_folds(
     if parts.iter().any(|part| queries - part.len() == 1) {
         return Err(TuneError::OneQueryLeft { count, queries });
     }
-    Ok(parts)
-}
-
-/// The selections of a grid that the group of this rank makes. A path is a selection from all data
-/// and, unless these take their steps together, one without each fold. A group has few folds, as
-/// each takes memory.
-#[derive(Debug, Clone, Copy)]
-struct Share {
-    group: usize,
-    groups: usize,
-    lambdas: usize,
-    /// Of a path.
-    selections: usize,
-}
-
-impl Share {
-    /// Whether it makes a selection of the path at this `place` in the grid: from all data (0), or
-    /// without a fold (from 1).
-    fn has(&self, selection: usize, place: usize) -> bool {
-        if self.selections == 1 {
-            return place % self.groups == self.group;
-        }
-        let all = self.selections * self.lambdas;
-        (selection * self.lambdas + place) * self.groups / all == self.group
-    }
-
-    /// The same for any path.
-    fn has_any(&self, selection: usize) -> bool {
-        (0..self.lambdas).any(|place| self.has(selection, place))
-    }
-
-    /// The most folds that a group of so many `groups` would have.
-    fn most_folds(self, groups: usize) -> usize {
-        let of_group = |group| {
-            let share = Self {
-                group,
-                groups,
-                ..self
-            };
-            let folds = 1..self.selections;
-            folds.filter(|&selection| share.has_any(selection)).count()
-        };
-        (0..groups).map(of_group).max().unwrap_or(0)
-    }
+    let fold = |queries| Fold::new(dataset, queries, options, candidates);
+    parts.into_iter().map(fold).collect()
 }
 
 /// Bytes that the results of one path take.
@@ -186,24 +119,17 @@ struct Run<'a> {
     candidates: &'a ColumnClasses,
     target: Target<'a>,
     options: &'a TuneOptions<'a>,
-    /// Positions of the queries of each fold.
-    fold_queries: &'a [Vec<usize>],
-    /// Those that this group selects without.
     folds: &'a [Fold],
-    /// One for each of these, or the only one.
+    /// One a fold, or the only one.
     meters: &'a [Meter<'a>],
     /// The steps of an earlier run.
     recorded: &'a [RecordedPath],
-    share: Share,
-    /// Bytes on the rank that has most: of the data with the candidates, of a fold, and of either
-    /// without columns.
-    columns: [usize; 3],
     /// Whether the folds of a path take their steps together.
     side_by_side: bool,
     /// Queries that values are of.
     queries: usize,
-    /// Lessons of teachers for the selection from all data, then for each without one of the `folds`:
-    /// the same for every path.
+    /// Lessons of teachers for the selection from all data, then for each without a fold: the same
+    /// for every path.
     lessons: Vec<Result<Option<Lesson>, SelectError>>,
     /// Bytes held all the time, candidates and results included.
     held: u64,
@@ -233,25 +159,6 @@ struct Judgement {
     short_folds: usize,
 }
 
-/// What a group has of a path.
-#[derive(Clone, Serialize, Deserialize)]
-struct Parts {
-    place: usize,
-    whole: Option<Outcome>,
-    folds: Vec<FoldPart>,
-}
-
-/// A selection without a fold.
-#[derive(Clone, Default, Serialize, Deserialize)]
-struct FoldPart {
-    fold: usize,
-    features: Vec<u32>,
-    /// Values of the queries of the fold for each model.
-    values: Vec<Values>,
-    /// Why there are no more.
-    end: Option<Ending>,
-}
-
 /// The memory of each path, and how many fit side by side.
 impl Run<'_> {
     /// The job of `options`, or the outcome of a path without the memory for it.
@@ -274,9 +181,7 @@ impl Run<'_> {
                 refused(self.refusal(&job))
             }
             Ok(job) => Ok(Ok(job)),
-            Err(error @ SelectError::Memory { needed, .. }) => {
-                refused(format!("{error}{}", self.fewer_groups(needed)))
-            }
+            Err(error @ SelectError::Memory { .. }) => refused(error.to_string()),
             Err(error) => Err(error.into()),
         }
     }
@@ -328,42 +233,11 @@ impl Run<'_> {
         let needed = self.held.saturating_add(job.memory);
         format!(
             "{} selections by {} side by side need {needed} bytes with the data, {} are allowed; \
-             allow more memory, or take a rule for which folds come one after the other: best or one-se{}",
+             allow more memory, or take a rule for which folds come one after the other: best or one-se",
             1 + job.folds.len(),
             job.plan.strategy,
-            self.limit(),
-            self.fewer_groups(needed)
+            self.limit()
         )
-    }
-
-    /// Says how many groups of ranks would do where these need so many bytes a rank.
-    fn fewer_groups(&self, needed: u64) -> String {
-        let now = self.share.groups;
-        if now == 1 {
-            return String::new();
-        }
-        let ranks = now * self.candidates.peers().count();
-        let [whole, fold, rows] = self.columns.map(|bytes| bytes as u64);
-        let columns = |groups: usize| {
-            let folds = match self.share.selections {
-                1 => self.folds.len(),
-                _ => self.share.most_folds(groups),
-            };
-            let of = |bytes: u64| rows + bytes.saturating_sub(rows) / now as u64 * groups as u64;
-            of(whole).saturating_add(of(fold).saturating_mul(folds as u64))
-        };
-        let fits = |&groups: &usize| {
-            let others = needed.saturating_sub(columns(now));
-            let estimate = others + columns(groups);
-            // Parts are about equal.
-            ranks.is_multiple_of(groups) && estimate + estimate / 16 <= self.limit()
-        };
-        let fitting = (1..now).rev().find(fits);
-        let remedy = fitting.map_or_else(
-            || "no number of groups fits".to_owned(),
-            |groups| format!("at most {groups} will fit"),
-        );
-        format!("; a rank in one of {now} groups has {now} times the columns: {remedy}")
     }
 
     /// How many of `jobs` may be at work at once, whichever they are; each fits alone.
@@ -386,28 +260,11 @@ impl Run<'_> {
             .max(1)
     }
 
-    /// Steps of the selections for `job` of this group, at most.
-    fn steps(&self, job: &Job) -> usize {
-        let whole = if self.share.has(0, job.place) {
-            job.plan.steps
-        } else {
-            0
-        };
-        let own = self.own_folds(job).filter_map(|fold| job.folds[fold]);
-        let folds = own.map(|plan| plan.steps.min(job.plan.steps));
-        whole + folds.sum::<usize>()
-    }
-
-    /// The folds without which this group selects for `job`, as they are in `folds`.
-    fn own_folds(&self, job: &Job) -> impl Iterator<Item = usize> {
-        let selection = |fold: &usize| {
-            if self.side_by_side {
-                0
-            } else {
-                1 + self.folds[*fold].number
-            }
-        };
-        (0..self.folds.len()).filter(move |fold| self.share.has(selection(fold), job.place))
+    /// Steps of all selections of `job`, at most.
+    fn steps(job: &Job) -> usize {
+        let folds = job.folds.iter().flatten();
+        let folds = folds.map(|plan| plan.steps.min(job.plan.steps));
+        job.plan.steps + folds.sum::<usize>()
     }
 }
 
@@ -419,19 +276,12 @@ impl Run<'_> {
     /// parallel parts of every step, share the threads of the pool. A thread that waits within a
     /// selection may begin another one only by beginning another task, so that no more are at work.
     fn grid(&mut self, grid: &[SelectionOptions]) -> Result<Vec<Outcome>, TuneError> {
-        let groups = self.candidates.peers().groups();
-        let (mut jobs, mut refused) = (Vec::new(), Vec::new());
+        let (mut jobs, mut outcomes) = (Vec::new(), Vec::new());
         for (place, options) in grid.iter().enumerate() {
             match self.job(place, *options)? {
                 Ok(job) => jobs.push(job),
-                Err(outcome) => refused.push((place, outcome)),
+                Err(refused) => outcomes.push((place, refused)),
             }
-        }
-        if groups.count() > 1 {
-            refused = groups.values(&refused).concat();
-            refused.sort_by_key(|(place, _)| *place);
-            refused.dedup_by_key(|(place, _)| *place);
-            jobs.retain(|job| refused.iter().all(|(place, _)| *place != job.place));
         }
         if let Some(job) = jobs.first() {
             self.lessons = self.teach(job);
@@ -443,7 +293,7 @@ impl Run<'_> {
             }
             observer.started(&Grid {
                 lambdas: jobs.len(),
-                steps: jobs.iter().map(|job| self.steps(job)).sum(),
+                steps: jobs.iter().map(Self::steps).sum(),
                 concurrent,
             });
         });
@@ -451,89 +301,45 @@ impl Run<'_> {
         let work = |_: usize| {
             let mut done = Vec::new();
             while let Some(job) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let mut parts = vec![run.parts(job)];
-                if groups.count() == 1 {
-                    parts = vec![run.joined(parts)];
-                }
-                done.append(&mut parts);
+                done.push((job.place, run.outcome(job)));
             }
             done
         };
         let workers = (0..concurrent).into_par_iter().with_max_len(1);
-        let mut all: Vec<Parts> = workers.flat_map_iter(work).collect();
-        if let Some(error) = self.failure.take() {
-            return Err(error);
-        }
-        if groups.count() > 1 {
-            all = groups.values(&all).concat();
-            all.sort_by_key(|parts| parts.place);
-            let of_path = all.chunk_by(|a, b| a.place == b.place);
-            all = of_path.map(|parts| self.joined(parts.to_vec())).collect();
-        }
-        let mut outcomes = refused;
-        let found = all.into_iter();
-        outcomes.extend(found.filter_map(|parts| Some((parts.place, parts.whole?))));
+        outcomes.par_extend(workers.flat_map_iter(work));
         outcomes.sort_by_key(|(place, _)| *place);
         Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
     }
 
-    /// What this group finds of a path.
-    fn parts(&self, job: &Job) -> Parts {
-        let whole = self.share.has(0, job.place);
-        let whole = whole.then(|| self.whole(job));
-        let models = whole
-            .as_ref()
-            .map_or(job.plan.steps, |outcome| outcome.points.len());
-        let stopped = |outcome: &Outcome| outcome.ending == Ending::Interrupted;
-        let mut parts = Parts {
-            place: job.place,
-            folds: Vec::new(),
-            whole,
-        };
-        // The models before an overflow can be judged, but not those before an interruption.
-        if !self.side_by_side && !parts.whole.as_ref().is_some_and(stopped) {
-            let folds = self.own_folds(job);
-            parts.folds = folds
-                .map(|fold| self.without_fold(job, fold, models))
-                .collect();
-        }
-        parts
-    }
-    /// The selection from all data, judged if no other group has a part in that.
-    fn whole(&self, job: &Job) -> Outcome {
+    fn outcome(&self, job: &Job) -> Outcome {
         let mut outcome = Outcome {
             strategy: Some(job.plan.strategy),
             sampler: job.options.sampler(job.plan.strategy),
             target: job.plan.target,
             ..Outcome::without_points(&job.options, Ending::Complete)
         };
-        let ended = match (self.fold_queries, self.side_by_side) {
+        let ended = match (self.folds, self.side_by_side) {
             _ if self.stopped.load(Ordering::Relaxed) => Err(PathEnd::Stopped),
             ([], _) => self.alone(job, &mut outcome),
             (_, true) => self.side_by_side(job, &mut outcome),
-            (_, false) => self.follow(job, &mut outcome, |_| Ok(Judgement::default())),
+            (_, false) => self.one_by_one(job, &mut outcome),
         };
         outcome.ending = match ended {
-            Err(end) => self.ending(job, end),
+            Err(PathEnd::Stopped) => Ending::Interrupted,
+            Err(PathEnd::Overflow) => Ending::Overflow,
+            Err(PathEnd::Select(error @ SelectError::Replay { .. })) => {
+                self.fail(job, error);
+                Ending::Interrupted
+            }
+            Err(PathEnd::Select(error)) => Ending::Refused {
+                reason: error.to_string(),
+            },
             Ok(()) if outcome.points.len() < job.plan.steps => Ending::Settled,
             Ok(()) if job.plan.steps < self.options.selection.k => Ending::Exhausted,
             Ok(()) => Ending::Complete,
         };
+        self.tell(|observer| observer.finished(&outcome));
         outcome
-    }
-
-    fn ending(&self, job: &Job, end: PathEnd) -> Ending {
-        match end {
-            PathEnd::Stopped => Ending::Interrupted,
-            PathEnd::Overflow => Ending::Overflow,
-            PathEnd::Select(error @ SelectError::Replay { .. }) => {
-                self.fail(job, error);
-                Ending::Interrupted
-            }
-            PathEnd::Select(error) => Ending::Refused {
-                reason: error.to_string(),
-            },
-        }
     }
 
     /// Ends all selections without an outcome.
@@ -542,98 +348,6 @@ impl Run<'_> {
         // One of several is enough.
         let _ = self.failure.set(TuneError::Replay { lambda, source });
         self.stopped.store(true, Ordering::Relaxed);
-    }
-
-    /// The selection without a fold, as many models as are to be judged at most.
-    fn without_fold(&self, job: &Job, fold: usize, models: usize) -> FoldPart {
-        let mut part = FoldPart {
-            fold: self.folds[fold].number,
-            ..FoldPart::default()
-        };
-        let ended = self.follow_fold(job, fold, models, &mut part);
-        part.end = ended.err().map(|end| self.ending(job, end));
-        part
-    }
-
-    fn follow_fold(
-        &self,
-        job: &Job,
-        fold: usize,
-        models: usize,
-        part: &mut FoldPart,
-    ) -> Result<(), PathEnd> {
-        let mut path = self.fold_path(job, fold)?;
-        for number in 1..=models {
-            if self.stopped.load(Ordering::Relaxed) {
-                return Err(PathEnd::Stopped);
-            }
-            if let Some(step) = path.advance()? {
-                self.stepped(job, Some(part.fold), number, &step);
-                part.features.push(step.step.feature);
-            }
-            part.values.push(path.values.clone());
-        }
-        Ok(())
-    }
-
-    /// The outcome of a path of which groups have these parts, its models judged by the folds; those
-    /// that a fold cannot judge are cut off.
-    fn joined(&self, parts: Vec<Parts>) -> Parts {
-        let place = parts[0].place;
-        let (mut whole, mut folds) = (None, Vec::new());
-        for mut part in parts {
-            folds.append(&mut part.folds);
-            whole = whole.or(part.whole);
-        }
-        if let Some(outcome) = &mut whole {
-            if self.share.selections > 1 {
-                self.judge(outcome, folds);
-            }
-            self.tell(|observer| observer.finished(outcome));
-        }
-        Parts {
-            place,
-            whole,
-            folds: Vec::new(),
-        }
-    }
-
-    fn judge(&self, outcome: &mut Outcome, mut folds: Vec<FoldPart>) {
-        folds.sort_by_key(|part| part.fold);
-        if outcome.ending == Ending::Interrupted {
-            folds.clear();
-        }
-        let mut judged = outcome.points.len();
-        for part in &mut folds {
-            let models = part.values.len();
-            match part.end.take() {
-                Some(end) if models < judged.max(1) => {
-                    judged = models;
-                    outcome.ending = end;
-                }
-                _ => {
-                    part.features.truncate(judged);
-                    outcome.folds.push(part.features.clone());
-                }
-            }
-        }
-        if outcome.ending == Ending::Interrupted {
-            judged = 0;
-        }
-        outcome.points.truncate(judged);
-        for (number, point) in outcome.points.iter_mut().enumerate() {
-            let mut values = self.no_values();
-            for part in &folds {
-                spread(
-                    &part.values[number],
-                    &self.fold_queries[part.fold],
-                    &mut values,
-                );
-            }
-            (point.score, point.metrics) = summarise(&values);
-            let short = |part: &&FoldPart| number >= part.features.len();
-            point.short_folds = folds.iter().filter(short).count();
-        }
     }
 
     fn alone(&self, job: &Job, outcome: &mut Outcome) -> Result<(), PathEnd> {
@@ -663,7 +377,7 @@ impl Run<'_> {
                     }
                     None => short_folds += 1,
                 }
-                spread(&fold.values, &self.fold_queries[number], &mut values);
+                fold.spread(&mut values);
             }
             Ok(Judgement {
                 values: values.clone(),
@@ -674,6 +388,62 @@ impl Run<'_> {
         ended
     }
 
+    /// The selection, then those without a fold one after the other.
+    fn one_by_one(&self, job: &Job, outcome: &mut Outcome) -> Result<(), PathEnd> {
+        let mut ended = self.follow(job, outcome, |_| Ok(Judgement::default()));
+        let points = &mut outcome.points;
+        let judgement = || Judgement {
+            values: self.no_values(),
+            short_folds: 0,
+        };
+        let mut judgements: Vec<Judgement> = points.iter().map(|_| judgement()).collect();
+        // The models before an overflow can be judged, but not those before an interruption.
+        if !matches!(ended, Err(PathEnd::Stopped)) {
+            for fold in 0..self.folds.len() {
+                match self.judge_fold(job, fold, &mut judgements) {
+                    Ok(features) => outcome.folds.push(features),
+                    Err(end) => ended = Err(end),
+                }
+            }
+        }
+        if matches!(ended, Err(PathEnd::Stopped)) {
+            judgements.clear();
+        }
+        points.truncate(judgements.len());
+        for (point, judgement) in points.iter_mut().zip(judgements) {
+            (point.score, point.metrics) = summarise(&judgement.values);
+            point.short_folds = judgement.short_folds;
+        }
+        ended
+    }
+
+    /// Adds the judgement of a fold to each model, and returns its features; cuts off the models
+    /// that it cannot judge.
+    fn judge_fold(
+        &self,
+        job: &Job,
+        fold: usize,
+        judgements: &mut Vec<Judgement>,
+    ) -> Result<Vec<u32>, PathEnd> {
+        let path = self.fold_path(job, fold);
+        let mut path = path.inspect_err(|_| judgements.clear())?;
+        for number in 0..judgements.len() {
+            if self.stopped.load(Ordering::Relaxed) {
+                return Err(PathEnd::Stopped);
+            }
+            match path.advance() {
+                Ok(Some(step)) => self.stepped(job, Some(fold), number + 1, &step),
+                Ok(None) => judgements[number].short_folds += 1,
+                Err(end) => {
+                    judgements.truncate(number);
+                    return Err(end);
+                }
+            }
+            path.spread(&mut judgements[number].values);
+        }
+        Ok(path.features())
+    }
+
     /// The steps that an earlier run has taken.
     fn recorded(&self, job: &Job, fold: Option<usize>) -> &[Step] {
         let recorded = RecordedPath::find(self.recorded, &job.options);
@@ -682,8 +452,7 @@ impl Run<'_> {
 
     fn fold_path<'b>(&'b self, job: &'b Job, fold: usize) -> Result<FoldPath<'b>, PathEnd> {
         let (parts, meter) = (&self.folds[fold], &self.meters[fold]);
-        let recorded = self.recorded(job, Some(parts.number));
-        let plan = job.folds[fold].as_ref();
+        let (plan, recorded) = (job.folds[fold].as_ref(), self.recorded(job, Some(fold)));
         let lesson = self.lessons[1 + fold].clone()?;
         FoldPath::new(parts, meter, plan, lesson, &job.options, recorded)
     }
@@ -691,11 +460,7 @@ impl Run<'_> {
     /// The lessons of the teachers that the plans of `job` have, which no lambda of a selection
     /// changes. Before paths are followed, as a thread that waited for a lesson could begin another path.
     fn teach(&self, job: &Job) -> Vec<Result<Option<Lesson>, SelectError>> {
-        let whole = if self.share.has_any(0) {
-            Lesson::new(self.candidates, self.target, &job.plan, &job.options)
-        } else {
-            Ok(None)
-        };
+        let whole = Lesson::new(self.candidates, self.target, &job.plan, &job.options);
         let without = |(fold, plan): (&Fold, &Option<Plan>)| match plan {
             Some(plan) => Lesson::new(&fold.candidates, fold.target(), plan, &job.options),
             None => Ok(None),

@@ -5,14 +5,13 @@ use crate::oracle::problems::{lambdas, problems};
 use proptest::prelude::*;
 use rankrls::columns::Partition;
 use rankrls::data::sample;
-use rankrls::greedy::{Criterion, SelectError, Step, plan, resume_among};
+use rankrls::greedy::{Criterion, Refit, SelectError, Step, plan, resume_among};
 use rankrls::metrics::{Convention, Metric};
-use rankrls::peers::{grouped, on_threads};
-use rankrls::ridge::{Groups, HOLDOUT_TOLERANCE, RidgeProblem, TrainOptions};
+use rankrls::peers::on_threads;
 use rankrls::tune::{Evidence, Rule, TuneOptions, tune_among};
 use rankrls::{
-    ColumnClasses, Dataset, Lambda, QueryWeight, Scale, Selection, SelectionOptions, Solver,
-    StrategyKind, select,
+    ColumnClasses, Dataset, Lambda, QueryWeight, Scale, Selection, SelectionOptions, StrategyKind,
+    select,
 };
 
 const RANKS: [usize; 5] = [1, 2, 3, 4, 7];
@@ -81,6 +80,14 @@ fn options(strategy: StrategyKind) -> impl Strategy<Value = SelectionOptions> {
         })
 }
 
+/// `data` with the scores of a teacher, which are near the labels.
+fn taught(data: Dataset<'static>) -> Dataset<'static> {
+    let labels = data.labels().iter().enumerate();
+    let scores = labels.map(|(row, label)| label + (row * 7 % 5) as f64 / 8.0);
+    let scores = scores.collect();
+    data.with_teacher(scores).unwrap()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -96,6 +103,9 @@ proptest! {
             problem.labels.iter_mut().for_each(|label| *label = (label.abs() * 2.0).floor());
         }
         let mut data = problem.dataset();
+        if options.strategy == Some(StrategyKind::Distil) {
+            data = taught(data);
+        }
         if validated {
             data = data.clone().with_validation(data);
         }
@@ -106,7 +116,7 @@ proptest! {
 /// The embedded corpus: thousands of classes, equal columns, columns of one query.
 #[test]
 fn every_strategy_selects_alike_from_real_parses() {
-    let data = sample::train();
+    let data = taught(sample::train());
     for strategy in StrategyKind::ALL {
         let options = SelectionOptions {
             strategy: Some(strategy),
@@ -116,60 +126,28 @@ fn every_strategy_selects_alike_from_real_parses() {
     }
 }
 
-/// A teacher that forms no system, because there is not the memory: its products go round.
+/// A teacher learns from all columns, of which no rank has more than a share.
 #[test]
-fn teachers_by_conjugate_gradients_teach_alike() {
+fn ranks_take_the_scores_of_a_teacher_as_given() {
     let data = sample::train();
-    let memory = data.memory() + ColumnClasses::new(&data).memory();
-    for query_weight in [QueryWeight::Uniform, QueryWeight::Size] {
-        let options = SelectionOptions {
-            strategy: Some(StrategyKind::Distil),
-            max_memory: Some(memory + (3 << 20)),
-            query_weight,
-            ..SelectionOptions::new(8, Lambda::ONE)
-        };
-        let alone = select(&data, &options, &mut ()).unwrap();
-        let solver = alone.teacher.unwrap().solver;
-        assert_eq!(solver, Some(Solver::ConjugateGradients));
-        check(&data, &options);
-    }
-}
-
-/// Weights and hold-outs by conjugate gradients, which factors have no part in.
-#[test]
-fn ranks_train_alike() {
-    let data = sample::train();
-    let lambdas = [4.0, 64.0].map(|lambda| Lambda::new(lambda).unwrap());
-    for scale in Scale::ALL {
-        let options = TrainOptions::new()
-            .scale(scale)
-            .query_weight(QueryWeight::Pairs)
-            .solver(Solver::ConjugateGradients);
-        let train = |data: &Dataset<'_>, classes: &ColumnClasses| {
-            let problem = RidgeProblem::among(data, classes, 0, &options).unwrap();
-            let trained = problem.train(lambdas[0]).unwrap();
-            let folds = Groups::folds(data.queries().len(), 3, 1).unwrap();
-            let held_out = problem.holdouts(&lambdas, &folds, HOLDOUT_TOLERANCE);
-            (trained.weights(), trained.convergence(), held_out)
-        };
-        let alone = train(&data, &options.column_classes(&data));
-        for count in RANKS {
-            let all = on_threads(count, |peers| {
-                let own = Partition::share(&data, peers.count(), peers.rank());
-                train(&own, &options.column_classes(&own).among(peers))
-            });
-            assert!(
-                all.iter().all(|found| found == &alone),
-                "{count} ranks, scale {scale}"
-            );
+    let distil = SelectionOptions {
+        strategy: Some(StrategyKind::Distil),
+        ..SelectionOptions::new(3, Lambda::ONE)
+    };
+    let mut refit = SelectionOptions::new(3, Lambda::ONE);
+    refit.target.refit = Some(Refit::CrossFitted);
+    for options in [distil, refit] {
+        for found in on_ranks(&data, &options, &[], 2) {
+            assert_eq!(found.unwrap_err(), SelectError::SharedTeacher);
         }
+        check(&taught(data.clone()), &options);
     }
 }
 
 /// Classes of folds are others than those of the whole data, and their columns meet elsewhere.
 #[test]
 fn ranks_tune_alike() {
-    let data = sample::train();
+    let data = taught(sample::train());
     let lambdas = [1.0, 16.0].map(|lambda| Lambda::new(lambda).unwrap());
     let folds = Evidence::Folds { count: 3, seed: 1 };
     let test = sample::test();
@@ -214,58 +192,17 @@ fn ranks_tune_alike() {
             tuned
         };
         let alone = tune(&data, &options.candidates(&data));
-        for (count, groups) in [(3, 1), (2, 2), (3, 3), (4, 2)] {
+        for count in [2, 3] {
             let all = on_threads(count, |peers| {
-                let group = grouped(&peers, groups);
-                let own = Partition::share(&data, group.count(), group.rank());
-                tune(&own, &options.candidates(&own).among(group))
+                let own = Partition::share(&data, peers.count(), peers.rank());
+                tune(&own, &options.candidates(&own).among(peers))
             });
             assert!(
                 all.iter().all(|found| found == &alone),
-                "{strategy} on {count} ranks in {groups} groups"
+                "{strategy} on {count} ranks"
             );
         }
     }
-}
-
-/// A rank in one of many groups has many columns. The number that is named instead does.
-#[test]
-fn fewer_groups_are_named_where_memory_is_short() {
-    let data = sample::train();
-    let tune = |groups, limit| {
-        let selection = SelectionOptions {
-            strategy: Some(StrategyKind::Sampled),
-            max_memory: Some(limit),
-            ..SelectionOptions::new(3, Lambda::ONE)
-        };
-        let options = TuneOptions {
-            evidence: Evidence::Folds { count: 3, seed: 1 },
-            ..TuneOptions::new(selection, &[Lambda::ONE])
-        };
-        let all = on_threads(4, |peers| {
-            let group = grouped(&peers, groups);
-            let own = Partition::share(&data, group.count(), group.rank());
-            let candidates = options.candidates(&own).among(group);
-            let tuned = tune_among(&candidates, &own, own.memory(), &options, &mut ());
-            tuned.map(|_| ()).map_err(|error| error.to_string())
-        });
-        assert!(all.iter().all(|found| found == &all[0]));
-        all[0].clone()
-    };
-    let mut named = 0;
-    for limit in (5..40).map(|limit| limit << 18) {
-        let Err(error) = tune(4, limit) else {
-            continue;
-        };
-        let told = error.split_once("one of 4 groups has 4 times the columns: ");
-        let told = told.expect(&error).1;
-        if let Some(rest) = told.strip_prefix("at most ") {
-            let groups = rest.split(' ').next().unwrap().parse().unwrap();
-            assert_eq!(tune(groups, limit), Ok(()), "{error}");
-            named += 1;
-        }
-    }
-    assert!(named > 0);
 }
 
 #[test]

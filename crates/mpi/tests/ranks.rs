@@ -79,7 +79,7 @@ fn written(folder: &Path, count: usize, arguments: &str, file: &str) -> Vec<u8> 
 #[test]
 fn models_are_the_same_on_any_number_of_ranks() {
     let folder = data(300, 400);
-    let strategies = "bounded dense lowmem sampled backfit distil univariate residual random";
+    let strategies = "bounded dense lowmem sampled backfit univariate residual random";
     for (number, strategy) in strategies.split_whitespace().enumerate() {
         let arguments =
             format!("select data.svm -k 12 --lambda 1 --strategy {strategy} -o model.json");
@@ -103,14 +103,15 @@ fn other_data_help_alike() {
     let scores = lines.map(|(row, line)| format!("{}{}\n", &line[..1], row * 7 % 5));
     let scores: String = scores.collect();
     fs::write(path.join("scores.txt"), scores).unwrap();
-    for option in [
-        "--strategy fs-ed --validation data.svm",
-        "--strategy distil --teacher scores.txt",
+    for arguments in [
+        "select data.svm -k 12 --lambda 1 --strategy fs-ed --validation data.svm",
+        "select data.svm -k 12 --lambda 1 --strategy distil --teacher scores.txt",
+        "tune data.svm -k 6 --lambdas 1,16 --folds 3 --strategy distil --teacher scores.txt",
     ] {
-        let arguments = format!("select data.svm -k 12 --lambda 1 -o model.json {option}");
+        let arguments = format!("{arguments} -o model.json");
         let alone = written(path, 1, &arguments, "model.json");
         let found = written(path, 3, &arguments, "model.json");
-        assert!(found == alone, "{option}");
+        assert!(found == alone, "{arguments}");
     }
 }
 
@@ -122,7 +123,7 @@ fn shards_are_shared_by_any_number_of_ranks_up_to_theirs() {
         .output()
         .unwrap();
     assert!(shard.status.success(), "{}", stderr(&shard));
-    let select = "-k 12 --lambda 1 --strategy distil -o model.json";
+    let select = "-k 12 --lambda 1 -o model.json";
     let alone = written(path, 1, &format!("select data.svm {select}"), "model.json");
     for count in [2, 3, 4] {
         let found = written(path, count, &format!("select parts {select}"), "model.json");
@@ -153,10 +154,9 @@ fn shards_are_shared_by_any_number_of_ranks_up_to_theirs() {
 }
 
 #[test]
-fn ranks_train_and_tune_alike() {
+fn ranks_tune_alike() {
     let folder = data(200, 300);
     for arguments in [
-        "train data.svm --lambda 1,16 --solver cg --holdout folds:3 -o model.json",
         "tune data.svm -k 6 --lambdas 1,16 --folds 3 -o model.json",
         "tune data.svm -k 6 --lambdas 1,16 --evidence lqo --strategy sampled -o model.json",
         "tune data.svm -k 6 --folds 3 --strategies fs-ed,lowmem --lambdas 1 -o model.json",
@@ -165,45 +165,7 @@ fn ranks_train_and_tune_alike() {
         let alone = written(folder.path(), 1, arguments, "model.json");
         let found = written(folder.path(), 3, arguments, "model.json");
         assert!(found == alone, "{arguments}");
-        for (count, groups) in [(4, 2), (3, 3)] {
-            if arguments.starts_with("train") {
-                continue;
-            }
-            let arguments = format!("{arguments} --groups {groups}");
-            let found = written(folder.path(), count, &arguments, "model.json");
-            assert!(found == alone, "{arguments}");
-        }
     }
-}
-
-/// Each group keeps its steps, and any number of groups goes on from those of all.
-#[test]
-fn groups_go_on() {
-    let folder = data(200, 300);
-    let path = folder.path();
-    let tune = "tune data.svm -k 6 --lambdas 1,16 --folds 3 -o model.json";
-    let alone = written(path, 1, tune, "model.json");
-    let kept = format!("{tune} --checkpoint kept --checkpoint-every 0");
-    let groups = format!("{kept} --groups 2");
-    assert!(written(path, 4, &groups, "model.json") == alone);
-    for (count, arguments) in [
-        (1, format!("{kept} --resume")),
-        (4, format!("{groups} --resume")),
-    ] {
-        let output = ranks(path, count, &arguments).output().unwrap();
-        let text = stderr(&output);
-        assert!(text.contains("going on after 48 steps"), "{text}");
-        assert!(fs::read(path.join("model.json")).unwrap() == alone);
-    }
-    // A rank fails while those of another group are at work.
-    let other = path.join("other.2");
-    fs::create_dir(&other).unwrap();
-    let arguments = "tune data.svm -k 150 --checkpoint other --groups 2";
-    let output = ranks(path, 4, arguments).output().unwrap();
-    let errors = errors(&output);
-    assert_eq!(errors.len(), 1, "{}", stderr(&output));
-    let told = "rank 2: error: cannot write the checkpoint other.2";
-    assert!(errors[0].starts_with(told), "{}", errors[0]);
 }
 
 #[test]
@@ -242,18 +204,16 @@ fn mistakes_of_all_ranks_are_told_once() {
             "error: --blend",
         ),
         (
-            "predict model.json data.svm",
-            "error: ranks share the work of",
+            "train data.svm --lambda 1",
+            "error: ranks share the work of select and tune; rankrls does all else",
         ),
         (
-            "tune data.svm -k 3 --groups 2",
-            "error: --groups: expected a number that divides 3 ranks (1, 3), found 2",
+            "select data.svm -k 3 --strategy distil",
+            "error: ranks do not train a teacher: expected its scores for the rows as --teacher FILE",
         ),
-        ("tune data.svm -k 3 --groups 6", "error: --groups: expected"),
-        ("tune data.svm -k 3 --groups 0", "error: invalid value '0'"),
         (
-            "select data.svm -k 3 --lambda 1 --groups 3",
-            "error: --groups goes with the choice of lambda",
+            "tune data.svm -k 3 --refit cross-fitted",
+            "error: ranks do not train a teacher",
         ),
         (
             "select data.svm -k 3 --lambda 1 --max-memory 1KiB",

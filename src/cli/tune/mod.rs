@@ -30,7 +30,7 @@ use super::checkpoint::{self, CheckpointArgs};
 use super::console::{
     Condition, Console, Interrupt, warn_of_edge, warn_of_lost_digits, warn_of_seed,
 };
-use super::data::{self, GroupsArgs, Input, Sizes, TeacherArgs, TestSizes, TrainingData};
+use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData};
 use super::output::{OutputFile, PlotArgs, format_exact, print_report, test_panels};
 use super::ranks;
 use report::{Report, TableFile};
@@ -129,8 +129,6 @@ pub(crate) struct TuneArgs {
     html: Option<PathBuf>,
     #[command(flatten)]
     checkpoint: CheckpointArgs,
-    #[command(flatten)]
-    ranks: GroupsArgs,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -152,7 +150,7 @@ enum RuleName {
 
 impl TuneArgs {
     /// Refuses mistakes that the parser cannot see.
-    fn check(&self) -> Result<()> {
+    fn check(&self, peers: &dyn Peers) -> Result<()> {
         let inputs = [
             Some(&self.data.path),
             self.data.names.as_ref(),
@@ -165,6 +163,7 @@ impl TuneArgs {
         args::check_selection(self.selection, &strategies, &self.rules, true)?;
         let target = &self.selection.target;
         self.teacher.check(target, &strategies)?;
+        self.teacher.check_ranks(target, &strategies, peers)?;
         let others = [&self.validation, &self.test].into_iter().flatten();
         self.data.read.check(1 + others.count())?;
         self.plot.check(self.output.as_deref())?;
@@ -324,7 +323,7 @@ impl TuneArgs {
 }
 
 /// The data, with labels that the measures can be taken of.
-fn read(args: &TuneArgs, console: Console, peers: &dyn Peers, group: &dyn Peers) -> Result<Input> {
+fn read(args: &TuneArgs, console: Console, peers: &dyn Peers) -> Result<Input> {
     let test = args.test.as_ref().filter(|_| peers.rank() == 0);
     let others = [args.validation.as_ref(), test];
     let mut input = Input::read(&args.data, &args.teacher, others, console)?;
@@ -338,7 +337,7 @@ fn read(args: &TuneArgs, console: Console, peers: &dyn Peers, group: &dyn Peers)
         let validation = validation.dataset.clone();
         input.train = input.train.with_validation(validation);
     }
-    let input = input.share(peers, group)?;
+    let input = input.share(peers)?;
     let mut metrics = Vec::new();
     if let (Some(test), Some(path)) = (&input.test, &args.test) {
         metrics = args.test_metrics()?;
@@ -358,8 +357,7 @@ pub(crate) fn run(
     console: Console,
     peers: &Arc<dyn Peers>,
 ) -> Result<ExitCode> {
-    args.check()?;
-    let group = ranks::group(peers, args.ranks.groups)?;
+    args.check(&**peers)?;
     let leads = peers.rank() == 0;
     let (mut table_file, mut plot_file) = (None, None);
     if leads {
@@ -375,13 +373,12 @@ pub(crate) fn run(
     let model_file = create(&args.output)?;
     let page_file = create(&args.html)?;
     let interrupt = Interrupt::install(console)?;
-    let input = read(args, console, &**peers, &*group)?;
-
+    let input = read(args, console, &**peers)?;
     let begin = Instant::now();
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
     let mut options = args.options(validation)?;
     let candidates = options.candidates(&input.train);
-    let candidates = candidates.among(Arc::clone(&group));
+    let candidates = candidates.among(Arc::clone(peers));
     let reason = args.advise(&mut options, &candidates);
     if let Some(reason) = &reason {
         console.tell(format_args!("folds are the evidence: {reason}\n"));
@@ -389,14 +386,12 @@ pub(crate) fn run(
     let record = record(args, &input, &options, console, &**peers)?;
     let taken = |record: &Tuning| record.taken.clone();
     let recorded = record.as_ref().map_or_else(Vec::new, taken);
-    // Every group keeps its steps.
-    let record = record.filter(|_| group.rank() == 0);
-    let checkpoint = args.checkpoint.of_group(group.groups().rank());
+    let record = record.filter(|_| leads);
     let mut watch = Watch {
         console,
         interrupt: &interrupt,
         style: STYLE,
-        checkpointer: checkpoint.checkpointer(record)?,
+        checkpointer: args.checkpoint.checkpointer(record)?,
         bar: None,
     };
     let (train, held) = (&input.train, input.memory());
@@ -464,8 +459,7 @@ pub(crate) fn run(
     Ok(interrupt.code().unwrap_or(ExitCode::SUCCESS))
 }
 
-/// What an earlier run of any number of groups has found, or nothing yet, for all ranks; none if no
-/// checkpoint is asked for.
+/// What an earlier run has found, or nothing yet, for all ranks; none if no checkpoint is asked for.
 fn record(
     args: &TuneArgs,
     input: &Input,
@@ -477,15 +471,6 @@ fn record(
     let mut record: Option<Tuning> = None;
     if peers.rank() == 0 {
         record = args.checkpoint.record(&input.train, settings)?;
-    }
-    if let Some(record) = &mut record {
-        let others = (1..).map(|group| args.checkpoint.of_group(group));
-        for checkpoint in others.take_while(CheckpointArgs::goes_on) {
-            let other: Option<Tuning> = checkpoint.record(&input.train, settings)?;
-            if let Some(other) = other {
-                record.add(other);
-            }
-        }
     }
     let steps = record.as_ref().map_or(0, Record::steps);
     if steps > 0 {
