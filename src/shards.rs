@@ -1,19 +1,20 @@
 //! Data in parts: a folder with the rows, and the columns in files that can be read one by one.
 //!
 //! ```text
-//! manifest.json      rankrls.shards/1: sizes, the hash of the data, and every file with its hash
+//! manifest.json      rankrls.shards/1: sizes and hashes of the data and of every part
 //! rows.svm           labels and queries, a row a line
 //! names.txt          names of all columns, if they have any
-//! part-1.columns     the columns of the first of the parts, and so on
+//! part-1.npz         the first of the parts, and so on: a matrix of SciPy of all rows and columns
 //! ```
 //!
 //! Columns of one class are in one part ([`Partition`]), so that selecting from each part, and from
-//! what each part has found, is selecting from all. A file of columns has a line, pages of packed
-//! columns with ascending features, an empty page, and a line with the hash of the data.
+//! what each part has found, is selecting from all. The matrix of a part has the entries of its columns
+//! alone, so that the sum of all parts is the matrix of the data.
 //!
 //! Sharding reads the data once. Rows stay on disk from some bytes on, packed by columns; columns are
-//! put together from there. Memory: labels and identifiers of queries, the part of the limit that rows
-//! may take until they are written, 100 KiB a part, and the largest column.
+//! put together from there, part by part. Memory: labels and identifiers of queries, the part of the
+//! limit that rows may take until they are written, 100 KiB a part, the largest column, and 28 bytes an
+//! entry of the largest part.
 //!
 //! ```
 //! use rankrls::data::read::ReadOptions;
@@ -30,8 +31,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::fs::{self, File};
-use std::io::{self, BufReader, Read, Write};
+use std::fs;
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,11 +44,13 @@ use thiserror::Error;
 
 use crate::columns::{ColumnClasses, Partition, QueryWeight, Scale};
 use crate::data::hash::Content;
-use crate::data::packed::{Columns, Packer, Page, Run};
 use crate::data::read::{ReadError, ReadOptions, read_names};
-use crate::data::spill::{Merged, Spill};
-use crate::data::transpose::{columns_of, move_entries, places_in};
-use crate::data::{Column, CompleteOutput, DataHash, Output, write_names, write_svmlight};
+use crate::data::spill::{ColumnFile, Merged, Spill};
+use crate::data::transpose::{Occupied, columns_of, move_entries, places_in};
+use crate::data::{
+    Column, CompleteOutput, DataHash, MatrixLayout, Output, read_rows_of_npz, write_names,
+    write_npz, write_svmlight,
+};
 use crate::{Dataset, DatasetError, FeatureNames, IndexBase};
 
 /// The schema of manifests.
@@ -59,9 +62,6 @@ pub const MANIFEST: &str = "manifest.json";
 const ROWS: &str = "rows.svm";
 const NAMES: &str = "names.txt";
 
-/// The first line of a file of columns.
-const HEADER: &[u8] = b"rankrls.columns/1\n";
-
 /// Most bytes that are taken for a manifest.
 const LARGEST: u64 = 1 << 28;
 
@@ -71,7 +71,7 @@ const BATCH: usize = 1 << 17;
 /// Bytes of rows in memory where nobody sets a limit.
 const ROOM: u64 = 2 << 30;
 
-/// Bytes of an entry of a part while its classes are found.
+/// Bytes of an entry of a part while it is written, and while its classes are found.
 const ENTRY: u64 = 28;
 
 /// Data that cannot be put into parts, or parts that cannot be read.
@@ -86,7 +86,7 @@ pub enum ShardError {
         /// The reason.
         error: io::Error,
     },
-    /// A file of rows or names that is none.
+    /// A file of rows, names or a part that is none.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// Columns that are none of these rows.
@@ -172,25 +172,37 @@ struct Manifest {
     nonzeros: usize,
     /// The index of the first column in the data, 0 or 1.
     first_index: u32,
+    /// Whether the columns have names.
+    named: bool,
     /// Hash of the whole data.
     data: DataHash,
-    rows_file: Listed,
-    names_file: Option<Listed>,
-    parts: Vec<Listed>,
+    parts: Vec<PartSize>,
 }
 
-/// A file, and for a file of columns how many it has.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+/// What a part has.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Listed {
-    file: String,
-    bytes: u64,
-    /// BLAKE3 hash.
-    digest: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    columns: Option<usize>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    nonzeros: Option<usize>,
+struct PartSize {
+    /// Columns with an entry.
+    columns: usize,
+    nonzeros: usize,
+    /// Hash of the rows with these columns.
+    hash: DataHash,
+}
+
+impl PartSize {
+    fn of(part: &Dataset<'_>) -> Self {
+        Self {
+            columns: part.stored_columns(),
+            nonzeros: part.nonzeros(),
+            hash: DataHash::of(part),
+        }
+    }
+}
+
+/// The file of a part, which counts from 0.
+fn part_name(part: usize) -> String {
+    format!("part-{}.npz", part + 1)
 }
 
 /// Data in parts.
@@ -206,11 +218,11 @@ impl Shards {
         path.join(MANIFEST).is_file()
     }
 
-    /// The parts in `folder`. Every file must be there with all its bytes; what they are is checked
-    /// when they are read.
+    /// The parts in `folder`. Every file must be there; what it holds is checked when it is read.
     ///
     /// # Errors
-    /// [`ShardError`] for a folder without a manifest, and for a file that is missing or cut off.
+    /// [`ShardError`] for a folder without a manifest, for one whose sizes do not add up, and for a
+    /// file that is missing.
     pub fn open(folder: &Path) -> Result<Self, ShardError> {
         let path = folder.join(MANIFEST);
         let bytes = read_whole(&path, LARGEST)?;
@@ -220,14 +232,25 @@ impl Shards {
         if manifest.schema != SCHEMA {
             return Err(ShardError::damaged(&path, SCHEMA, manifest.schema));
         }
-        let others = [Some(&manifest.rows_file), manifest.names_file.as_ref()];
-        for listed in others.into_iter().flatten().chain(&manifest.parts) {
-            let path = folder.join(&listed.file);
-            let found = fs::metadata(&path).map_err(ShardError::io(&path))?.len();
-            if found != listed.bytes {
-                let expected = format!("{} bytes", listed.bytes);
-                return Err(ShardError::damaged(&path, expected, found.to_string()));
-            }
+        let sum = |field: fn(&PartSize) -> usize| {
+            let fields = manifest.parts.iter().map(field);
+            fields.fold(0, usize::saturating_add)
+        };
+        let (columns, nonzeros) = (sum(|part| part.columns), sum(|part| part.nonzeros));
+        let sound = !manifest.parts.is_empty()
+            && columns <= manifest.columns
+            && nonzeros == manifest.nonzeros
+            && manifest.first_index <= 1;
+        if !sound {
+            let expected = "parts whose sizes add up, and a first index of 0 or 1";
+            return Err(ShardError::damaged(&path, expected, "others"));
+        }
+        let parts = (0..manifest.parts.len()).map(part_name);
+        let others = [Some(ROWS), manifest.named.then_some(NAMES)];
+        let others = others.into_iter().flatten().map(str::to_owned);
+        for file in others.chain(parts) {
+            let path = folder.join(file);
+            fs::metadata(&path).map_err(ShardError::io(&path))?;
         }
         Ok(Self {
             folder: folder.to_owned(),
@@ -265,8 +288,8 @@ impl Shards {
     /// # Panics
     /// When there is no such part.
     pub fn sizes(&self, part: usize) -> (usize, usize) {
-        let listed = &self.manifest.parts[part];
-        (listed.columns.unwrap_or(0), listed.nonzeros.unwrap_or(0))
+        let size = &self.manifest.parts[part];
+        (size.columns, size.nonzeros)
     }
 
     /// The rows without columns: labels, queries, and names of the features. It has the sizes and the
@@ -276,31 +299,39 @@ impl Shards {
     /// [`ShardError`] for files that cannot be read or are others than the manifest says.
     pub fn rows(&self) -> Result<Dataset<'static>, ShardError> {
         let manifest = &self.manifest;
-        let path = self.verified(&manifest.rows_file)?;
+        let path = self.folder.join(ROWS);
         let loaded = ReadOptions::new().width(manifest.columns).read(&path)?;
         let base = match manifest.first_index {
             0 => IndexBase::Zero,
             _ => IndexBase::One,
         };
         let mut rows = loaded.dataset.with_index_base(base);
-        let sizes = |rows: usize, queries: usize| format!("{rows} rows in {queries} queries");
-        let found = (rows.rows(), rows.queries().len());
-        if found != (manifest.rows, manifest.queries) {
-            let expected = sizes(manifest.rows, manifest.queries);
-            return Err(ShardError::damaged(
-                &path,
-                expected,
-                sizes(found.0, found.1),
-            ));
+        let sizes = |[rows, queries, entries]: [usize; 3]| {
+            format!("{rows} rows in {queries} queries, {entries} entries")
+        };
+        let expected = [manifest.rows, manifest.queries, 0];
+        let found = [rows.rows(), rows.queries().len(), rows.nonzeros()];
+        if found != expected {
+            return Err(ShardError::damaged(&path, sizes(expected), sizes(found)));
         }
-        if let Some(listed) = &manifest.names_file {
-            rows = rows.with_names(read_names(&self.verified(listed)?, None)?)?;
+        if manifest.named {
+            let path = self.folder.join(NAMES);
+            let names = read_names(&path, None)?;
+            if names.len() != manifest.columns {
+                let expected = format!("{} names", manifest.columns);
+                return Err(ShardError::damaged(
+                    &path,
+                    expected,
+                    names.len().to_string(),
+                ));
+            }
+            rows = rows.with_names(names)?;
         }
         Ok(rows.with_entries_elsewhere(manifest.nonzeros, manifest.data))
     }
 
     /// A part, from 0, as data of all rows: its columns have the features, and the names, of the whole
-    /// data. Takes 16 bytes an entry for a moment, and 12 that stay.
+    /// data. Takes 24 bytes an entry for a moment, and 12 that stay.
     ///
     /// # Errors
     /// [`ShardError`] for files that cannot be read or are others than the manifest says.
@@ -329,25 +360,63 @@ impl Shards {
         rows: &Dataset<'_>,
         parts: impl IntoIterator<Item = usize>,
     ) -> Result<Dataset<'static>, ShardError> {
-        let run = |part: usize| {
-            let parts = self.parts();
-            let absent = || ShardError::Absent {
-                part: part + 1,
-                parts,
-            };
-            let listed = self.manifest.parts.get(part).ok_or_else(absent)?;
-            let path = self.folder.join(&listed.file);
-            let run = self.pages(listed, &path, rows.rows())?;
-            // The rows of all parts are the same.
-            Ok(Run { rows: 0, ..run })
+        let parts = parts.into_iter().map(|part| self.part(rows, part));
+        let mut parts = parts.collect::<Result<Vec<_>, ShardError>>()?;
+        let data = match parts.len() {
+            1 => parts.swap_remove(0),
+            _ => rows.with_columns(self.merged(&parts)?, rows.width())?,
         };
-        let runs: Result<Vec<Run>, ShardError> = parts.into_iter().map(run).collect();
-        let occupied = columns_of(&runs?, None);
-        let part = rows.with_columns(occupied, rows.width())?;
         match rows.names() {
-            Some(names) => Ok(part.with_names(names.clone())?),
-            None => Ok(part),
+            Some(names) => Ok(data.with_names(names.clone())?),
+            None => Ok(data),
         }
+    }
+
+    /// A part without names: the one that the manifest means.
+    fn part(&self, rows: &Dataset<'_>, part: usize) -> Result<Dataset<'static>, ShardError> {
+        let absent = || ShardError::Absent {
+            part: part + 1,
+            parts: self.parts(),
+        };
+        let size = self.manifest.parts.get(part).ok_or_else(absent)?;
+        let path = self.folder.join(part_name(part));
+        let (block, width) = read_rows_of_npz(&path, rows.rows(), size.nonzeros)?;
+        let runs = block.rows().packed();
+        // The rows are not needed while the columns are made.
+        drop(block);
+        let data = rows.with_columns(columns_of(&runs, None), width)?;
+        let found = PartSize::of(&data);
+        if found == *size {
+            return Ok(data);
+        }
+        let text = |size: &PartSize| {
+            let (columns, nonzeros, hash) = (size.columns, size.nonzeros, size.hash);
+            format!("{nonzeros} entries in {columns} columns, with {ROWS} of the hash {hash}")
+        };
+        Err(ShardError::damaged(&path, text(size), text(&found)))
+    }
+
+    /// The columns of all `parts`.
+    fn merged(&self, parts: &[Dataset<'_>]) -> Result<Occupied, ShardError> {
+        let mut order: Vec<(u32, usize, usize)> = Vec::new();
+        for (number, part) in parts.iter().enumerate() {
+            order.extend((0..part.stored_columns()).map(|at| (part.feature(at), number, at)));
+        }
+        order.sort_unstable();
+        if let Some(pair) = order.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+            let found = format!("column {} of all in two", pair[0].0);
+            return Err(ShardError::damaged(
+                &self.folder,
+                "each column in one part",
+                found,
+            ));
+        }
+        let mut all = Occupied::default();
+        for (feature, number, at) in order {
+            let Column { rows, values } = parts[number].column(at);
+            all.push(feature, rows.iter().copied().zip(values.iter().copied()));
+        }
+        Ok(all)
     }
 
     /// What the columns offer to select from, weighted and scaled: in memory where the entries of the
@@ -374,99 +443,6 @@ impl Shards {
         };
         ColumnClasses::of_parts((0..self.parts()).map(classes), &self.folder, room / 3)
     }
-
-    /// The pages of a file of columns: those that the manifest means, with all entries in `rows` rows.
-    fn pages(&self, listed: &Listed, path: &Path, rows: usize) -> Result<Run, ShardError> {
-        let file = File::open(path).map_err(ShardError::io(path))?;
-        let mut reader = Hashed::new(BufReader::new(file));
-        let read = |reader: &mut Hashed<BufReader<File>>| -> io::Result<(Vec<Page>, Vec<u8>)> {
-            let mut header = [0; HEADER.len()];
-            reader.read_exact(&mut header)?;
-            let mut pages = Vec::new();
-            if header == HEADER {
-                pages = Page::read_all(reader)?;
-            }
-            let mut trailer = Vec::new();
-            reader.read_to_end(&mut trailer)?;
-            Ok((pages, trailer))
-        };
-        let expected = || format!("columns with the hash {}", listed.digest);
-        let (pages, trailer) = match read(&mut reader) {
-            Ok(read) => read,
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                return Err(ShardError::damaged(
-                    path,
-                    expected(),
-                    "an end in the middle",
-                ));
-            }
-            Err(error) => return Err(ShardError::io(path)(error)),
-        };
-        if reader.digest() != listed.digest {
-            let own = trailer == self.manifest.trailer();
-            let found = match std::str::from_utf8(&trailer) {
-                Ok(line) if line.starts_with("data ") && !own => {
-                    format!("columns of other data, those of {}", line[5..].trim_end())
-                }
-                _ => format!("the hash {}", reader.digest()),
-            };
-            return Err(ShardError::damaged(path, expected(), found));
-        }
-        let entries = pages.par_iter().map(|page| entries_within(page, rows));
-        let ascending = pages.windows(2).all(|pair| pair[0].first < pair[1].first);
-        match entries.sum::<Option<usize>>() {
-            Some(entries) if ascending && Some(entries) == listed.nonzeros => Ok(Run {
-                rows,
-                entries,
-                pages,
-            }),
-            _ => Err(ShardError::damaged(path, "columns of these rows", "others")),
-        }
-    }
-
-    /// The path of a file that has the hash it should have.
-    fn verified(&self, listed: &Listed) -> Result<PathBuf, ShardError> {
-        let path = self.folder.join(&listed.file);
-        let mut hashed = Hashed::new(File::open(&path).map_err(ShardError::io(&path))?);
-        io::copy(&mut hashed, &mut io::sink()).map_err(ShardError::io(&path))?;
-        let (expected, found) = (&listed.digest, hashed.digest());
-        if *expected != found {
-            let hash = |hash: &str| format!("the hash {hash}");
-            return Err(ShardError::damaged(&path, hash(expected), hash(&found)));
-        }
-        Ok(path)
-    }
-}
-
-impl Manifest {
-    /// The last line of files of columns.
-    fn trailer(&self) -> Vec<u8> {
-        trailer(self.data)
-    }
-}
-
-fn trailer(data: DataHash) -> Vec<u8> {
-    format!("data {data}\n").into_bytes()
-}
-
-/// How many entries a page has; none if it is no page of columns with these rows.
-fn entries_within(page: &Page, most_rows: usize) -> Option<usize> {
-    let mut columns = Columns::new(page);
-    let (mut rows, mut values) = (Vec::new(), Vec::new());
-    let mut entries = 0;
-    while let Some((_, count)) = columns.head() {
-        if count > page.body.len() {
-            return None;
-        }
-        rows.resize(count, 0);
-        values.resize(count, 0.0);
-        columns.entries(0, &mut rows, &mut values)?;
-        entries += count;
-        if rows.last().is_none_or(|&last| last as usize >= most_rows) {
-            return None;
-        }
-    }
-    Some(entries)
 }
 
 /// Data on their way into parts.
@@ -525,51 +501,46 @@ impl Sharding {
         }
         let folder = &self.folder;
         let (data, files) = self.columns(rows)?;
-        let mut manifest = Manifest {
+        let mut complete: Vec<CompleteOutput> = Vec::new();
+        let mut write = |name: &str, write: &dyn Fn(&mut Output) -> io::Result<()>| {
+            let path = folder.join(name);
+            let written = Output::create(&path).and_then(|mut output| {
+                write(&mut output)?;
+                output.complete()
+            });
+            complete.push(written.map_err(ShardError::io(&path))?);
+            Ok::<_, ShardError>(())
+        };
+        let mut parts = Vec::new();
+        for (number, file) in files.into_iter().enumerate() {
+            let occupied = file.into_columns().map_err(ShardError::io(folder))?;
+            let part = rows.with_columns(occupied, columns)?;
+            parts.push(PartSize::of(&part));
+            write(&part_name(number), &|output| {
+                write_npz(&part, MatrixLayout::Rows, output)
+            })?;
+        }
+        write(ROWS, &|output| write_svmlight(rows, output))?;
+        if let Some(names) = rows.names() {
+            let names: FeatureNames = names.iter().take(columns).collect();
+            write(NAMES, &|output| write_names(&names, output))?;
+        }
+        let manifest = Manifest {
             schema: SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             rows: rows.rows(),
             queries: rows.queries().len(),
             columns,
-            nonzeros: 0,
+            nonzeros: parts.iter().map(|part| part.nonzeros).sum(),
             first_index: rows.index_base().first(),
+            named: rows.names().is_some(),
             data,
-            rows_file: Listed::default(),
-            names_file: None,
-            parts: Vec::new(),
+            parts,
         };
-        let mut complete: Vec<CompleteOutput> = Vec::new();
-        for file in files {
-            let (listed, output) = file.end(data).map_err(ShardError::io(folder))?;
-            manifest.nonzeros += listed.nonzeros.unwrap_or(0);
-            manifest.parts.push(listed);
-            complete.push(output);
-        }
-        let write = |name: &str, write: &dyn Fn(&mut Hashed<Output>) -> io::Result<()>| {
-            let path = folder.join(name);
-            let written = Output::create(&path).and_then(|output| {
-                let mut output = Hashed::new(output);
-                write(&mut output)?;
-                Listed::complete(name.to_owned(), output)
-            });
-            written.map_err(ShardError::io(&path))
-        };
-        let (listed, output) = write(ROWS, &|output| write_svmlight(rows, output))?;
-        manifest.rows_file = listed;
-        complete.push(output);
-        if let Some(names) = rows.names() {
-            let names: FeatureNames = names.iter().take(columns).collect();
-            let (listed, output) = write(NAMES, &|output| write_names(&names, output))?;
-            manifest.names_file = Some(listed);
-            complete.push(output);
-        }
-        let document = serde_json::to_vec_pretty(&manifest);
-        let document = document.map_err(|error| ShardError::io(folder)(error.into()))?;
-        let (_, output) = write(MANIFEST, &|output| {
-            output.write_all(&document)?;
+        write(MANIFEST, &|output| {
+            serde_json::to_writer_pretty(&mut *output, &manifest)?;
             output.write_all(b"\n")
         })?;
-        complete.push(output);
         let named = complete.into_iter().try_for_each(CompleteOutput::commit);
         named.map_err(ShardError::io(folder))?;
         Ok(Shards {
@@ -578,12 +549,11 @@ impl Sharding {
         })
     }
 
-    /// Writes the columns to the files of their parts, and hashes the data.
-    fn columns(&self, rows: &Dataset<'_>) -> Result<(DataHash, Vec<PartFile>), ShardError> {
-        let numbers = 1..=self.parts;
-        let files = numbers.map(|number| PartFile::create(&self.folder, number));
+    /// Writes the columns to a temporary file for each part, and hashes the data.
+    fn columns(&self, rows: &Dataset<'_>) -> Result<(DataHash, Vec<ColumnFile>), ShardError> {
         let failed = |error| ShardError::io(&self.folder)(error);
-        let mut files: Vec<PartFile> = files.collect::<io::Result<_>>().map_err(failed)?;
+        let files = (0..self.parts).map(|_| ColumnFile::create(&self.folder));
+        let mut files: Vec<ColumnFile> = files.collect::<io::Result<_>>().map_err(failed)?;
         let mut merged = self.spill.merged().map_err(failed)?;
         let mut content = Content::new(rows);
         let query_of_row = rows.queries().of_rows();
@@ -612,7 +582,9 @@ impl Sharding {
             };
             let (parts, ()) = rayon::join(parts, hash);
             for (&at, part) in columns.iter().zip(parts) {
-                let written = files[part].push(batch.features[at], batch.column(at));
+                let Column { rows, values } = batch.column(at);
+                let entries = rows.iter().copied().zip(values.iter().copied());
+                let written = files[part].push(batch.features[at], entries);
                 written.map_err(failed)?;
             }
         }
@@ -653,115 +625,5 @@ impl Batch {
             rows: &self.rows[range.clone()],
             values: &self.values[range],
         }
-    }
-}
-
-/// A file of columns that is being written.
-struct PartFile {
-    name: String,
-    output: Hashed<Output>,
-    packer: Packer,
-    columns: usize,
-    nonzeros: usize,
-}
-
-impl PartFile {
-    fn create(folder: &Path, number: usize) -> io::Result<Self> {
-        let name = format!("part-{number}.columns");
-        let mut output = Hashed::new(Output::create(&folder.join(&name))?);
-        output.write_all(HEADER)?;
-        Ok(Self {
-            name,
-            output,
-            packer: Packer::default(),
-            columns: 0,
-            nonzeros: 0,
-        })
-    }
-
-    fn push(&mut self, feature: u32, column: Column<'_>) -> io::Result<()> {
-        self.columns += 1;
-        self.nonzeros += column.rows.len();
-        let entries = column
-            .rows
-            .iter()
-            .copied()
-            .zip(column.values.iter().copied());
-        match self.packer.push(feature, entries) {
-            Some(page) => page.write(&mut self.output),
-            None => Ok(()),
-        }
-    }
-
-    /// Completes the file.
-    fn end(mut self, data: DataHash) -> io::Result<(Listed, CompleteOutput)> {
-        self.packer.end(&mut self.output)?;
-        self.output.write_all(&trailer(data))?;
-        let (listed, output) = Listed::complete(self.name, self.output)?;
-        let listed = Listed {
-            columns: Some(self.columns),
-            nonzeros: Some(self.nonzeros),
-            ..listed
-        };
-        Ok((listed, output))
-    }
-}
-
-impl Listed {
-    fn complete(file: String, output: Hashed<Output>) -> io::Result<(Self, CompleteOutput)> {
-        let listed = Self {
-            file,
-            bytes: output.bytes,
-            digest: output.digest(),
-            columns: None,
-            nonzeros: None,
-        };
-        Ok((listed, output.inner.complete()?))
-    }
-}
-
-/// Hashes the bytes that pass.
-#[derive(Debug)]
-struct Hashed<T> {
-    inner: T,
-    hasher: blake3::Hasher,
-    bytes: u64,
-}
-
-impl<T> Hashed<T> {
-    fn new(inner: T) -> Self {
-        Self {
-            inner,
-            hasher: blake3::Hasher::new(),
-            bytes: 0,
-        }
-    }
-
-    fn digest(&self) -> String {
-        self.hasher.finalize().to_hex().to_string()
-    }
-
-    fn saw(&mut self, bytes: &[u8]) -> usize {
-        self.hasher.update(bytes);
-        self.bytes += bytes.len() as u64;
-        bytes.len()
-    }
-}
-
-impl<R: Read> Read for Hashed<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
-        Ok(self.saw(&buffer[..read]))
-    }
-}
-
-impl<W: Write> Write for Hashed<W> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let written = self.inner.write(bytes)?;
-        Ok(self.saw(&bytes[..written]))
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.inner.flush()
     }
 }

@@ -3,19 +3,15 @@
 
 use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Seek as _};
+use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{ColumnClasses, Summary};
 use crate::data::Column;
-use crate::data::packed::{Packer, Page, Run};
-use crate::data::transpose::columns_of;
+use crate::data::spill::{ColumnFile, read_columns};
 use crate::peers::{Alone, Peers};
-
-/// Bytes gathered before they are read or written.
-const BUFFER: usize = 1 << 20;
 
 /// The parts of some candidates.
 #[derive(Debug)]
@@ -109,42 +105,22 @@ impl Parts {
 impl Part {
     /// Moves the entries of `classes` to a file in `folder`.
     fn new(mut classes: ColumnClasses, folder: &Path) -> io::Result<Self> {
-        let file = tempfile::tempfile_in(folder).or_else(|_| tempfile::tempfile())?;
-        let mut writer = BufWriter::with_capacity(BUFFER, file);
-        let mut packer = Packer::default();
+        let mut file = ColumnFile::create(folder)?;
         for (candidate, number) in (0..classes.len()).zip(0..) {
-            let column = classes.column(candidate);
-            let entries = column
-                .rows
-                .iter()
-                .copied()
-                .zip(column.values.iter().copied());
-            if let Some(page) = packer.push(number, entries) {
-                page.write(&mut writer)?;
-            }
+            let Column { rows, values } = classes.column(candidate);
+            file.push(number, rows.iter().copied().zip(values.iter().copied()))?;
         }
-        packer.end(&mut writer)?;
         classes.drop_entries();
         Ok(Self {
             classes,
             places: Vec::new(),
-            entries: writer
-                .into_inner()
-                .map_err(io::IntoInnerError::into_error)?,
+            entries: file.finish()?,
         })
     }
 
     /// Reads the entries.
     fn load(&mut self) -> io::Result<()> {
-        self.entries.rewind()?;
-        let mut reader = BufReader::with_capacity(BUFFER, &self.entries);
-        let pages = Page::read_all(&mut reader)?;
-        let run = Run {
-            rows: 0,
-            entries: 0,
-            pages,
-        };
-        let columns = columns_of(&[run], None);
+        let columns = read_columns(&self.entries)?;
         (self.classes.rows, self.classes.values) = (columns.rows, columns.values);
         Ok(())
     }

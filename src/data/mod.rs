@@ -30,6 +30,7 @@ use arrays::columns_of_rows;
 pub use arrays::{Columns, Index, IntoColumns, IntoQueries, IntoVector, Value};
 pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;
+pub(crate) use formats::read_rows_of_npz;
 pub use formats::{
     DataFiles, MatrixLayout, Part, write_features, write_labels, write_names, write_npy_labels,
     write_npy_query_ids, write_npz, write_query_ids, write_svmlight, write_whole_svmlight,

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::packed::{Columns, Packer, Page, Run};
-use super::transpose::columns_of;
+use super::transpose::{Occupied, columns_of};
 
 /// Bytes gathered before they are read or written.
-const BUFFER: usize = 1 << 18;
+const BUFFER: usize = 1 << 16;
 
 /// Runs of rows in files without names, which are gone when this is.
 #[derive(Debug)]
@@ -66,24 +66,16 @@ impl Spill {
         drop(runs);
         // Rows count in 32 bits, or the data are refused.
         let first = u32::try_from(first).map_err(io::Error::other)?;
-        let mut writer = BufWriter::with_capacity(BUFFER, tempfile::tempfile_in(&self.folder)?);
-        let mut packer = Packer::default();
+        let mut file = ColumnFile::create(&self.folder)?;
         for (&feature, bounds) in columns.features.iter().zip(columns.indptr.windows(2)) {
             let (rows, values) = (
                 &columns.rows[bounds[0]..bounds[1]],
                 &columns.values[bounds[0]..bounds[1]],
             );
             let rows = rows.iter().map(|row| row.saturating_add(first));
-            if let Some(page) = packer.push(feature, rows.zip(values.iter().copied())) {
-                page.write(&mut writer)?;
-            }
+            file.push(feature, rows.zip(values.iter().copied()))?;
         }
-        packer.end(&mut writer)?;
-        let mut file = writer
-            .into_inner()
-            .map_err(io::IntoInnerError::into_error)?;
-        file.rewind()?;
-        Ok(file)
+        file.finish()
     }
 
     /// The columns of all rows.
@@ -92,6 +84,68 @@ impl Spill {
         let readers = files.into_iter().map(PageReader::new);
         Ok(Merged(readers.collect::<io::Result<_>>()?))
     }
+}
+
+/// A file of packed columns that has no name, and is gone when it is closed.
+#[derive(Debug)]
+pub(crate) struct ColumnFile {
+    packer: Packer,
+    writer: BufWriter<File>,
+}
+
+impl ColumnFile {
+    /// A file in `folder`, or where temporary files are if that takes none.
+    pub(crate) fn create(folder: &Path) -> io::Result<Self> {
+        let file = tempfile::tempfile_in(folder).or_else(|_| tempfile::tempfile())?;
+        Ok(Self {
+            packer: Packer::default(),
+            writer: BufWriter::with_capacity(BUFFER, file),
+        })
+    }
+
+    /// Adds a column after those of lower features.
+    pub(crate) fn push(
+        &mut self,
+        feature: u32,
+        entries: impl ExactSizeIterator<Item = (u32, f64)> + Clone,
+    ) -> io::Result<()> {
+        match self.packer.push(feature, entries) {
+            Some(page) => page.write(&mut self.writer),
+            None => Ok(()),
+        }
+    }
+
+    /// The file, to be read from its beginning.
+    pub(crate) fn finish(mut self) -> io::Result<File> {
+        let rest = self.packer.take();
+        if rest.columns > 0 {
+            rest.write(&mut self.writer)?;
+        }
+        // The end of the file.
+        Page::default().write(&mut self.writer)?;
+        let file = self.writer.into_inner();
+        let mut file = file.map_err(io::IntoInnerError::into_error)?;
+        file.rewind()?;
+        Ok(file)
+    }
+
+    /// All columns.
+    pub(crate) fn into_columns(self) -> io::Result<Occupied> {
+        read_columns(&self.finish()?)
+    }
+}
+
+/// All columns of a finished file.
+pub(crate) fn read_columns(mut file: &File) -> io::Result<Occupied> {
+    file.rewind()?;
+    let mut reader = BufReader::with_capacity(BUFFER, file);
+    let pages = Page::read_all(&mut reader)?;
+    let run = Run {
+        rows: 0,
+        entries: 0,
+        pages,
+    };
+    Ok(columns_of(&[run], None))
 }
 
 /// Columns by feature, from files of rows that follow each other.
@@ -183,20 +237,9 @@ impl PageReader {
     }
 }
 
-impl Packer {
-    /// Writes what is left, and the end of the file.
-    pub(crate) fn end(&mut self, writer: &mut impl Write) -> io::Result<()> {
-        let rest = self.take();
-        if rest.columns > 0 {
-            rest.write(writer)?;
-        }
-        Page::default().write(writer)
-    }
-}
-
 impl Page {
     /// Writes the page; one without columns is the last of a file.
-    pub(crate) fn write(&self, writer: &mut impl Write) -> io::Result<()> {
+    fn write(&self, writer: &mut impl Write) -> io::Result<()> {
         writer.write_all(&self.first.to_le_bytes())?;
         writer.write_all(&self.columns.to_le_bytes())?;
         for number in [
@@ -211,7 +254,7 @@ impl Page {
     }
 
     /// Reads all pages of a file.
-    pub(crate) fn read_all(reader: &mut impl Read) -> io::Result<Vec<Self>> {
+    fn read_all(reader: &mut impl Read) -> io::Result<Vec<Self>> {
         let mut pages = Vec::new();
         loop {
             let page = Self::read(reader)?;
@@ -223,7 +266,7 @@ impl Page {
     }
 
     /// Reads a page. Memory stays in proportion to the bytes there are.
-    pub(crate) fn read(reader: &mut impl Read) -> io::Result<Self> {
+    fn read(reader: &mut impl Read) -> io::Result<Self> {
         let mut short = || -> io::Result<u32> {
             let mut bytes = [0; 4];
             reader.read_exact(&mut bytes)?;

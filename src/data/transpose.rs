@@ -90,7 +90,7 @@ impl Default for Occupied {
 
 impl Occupied {
     /// Adds the column of a `feature` after the last, unless it is empty.
-    pub(super) fn push(&mut self, feature: u32, entries: impl Iterator<Item = (u32, f64)>) {
+    pub(crate) fn push(&mut self, feature: u32, entries: impl Iterator<Item = (u32, f64)>) {
         for (row, value) in entries {
             self.rows.push(row);
             self.values.push(value);

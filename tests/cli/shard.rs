@@ -66,9 +66,9 @@ fn mistakes_are_found_before_any_work() {
         document["steps"][0]["name"].as_str().map(str::is_empty),
         Some(false)
     );
-    std::fs::remove_file(folder.path("parts/part-2.columns")).unwrap();
+    std::fs::remove_file(folder.path("parts/part-2.npz")).unwrap();
     let error = folder.fails("select parts -k 2 --lambda 1", 1);
-    assert!(error.contains("part-2.columns"), "{error}");
+    assert!(error.contains("part-2.npz"), "{error}");
 }
 
 /// 4,000 rows of 1,000 of 4,000 columns: 48 MB in columns, and as much in classes.

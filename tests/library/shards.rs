@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use rankrls::data::read::ReadOptions;
-use rankrls::data::{DataHash, sample};
+use rankrls::data::{DataHash, sample, write_svmlight};
 use rankrls::greedy::{
     Criterion, Ending, SelectError, Selection, Step, resume_among, select_among,
 };
@@ -17,11 +17,15 @@ use rankrls::{
 
 /// The sample in parts, with rows that are written to the disk some at a time.
 fn sharded(folder: &Path, parts: usize) -> Shards {
+    shards_of(sample::TRAIN, folder, parts)
+}
+
+fn shards_of(text: &[u8], folder: &Path, parts: usize) -> Shards {
     let limit = Some(200_000);
     let parts = NonZeroUsize::new(parts).unwrap();
     let sharding = Sharding::begin(folder, parts, limit).unwrap();
     let options = sharding.options(ReadOptions::new());
-    let rows = options.read_from(sample::TRAIN, "sample").unwrap().dataset;
+    let rows = options.read_from(text, "sample").unwrap().dataset;
     let rows = rows.with_names(sample::names()).unwrap();
     sharding.finish(&rows).unwrap()
 }
@@ -193,34 +197,65 @@ fn damaged_and_mixed_parts_are_refused() {
     let folder = folder.path();
     sharded(folder, 2);
     assert_eq!(error_of(folder), None);
-    let part = folder.join("part-2.columns");
+    let part = folder.join("part-2.npz");
     let bytes = fs::read(&part).unwrap();
     let refused = |expected: &str| {
         let error = error_of(folder).unwrap();
         assert!(error.contains(expected), "{error}");
     };
     fs::write(&part, &bytes[..bytes.len() / 2]).unwrap();
-    refused("part-2.columns: expected ");
+    refused("part-2.npz: expected a zip archive");
     let mut changed = bytes.clone();
     changed[bytes.len() / 2] ^= 1;
     fs::write(&part, &changed).unwrap();
-    refused("expected columns with the hash ");
+    refused("part-2.npz: ");
     fs::remove_file(&part).unwrap();
-    refused("part-2.columns: No such file");
-    // Columns of the same length, of other data.
-    let mut other = bytes.clone();
-    let end = bytes.len() - 2;
-    other[end] = if bytes[end] == b'0' { b'1' } else { b'0' };
-    fs::write(&part, &other).unwrap();
-    refused("found columns of other data, those of ");
+    refused("part-2.npz: No such file");
+    // Columns of other data, as many as there are.
+    let other = tempfile::tempdir().unwrap();
+    let mut text = Vec::new();
+    write_svmlight(&sample::train(), &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap().replace(":1 ", ":2 ");
+    shards_of(text.as_bytes(), other.path(), 2);
+    fs::copy(other.path().join("part-2.npz"), &part).unwrap();
+    refused("part-2.npz: expected ");
+    refused("with rows.svm of the hash ");
+    fs::copy(folder.join("part-1.npz"), &part).unwrap();
+    refused("part-2.npz: expected ");
     fs::write(&part, &bytes).unwrap();
     let rows = folder.join("rows.svm");
     let text = fs::read_to_string(&rows).unwrap();
     fs::write(&rows, text.replacen('1', "2", 1)).unwrap();
-    refused("rows.svm: expected the hash ");
+    refused("with rows.svm of the hash ");
+    fs::write(&rows, text.replacen('\n', " 1:1\n", 1)).unwrap();
+    refused("rows.svm: expected ");
     fs::write(&rows, text).unwrap();
+    let names = folder.join("names.txt");
+    let text = fs::read_to_string(&names).unwrap();
+    fs::write(&names, format!("{text}one more\n")).unwrap();
+    refused("names.txt: expected ");
+    fs::write(&names, text).unwrap();
     let manifest = folder.join("manifest.json");
     let text = fs::read_to_string(&manifest).unwrap();
+    let nonzeros = sample::train().nonzeros();
+    for (from, to) in [
+        (
+            format!("\"nonzeros\": {nonzeros}"),
+            format!("\"nonzeros\": {}", nonzeros + 1),
+        ),
+        (
+            "\"first_index\": 1".to_owned(),
+            "\"first_index\": 2".to_owned(),
+        ),
+        (
+            format!("\"columns\": {}", sample::train().width()),
+            "\"columns\": 1".to_owned(),
+        ),
+    ] {
+        assert!(text.contains(&from), "{text}");
+        fs::write(&manifest, text.replace(&from, &to)).unwrap();
+        refused("manifest.json: expected parts whose sizes add up");
+    }
     fs::write(
         &manifest,
         text.replace("rankrls.shards/1", "rankrls.shards/9"),

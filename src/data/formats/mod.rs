@@ -31,6 +31,7 @@ pub use lines::{
     read_scores_from, write_names,
 };
 pub use npy::{write_npy_labels, write_npy_query_ids};
+pub(crate) use npz::read_rows_of_npz;
 pub use npz::{MatrixLayout, write_npz};
 pub use rankrls_files::{Place, ReadError, ReadErrorKind};
 use rankrls_files::{error, input};

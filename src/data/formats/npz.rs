@@ -55,6 +55,23 @@ fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
     })
 }
 
+/// The rows and the width of the matrix at `path`, without labels beside it: of so many rows, and of at
+/// most so many entries.
+pub(crate) fn read_rows_of_npz(
+    path: &Path,
+    rows: usize,
+    entries: usize,
+) -> Result<(RowBlock, usize), ReadError> {
+    let name = path.display().to_string();
+    let room = (ROW + 8).saturating_mul(rows as u64 + 1);
+    let mut budget = Budget::new(Some(
+        room.saturating_add(ENTRY.saturating_mul(entries as u64)),
+    ));
+    let matrix = Archive::open(path, &name)?.matrix(rows, None, &mut budget);
+    let (block, width, _) = matrix.map_err(|fault| fault.of(&name))?;
+    Ok((block, width))
+}
+
 /// Reads what stands beside the matrix at `path`, and the matrix itself by `matrix`: of so many
 /// labels, up to the columns that were asked for.
 pub(super) fn read_matrix(
