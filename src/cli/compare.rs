@@ -2,17 +2,14 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::str::FromStr;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
-use rankrls::greedy::{
-    Ending, Observer, Plan, SelectError, SelectionOptions, State, Step, TargetOptions, select_among,
-};
+use rankrls::greedy::{Ending, Plan, SelectError, SelectionOptions, Step, TargetOptions, plan};
 use rankrls::memory::Bytes;
 use rankrls::plot::{Figure, LinePlot, Series};
 use rankrls::{Dataset, Lambda, StrategyKind, TestPath, UnknownName};
@@ -26,6 +23,7 @@ use super::data::{
 use super::output::{
     Object, OutputFile, PlotArgs, counted, format_exact, or_dash, print_report, printable, table,
 };
+use super::select::Watch;
 
 /// Compare strategies: time, memory, errors, and the features they share
 ///
@@ -158,8 +156,9 @@ pub(crate) fn run(args: &CompareArgs, console: Console) -> Result<ExitCode> {
         options,
         input: &input,
         interrupt: &interrupt,
+        console,
     };
-    let comparison = job.compare(console);
+    let comparison = job.compare();
     let ran = comparison.ran().count();
     if comparison.interrupted {
         let ran = counted(ran as u64, "strategy");
@@ -202,14 +201,13 @@ impl CompareArgs {
     }
 }
 
-const STYLE: &str = "{bar:24} {pos}/{len} runs, {msg} {elapsed}";
-
 /// A comparison about to be made.
 struct Job<'a> {
     args: &'a CompareArgs,
     options: SelectionOptions,
     input: &'a Input,
     interrupt: &'a Interrupt,
+    console: Console,
 }
 
 /// A selection.
@@ -230,24 +228,13 @@ struct Run<'a> {
 
 impl<'a> Job<'a> {
     /// Selects by all, until somebody interrupts.
-    fn compare(&self, console: Console) -> Comparison<'a> {
-        let contestants = self.args.strategies.iter();
+    fn compare(&self) -> Comparison<'a> {
         let seeds = |one: &Contestant| if one.is_random() { self.args.seeds } else { 1 };
-        let bar = console.bar(0, STYLE);
-        bar.set_length(contestants.clone().map(seeds).sum());
-        let run = |one: &Contestant, seed: u64| {
-            bar.set_message(one.name.clone());
-            let step = format!("a step of {}", one.name);
-            self.interrupt.finishing(step, &bar);
-            let run = self.select(one, seed).transpose();
-            bar.inc(1);
-            run
-        };
-        let outcomes =
-            contestants.map(|one| (1..=seeds(one)).map_while(|seed| run(one, seed)).collect());
-        let outcomes = outcomes.collect();
-        bar.finish_and_clear();
-        Comparison::new(self, outcomes)
+        let runs = self.args.strategies.iter().map(|one| {
+            let runs = (1..=seeds(one)).map(|seed| self.select(one, seed).transpose());
+            runs.map_while(|run| run).collect()
+        });
+        Comparison::new(self, runs.collect())
     }
 
     /// Selects by a contestant; `None` if somebody interrupts.
@@ -261,58 +248,28 @@ impl<'a> Job<'a> {
             seed,
             ..self.options
         };
-        let (args, train, test) = (self.args, &self.input.train, self.input.test.as_ref());
-        let (metrics, rules) = (&args.metrics.0, args.rules.rules());
-        let mut watch = Watch {
-            interrupt: self.interrupt,
-            plan: None,
-            test: test.map(|test| TestPath::new(&test.dataset, metrics, rules)),
-            testing: Duration::ZERO,
-        };
+        let (args, input) = (self.args, self.input);
+        let test = input.test_path(&args.metrics.0, args.rules.rules());
+        let prefix = format!("{} ", contestant.name);
+        let mut watch = Watch::new(prefix, self.console, self.interrupt, test);
         let begin = Instant::now();
-        let candidates = self.input.candidates(&options)?;
-        let held = self.input.memory();
-        let selection = select_among(&candidates, train, held, &options, &mut watch)?;
-        let seconds = begin.elapsed().saturating_sub(watch.testing).as_secs_f64();
-        if let Some(error) = watch.test.as_ref().and_then(TestPath::error) {
-            return Err(error.clone()).context("cannot measure the test data");
+        let candidates = input.candidates(&options)?;
+        let plan = plan(&candidates, input.memory(), &options)?;
+        let selection = watch.select(input, &candidates, &options, &[])?;
+        let seconds = begin.elapsed().as_secs_f64() - watch.test_seconds;
+        if selection.ending == Ending::Interrupted {
+            return Ok(None);
         }
-        let plan = watch
-            .plan
-            .filter(|_| selection.ending != Ending::Interrupted);
-        let written = |step: &Step| train.index_base().written(step.feature);
-        Ok(plan.map(|plan| Run {
+        let base = input.train.index_base();
+        let features = selection.features().into_iter();
+        Ok(Some(Run {
             seed: contestant.is_random().then_some(seed),
             select_seconds: seconds,
-            features: selection.steps.iter().map(written).collect(),
+            features: features.map(|feature| base.written(feature)).collect(),
             plan,
             steps: selection.steps,
             test: watch.test,
         }))
-    }
-}
-
-/// Watches a selection: its plan, measures on test data, signals.
-struct Watch<'a> {
-    interrupt: &'a Interrupt,
-    plan: Option<Plan>,
-    test: Option<TestPath<'a>>,
-    /// Time that measuring took.
-    testing: Duration,
-}
-
-impl Observer for Watch<'_> {
-    fn started(&mut self, plan: &Plan) {
-        self.plan = Some(*plan);
-    }
-
-    fn stepped(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
-        if let Some(test) = &mut self.test {
-            let begin = Instant::now();
-            test.stepped(number, step, state)?;
-            self.testing += begin.elapsed();
-        }
-        self.interrupt.flow()
     }
 }
 

@@ -15,7 +15,8 @@ use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rul
 use rankrls::peers::Peers;
 use rankrls::shards::Shards;
 use rankrls::{
-    ColumnClasses, Dataset, DatasetError, FeatureNames, IndexBase, Model, StrategyKind, memory,
+    ColumnClasses, Dataset, DatasetError, FeatureNames, IndexBase, Model, StrategyKind, TestPath,
+    memory,
 };
 use serde::Serialize;
 
@@ -354,6 +355,12 @@ impl Input {
             limit.saturating_sub(self.memory() + State::memory(self.train.rows(), options.k));
         let (weight, scale) = (options.query_weight, options.scale);
         Ok(shards.candidates(&self.train, weight, scale, room)?)
+    }
+
+    /// Measures of the test data along a selection, if there are any.
+    pub(crate) fn test_path(&self, metrics: &[Metric], rules: Rules) -> Option<TestPath<'_>> {
+        let test = self.test.as_ref()?;
+        Some(TestPath::new(&test.dataset, metrics, rules))
     }
 
     /// Bytes held.

@@ -295,8 +295,12 @@ impl Job<'_> {
         let candidates = input.candidates(&earlier.options)?;
         let candidates = candidates.among(Arc::clone(self.peers));
         let checkpointer = args.checkpoint.checkpointer(earlier.progress.clone())?;
-        let mut watch = self.watch(checkpointer);
-        let selection = self.select(&candidates, &earlier, &mut watch)?;
+        let test = input.test_path(&args.metrics.0, args.rules.rules());
+        let mut watch = Watch {
+            checkpointer,
+            ..Watch::new(String::new(), self.console, &self.interrupt, test)
+        };
+        let selection = watch.select(input, &candidates, &earlier.options, &earlier.steps)?;
         let select_seconds = begin.elapsed().as_secs_f64();
         let summary = candidates.summary();
         let saved = output.map_or(Ok(()), |output| {
@@ -355,37 +359,6 @@ impl Job<'_> {
         }
     }
 
-    fn watch(&self, checkpointer: Option<Checkpointer>) -> Watch<'_> {
-        let test = self.input.test.as_ref().map(|test| {
-            let metrics = &self.args.metrics.0;
-            TestPath::new(&test.dataset, metrics, self.args.rules.rules())
-        });
-        Watch {
-            console: self.console,
-            interrupt: &self.interrupt,
-            test,
-            test_seconds: 0.0,
-            checkpointer,
-            bar: None,
-        }
-    }
-
-    fn select(
-        &self,
-        candidates: &ColumnClasses,
-        earlier: &Start,
-        watch: &mut Watch<'_>,
-    ) -> Result<Selection> {
-        let (train, held) = (&self.input.train, self.input.memory());
-        let (steps, options) = (&earlier.steps, &earlier.options);
-        let selection = resume_among(candidates, train, held, options, steps, watch);
-        watch.clear();
-        match watch.test.as_ref().and_then(TestPath::error) {
-            None => Ok(selection?),
-            Some(error) => Err(error.clone()).context("cannot measure the test data"),
-        }
-    }
-
     fn warn(&self, selection: &Selection, classes: usize) {
         let queries = self.input.train.queries();
         warn_of_few_queries(queries.len(), self.console);
@@ -415,20 +388,57 @@ impl Job<'_> {
 }
 
 const QUICK_STYLE: &str = "{bar:24} {pos}/{len} steps to choose lambda{left}";
-const STYLE: &str = "{bar:24} {pos}/{len} features{msg}{left}";
+const STYLE: &str = "{prefix}{bar:24} {pos}/{len} features{msg}{left}";
 
 /// Watches a selection: progress, measures on test data, signals.
-struct Watch<'a> {
+pub(super) struct Watch<'a> {
+    /// Before the progress bar.
+    prefix: String,
     console: Console,
     interrupt: &'a Interrupt,
-    test: Option<TestPath<'a>>,
+    pub(super) test: Option<TestPath<'a>>,
     /// Time that measuring test data took.
-    test_seconds: f64,
+    pub(super) test_seconds: f64,
     checkpointer: Option<Checkpointer>,
     bar: Option<ProgressBar>,
 }
 
-impl Watch<'_> {
+impl<'a> Watch<'a> {
+    /// Without a checkpoint.
+    pub(super) fn new(
+        prefix: String,
+        console: Console,
+        interrupt: &'a Interrupt,
+        test: Option<TestPath<'a>>,
+    ) -> Self {
+        Self {
+            prefix,
+            console,
+            interrupt,
+            test,
+            test_seconds: 0.0,
+            checkpointer: None,
+            bar: None,
+        }
+    }
+
+    /// Selects among the `candidates` of `input`, after `steps` of an earlier run.
+    pub(super) fn select(
+        &mut self,
+        input: &Input,
+        candidates: &ColumnClasses,
+        options: &SelectionOptions,
+        steps: &[Step],
+    ) -> Result<Selection> {
+        let (train, held) = (&input.train, input.memory());
+        let selection = resume_among(candidates, train, held, options, steps, self);
+        self.clear();
+        match self.test.as_ref().and_then(TestPath::error) {
+            None => Ok(selection?),
+            Some(error) => Err(error.clone()).context("cannot measure the test data"),
+        }
+    }
+
     /// Takes the progress bar away, and completes the checkpoint.
     fn clear(&mut self) {
         checkpoint::finish(self.checkpointer.as_mut(), "features", self.console);
@@ -456,7 +466,8 @@ impl Watch<'_> {
 impl Observer for Watch<'_> {
     fn started(&mut self, plan: &Plan) {
         self.interrupt.disarm();
-        let bar = self.bar.insert(self.console.bar(plan.steps, STYLE));
+        let bar = self.console.bar(plan.steps, STYLE);
+        let bar = self.bar.insert(bar.with_prefix(self.prefix.clone()));
         self.interrupt.finishing("step 1".to_owned(), bar);
         if let Some(checkpointer) = &mut self.checkpointer {
             checkpointer.started(plan);

@@ -105,7 +105,7 @@ fn a_strategy_that_does_not_fit_is_a_row() {
     let command = "compare @parses -k 2 --lambda 16 --strategies dense,bounded \
                    --max-memory 16MiB --csv paths.csv";
     let text = folder.stdout(command);
-    assert!(text.contains("does not fit         -"), "{text}");
+    assert!(text.contains("does not fit          -"), "{text}");
     assert!(
         text.contains("does not fit into memory: it needs "),
         "{text}"

@@ -442,7 +442,7 @@ const SELECT: &[&str] = &[
     "-k 1 --lambda 1 -q -v",
     "-k 1 --lambda 1 -o -",
     "-k 1 --lambda 1 --unknown",
-    "-k 1 --lambda 1 --plot a.gif",
+    "-k 1 --lambda 1 --plot a.png",
     "-k 1 --lambda 1 --plot a.svg -o a.svg",
     "-k 4 --extend models/bounded.json --lambda 2",
     "-k 1 --lambda 1 --validation test.svm",
