@@ -16,7 +16,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from . import _data, _rankrls, metrics
-from ._explain import Explanation, explanation
+from ._explain import Explanation
 from ._path import SelectionPath, Step, TuneStep, _told, select
 
 Scale = Literal["none", "sd", "max"]
@@ -166,18 +166,34 @@ class _Linear(RegressorMixin, BaseEstimator):
         matrix, _ = self._checked(X, fit=False)
         if "coef_" not in self.__dict__:
             raise ValueError("a kernel model has no features to explain an order by")
-        features = self.model_.features
+        codes, ids = _data.queries(qid, group, matrix.shape[0])
+        if query is None and len(ids) > 1:
+            raise ValueError(f"query: there are {len(ids)} queries: name one")
+        name = ids[0] if query is None else str(query)
+        if name not in ids:
+            first = ", ".join(ids[:3])
+            raise ValueError(
+                f"query: none of the {len(ids)} is called {name!r}; the first are {first}"
+            )
+        number = ids.index(name)
+        if versus is not None and not (0 <= versus < len(codes) and codes[versus] == number):
+            raise ValueError(f"versus: row {versus} is not of query {name!r}")
+        reference, rows, scores, places, contributions = self.model_.explain(
+            _data.canonical(matrix), codes, ids, number, versus
+        )
+        features = self.model_.features[places]
         names = getattr(self, "feature_names_in_", None)
         known = self.model_.names
-        if names is not None:
-            known = [str(names[place]) for place in features]
-        return explanation(
-            matrix,
-            self._scores(matrix),
-            (features, self.model_.weights, known),
-            query,
-            _data.queries(qid, group, matrix.shape[0]),
-            versus,
+        return Explanation(
+            rows=rows,
+            scores=scores,
+            reference=reference,
+            features=features,
+            names=[
+                str((known[place] if names is None else names[feature]) or feature)
+                for place, feature in zip(places, features, strict=True)
+            ],
+            contributions=contributions,
         )
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:

@@ -34,6 +34,16 @@ class Model:
     @property
     def coefficients(self) -> NDArray[np.float64]: ...
     def scores(self, x: Any, threads: int) -> NDArray[np.float64]: ...
+    def explain(
+        self,
+        x: Any,
+        codes: NDArray[np.int64],
+        ids: list[str],
+        query: int,
+        versus: int | None,
+    ) -> tuple[
+        float, NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]
+    ]: ...
 
 def memory_size(size: str) -> int: ...
 def is_borrowed(x: Any) -> tuple[bool, bool]: ...

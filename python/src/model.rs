@@ -2,20 +2,30 @@
 
 use std::path::Path;
 
-use numpy::{PyArray1, ToPyArray};
+use numpy::ndarray::Array2;
+use numpy::{PyArray1, PyArray2, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rankrls::data::Strings;
-use rankrls::model::Expansion;
+use rankrls::model::{Against, Expansion};
 use rankrls::{Dataset, FeatureNames, Model as Inner};
 
-use crate::data::Matrix;
+use crate::data::{Matrix, RowQueries, dataset, in_row_order};
 use crate::errors::{self, value};
 use crate::job;
 
 /// A model, as a file of the command has it.
 #[pyclass(frozen, module = "rankrls._rankrls")]
 pub(crate) struct Model(pub(crate) Inner);
+
+/// The reference, the rows, their scores, positions of features, and what these add to each row.
+type Explained<'py> = (
+    f64,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<f64>>,
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray2<f64>>,
+);
 
 #[pymethods]
 impl Model {
@@ -101,6 +111,50 @@ impl Model {
             (Some(scores), None) => Ok(scores.map_err(errors::dataset)?.to_pyarray(py)),
             (None, None) => unreachable!("work that nobody ended has a result"),
         }
+    }
+
+    /// Why the rows of the query at position `query` are in their order.
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        x: Matrix<'py>,
+        codes: PyReadonlyArray1<'py, i64>,
+        ids: Vec<String>,
+        query: usize,
+        versus: Option<i64>,
+    ) -> PyResult<Explained<'py>> {
+        let labels = vec![0.0; codes.len()?];
+        let queries = RowQueries {
+            codes: codes.as_slice()?,
+            ids: &ids,
+        };
+        let data = dataset(x.view()?, &labels, &queries).map_err(errors::dataset)?;
+        // The row of Python that each row of the data set is.
+        let inputs: Vec<i64> = in_row_order(&data, &(0..).take(labels.len()).collect::<Vec<_>>());
+        let versus = versus.and_then(|row| inputs.iter().position(|&input| input == row));
+        let against = versus.map_or(Against::Mean, Against::Row);
+        let found = self.0.explain(&data, query, against).map_err(value)?;
+        let parts = || found.rows.iter().map(|row| &row.contributions);
+        let mut places: Vec<usize> = parts().flatten().map(|part| part.position).collect();
+        places.sort_unstable();
+        places.dedup();
+        let mut contributions = Array2::zeros((found.rows.len(), places.len()));
+        for (mut row, parts) in contributions.rows_mut().into_iter().zip(parts()) {
+            for part in parts {
+                let place = places.partition_point(|&place| place < part.position);
+                row[place] = part.contribution;
+            }
+        }
+        let rows: Vec<i64> = found.rows.iter().map(|row| inputs[row.row]).collect();
+        let scores: Vec<f64> = found.rows.iter().map(|row| row.score).collect();
+        let places: Vec<i64> = places.into_iter().map(|place| place as i64).collect();
+        Ok((
+            found.reference,
+            rows.to_pyarray(py),
+            scores.to_pyarray(py),
+            places.to_pyarray(py),
+            contributions.to_pyarray(py),
+        ))
     }
 
     /// Columns that centre to the same one up to sign, for each of them.

@@ -51,36 +51,47 @@ def test_labels_that_are_no_grades_are_refused(small):
 
 @pytest.mark.parametrize("estimator", [GreedyRankRLS(5), RankRLS(alpha=3.0)])
 @pytest.mark.parametrize("dense", [False, True])
-def test_contributions_add_up_to_the_order(small, estimator, dense):
+@pytest.mark.parametrize("moved", [False, True])
+def test_contributions_add_up_to_the_order(small, estimator, dense, moved):
     X, y, qid = small
     X = X.toarray() if dense else X
+    if moved:
+        # Rows of a query apart.
+        order = np.argsort(np.arange(len(y)) % 6, kind="stable")
+        X, y, qid = X[order], y[order], np.asarray(qid)[order]
     model = estimator.fit(X, y, qid=qid)
     scores = model.predict(X)
-    for versus in (None, 31):
+    own = np.flatnonzero(np.asarray(qid) == 5)
+    for versus in (None, own[1]):
         found = model.explain(X, query=5, qid=qid, versus=versus)
-        assert sorted(found.rows) == list(range(30, 36))
-        assert found.scores.tolist() == sorted(scores[30:36], reverse=True)
-        assert np.array_equal(found.scores, scores[found.rows])
-        reference = scores[30:36].mean() if versus is None else scores[versus]
+        assert sorted(found.rows) == own.tolist()
+        assert found.scores.tolist() == sorted(found.scores, reverse=True)
+        assert found.scores == pytest.approx(scores[found.rows])
+        reference = scores[own].mean() if versus is None else scores[versus]
         assert found.reference == pytest.approx(reference)
-        assert found.contributions.sum(axis=1) == pytest.approx(found.scores - reference)
-    assert found.largest(31) == []
-    name, part = found.largest(30, n=1)[0]
-    assert abs(part) == np.abs(found.contributions[found.rows == 30]).max()
-    assert name in map(str, found.features)
-    with pytest.raises(ValueError, match="row 3 is not of the query, which has 30 to 35"):
-        found.largest(3)
+        assert found.contributions.sum(axis=1) == pytest.approx(found.scores - found.reference)
+        differences = X[found.rows][:, found.features]
+        differences = differences if dense else differences.toarray()
+        against = differences.mean(axis=0) if versus is None else X[[versus]][:, found.features]
+        differences = differences - (against if dense or versus is None else against.toarray())
+        assert found.contributions == pytest.approx(model.coef_[found.features] * differences)
+    text = str(found).splitlines()
+    assert text[0].startswith(f"row {found.rows[0]}: score ")
+    assert text[-1].startswith(("row ", "  +", "  -"))
+    # The row itself makes no difference.
+    assert not found.contributions[found.rows == own[1]].any()
 
 
 def test_orders_that_cannot_be_explained_are_refused(small):
     X, y, qid = small
     model = GreedyRankRLS(2).fit(X, y, qid=qid)
-    with pytest.raises(ValueError, match="none of the 15 is called '77'; near it are 7"):
+    with pytest.raises(ValueError, match="none of the 15 is called '77'; the first are 0, 1, 2"):
         model.explain(X, query=77, qid=qid)
     with pytest.raises(ValueError, match="there are 15 queries: name one"):
         model.explain(X, qid=qid)
-    with pytest.raises(ValueError, match="versus: row 6 is not of the query, which has 0 to 5"):
-        model.explain(X, query=0, qid=qid, versus=6)
+    for versus in (6, -1, 1000):
+        with pytest.raises(ValueError, match=f"versus: row {versus} is not of query '0'"):
+            model.explain(X, query=0, qid=qid, versus=versus)
     others = X.toarray()
     others[:, model.selected_] = 0
     with pytest.raises(ValueError, match="any of the 2 features"):

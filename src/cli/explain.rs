@@ -5,23 +5,19 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use rankrls::data::Strings;
+use rankrls::data::read::read_texts;
 use rankrls::model::{Against, Contribution, ExplainedRow, Explanation};
-use rankrls::plot::{Bar, BarPlot, Figure, escaped, html_page};
 use rankrls::{Dataset, Model};
-use rankrls_parses::corpus::{Behind, QuerySentence};
 use serde::Serialize;
 
 use super::args::{at_least_one, usage};
 use super::console::Console;
 use super::data::{DataArgs, check_one_stdin};
-use super::output::{OutputFile, counted, format_exact, number, print_report, printable, table};
-use super::page::{self, Rows};
+use super::output::{counted, format_exact, number, print_report, printable, table};
 
 /// Features shown of a row where all rows are shown.
 const SHOWN: usize = 5;
-
-/// Bars of a diagram.
-const BARS: usize = 40;
 
 const QUERY_COLUMN: &str = "Column of a table that has the queries";
 
@@ -29,16 +25,14 @@ const QUERY_COLUMN: &str = "Column of a table that has the queries";
 ///
 /// Lists the rows of a query in the order of the model, with the contribution of each feature to
 /// the difference between the score of the row and the mean score of the query, or the score of
-/// another row. Beside rows of `corpus build` stand the sentence and its dependencies, where the
-/// manifest of the corpus and the files that it names lie beside the data. Rows are counted from 1,
-/// as the lines of `rankrls predict`.
+/// another row. Rows are counted from 1, as the lines of `rankrls predict`.
 #[derive(Debug, Args)]
 #[command(mut_arg("query", |query| query.long("query-column").help(QUERY_COLUMN)))]
 #[command(after_help = "\
 Examples:
   rankrls explain model.json test.svm --query y
   rankrls explain model.json test.svm --query y --versus 4
-  rankrls explain model.json test.svm --query y --row 3 --versus 4 --html why.html
+  rankrls explain model.json test.svm --query y --row 3 --versus 4 --texts texts.txt
   rankrls explain model.json test.svm --query y --json")]
 pub(crate) struct ExplainArgs {
     /// Model that `select -o` or `train -o` wrote
@@ -59,25 +53,21 @@ pub(crate) struct ExplainArgs {
     /// Show the N largest contributions of a row [default: 5, and all with --row or --versus]
     #[arg(long, value_name = "N", value_parser = at_least_one, conflicts_with = "json")]
     top: Option<usize>,
-    /// Manifest of the corpus that has the rows [default: the one beside DATA, if there is one]
-    #[arg(long, value_name = "MANIFEST")]
-    corpus: Option<PathBuf>,
+    /// Show beside each row its line of this file, such as PREFIX-texts.txt.zst of `corpus build`
+    #[arg(long, value_name = "FILE")]
+    texts: Option<PathBuf>,
     #[command(flatten)]
     data: DataArgs,
-    /// Write a page with diagrams, one file for any browser
-    #[arg(long, value_name = "FILE")]
-    html: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(args: &ExplainArgs, console: Console) -> Result<()> {
-    check_one_stdin(&[Some(&args.model), Some(&args.path)])?;
+    check_one_stdin(&[Some(&args.model), Some(&args.path), args.texts.as_ref()])?;
     if args.row.is_some() && args.row == args.versus {
         return Err(usage("--row and --versus name the same row: expected two"));
     }
-    let page = args.html.as_deref().map(OutputFile::create).transpose()?;
     let model = Model::read(&args.model)?;
     let loaded = args.data.read_for(&model, &args.path, true, console)?;
     let data = &loaded.dataset;
@@ -97,11 +87,9 @@ pub(crate) fn run(args: &ExplainArgs, console: Console) -> Result<()> {
             "the score of row {row} is no finite number, or a contribution to it: its values or the weights are too large"
         );
     }
-    let sentence = sentence(args, data, query, console)?;
-    let report = Report::new(&model, data, &args.path, &explained, row, sentence);
-    if let Some(page) = page {
-        page.write(|writer| writer.write_all(report.page().as_bytes()))?;
-    }
+    let texts = args.texts.as_deref().map(|path| texts(args, path, data));
+    let texts = texts.transpose()?.unwrap_or_default();
+    let report = Report::new(&model, data, &args.path, &explained, row, &texts);
     let alone = args.row.is_some() || args.versus.is_some();
     let top = args.top.unwrap_or(if alone { usize::MAX } else { SHOWN });
     print_report(args.json, &report, || report.text(top))
@@ -122,31 +110,13 @@ fn query(data: &Dataset<'_>, id: &str, path: &Path) -> Result<usize> {
         });
     };
     ids.iter().position(|own| own == id).with_context(|| {
-        let mut near: Vec<&str> = ids.iter().collect();
-        near.sort_by_cached_key(|own| edits(own, id));
-        near.truncate(3);
-        let near: Vec<String> = near.into_iter().map(printable).collect();
+        let first: Vec<String> = ids.iter().take(3).map(printable).collect();
         let (path, count) = (path.display(), counted(count, "query"));
         format!(
-            "{path}: none of the {count} is called {id:?}; near it are {}",
-            near.join(", ")
+            "{path}: none of the {count} is called {id:?}; the first are {}",
+            first.join(", ")
         )
     })
-}
-
-/// Letters to insert, to delete or to replace to make one text of another.
-fn edits(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut row: Vec<usize> = (0..=to.len()).collect();
-    for (number, letter) in from.chars().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], number + 1);
-        for (place, other) in to.iter().enumerate() {
-            let replaced = diagonal + usize::from(letter != *other);
-            diagonal = row[place + 1];
-            row[place + 1] = replaced.min(diagonal + 1).min(row[place] + 1);
-        }
-    }
-    row[to.len()]
 }
 
 /// The row of the data set that is the `number`th of the file, from 1: one of the query.
@@ -189,35 +159,17 @@ fn name_of(data: &Dataset<'_>, query: usize) -> String {
     id.map_or_else(|| (query + 1).to_string(), str::to_owned)
 }
 
-/// The sentence of the query, if the data are of a corpus.
-fn sentence(
-    args: &ExplainArgs,
-    data: &Dataset<'_>,
-    query: usize,
-    console: Console,
-) -> Result<QuerySentence> {
-    let rows = data.queries().range(query);
-    let numbers = number_of(data, rows.start) - 1..number_of(data, rows.end - 1);
-    let found = |behind: &Behind| behind.query(&name_of(data, query), numbers.clone());
-    if let Some(manifest) = &args.corpus {
-        let behind = Behind::read(manifest)?;
-        if !behind.lists(&args.path) {
-            let (manifest, path) = (manifest.display(), args.path.display());
-            bail!("{manifest}: the corpus has no data file called {path}");
-        }
-        return Ok(found(&behind));
+/// The lines of a file, one for each row of `data` in the order of its file.
+fn texts(args: &ExplainArgs, path: &Path, data: &Dataset<'_>) -> Result<Strings> {
+    let texts = read_texts(path, args.data.budget())?;
+    let (rows, found) = (data.rows(), texts.len());
+    if rows != found {
+        let (path, data) = (path.display(), args.path.display());
+        bail!(
+            "{path}: expected {rows} lines, one for each row of {data}, found {found}: name the texts of these data"
+        );
     }
-    let Some(manifest) = Behind::manifest_of(&args.path) else {
-        return Ok(QuerySentence::default());
-    };
-    match Behind::read(&manifest) {
-        Ok(behind) if behind.lists(&args.path) => Ok(found(&behind)),
-        Ok(_) => Ok(QuerySentence::default()),
-        Err(error) => {
-            console.warn(format_args!("the sentences are left out: {error}"));
-            Ok(QuerySentence::default())
-        }
-    }
+    Ok(texts)
 }
 
 /// The order of a query, in the schema `rankrls.explanation/1`.
@@ -228,10 +180,6 @@ struct Report {
     rows_of_query: usize,
     /// The score that scores are held against.
     reference: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sentence: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    dependencies: Option<String>,
     /// The row that scores are held against; null: the mean.
     versus: Option<Ranked>,
     rows: Vec<Ranked>,
@@ -247,7 +195,7 @@ struct Ranked {
     score: f64,
     difference: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    parse: Option<String>,
+    text: Option<String>,
     contributions: Vec<Part>,
 }
 
@@ -268,9 +216,8 @@ impl Report {
         path: &Path,
         explained: &Explanation,
         only: Option<usize>,
-        sentence: QuerySentence,
+        texts: &Strings,
     ) -> Self {
-        let first = data.queries().range(explained.query).start;
         let part = |part: &Contribution| {
             let feature = &model.features()[part.position];
             let name = feature.name.clone();
@@ -289,7 +236,7 @@ impl Report {
             label: row.label,
             score: row.score,
             difference: row.difference,
-            parse: sentence.parses.get(row.row - first).cloned(),
+            text: texts.get(number_of(data, row.row) - 1).map(str::to_owned),
             contributions: row.contributions.iter().map(part).collect(),
         };
         let against = |row: &Ranked| match explained.against {
@@ -309,20 +256,10 @@ impl Report {
             query: name_of(data, explained.query),
             rows_of_query: explained.rows.len(),
             reference: explained.reference,
-            sentence: sentence.text,
-            dependencies: sentence.dependencies,
             versus,
             rows,
             file: path.display().to_string(),
         }
-    }
-
-    fn title(&self) -> String {
-        format!(
-            "Query {} of {}",
-            printable(&self.query),
-            printable(&self.file)
-        )
     }
 
     /// What scores are held against.
@@ -342,14 +279,9 @@ impl Report {
     }
 
     fn text(&self, top: usize) -> String {
-        let mut text = format!("{}, against {}\n", self.title(), self.against());
-        if let Some(sentence) = &self.sentence {
-            let _ = writeln!(text, "sentence: {}", printable(sentence));
-        }
-        if let Some(dependencies) = &self.dependencies {
-            let _ = writeln!(text, "treebank: {}", printable(dependencies));
-        }
-        for row in self.versus.iter().filter(|row| row.parse.is_some()) {
+        let (query, file) = (printable(&self.query), printable(&self.file));
+        let mut text = format!("Query {query} of {file}, against {}\n", self.against());
+        for row in self.versus.iter().filter(|row| row.text.is_some()) {
             let _ = write!(text, "\nagainst {}", row.heading());
         }
         for row in &self.rows {
@@ -361,51 +293,6 @@ impl Report {
             );
         }
         text
-    }
-
-    fn page(&self) -> String {
-        let title = self.title();
-        let mut body = format!("<main>\n<h1>{}</h1>\n", escaped(&title));
-        let _ = writeln!(body, "<p>Scores against {}.</p>", escaped(&self.against()));
-        for (what, text) in [
-            ("Sentence", &self.sentence),
-            ("Treebank", &self.dependencies),
-        ] {
-            if let Some(text) = text {
-                let _ = writeln!(body, "<p>{what}: {}</p>", escaped(text));
-            }
-        }
-        let all = self.versus.iter().chain(&self.rows);
-        let parses = all.clone().any(|row| row.parse.is_some());
-        let mut titles: Vec<&str> = vec!["rank", "row", "label", "score", "difference"];
-        titles.extend(parses.then_some("parse"));
-        let cells = |row: &Ranked| {
-            let numbers = [
-                format_exact(row.label),
-                number(row.score),
-                signed(row.difference),
-            ];
-            let mut cells = vec![row.rank.to_string(), row.row.to_string()];
-            cells.extend(numbers);
-            cells.extend(parses.then(|| row.parse.clone().unwrap_or_default()));
-            cells
-        };
-        let rows = Rows {
-            titles: titles.into_iter().map(str::to_owned).collect(),
-            rows: all.map(cells).collect(),
-        };
-        body += &page::table("", &rows, |_| "<tr>");
-        for row in &self.rows {
-            let figure = row.figure().to_html_fragment();
-            let heading = format!("{}: row {}", rank(row.rank), row.row);
-            let _ = writeln!(
-                body,
-                "<section>\n<h2>{}</h2>\n{figure}</section>",
-                escaped(&heading)
-            );
-        }
-        let _ = writeln!(body, "{}</main>", page::origin());
-        html_page(&title, page::STYLE, &body)
     }
 }
 
@@ -429,8 +316,8 @@ impl Ranked {
             self.row,
             signed(self.difference)
         );
-        if let Some(parse) = &self.parse {
-            let _ = writeln!(text, "parse: {}", printable(parse));
+        if let Some(line) = &self.text {
+            let _ = writeln!(text, "text: {}", printable(line));
         }
         text
     }
@@ -465,43 +352,5 @@ impl Ranked {
             let _ = writeln!(text, "{} by {features} more", signed(sum));
         }
         text
-    }
-
-    fn figure(&self) -> Figure {
-        let bar = |part: &Part| {
-            let name = part.name.clone();
-            let name = name.unwrap_or_else(|| format!("feature {}", part.feature));
-            Bar::new(name, part.contribution)
-        };
-        let shown = self.contributions.len().min(BARS);
-        let (shown, others) = self.contributions.split_at(shown);
-        let mut bars: Vec<Bar> = shown.iter().map(bar).collect();
-        if !others.is_empty() {
-            let sum = others.iter().map(|part| part.contribution).sum();
-            bars.push(Bar::new(format!("{} more", others.len()), sum));
-        }
-        let plot = bars
-            .into_iter()
-            .fold(BarPlot::new("contribution"), BarPlot::bar);
-        Figure::new("").bars(plot)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::edits;
-
-    #[test]
-    fn edits_are_counted() {
-        for (from, to, expected) in [
-            ("", "", 0),
-            ("q17", "q17", 0),
-            ("q17", "q7", 1),
-            ("", "abc", 3),
-            ("kitten", "sitting", 3),
-        ] {
-            assert_eq!(edits(from, to), expected);
-            assert_eq!(edits(to, from), expected);
-        }
     }
 }

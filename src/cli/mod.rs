@@ -11,7 +11,6 @@ mod explain;
 mod inspect;
 mod letor;
 mod output;
-mod page;
 mod plan;
 mod predict;
 mod ranks;

@@ -89,6 +89,7 @@ pub mod read {
     pub use super::formats::{
         Format, Loaded, Place, PreferenceLine, ReadError, ReadErrorKind, ReadOptions, RowQueries,
         read_names, read_names_from, read_preferences, read_rows, read_scores, read_scores_from,
+        read_texts,
     };
 }
 

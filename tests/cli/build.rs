@@ -65,7 +65,7 @@ fn candidates_of_a_file_become_rows() {
         .filter(|name| name.starts_with('c'));
     assert_eq!(
         written.collect::<Vec<_>>(),
-        ["c-manifest.json", "c-names.txt", "c.svm"]
+        ["c-manifest.json", "c-names.txt", "c-texts.txt", "c.svm"]
     );
     let read: Value = serde_json::from_str(&folder.read("c-manifest.json")).unwrap();
     assert_eq!(read, manifest);
@@ -111,7 +111,11 @@ fn candidates_of_a_file_become_rows() {
     ] {
         assert!(names.lines().any(|line| line == name), "{name}");
     }
-    for (file, text) in [("train", svm), ("names", names)] {
+    let texts = folder.read("c-texts.txt");
+    let lines: Vec<&str> = texts.lines().collect();
+    assert_eq!(lines.len(), 16);
+    assert!(lines[0].contains("eat -dep-> with") && lines[1].contains("pizza%7E1 -dep-> with"));
+    for (file, text) in [("train", svm), ("texts", texts), ("names", names)] {
         let hash = blake3::hash(text.as_bytes()).to_hex().to_string();
         assert_eq!(manifest["files"][file]["blake3"], hash);
     }
@@ -128,6 +132,8 @@ fn the_same_options_give_the_same_bytes() {
         [
             "c.svm.zst",
             "c-test.svm.zst",
+            "c-texts.txt.zst",
+            "c-test-texts.txt.zst",
             "c-names.txt.zst",
             "c-manifest.json",
         ]
@@ -135,7 +141,7 @@ fn the_same_options_give_the_same_bytes() {
     };
     let first = build("--threads 1");
     assert_eq!(build("--threads 3"), first);
-    assert_ne!(build("--seed 5")[..3], first[..3]);
+    assert_ne!(build("--seed 5")[..4], first[..4]);
 }
 
 #[test]
@@ -149,9 +155,35 @@ fn held_out_rows_have_the_columns_of_training() {
     );
     assert_eq!(test["columns"], train["columns"]);
     assert!(test["unseen_features"].as_u64().unwrap() > 0);
-    let select = "select c.svm.zst --names c-names.txt.zst -k 2 --lambda 1 --test c-test.svm.zst";
+    let select = "select c.svm.zst --names c-names.txt.zst -k 2 --lambda 1 --test c-test.svm.zst \
+        -o model.json";
     let (text, errors) = folder.run(select);
     assert!(text.contains("cindex") && errors.is_empty(), "{errors}");
+    // Texts beside the rows, as the manifest lists them.
+    let svm = zstd::decode_all(&fs::read(folder.path("c-test.svm.zst")).unwrap()[..]).unwrap();
+    let svm = String::from_utf8(svm).unwrap();
+    let query = svm.split("qid:").nth(1).unwrap().split(' ').next().unwrap();
+    let explain = format!("explain model.json c-test.svm.zst --query {query} --json");
+    let document = folder.json(&format!("{explain} --texts c-test-texts.txt.zst"));
+    for row in document["rows"].as_array().unwrap() {
+        let head = if row["row"] == 1 { "eat" } else { "pizza%7E1" };
+        let text = row["text"].as_str().unwrap();
+        assert!(text.contains(&format!("{head} -dep-> with")), "{text}");
+    }
+    let error = folder.fails(&format!("{explain} --texts c-texts.txt.zst"), 1);
+    let expected =
+        "c-texts.txt.zst: expected 4 lines, one for each row of c-test.svm.zst, found 12";
+    assert!(error.contains(expected), "{error}");
+    let checked = folder.json("corpus check c-manifest.json --json");
+    let roles = checked["files"].as_array().unwrap().iter();
+    let roles = roles.map(|file| file["role"].clone());
+    assert_eq!(
+        Value::from_iter(roles),
+        serde_json::json!(["train", "test", "texts", "test_texts", "names"])
+    );
+    folder.write("c-test-texts.txt.zst", "other\n");
+    let changed = folder.command("corpus check c-manifest.json").output();
+    assert_eq!(changed.unwrap().status.code(), Some(1));
 }
 
 #[test]
@@ -328,7 +360,7 @@ fn new_sentences_are_ranked_by_a_model() {
     folder.write("new.conllu", treeless);
     folder.write("new-nbest.conllu", rows("new", &sentence("Cats", 3)) + &new);
     let rank = "corpus build new.conllu --candidates new-nbest.conllu --columns c-names.txt.zst \
-        --arcs --compression none -o new --json";
+        --compression none -o new --json";
     let manifest = folder.json(rank);
     assert_eq!(manifest["train"], Value::Null);
     assert_eq!(
@@ -336,10 +368,10 @@ fn new_sentences_are_ranked_by_a_model() {
         (0, 1)
     );
     assert!(folder.read("new.svm").contains("\n0 qid:new "));
-    let arcs = folder.read("new-arcs.txt");
+    let texts = folder.read("new-texts.txt");
     let second = "eat -dep-> Cats; * -root-> eat; eat -dep-> pizza%7E1; eat -dep-> with; \
         with -dep-> forks; eat -dep-> .";
-    assert_eq!(arcs.lines().nth(1), Some(second));
+    assert_eq!(texts.lines().nth(1), Some(second));
     let scores = folder.stdout("predict model.json new.svm");
     let scores: Vec<f64> = scores.lines().map(|score| score.parse().unwrap()).collect();
     assert!(scores.len() == 2 && scores[1] > scores[0], "{scores:?}");
@@ -386,10 +418,6 @@ fn mistakes_in_arguments_end_with_2() {
         (
             "gold.conllu --candidates nbest.conllu -o c --min-count 0",
             "--min-count: expected at least 1",
-        ),
-        (
-            "gold.conllu --candidates nbest.conllu -o c --arcs",
-            "--columns",
         ),
         ("gold.conllu --candidates nbest.conllu -o -", "-o takes"),
         ("- --candidates - -o c", "only one input"),
@@ -472,10 +500,12 @@ done
 
     const BUILD: &str = "corpus build gold.conllu --link-grammar --link-parser ./parser";
 
-    fn files(folder: &Folder, prefix: &str) -> [Vec<u8>; 4] {
+    fn files(folder: &Folder, prefix: &str) -> [Vec<u8>; 6] {
         [
             ".svm.zst",
             "-test.svm.zst",
+            "-texts.txt.zst",
+            "-test-texts.txt.zst",
             "-names.txt.zst",
             "-manifest.json",
         ]
@@ -710,7 +740,7 @@ fn sentences_of_every_kind_are_built() {
     // Every sentence that is parsed has rows then, however few.
     let manifest = folder.json(
         "corpus build t.conllu --link-grammar --linkages 4 --time-limit 2 --columns names.txt \
-         --arcs -o c --json",
+         -o c --json",
     );
     let skipped = manifest["skipped"].as_array().unwrap();
     let reason = |kind: &str| {
@@ -746,7 +776,13 @@ fn link_grammar_parses_a_treebank() {
     let used = counts(&manifest, "train") + counts(&manifest, "test");
     assert!(used >= 40, "{manifest}");
     folder.run("corpus build t.conllu --link-grammar --linkages 8 --threads 1 -o d");
-    for ending in [".svm.zst", "-test.svm.zst", "-names.txt.zst"] {
+    for ending in [
+        ".svm.zst",
+        "-test.svm.zst",
+        "-texts.txt.zst",
+        "-test-texts.txt.zst",
+        "-names.txt.zst",
+    ] {
         let file = |prefix: &str| fs::read(folder.path(&format!("{prefix}{ending}"))).unwrap();
         assert_eq!(file("c"), file("d"), "{ending}");
     }

@@ -67,6 +67,7 @@ fn examples_work() {
         ));
     }
     folder.write("bm25.txt", "1\n2\n3\n4\n5\n");
+    folder.write("texts.txt", "1\n2\n3\n4\n5\n");
     let mut examples = 0;
     for command in [
         "shard",

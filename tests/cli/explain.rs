@@ -1,10 +1,8 @@
 //! Why the rows of a query are in their order.
 
-use std::fmt::Write as _;
-
 use serde_json::Value;
 
-use crate::support::Folder;
+use crate::support::{Folder, gz};
 
 fn folder() -> Folder {
     let folder = Folder::new();
@@ -28,8 +26,8 @@ fn rows_come_in_the_order_of_their_scores() {
     let document = folder.json("explain model.json train.svm --query c --json");
     assert_eq!(document["schema"], "rankrls.explanation/1");
     assert_eq!(document["rows_of_query"], 3);
-    assert!(document["versus"].is_null() && document.get("sentence").is_none());
     let rows = document["rows"].as_array().unwrap();
+    assert!(document["versus"].is_null() && rows[0].get("text").is_none());
     let mean = scores[5..].iter().sum::<f64>() / 3.0;
     assert!((document["reference"].as_f64().unwrap() - mean).abs() < 1e-15);
     let mut before = f64::INFINITY;
@@ -74,14 +72,6 @@ fn a_row_is_held_against_another() {
         text.contains("against row 1, which is number 1 with score"),
         "{text}"
     );
-    let page = "explain model.json train.svm --query a --html why.html";
-    folder.stdout(page);
-    let page = folder.read("why.html");
-    assert!(
-        page.contains("<h1>Query a of train.svm</h1>") && page.contains("word:a"),
-        "{page}"
-    );
-    assert!(page.contains("<svg "));
 }
 
 #[test]
@@ -119,7 +109,7 @@ fn mistakes_are_refused() {
         (
             "explain model.json train.svm --query d",
             1,
-            "train.svm: none of the 3 queries is called \"d\"; near it are a, b, c",
+            "train.svm: none of the 3 queries is called \"d\"; the first are a, b, c",
         ),
         (
             "explain model.json huge.svm --query a --versus 2",
@@ -163,9 +153,9 @@ fn mistakes_are_refused() {
         ),
         ("explain model.json train.svm", 2, "--query <ID>"),
         (
-            "explain model.json train.svm --query a --corpus names.txt",
+            "explain model.json train.svm --query a --texts names.txt",
             1,
-            "expected a manifest",
+            "names.txt: expected 8 lines, one for each row of train.svm, found ",
         ),
     ] {
         let error = folder.fails(arguments, code);
@@ -178,89 +168,43 @@ fn mistakes_are_refused() {
     );
 }
 
-/// A sentence in CoNLL-U whose last word hangs on the word with a number.
-fn sentence(id: usize, head: u32) -> String {
-    let words = [("Dogs", 2), ("eat", 0), ("pizza", 2), ("daily", head)];
-    let mut text = format!("# sent_id = s{id}\n");
-    for (number, (form, head)) in (1..).zip(words) {
-        writeln!(text, "{number}\t{form}{id}\t_\tX\t_\t_\t{head}\tdep\t_\t_").unwrap();
-    }
-    text + "\n"
-}
-
 #[test]
-fn sentences_and_parses_stand_beside_the_rows() {
-    let folder = Folder::new();
-    let all = |heads: &[u32]| -> String {
-        (1..9)
-            .flat_map(|id| heads.iter().map(move |&head| sentence(id, head)))
-            .collect()
-    };
-    folder.write("gold.conllu", all(&[2]));
-    folder.write("nbest.conllu", all(&[2, 3]));
-    folder.stdout("corpus build gold.conllu --candidates nbest.conllu -o c --compression none --test-share 0.5");
-    folder.stdout("select c.svm --names c-names.txt -k 2 --lambda 1 -o model.json");
-    let test = folder.read("c-test.svm");
-    let (_, id) = test.lines().nth(1).unwrap().split_once("qid:").unwrap();
-    let id = id.split(' ').next().unwrap();
-    let number = &id[1..];
-    let document = folder.json(&format!(
-        "explain model.json c-test.svm --query {id} --json"
-    ));
-    let sentence = format!("Dogs{number} eat{number} pizza{number} daily{number}");
-    assert_eq!(document["sentence"], sentence);
-    let arc = |head: &str| format!("{head}{number} -dep-> daily{number}");
-    assert!(
-        document["dependencies"]
-            .as_str()
-            .unwrap()
-            .ends_with(&arc("eat"))
-    );
-    for row in document["rows"].as_array().unwrap() {
-        // Rows of a sentence are its candidates in their order.
-        let head = if row["row"] == 1 { "eat" } else { "pizza" };
-        assert!(
-            row["parse"].as_str().unwrap().ends_with(&arc(head)),
-            "{row}"
-        );
+fn texts_stand_beside_the_rows() {
+    let folder = folder();
+    let texts: String = (1..9).map(|row| format!("text {row}\n")).collect();
+    folder.write("texts.txt.gz", gz(&texts));
+    let explain = "explain model.json train.svm --query c --texts texts.txt.gz";
+    let text = folder.stdout(explain);
+    for row in 6..9 {
+        let (_, below) = text.split_once(&format!(": row {row}, ")).unwrap();
+        let line = below.lines().nth(1).unwrap();
+        assert_eq!(line, format!("text: text {row}"));
     }
-    let text = folder.stdout(&format!(
-        "explain model.json c-test.svm --query {id} --versus 2"
-    ));
-    assert!(
-        text.contains(&format!("\nsentence: {sentence}\ntreebank: ")),
-        "{text}"
+    let text = folder.stdout(&format!("{explain} --versus 7"));
+    assert!(text.contains("\nagainst number "), "{text}");
+    assert_eq!(text.matches("\ntext: ").count(), 2, "{text}");
+    let document = folder.json(&format!("{explain} --versus 7 --json"));
+    assert_eq!(document["versus"]["text"], "text 7");
+    // Rows that were moved keep their texts.
+    folder.write(
+        "split.svm",
+        "1 qid:a 1:1\n0 qid:b 2:1\n0 qid:a 3:1\n1 qid:b 1:1\n",
     );
+    folder.write("four.txt", "one\ntwo\nthree\n<four>\x07");
+    let explain = "explain model.json split.svm --regroup --query b --texts four.txt";
+    let text = folder.stdout(explain);
+    assert!(text.contains("text: <four>\\u{7}\n"), "{text}");
+    for row in folder.json(&format!("{explain} --json"))["rows"]
+        .as_array()
+        .unwrap()
+    {
+        let expected = if row["row"] == 2 { "two" } else { "<four>\x07" };
+        assert_eq!(row["text"], expected);
+    }
+    folder.write("four.txt", b"one\ntwo\n\xff\nfour\n".to_vec());
+    let error = folder.fails(explain, 1);
     assert!(
-        text.contains("\nagainst number 2: row 2") && text.contains("\nparse: "),
-        "{text}"
-    );
-    // Arcs of new sentences, by the manifest that is named.
-    folder.stdout("corpus build gold.conllu --candidates nbest.conllu -o n --columns c-names.txt --arcs --compression none");
-    let named = "explain model.json n.svm --query s3 --corpus n-manifest.json --json";
-    let document = folder.json(named);
-    assert!(
-        document["rows"][0]["parse"]
-            .as_str()
-            .unwrap()
-            .contains("Dogs3")
-    );
-    let error = folder.fails(&named.replace("n-manifest", "c-manifest"), 1);
-    assert!(
-        error.contains("the corpus has no data file called n.svm"),
+        error.contains("four.txt:3:1: expected text in UTF-8"),
         "{error}"
-    );
-    // A treebank that has changed is named; the one beside the data is left out with a warning.
-    folder.write("gold.conllu", all(&[3]));
-    let error = folder.fails(named, 1);
-    assert!(
-        error.contains("expected the text that the corpus was built of"),
-        "{error}"
-    );
-    let explain = format!("explain model.json c-test.svm --query {id}");
-    let (text, warning) = folder.run(&explain);
-    assert!(
-        !text.contains("sentence") && warning.contains("the sentences are left out"),
-        "{warning}"
     );
 }

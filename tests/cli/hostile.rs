@@ -162,7 +162,7 @@ fn a_manifest_leads_nowhere_else() {
     let hash = blake3::hash(folder.read("train.svm").as_bytes()).to_hex();
     let manifest = |name: &str| {
         let entry = json!({"file": name, "blake3": hash.as_str()});
-        let files = json!({"train": entry, "test": null, "names": null, "arcs": null});
+        let files = json!({"train": entry, "test": null, "names": null});
         json!({"schema": "rankrls.corpus/1", "files": files}).to_string()
     };
     folder.write("m.json", manifest("train.svm"));

@@ -172,6 +172,8 @@ fn selections_survive() {
 const CORPUS: &[&str] = &[
     "c.svm.zst",
     "c-test.svm.zst",
+    "c-texts.txt.zst",
+    "c-test-texts.txt.zst",
     "c-names.txt.zst",
     "c-manifest.json",
 ];

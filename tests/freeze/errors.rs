@@ -398,6 +398,7 @@ fn explanations_and_filters() {
         "explain models/bounded.json test.svm --query s101 --row 99999",
         "explain models/bounded.json one.svm --query 2",
         "explain models/bounded.json other.svm --query a",
+        "explain models/bounded.json test.svm --query s101 --texts names.txt",
         "select real.svm -k 1 --lambda 1 --strategy fs-ed",
     ];
     hold("error-explain", &refusals(&folder, &lines));
@@ -485,7 +486,6 @@ const OTHERS: &[&str] = &[
     "corpus build build/gold.conllu -o c",
     "corpus build build/gold.conllu --candidates build/nbest.conllu -o c --templates best",
     "corpus build build/gold.conllu --candidates build/nbest.conllu -o c --test-share 1",
-    "corpus build build/gold.conllu --candidates build/nbest.conllu -o c --arcs",
     "corpus build build/gold.conllu --link-grammar --label labelled -o c",
 ];
 

@@ -126,6 +126,7 @@ fn corpora_are_built() {
             &format!("{build} --compression none --templates words,pairs -o c"),
             "cat c.svm",
             "cat c-test.svm",
+            "cat c-texts.txt",
             "cat c-names.txt",
             "corpus check c-manifest.json",
             &format!("{build} --test-share 0 --compression none -o d"),

@@ -76,7 +76,7 @@ def own(program, folder):
 
 def seeds(program, folder):
     entry = {"file": "x.svm.zst", "blake3": "0" * 64}
-    files = {"train": entry, "test": None, "names": entry, "arcs": None}
+    files = {"train": entry, "test": None, "names": entry}
     columns = matrix(b"csc", (2, 3), (0, 2, 2, 3), (1, 0, 1), floats(0.5, 1.5, -2), floats(1, 0))
     rows = matrix(b"csr", (2, 3), (0, 1, 3), (1, 0, 2), floats(0.5, 1.5, -2), integers(1, 0))
     svmlight = [TINY, BIG, b"1\n2 # x\n", *compressed(TINY)]

@@ -57,7 +57,7 @@ pub enum ReadErrorKind {
     Lengths,
     /// Fewer feature names than columns.
     NameCount,
-    /// A feature name that is not UTF-8.
+    /// A feature name, or the text of a row, that is not UTF-8.
     NameEncoding,
     /// A format of several files cannot be read from one stream.
     OneStream,

@@ -25,15 +25,16 @@ const NAMED: usize = 10;
 /// A query is a sentence of the treebank, its rows are candidate parses, from the Link Grammar parser
 /// or from a file, their labels are how well their arcs match the treebank's (F1, from 0 to 1). Features
 /// are words, links, connectors and the like of the candidate, by name. Writes PREFIX.svm.zst to
-/// train on, PREFIX-test.svm.zst of held-out sentences over the same columns,
-/// PREFIX-names.txt.zst and PREFIX-manifest.json.
+/// train on, PREFIX-test.svm.zst of held-out sentences over the same columns, the parse of each row
+/// as a line of PREFIX-texts.txt.zst and PREFIX-test-texts.txt.zst, PREFIX-names.txt.zst and
+/// PREFIX-manifest.json.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
   rankrls corpus build treebank.conllu --link-grammar -o parses
   rankrls corpus build treebank.conllu --link-grammar --time-limit 30 --resume -o parses
   rankrls corpus build treebank.conllu --candidates nbest.conllu --label labelled -o parses
-  rankrls corpus build new.conllu --link-grammar --columns parses-names.txt.zst --arcs -o new
+  rankrls corpus build new.conllu --link-grammar --columns parses-names.txt.zst -o new
 
 link-parser is in the Debian packages link-grammar and link-grammar-dictionaries-en. Results are the
 same on every machine unless sentences run out of time; these are counted.")]
@@ -264,8 +265,9 @@ fn summary(manifest: &Manifest) -> String {
         }
     }
     for (file, what) in [
+        (&files.texts, "texts of the rows"),
+        (&files.test_texts, "texts of the rows"),
         (&files.names, "names of the columns"),
-        (&files.arcs, "arcs"),
     ] {
         if let Some(file) = file {
             let _ = writeln!(text, "{}: {what}", file.file);

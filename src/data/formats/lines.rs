@@ -1,4 +1,4 @@
-//! Files with an item a line: names of features, and scores.
+//! Files with an item a line: names of features, texts of rows, and scores.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -78,6 +78,16 @@ pub(super) fn write_first_names(
     writer.flush()
 }
 
+/// Reads texts of rows, one a line in the order of the rows. The file may be compressed and have
+/// CRLF line ends; `-` is standard input.
+///
+/// # Errors
+/// As [`read_names`].
+pub fn read_texts(path: &Path, max_memory: Option<u64>) -> Result<Strings, ReadError> {
+    let source = Source::open(path, max_memory)?;
+    strings_of(source, max_memory, 0, "text in UTF-8")
+}
+
 /// Reads scores, a finite decimal number a line, one for each row of a data set in the order of
 /// its file. The file may be compressed and have CRLF line ends; `-` is standard input.
 ///
@@ -101,18 +111,28 @@ pub fn read_scores_from(
 }
 
 fn names_of(source: Source<'_>, limit: Option<u64>, held: u64) -> Result<FeatureNames, ReadError> {
-    let mut names = Strings::default();
+    let names = strings_of(source, limit, held, "a feature name in UTF-8")?;
+    Ok(FeatureNames::new(names))
+}
+
+/// The lines of a file, each of which is `expected`.
+fn strings_of(
+    source: Source<'_>,
+    limit: Option<u64>,
+    held: u64,
+    expected: &'static str,
+) -> Result<Strings, ReadError> {
+    let mut strings = Strings::default();
     each_line(source, limit, |line| {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let name = std::str::from_utf8(line).map_err(|error| {
+        let string = std::str::from_utf8(line).map_err(|error| {
             let at = error.valid_up_to();
-            let expected = "a feature name in UTF-8";
             Fault::token(ReadErrorKind::NameEncoding, expected, at, &line[at..])
         })?;
-        names.push(name);
-        Ok(held + names.memory() as u64)
+        strings.push(string);
+        Ok(held + strings.memory() as u64)
     })?;
-    Ok(FeatureNames::new(names))
+    Ok(strings)
 }
 
 fn scores_of(source: Source<'_>, limit: Option<u64>) -> Result<Vec<f64>, ReadError> {

@@ -28,7 +28,7 @@ mod token;
 
 pub use lines::{
     PreferenceLine, read_names, read_names_from, read_preferences, read_rows, read_scores,
-    read_scores_from, write_names,
+    read_scores_from, read_texts, write_names,
 };
 pub use npy::{write_npy_labels, write_npy_query_ids};
 pub(crate) use npz::read_rows_of_npz;

@@ -1,6 +1,7 @@
 //! From sentences and candidates to labels, and to what is written.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::Path;
 
 use rand_chacha::ChaCha8Rng;
@@ -128,32 +129,36 @@ impl<'o> Building<'o> {
             .collect()
     }
 
-    /// Describes sentences, in their order.
+    /// Describes sentences, in their order: the features of the candidates, and a line of text for
+    /// each of them.
     pub(super) fn describe(
         &self,
         numbers: &[usize],
-        mut take: impl FnMut(usize, &Bag) -> Result<(), BuildError>,
+        mut take: impl FnMut(usize, &Bag, &str) -> Result<(), BuildError>,
     ) -> Result<(), BuildError> {
         for batch in numbers.chunks(BATCH) {
-            let bags: Result<Vec<Bag>, BuildError> =
-                batch.par_iter().map(|&number| self.bag(number)).collect();
-            for (&number, bag) in batch.iter().zip(&bags?) {
-                take(number, bag)?;
+            let described: Result<Vec<_>, BuildError> = (batch.par_iter())
+                .map(|&number| self.described(number))
+                .collect();
+            for (&number, (bag, texts)) in batch.iter().zip(&described?) {
+                take(number, bag, texts)?;
             }
         }
         Ok(())
     }
 
-    fn bag(&self, number: usize) -> Result<Bag, BuildError> {
-        let mut bag = Bag::default();
+    fn described(&self, number: usize) -> Result<(Bag, String), BuildError> {
+        let (mut bag, mut texts) = (Bag::default(), String::new());
         if let Found::Parses(parses) = self.found(number)? {
             for parse in &parses {
+                // Writing to a string cannot fail.
+                let _ = writeln!(texts, "{parse}");
                 self.options.templates.describe(parse, &mut bag);
                 let words = i32::try_from(parse.words.len()).unwrap_or(i32::MAX);
                 bag.revalue_last_row(|name, units| self.value(name, units, words));
             }
         }
-        Ok(bag)
+        Ok((bag, texts))
     }
 
     /// The value of a feature that a parse of so many words has `units` of.
@@ -174,7 +179,7 @@ impl<'o> Building<'o> {
             return Ok(Columns::open());
         }
         let mut counts = Counts::default();
-        self.describe(train, |_, bag| {
+        self.describe(train, |_, bag, _| {
             counts.add(bag);
             Ok(())
         })?;

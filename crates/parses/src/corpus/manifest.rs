@@ -176,10 +176,12 @@ pub struct Files {
     pub train: Option<FileHash>,
     /// Rows held out, if any are, or all rows over the columns of another corpus.
     pub test: Option<FileHash>,
+    /// The parse of each row to train on, one a line.
+    pub texts: Option<FileHash>,
+    /// The parse of each row of `test`.
+    pub test_texts: Option<FileHash>,
     /// Names of the columns, unless they are those of another corpus.
     pub names: Option<FileHash>,
-    /// Arcs of the candidates, if they were asked for.
-    pub arcs: Option<FileHash>,
 }
 
 /// The parser that made the candidates.
@@ -349,7 +351,7 @@ impl fmt::Display for Verdict {
 /// A file of a manifest and what has become of it.
 #[derive(Debug, Serialize)]
 pub struct Checked<'a> {
-    /// What the file is for: `train`, `test`, `names` or `arcs`.
+    /// What the file is for: `train`, `test`, `texts`, `test_texts` or `names`.
     pub role: &'static str,
     /// Its name.
     pub file: &'a str,
@@ -403,14 +405,16 @@ impl Listing {
         let Files {
             train,
             test,
+            texts,
+            test_texts,
             names,
-            arcs,
         } = document.files;
         let entries = [
             ("train", train),
             ("test", test),
+            ("texts", texts),
+            ("test_texts", test_texts),
             ("names", names),
-            ("arcs", arcs),
         ];
         let mut files = Vec::new();
         for (role, entry) in entries {
@@ -460,7 +464,7 @@ impl Listing {
 }
 
 /// Whether a name is that of a file in a folder, on any system.
-pub(super) fn is_plain(name: &str) -> bool {
+fn is_plain(name: &str) -> bool {
     let mut components = Path::new(name).components();
     let one = matches!(components.next(), Some(Component::Normal(part)) if part == name);
     one && components.next().is_none() && !name.contains(['/', '\\', ':', '\0'])
@@ -477,7 +481,7 @@ mod tests {
         serde_json::json!({
             "schema": SCHEMA,
             "more": [1],
-            "files": {"train": entry, "test": null, "names": null, "arcs": null},
+            "files": {"train": entry, "test": null, "names": null},
         })
         .to_string()
     }

@@ -6,16 +6,17 @@
 //! come from the [Link Grammar parser](crate::linkgrammar) or from a file of [n-best CoNLL-U](crate::treebank::conllu).
 //!
 //! **What is written.** `PREFIX.svm.zst` to train on, `PREFIX-test.svm.zst` held out, over the
-//! columns of training, `PREFIX-names.txt.zst`, and `PREFIX-manifest.json` ([`Manifest`]); each
-//! file appears whole or not at all, the manifest last. The same sources, options and parser give
-//! the same bytes at any number of threads, as long as no sentence runs out of time.
+//! columns of training, `PREFIX-texts.txt.zst` and `PREFIX-test-texts.txt.zst` with the parse of
+//! each row, `PREFIX-names.txt.zst`, and `PREFIX-manifest.json` ([`Manifest`]); each file appears
+//! whole or not at all, the manifest last. The same sources, options and parser give the same bytes
+//! at any number of threads, as long as no sentence runs out of time.
 //!
 //! **Unfinished runs.** What the parser finds goes to `PREFIX.journal` at once, sentence by sentence.
 //! A run that was ended goes on from there; what it ends with is what a whole run would have.
 //!
 //! **New sentences.** With [`BuildOptions::columns`] the rows of a treebank, with or without trees,
 //! are written over the columns of another corpus, for a model of that to rank: `PREFIX.svm.zst`,
-//! the manifest, and on request `PREFIX-arcs.txt.zst` with the arcs of each row.
+//! `PREFIX-texts.txt.zst` and the manifest.
 //!
 //! Sentences that cannot be used are left out, counted, and, but for those with one candidate or
 //! equal labels, named with file and line in [`Manifest::skipped`].
@@ -24,7 +25,6 @@ use std::path::{Path, PathBuf};
 
 use crate::linkgrammar::{self, LinkParser};
 
-mod behind;
 mod building;
 mod columns;
 mod journal;
@@ -42,7 +42,6 @@ use journal::{Journal, Key};
 use source::{FileCandidates, Pool, Treebank};
 use writing::FileNames;
 
-pub use behind::{Behind, BehindError, QuerySentence};
 pub use manifest::{
     CandidateFile, Checked, FileHash, Files, Listing, Manifest, ManifestError,
     Options as ManifestOptions, Parser, Part, Reason, Sentences, Skipped, Sources, Spread, Verdict,

@@ -118,9 +118,6 @@ pub struct BuildOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "NAMES"))]
     #[cfg_attr(feature = "clap", arg(conflicts_with_all = ["test_share", "seed", "min_count"]))]
     pub columns: Option<PathBuf>,
-    /// Write the arcs of the candidates too, a line for each row, to PREFIX-arcs.txt.zst
-    #[cfg_attr(feature = "clap", arg(long, requires = "columns"))]
-    pub arcs: bool,
     /// Seed of the choice of held-out sentences
     #[cfg_attr(feature = "clap", arg(long, value_name = "SEED"))]
     #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().seed))]
@@ -129,7 +126,7 @@ pub struct BuildOptions {
     #[cfg_attr(feature = "clap", arg(long = "skip-malformed", value_parser = args::skip()))]
     #[cfg_attr(feature = "clap", arg(action = clap::ArgAction::SetTrue))]
     pub malformed: Malformed,
-    /// How rows and names are compressed
+    /// How rows, texts and names are compressed
     #[cfg_attr(feature = "clap", arg(long, default_value = "zstd"))]
     #[cfg_attr(feature = "clap", arg(value_parser = variant::<Compression>()))]
     pub compression: Compression,
@@ -189,7 +186,6 @@ impl Default for BuildOptions {
             malformed: Malformed::default(),
             compression: Compression::default(),
             columns: None,
-            arcs: false,
         }
     }
 }
@@ -208,9 +204,6 @@ impl BuildOptions {
         };
         if self.min_count == 0 {
             return refused("min_count", "at least 1");
-        }
-        if self.arcs && self.columns.is_none() {
-            return refused("arcs", "columns of another corpus as well");
         }
         if self.min_count > 1 && self.columns.is_some() {
             return refused("min_count", "1 with columns of another corpus");

@@ -17,7 +17,7 @@ use super::manifest::{
     Sources, file_name,
 };
 use super::options::{BuildError, Compression};
-use super::source::{Found, Pool};
+use super::source::Pool;
 use crate::bag::real;
 
 /// A file that is hashed while it is written.
@@ -202,8 +202,9 @@ impl Writing<'_> {
     /// A corpus to train on and one that is held out.
     pub(super) fn split(&self, train: &[usize], test: &[usize]) -> Result<Written, BuildError> {
         let mut columns = self.building.columns(train)?;
-        let (train_hash, train_part) =
-            self.part(train, &self.names.train, ("sentences", 0), &mut columns)?;
+        let what = ("sentences", 0);
+        let ((train_hash, texts), train_part) =
+            self.part(train, &self.names.train, what, &mut columns)?;
         columns.close();
         let held_out = if test.is_empty() {
             None
@@ -211,12 +212,14 @@ impl Writing<'_> {
             let what = ("other sentences", train.len());
             Some(self.part(test, &self.names.test, what, &mut columns)?)
         };
-        let (test_hash, test_part) = held_out.unzip();
+        let (test_hashes, test_part) = held_out.unzip();
+        let (test_hash, test_texts) = test_hashes.unzip();
         let files = Files {
             train: Some(train_hash),
             test: test_hash,
+            texts: Some(texts),
+            test_texts,
             names: Some(write_names(&self.names.names, &columns)?),
-            arcs: None,
         };
         Ok((files, Some(train_part), test_part))
     }
@@ -243,29 +246,31 @@ impl Writing<'_> {
             blake3: hasher.finalize().to_hex().to_string(),
         });
         let what = ("new sentences", 0);
-        let (hash, part) = self.part(numbers, &self.names.train, what, &mut columns)?;
+        let ((hash, texts), part) = self.part(numbers, &self.names.train, what, &mut columns)?;
         let files = Files {
             train: None,
             test: Some(hash),
+            texts: None,
+            test_texts: Some(texts),
             names: None,
-            arcs: self.arcs(numbers)?,
         };
         Ok((files, None, Some(part)))
     }
 
-    /// Writes rows; `what` they are, and how many sentences were written before.
+    /// Writes rows and their texts; `what` they are, and how many sentences were written before.
     fn part(
         &self,
         numbers: &[usize],
-        path: &Path,
+        names: &PartNames,
         what: (&str, usize),
         columns: &mut Columns,
-    ) -> Result<(FileHash, Part), BuildError> {
+    ) -> Result<((FileHash, FileHash), Part), BuildError> {
         let (what, mut done) = what;
         let version = env!("CARGO_PKG_VERSION");
         let heading = format!("{what} of rankrls {version} corpus build");
-        let mut rows = Rows::create(path, &heading)?;
-        self.building.describe(numbers, |number, bag| {
+        let mut rows = Rows::create(&names.rows, &heading)?;
+        let mut lines = HashedFile::create(&names.texts)?;
+        self.building.describe(numbers, |number, bag, texts| {
             let Judged::Used { labels, .. } = &self.building.judged[number] else {
                 return Ok(());
             };
@@ -273,6 +278,7 @@ impl Writing<'_> {
             let entries = (0..labels.len()).map(|row| bag.row(row));
             let id = &self.building.gold.ids[number];
             rows.query(id, labels, entries, &numbered)?;
+            lines.write(texts.as_bytes())?;
             done += 1;
             self.observer.written(done, self.of);
             if self.observer.interrupted() {
@@ -280,24 +286,8 @@ impl Writing<'_> {
             }
             Ok(())
         })?;
-        rows.finish(columns.len(), columns.unseen())
-    }
-
-    /// Writes the arcs of every candidate on a line, if they are asked for.
-    fn arcs(&self, numbers: &[usize]) -> Result<Option<FileHash>, BuildError> {
-        if !self.building.options.arcs {
-            return Ok(None);
-        }
-        let mut file = HashedFile::create(&self.names.arcs)?;
-        for &number in numbers {
-            let Found::Parses(parses) = self.building.found(number)? else {
-                continue;
-            };
-            for parse in &parses {
-                file.write(format!("{parse}\n").as_bytes())?;
-            }
-        }
-        file.finish().map(Some)
+        let (hash, part) = rows.finish(columns.len(), columns.unseen())?;
+        Ok(((hash, lines.finish()?), part))
     }
 }
 
@@ -323,12 +313,18 @@ fn read_names(path: &Path) -> Result<Strings, ReadError> {
 /// The files of a corpus.
 #[derive(Debug)]
 pub(super) struct FileNames {
-    pub(super) train: PathBuf,
-    pub(super) test: PathBuf,
+    train: PartNames,
+    test: PartNames,
     pub(super) names: PathBuf,
-    pub(super) arcs: PathBuf,
     pub(super) manifest: PathBuf,
     pub(super) journal: PathBuf,
+}
+
+/// Rows, and a line of text for each of them.
+#[derive(Debug)]
+struct PartNames {
+    rows: PathBuf,
+    texts: PathBuf,
 }
 
 impl FileNames {
@@ -344,10 +340,15 @@ impl FileNames {
             PathBuf::from(name)
         };
         Self {
-            train: with(".svm", compressed),
-            test: with("-test.svm", compressed),
+            train: PartNames {
+                rows: with(".svm", compressed),
+                texts: with("-texts.txt", compressed),
+            },
+            test: PartNames {
+                rows: with("-test.svm", compressed),
+                texts: with("-test-texts.txt", compressed),
+            },
             names: with("-names.txt", compressed),
-            arcs: with("-arcs.txt", compressed),
             manifest: with("-manifest.json", ""),
             journal: with(".journal", ""),
         }
