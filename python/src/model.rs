@@ -147,7 +147,11 @@ impl Model {
         }
         let rows: Vec<i64> = found.rows.iter().map(|row| inputs[row.row]).collect();
         let scores: Vec<f64> = found.rows.iter().map(|row| row.score).collect();
-        let places: Vec<i64> = places.into_iter().map(|place| place as i64).collect();
+        // Features count in 32 bits.
+        let places = places
+            .into_iter()
+            .map_while(|place| i64::try_from(place).ok());
+        let places: Vec<i64> = places.collect();
         Ok((
             found.reference,
             rows.to_pyarray(py),

@@ -352,7 +352,7 @@ impl<'a> Design<'a> {
                         let products = all.skip(own.start).zip(column);
                         products.for_each(|(product, value)| *value += product);
                     }
-                    _ => self.columns().add_products(row, column, own.start),
+                    Features::Columns(columns) => columns.add_products(row, column, own.start),
                 }
             });
         let means = mean_column(columns, height);
