@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 /// Keys of documents whose values are taken out, whatever they are.
 const KEYS: &[&str] = &[
     "iterations",
+    "memory_bytes",
     "peak_bytes",
     "peak_rss_bytes",
     "residual",
@@ -104,7 +105,7 @@ fn table(text: &str) -> String {
                 end(" with data"),
                 end(" process"),
                 end(" exact"),
-                end(" seconds"),
+                end(" memory"),
             ) {
                 (Some(begin), Some(end), ..) | (.., Some(begin), Some(end)) => Some((begin, end)),
                 _ => None,
