@@ -1,6 +1,7 @@
 //! The page docs/rankrls-family.md: the listings of RLScore's tutorial on ranking, each with our
 //! command, and the figures of both.
 
+use std::mem;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
@@ -154,16 +155,20 @@ pub(crate) fn compare(housing: &Path, program: &Path) -> Result<()> {
     let program = program.canonicalize()?;
     let mut failures = 0;
     for (name, listings) in [("tutorial", TUTORIAL), ("parses", PARSES)] {
-        let mut lines = Vec::new();
+        let (mut lines, mut rows) = (Vec::new(), Vec::new());
         for listing in listings {
+            let Listing { title, train, .. } = listing;
+            lines.push(format!("- {title}: `rankrls train {train}`"));
             match listing.compare(&program, folder) {
-                Ok(section) => lines.extend(section),
+                Ok(figures) => rows.extend(figures),
                 Err(error) => {
                     failures += 1;
                     eprintln!("{}: {error:#}", listing.title);
                 }
             }
         }
+        lines.push("\n| listing | figure | RLScore | rankrls |\n|---|---|---|---|".to_owned());
+        lines.extend(rows);
         println!("{}", lines.join("\n"));
         if failures == 0 {
             let begin = format!("<!-- {name} -->");
@@ -175,7 +180,7 @@ pub(crate) fn compare(housing: &Path, program: &Path) -> Result<()> {
 }
 
 impl Listing {
-    /// The section of the page.
+    /// Rows of the table.
     fn compare(&self, program: &Path, folder: &Path) -> Result<Vec<String>> {
         let model = "model.json";
         let train = format!("train {} -o {model}", self.train);
@@ -187,9 +192,8 @@ impl Listing {
             Ok(from_str(&output(&mut rankrls)?)?)
         };
         let found = json!({"train": report(&train)?, "test": report(&test)?});
-        let mut lines = vec![format!("### {}\n", self.title)];
-        lines.extend([&train, &test].map(|arguments| format!("    rankrls {arguments}")));
-        lines.push("\n| figure | RLScore | rankrls |\n|---|---|---|".to_owned());
+        let mut lines = Vec::new();
+        let (mut title, _) = self.title.split_once(':').unwrap_or_default();
         for (name, place, printed) in self.figures {
             let figures = values(&found, place)?;
             let (count, expected) = (figures.len(), printed.split(' ').count());
@@ -214,9 +218,9 @@ impl Listing {
                 [figure] => figure.to_string(),
                 _ => format!("the same {count} figures"),
             };
-            lines.push(row(&[(*name).to_owned(), rounded, own]));
+            let listing = mem::take(&mut title).to_owned();
+            lines.push(row(&[listing, (*name).to_owned(), rounded, own]));
         }
-        lines.push(String::new());
         Ok(lines)
     }
 }
