@@ -113,8 +113,8 @@ pub(in crate::greedy) fn errors(
 /// let x = ndarray::arr2(&[[0.1, 3.0], [0.4, 3.0], [0.9, 3.0], [0.2, 3.0], [0.3, 3.0], [0.7, 3.0]]);
 /// let data = Dataset::new(&x, &[0.0, 1.0, 2.0, 0.0, 1.0, 2.0], &["a", "a", "a", "b", "b", "b"])?;
 /// let filter = ExpectedDivergence::new(&data)?;
-/// // Rising values rank best.
-/// assert_eq!(filter.ndcg(0)[1], 1.0);
+/// // By falling values the labels of each query fall.
+/// assert_eq!(filter.ndcg(0)[0], 1.0);
 /// assert!(filter.psi(0) > Some(1.0));
 /// assert_eq!(filter.psi(1), None);
 /// # Ok::<(), rankrls::DatasetError>(())
