@@ -218,16 +218,37 @@ def lambda_rank(rows, penalties, options):
 def forest(kind, features):
     """Trees of Geurts and Louppe (2011): regression on single rows.
 
-    `features` columns are tried in a node (K), and nodes of fewer than nmin rows are not split.
+    `features` columns are tried in a node (K), and nodes of fewer than nmin rows are not split. A
+    tree for a larger nmin is one for nmin 1, cut: nodes choose their splits independently.
     """
 
     def fit(rows, smallest, options):
+        model = kind(options.trees, max_features=features, random_state=options.seed, n_jobs=1)
+        model.fit(rows.X.astype(np.float32), rows.y)
+        trees = [tree.tree_ for tree in model.estimators_]
         for nmin in smallest:
-            params = {"max_features": features, "min_samples_split": max(nmin, 2)}
-            model = kind(options.trees, **params, random_state=options.seed, n_jobs=1)
-            yield model.fit(rows.X.astype(np.float32), rows.y).predict
+            ends = [cut(tree, nmin) for tree in trees]
+
+            def scores(X, ends=ends):
+                X = sp.csr_matrix(X, dtype=np.float32) if sp.issparse(X) else np.float32(X)
+                each = zip(trees, ends, strict=True)
+                return sum(tree.value[end[tree.apply(X)], 0, 0] for tree, end in each) / len(trees)
+
+            yield scores
 
     return fit
+
+
+def cut(tree, nmin):
+    """The node at which each node ends once small nodes are leaves."""
+    parent = np.arange(tree.node_count)
+    for children in (tree.children_left, tree.children_right):
+        inner = np.flatnonzero(children >= 0)
+        parent[children[inner]] = inner
+    end = np.where(tree.n_node_samples[parent] < nmin, parent, np.arange(tree.node_count))
+    while not np.array_equal(end, end[end]):
+        end = end[end]
+    return end
 
 
 # The learner, its settings, and whether equal columns are given once: linear models weigh each.

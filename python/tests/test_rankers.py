@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from conftest import ROOT
+from sklearn.tree import DecisionTreeRegressor
 
 from rankrls import write_svmlight
 
@@ -52,6 +53,16 @@ def test_rank_boost_errs_less_than_its_bound():
     sparse = data._replace(X=sp.csc_matrix(X))
     last = list(rankers.rank_boost(sparse, counts, None))[-1]
     assert last(sparse.X) == pytest.approx(scores)
+
+
+def test_trees_are_cut_as_they_would_have_grown():
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(200, 3)), rng.normal(size=200)
+    whole = DecisionTreeRegressor(random_state=0).fit(X, y).tree_
+    for nmin in (1, 20, 50, 300):
+        small = DecisionTreeRegressor(min_samples_split=max(nmin, 2), random_state=0).fit(X, y)
+        found = whole.value[rankers.cut(whole, nmin)[whole.apply(np.float32(X))], 0, 0]
+        assert found == pytest.approx(small.predict(X))
 
 
 def test_holm_goes_down_step_by_step():
