@@ -433,7 +433,7 @@ impl Shards {
         room: u64,
     ) -> Result<ColumnClasses, ShardError> {
         let largest = (0..self.parts()).map(|part| self.sizes(part).1).max();
-        let needed = ENTRY * largest.unwrap_or(0) as u64;
+        let needed = ENTRY.saturating_mul(largest.unwrap_or(0) as u64);
         if needed > room {
             return Err(ShardError::Memory { needed, room });
         }

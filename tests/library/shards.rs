@@ -195,7 +195,7 @@ fn error_of(folder: &Path) -> Option<String> {
 fn damaged_and_mixed_parts_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    sharded(folder, 2);
+    let (_, first) = sharded(folder, 2).sizes(0);
     assert_eq!(error_of(folder), None);
     let part = folder.join("part-2.npz");
     let bytes = fs::read(&part).unwrap();
@@ -256,6 +256,14 @@ fn damaged_and_mixed_parts_are_refused() {
         fs::write(&manifest, text.replace(&from, &to)).unwrap();
         refused("manifest.json: expected parts whose sizes add up");
     }
+    let entries = |count: usize| format!("\"nonzeros\": {count},");
+    let huge = text.replace(&entries(nonzeros), &entries(usize::MAX));
+    let huge = huge.replace(&entries(first), &entries(usize::MAX));
+    fs::write(&manifest, huge).unwrap();
+    let shards = Shards::open(folder).unwrap();
+    let rows = shards.rows().unwrap();
+    let found = shards.candidates(&rows, QueryWeight::Uniform, Scale::None, 1 << 30);
+    assert!(matches!(found, Err(ShardError::Memory { .. })));
     fs::write(
         &manifest,
         text.replace("rankrls.shards/1", "rankrls.shards/9"),
