@@ -30,13 +30,7 @@ from sklearn.svm import LinearSVC
 from rankrls import RankRLS, metrics, read_svmlight, select_path
 
 MEASURES = ["map", "p@10", "ndcg@10", "mean-ndcg", "err", "cindex"]
-STRATEGIES = {
-    "distil": "distil",
-    "exact": "bounded",
-    "fs-ed": "fs-ed",
-    "univariate": "univariate",
-    "random": "random",
-}
+STRATEGIES = ["distil", "exact", "fs-ed", "univariate", "random"]
 SELECTION_LAMBDAS = [4.0, 16.0, 64.0]
 LAMBDAS = [4.0**exponent for exponent in range(-1, 6)]
 # Of the hinge losses of all pairs together, against half the squared norm of the weights.
@@ -331,7 +325,8 @@ def judge(options, rows, scores):
 
 def selected(data, strategy, options):
     """For each k the columns for the choice and those of the last model, or None."""
-    params = {"strategy": STRATEGIES[strategy], "n_features_to_select": max(options.k)}
+    name = "bounded" if strategy == "exact" else strategy
+    params = {"strategy": name, "n_features_to_select": max(options.k)}
     if strategy == "random":
         params["random_state"] = options.seed
 
@@ -361,7 +356,7 @@ def selected(data, strategy, options):
 
 
 def train(data, name, columns, options):
-    """Chooses the setting of a ranker, and measures it on test queries: values of each."""
+    """Chooses the setting of a ranker, and measures it on test queries."""
     fit, settings, _ = RANKERS[name]
     rows, held = (with_columns(part, columns[0]) for part in (data.fit, data.held))
     models = list(fit(rows, settings, options))
@@ -372,8 +367,7 @@ def train(data, name, columns, options):
     test = with_columns(data.test, columns[1])
     rules = {"metrics": MEASURES, **options.rules}
     found = metrics.evaluate(test.y, model(test.X), qid=test.qid, **rules)
-    values = {measure: each.per_query for measure, each in found.items()}
-    return values, f"{settings[best]:g}"
+    return found, f"{settings[best]:g}"
 
 
 def train_all(data, options):
@@ -398,13 +392,11 @@ def train_all(data, options):
 def holm(p):
     """Holm's correction: p values that hold for all comparisons together; nan stays out."""
     p = np.asarray(p, dtype=float)
-    adjusted = np.full(len(p), np.nan)
-    order = [place for place in np.argsort(p, kind="stable") if not np.isnan(p[place])]
-    most = 0.0
-    for rank, place in enumerate(order):
-        most = max(most, min(1.0, (len(order) - rank) * p[place]))
-        adjusted[place] = most
-    return adjusted
+    # By rising p, nan last.
+    order = np.argsort(p)
+    factors = np.count_nonzero(~np.isnan(p)) - np.arange(len(p))
+    steps = np.maximum.accumulate(factors * p[order])
+    return np.minimum(steps[np.argsort(order)], 1)
 
 
 def compare(results, options):
@@ -418,12 +410,11 @@ def compare(results, options):
             family.append(line)
             if found is None:
                 continue
-            values, line["setting"] = found[0][measure], found[1]
-            own = values[~np.isnan(values)]
-            line["mean"], line["queries"] = own.mean(), len(own)
-            line["standard_error"] = own.std(ddof=1) / np.sqrt(len(own))
+            own, line["setting"] = found[0][measure], found[1]
+            line["mean"], line["queries"] = own.mean, own.queries
+            line["standard_error"] = own.standard_error
             if strategy != "all":
-                each = metrics.paired(values, everything, random_state=options.seed)
+                each = metrics.paired(own, everything, random_state=options.seed)
                 line |= {"difference": each.difference, "p": each.p}
                 line["low"], line["high"] = each.interval
         corrected = holm([line.get("p", np.nan) for line in family])
@@ -505,7 +496,7 @@ def parsed(arguments):
     add("--test", type=Path, help="test data")
     add("--validation", type=Path, help="data that choose settings")
     add("-k", nargs="+", type=int, default=[1, 2, 5, 10, 20], help="numbers of columns")
-    add("--strategies", nargs="+", choices=STRATEGIES, default=list(STRATEGIES))
+    add("--strategies", nargs="+", choices=STRATEGIES, default=STRATEGIES)
     add("--rankers", nargs="+", choices=RANKERS, default=list(RANKERS))
     add("--measure", choices=MEASURES, default="ndcg@10", help="chooses, and decides")
     add("--margin", type=float, default=0.02, help="a loss that matters [%(default)s]")

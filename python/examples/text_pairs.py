@@ -6,11 +6,9 @@ dependencies of a treebank; rankers see the text alone. Prints which words the s
 how LGBMRanker does with 50 words and with all: times, concordance index and NDCG of unseen
 sentences with standard errors, and the comparison query by query.
 
-The sentences come from corpora/; with RANKRLS_CORPORA, from ud-ewt in that folder. Needs LightGBM
-and the command zstd.
+The sentences come from corpora/. Needs LightGBM and the command zstd.
 """
 
-import os
 import subprocess
 import time
 import warnings
@@ -59,17 +57,11 @@ def shortened(parsed, rng, versions=10):
 
 
 def main():
-    warnings.filterwarnings(
-        "ignore", module="lightgbm|sklearn"
-    )  # names of columns, kinds of arrays
+    # Of names of columns, and kinds of arrays.
+    warnings.filterwarnings("ignore", module="lightgbm|sklearn")
     sklearn.set_config(enable_metadata_routing=True)
-    if "RANKRLS_CORPORA" in os.environ:
-        folder = Path(os.environ["RANKRLS_CORPORA"], "ud-ewt")
-        train = list(sentences(folder / "en_ewt-ud-train.conllu.zst"))[:2000]
-        test = list(sentences(folder / "en_ewt-ud-test.conllu.zst"))[:1000]
-    else:
-        parsed = list(sentences(CORPORA / "sentences.conllu.zst"))
-        train, test = parsed[:192], parsed[192:]
+    parsed = list(sentences(CORPORA / "sentences.conllu.zst"))
+    train, test = parsed[:192], parsed[192:]
     rng = np.random.default_rng(1)
     texts, y, qid = shortened(train, rng)
     test_texts, test_y, test_qid = shortened(test, rng)

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sp
+from rankers import holm
 
 from rankrls import RankRLS, metrics, read_svmlight
 
@@ -101,13 +102,6 @@ def predictions(target, source, model, test):
     yield mixed(max(np.linspace(0, 1, 21), key=held_out_index), alone, elsewhere)
 
 
-def corrected(p):
-    """Holm's correction of p-values."""
-    order = np.argsort(p)
-    steps = np.maximum.accumulate(np.array(p)[order] * np.arange(len(p), 0, -1))
-    return np.minimum(steps[np.argsort(order)], 1)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     link = [f"{LINK}{end}" for end in (".svm.zst", "-test.svm.zst", "-names.txt.zst")]
@@ -135,7 +129,7 @@ def main():
             values.append([each["cindex"].per_query for each in found])
         means = np.mean(values, axis=0)
         gains = [metrics.paired(each, means[0]) for each in means]
-        stars = corrected([gain.p for gain in gains[1:]]) <= 0.05
+        stars = holm([gain.p for gain in gains[1:]]) <= 0.05
         table[0].append(f"{np.nanmean(means[0]):.3f}")
         for row, mean, gain, star in zip(table[1:], means[1:], gains[1:], stars, strict=True):
             change = f"{gain.difference:+.3f} ± {gain.standard_error:.3f}{', *' if star else ''}"
