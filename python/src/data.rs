@@ -9,7 +9,7 @@ use rankrls::data::{Columns, IntoColumns};
 use rankrls::{Dataset, DatasetError};
 use sprs::CsMatBase;
 
-use crate::errors::{self, value};
+use crate::errors::value;
 
 /// A matrix as Python has it: compressed columns or rows of SciPy, or an array.
 #[derive(FromPyObject)]
@@ -148,34 +148,4 @@ pub(crate) fn in_input_order<T: Copy + Default>(dataset: &Dataset<'_>, values: V
         all[row as usize] = value;
     }
     all
-}
-
-/// Whether the entries of a matrix are used where they are, not copied: `(rows, values)`.
-#[pyfunction]
-pub(crate) fn is_borrowed(x: Matrix<'_>) -> PyResult<(bool, bool)> {
-    let rows = x.view()?.rows();
-    let (labels, order): (Vec<f64>, Vec<i64>) = (vec![0.0; rows], vec![0; rows]);
-    let queries = RowQueries {
-        codes: &order,
-        ids: &[String::new()],
-    };
-    let data = dataset(x.view()?, &labels, &queries).map_err(errors::dataset)?;
-    let Matrix::Sparse(sparse) = &x else {
-        return Ok((false, false));
-    };
-    let (columns, values) = (data.x(), sparse.data.as_slice()?);
-    let (rows, own) = (columns.indices().as_ptr(), sparse.indices.narrowed()?);
-    Ok((
-        rows == own.as_ptr(),
-        columns.data().as_ptr() == values.as_ptr(),
-    ))
-}
-
-impl View<'_> {
-    fn rows(&self) -> usize {
-        match self {
-            Self::Columns(matrix) | Self::Rows(matrix) => matrix.rows(),
-            Self::Dense(array) => array.nrows(),
-        }
-    }
 }

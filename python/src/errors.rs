@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use pyo3::PyErr;
-use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyOSError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
 use rankrls::ridge::KernelError;
 use rankrls::tune::TuneError;
 use rankrls::{DatasetError, SelectError, TrainError};
@@ -19,13 +19,12 @@ pub(crate) fn file(error: impl Display) -> PyErr {
 }
 
 pub(crate) fn dataset(error: DatasetError) -> PyErr {
-    match &error {
-        DatasetError::Value { .. } => value(format_args!(
+    if let DatasetError::Value { .. } = error {
+        return value(format_args!(
             "{error}; fill gaps in first, for example with sklearn.impute.SimpleImputer"
-        )),
-        DatasetError::Label { .. } => value(format_args!("{error}; leave out rows without one")),
-        _ => value(error),
+        ));
     }
+    value(error)
 }
 
 pub(crate) fn select(error: SelectError) -> PyErr {
@@ -68,7 +67,6 @@ pub(crate) fn in_input_rows(mut error: TrainError, inputs: &[u32]) -> TrainError
 
 pub(crate) fn tune(error: TuneError) -> PyErr {
     match error {
-        TuneError::Interrupted => PyKeyboardInterrupt::new_err(error.to_string()),
         TuneError::Select(error) => select(error),
         TuneError::Train(error) => train(error),
         _ => value(error),

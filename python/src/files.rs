@@ -53,9 +53,6 @@ pub(crate) fn read(
     result.set_item("ids", ids)?;
     let names = data.names().map(|names| names.iter().collect::<Vec<_>>());
     result.set_item("names", names)?;
-    let order = data.input_rows().map(|order| order.to_pyarray(py));
-    result.set_item("input_rows", order)?;
-    result.set_item("dropped", loaded.dropped_entries)?;
     Ok(result)
 }
 

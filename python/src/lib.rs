@@ -23,8 +23,6 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _rankrls {
     #[pymodule_export]
-    use super::data::is_borrowed;
-    #[pymodule_export]
     use super::files::{read, write_svmlight};
     #[pymodule_export]
     use super::measures::{evaluate, paired};

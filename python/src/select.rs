@@ -13,7 +13,7 @@ use rankrls::greedy::{
 use rankrls::memory::{Bytes, budget};
 use rankrls::metrics::Convention;
 use rankrls::tune::{TuneError, TuneOptions, tune_among};
-use rankrls::{Dataset, Lambda, Model as Fitted, SelectError, SelectionOptions, StrategyKind};
+use rankrls::{Dataset, Lambda, Model as Fitted, SelectionOptions, StrategyKind};
 
 use crate::data::{Matrix, RowQueries, View, dataset, in_row_order};
 use crate::errors::{self, value};
@@ -62,6 +62,10 @@ pub(crate) fn lambda(what: &str, number: f64) -> PyResult<Lambda> {
     Lambda::new(number).map_err(out_of_range)
 }
 
+pub(crate) fn lambdas(what: &str, numbers: &[f64]) -> PyResult<Vec<Lambda>> {
+    numbers.iter().map(|&number| lambda(what, number)).collect()
+}
+
 pub(crate) fn label_scale(name: &str) -> PyResult<LabelScale> {
     named("labels", name)
 }
@@ -74,24 +78,20 @@ impl Options {
         };
         let criterion: Criterion = parsed("criterion", &self.criterion)?;
         let convention: Convention = parsed("convention", &self.convention)?;
-        if self
-            .blend
-            .is_some_and(|share| !(0.0..=1.0).contains(&share))
-        {
-            let found = self.blend.unwrap_or_default();
+        if let Some(found) = self.blend.filter(|share| !(0.0..=1.0).contains(share)) {
             return Err(value(format_args!(
                 "blend: expected a number from 0 to 1, found {found}"
             )));
         }
         let teachers = self.teacher_alpha.as_ref().map(|alphas| {
-            let alphas = alphas.iter().map(|&alpha| lambda("teacher_alpha", alpha));
-            let alphas = alphas.collect::<PyResult<Vec<Lambda>>>()?;
+            let alphas = lambdas("teacher_alpha", alphas)?;
             alphas.try_into().map_err(value)
         });
         let refit = self
             .refit
             .as_deref()
             .map(|name| named::<Refit>("refit", name));
+        let alpha = self.alpha.map(|alpha| lambda("alpha", alpha));
         let options = SelectionOptions {
             strategy,
             criterion: criterion.under(convention),
@@ -106,16 +106,10 @@ impl Options {
                 teacher_lambda: teachers.transpose()?,
             },
             max_memory: self.max_memory.or_else(budget),
-            ..SelectionOptions::new(self.k, Lambda::ONE)
+            ..SelectionOptions::new(self.k, alpha.unwrap_or(Ok(Lambda::ONE))?)
         };
         options.check_strategy().map_err(errors::select)?;
-        Ok(match self.alpha {
-            Some(alpha) => SelectionOptions {
-                lambda: lambda("alpha", alpha)?,
-                ..options
-            },
-            None => options,
-        })
+        Ok(options)
     }
 }
 
@@ -179,13 +173,6 @@ impl<'a> DataView<'a> {
     }
 }
 
-/// Why nothing was selected.
-enum Failure {
-    Data(rankrls::DatasetError),
-    Select(SelectError),
-    Tune(TuneError),
-}
-
 /// The steps so far, which outlive work that is ended in the middle of one.
 #[derive(Default)]
 struct Taken {
@@ -214,11 +201,9 @@ impl Observer for Steps<'_, '_> {
 }
 
 /// Ends the choice of lambda where Python wants the work to end.
-struct Quiet<'a, 'w>(&'a mut Watch<'w>);
-
-impl rankrls::tune::Observer for Quiet<'_, '_> {
+impl rankrls::tune::Observer for Watch<'_> {
     fn stepped(&mut self, _: &rankrls::tune::GridStep<'_>) -> ControlFlow<()> {
-        if self.0.stopped() {
+        if self.stopped() {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
@@ -232,6 +217,7 @@ struct Selected {
     path: Option<WeightsPath>,
 }
 
+/// Selects; nothing where the choice of lambda was ended.
 fn work(
     data: &DataView<'_>,
     mut options: SelectionOptions,
@@ -239,20 +225,19 @@ fn work(
     keep_path: bool,
     taken: &mut Taken,
     watch: &mut Watch<'_>,
-) -> Result<Selected, Failure> {
-    let data = data.dataset().map_err(Failure::Data)?;
+) -> PyResult<Option<Selected>> {
+    let data = data.dataset().map_err(errors::dataset)?;
     let distils = options.strategy.is_some_and(StrategyKind::distils);
     let candidates = options.candidates(&data);
     if auto && distils {
         options.lambda = TargetOptions::lambda(data.queries().len());
     } else if auto {
         let quick = TuneOptions::quick(options);
-        let tuned = tune_among(&candidates, &data, data.memory(), &quick, &mut Quiet(watch));
-        let tuned = tuned.map_err(Failure::Tune)?;
-        if tuned.interrupted {
-            return Err(Failure::Tune(TuneError::Interrupted));
+        match tune_among(&candidates, &data, data.memory(), &quick, watch) {
+            Ok(tuned) if tuned.interrupted => return Ok(None),
+            Err(TuneError::Interrupted) => return Ok(None),
+            tuned => options.lambda = tuned.map_err(errors::tune)?.selection().lambda,
         }
-        options.lambda = tuned.selection().lambda;
     }
     let mut steps = Steps {
         watch,
@@ -260,12 +245,12 @@ fn work(
         path: keep_path.then(WeightsPath::default),
     };
     let selection = select_among(&candidates, &data, data.memory(), &options, &mut steps);
-    let selection = selection.map_err(Failure::Select)?;
-    Ok(Selected {
+    let selection = selection.map_err(errors::select)?;
+    Ok(Some(Selected {
         model: Fitted::from_selection(&selection, &data, &candidates.summary()),
         selection,
         path: steps.path,
-    })
+    }))
 }
 
 /// Selects features: what was found, and the exception that ended it early.
@@ -285,16 +270,9 @@ pub(crate) fn select<'py>(
     let (found, ended) = job::run(py, options.threads, callback.as_ref(), |watch| {
         work(&view, selection, auto, keep_path, &mut taken, watch)
     })?;
-    let found = match found {
-        None | Some(Err(Failure::Tune(TuneError::Interrupted))) => {
-            let result = described(py, &taken.steps, &taken.weights)?;
-            return Ok((result, ended));
-        }
-        Some(found) => found.map_err(|failure| match failure {
-            Failure::Data(error) => errors::dataset(error),
-            Failure::Select(error) => errors::select(error),
-            Failure::Tune(error) => errors::tune(error),
-        })?,
+    let Some(found) = found.transpose()?.flatten() else {
+        let result = described(py, &taken.steps, &taken.weights)?;
+        return Ok((result, ended));
     };
     let result = selected(py, &found.selection)?;
     if let Some(path) = found.path {

@@ -57,11 +57,6 @@ enum Scheme {
     Folds(Vec<i64>),
 }
 
-enum Failure {
-    Data(rankrls::DatasetError),
-    Train(TrainError),
-}
-
 /// A model, and what comes with it: rows are those of Python.
 struct Outcome {
     model: Fitted,
@@ -207,16 +202,12 @@ pub(crate) fn train<'py>(
 ) -> PyResult<(Option<Bound<'py, PyDict>>, Option<PyErr>)> {
     let (view, grid) = (data.view()?, options.grid()?);
     let (found, ended) = job::run(py, options.threads, None, |_| {
-        let data = view.dataset().map_err(Failure::Data)?;
-        options.fit(grid, &data).map_err(Failure::Train)
+        let data = view.dataset().map_err(errors::dataset)?;
+        options.fit(grid, &data).map_err(errors::train)
     })?;
-    let Some(found) = found else {
+    let Some(found) = found.transpose()? else {
         return Ok((None, ended));
     };
-    let found = found.map_err(|failure| match failure {
-        Failure::Data(error) => errors::dataset(error),
-        Failure::Train(error) => errors::train(error),
-    })?;
     let result = PyDict::new(py);
     result.set_item("solver", found.solver.name())?;
     result.set_item("condition", found.best.condition)?;

@@ -7,7 +7,7 @@ use pyo3::types::PyDict;
 use rankrls::greedy::{Step, plan};
 use rankrls::metrics::{Rules, parse_list};
 use rankrls::tune::{
-    Evidence, GridStep, Observer, Rule, TuneError, TuneOptions, Tuned, tune_strategies,
+    Evidence, GridStep, Observer, Rule, TuneError, TuneOptions, tune_among, tune_strategies,
 };
 use rankrls::{
     ColumnClasses, Lambda, Model as Fitted, SelectError, SelectionOptions, StrategyKind,
@@ -16,7 +16,7 @@ use rankrls::{
 use crate::errors::{self, value};
 use crate::job::{self, Watch};
 use crate::model::Model;
-use crate::select::{Data, Options, described, lambda, parsed, selected};
+use crate::select::{Data, Options, described, lambdas, parsed, selected};
 
 /// What to try, and how to judge it, as Python has it.
 #[derive(FromPyObject)]
@@ -31,12 +31,6 @@ pub(crate) struct GridOptions {
     metrics: Vec<String>,
     rules: String,
     rule: String,
-}
-
-enum Failure {
-    Data(rankrls::DatasetError),
-    Memory(SelectError),
-    Tune(TuneError),
 }
 
 /// Tells Python of every step of every path, and keeps those of the paths from all data.
@@ -75,26 +69,23 @@ fn check_memory(
     held: u64,
     options: &SelectionOptions,
     strategies: &[StrategyKind],
-) -> Result<(), Failure> {
-    let one = |strategy: Option<StrategyKind>| {
+) -> PyResult<()> {
+    let tried = match strategies {
+        [] => vec![options.strategy],
+        several => several.iter().copied().map(Some).collect(),
+    };
+    for strategy in tried {
         let options = SelectionOptions {
             strategy,
             ..*options
         };
-        plan(candidates, held, &options)
-    };
-    let plans: Vec<_> = match strategies {
-        [] => vec![one(options.strategy)],
-        several => several
-            .iter()
-            .map(|&strategy| one(Some(strategy)))
-            .collect(),
-    };
-    let refused = plans.into_iter().collect::<Result<Vec<_>, _>>();
-    match refused {
-        Err(error @ SelectError::Memory { .. }) => Err(Failure::Memory(error)),
-        _ => Ok(()),
+        match plan(candidates, held, &options) {
+            Err(error @ SelectError::Memory { .. }) => return Err(errors::select(error)),
+            Err(_) => break,
+            Ok(_) => {}
+        }
     }
+    Ok(())
 }
 
 /// Chooses a model: all that were judged as a JSON document, and the chosen one.
@@ -108,8 +99,7 @@ pub(crate) fn tune<'py>(
     callback: Option<Py<PyAny>>,
 ) -> PyResult<(Bound<'py, PyDict>, Option<PyErr>)> {
     let (view, selection) = (data.view()?, options.selection()?);
-    let lambdas = grid.alphas.iter().map(|&alpha| lambda("alphas", alpha));
-    let lambdas = lambdas.collect::<PyResult<Vec<Lambda>>>()?;
+    let lambdas = lambdas("alphas", &grid.alphas)?;
     let json = |error: serde_json::Error| value(error);
     let rules: Rules = serde_json::from_str(&grid.rules).map_err(json)?;
     let rule: Rule = serde_json::from_str(&grid.rule).map_err(json)?;
@@ -138,44 +128,39 @@ pub(crate) fn tune<'py>(
         ..TuneOptions::new(selection, &lambdas)
     };
     let mut taken = Vec::new();
-    let (found, ended) = job::run(py, options.threads, callback.as_ref(), |watch| {
-        let data = view.dataset().map_err(Failure::Data)?;
+    let work = |watch: &mut Watch<'_>| -> PyResult<Option<_>> {
+        let data = view.dataset().map_err(errors::dataset)?;
         let candidates = options_of.candidates(&data);
-        let (held, watch) = (
-            data.memory(),
-            &mut Steps {
-                watch,
-                taken: &mut taken,
-            },
-        );
+        let held = data.memory();
+        let watch = &mut Steps {
+            watch,
+            taken: &mut taken,
+        };
         check_memory(&candidates, held, &options_of.selection, &strategies)?;
         let tuned = if strategies.is_empty() {
-            rankrls::tune::tune_among(&candidates, &data, held, &options_of, watch)
+            tune_among(&candidates, &data, held, &options_of, watch)
         } else {
             tune_strategies(&candidates, &data, held, &options_of, &strategies, watch)
         };
-        let tuned = tuned.map_err(Failure::Tune)?;
+        let tuned = match tuned {
+            Err(TuneError::Interrupted) => return Ok(None),
+            tuned => tuned.map_err(errors::tune)?,
+        };
         let model = Fitted::from_selection(&tuned.selection(), &data, &candidates.summary());
         let stability: Vec<Option<f64>> = tuned
             .outcomes
             .iter()
             .map(|outcome| outcome.stability(tuned.choice.k, candidates.len())?.index)
             .collect();
-        Ok((tuned, model, stability))
-    })?;
-    let (tuned, model, stability): (Tuned, Fitted, _) = match found {
-        None | Some(Err(Failure::Tune(TuneError::Interrupted))) => {
-            let longest = taken.into_iter().max_by_key(|(_, steps)| steps.len());
-            let (lambda, steps) = longest.unwrap_or((Lambda::ONE, Vec::new()));
-            let result = described(py, &steps, &[])?;
-            result.set_item("alpha", lambda.value())?;
-            return Ok((result, ended));
-        }
-        Some(found) => found.map_err(|failure| match failure {
-            Failure::Data(error) => errors::dataset(error),
-            Failure::Memory(error) => errors::select(error),
-            Failure::Tune(error) => errors::tune(error),
-        })?,
+        Ok(Some((tuned, model, stability)))
+    };
+    let (found, ended) = job::run(py, options.threads, callback.as_ref(), work)?;
+    let Some((tuned, model, stability)) = found.transpose()?.flatten() else {
+        let longest = taken.into_iter().max_by_key(|(_, steps)| steps.len());
+        let (lambda, steps) = longest.unwrap_or((Lambda::ONE, Vec::new()));
+        let result = described(py, &steps, &[])?;
+        result.set_item("alpha", lambda.value())?;
+        return Ok((result, ended));
     };
     let result = selected(py, &tuned.selection())?;
     let outcomes = serde_json::to_string(&tuned.outcomes).map_err(json)?;

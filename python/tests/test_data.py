@@ -10,7 +10,7 @@ import polars
 import pytest
 import scipy.sparse as sp
 
-from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, _rankrls, select_path
+from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, select_path
 
 
 def fitted(X, y, **queries):
@@ -115,13 +115,6 @@ def test_rows_of_a_query_may_be_anywhere(small):
     two = select_path(X.tocsr()[order], y[order], qid=qid[order], teacher=teacher[order], **options)
     assert one.features.tolist() == two.features.tolist()
     assert np.allclose(one.weights, two.weights, rtol=1e-9)
-
-
-def test_compressed_columns_are_borrowed(small):
-    X = small[0]
-    assert _rankrls.is_borrowed(X) == (True, True)
-    assert _rankrls.is_borrowed(wide(X)) == (False, True)
-    assert _rankrls.is_borrowed(X.tocsr()) == (False, False)
 
 
 LARGE = """
