@@ -16,11 +16,12 @@ follow the non-zeros of the data, so that a million text columns are no obstacle
 """
 
 from . import metrics
-from ._estimators import GreedyRankRLS, GreedyRankRLSCV, RankRLS
 from ._explain import Explanation
 from ._files import RankingData, read_svmlight, write_svmlight
-from ._path import SelectionPath, Step, TuneStep, select_path
+from ._greedy import GreedyRankRLS, GreedyRankRLSCV, select_path
+from ._path import SelectionPath, Step, TuneStep
 from ._rankrls import __version__
+from ._ridge import RankRLS
 
 __all__ = [
     "Explanation",

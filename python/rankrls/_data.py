@@ -100,22 +100,16 @@ def queries(qid: Any, group: Any, rows: int) -> tuple[NDArray[np.int64], list[st
         return codes, [str(number) for number in range(len(sizes))]
     if qid is None:
         return np.zeros(rows, dtype=np.int64), ["0"]
-    ids = _column(qid)
-    if len(ids) != rows:
-        raise ValueError(f"qid: expected {rows} query ids, one a row of X, found {len(ids)}")
-    if ids.dtype.kind in "iuU":
-        distinct, first, inverse = np.unique(ids, return_index=True, return_inverse=True)
-        order = np.argsort(first, kind="stable")
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        return place[inverse], [str(name) for name in distinct[order]]
-    return _hashed(ids)
-
-
-def _hashed(ids: NDArray[Any]) -> tuple[NDArray[np.int64], list[str]]:
+    # Lists go as they are: their items may be tuples.
+    array = qid.to_numpy() if hasattr(qid, "to_numpy") else qid
+    if isinstance(array, np.ndarray) and array.ndim != 1:
+        raise ValueError(f"qid: expected one id a row, found an array of shape {array.shape}")
+    items = array.tolist() if isinstance(array, np.ndarray) else list(array)
+    if len(items) != rows:
+        raise ValueError(f"qid: expected {rows} query ids, one a row of X, found {len(items)}")
     seen: dict[Any, int] = {}
-    codes = np.empty(len(ids), dtype=np.int64)
-    for row, item in enumerate(ids.tolist()):
+    codes = np.empty(rows, dtype=np.int64)
+    for row, item in enumerate(items):
         if item is None or item != item:
             raise ValueError(f"qid: row {row} has no query id, found {item}")
         try:
@@ -127,19 +121,6 @@ def _hashed(ids: NDArray[Any]) -> tuple[NDArray[np.int64], list[str]]:
     if len(set(names)) < len(names):
         names = [repr(item) for item in seen]
     return codes, names
-
-
-def _column(values: Any) -> Any:
-    """A vector of whatever ids there are; tuples stay whole."""
-    array = values.to_numpy() if hasattr(values, "to_numpy") else values
-    if not isinstance(array, np.ndarray):
-        items = list(array)
-        array = np.fromiter(items, dtype=object, count=len(items))
-        if all(isinstance(item, (int, np.integer)) for item in items):
-            array = array.astype(np.int64)
-    if array.ndim != 1:
-        raise ValueError(f"qid: expected one id a row, found an array of shape {array.shape}")
-    return array
 
 
 def training(
@@ -264,6 +245,11 @@ def number(value: Any, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ValueError(f"{name}: expected a number, found {value!r}")
     return float(value)
+
+
+def number_list(values: Any, name: str) -> list[float]:
+    """Numbers, or the only one."""
+    return [number(value, name) for value in np.atleast_1d(values)]
 
 
 def name_list(names: Sequence[str] | str) -> list[str]:

@@ -57,11 +57,6 @@ def read_svmlight(
     names : path-like, optional
         A file with the names of the features, one a line.
 
-    Returns
-    -------
-    RankingData
-        Matrix, labels, query ids and names.
-
     Raises
     ------
     FileNotFoundError

@@ -1,17 +1,15 @@
-"""The path of a selection."""
+"""The path of a selection, and who is told of its steps."""
 
 from __future__ import annotations
 
 import sys
-import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-
-from . import _data, _rankrls
 
 
 class Step(NamedTuple):
@@ -79,9 +77,9 @@ class SelectionPath:
     lqo_error: NDArray[np.float64]
     lqo_cindex: NDArray[np.float64]
     criterion: NDArray[np.float64]
-    strategy: str
-    alpha: float
-    condition: float
+    strategy: str = ""
+    alpha: float = np.nan
+    condition: float = np.nan
     teacher: tuple[str | None, float | None, float | None] | None = None
     weights_path: NDArray[np.float64] | None = None
     test_scores: NDArray[np.float64] | None = None
@@ -91,54 +89,20 @@ class SelectionPath:
 
     @classmethod
     def _of(cls, found: dict[str, Any]) -> SelectionPath:
-        none = np.empty(0)
-        known = {
-            "features": none.astype(np.int64),
-            **dict.fromkeys(("weights", "lqo_error", "lqo_cindex", "criterion"), none),
-            **{"strategy": "", "alpha": np.nan, "condition": np.nan},
-            **found,
-        }
-        return cls(**{name: known[name] for name in cls.__dataclass_fields__ if name in known})
+        return cls(**{name: found[name] for name in cls.__dataclass_fields__ if name in found})
 
 
-def select(
-    data: dict[str, Any],
-    options: dict[str, Any],
-    *,
-    keep_path: bool = False,
-    test: Any = None,
-    callback: Callable[[Step], Any] | None = None,
-    verbose: int = 0,
-) -> tuple[SelectionPath, _rankrls.Model | None, BaseException | None]:
-    """Selects; returns what there is also when a signal or a callback ended it."""
-    told, done = _told(callback, verbose, options["k"], "features", Step)
-    try:
-        found, ended = _rankrls.select(data, options, keep_path, test, told)
-    finally:
-        done()
-    path = SelectionPath._of(found)
-    if path.condition > 1e8:
-        warnings.warn(
-            f"rounding may cost {np.log10(path.condition):.0f} of 16 digits of errors and weights: "
-            "raise alpha, or scale the columns with scale='sd'",
-            RuntimeWarning,
-            stacklevel=4,
-        )
-    return path, found.get("model"), ended
-
-
-def _told(
+@contextmanager
+def reporting(
     callback: Callable[[Any], Any] | None,
     verbose: int,
     total: int,
     unit: str,
     kind: type[Step] | type[TuneStep],
-) -> tuple[Callable[..., bool] | None, Callable[[], None]]:
-    """What the compiled part calls after a step, and what to call at the end."""
+) -> Iterator[Callable[..., bool] | None]:
+    """What the compiled part calls after a step: it shows progress and asks `callback`."""
     if callback is not None and not callable(callback):
         raise ValueError(f"callback: expected something to call with each step, found {callback!r}")
-    if callback is None and not verbose:
-        return None, lambda: None
     bar = _bar(total, unit) if verbose else None
 
     def told(*values: Any) -> bool:
@@ -146,7 +110,11 @@ def _told(
             bar.update(1)
         return bool(callback is not None and callback(kind(*values)))
 
-    return told, bar.close if bar is not None else lambda: None
+    try:
+        yield None if callback is None and bar is None else told
+    finally:
+        if bar is not None:
+            bar.close()
 
 
 def _bar(total: int, unit: str) -> Any:
@@ -170,86 +138,3 @@ class _Lines:
 
     def close(self) -> None:
         pass
-
-
-def select_path(
-    X: Any,
-    y: Any,
-    *,
-    qid: Any = None,
-    group: Any = None,
-    X_test: Any = None,
-    n_features_to_select: int = 10,
-    teacher: Any = None,
-    X_validation: Any = None,
-    callback: Callable[[Step], Any] | None = None,
-    **params: Any,
-) -> SelectionPath:
-    """Selects features and returns every model on the way.
-
-    Parameters
-    ----------
-    X : {array-like, sparse matrix} of shape (m, n)
-        Examples by features. SciPy's CSC with values of 64 bits is used where it is.
-    y : array-like of shape (m,)
-        Labels: more is better.
-    qid : array-like of shape (m,), optional
-        The query of each row: any hashable ids.
-    group : array-like of int, optional
-        Sizes of consecutive queries, in place of `qid`.
-    X_test : {array-like, sparse matrix} of shape (m_test, n), optional
-        Rows to score after each step.
-    n_features_to_select : int, default=10
-        Steps to take, k.
-    teacher : array-like of shape (m,), optional
-        Scores by a model that has not seen the labels of the row's query: see `GreedyRankRLS.fit`.
-    X_validation : {array-like, sparse matrix} of shape (m_val, n), optional
-        Rows for strategy "fs-ed": see `GreedyRankRLS.fit`.
-    callback : callable, optional
-        Called with each `Step`; a true result ends the selection.
-    **params
-        Other parameters of `GreedyRankRLS`.
-
-    Returns
-    -------
-    SelectionPath
-        With `weights_path`, and with `test_scores` if there is `X_test`.
-
-    Raises
-    ------
-    ValueError
-        For data or parameters that cannot be used: the message has what was found, where, and what
-        to do.
-    MemoryError
-        Where the strategy takes more than `max_memory`: the message names strategies that fit.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rankrls import select_path
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(60, 8))
-    >>> y = X[:, 3] - 0.5 * X[:, 5] + 0.1 * rng.normal(size=60)
-    >>> path = select_path(X, y, qid=np.repeat(range(12), 5), n_features_to_select=3)
-    >>> path.features[:2].tolist()
-    [3, 5]
-    >>> path.weights_path.shape
-    (3, 3)
-    """
-    from ._estimators import GreedyRankRLS
-
-    estimator = GreedyRankRLS(n_features_to_select, **params)
-    matrix, _ = estimator._checked(X, fit=True)
-    test = None if X_test is None else _data.canonical(estimator._checked(X_test, fit=False)[0])
-    validation = estimator._validation(X_validation)
-    path, _, ended = select(
-        _data.training(matrix, y, qid, group, teacher, validation),
-        estimator._options(matrix.shape[1]),
-        keep_path=True,
-        test=test,
-        callback=callback,
-        verbose=estimator.verbose,
-    )
-    if ended is not None:
-        raise ended
-    return path

@@ -133,7 +133,16 @@ def evaluate(
     >>> round(found["cindex"].mean, 4), found["cindex"].per_query.round(4).tolist()
     (0.3333, [0.6667, 0.0])
     """
-    labels, scores, codes = _rows(y_true, y_score, qid, group)
+    scores = np.ascontiguousarray(y_score, dtype=np.float64)
+    if scores.ndim != 1:
+        raise ValueError(
+            f"y_score: expected one score a row, found an array of shape {scores.shape}"
+        )
+    if qid is None and group is None:
+        raise ValueError(f"only rows of one query are compared: {_data.GIVE_QUERIES}")
+    labels = _data.labels(y_true, len(scores))
+    codes, _ = _data.queries(qid, group, len(scores))
+    scores = _data.scores(scores, len(scores), "y_score")
     order = np.argsort(codes, kind="stable")
     sizes = np.bincount(codes).tolist()
     rules: dict[str, Any] = {"convention": convention, "gain": gain}
@@ -171,11 +180,6 @@ def score(
     -------
     float
         The mean over queries.
-
-    Raises
-    ------
-    ValueError
-        As `evaluate`.
 
     Examples
     --------
@@ -242,21 +246,6 @@ def paired(
     for name in ("difference", "standard_error", "p"):
         found[name] = _number(found[name])
     return Comparison(**{**found, "interval": (low, high)})
-
-
-def _rows(
-    y_true: Any, y_score: Any, qid: Any, group: Any
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
-    scores = np.ascontiguousarray(y_score, dtype=np.float64)
-    if scores.ndim != 1:
-        raise ValueError(
-            f"y_score: expected one score a row, found an array of shape {scores.shape}"
-        )
-    if qid is None and group is None:
-        raise ValueError(f"only rows of one query are compared: {_data.GIVE_QUERIES}")
-    labels = _data.labels(y_true, len(scores))
-    codes, _ = _data.queries(qid, group, len(scores))
-    return labels, _data.scores(scores, len(scores), "y_score"), codes
 
 
 def _number(value: float | None) -> float:

@@ -1,6 +1,7 @@
 """Diagrams by Matplotlib, which ``pip install rankrls[plot]`` brings.
 
-Each function draws into `ax`, or into new axes, and returns the axes.
+Each function draws into the axes `ax`, or into new ones, and returns them. It raises an ImportError
+without Matplotlib.
 """
 
 from __future__ import annotations
@@ -35,20 +36,11 @@ def path(model: Any, *, ax: Axes | None = None, what: str = "lqo_error") -> Axes
     ----------
     model : GreedyRankRLS, GreedyRankRLSCV or SelectionPath
         What was fitted.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw.
     what : {"lqo_error", "lqo_cindex"}, default="lqo_error"
         What to draw.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes.
-
     Raises
     ------
-    ImportError
-        Without Matplotlib.
     ValueError
         For another quantity.
 
@@ -80,20 +72,11 @@ def tuning(model: Any, *, ax: Axes | None = None, metric: str | None = None) -> 
     ----------
     model : GreedyRankRLSCV
         What was fitted. The chosen model is marked, with a bar of one standard error.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw.
     metric : str, optional
         One of its `metrics`; by default what it chose by.
 
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes.
-
     Raises
     ------
-    ImportError
-        Without Matplotlib.
     ValueError
         For a measure that was not taken.
 
@@ -143,20 +126,8 @@ def comparison(found: Mapping[str, Measured], *, ax: Axes | None = None) -> Axes
     Parameters
     ----------
     found : mapping of str to Measured
-        The measure of each ranking, by name.
-    ax : matplotlib.axes.Axes, optional
-        Where to draw.
-
-    Returns
-    -------
-    matplotlib.axes.Axes
-        The axes. Bars of rankings of the same queries may overlap where `metrics.paired` tells
-        them apart.
-
-    Raises
-    ------
-    ImportError
-        Without Matplotlib.
+        The measure of each ranking, by name. Bars of rankings of the same queries may overlap where
+        `metrics.paired` tells them apart.
 
     Examples
     --------

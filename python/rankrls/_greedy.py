@@ -1,0 +1,609 @@
+"""Selection of features: the estimators, and the path of one."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted
+
+from . import _data, _rankrls
+from ._path import SelectionPath, Step, TuneStep, reporting
+from ._ranker import Labels, QueryWeight, Ranker, Scale
+
+
+class _Selecting(SelectorMixin, Ranker):
+    """What both selectors share."""
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.selected_] = True
+        return mask
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        """The sum of weight times column in order of selection: the bits of the command."""
+        scores = np.zeros(X.shape[0])
+        if not _data.is_sparse(X):
+            for feature, weight in zip(self.selected_, self.weights_, strict=True):
+                scores += weight * X[:, feature]
+            return scores
+        columns = X[:, self.selected_].tocsc()
+        columns.sum_duplicates()
+        for place, weight in enumerate(self.weights_):
+            entries = slice(columns.indptr[place], columns.indptr[place + 1])
+            scores[columns.indices[entries]] += weight * columns.data[entries]
+        return scores
+
+    def _adopt(self, model: _rankrls.Model) -> None:
+        super()._adopt(model)
+        self.selected_ = model.features
+        self.weights_ = model.weights
+        self.identical_ = [np.array(columns, dtype=np.int64) for columns in model.identical]
+        self.strategy_ = model.strategy
+        self.alpha_ = model.alpha
+        self.lqo_error_path_ = np.array([error for error, _ in model.path])
+        self.lqo_cindex_path_ = np.array(
+            [np.nan if cindex is None else cindex for _, cindex in model.path]
+        )
+
+    def _options(self, columns: int) -> dict[str, Any]:
+        params = self.get_params(deep=False)
+
+        def given(name: str, convert: Callable[[Any, str], Any]) -> Any:
+            return None if params[name] is None else convert(params[name], name)
+
+        k = _data.count(params["n_features_to_select"], "n_features_to_select")
+        return {
+            "k": min(k, columns),
+            "alpha": 1.0,
+            "n_candidates": given("n_candidates", _data.count),
+            "teacher_alpha": given("teacher_alpha", _data.number_list),
+            "blend": given("blend", _data.number),
+            **{
+                name: str(params[name])
+                for name in ("criterion", "convention", "query_weight", "scale", "labels")
+            },
+            "strategy": str(params.get("strategy", "auto")),
+            "refit": params["refit"],
+            "seed": _data.seed(params["random_state"]),
+            "max_memory": _data.size(params["max_memory"]),
+            "threads": _data.threads(params["n_jobs"]),
+        }
+
+    def _prepared(
+        self, X: Any, y: Any, qid: Any, group: Any, teacher: Any, X_validation: Any
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Training data and parameters as the compiled part takes them."""
+        matrix = self._checked(X, fit=True)
+        validation = None if X_validation is None else self._checked(X_validation, fit=False)
+        data = _data.training(matrix, y, qid, group, teacher, validation)
+        return data, self._options(matrix.shape[1])
+
+
+class GreedyRankRLS(_Selecting):
+    """Selects features by exact leave-query-out error, and ranks by them.
+
+    Greedy RankRLS adds one feature at a time: the one with which regularised least squares, trained
+    on queries and features that are centred within each query, predicts left-out queries best [1]_.
+
+    Parameters
+    ----------
+    n_features_to_select : int, default=10
+        Features to select, k.
+    alpha : float or "auto", default=1.0
+        The ridge parameter (lambda of the paper), above 0. "auto" takes the best of 1, 4, 16, 64
+        and 256 by three folds of the queries.
+    strategy : str, default="auto"
+        "auto" is the fastest exact strategy that fits into memory. "bounded", "dense" and "lowmem"
+        are exact and find the same features. "distil" selects towards the hold-out predictions of
+        RankRLS on all columns, and ranks new queries best. "sampled", "residual", "backfit",
+        "univariate", "fs-ed" and "random" are cheaper or there to compare. "fs-ed" takes labels of
+        at most 16 grades.
+    criterion : str, default="squared"
+        What each step improves most: the squared error, or a measure of the leave-query-out
+        predictions such as "ndcg@10" (strategies "dense" and "lowmem").
+    convention : {"standard", "letor"}, default="standard"
+        Conventions of the measure.
+    labels : {"raw", "sqrt-sd", "unit"}, default="raw"
+        Scale of the labels within each query: divided by the root of their standard deviation, or
+        by the deviation.
+    scale : {"none", "sd", "max"}, default="none"
+        What centred columns are divided by. Weights stay in units of the data.
+    query_weight : {"uniform", "pairs", "size"}, default="uniform"
+        What a query of n rows counts: 1, n or 1/n.
+    refit : {"labels", "cross-fitted"}, optional
+        What the weights are fitted to; "cross-fitted", three quarters of what a teacher predicts,
+        is the default of "distil".
+    blend : float, optional
+        Share of the labels in what "distil" selects by, from 0 to 1. By default 0.2, and 0.4 from
+        500 queries on.
+    teacher_alpha : float or sequence of float, optional
+        Ridge parameters of the teacher, at most eight: that of least hold-out error is taken. By
+        default 4, 16 and 64.
+    n_candidates : int, optional
+        Candidates drawn at random in each step. By default all, and 59 with strategy "sampled".
+    max_memory : int or str, optional
+        Bytes, or a size such as "8GiB". By default what the machine has left.
+    n_jobs : int, optional
+        Threads; results do not depend on it. None and -1 take all cores, and one in a worker of
+        joblib.
+    random_state : int, RandomState or None, default=None
+        Seed of random draws. None is seed 1: equal calls give equal results.
+    verbose : int, default=0
+        Whether to show progress: by tqdm if it is installed, else in lines on standard error.
+
+    Attributes
+    ----------
+    selected_ : ndarray of shape (k,)
+        Columns in order of selection, from 0.
+    weights_ : ndarray of shape (k,)
+        Their weights.
+    coef_ : ndarray of shape (n,)
+        Weights of all columns: zero but for the selected ones.
+    lqo_error_path_ : ndarray of shape (k,)
+        Leave-query-out error after each step, in squared units of the labels.
+    lqo_cindex_path_ : ndarray of shape (k,)
+        Concordance index of the leave-query-out predictions after each step.
+    identical_ : list of ndarray
+        For each selected column, the others that centre to the same one up to sign.
+    strategy_, alpha_
+        The strategy and ridge parameter that were taken.
+    path_ : SelectionPath
+        Everything that the selection found.
+    partial_ : SelectionPath
+        What there was when Ctrl-C or an exception of the callback ended `fit`.
+    n_features_in_, feature_names_in_
+        Columns of the training data, and their names where they are all text.
+
+    See Also
+    --------
+    GreedyRankRLSCV : Chooses `alpha`, `strategy` and `n_features_to_select`.
+    RankRLS : Trains on all features.
+
+    References
+    ----------
+    .. [1] T. Pahikkala, A. Airola, P. Naula and T. Salakoski, "Greedy RankRLS: a linear time
+       algorithm for learning sparse ranking models", SIGIR 2010 Workshop on Feature Generation and
+       Selection for Information Retrieval.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankrls import GreedyRankRLS
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 8))
+    >>> y = X[:, 3] - 0.5 * X[:, 5] + 0.1 * rng.normal(size=60)
+    >>> qid = np.repeat(np.arange(12), 5)
+    >>> model = GreedyRankRLS(n_features_to_select=2).fit(X, y, qid=qid)
+    >>> model.selected_.tolist()
+    [3, 5]
+    >>> model.transform(X).shape
+    (60, 2)
+    >>> model.score(X, y, qid=qid) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int = 10,
+        *,
+        alpha: float | Literal["auto"] = 1.0,
+        strategy: str = "auto",
+        criterion: str = "squared",
+        convention: Literal["standard", "letor"] = "standard",
+        labels: Labels = "raw",
+        scale: Scale = "none",
+        query_weight: QueryWeight = "uniform",
+        refit: Literal["labels", "cross-fitted"] | None = None,
+        blend: float | None = None,
+        teacher_alpha: float | Sequence[float] | None = None,
+        n_candidates: int | None = None,
+        max_memory: int | str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.strategy = strategy
+        self.criterion = criterion
+        self.convention = convention
+        self.labels = labels
+        self.scale = scale
+        self.query_weight = query_weight
+        self.refit = refit
+        self.blend = blend
+        self.teacher_alpha = teacher_alpha
+        self.n_candidates = n_candidates
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _options(self, columns: int) -> dict[str, Any]:
+        auto = isinstance(self.alpha, str) and self.alpha == "auto"
+        alpha = None if auto else _data.number(self.alpha, "alpha")
+        return {**super()._options(columns), "alpha": alpha}
+
+    @staticmethod
+    def _params_of(model: _rankrls.Model) -> dict[str, Any]:
+        return {"alpha": model.alpha, "n_features_to_select": max(1, len(model.features))}
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        qid: Any = None,
+        group: Any = None,
+        teacher: Any = None,
+        X_validation: Any = None,
+        callback: Callable[[Step], Any] | None = None,
+        **refused: Any,
+    ) -> GreedyRankRLS:
+        """Selects features and fits their weights.
+
+        Ctrl-C ends the selection with a KeyboardInterrupt; `partial_` has what there was.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (m, n)
+            Examples by features, such as parses of sentences by their counts. SciPy's CSC of
+            float64 with 32-bit indices is used where it is; CSR is transposed once; other types are
+            converted once.
+        y : array-like of shape (m,)
+            Labels: more is better.
+        qid : array-like of shape (m,), optional
+            The query of each row: integers, text or other hashables. Rows of a query need not be
+            next to each other.
+        group : array-like of int, optional
+            Sizes of consecutive queries, as LightGBM has them, in place of `qid`.
+        teacher : array-like of shape (m,), optional
+            Scores by another model that has not seen the labels of the row's query, for strategy
+            "distil" and cross-fitted weights; by default RankRLS on all columns teaches.
+        X_validation : {array-like, sparse matrix} of shape (m_val, n), optional
+            Rows at whose values strategy "fs-ed" compares densities; by default those of `X`.
+        callback : callable, optional
+            Called with each `Step`; a true result ends the selection there.
+
+        Raises
+        ------
+        ValueError
+            For data or parameters that cannot be used, with what was found, where, and what to do.
+            Leave-query-out needs at least two queries.
+        MemoryError
+            Where the strategy takes more than `max_memory`: the message names strategies that fit.
+        """
+        self._refuse(y, refused)
+        data, options = self._prepared(X, y, qid, group, teacher, X_validation)
+        path, model, ended = self._select(data, options, callback)
+        if ended is not None:
+            self.partial_ = path
+            raise ended
+        assert model is not None
+        self._adopt(model)
+        self.path_ = path
+        asked, found = self.n_features_to_select, len(self.selected_)
+        if callback is None and found < asked:
+            warnings.warn(
+                f"selected {found} features, not {asked}: no other column varies within a query "
+                "and differs from them",
+                UserWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def _select(
+        self,
+        data: dict[str, Any],
+        options: dict[str, Any],
+        callback: Callable[[Step], Any] | None,
+        *,
+        keep_path: bool = False,
+        test: Any = None,
+    ) -> tuple[SelectionPath, _rankrls.Model | None, BaseException | None]:
+        """Selects; returns what there is also when a signal or a callback ended it."""
+        with reporting(callback, self.verbose, options["k"], "features", Step) as told:
+            found, ended = _rankrls.select(data, options, keep_path, test, told)
+        path = SelectionPath._of(found)
+        if path.condition > 1e8:
+            warnings.warn(
+                f"rounding may cost {np.log10(path.condition):.0f} of 16 digits of errors and "
+                "weights: raise alpha, or scale the columns with scale='sd'",
+                RuntimeWarning,
+                stacklevel=3,
+            )
+        return path, found.get("model"), ended
+
+
+def select_path(
+    X: Any,
+    y: Any,
+    *,
+    qid: Any = None,
+    group: Any = None,
+    X_test: Any = None,
+    n_features_to_select: int = 10,
+    teacher: Any = None,
+    X_validation: Any = None,
+    callback: Callable[[Step], Any] | None = None,
+    **params: Any,
+) -> SelectionPath:
+    """Selects features and returns every model on the way.
+
+    Parameters
+    ----------
+    X, y, qid, group, teacher, X_validation
+        As in `GreedyRankRLS.fit`.
+    X_test : {array-like, sparse matrix} of shape (m_test, n), optional
+        Rows to score after each step.
+    n_features_to_select : int, default=10
+        Steps to take, k.
+    callback : callable, optional
+        Called with each `Step`; a true result ends the selection.
+    **params
+        Other parameters of `GreedyRankRLS`.
+
+    Returns
+    -------
+    SelectionPath
+        With `weights_path`, and with `test_scores` if there is `X_test`.
+
+    Raises
+    ------
+    ValueError, MemoryError
+        As `GreedyRankRLS.fit`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankrls import select_path
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 8))
+    >>> y = X[:, 3] - 0.5 * X[:, 5] + 0.1 * rng.normal(size=60)
+    >>> path = select_path(X, y, qid=np.repeat(range(12), 5), n_features_to_select=3)
+    >>> path.features[:2].tolist()
+    [3, 5]
+    >>> path.weights_path.shape
+    (3, 3)
+    """
+    estimator = GreedyRankRLS(n_features_to_select, **params)
+    data, options = estimator._prepared(X, y, qid, group, teacher, X_validation)
+    test = None if X_test is None else _data.canonical(estimator._checked(X_test, fit=False))
+    path, _, ended = estimator._select(data, options, callback, keep_path=True, test=test)
+    if ended is not None:
+        raise ended
+    return path
+
+
+class GreedyRankRLSCV(_Selecting):
+    """Chooses ridge parameter, number of features and strategy by query folds.
+
+    A selection of k features passes through the models of 1, 2, ..., k features, so that a grid of
+    ridge parameters costs one selection each, and as many more as there are folds. Features are
+    selected anew without each fold.
+
+    Parameters
+    ----------
+    n_features_to_select : int, default=20
+        Most features to select.
+    alphas : sequence of float, default=(1.0, 4.0, 16.0, 64.0, 256.0)
+        Ridge parameters to try, each above 0.
+    strategies : sequence of str, default=("auto",)
+        Strategies to choose from: see `GreedyRankRLS`.
+    cv : int or "lqo", default=5
+        Folds of the queries, or leave-query-out predictions: these cost nothing more, and are
+        optimistic, as the features were chosen by them. The strategy "distil" needs folds.
+    scoring : str, default="squared"
+        What models are judged by: the squared error, or a measure such as "ndcg@10" or "cindex".
+    metrics : sequence of str, default=()
+        Measures to report besides.
+    rule : {"best", "one-se"}, default="best"
+        "best" takes the best value, "one-se" the fewest features within one standard error of it.
+    criterion, convention, labels, scale, query_weight, refit, blend, teacher_alpha, \
+n_candidates, max_memory, n_jobs, random_state, verbose
+        As in `GreedyRankRLS`; `random_state` also draws the folds.
+
+    Attributes
+    ----------
+    alpha_ : float
+        The chosen ridge parameter.
+    n_features_to_select_ : int
+        The chosen number of features.
+    strategy_ : str
+        The chosen strategy.
+    best_score_ : float
+        The value of the chosen model by `scoring`; lower is better for "squared".
+    cv_results_ : dict of ndarray
+        A row for each model: ``param_strategy``, ``param_alpha``, ``param_n_features_to_select``,
+        ``feature`` (added last), ``mean_test_score`` with its ``std_error_test_score`` over
+        queries, ``rank_test_score`` from 1, the same of each of `metrics`, and ``lqo_error``.
+    stability_ : float or None
+        How much the features of the folds agree with the chosen alpha (Nogueira's index): 1 if they
+        are the same, about 0 if by chance.
+    selected_, weights_, coef_, lqo_error_path_, lqo_cindex_path_, identical_, path_
+        As in `GreedyRankRLS`, of the chosen model, which is trained on all queries.
+    partial_ : SelectionPath
+        The longest path from all queries, without weights, when Ctrl-C or an exception of the
+        callback ended `fit`.
+
+    See Also
+    --------
+    GreedyRankRLS : Selects with given parameters.
+
+    Notes
+    -----
+    ``docs/tuning.md`` of the project has the formulas.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankrls import GreedyRankRLSCV
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 8))
+    >>> y = X[:, 3] - 0.5 * X[:, 5] + 0.1 * rng.normal(size=60)
+    >>> model = GreedyRankRLSCV(4, alphas=[1, 16], cv=3).fit(X, y, qid=np.repeat(range(12), 5))
+    >>> model.alpha_, sorted(model.selected_[:2].tolist())
+    (1.0, [3, 5])
+    >>> model.cv_results_["mean_test_score"].shape
+    (8,)
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int = 20,
+        *,
+        alphas: Sequence[float] = (1.0, 4.0, 16.0, 64.0, 256.0),
+        strategies: Sequence[str] = ("auto",),
+        cv: int | Literal["lqo"] = 5,
+        scoring: str = "squared",
+        metrics: Sequence[str] = (),
+        rule: Literal["best", "one-se"] = "best",
+        criterion: str = "squared",
+        convention: Literal["standard", "letor"] = "standard",
+        labels: Labels = "raw",
+        scale: Scale = "none",
+        query_weight: QueryWeight = "uniform",
+        refit: Literal["labels", "cross-fitted"] | None = None,
+        blend: float | None = None,
+        teacher_alpha: float | Sequence[float] | None = None,
+        n_candidates: int | None = None,
+        max_memory: int | str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.alphas = alphas
+        self.strategies = strategies
+        self.cv = cv
+        self.scoring = scoring
+        self.metrics = metrics
+        self.rule = rule
+        self.criterion = criterion
+        self.convention = convention
+        self.labels = labels
+        self.scale = scale
+        self.query_weight = query_weight
+        self.refit = refit
+        self.blend = blend
+        self.teacher_alpha = teacher_alpha
+        self.n_candidates = n_candidates
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @staticmethod
+    def _params_of(model: _rankrls.Model) -> dict[str, Any]:
+        k = max(1, len(model.features))
+        return {"alphas": (model.alpha,), "n_features_to_select": k}
+
+    def _grid(self, seed: int) -> dict[str, Any]:
+        if self.rule not in ("best", "one-se"):
+            raise ValueError(f"rule: expected 'best' or 'one-se', found {self.rule!r}")
+        by_lqo = isinstance(self.cv, str) and self.cv == "lqo"
+        if not by_lqo and (not isinstance(self.cv, (int, np.integer)) or self.cv < 2):
+            raise ValueError(
+                f"cv: expected a number of folds from 2 on, or 'lqo', found {self.cv!r}"
+            )
+        strategies = _data.name_list(self.strategies)
+        if "auto" in strategies and len(strategies) > 1:
+            raise ValueError("strategies: 'auto' stands alone; name the strategies to choose from")
+        return {
+            "alphas": _data.number_list(self.alphas, "alphas"),
+            "strategies": [name for name in strategies if name != "auto"],
+            "folds": None if by_lqo else int(self.cv),
+            "fold_seed": seed,
+            "measure": str(self.scoring),
+            "metrics": _data.name_list(self.metrics),
+            "rules": json.dumps({"convention": self.convention}),
+            "rule": json.dumps({"name": self.rule}),
+        }
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        qid: Any = None,
+        group: Any = None,
+        teacher: Any = None,
+        X_validation: Any = None,
+        callback: Callable[[TuneStep], Any] | None = None,
+        **refused: Any,
+    ) -> GreedyRankRLSCV:
+        """Tries all ridge parameters and strategies, and trains the model that is best.
+
+        Parameters
+        ----------
+        X, y, qid, group, teacher, X_validation
+            As in `GreedyRankRLS.fit`.
+        callback : callable, optional
+            Called with each `TuneStep` of every selection; a true result ends them all, and the
+            choice is made among what there is.
+
+        Raises
+        ------
+        ValueError, MemoryError
+            As `GreedyRankRLS.fit`; for more folds than queries, and for "lqo" with "distil".
+        """
+        self._refuse(y, refused)
+        data, options = self._prepared(X, y, qid, group, teacher, X_validation)
+        grid = self._grid(options["seed"])
+        selections = len(set(grid["alphas"])) * max(1, len(grid["strategies"]))
+        total = options["k"] * selections * (1 + (grid["folds"] or 0))
+        with reporting(callback, self.verbose, total, "steps", TuneStep) as told:
+            found, ended = _rankrls.tune(data, options, grid, told)
+        path = SelectionPath._of(found)
+        if ended is not None:
+            self.partial_ = path
+            raise ended
+        self._adopt(found["model"])
+        self.path_ = path
+        outcomes = json.loads(found["outcomes"])
+        position, k = found["choice"]
+        self.n_features_to_select_ = k
+        self.best_score_ = outcomes[position]["points"][k - 1]["score"]["mean"]
+        self.stability_ = found["stability"][position]
+        self.cv_results_ = self._results(outcomes, grid["metrics"])
+        return self
+
+    def _results(self, outcomes: list[dict[str, Any]], names: list[str]) -> dict[str, NDArray[Any]]:
+        rows = [
+            (outcome, number, point)
+            for outcome in outcomes
+            for number, point in enumerate(outcome["points"], start=1)
+        ]
+        numbers = np.float64
+        scores = np.array([point["score"]["mean"] for *_, point in rows], dtype=numbers)
+        results: dict[str, NDArray[Any]] = {
+            "param_strategy": np.array([outcome["strategy"] for outcome, *_ in rows]),
+            "param_alpha": np.array([outcome["lambda"] for outcome, *_ in rows], dtype=numbers),
+            "param_n_features_to_select": np.array([number for _, number, _ in rows], dtype=int),
+            "feature": np.array([point["step"]["feature"] for *_, point in rows], dtype=np.int64),
+            "mean_test_score": scores,
+            "std_error_test_score": np.array(
+                [point["score"]["standard_error"] for *_, point in rows], dtype=numbers
+            ),
+            "rank_test_score": _ranks(scores if self.scoring == "squared" else -scores),
+            "lqo_error": np.array([point["step"]["lqo_error"] for *_, point in rows]),
+        }
+        for place, name in enumerate(names):
+            values = [point["metrics"][place] for *_, point in rows]
+            for key, title in (("mean", "mean_test"), ("standard_error", "std_error_test")):
+                column = np.array([value[key] for value in values], dtype=numbers)
+                results[f"{title}_{name}"] = column
+        return results
+
+
+def _ranks(costs: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Places from 1; equal costs share the better one, undefined ones come last."""
+    known = np.where(np.isnan(costs), np.inf, costs)
+    return (1 + np.searchsorted(np.sort(known), known)).astype(np.int32)

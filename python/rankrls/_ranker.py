@@ -1,0 +1,245 @@
+"""What all estimators share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _data, _rankrls, metrics
+from ._explain import Explanation
+
+Scale = Literal["none", "sd", "max"]
+Labels = Literal["raw", "sqrt-sd", "unit"]
+QueryWeight = Literal["uniform", "pairs", "size"]
+
+
+class Ranker(RegressorMixin, BaseEstimator):
+    """Checks, scores, and models as files."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        # Scores order the rows of a query; they do not come near the labels.
+        tags.regressor_tags.poor_score = True
+        return tags
+
+    def _checked(self, X: Any, *, fit: bool) -> Any:
+        """A matrix of numbers; remembers the names of its columns in `fit`."""
+        return validate_data(
+            self,
+            X,
+            reset=fit,
+            accept_sparse=("csc", "csr"),
+            dtype=np.float64,
+            # The compiled part says where a value is that is not finite.
+            ensure_all_finite=False,
+            ensure_min_samples=2 if fit else 1,
+        )
+
+    def _refuse(self, y: Any, others: dict[str, Any]) -> None:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        if "sample_weight" in others:
+            raise TypeError(
+                "sample_weight is not supported: queries are left out whole, so that only queries "
+                "can weigh differently; choose their weights with query_weight="
+            )
+        for name in others:
+            raise TypeError(f"fit() got an unexpected keyword argument {name!r}")
+
+    def _adopt(self, model: _rankrls.Model) -> None:
+        """The attributes of a fitted model."""
+        if model.kernel is not None:
+            raise ValueError("the model has a kernel in place of weights: load it by RankRLS")
+        self.model_ = model
+        self.n_features_in_ = model.columns
+        self.coef_ = np.zeros(model.columns)
+        self.coef_[model.features] = model.weights
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Scores rows: a higher score is a better place in the ranking of the query.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (m, n)
+            Rows with the columns of the training data.
+
+        Returns
+        -------
+        ndarray of shape (m,)
+            Scores in units of the labels, up to a constant in each query.
+
+        Raises
+        ------
+        ValueError
+            For another number of columns, and for values that are not finite.
+        """
+        check_is_fitted(self)
+        matrix = self._checked(X, fit=False)
+        values = matrix.data if _data.is_sparse(matrix) else matrix
+        if not np.isfinite(values.sum()) and not np.isfinite(values).all():
+            # It refuses them, and says where the value is.
+            self.model_.scores(_data.canonical(matrix), 1)
+        return self._scores(matrix)
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        return np.asarray(X @ self.coef_)
+
+    def score(
+        self, X: Any, y: Any, *, qid: Any = None, group: Any = None, sample_weight: None = None
+    ) -> float:
+        """The mean concordance index of the predictions.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (m, n)
+            Rows.
+        y : array-like of shape (m,)
+            Labels.
+        qid, group
+            Queries, as in `fit`.
+        sample_weight : None
+            There for `sklearn.pipeline.Pipeline`, which passes it on; refused if it is not None.
+
+        Returns
+        -------
+        float
+            The share of pairs of a query that are ordered correctly, averaged over queries that
+            have such a pair; nan if none has.
+
+        Raises
+        ------
+        ValueError
+            Without queries, and for data that `predict` refuses.
+        """
+        if sample_weight is not None:
+            self._refuse(y, {"sample_weight": sample_weight})
+        return metrics.score(y, self.predict(X), qid=qid, group=group, metric="cindex")
+
+    def explain(
+        self,
+        X: Any,
+        *,
+        query: Any = None,
+        qid: Any = None,
+        group: Any = None,
+        versus: int | None = None,
+    ) -> Explanation:
+        """Why the rows of a query are in their order.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (m, n)
+            Rows with the columns of the training data.
+        query : optional
+            An id of `qid`, or with `group` the number of a query, from 0. Not needed where all rows
+            are one query.
+        qid, group
+            Queries, as in `fit`; without them all rows are one.
+        versus : int, optional
+            A row of `X` in the query, from 0, to hold the scores against; by default their mean.
+
+        Returns
+        -------
+        Explanation
+            The rows by falling score, with what each feature adds.
+
+        Raises
+        ------
+        ValueError
+            For a query or row that there is not, for data without any of the features, and for a
+            kernel, which has no features.
+        """
+        check_is_fitted(self)
+        matrix = self._checked(X, fit=False)
+        if "coef_" not in self.__dict__:
+            raise ValueError("a kernel model has no features to explain an order by")
+        codes, ids = _data.queries(qid, group, matrix.shape[0])
+        if query is None and len(ids) > 1:
+            raise ValueError(f"query: there are {len(ids)} queries: name one")
+        name = ids[0] if query is None else str(query)
+        if name not in ids:
+            first = ", ".join(ids[:3])
+            raise ValueError(
+                f"query: none of the {len(ids)} is called {name!r}; the first are {first}"
+            )
+        number = ids.index(name)
+        if versus is not None and not (0 <= versus < len(codes) and codes[versus] == number):
+            raise ValueError(f"versus: row {versus} is not of query {name!r}")
+        reference, rows, scores, places, contributions = self.model_.explain(
+            _data.canonical(matrix), codes, ids, number, versus
+        )
+        features = self.model_.features[places]
+        names = getattr(self, "feature_names_in_", None)
+        known = self.model_.names
+        return Explanation(
+            rows=rows,
+            scores=scores,
+            reference=reference,
+            features=features,
+            names=[
+                str((known[place] if names is None else names[feature]) or feature)
+                for place, feature in zip(places, features, strict=True)
+            ],
+            contributions=contributions,
+        )
+
+    def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
+        """The model as the command's files have it.
+
+        Parameters
+        ----------
+        path : path-like, optional
+            Where to write it, for ``rankrls predict`` or `from_json`.
+
+        Returns
+        -------
+        str
+            The document.
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        document: bytes = self.model_.to_json(None if names is None else names.tolist())
+        text = document.decode()
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    @classmethod
+    def from_json(cls, source: str | os.PathLike[str]) -> Any:
+        """A fitted estimator from a model of the command or of `to_json`.
+
+        Parameters
+        ----------
+        source : path-like or str
+            The file, or the document itself.
+
+        Returns
+        -------
+        estimator
+            With the parameters that the model tells, ready to predict.
+
+        Raises
+        ------
+        ValueError
+            For a document that is no model, with line and column.
+        """
+        if isinstance(source, str) and source.lstrip().startswith("{"):
+            model = _rankrls.Model.from_json(source.encode())
+        else:
+            model = _rankrls.Model.from_json(Path(source).read_bytes(), os.fspath(source))
+        estimator = cls(**cls._params_of(model))
+        estimator._adopt(model)
+        return estimator
+
+    @staticmethod
+    def _params_of(model: _rankrls.Model) -> dict[str, Any]:
+        return {"alpha": model.alpha}

@@ -1,0 +1,293 @@
+"""RankRLS on all features, and under kernels."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import _num_samples
+
+from . import _data, _rankrls
+from ._ranker import Labels, QueryWeight, Ranker, Scale
+
+
+class RankRLS(Ranker):
+    """Regularised least-squares ranking on all features, with hold-out predictions in closed form.
+
+    Ridge regression on features and labels that are centred within each query, on all pairs of
+    rows, or on given ones; of the columns, or under a kernel. One factorisation gives the
+    predictions for each query, or pair, by the model trained without it [1]_.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        The ridge parameter (lambda of the paper), above 0.
+    objective : {"query", "global", "pairs"}, default="query"
+        Pairs of rows to order: those of the same query, all, or the `pairs` of `fit`.
+    kernel : {"linear", "gaussian", "polynomial", "precomputed"}, default="linear"
+        "linear" gives each column a weight. "gaussian" is ``exp(-gamma |x - z|^2)``, "polynomial"
+        ``(gamma x.z + coef0)^degree``. With "precomputed", column j of `X` has the kernel of each
+        row with row j of the training data.
+    gamma : float, default=1.0
+        Of "gaussian" and "polynomial", above 0.
+    degree : int, default=2
+        Of "polynomial", from 1 on.
+    coef0 : float, default=0.0
+        Of "polynomial", from 0 on.
+    basis : int, array-like of int or None, default=None
+        The reduced set: so many rows drawn at random, or these. The model is over the kernel with
+        them alone. None is all rows.
+    solver : {"auto", "dual", "primal", "cg"}, default="auto"
+        "dual" factors a system of the rows, "primal" one of the columns, "cg" iterates and factors
+        nothing; "auto" takes the fastest that fits into memory. Kernels without a basis: "dual".
+    holdout : str, array-like of shape (m,) or None, default=None
+        Rows to hold out: "lqo", each query on its own; "lpo", each pair of rows of a query, or each
+        of `pairs`; "folds:N", N groups drawn at random, of queries, of the rows of a single query,
+        or of `pairs`; an array with the fold of each row, or of each of `pairs`; "none". "auto" is
+        the choice of the command: "lqo", or "lpo" under another objective, or five folds where that
+        takes long. None is the same, but holds nothing out where it does not come from the factors:
+        with "cg" and, under objective "query", for a single query.
+    keep_pairs : bool, default=False
+        Whether to keep the predictions of "lpo": two numbers for each pair of rows.
+    labels, scale, query_weight, max_memory, n_jobs, random_state
+        As in `GreedyRankRLS`. `scale` goes with the linear kernel without `basis`, `query_weight`
+        with objective "query".
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n,)
+        A weight for each column, under the linear kernel.
+    dual_coef_ : ndarray of shape (b,)
+        A coefficient for each row of `support_`, under another kernel and with a basis.
+    support_ : ndarray of shape (b,)
+        These rows of the training data; not in models from files.
+    solver_ : str
+        The solver that was taken.
+    lqo_predictions_ : ndarray of shape (m,)
+        Centred predictions for each row by the model that was trained without its query, where
+        queries were left out.
+    holdout_predictions_ : ndarray of shape (m,), (p,) or (q, 2)
+        The same by whatever scheme there was; with `pairs`, the predicted difference of each; of
+        "lpo" with `keep_pairs`, a prediction for both rows of `holdout_pairs_`.
+    holdout_pairs_ : ndarray of shape (q, 2)
+        Rows that "lpo" held out together, with `keep_pairs`.
+    holdout_error_ : float
+        Sum over queries of the squared centred residuals, in squared units of the labels.
+    holdout_cindex_ : float
+        Their concordance index; nan where no query has a pair to order.
+    condition_ : float
+        A bound of how much rounding may be amplified.
+    n_features_in_, feature_names_in_
+        As in `GreedyRankRLS`.
+
+    References
+    ----------
+    .. [1] T. Pahikkala, E. Tsivtsivadze, A. Airola, J. Jarvinen and J. Boberg, "An efficient
+       algorithm for learning to rank from preference graphs", Machine Learning 75 (2009).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rankrls import RankRLS
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 8))
+    >>> y = X[:, 3] - 0.5 * X[:, 5] + 0.1 * rng.normal(size=60)
+    >>> model = RankRLS(alpha=1.0).fit(X, y, qid=np.repeat(range(12), 5))
+    >>> model.lqo_predictions_.shape, model.holdout_cindex_ > 0.9
+    ((60,), True)
+
+    All pairs of rows, under a kernel, and a few preferences in place of labels:
+
+    >>> model = RankRLS(objective="global", kernel="gaussian", gamma=0.1).fit(X, y)
+    >>> model.score(X, y) > model.holdout_cindex_ > 0.9
+    True
+    >>> scores = RankRLS(objective="pairs").fit(X, pairs=[[0, 1], [2, 1]]).predict(X)
+    >>> bool(scores[0] > scores[1] < scores[2])
+    True
+    """
+
+    def __init__(
+        self,
+        alpha: float = 1.0,
+        *,
+        objective: Literal["query", "global", "pairs"] = "query",
+        kernel: Literal["linear", "gaussian", "polynomial", "precomputed"] = "linear",
+        gamma: float = 1.0,
+        degree: int = 2,
+        coef0: float = 0.0,
+        basis: Any = None,
+        solver: Literal["auto", "dual", "primal", "cg"] = "auto",
+        holdout: Any = None,
+        keep_pairs: bool = False,
+        labels: Labels = "raw",
+        scale: Scale = "none",
+        query_weight: QueryWeight = "uniform",
+        max_memory: int | str | None = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.objective = objective
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.basis = basis
+        self.solver = solver
+        self.holdout = holdout
+        self.keep_pairs = keep_pairs
+        self.labels = labels
+        self.scale = scale
+        self.query_weight = query_weight
+        self.max_memory = max_memory
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name == "coef_" and "dual_coef_" in self.__dict__:
+                raise AttributeError(
+                    "coef_ is there for kernel='linear' alone: other kernels have dual_coef_ and "
+                    "support_"
+                )
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.target_tags.required = self.objective != "pairs"
+        return tags
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        qid: Any = None,
+        group: Any = None,
+        pairs: Any = None,
+        **refused: Any,
+    ) -> RankRLS:
+        """Fits weights to all columns, or coefficients to rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (m, n)
+            Examples by features; with kernel "precomputed", the kernel of the examples, (m, m).
+        y : array-like of shape (m,)
+            Labels: more is better. Not needed for objective "pairs".
+        qid : array-like of shape (m,), optional
+            The query of each row. Needed for objective "query", as is `group` in its place.
+        group : array-like of int, optional
+            Sizes of consecutive queries, in place of `qid`; ``group=[m]`` compares all rows.
+        pairs : array-like of shape (p, 2), (p, 3) or (p, 4), optional
+            For objective "pairs": the preferred and the other row of `X`, from 0; by how much, in
+            units of the scores, by default 1; and the weight of the pair, by default 1.
+
+        Raises
+        ------
+        ValueError
+            For data or parameters that cannot be used, for a kernel that is not symmetric or
+            indefinite, and without queries or pairs where there have to be some.
+        MemoryError
+            Where the solver takes more than `max_memory`: the message names solvers that fit.
+        """
+        if (self.objective == "pairs") != (pairs is not None):
+            raise ValueError("objective='pairs' and pairs= of fit go together")
+        self._refuse(pairs if y is None else y, refused)
+        matrix = self._checked(X, fit=True)
+        rows = matrix.shape[0]
+        if self.objective == "query" and qid is None and group is None:
+            raise ValueError(
+                f"only rows of one query are compared: {_data.GIVE_QUERIES}; "
+                f"group=[{rows}] compares all rows"
+            )
+        self._check_combinations()
+        data = _data.training(matrix, np.zeros(rows) if y is None else y, qid, group, least=1)
+        preferences = None if pairs is None else _data.preferences(pairs, rows)
+        held_out = (rows, "row of X") if preferences is None else (len(preferences), "pair")
+        options = {
+            "alpha": _data.number(self.alpha, "alpha"),
+            "objective": str(self.objective),
+            "kernel": str(self.kernel),
+            "gamma": _data.number(self.gamma, "gamma"),
+            "degree": min(_data.count(self.degree, "degree"), 2**31),
+            "coef0": _data.number(self.coef0, "coef0"),
+            "basis": _data.basis(self.basis, rows),
+            "solver": str(self.solver),
+            "query_weight": str(self.query_weight),
+            "scale": str(self.scale),
+            "labels": str(self.labels),
+            "holdout": _data.holdout(self.holdout, *held_out),
+            "keep_pairs": bool(self.keep_pairs),
+            "pairs": preferences,
+            "seed": _data.seed(self.random_state),
+            "max_memory": _data.size(self.max_memory),
+            "threads": _data.threads(self.n_jobs),
+        }
+        found, ended = _rankrls.train(data, options)
+        if ended is not None:
+            raise ended
+        assert found is not None
+        # A fit before this one may have had others.
+        for name in list(self.__dict__):
+            if name.startswith(("coef_", "dual_", "support_", "lqo_", "holdout_")):
+                del self.__dict__[name]
+        self._adopt(found["model"])
+        self.solver_ = found["solver"]
+        self.condition_ = found["condition"]
+        if found["support"] is not None:
+            self.support_, self.dual_coef_ = found["support"]
+        if found["holdout"] is not None:
+            scheme, self.holdout_error_, self.holdout_cindex_, predictions, both = found["holdout"]
+            if len(both):
+                self.holdout_pairs_ = both.reshape(-1, 2)
+                predictions = predictions.reshape(-1, 2)
+            if len(predictions):
+                self.holdout_predictions_ = predictions
+            if scheme == "lqo":
+                self.lqo_predictions_ = predictions
+        return self
+
+    def _check_combinations(self) -> None:
+        """Refuses parameters that have nothing to act on."""
+        linear, reduced = self.kernel == "linear", self.basis is not None
+        if self.scale != "none" and (reduced or not linear):
+            raise ValueError("scale goes with kernel='linear', without a basis")
+        if self.query_weight != "uniform" and self.objective != "query":
+            raise ValueError("query_weight goes with objective='query'")
+        if self.labels != "raw" and self.objective == "pairs":
+            raise ValueError("labels has nothing to scale: pairs are learnt from")
+        if self.solver not in ("auto", "dual") and not (linear or reduced):
+            raise ValueError("a kernel has the solver 'dual'; with a basis it has the others, too")
+
+    def _adopt(self, model: _rankrls.Model) -> None:
+        if model.kernel is None and self.kernel != "precomputed":
+            super()._adopt(model)
+            return
+        self.model_ = model
+        self.n_features_in_ = model.columns
+        self.dual_coef_ = model.coefficients
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        if "coef_" in self.__dict__:
+            return super()._scores(X)
+        return self.model_.scores(_data.canonical(X), _data.threads(self.n_jobs))
+
+    def score(
+        self, X: Any, y: Any, *, qid: Any = None, group: Any = None, sample_weight: None = None
+    ) -> float:
+        if self.objective != "query" and qid is None and group is None:
+            group = [_num_samples(X)]
+        return super().score(X, y, qid=qid, group=group, sample_weight=sample_weight)
+
+    @staticmethod
+    def _params_of(model: _rankrls.Model) -> dict[str, Any]:
+        params = {"alpha": model.alpha, "objective": model.objective}
+        if model.kernel is not None:
+            kernel = json.loads(model.kernel)
+            params.update(kernel, kernel=kernel.pop("kind"))
+        return params
