@@ -174,15 +174,20 @@ class Ranker(RegressorMixin, BaseEstimator):
         number = ids.index(name)
         if versus is not None and not (0 <= versus < len(codes) and codes[versus] == number):
             raise ValueError(f"versus: row {versus} is not of query {name!r}")
-        reference, rows, scores, places, contributions = self.model_.explain(
+        reference, ranked = self.model_.explain(
             _data.canonical(matrix), codes, ids, number, versus
         )
+        rows, scores, own, amounts = zip(*ranked, strict=True)
+        places = np.unique(np.concatenate(own))
+        contributions = np.zeros((len(rows), len(places)))
+        for row, where, parts in zip(contributions, own, amounts, strict=True):
+            row[np.searchsorted(places, where)] = parts
         features = self.model_.features[places]
         names = getattr(self, "feature_names_in_", None)
         known = self.model_.names
         return Explanation(
-            rows=rows,
-            scores=scores,
+            rows=np.array(rows, dtype=np.int64),
+            scores=np.array(scores),
             reference=reference,
             features=features,
             names=[

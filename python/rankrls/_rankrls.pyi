@@ -41,9 +41,7 @@ class Model:
         ids: list[str],
         query: int,
         versus: int | None,
-    ) -> tuple[
-        float, NDArray[np.int64], NDArray[np.float64], NDArray[np.int64], NDArray[np.float64]
-    ]: ...
+    ) -> tuple[float, list[tuple[int, float, NDArray[np.uint64], NDArray[np.float64]]]]: ...
 
 def memory_size(size: str) -> int: ...
 def select(

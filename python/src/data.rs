@@ -38,8 +38,7 @@ enum Indices<'py> {
 /// The same without Python, to be used while Python does something else.
 #[derive(Clone)]
 pub(crate) enum View<'a> {
-    Columns(Compressed<'a>),
-    Rows(Compressed<'a>),
+    Sparse(Compressed<'a>),
     Dense(ArrayView2<'a, f64>),
 }
 
@@ -53,33 +52,24 @@ impl Matrix<'_> {
         };
         let bounds = sparse.indptr.bounds()?.into();
         let (indices, values) = (sparse.indices.narrowed()?, sparse.data.as_slice()?.into());
-        let structure = |error: &dyn std::fmt::Display| {
-            value(format_args!("not a compressed sparse matrix: {error}"))
-        };
-        Ok(if sparse.format == "csc" {
-            let matrix = CsMatBase::try_new_csc(sparse.shape, bounds, indices, values);
-            View::Columns(matrix.map_err(|(.., error)| structure(&error))?)
+        let matrix = if sparse.format == "csc" {
+            CsMatBase::try_new_csc(sparse.shape, bounds, indices, values)
         } else {
-            let matrix = CsMatBase::try_new(sparse.shape, bounds, indices, values);
-            View::Rows(matrix.map_err(|(.., error)| structure(&error))?)
+            CsMatBase::try_new(sparse.shape, bounds, indices, values)
+        };
+        matrix.map(View::Sparse).map_err(|(.., error)| {
+            value(format_args!("not a compressed sparse matrix: {error}"))
         })
     }
 }
 
 impl Indices<'_> {
     fn bounds(&self) -> PyResult<Vec<usize>> {
-        let negative = || value("not a compressed sparse matrix: a bound is negative");
-        let bounds: Option<Vec<usize>> = match self {
-            Self::Narrow(array) => {
-                let bounds = array.as_slice()?.iter();
-                bounds.map(|&bound| usize::try_from(bound).ok()).collect()
-            }
-            Self::Wide(array) => {
-                let bounds = array.as_slice()?.iter();
-                bounds.map(|&bound| usize::try_from(bound).ok()).collect()
-            }
+        let bounds: Result<Vec<usize>, _> = match self {
+            Self::Narrow(array) => array.as_slice()?.iter().map(|&b| b.try_into()).collect(),
+            Self::Wide(array) => array.as_slice()?.iter().map(|&b| b.try_into()).collect(),
         };
-        bounds.ok_or_else(negative)
+        bounds.map_err(|_| value("not a compressed sparse matrix: a bound is negative"))
     }
 
     /// Borrowed where they have 32 bits: negative ones become too large, and are refused as such.
@@ -101,7 +91,7 @@ impl Indices<'_> {
 impl<'a> IntoColumns<'a> for View<'a> {
     fn into_columns(self) -> Result<Columns<'a>, DatasetError> {
         match self {
-            Self::Columns(matrix) | Self::Rows(matrix) => matrix.into_columns(),
+            Self::Sparse(matrix) => matrix.into_columns(),
             Self::Dense(array) => array.into_columns(),
         }
     }

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use numpy::ndarray::Array2;
-use numpy::{PyArray1, PyArray2, PyReadonlyArray1, ToPyArray};
+use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rankrls::data::Strings;
@@ -18,13 +17,12 @@ use crate::job;
 #[pyclass(frozen, module = "rankrls._rankrls")]
 pub(crate) struct Model(pub(crate) Inner);
 
-/// The reference, the rows, their scores, positions of features, and what these add to each row.
-type Explained<'py> = (
+/// A row, its score, the positions of features in the model, and what each adds to the score.
+type ExplainedRow<'py> = (
+    i64,
     f64,
-    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<usize>>,
     Bound<'py, PyArray1<f64>>,
-    Bound<'py, PyArray1<i64>>,
-    Bound<'py, PyArray2<f64>>,
 );
 
 #[pymethods]
@@ -65,18 +63,14 @@ impl Model {
     #[getter]
     fn features<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
         let features = self.0.features().iter();
-        let features: Vec<i64> = features.map(|feature| feature.feature.into()).collect();
-        features.to_pyarray(py)
+        PyArray1::from_iter(py, features.map(|feature| feature.feature.into()))
     }
 
     /// A weight for each of them.
     #[getter]
     fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         let features = self.0.features().iter();
-        features
-            .map(|feature| feature.weight)
-            .collect::<Vec<f64>>()
-            .to_pyarray(py)
+        PyArray1::from_iter(py, features.map(|feature| feature.weight))
     }
 
     /// The kernel in JSON, where it is not linear in the columns.
@@ -91,8 +85,7 @@ impl Model {
     #[getter]
     fn coefficients<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         let rows = self.0.expansion().into_iter().flat_map(Expansion::rows);
-        let coefficients: Vec<f64> = rows.map(|row| row.coefficient).collect();
-        coefficients.to_pyarray(py)
+        PyArray1::from_iter(py, rows.map(|row| row.coefficient))
     }
 
     /// Scores of the rows of `x`, on so many threads.
@@ -113,7 +106,8 @@ impl Model {
         }
     }
 
-    /// Why the rows of the query at position `query` are in their order.
+    /// Why the rows of the query at position `query` are in their order: the reference of the
+    /// scores, and the rows.
     fn explain<'py>(
         &self,
         py: Python<'py>,
@@ -122,7 +116,7 @@ impl Model {
         ids: Vec<String>,
         query: usize,
         versus: Option<i64>,
-    ) -> PyResult<Explained<'py>> {
+    ) -> PyResult<(f64, Vec<ExplainedRow<'py>>)> {
         let labels = vec![0.0; codes.len()?];
         let queries = RowQueries {
             codes: codes.as_slice()?,
@@ -134,31 +128,13 @@ impl Model {
         let versus = versus.and_then(|row| inputs.iter().position(|&input| input == row));
         let against = versus.map_or(Against::Mean, Against::Row);
         let found = self.0.explain(&data, query, against).map_err(value)?;
-        let parts = || found.rows.iter().map(|row| &row.contributions);
-        let mut places: Vec<usize> = parts().flatten().map(|part| part.position).collect();
-        places.sort_unstable();
-        places.dedup();
-        let mut contributions = Array2::zeros((found.rows.len(), places.len()));
-        for (mut row, parts) in contributions.rows_mut().into_iter().zip(parts()) {
-            for part in parts {
-                let place = places.partition_point(|&place| place < part.position);
-                row[place] = part.contribution;
-            }
-        }
-        let rows: Vec<i64> = found.rows.iter().map(|row| inputs[row.row]).collect();
-        let scores: Vec<f64> = found.rows.iter().map(|row| row.score).collect();
-        // Features count in 32 bits.
-        let places = places
-            .into_iter()
-            .map_while(|place| i64::try_from(place).ok());
-        let places: Vec<i64> = places.collect();
-        Ok((
-            found.reference,
-            rows.to_pyarray(py),
-            scores.to_pyarray(py),
-            places.to_pyarray(py),
-            contributions.to_pyarray(py),
-        ))
+        let rows = found.rows.iter().map(|row| {
+            let parts = row.contributions.iter();
+            let places = PyArray1::from_iter(py, parts.clone().map(|part| part.position));
+            let amounts = PyArray1::from_iter(py, parts.map(|part| part.contribution));
+            (inputs[row.row], row.score, places, amounts)
+        });
+        Ok((found.reference, rows.collect()))
     }
 
     /// Columns that centre to the same one up to sign, for each of them.

@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from conftest import CORPORA
 
 import rankrls
 from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, select_path
@@ -75,6 +74,7 @@ def test_contributions_add_up_to_the_order(small, estimator, dense, moved):
         against = differences.mean(axis=0) if versus is None else X[[versus]][:, found.features]
         differences = differences - (against if dense or versus is None else against.toarray())
         assert found.contributions == pytest.approx(model.coef_[found.features] * differences)
+    assert isinstance(found, rankrls.Explanation)
     text = str(found).splitlines()
     assert text[0].startswith(f"row {found.rows[0]}: score ")
     assert text[-1].startswith(("row ", "  +", "  -"))
@@ -99,20 +99,3 @@ def test_orders_that_cannot_be_explained_are_refused(small):
     kernel = RankRLS(kernel="gaussian").fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="a kernel model has no features"):
         kernel.explain(X)
-
-
-def test_the_command_explains_alike(command, parses, tmp_path):
-    train, test = parses
-    path = tmp_path / "model.json"
-    model = GreedyRankRLS(6, alpha=16).fit(train.X, train.y, qid=train.qid)
-    model.to_json(path)
-    query = test.qid[0]
-    arguments = ("explain", path, CORPORA / "parses-test.svm.zst", "--query", query, "--json")
-    told = json.loads(command(*arguments))
-    found = model.explain(test.X, query=query, qid=test.qid)
-    assert [row["row"] - 1 for row in told["rows"]] == found.rows.tolist()
-    for row, sums in zip(told["rows"], found.contributions, strict=True):
-        parts = {part["feature"]: part["contribution"] for part in row["contributions"]}
-        expected = dict(zip((found.features + 1).tolist(), sums.tolist(), strict=True))
-        assert parts == pytest.approx({f: part for f, part in expected.items() if part != 0})
-    assert isinstance(found, rankrls.Explanation)

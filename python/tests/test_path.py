@@ -5,7 +5,6 @@ import gzip
 import matplotlib
 import numpy as np
 import pytest
-from conftest import CORPORA
 from sklearn.metrics import ndcg_score
 
 import rankrls
@@ -119,6 +118,8 @@ def test_measures_agree_with_scikit_learn():
     assert np.allclose(found.per_query, expected, atol=1e-12)
     assert np.isclose(found.standard_error, np.std(expected, ddof=1) / np.sqrt(6))
     assert (found.queries, found.left_out) == (6, 0)
+    relevant = metrics.score(y, scores, qid=qid, metric="map", relevant_from=3)
+    assert relevant == metrics.score(y >= 3, scores, qid=qid, metric="map")
 
 
 @pytest.mark.parametrize(
@@ -194,9 +195,7 @@ def test_files_that_are_refused(tmp_path, small):
 def test_names_come_with_the_data(parses):
     train, test = parses
     assert train.X.shape[1] == test.X.shape[1] == len(train.feature_names)
-    model = GreedyRankRLS(1).fit(train.X, train.y, qid=train.qid)
-    assert isinstance(train.feature_names[model.selected_[0]], str)
-    assert (CORPORA / "README.md").exists()
+    assert isinstance(train.feature_names[0], str)
 
 
 def test_diagrams(small, tmp_path):
