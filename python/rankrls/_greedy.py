@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -17,8 +18,25 @@ from ._path import SelectionPath, Step, TuneStep, reporting
 from ._ranker import Labels, QueryWeight, Ranker, Scale
 
 
+@dataclass(eq=False, repr=False)
 class _Selecting(SelectorMixin, Ranker):
-    """What both selectors share."""
+    """What both selectors share: a parameter is a field."""
+
+    n_features_to_select: int = 10
+    _: KW_ONLY
+    criterion: str = "squared"
+    convention: Literal["standard", "letor"] = "standard"
+    labels: Labels = "raw"
+    scale: Scale = "none"
+    query_weight: QueryWeight = "uniform"
+    refit: Literal["labels", "cross-fitted"] | None = None
+    blend: float | None = None
+    teacher_alpha: float | Sequence[float] | None = None
+    n_candidates: int | None = None
+    max_memory: int | str | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
@@ -53,27 +71,28 @@ class _Selecting(SelectorMixin, Ranker):
         )
 
     def _options(self, columns: int) -> dict[str, Any]:
-        params = self.get_params(deep=False)
+        """The parameters as the compiled part takes them."""
 
         def given(name: str, convert: Callable[[Any, str], Any]) -> Any:
-            return None if params[name] is None else convert(params[name], name)
+            value = getattr(self, name)
+            return None if value is None else convert(value, name)
 
-        k = _data.count(params["n_features_to_select"], "n_features_to_select")
         return {
-            "k": min(k, columns),
+            "k": min(_data.count(self.n_features_to_select, "n_features_to_select"), columns),
             "alpha": 1.0,
+            "strategy": "auto",
+            "criterion": str(self.criterion),
+            "convention": str(self.convention),
+            "labels": str(self.labels),
+            "scale": str(self.scale),
+            "query_weight": str(self.query_weight),
+            "refit": self.refit,
             "n_candidates": given("n_candidates", _data.count),
             "teacher_alpha": given("teacher_alpha", _data.number_list),
             "blend": given("blend", _data.number),
-            **{
-                name: str(params[name])
-                for name in ("criterion", "convention", "query_weight", "scale", "labels")
-            },
-            "strategy": str(params.get("strategy", "auto")),
-            "refit": params["refit"],
-            "seed": _data.seed(params["random_state"]),
-            "max_memory": _data.size(params["max_memory"]),
-            "threads": _data.threads(params["n_jobs"]),
+            "seed": _data.seed(self.random_state),
+            "max_memory": _data.size(self.max_memory),
+            "threads": _data.threads(self.n_jobs),
         }
 
     def _prepared(
@@ -86,6 +105,7 @@ class _Selecting(SelectorMixin, Ranker):
         return data, self._options(matrix.shape[1])
 
 
+@dataclass(eq=False, repr=False)
 class GreedyRankRLS(_Selecting):
     """Selects features by exact leave-query-out error, and ranks by them.
 
@@ -161,11 +181,6 @@ class GreedyRankRLS(_Selecting):
     n_features_in_, feature_names_in_
         Columns of the training data, and their names where they are all text.
 
-    See Also
-    --------
-    GreedyRankRLSCV : Chooses `alpha`, `strategy` and `n_features_to_select`.
-    RankRLS : Trains on all features.
-
     References
     ----------
     .. [1] T. Pahikkala, A. Airola, P. Naula and T. Salakoski, "Greedy RankRLS: a linear time
@@ -189,47 +204,14 @@ class GreedyRankRLS(_Selecting):
     True
     """
 
-    def __init__(
-        self,
-        n_features_to_select: int = 10,
-        *,
-        alpha: float | Literal["auto"] = 1.0,
-        strategy: str = "auto",
-        criterion: str = "squared",
-        convention: Literal["standard", "letor"] = "standard",
-        labels: Labels = "raw",
-        scale: Scale = "none",
-        query_weight: QueryWeight = "uniform",
-        refit: Literal["labels", "cross-fitted"] | None = None,
-        blend: float | None = None,
-        teacher_alpha: float | Sequence[float] | None = None,
-        n_candidates: int | None = None,
-        max_memory: int | str | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alpha = alpha
-        self.strategy = strategy
-        self.criterion = criterion
-        self.convention = convention
-        self.labels = labels
-        self.scale = scale
-        self.query_weight = query_weight
-        self.refit = refit
-        self.blend = blend
-        self.teacher_alpha = teacher_alpha
-        self.n_candidates = n_candidates
-        self.max_memory = max_memory
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    _: KW_ONLY
+    alpha: float | Literal["auto"] = 1.0
+    strategy: str = "auto"
 
     def _options(self, columns: int) -> dict[str, Any]:
         auto = isinstance(self.alpha, str) and self.alpha == "auto"
         alpha = None if auto else _data.number(self.alpha, "alpha")
-        return {**super()._options(columns), "alpha": alpha}
+        return {**super()._options(columns), "alpha": alpha, "strategy": str(self.strategy)}
 
     @staticmethod
     def _params_of(model: _rankrls.Model) -> dict[str, Any]:
@@ -382,6 +364,7 @@ def select_path(
     return path
 
 
+@dataclass(eq=False, repr=False)
 class GreedyRankRLSCV(_Selecting):
     """Chooses ridge parameter, number of features and strategy by query folds.
 
@@ -433,10 +416,6 @@ n_candidates, max_memory, n_jobs, random_state, verbose
         The longest path from all queries, without weights, when Ctrl-C or an exception of the
         callback ended `fit`.
 
-    See Also
-    --------
-    GreedyRankRLS : Selects with given parameters.
-
     Notes
     -----
     ``docs/tuning.md`` of the project has the formulas.
@@ -455,50 +434,14 @@ n_candidates, max_memory, n_jobs, random_state, verbose
     (8,)
     """
 
-    def __init__(
-        self,
-        n_features_to_select: int = 20,
-        *,
-        alphas: Sequence[float] = (1.0, 4.0, 16.0, 64.0, 256.0),
-        strategies: Sequence[str] = ("auto",),
-        cv: int | Literal["lqo"] = 5,
-        scoring: str = "squared",
-        metrics: Sequence[str] = (),
-        rule: Literal["best", "one-se"] = "best",
-        criterion: str = "squared",
-        convention: Literal["standard", "letor"] = "standard",
-        labels: Labels = "raw",
-        scale: Scale = "none",
-        query_weight: QueryWeight = "uniform",
-        refit: Literal["labels", "cross-fitted"] | None = None,
-        blend: float | None = None,
-        teacher_alpha: float | Sequence[float] | None = None,
-        n_candidates: int | None = None,
-        max_memory: int | str | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.alphas = alphas
-        self.strategies = strategies
-        self.cv = cv
-        self.scoring = scoring
-        self.metrics = metrics
-        self.rule = rule
-        self.criterion = criterion
-        self.convention = convention
-        self.labels = labels
-        self.scale = scale
-        self.query_weight = query_weight
-        self.refit = refit
-        self.blend = blend
-        self.teacher_alpha = teacher_alpha
-        self.n_candidates = n_candidates
-        self.max_memory = max_memory
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    n_features_to_select: int = 20
+    _: KW_ONLY
+    alphas: Sequence[float] = (1.0, 4.0, 16.0, 64.0, 256.0)
+    strategies: Sequence[str] = ("auto",)
+    cv: int | Literal["lqo"] = 5
+    scoring: str = "squared"
+    metrics: Sequence[str] = ()
+    rule: Literal["best", "one-se"] = "best"
 
     @staticmethod
     def _params_of(model: _rankrls.Model) -> dict[str, Any]:

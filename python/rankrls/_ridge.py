@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,6 +14,7 @@ from . import _data, _rankrls
 from ._ranker import Labels, QueryWeight, Ranker, Scale
 
 
+@dataclass(eq=False, repr=False)
 class RankRLS(Ranker):
     """Regularised least-squares ranking on all features, with hold-out predictions in closed form.
 
@@ -108,42 +110,23 @@ class RankRLS(Ranker):
     True
     """
 
-    def __init__(
-        self,
-        alpha: float = 1.0,
-        *,
-        objective: Literal["query", "global", "pairs"] = "query",
-        kernel: Literal["linear", "gaussian", "polynomial", "precomputed"] = "linear",
-        gamma: float = 1.0,
-        degree: int = 2,
-        coef0: float = 0.0,
-        basis: Any = None,
-        solver: Literal["auto", "dual", "primal", "cg"] = "auto",
-        holdout: Any = None,
-        keep_pairs: bool = False,
-        labels: Labels = "raw",
-        scale: Scale = "none",
-        query_weight: QueryWeight = "uniform",
-        max_memory: int | str | None = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.alpha = alpha
-        self.objective = objective
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.basis = basis
-        self.solver = solver
-        self.holdout = holdout
-        self.keep_pairs = keep_pairs
-        self.labels = labels
-        self.scale = scale
-        self.query_weight = query_weight
-        self.max_memory = max_memory
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    alpha: float = 1.0
+    _: KW_ONLY
+    objective: Literal["query", "global", "pairs"] = "query"
+    kernel: Literal["linear", "gaussian", "polynomial", "precomputed"] = "linear"
+    gamma: float = 1.0
+    degree: int = 2
+    coef0: float = 0.0
+    basis: Any = None
+    solver: Literal["auto", "dual", "primal", "cg"] = "auto"
+    holdout: Any = None
+    keep_pairs: bool = False
+    labels: Labels = "raw"
+    scale: Scale = "none"
+    query_weight: QueryWeight = "uniform"
+    max_memory: int | str | None = None
+    n_jobs: int | None = None
+    random_state: Any = None
 
     if not TYPE_CHECKING:
 
