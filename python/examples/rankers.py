@@ -85,16 +85,12 @@ def rank_rls(rows, alphas, options):
 def rank_svm(rows, costs, options):
     better, worse = pairs(rows)
     # A classifier wants two classes: every second pair is turned round.
-    sign = np.where(np.arange(len(better)) % 2, -1.0, 1.0)
+    turned = np.arange(len(better)) % 2 == 1
     X = rows.X.tocsr() if sp.issparse(rows.X) else rows.X
-    differences = X[better] - X[worse]
-    if sp.issparse(differences):
-        differences = sp.csr_matrix(differences.multiply(sign[:, None]))
-    else:
-        differences *= sign[:, None]
+    differences = X[np.where(turned, worse, better)] - X[np.where(turned, better, worse)]
     for cost in costs:
         svm = LinearSVC(C=cost / len(better), dual=False, fit_intercept=False, tol=1e-3)
-        yield linear(svm.fit(differences, sign).coef_[0])
+        yield linear(svm.fit(differences, np.where(turned, -1.0, 1.0)).coef_[0])
 
 
 def rank_boost(rows, rounds, options, bins=10):

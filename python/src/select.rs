@@ -210,14 +210,8 @@ impl rankrls::tune::Observer for Watch<'_> {
     }
 }
 
-/// A finished selection, and its weights and test scores after each step.
-struct Selected {
-    selection: Selection,
-    model: Fitted,
-    path: Option<WeightsPath>,
-}
-
-/// Selects; nothing where the choice of lambda was ended.
+/// A selection, its model, and the weights after each step if they are to be kept; nothing where
+/// the choice of lambda was ended.
 fn work(
     data: &DataView<'_>,
     mut options: SelectionOptions,
@@ -225,7 +219,7 @@ fn work(
     keep_path: bool,
     taken: &mut Taken,
     watch: &mut Watch<'_>,
-) -> PyResult<Option<Selected>> {
+) -> PyResult<Option<(Selection, Fitted, Option<WeightsPath>)>> {
     let data = data.dataset().map_err(errors::dataset)?;
     let distils = options.strategy.is_some_and(StrategyKind::distils);
     let candidates = options.candidates(&data);
@@ -246,11 +240,8 @@ fn work(
     };
     let selection = select_among(&candidates, &data, data.memory(), &options, &mut steps);
     let selection = selection.map_err(errors::select)?;
-    Ok(Some(Selected {
-        model: Fitted::from_selection(&selection, &data, &candidates.summary()),
-        selection,
-        path: steps.path,
-    }))
+    let model = Fitted::from_selection(&selection, &data, &candidates.summary());
+    Ok(Some((selection, model, steps.path)))
 }
 
 /// Selects features: what was found, and the exception that ended it early.
@@ -270,12 +261,12 @@ pub(crate) fn select<'py>(
     let (found, ended) = job::run(py, options.threads, callback.as_ref(), |watch| {
         work(&view, selection, auto, keep_path, &mut taken, watch)
     })?;
-    let Some(found) = found.transpose()?.flatten() else {
+    let Some((selection, model, path)) = found.transpose()?.flatten() else {
         let result = described(py, &taken.steps, &taken.weights)?;
         return Ok((result, ended));
     };
-    let result = selected(py, &found.selection)?;
-    if let Some(path) = found.path {
+    let result = selected(py, &selection)?;
+    if let Some(path) = path {
         result.set_item("weights_path", path.weights().to_pyarray(py))?;
         if let Some(test) = test {
             let test = Dataset::unlabelled(test.view()?).map_err(errors::dataset)?;
@@ -283,7 +274,7 @@ pub(crate) fn select<'py>(
             result.set_item("test_scores", scores.to_pyarray(py))?;
         }
     }
-    result.set_item("model", Model(found.model).into_pyobject(py)?)?;
+    result.set_item("model", Model(model).into_pyobject(py)?)?;
     Ok((result, ended))
 }
 
