@@ -55,8 +55,8 @@ class Data(NamedTuple):
     """Models learn from these while settings are chosen."""
     held: Rows
     """These choose the settings."""
-    whole: Rows | None
-    """The last models learn from these; None: from `fit`."""
+    whole: Rows
+    """The last models learn from these."""
     test: Rows
 
 
@@ -284,7 +284,7 @@ def read(options):
 
     test = other(options.test)
     if options.validation is not None:
-        return Data(whole, other(options.validation), None, test)
+        return Data(whole, other(options.validation), whole, test)
     queries = np.random.default_rng(options.seed).permutation(np.unique(whole.qid))
     held = len(queries) // 4
     fit, chosen = (subset(whole, part) for part in (queries[held:], queries[:held]))
@@ -339,9 +339,9 @@ def selected(data, strategy, options):
         chosen[k] = None
         if values:
             alpha = max(values, key=values.get)
-            if data.whole is not None and alpha not in finals:
+            if alpha not in finals:
                 finals[alpha] = path(data.whole, alpha)
-            both = paths[alpha], finals.get(alpha, paths[alpha])
+            both = paths[alpha], finals[alpha]
             chosen[k] = [sorted(each.features[:k].tolist()) for each in both]
     return chosen
 
@@ -350,20 +350,18 @@ def train(data, name, columns, options):
     """Chooses the setting of a ranker, and measures it on test queries."""
     fit, settings, _ = RANKERS[name]
     rows, held = (with_columns(part, columns[0]) for part in (data.fit, data.held))
-    models = list(fit(rows, settings, options))
-    best = int(np.argmax([judge(options, held, model(held.X)) for model in models]))
-    model = models[best]
-    if data.whole is not None:
-        model = next(fit(with_columns(data.whole, columns[1]), [settings[best]], options))
+    values = [judge(options, held, model(held.X)) for model in fit(rows, settings, options)]
+    best = settings[int(np.argmax(values))]
+    model = next(fit(with_columns(data.whole, columns[1]), [best], options))
     test = with_columns(data.test, columns[1])
     rules = {"metrics": MEASURES, **options.rules}
     found = metrics.evaluate(test.y, model(test.X), qid=test.qid, **rules)
-    return found, f"{settings[best]:g}"
+    return found, f"{best:g}"
 
 
 def train_all(data, options):
     """What `train` found for each ranker, strategy and k; strategy "all" has k 0."""
-    once = [distinct(rows.X) for rows in (data.fit, data.whole or data.fit)]
+    once = [distinct(rows.X) for rows in (data.fit, data.whole)]
     wanted = {}
     for name in options.rankers:
         wanted[name, "all", 0] = once if RANKERS[name][2] else [None, None]

@@ -16,10 +16,10 @@ follow the non-zeros of the data, so that a million text columns are no obstacle
 """
 
 from . import metrics
-from ._explain import Explanation
 from ._files import RankingData, read_svmlight, write_svmlight
 from ._greedy import GreedyRankRLS, GreedyRankRLSCV, select_path
 from ._path import SelectionPath, Step, TuneStep
+from ._ranker import Explanation
 from ._rankrls import __version__
 from ._ridge import RankRLS
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,11 +13,49 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _data, _rankrls, metrics
-from ._explain import Explanation
 
 Scale = Literal["none", "sd", "max"]
 Labels = Literal["raw", "sqrt-sd", "unit"]
 QueryWeight = Literal["uniform", "pairs", "size"]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The rows of a query as a model ranks them, and what each feature adds.
+
+    As text it has the five largest contributions to each row.
+
+    Attributes
+    ----------
+    rows : ndarray of shape (r,)
+        Rows of `X`, from 0, by falling score; equal scores in the order of `X`.
+    scores : ndarray of shape (r,)
+        Their scores.
+    reference : float
+        The mean of the scores, or the score of the row that they are held against.
+    features : ndarray of shape (p,)
+        Columns that add something to one of the rows, in the order of the model.
+    names : list of str
+        Their names, or their numbers where there are none.
+    contributions : ndarray of shape (r, p)
+        Weight times the value less that of the reference. A row of it adds up to the score less
+        `reference`, but for rounding.
+    """
+
+    rows: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    reference: float
+    features: NDArray[np.int64]
+    names: list[str]
+    contributions: NDArray[np.float64]
+
+    def __str__(self) -> str:
+        lines = []
+        for row, score, parts in zip(self.rows, self.scores, self.contributions, strict=True):
+            lines.append(f"row {row}: score {score:.6g}, difference {score - self.reference:+.6g}")
+            largest = np.argsort(-np.abs(parts), kind="stable")[:5]
+            lines += [f"  {parts[i]:+.6g}  {self.names[i]}" for i in largest if parts[i] != 0]
+        return "\n".join(lines)
 
 
 class Ranker(RegressorMixin, BaseEstimator):
@@ -147,11 +186,6 @@ class Ranker(RegressorMixin, BaseEstimator):
         versus : int, optional
             A row of `X` in the query, from 0, to hold the scores against; by default their mean.
 
-        Returns
-        -------
-        Explanation
-            The rows by falling score, with what each feature adds.
-
         Raises
         ------
         ValueError
@@ -204,11 +238,6 @@ class Ranker(RegressorMixin, BaseEstimator):
         ----------
         path : path-like, optional
             Where to write it, for ``rankrls predict`` or `from_json`.
-
-        Returns
-        -------
-        str
-            The document.
         """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
@@ -226,11 +255,6 @@ class Ranker(RegressorMixin, BaseEstimator):
         ----------
         source : path-like or str
             The file, or the document itself.
-
-        Returns
-        -------
-        estimator
-            With the parameters that the model tells, ready to predict.
 
         Raises
         ------

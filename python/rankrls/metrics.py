@@ -165,7 +165,7 @@ def score(
     metric: str = "ndcg@10",
     **rules: Any,
 ) -> float:
-    """One measure as a number, for `sklearn.metrics.make_scorer`.
+    """The mean of one measure over queries, for `sklearn.metrics.make_scorer`.
 
     Parameters
     ----------
@@ -175,11 +175,6 @@ def score(
         The measure.
     **rules
         The other parameters of `evaluate`.
-
-    Returns
-    -------
-    float
-        The mean over queries.
 
     Examples
     --------
@@ -201,7 +196,7 @@ def paired(
     confidence: float = 0.95,
     random_state: Any = None,
 ) -> Comparison:
-    """Compares two rankings of the same queries.
+    """Compares two rankings of the same queries: the first less the second.
 
     Parameters
     ----------
@@ -213,11 +208,6 @@ def paired(
         Share of the means that lie in the interval.
     random_state : int, RandomState or None, default=None
         Seed of the draws; None is seed 1.
-
-    Returns
-    -------
-    Comparison
-        Of the first less the second.
 
     Raises
     ------

@@ -6,9 +6,8 @@ use std::str::FromStr;
 use numpy::{PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rankrls::data::LabelScale;
 use rankrls::greedy::{
-    Criterion, Observer, Refit, Selection, State, Step, TargetOptions, WeightsPath, select_among,
+    Criterion, Observer, Selection, State, Step, TargetOptions, WeightsPath, select_among,
 };
 use rankrls::memory::{Bytes, budget};
 use rankrls::metrics::Convention;
@@ -42,12 +41,6 @@ pub(crate) struct Options {
     pub(crate) threads: usize,
 }
 
-/// A name that serde knows.
-fn named<T: serde::de::DeserializeOwned>(what: &str, name: &str) -> PyResult<T> {
-    let name = serde_json::Value::from(name);
-    serde_json::from_value(name).map_err(|error| value(format_args!("{what}: {error}")))
-}
-
 pub(crate) fn parsed<T: FromStr<Err: std::fmt::Display>>(what: &str, text: &str) -> PyResult<T> {
     text.parse()
         .map_err(|error| value(format_args!("{what}: {error}")))
@@ -64,10 +57,6 @@ pub(crate) fn lambda(what: &str, number: f64) -> PyResult<Lambda> {
 
 pub(crate) fn lambdas(what: &str, numbers: &[f64]) -> PyResult<Vec<Lambda>> {
     numbers.iter().map(|&number| lambda(what, number)).collect()
-}
-
-pub(crate) fn label_scale(name: &str) -> PyResult<LabelScale> {
-    named("labels", name)
 }
 
 impl Options {
@@ -87,10 +76,7 @@ impl Options {
             let alphas = lambdas("teacher_alpha", alphas)?;
             alphas.try_into().map_err(value)
         });
-        let refit = self
-            .refit
-            .as_deref()
-            .map(|name| named::<Refit>("refit", name));
+        let refit = self.refit.as_deref().map(|name| parsed("refit", name));
         let alpha = self.alpha.map(|alpha| lambda("alpha", alpha));
         let options = SelectionOptions {
             strategy,
@@ -100,7 +86,7 @@ impl Options {
             sample: self.n_candidates,
             seed: self.seed,
             target: TargetOptions {
-                labels: label_scale(&self.labels)?,
+                labels: parsed("labels", &self.labels)?,
                 refit: refit.transpose()?,
                 blend: self.blend,
                 teacher_lambda: teachers.transpose()?,

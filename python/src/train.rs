@@ -14,7 +14,7 @@ use crate::data::{in_input_order, in_row_order};
 use crate::errors::{self, value};
 use crate::job;
 use crate::model::Model;
-use crate::select::{Data, label_scale, lambda, parsed};
+use crate::select::{Data, lambda, parsed};
 
 /// How to train, as Python has it.
 #[derive(FromPyObject)]
@@ -87,7 +87,7 @@ impl TrainOptions {
             .objective(parsed("objective", &self.objective)?)
             .query_weight(parsed("query_weight", &self.query_weight)?)
             .scale(parsed("scale", &self.scale)?)
-            .labels(label_scale(&self.labels)?);
+            .labels(parsed("labels", &self.labels)?);
         if self.solver != "auto" {
             options = options.solver(parsed("solver", &self.solver)?);
         }

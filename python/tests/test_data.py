@@ -51,18 +51,12 @@ def wide(X):
 def unsorted(X):
     """The same with entries in another order, one of them in two parts."""
     X = X.tocoo()
-    order = np.random.default_rng(1).permutation(X.nnz)
-    rows, columns, values = X.row[order], X.col[order], X.data[order]
+    rows, columns = (np.append(places, places[0]) for places in (X.row, X.col))
+    values = np.append(X.data, X.data[0] / 2)
     values[0] /= 2
-    ends = (
-        np.append(values, values[0]),
-        (np.append(rows, rows[0]), np.append(columns, columns[0])),
-    )
-    X = sp.coo_array(ends, shape=X.shape)
-    rows, columns = X.coords
-    by_column = np.argsort(columns, kind="stable")
-    bounds = np.searchsorted(columns[by_column], np.arange(X.shape[1] + 1))
-    parts = (X.data[by_column], rows[by_column].astype(np.int32), bounds.astype(np.int32))
+    order = np.lexsort((np.random.default_rng(1).random(len(rows)), columns))
+    bounds = np.searchsorted(columns[order], np.arange(X.shape[1] + 1))
+    parts = (values[order], rows[order].astype(np.int32), bounds.astype(np.int32))
     return sp.csc_array(parts, shape=X.shape)
 
 
@@ -208,10 +202,10 @@ def test_data_that_are_refused(changes, message, small):
         ({"strategy": "best"}, "strategy: .*best"),
         ({"criterion": "auc"}, "criterion: .*auc"),
         ({"criterion": "ndcg@10", "strategy": "bounded"}, "can not judge by ndcg@10"),
-        ({"labels": "log"}, "labels: unknown variant `log`, expected one of `raw`"),
+        ({"labels": "log"}, "labels: .*log.*expected one of raw"),
         ({"scale": "unit"}, "scale: "),
         ({"query_weight": "heavy"}, "query_weight: "),
-        ({"refit": "twice"}, "refit: unknown variant `twice`"),
+        ({"refit": "twice"}, "refit: .*twice"),
         ({"blend": 1.5}, "blend: expected a number from 0 to 1, found 1.5"),
         ({"teacher_alpha": [1, -4]}, "teacher_alpha: expected a finite number above 0, found -4"),
         ({"teacher_alpha": list(range(1, 20))}, "from 1 to 8 lambdas"),
