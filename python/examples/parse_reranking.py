@@ -5,7 +5,7 @@ folds of the training sentences. Prints the choice, the features by name, and th
 and NDCG of held-out sentences for the best model of each strategy and for the parser's own order.
 --plot FILE draws what the folds found.
 
-    python parse_reranking.py [--features 50] [--plot tuning.svg]
+    python parse_reranking.py [--plot tuning.svg]
 """
 
 import argparse
@@ -22,7 +22,6 @@ STRATEGIES = ("bounded", "distil")
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--features", type=int, default=50)
     parser.add_argument("--plot", metavar="FILE")
     options = parser.parse_args()
     train = read_svmlight(
@@ -32,7 +31,7 @@ def main():
 
     begin = time.perf_counter()
     search = GreedyRankRLSCV(
-        options.features, alphas=(4, 16, 64), strategies=STRATEGIES, scoring="cindex"
+        50, alphas=(4, 16, 64), strategies=STRATEGIES, scoring="cindex"
     ).fit(train.X, train.y, qid=train.qid)
     seconds = time.perf_counter() - begin
     print(

@@ -427,15 +427,13 @@ def verdict(line, margin):
 
 def least(lines):
     """The least k from which on no line is worse, and from which on each is close or better."""
-    answers = []
-    for good in (("close", "better", "open"), ("close", "better")):
-        answer = None
-        for line in sorted(lines, key=lambda line: -line["k"]):
-            if line["verdict"] not in good:
-                break
-            answer = line["k"]
-        answers.append(answer)
-    return answers
+    falling = sorted(lines, key=lambda line: -line["k"])
+
+    def as_long_as(*good):
+        found = itertools.takewhile(lambda line: line["verdict"] in good, falling)
+        return min((line["k"] for line in found), default=None)
+
+    return [as_long_as("close", "better", "open"), as_long_as("close", "better")]
 
 
 def answers(lines, options):

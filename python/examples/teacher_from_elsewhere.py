@@ -7,7 +7,6 @@ for 50 columns of the exact strategy, of "distil" with its own teacher (RankRLS 
 of "distil" with the forest.
 """
 
-import time
 from pathlib import Path
 
 import numpy as np
@@ -36,9 +35,7 @@ def concordance(data, scores):
 def main():
     train = read_svmlight(CORPORA / "link-parses.svm.zst")
     test = read_svmlight(CORPORA / "link-parses-test.svm.zst", n_features=train.X.shape[1])
-    begin = time.perf_counter()
     forest = by_forest(train)
-    print(f"the forest took {time.perf_counter() - begin:.1f} s\n")
     own = RankRLS(16, labels="sqrt-sd").fit(train.X, train.y, qid=train.qid).lqo_predictions_
     for name, scores in {"forest": forest, "RankRLS": own}.items():
         index = concordance(train, scores)

@@ -37,7 +37,7 @@ def sentences(path):
     """Words and places of their heads, -1 for the root, of each sentence of 8 to 40 words."""
     text = subprocess.run(["zstd", "-dc", path], check=True, capture_output=True).stdout.decode()
     for block in text.split("\n\n"):
-        rows = [line.split("\t") for line in block.splitlines() if line[:1].isdigit()]
+        rows = [line.split("\t") for line in block.splitlines()]
         rows = [row for row in rows if row[0].isdigit()]
         if 8 <= len(rows) <= 40:
             yield [row[1].lower() for row in rows], np.array([int(row[6]) - 1 for row in rows])

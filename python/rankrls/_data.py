@@ -82,19 +82,15 @@ def queries(qid: Any, group: Any, rows: int) -> tuple[NDArray[np.int64], list[st
     if qid is not None and group is not None:
         raise ValueError("qid and group both say what the queries are: pass one of them")
     if group is not None:
-        sizes = np.asarray(group)
-        whole = sizes.ndim == 1 and (
-            np.issubdtype(sizes.dtype, np.integer)
-            or (np.issubdtype(sizes.dtype, np.floating) and (sizes == np.floor(sizes)).all())
-        )
-        if not whole or (sizes < 1).any():
+        sizes = np.asarray(group, dtype=np.float64)
+        if sizes.ndim != 1 or not ((sizes >= 1) & (sizes == np.floor(sizes))).all():
             raise ValueError(
                 "group: expected the sizes of consecutive queries, whole numbers from 1 on"
             )
-        if int(sizes.sum()) != rows:
+        if sizes.sum() != rows:
             raise ValueError(
                 f"group: expected sizes that add up to {rows}, the rows of X, found "
-                f"{int(sizes.sum())}"
+                f"{sizes.sum():.0f}"
             )
         codes = np.repeat(np.arange(len(sizes), dtype=np.int64), sizes.astype(np.int64))
         return codes, [str(number) for number in range(len(sizes))]

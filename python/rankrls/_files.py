@@ -76,9 +76,8 @@ def read_svmlight(
     found = _rankrls.read(
         Path(path), zero_based, regroup, n_features, None if names is None else Path(names)
     )
-    parts = (found["data"], found["indices"].astype(np.int32), found["indptr"])
-    if found["indptr"][-1] <= np.iinfo(np.int32).max:
-        parts = (*parts[:2], found["indptr"].astype(np.int32))
+    index = np.int32 if found["indptr"][-1] <= np.iinfo(np.int32).max else np.int64
+    parts = (found["data"], found["indices"].astype(index), found["indptr"].astype(index))
     X = sp.csc_array(parts, shape=found["shape"])
     sizes = np.diff(found["offsets"].astype(np.int64))
     names_of = found["names"]

@@ -370,7 +370,7 @@ class GreedyRankRLSCV(_Selecting):
 
     A selection of k features passes through the models of 1, 2, ..., k features, so that a grid of
     ridge parameters costs one selection each, and as many more as there are folds. Features are
-    selected anew without each fold.
+    selected anew without each fold; ``docs/tuning.md`` of the project has the formulas.
 
     Parameters
     ----------
@@ -415,10 +415,6 @@ n_candidates, max_memory, n_jobs, random_state, verbose
     partial_ : SelectionPath
         The longest path from all queries, without weights, when Ctrl-C or an exception of the
         callback ended `fit`.
-
-    Notes
-    -----
-    ``docs/tuning.md`` of the project has the formulas.
 
     Examples
     --------

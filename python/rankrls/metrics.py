@@ -19,9 +19,6 @@ from . import _data, _rankrls
 
 __all__ = ["Comparison", "Measured", "evaluate", "paired", "score"]
 
-Convention = Literal["standard", "letor"]
-Gain = Literal["exponential", "linear"]
-
 
 @dataclass(frozen=True)
 class Measured:
@@ -86,8 +83,8 @@ def evaluate(
     qid: Any = None,
     group: Any = None,
     metrics: Sequence[str] | str = ("map", "ndcg@10", "mean-ndcg", "cindex"),
-    convention: Convention = "standard",
-    gain: Gain = "exponential",
+    convention: Literal["standard", "letor"] = "standard",
+    gain: Literal["exponential", "linear"] = "exponential",
     relevant_from: float | None = None,
     max_grade: float | None = None,
 ) -> dict[str, Measured]:

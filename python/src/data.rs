@@ -90,24 +90,20 @@ impl<'a> IntoColumns<'a> for View<'a> {
     }
 }
 
-/// The query of each row: a position among `ids`.
-pub(crate) struct RowQueries<'a> {
-    pub(crate) codes: &'a [i64],
-    pub(crate) ids: &'a [String],
-}
-
-/// The data set of some rows. Rows whose queries are not in one piece are moved together. Columns
-/// count from 1 in models, as in the files that the command reads by default.
+/// The data set of some rows, whose queries are `codes`, positions among `ids`. Rows whose queries
+/// are not in one piece are moved together. Columns count from 1 in models, as in the files that the
+/// command reads by default.
 pub(crate) fn dataset<'a>(
     x: View<'a>,
     y: &'a [f64],
-    queries: &RowQueries<'_>,
+    codes: &[i64],
+    ids: &[String],
 ) -> Result<Dataset<'a>, DatasetError> {
     let id = |&code: &i64| {
         let position = usize::try_from(code).unwrap_or(usize::MAX);
-        queries.ids.get(position).map_or("", String::as_str)
+        ids.get(position).map_or("", String::as_str)
     };
-    let row_ids: Vec<&str> = queries.codes.iter().map(id).collect();
+    let row_ids: Vec<&str> = codes.iter().map(id).collect();
     Dataset::regrouped(x, y, row_ids)
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use pyo3::PyErr;
-use pyo3::exceptions::{PyMemoryError, PyOSError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyValueError};
 use rankrls::ridge::KernelError;
 use rankrls::tune::TuneError;
 use rankrls::{DatasetError, SelectError, TrainError};
@@ -11,11 +11,6 @@ use rankrls::{DatasetError, SelectError, TrainError};
 /// A mistake in what was handed over.
 pub(crate) fn value(error: impl Display) -> PyErr {
     PyValueError::new_err(error.to_string())
-}
-
-/// A file that cannot be read or written.
-pub(crate) fn file(error: impl Display) -> PyErr {
-    PyOSError::new_err(error.to_string())
 }
 
 pub(crate) fn dataset(error: DatasetError) -> PyErr {

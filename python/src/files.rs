@@ -4,14 +4,15 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use numpy::{PyReadonlyArray1, ToPyArray};
+use pyo3::exceptions::{PyFileNotFoundError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rankrls::IndexBase;
 use rankrls::data::read::ReadOptions;
 use rankrls::data::{Dataset, Output};
 
-use crate::data::{Matrix, RowQueries, dataset};
-use crate::errors::{self, file, value};
+use crate::data::{Matrix, dataset};
+use crate::errors::{self, value};
 
 /// Reads a file in any format of the command.
 #[pyfunction]
@@ -31,7 +32,7 @@ pub(crate) fn read(
         .names(names)
         .max_memory(rankrls::memory::budget());
     if !path.exists() {
-        return Err(pyo3::exceptions::PyFileNotFoundError::new_err(format!(
+        return Err(PyFileNotFoundError::new_err(format!(
             "{}: there is no such file",
             path.display()
         )));
@@ -80,22 +81,18 @@ pub(crate) fn write_svmlight<'py>(
     ids: Vec<String>,
     zero_based: bool,
 ) -> PyResult<()> {
-    let (x, y) = (x.view()?, y.as_slice()?);
-    let queries = RowQueries {
-        codes: codes.as_slice()?,
-        ids: &ids,
-    };
+    let (x, y, codes) = (x.view()?, y.as_slice()?, codes.as_slice()?);
     let base = if zero_based {
         IndexBase::Zero
     } else {
         IndexBase::One
     };
     py.detach(|| {
-        let data = dataset(x, y, &queries)
+        let data = dataset(x, y, codes, &ids)
             .map_err(errors::dataset)?
             .with_index_base(base);
         let place = path.display();
-        let failed = |error| file(format_args!("{place}: {error}"));
+        let failed = |error| PyOSError::new_err(format!("{place}: {error}"));
         let mut output = Output::create(&path).map_err(failed)?;
         rankrls::data::write_svmlight(&data, &mut output).map_err(|error| match error.kind() {
             ErrorKind::InvalidInput => value(format_args!("{place}: {error}")),

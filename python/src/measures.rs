@@ -1,6 +1,6 @@
 //! Measures of rankings, and comparisons of two.
 
-use numpy::{PyReadonlyArray1, ToPyArray};
+use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rankrls::Queries;
@@ -25,11 +25,8 @@ pub(crate) fn evaluate<'py>(
     let found = py.detach(|| rankrls::metrics::evaluate(&metrics, labels, scores, &queries, rules));
     let result = PyDict::new(py);
     for found in found.map_err(value)?.metrics {
-        let per_query = found
-            .per_query
-            .iter()
-            .map(|value| value.unwrap_or(f64::NAN));
-        let per_query = per_query.collect::<Vec<f64>>().to_pyarray(py);
+        let per_query = found.per_query.iter();
+        let per_query = PyArray1::from_iter(py, per_query.map(|value| value.unwrap_or(f64::NAN)));
         let values = (
             found.mean,
             found.standard_error,

@@ -9,7 +9,7 @@ use rankrls::data::Strings;
 use rankrls::model::{Against, Expansion};
 use rankrls::{Dataset, FeatureNames, Model as Inner};
 
-use crate::data::{Matrix, RowQueries, dataset, in_row_order};
+use crate::data::{Matrix, dataset, in_row_order};
 use crate::errors::{self, value};
 use crate::job;
 
@@ -118,11 +118,8 @@ impl Model {
         versus: Option<i64>,
     ) -> PyResult<(f64, Vec<ExplainedRow<'py>>)> {
         let labels = vec![0.0; codes.len()?];
-        let queries = RowQueries {
-            codes: codes.as_slice()?,
-            ids: &ids,
-        };
-        let data = dataset(x.view()?, &labels, &queries).map_err(errors::dataset)?;
+        let data = dataset(x.view()?, &labels, codes.as_slice()?, &ids);
+        let data = data.map_err(errors::dataset)?;
         // The row of Python that each row of the data set is.
         let inputs: Vec<i64> = in_row_order(&data, &(0..).take(labels.len()).collect::<Vec<_>>());
         let versus = versus.and_then(|row| inputs.iter().position(|&input| input == row));

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::str::FromStr;
 
-use numpy::{PyReadonlyArray1, ToPyArray};
+use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rankrls::greedy::{
@@ -14,7 +14,7 @@ use rankrls::metrics::Convention;
 use rankrls::tune::{TuneError, TuneOptions, tune_among};
 use rankrls::{Dataset, Lambda, Model as Fitted, SelectionOptions, StrategyKind};
 
-use crate::data::{Matrix, RowQueries, View, dataset, in_row_order};
+use crate::data::{Matrix, View, dataset, in_row_order};
 use crate::errors::{self, value};
 use crate::job::{self, Watch};
 use crate::model::Model;
@@ -122,7 +122,8 @@ pub(crate) struct Data<'py> {
 pub(crate) struct DataView<'a> {
     x: View<'a>,
     y: &'a [f64],
-    queries: RowQueries<'a>,
+    codes: &'a [i64],
+    ids: &'a [String],
     teacher: Option<&'a [f64]>,
     validation: Option<View<'a>>,
 }
@@ -133,10 +134,8 @@ impl Data<'_> {
         Ok(DataView {
             x: self.x.view()?,
             y: self.y.as_slice()?,
-            queries: RowQueries {
-                codes: self.codes.as_slice()?,
-                ids: &self.ids,
-            },
+            codes: self.codes.as_slice()?,
+            ids: &self.ids,
             teacher: teacher.transpose()?,
             validation: self.validation.as_ref().map(Matrix::view).transpose()?,
         })
@@ -145,7 +144,7 @@ impl Data<'_> {
 
 impl<'a> DataView<'a> {
     pub(crate) fn dataset(&self) -> Result<Dataset<'a>, rankrls::DatasetError> {
-        let mut data = dataset(self.x.clone(), self.y, &self.queries)?;
+        let mut data = dataset(self.x.clone(), self.y, self.codes, self.ids)?;
         if let Some(scores) = self.teacher {
             let scores = in_row_order(&data, scores);
             data = data.with_teacher(scores)?;
@@ -287,13 +286,10 @@ pub(crate) fn described<'py>(
     steps: &[Step],
     weights: &[f64],
 ) -> PyResult<Bound<'py, PyDict>> {
-    let numbers = |number: fn(&Step) -> f64| {
-        let numbers: Vec<f64> = steps.iter().map(number).collect();
-        numbers.to_pyarray(py)
-    };
-    let features: Vec<i64> = steps.iter().map(|step| step.feature.into()).collect();
+    let numbers = |number: fn(&Step) -> f64| PyArray1::from_iter(py, steps.iter().map(number));
+    let features = steps.iter().map(|step| i64::from(step.feature));
     let result = PyDict::new(py);
-    result.set_item("features", features.to_pyarray(py))?;
+    result.set_item("features", PyArray1::from_iter(py, features))?;
     result.set_item("weights", weights.to_pyarray(py))?;
     result.set_item("lqo_error", numbers(|step| step.lqo_error))?;
     result.set_item(

@@ -108,10 +108,8 @@ pub(crate) fn tune<'py>(
     } else {
         parse_list(&grid.metrics.join(",")).map_err(value)?
     };
-    let strategies = grid
-        .strategies
-        .iter()
-        .map(|name| parsed("strategies", name));
+    let strategies = grid.strategies.iter();
+    let strategies = strategies.map(|name| parsed("strategies", name));
     let strategies = strategies.collect::<PyResult<Vec<StrategyKind>>>()?;
     let options_of = TuneOptions {
         evidence: match grid.folds {

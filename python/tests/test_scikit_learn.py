@@ -128,12 +128,6 @@ def test_queries_are_routed(small):
     assert pipeline.predict(X).shape == (90,)
 
 
-def test_a_pipeline_without_queries_says_what_is_missing(small):
-    X, y, _ = small
-    with pytest.raises(ValueError, match="at least 2 queries, found 1: pass qid="):
-        make_pipeline(GreedyRankRLS(3), Ridge()).fit(X, y)
-
-
 def test_selection_in_workers_of_joblib(small):
     X, y, qid = small
     fit = joblib.delayed(lambda k: GreedyRankRLS(k).fit(X, y, qid=qid).selected_.tolist())
