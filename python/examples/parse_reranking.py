@@ -30,9 +30,9 @@ def main():
     test = read_svmlight(CORPORA / "link-parses-test.svm.zst", n_features=train.X.shape[1])
 
     begin = time.perf_counter()
-    search = GreedyRankRLSCV(
-        50, alphas=(4, 16, 64), strategies=STRATEGIES, scoring="cindex"
-    ).fit(train.X, train.y, qid=train.qid)
+    search = GreedyRankRLSCV(50, alphas=(4, 16, 64), strategies=STRATEGIES, scoring="cindex").fit(
+        train.X, train.y, qid=train.qid
+    )
     seconds = time.perf_counter() - begin
     print(
         f"{train.X.shape[0]} parses of {len(set(train.qid))} sentences, {train.X.shape[1]} columns"

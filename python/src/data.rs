@@ -76,7 +76,7 @@ impl Indices<'_> {
     fn narrowed(&self) -> PyResult<Cow<'_, [u32]>> {
         match self {
             Self::Narrow(array) => Ok(bytemuck::cast_slice(array.as_slice()?).into()),
-            Self::Wide(array) => Index::narrow(array.as_slice()?.into()).map_err(value),
+            Self::Wide(array) => i64::narrow(array.as_slice()?.into()).map_err(value),
         }
     }
 }
@@ -91,8 +91,7 @@ impl<'a> IntoColumns<'a> for View<'a> {
 }
 
 /// The data set of some rows, whose queries are `codes`, positions among `ids`. Rows whose queries
-/// are not in one piece are moved together. Columns count from 1 in models, as in the files that the
-/// command reads by default.
+/// are not in one piece are moved together. Columns count from 1 in models, as in files.
 pub(crate) fn dataset<'a>(
     x: View<'a>,
     y: &'a [f64],

@@ -18,12 +18,7 @@ use crate::job;
 pub(crate) struct Model(pub(crate) Inner);
 
 /// A row, its score, the positions of features in the model, and what each adds to the score.
-type ExplainedRow<'py> = (
-    i64,
-    f64,
-    Bound<'py, PyArray1<usize>>,
-    Bound<'py, PyArray1<f64>>,
-);
+type ExplainedRow<'py> = (i64, f64, Bound<'py, PyArray1<usize>>, Bound<'py, PyArray1<f64>>);
 
 #[pymethods]
 impl Model {
