@@ -8,7 +8,7 @@ use criterion::{Criterion, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rankrls::ridge::{HoldOut, Holding, Kernel, TrainGrid, TrainOptions};
-use rankrls::{Dataset, Lambda, Objective, Queries};
+use rankrls::{Dataset, Lambda, Lambdas, Objective, Queries};
 
 const ROWS: usize = 2000;
 const COLUMNS: usize = 50;
@@ -77,7 +77,7 @@ fn family(criterion: &mut Criterion) {
     ] {
         let options = TrainOptions::new().objective(objective);
         let grid = TrainGrid {
-            lambdas: powers(lambdas),
+            lambdas: Lambdas::of(&powers(lambdas)),
             kernels: vec![kernel],
             holdout: holdout.map_or(Holding::Nothing, Holding::Given),
             ..TrainGrid::new(Lambda::ONE, options)

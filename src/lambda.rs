@@ -1,6 +1,14 @@
-//! The ridge parameter.
+//! The ridge parameter: a number, or a share of what the data are in size.
+//!
+//! A number suits data of one size only: with values ten times as large, the same regularisation
+//! takes a lambda a hundred times as large. So defaults are shares of the *unit* `u`, the mean
+//! squared norm of a centred row ([`ColumnClasses::unit`](crate::ColumnClasses::unit)), which is
+//! the trace of the kernel matrix over its rows. With a share of it, values in other units give the
+//! same features; values times a power of two to the bit, and weights that are exact multiples.
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -42,7 +50,7 @@ impl Lambda {
     /// Each of `lambdas` once, ascending: a grid to search.
     pub fn grid(lambdas: &[Self]) -> Vec<Self> {
         let mut grid = lambdas.to_vec();
-        grid.sort_by(|a, b| a.0.total_cmp(&b.0));
+        grid.sort_by(Self::total_cmp);
         grid.dedup();
         grid
     }
@@ -50,6 +58,11 @@ impl Lambda {
     /// The number.
     pub fn value(self) -> f64 {
         self.0
+    }
+
+    /// By size.
+    pub(crate) fn total_cmp(&self, other: &Self) -> Ordering {
+        self.0.total_cmp(&other.0)
     }
 }
 
@@ -67,7 +80,7 @@ impl From<Lambda> for f64 {
     }
 }
 
-impl std::str::FromStr for Lambda {
+impl FromStr for Lambda {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -81,5 +94,425 @@ impl std::str::FromStr for Lambda {
 impl fmt::Display for Lambda {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(formatter)
+    }
+}
+
+/// A ridge parameter as it is asked for.
+///
+/// ```
+/// use rankrls::Ridge;
+///
+/// let eighth: Ridge = "1/8u".parse()?;
+/// assert_eq!(eighth.lambda(230.0).value(), 28.75);
+/// assert_eq!("16".parse::<Ridge>()?.lambda(230.0).value(), 16.0);
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Written", into = "Written")]
+pub enum Ridge {
+    /// Lambda itself.
+    Number(Lambda),
+    /// This share, above 0, of the unit.
+    Share(Lambda),
+}
+
+/// How JSON has it: 16.0, or `"0.125u"`.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Number(Lambda),
+    Share(String),
+}
+
+impl Ridge {
+    /// `above / below` of the unit, both from 1 on.
+    pub(crate) const fn fraction((above, below): (u32, u32)) -> Self {
+        Self::Share(Lambda(above as f64 / below as f64))
+    }
+
+    /// The number, for data with this `unit`. Where that is 0 or no finite number, 1 takes its
+    /// place.
+    pub fn lambda(self, unit: f64) -> Lambda {
+        match self {
+            Self::Number(lambda) => lambda,
+            Self::Share(Lambda(share)) => {
+                let usable = unit.is_finite() && unit > 0.0;
+                let lambda = share * if usable { unit } else { 1.0 };
+                Lambda(lambda.clamp(f64::MIN_POSITIVE, f64::MAX))
+            }
+        }
+    }
+}
+
+impl From<Lambda> for Ridge {
+    fn from(lambda: Lambda) -> Self {
+        Self::Number(lambda)
+    }
+}
+
+impl From<Ridge> for Written {
+    fn from(ridge: Ridge) -> Self {
+        match ridge {
+            Ridge::Number(lambda) => Self::Number(lambda),
+            Ridge::Share(_) => Self::Share(ridge.to_string()),
+        }
+    }
+}
+
+impl TryFrom<Written> for Ridge {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        match written {
+            Written::Number(lambda) => Ok(Self::Number(lambda)),
+            Written::Share(text) => text.parse(),
+        }
+    }
+}
+
+impl fmt::Display for Ridge {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(lambda) => lambda.fmt(formatter),
+            Self::Share(Lambda(share)) if *share < 1.0 && (1.0 / share).fract() == 0.0 => {
+                formatter.pad(&format!("1/{}u", 1.0 / share))
+            }
+            Self::Share(share) => formatter.pad(&format!("{share}u")),
+        }
+    }
+}
+
+impl FromStr for Ridge {
+    type Err = String;
+
+    /// A number such as 0.25, a power such as 2^-3, or either with a `u`: a share, which may be a
+    /// fraction such as 1/64u.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some(share) = text.trim().strip_suffix('u') else {
+            return single(text.trim()).map(Self::Number);
+        };
+        let share = match share.split_once('/') {
+            None => single(share),
+            Some((above, below)) => {
+                let (above, below) = (single(above)?, single(below)?);
+                Lambda::new(above.0 / below.0).map_err(|error| error.to_string())
+            }
+        };
+        share.map(Self::Share)
+    }
+}
+
+/// Ridge parameters to try.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(try_from = "WrittenGrid", into = "WrittenGrid")]
+pub enum Lambdas {
+    /// 1/256, 1/64, 1/16, 1/4 and 1 of the unit, and up to three more while the one of the best
+    /// model is at an edge, four times as large or small as that.
+    #[default]
+    Auto,
+    /// These.
+    Given(Vec<Ridge>),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum WrittenGrid {
+    Auto(String),
+    Given(Vec<Ridge>),
+}
+
+/// Most lambdas in a list.
+const MOST: usize = 1000;
+
+/// Largest exponent of 2, either way.
+const EXPONENT: f64 = 1000.0;
+
+/// Divisors of the unit in [`Lambdas::Auto`].
+const AUTO: [u32; 5] = [256, 64, 16, 4, 1];
+
+/// Most lambdas that a grid goes on past its edge.
+pub(crate) const MOST_BEYOND: usize = 3;
+
+impl Lambdas {
+    /// What a list has, for the help of an option.
+    pub const HELP: &str = "Ridge parameters to try, separated by commas: numbers such as 0.25, \
+        powers such as 2^-3, ranges of powers such as 2^-4..2^10, or 2^-4..2^10:2 with steps of 2 \
+        in the exponent; shares of the mean squared norm of a centred row, such as 1/64u or \
+        1/64u..4u:2; auto: 1/256u..1u:2, and on past an edge while that is best";
+
+    /// The numbers of a list, one by one.
+    pub fn of(lambdas: &[Lambda]) -> Self {
+        Self::Given(lambdas.iter().copied().map(Ridge::Number).collect())
+    }
+
+    /// Those of a list that has numbers alone.
+    pub fn numbers(&self) -> Option<Vec<Lambda>> {
+        let number = |ridge: &Ridge| match ridge {
+            Ridge::Number(lambda) => Some(*lambda),
+            Ridge::Share(_) => None,
+        };
+        match self {
+            Self::Given(list) => list.iter().map(number).collect(),
+            Self::Auto => None,
+        }
+    }
+
+    /// How many there are to begin with.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Auto => AUTO.len(),
+            Self::Given(list) => list.len(),
+        }
+    }
+
+    /// The numbers, for data with this `unit`: in the order of the list.
+    pub fn lambdas(&self, unit: f64) -> Vec<Lambda> {
+        match self {
+            Self::Auto => AUTO
+                .map(|below| Ridge::fraction((1, below)).lambda(unit))
+                .into(),
+            Self::Given(list) => list.iter().map(|ridge| ridge.lambda(unit)).collect(),
+        }
+    }
+}
+
+/// Whether `chosen` is at an end of the several `tried` ones, so that another may do better.
+pub(crate) fn at_edge(tried: &[Lambda], chosen: Lambda) -> bool {
+    let ends = Lambda::grid(tried);
+    ends.len() > 1 && [ends.first(), ends.last()].contains(&Some(&chosen))
+}
+
+/// The lambda to try next where `best` is at an edge of the grid of `tried` ones, which began with
+/// `first` of them and may go on: four times as large, or a fourth.
+pub(crate) fn beyond(tried: &[Lambda], first: usize, best: Lambda) -> Option<Lambda> {
+    let ends = Lambda::grid(tried);
+    let factor = match &ends[..] {
+        _ if tried.len() >= first + MOST_BEYOND => return None,
+        [.., last] if *last == best => 4.0,
+        [least, ..] if *least == best => 0.25,
+        _ => return None,
+    };
+    Lambda::new(best.0 * factor).ok()
+}
+
+impl<T: AsRef<[Lambda]> + ?Sized> From<&T> for Lambdas {
+    fn from(lambdas: &T) -> Self {
+        Self::of(lambdas.as_ref())
+    }
+}
+
+impl From<Lambdas> for WrittenGrid {
+    fn from(lambdas: Lambdas) -> Self {
+        match lambdas {
+            Lambdas::Auto => Self::Auto(lambdas.to_string()),
+            Lambdas::Given(list) => Self::Given(list),
+        }
+    }
+}
+
+impl TryFrom<WrittenGrid> for Lambdas {
+    type Error = String;
+
+    fn try_from(written: WrittenGrid) -> Result<Self, String> {
+        match written {
+            WrittenGrid::Auto(text) => text.parse(),
+            WrittenGrid::Given(list) => Ok(Self::Given(list)),
+        }
+    }
+}
+
+impl fmt::Display for Lambdas {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self::Given(list) = self else {
+            return formatter.pad("auto");
+        };
+        let list: Vec<String> = list.iter().map(Ridge::to_string).collect();
+        formatter.pad(&list.join(","))
+    }
+}
+
+impl FromStr for Lambdas {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.trim() == "auto" {
+            return Ok(Self::Auto);
+        }
+        let mut list = Vec::new();
+        for item in text.split(',').map(str::trim) {
+            match item.split_once("..") {
+                Some((from, to)) => list.extend(range(item, from, to)?),
+                None => list.push(item.parse()?),
+            }
+            if list.len() > MOST {
+                return Err(format!("expected at most {MOST} values, found more"));
+            }
+        }
+        Ok(Self::Given(list))
+    }
+}
+
+/// A number, or a power of 2.
+fn single(item: &str) -> Result<Lambda, String> {
+    if item.contains('^') {
+        return power(exponent(item, item)?);
+    }
+    item.parse().map_err(|error| {
+        if item.is_empty() {
+            "expected values separated by single commas, found an empty one".to_owned()
+        } else {
+            error
+        }
+    })
+}
+
+/// `2^a..2^b` or shares `a..b`, and perhaps `:step` of the exponent of 2.
+fn range(item: &str, from: &str, to: &str) -> Result<Vec<Ridge>, String> {
+    let (to, step) = match to.split_once(':') {
+        Some((to, step)) => (to, number(item, step)?),
+        None => (to, 1.0),
+    };
+    let ends = if from.ends_with('u') && to.ends_with('u') {
+        match (from.parse()?, to.parse()?) {
+            (Ridge::Share(from), Ridge::Share(to)) => Some((from.0.log2(), to.0.log2())),
+            _ => None,
+        }
+    } else {
+        None
+    };
+    let shares = ends.is_some();
+    let (from, to) = match ends {
+        Some(ends) => ends,
+        None => (exponent(item, from)?, exponent(item, to)?),
+    };
+    if step <= 0.0 {
+        return Err(format!("{item:?}: expected a step above 0, found {step}"));
+    }
+    if to < from {
+        return Err(format!(
+            "{item:?}: expected the smaller power first, found 2^{from} before 2^{to}"
+        ));
+    }
+    // What rounding takes off a step must not cost the last value.
+    let last = (to - from) / step + 1e-9;
+    let places = (0..=MOST).map(|place| place as f64);
+    let places = places.take_while(|&place| place <= last);
+    let ridge = if shares { Ridge::Share } else { Ridge::Number };
+    places
+        .map(|place| power(from + place * step).map(ridge))
+        .collect()
+}
+
+fn exponent(item: &str, text: &str) -> Result<f64, String> {
+    let digits = text.trim().strip_prefix("2^");
+    let digits = digits.ok_or_else(|| format!("{item:?}: expected powers such as 2^-3"))?;
+    let exponent = number(item, digits)?;
+    if exponent.abs() > EXPONENT {
+        return Err(format!(
+            "{item:?}: expected exponents from -{EXPONENT} to {EXPONENT}, found {exponent}"
+        ));
+    }
+    Ok(exponent)
+}
+
+fn number(item: &str, text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| format!("{item:?}: expected a number, found {text:?}"))
+}
+
+fn power(exponent: f64) -> Result<Lambda, String> {
+    Lambda::new(exponent.exp2()).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(text: &str, unit: f64) -> Vec<f64> {
+        let lambdas: Lambdas = text.parse().unwrap();
+        let lambdas = lambdas.lambdas(unit).into_iter();
+        lambdas.map(Lambda::value).collect()
+    }
+
+    #[test]
+    fn numbers_powers_and_ranges_are_read() {
+        let values = |text| values(text, 7.0);
+        assert_eq!(values("0.25, 1,4"), [0.25, 1.0, 4.0]);
+        assert_eq!(values("2^-2,3,2^10"), [0.25, 3.0, 1024.0]);
+        assert_eq!(values("2^-1..2^2"), [0.5, 1.0, 2.0, 4.0]);
+        assert_eq!(values("2^-2..2^3:2"), [0.25, 1.0, 4.0]);
+        assert_eq!(values("2^0..2^1:0.5"), [1.0, 2.0_f64.sqrt(), 2.0]);
+        assert_eq!(values("2^3..2^3"), [8.0]);
+        assert_eq!(values("2^0..2^1:0.1").len(), 11);
+        assert_eq!(values("2^-10..2^10").len(), 21);
+    }
+
+    #[test]
+    fn shares_are_of_the_unit() {
+        assert_eq!(
+            values("1/64u, 0.25u,2^1u,3", 224.0),
+            [3.5, 56.0, 448.0, 3.0]
+        );
+        assert_eq!(values("1/64u..1u:2", 224.0), [3.5, 14.0, 56.0, 224.0]);
+        assert_eq!(values("auto", 0.87), values("1/256u..1u:2", 0.87));
+        for unusable in [0.0, f64::INFINITY, f64::NAN] {
+            assert_eq!(values("1/4u", unusable), [0.25]);
+        }
+        assert_eq!(values("4u", f64::MAX), [f64::MAX]);
+        assert_eq!(values("1/4u", f64::MIN_POSITIVE), [f64::MIN_POSITIVE]);
+    }
+
+    #[test]
+    fn lists_are_written_as_they_are_read() {
+        for text in ["auto", "1/64u,1u,0.3u,4,0.25"] {
+            let lambdas: Lambdas = text.parse().unwrap();
+            assert_eq!(lambdas.to_string(), text);
+            let json = serde_json::to_string(&lambdas).unwrap();
+            assert_eq!(serde_json::from_str::<Lambdas>(&json).unwrap(), lambdas);
+        }
+        assert!(serde_json::from_str::<Lambdas>("[0.0]").is_err());
+    }
+
+    #[test]
+    fn other_text_is_refused() {
+        for (text, message) in [
+            ("", "empty"),
+            ("1,,2", "empty"),
+            ("0", "above 0"),
+            ("1,-2", "above 0"),
+            ("x", "above 0"),
+            ("inf", "above 0"),
+            ("3^2", "2^-3"),
+            ("1..4", "2^-3"),
+            ("1u..4", "2^-3"),
+            ("2^x", "a number"),
+            ("2^2..2^1", "smaller power first"),
+            ("1u..1/4u", "smaller power first"),
+            ("2^1..2^2:0", "above 0"),
+            ("2^1..2^2:-1", "above 0"),
+            ("2^1..2^2:nan", "a number"),
+            ("2^0..2^5000", "from -1000 to 1000"),
+            ("2^0..2^1000:0.001", "at most 1000"),
+            ("u", "empty"),
+            ("1/0u", "above 0"),
+            ("0u", "above 0"),
+            ("1/4", "above 0"),
+        ] {
+            let error = text.parse::<Lambdas>().unwrap_err();
+            assert!(error.contains(message), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_grid_goes_on_past_the_edge_that_is_best() {
+        let grid =
+            |values: &[f64]| -> Vec<Lambda> { values.iter().map(|&value| Lambda(value)).collect() };
+        let tried = grid(&[1.0, 4.0, 16.0]);
+        assert_eq!(beyond(&tried, 3, Lambda(16.0)), Some(Lambda(64.0)));
+        assert_eq!(beyond(&tried, 3, Lambda(1.0)), Some(Lambda(0.25)));
+        assert_eq!(beyond(&tried, 3, Lambda(4.0)), None);
+        let tried = grid(&[1.0, 4.0, 16.0, 64.0, 256.0, 1024.0]);
+        assert_eq!(beyond(&tried, 3, Lambda(1024.0)), None);
+        assert_eq!(beyond(&tried, 6, Lambda(1024.0)), Some(Lambda(4096.0)));
     }
 }

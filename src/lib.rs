@@ -73,7 +73,7 @@ pub use greedy::{
     Estimate, Observer, Sampler, SelectError, Selection, SelectionOptions, Step, StrategyKind,
     TestPath, estimates, select,
 };
-pub use lambda::{InvalidLambda, Lambda};
+pub use lambda::{InvalidLambda, Lambda, Lambdas, Ridge};
 pub use metrics::{Convention, Metric};
 pub use model::{GlobalRankRls, GreedyRankRls, Model, ModelError, PairwiseRankRls, RankRls};
 pub use names::UnknownName;

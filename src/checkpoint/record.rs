@@ -10,11 +10,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{CheckpointError, load, save};
-use crate::Lambda;
 use crate::data::DataHash;
 use crate::greedy::{Criterion, Observer, Plan, SelectionOptions, State, Step, StrategyKind};
 use crate::metrics::Rules;
 use crate::tune::{self, Evidence, GridStep, Measure, RecordedPath, Rule, TuneOptions};
+use crate::{Lambda, Lambdas};
 
 /// The steps of a run so far.
 pub trait Record: Serialize + DeserializeOwned {
@@ -138,8 +138,12 @@ impl Record for Progress {
             ("seed", options.seed.to_string()),
             ("criterion", criterion),
             ("query weight", options.query_weight.to_string()),
-            ("the scale of labels", target.labels.to_string()),
+            ("the scale of labels", given(target.labels, "the default")),
             ("refit", given(target.refit, "the default")),
+            (
+                "lambda of weights",
+                given(target.refit_lambda, "the default"),
+            ),
             ("blend", given(target.blend, "the default")),
             (
                 "teacher's lambdas",
@@ -162,8 +166,8 @@ impl Record for Progress {
 /// The settings that decide the outcome of a tuning, data aside. Metrics that are taken besides have no part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TuningSettings {
-    /// The grid, ascending.
-    pub lambdas: Vec<Lambda>,
+    /// The grid, as asked for.
+    pub lambdas: Lambdas,
     /// Where predictions come from.
     pub evidence: EvidenceSettings,
     /// The measure that models are judged by.
@@ -260,7 +264,6 @@ impl Record for Tuning {
     }
 
     fn described(settings: &TuningSettings) -> Vec<(&'static str, String)> {
-        let lambdas: Vec<String> = settings.lambdas.iter().map(Lambda::to_string).collect();
         let name = settings.rule.name();
         let rule = match settings.rule {
             Rule::MinImprovement { least, patience } => {
@@ -270,7 +273,7 @@ impl Record for Tuning {
         };
         let rules = settings.rules;
         let mut all = vec![
-            ("the grid of lambdas", lambdas.join(",")),
+            ("the grid of lambdas", settings.lambdas.to_string()),
             ("evidence", settings.evidence.to_string()),
             ("measure", settings.measure.to_string()),
             ("convention", rules.convention.to_string()),
@@ -293,9 +296,11 @@ impl Record for Tuning {
             _ => 0,
         };
         let mut before: Vec<Lambda> = Vec::new();
+        let asked = self.settings.lambdas.numbers();
         for taken in &self.taken {
             let lambda = taken.lambda;
-            if !self.settings.lambdas.contains(&lambda) || before.contains(&lambda) {
+            let foreign = asked.as_ref().is_some_and(|asked| !asked.contains(&lambda));
+            if foreign || before.contains(&lambda) {
                 return Some(format!("steps with lambda {lambda}, or twice as many"));
             }
             before.push(lambda);

@@ -7,7 +7,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankrls::greedy::Criterion;
 use rankrls::metrics::{Convention, Gain, Labels, Metric, MetricsError, Rules, parse_list};
-use rankrls::{Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind};
+use rankrls::{QueryWeight, Ridge, Scale, SelectionOptions, StrategyKind};
 
 use super::console::Console;
 
@@ -56,7 +56,7 @@ pub(crate) fn auto_or<T: FromStr + Clone + Send + Sync + 'static>(
 }
 
 /// Parses `auto`, which is `None`, or a ridge parameter; the field likewise.
-pub(crate) fn auto_or_lambda(text: &str) -> Result<Option<Lambda>, String> {
+pub(crate) fn auto_or_ridge(text: &str) -> Result<Option<Ridge>, String> {
     if text == "auto" {
         return Ok(None);
     }
@@ -187,138 +187,4 @@ pub(crate) fn check_selection(
         };
         options.check_strategy().map_err(usage)
     })
-}
-
-pub(crate) const LAMBDAS_HELP: &str = "Ridge parameters to try, separated by commas: numbers such \
-    as 0.25, powers such as 2^-3, and ranges of powers such as 2^-4..2^10, or 2^-4..2^10:2 with \
-    steps of 2 in the exponent";
-
-/// Most lambdas in a grid.
-const MOST: usize = 1000;
-
-/// Largest exponent of 2, either way.
-const EXPONENT: f64 = 1000.0;
-
-/// A grid of lambdas.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Lambdas(pub(crate) Vec<Lambda>);
-
-impl FromStr for Lambdas {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let mut lambdas = Vec::new();
-        for item in text.split(',').map(str::trim) {
-            match item.split_once("..") {
-                Some((from, to)) => lambdas.extend(range(item, from, to)?),
-                None => lambdas.push(single(item)?),
-            }
-            if lambdas.len() > MOST {
-                return Err(format!("expected at most {MOST} values, found more"));
-            }
-        }
-        Ok(Self(lambdas))
-    }
-}
-
-fn single(item: &str) -> Result<Lambda, String> {
-    if item.contains('^') {
-        return power(exponent(item, item)?);
-    }
-    item.parse().map_err(|error| {
-        if item.is_empty() {
-            "expected values separated by single commas, found an empty one".to_owned()
-        } else {
-            error
-        }
-    })
-}
-
-/// `2^a..2^b`, or `2^a..2^b:step`.
-fn range(item: &str, from: &str, to: &str) -> Result<Vec<Lambda>, String> {
-    let (to, step) = match to.split_once(':') {
-        Some((to, step)) => (to, number(item, step)?),
-        None => (to, 1.0),
-    };
-    let (from, to) = (exponent(item, from)?, exponent(item, to)?);
-    if step <= 0.0 {
-        return Err(format!("{item:?}: expected a step above 0, found {step}"));
-    }
-    if to < from {
-        return Err(format!(
-            "{item:?}: expected the smaller power first, found 2^{from} before 2^{to}"
-        ));
-    }
-    // What rounding takes off a step must not cost the last value.
-    let last = (to - from) / step + 1e-9;
-    let places = (0..=MOST).map(|place| place as f64);
-    let places = places.take_while(|&place| place <= last);
-    places.map(|place| power(from + place * step)).collect()
-}
-
-fn exponent(item: &str, text: &str) -> Result<f64, String> {
-    let digits = text.trim().strip_prefix("2^");
-    let digits = digits.ok_or_else(|| format!("{item:?}: expected powers such as 2^-3"))?;
-    let exponent = number(item, digits)?;
-    if exponent.abs() > EXPONENT {
-        return Err(format!(
-            "{item:?}: expected exponents from -{EXPONENT} to {EXPONENT}, found {exponent}"
-        ));
-    }
-    Ok(exponent)
-}
-
-fn number(item: &str, text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number: &f64| number.is_finite());
-    number.ok_or_else(|| format!("{item:?}: expected a number, found {text:?}"))
-}
-
-fn power(exponent: f64) -> Result<Lambda, String> {
-    Lambda::new(exponent.exp2()).map_err(|error| error.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn values(text: &str) -> Vec<f64> {
-        let Lambdas(lambdas) = text.parse().unwrap();
-        lambdas.into_iter().map(Lambda::value).collect()
-    }
-
-    #[test]
-    fn numbers_powers_and_ranges_are_read() {
-        assert_eq!(values("0.25, 1,4"), [0.25, 1.0, 4.0]);
-        assert_eq!(values("2^-2,3,2^10"), [0.25, 3.0, 1024.0]);
-        assert_eq!(values("2^-1..2^2"), [0.5, 1.0, 2.0, 4.0]);
-        assert_eq!(values("2^-2..2^3:2"), [0.25, 1.0, 4.0]);
-        assert_eq!(values("2^0..2^1:0.5"), [1.0, 2.0_f64.sqrt(), 2.0]);
-        assert_eq!(values("2^3..2^3"), [8.0]);
-        assert_eq!(values("2^0..2^1:0.1").len(), 11);
-        assert_eq!(values("2^-10..2^10").len(), 21);
-    }
-
-    #[test]
-    fn other_text_is_refused() {
-        for (text, message) in [
-            ("", "empty"),
-            ("1,,2", "empty"),
-            ("0", "above 0"),
-            ("1,-2", "above 0"),
-            ("x", "above 0"),
-            ("inf", "above 0"),
-            ("3^2", "2^-3"),
-            ("1..4", "2^-3"),
-            ("2^x", "a number"),
-            ("2^2..2^1", "smaller power first"),
-            ("2^1..2^2:0", "above 0"),
-            ("2^1..2^2:-1", "above 0"),
-            ("2^1..2^2:nan", "a number"),
-            ("2^0..2^5000", "from -1000 to 1000"),
-            ("2^0..2^1000:0.001", "at most 1000"),
-        ] {
-            let error = text.parse::<Lambdas>().unwrap_err();
-            assert!(error.contains(message), "{text}: {error}");
-        }
-    }
 }

@@ -12,7 +12,7 @@ use clap::Args;
 use rankrls::greedy::{Ending, Plan, SelectError, SelectionOptions, Step, TargetOptions, plan};
 use rankrls::memory::Bytes;
 use rankrls::plot::{Figure, LinePlot, Series};
-use rankrls::{Dataset, Lambda, StrategyKind, TestPath, UnknownName};
+use rankrls::{Dataset, Lambda, Ridge, StrategyKind, TestPath, UnknownName};
 use serde::Serialize;
 
 use super::args::{self, Measures, RulesArgs, WeightArgs, at_least_one, usage};
@@ -21,9 +21,9 @@ use super::data::{
     self, Input, Sizes, TeacherArgs, TestSizes, TrainingData, check_one_stdin, warn_of_few_queries,
 };
 use super::output::{
-    Object, OutputFile, PlotArgs, counted, format_exact, or_dash, print_report, printable, table,
+    Object, OutputFile, PlotArgs, counted, or_dash, print_report, printable, ridge, table,
 };
-use super::select::Watch;
+use super::select::{Watch, choose_lambda};
 
 /// Compare strategies: time, memory, errors, and the features they share
 ///
@@ -40,9 +40,11 @@ pub(crate) struct CompareArgs {
     /// Features to select
     #[arg(short, value_name = "K", value_parser = at_least_one)]
     k: usize,
-    /// Ridge parameter, above 0
-    #[arg(long, allow_negative_numbers = true)]
-    lambda: Lambda,
+    /// Ridge parameter of all strategies, a number or a share as of select; auto: what select takes
+    /// with the fastest exact one
+    #[arg(long, default_value = "auto", allow_negative_numbers = true)]
+    #[arg(value_parser = args::auto_or_ridge)]
+    lambda: std::option::Option<Ridge>,
     /// Strategies, separated by commas; NAME:N judges N candidates a step, drawn at random
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     #[arg(
@@ -144,12 +146,22 @@ pub(crate) fn run(args: &CompareArgs, console: Console) -> Result<ExitCode> {
         data::check_labels(&args.metrics.0, test, path, &args.rules.rules())?;
         args.rules.warn(&args.metrics.0, console);
     }
-    let options = SelectionOptions {
+    let mut options = SelectionOptions {
         query_weight: args.weight.query_weight,
         scale: args.weight.scale,
         target: args.target,
         max_memory: args.data.read.budget(),
-        ..SelectionOptions::new(args.k, args.lambda)
+        ..SelectionOptions::new(args.k, Lambda::ONE)
+    };
+    let candidates = input.candidates(&options)?;
+    options.lambda = if let Some(ridge) = args.lambda {
+        ridge.lambda(candidates.unit())
+    } else {
+        let chosen = choose_lambda(&candidates, &input, options, &interrupt, console)?;
+        let Some(chosen) = chosen else {
+            return Ok(interrupt.code().unwrap_or(ExitCode::FAILURE));
+        };
+        chosen.lambda
     };
     let job = Job {
         args,
@@ -349,7 +361,7 @@ impl<'a> Comparison<'a> {
             interrupted: job.interrupt.code().is_some(),
             file: args.data.path.to_string_lossy().into(),
             test_file: args.test.as_ref().map(|path| path.to_string_lossy().into()),
-            lambda: args.lambda.value(),
+            lambda: job.options.lambda.value(),
             k: args.k,
             seeds: args.seeds,
             metrics,
@@ -402,7 +414,8 @@ impl<'a> Comparison<'a> {
     }
 
     fn text(&self) -> String {
-        let (k, lambda) = (self.k, format_exact(self.lambda));
+        let unit = self.data.map_or(f64::NAN, |data| data.unit);
+        let (k, lambda) = (self.k, ridge(self.lambda, unit));
         let mut text = format!("{}: {k} features, lambda {lambda}\n", printable(&self.file));
         text += &self.data.map_or_else(String::new, |data| data.lines());
         if let (Some(file), Some(test)) = (&self.test_file, &self.test) {

@@ -15,6 +15,7 @@ use clap::builder::StyledStr;
 use clap::parser::ValueSource;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use rankrls::Selection;
+use rankrls::greedy::Teacher;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
@@ -156,8 +157,9 @@ impl Condition {
     }
 }
 
-/// A choice at the edge of the `lambdas` that were tried says little about what lies beyond.
+/// A choice, called `what`, at the edge of the `lambdas` that were tried says little about what lies beyond.
 pub(crate) fn warn_of_edge(
+    what: &str,
     lambdas: impl Iterator<Item = f64> + Clone,
     chosen: f64,
     console: Console,
@@ -172,8 +174,20 @@ pub(crate) fn warn_of_edge(
     };
     let chosen = super::output::format_exact(chosen);
     console.warn(format_args!(
-        "the chosen lambda {chosen} is the {which} of the grid: a {other} one may do better"
+        "{what} {chosen} is the {which} of the grid: a {other} one may do better"
     ));
+}
+
+/// Warns where the ridge parameter of a teacher is at an edge.
+pub(crate) fn warn_of_teacher(teacher: Option<Teacher>, console: Console) {
+    let edge = teacher.filter(|teacher| teacher.at_edge);
+    if let Some(lambda) = edge.and_then(|teacher| teacher.lambda) {
+        let lambda = super::output::short(lambda.value());
+        console.warn(format_args!(
+            "the teacher's lambda {lambda} is at the edge of those tried: --teacher-lambda takes \
+             others"
+        ));
+    }
 }
 
 /// Warns of a `given` seed where the strategy draws nothing.

@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use super::args::{at_least_one, finite, named, usage};
 use super::console::Console;
-use super::output::{counted, sizes};
+use super::output::{counted, number, sizes};
 use super::ranks;
 use rankrls::memory::Bytes;
 
@@ -239,6 +239,12 @@ impl TeacherArgs {
         if target.blend.is_some() && !distils {
             return Err(usage("--blend goes with --strategy distil"));
         }
+        if target.refit_lambda.is_some() && !is_refitted(target, strategies) {
+            return Err(usage(
+                "--refit-lambda is of cross-fitted weights: it goes with --refit cross-fitted or \
+                 --strategy distil",
+            ));
+        }
         if !taught && (self.teacher.is_some() || target.teacher_lambda.is_some()) {
             return Err(usage(
                 "there is nothing to teach: a teacher goes with --strategy distil or --refit \
@@ -265,6 +271,11 @@ impl TeacherArgs {
         }
         Ok(())
     }
+}
+
+/// Whether the weights of one of `strategies` are cross-fitted.
+fn is_refitted(target: &TargetOptions, strategies: &[Option<StrategyKind>]) -> bool {
+    target.refit != Some(Refit::Labels) && is_taught(target, strategies)
 }
 
 /// Whether one of `strategies` learns from a teacher.
@@ -554,6 +565,8 @@ pub(crate) struct Sizes {
     pub(crate) empty_columns: usize,
     pub(crate) constant_columns: usize,
     pub(crate) column_classes: usize,
+    /// The unit of ridge parameters.
+    pub(crate) unit: f64,
 }
 
 impl Sizes {
@@ -566,6 +579,7 @@ impl Sizes {
             empty_columns: summary.empty_columns,
             constant_columns: summary.constant_columns,
             column_classes: summary.column_classes,
+            unit: summary.unit,
         }
     }
 
@@ -577,12 +591,16 @@ impl Sizes {
         format!("{lines}read in {load:.2} s, {done} in {seconds:.2} s{peak}\n")
     }
 
-    /// Two lines that fit a narrow terminal.
+    /// Three lines that fit a narrow terminal.
     pub(crate) fn lines(&self) -> String {
         let sizes = sizes(self.rows, self.queries, self.columns, self.nonzeros);
         let constant = counted(self.constant_columns, "column");
         let classes = counted(self.column_classes, "column class");
-        format!("data: {sizes}\n      {constant} constant in every query, {classes}\n")
+        let unit = number(self.unit);
+        format!(
+            "data: {sizes}\n      {constant} constant in every query, {classes}\n      \
+             u, the mean squared norm of a centred row: {unit}\n"
+        )
     }
 }
 

@@ -9,7 +9,7 @@ use rankrls::Model;
 use rankrls::model::{FeatureChoice, SelectedFeature};
 use rankrls::plot::{self, Figure};
 
-use super::output::{PlotArgs, counted, format_exact, number, print, printable, table};
+use super::output::{PlotArgs, counted, format_exact, number, print, printable, short, table};
 use super::report::{FLATTERS, PathRow, path_table, settings};
 
 /// Most weights that are drawn where no number is given.
@@ -58,7 +58,7 @@ fn weights(model: &Model, most: usize) -> Figure {
         (name, feature.weight)
     };
     let weights = model.features().iter().map(weight).collect();
-    let origin = format!("at lambda {}, {origin}", model.lambda());
+    let origin = format!("at lambda {}, {origin}", short(model.lambda().value()));
     plot::weights(&origin, weights, selected, most)
 }
 
@@ -108,7 +108,7 @@ fn heading(model: &Model) -> String {
     let mut text = format!(
         "strategy {}, lambda {}{}",
         model.strategy(),
-        format_exact(model.lambda().value()),
+        short(model.lambda().value()),
         settings(model.scale(), sampler, &model.target()),
     );
     if !model.objective().is_query() {

@@ -18,11 +18,11 @@ use rankrls::letor::{
 use rankrls::memory::{self, Bytes};
 use rankrls::plot::{self, Figure, LinePlot, panel, power};
 use rankrls::tune::{GridStep, Observer, Outcome, Point, TuneError};
-use rankrls::{Dataset, Lambda, QueryWeight, SelectionOptions, StrategyKind};
+use rankrls::{Dataset, Lambda, Lambdas, QueryWeight, SelectionOptions, StrategyKind};
 use serde::Serialize;
 
-use super::args::{self, Lambdas, at_least_one, auto_or, usage};
-use super::console::{Console, Interrupt};
+use super::args::{at_least_one, auto_or, usage};
+use super::console::{Console, Interrupt, warn_of_edge, warn_of_teacher};
 use super::data::{TeacherArgs, warn_dropped};
 use super::output::{
     Object, OutputFile, by_name, counted, format_exact, measure, print_report, printable, table,
@@ -52,7 +52,7 @@ pub(crate) struct LetorArgs {
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
-    #[arg(default_value = "2^-10..2^10", help = args::LAMBDAS_HELP)]
+    #[arg(default_value = "2^-10..2^10", help = Lambdas::HELP)]
     lambdas: Lambdas,
     /// Most features to select [default: all]
     #[arg(short, value_name = "K", value_parser = at_least_one)]
@@ -82,9 +82,8 @@ pub(crate) fn run(args: &LetorArgs, console: Console) -> Result<ExitCode> {
     TeacherArgs::default().check(&args.target, &[args.strategy])?;
     let files = letor::find(&args.directory)?;
     let curves = curve_files(args.curves.as_deref(), &files)?;
-    let lambdas = Lambda::grid(&args.lambdas.0);
     let interrupt = Interrupt::install(console)?;
-    let bar = console.bar(files.len() * lambdas.len(), STYLE);
+    let bar = console.bar(files.len() * args.lambdas.count(), STYLE);
     // A signal ends with a message, and the report of the folds that are done.
     interrupt.finishing("the steps at work".to_owned(), &bar);
     let mut folds = Vec::with_capacity(files.len());
@@ -94,7 +93,7 @@ pub(crate) fn run(args: &LetorArgs, console: Console) -> Result<ExitCode> {
             interrupt: &interrupt,
             bar: &bar,
         };
-        match args.fold(files, &lambdas, console, &mut watch) {
+        match args.fold(files, console, &mut watch) {
             Err(TuneError::Interrupted) => break,
             fold => folds.push(fold),
         }
@@ -111,7 +110,6 @@ pub(crate) fn run(args: &LetorArgs, console: Console) -> Result<ExitCode> {
     let drawn = draw(curves, &folds, files.len() > 1);
     let report = Report {
         args,
-        lambdas: &lambdas,
         folds: &folds,
     };
     print_report(args.json, &report.document(), || report.text())?;
@@ -146,7 +144,6 @@ impl LetorArgs {
     fn fold(
         &self,
         files: &FoldFiles,
-        lambdas: &[Lambda],
         console: Console,
         watch: &mut Watch<'_>,
     ) -> Result<FoldReport, TuneError> {
@@ -167,7 +164,16 @@ impl LetorArgs {
             max_memory,
             ..SelectionOptions::new(self.k.unwrap_or(usize::MAX), Lambda::ONE)
         };
-        let outcome = letor::run(&fold, &options, lambdas, watch)?;
+        let outcome = letor::run(&fold, &options, self.lambdas.clone(), watch)?;
+        let lambdas = outcome.paths.iter().map(|path| path.lambda.value());
+        let (greedy, all) = (&outcome.greedy.selection, &outcome.all_features);
+        watch.bar.suspend(|| {
+            for (model, chosen) in [("features", greedy.lambda), ("all columns", all.lambda)] {
+                let what = format!("{}: the lambda of {model}", files.name);
+                warn_of_edge(&what, lambdas.clone(), chosen.value(), console);
+            }
+            warn_of_teacher(greedy.teacher, console);
+        });
         let seconds = begin.elapsed().as_secs_f64();
         let entry = FoldEntry::new(&fold, &outcome, seconds);
         Ok(FoldReport { outcome, entry })
@@ -196,7 +202,7 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<TargetOptions>,
     k: Option<usize>,
-    lambdas: &'a [Lambda],
+    lambdas: &'a Lambdas,
     folds: Vec<&'a FoldEntry>,
     /// Of the test data, by model.
     mean: Object<Object<Values>>,
@@ -336,7 +342,6 @@ impl FoldEntry {
 /// All folds.
 struct Report<'a> {
     args: &'a LetorArgs,
-    lambdas: &'a [Lambda],
     folds: &'a [FoldReport],
 }
 
@@ -351,7 +356,7 @@ impl Report<'_> {
             query_weight: self.args.query_weight,
             target: Some(self.args.target).filter(|target| *target != TargetOptions::default()),
             k: self.args.k,
-            lambdas: self.lambdas,
+            lambdas: &self.args.lambdas,
             folds: self.folds.iter().map(|fold| &fold.entry).collect(),
             mean: Object(names.into_iter().zip(self.means().map(test)).collect()),
         }
@@ -381,13 +386,19 @@ impl Report<'_> {
     fn heading(&self) -> String {
         let folds = counted(self.folds.len() as u64, "fold");
         let directory = printable(&self.args.directory.to_string_lossy());
-        let ends = [self.lambdas.first(), self.lambdas.last()];
-        let ends = ends.into_iter().flatten();
+        // Of the first fold: shares may be other numbers in others.
+        let paths = self
+            .folds
+            .iter()
+            .take(1)
+            .flat_map(|fold| &fold.outcome.paths);
+        let lambdas: Vec<Lambda> = paths.map(|path| path.lambda).collect();
+        let ends = [lambdas.first(), lambdas.last()].into_iter().flatten();
         let ends: Vec<String> = ends.map(|lambda| format_exact(lambda.value())).collect();
         let mut text = format!(
             "{directory}: {folds}, query weight {}\n{} from {}\n",
             self.args.query_weight,
-            counted(self.lambdas.len() as u64, "lambda"),
+            counted(lambdas.len() as u64, "lambda"),
             ends.join(" to ")
         );
         for FoldReport { entry, .. } in self.folds {

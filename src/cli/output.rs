@@ -268,6 +268,31 @@ pub(crate) fn format_exact(value: f64) -> String {
     }
 }
 
+/// A number in full where that is short, else six digits of it: a share of the unit has many.
+pub(crate) fn short(value: f64) -> String {
+    let exact = format_exact(value);
+    let digits = format!("{value:.5e}").parse();
+    if exact.len() <= 10 {
+        exact
+    } else {
+        digits.map_or(exact, format_exact)
+    }
+}
+
+/// A ridge parameter, and what share of the unit it is.
+pub(crate) fn ridge(lambda: f64, unit: f64) -> String {
+    let (share, lambda) = (lambda / unit, short(lambda));
+    if !(share.is_finite() && share > 0.0) {
+        return lambda;
+    }
+    // Three digits.
+    if !(1e-4..1e6).contains(&share) {
+        return format!("{lambda} ({share:.2e} u)");
+    }
+    let decimals = usize::try_from(2 - share.log10().floor() as i32).unwrap_or(0);
+    format!("{lambda} ({share:.decimals$} u)")
+}
+
 /// A cell of a table for people: `-` where there is no value.
 pub(crate) fn or_dash<T>(value: Option<T>, text: impl FnOnce(T) -> String) -> String {
     value.map_or_else(|| "-".to_owned(), text)
@@ -329,6 +354,20 @@ pub(crate) fn printable(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ridge_parameters_come_with_their_share() {
+        for (lambda, unit, text) in [
+            (16.0, 230.0, "16 (0.0696 u)"),
+            (4.0, 2.0, "4 (2.00 u)"),
+            (256.0, 0.87, "256 (294 u)"),
+            (1e-9, 2.0, "1e-9 (5.00e-10 u)"),
+            (2.0, 0.0, "2"),
+            (2.0, f64::INFINITY, "2"),
+        ] {
+            assert_eq!(ridge(lambda, unit), text);
+        }
+    }
 
     #[test]
     fn numbers_have_six_digits() {

@@ -7,12 +7,14 @@ use std::time::Duration;
 use rankrls::greedy::{Criterion, Ending, Selection, Stability, TargetOptions, Teacher};
 use rankrls::metrics::Convention;
 use rankrls::tune::{Measure, Outcome, TuneOptions, Tuned};
-use rankrls::{Dataset, Lambda, QueryWeight, Scale, StrategyKind, TestPath};
+use rankrls::{Dataset, Lambda, QueryWeight, Ridge, Scale, StrategyKind, TestPath};
 use serde::Serialize;
 
+use super::console::{Console, warn_of_edge};
 use super::data::{Sizes, TestSizes};
 use super::output::{
-    Object, by_name, format_exact, mean_and_error, measure, number, or_dash, printable, table,
+    Object, by_name, format_exact, mean_and_error, measure, number, or_dash, printable, ridge,
+    short, table,
 };
 
 /// A selection, in the schema `rankrls.selection/1`.
@@ -87,6 +89,8 @@ impl DensitiesAt {
 pub(crate) struct LambdaChoice {
     #[serde(skip)]
     pub(crate) lambda: Lambda,
+    #[serde(skip)]
+    unit: f64,
     measure: Measure,
     folds: usize,
     seed: u64,
@@ -107,6 +111,7 @@ struct Judged {
 
 impl LambdaChoice {
     pub(crate) fn new(tuned: &Tuned, options: &TuneOptions<'_>, took: Duration) -> Self {
+        let chosen = tuned.chosen();
         let judged = |outcome: &Outcome| {
             let choice = options.rule.choose(options.measure, &[outcome.curve()]);
             let score = choice.map(|choice| outcome.points[choice.k - 1].score);
@@ -118,9 +123,10 @@ impl LambdaChoice {
             }
         };
         Self {
-            lambda: tuned.chosen().lambda,
+            lambda: chosen.lambda,
+            unit: chosen.unit,
             measure: options.measure,
-            folds: tuned.chosen().folds.len(),
+            folds: chosen.folds.len(),
             seed: options.selection.seed,
             k: options.selection.k,
             grid: tuned.outcomes.iter().map(judged).collect(),
@@ -128,12 +134,18 @@ impl LambdaChoice {
         }
     }
 
+    /// Warns of a choice at an edge.
+    pub(crate) fn warn(&self, console: Console) {
+        let lambdas = self.grid.iter().map(|judged| judged.lambda);
+        warn_of_edge("the chosen lambda", lambdas, self.lambda.value(), console);
+    }
+
     /// The same for people.
     pub(crate) fn text(&self) -> String {
         let mut table = table(&["lambda", "best k", "squared error", "s.e."]);
         for judged in &self.grid {
             table.add_row([
-                format_exact(judged.lambda),
+                ridge(judged.lambda, self.unit),
                 or_dash(judged.k, |k| k.to_string()),
                 or_dash(judged.value, number),
                 or_dash(judged.standard_error, number),
@@ -143,7 +155,7 @@ impl LambdaChoice {
             "{}\nlambda {}: the least squared error a query in {} folds, seed {}, of models of at \
              most {} features; {:.2} s; --lambda gives another\n",
             table.trim_fmt(),
-            format_exact(self.lambda.value()),
+            ridge(self.lambda.value(), self.unit),
             self.folds,
             self.seed,
             self.k,
@@ -255,7 +267,7 @@ impl<'a> SelectionReport<'a> {
 
     /// The same for people.
     pub(crate) fn text(&self) -> String {
-        let lambda = format_exact(self.lambda);
+        let lambda = ridge(self.lambda, self.data.unit);
         let mut text = format!("strategy {}, lambda {lambda}", self.strategy);
         if let Some(convention) = self.convention {
             let _ = write!(text, ", criterion {} ({convention})", self.criterion);
@@ -266,7 +278,7 @@ impl<'a> SelectionReport<'a> {
         let sampler = self.candidates.zip(self.seed);
         text += &settings(self.scale, sampler, &self.target.unwrap_or_default());
         if let Some(teacher) = &self.teacher {
-            let _ = write!(text, "\nteacher: {}", taught_by(teacher));
+            let _ = write!(text, "\nteacher: {}", taught_by(teacher, self.data.unit));
         }
         if let Some(densities) = self.densities_at {
             let _ = write!(text, "\ndensities at the values of {}", densities.text());
@@ -334,8 +346,8 @@ pub(crate) fn settings(
     if let Some((size, seed)) = sampler {
         let _ = write!(text, ", {size} candidates a step, seed {seed}");
     }
-    if !target.labels.is_raw() {
-        let _ = write!(text, ", labels {}, errors in their units", target.labels);
+    if let Some(labels) = target.labels.filter(|labels| !labels.is_raw()) {
+        let _ = write!(text, ", labels {labels}, errors in their units");
     }
     if let Some(blend) = target.blend {
         let _ = write!(text, ", blend {}", format_exact(blend));
@@ -343,13 +355,16 @@ pub(crate) fn settings(
     if let Some(refit) = target.refit {
         let _ = write!(text, ", weights by {refit}");
     }
+    if let Some(Ridge::Number(lambda)) = target.refit_lambda {
+        let _ = write!(text, " with lambda {}", short(lambda.value()));
+    }
     text
 }
 
-fn taught_by(teacher: &Teacher) -> String {
+fn taught_by(teacher: &Teacher, unit: f64) -> String {
     let by = match (teacher.solver, teacher.lambda) {
         (Some(solver), Some(lambda)) => {
-            let lambda = format_exact(lambda.value());
+            let lambda = ridge(lambda.value(), unit);
             format!("RankRLS on all columns by {solver}, lambda {lambda}")
         }
         _ => "scores that were given".to_owned(),

@@ -16,15 +16,17 @@ use rankrls::greedy::{
 use rankrls::peers::Peers;
 use rankrls::plot::{self, Figure};
 use rankrls::tune::{TuneError, TuneOptions, tune_among};
-use rankrls::{ColumnClasses, Lambda, Model, StrategyKind, TestPath, memory};
+use rankrls::{ColumnClasses, Model, Ridge, StrategyKind, TestPath, memory};
 
 use super::args::{self, Measures, RulesArgs, at_least_one};
 use super::checkpoint::{self, CheckpointArgs, Extended, Start};
-use super::console::{Condition, Console, Interrupt, warn_of_lost_digits, warn_of_seed};
+use super::console::{
+    Condition, Console, Interrupt, warn_of_lost_digits, warn_of_seed, warn_of_teacher,
+};
 use super::data::{
     self, Input, Sizes, TeacherArgs, TestSizes, TrainingData, check_one_stdin, warn_of_few_queries,
 };
-use super::output::{OutputFile, PlotArgs, PlotFile, format_exact, print_report, test_panels};
+use super::output::{OutputFile, PlotArgs, PlotFile, print_report, short, test_panels};
 use super::plan::PlanReport;
 use super::report::{LambdaChoice, SelectionReport};
 use super::tune;
@@ -43,7 +45,7 @@ Examples:
   rankrls select train.svm.zst -k 20 --lambda 16 --strategy sampled --candidates 500 --seed 7
   rankrls select train.svm -k 50 --lambda 16 --test test.svm --metrics map,cindex
   rankrls select train.svm -k 20 --lambda 16 --criterion ndcg@10
-  rankrls select @parses -k 50 --lambda 16 --strategy distil --labels sqrt-sd
+  rankrls select @parses -k 50 --strategy distil
   rankrls select train.svm -k 50 --lambda 16 --checkpoint run.checkpoint --resume
   rankrls select train.svm -k 80 --extend model.json -o larger.json
   rankrls select train.svm -k 50 --lambda 16 --plot path.svg
@@ -53,18 +55,19 @@ pub(crate) struct SelectArgs {
     /// Features to select
     #[arg(short, value_name = "K", value_parser = at_least_one)]
     k: usize,
-    /// Ridge parameter, above 0; auto: of 1, 4, 16, 64 and 256 the one whose models of at most 20
-    /// features predict three folds best, which takes twenty short selections before the one asked
-    /// for (rankrls tune has more to choose from); with --strategy distil 16, and 4 from 500 queries
-    /// on
+    /// Ridge parameter: a number above 0, or a share of u, the mean squared norm of a centred row,
+    /// such as 1/64u; auto: of 1/256u, 1/64u, 1/16u, 1/4u, 1u and up to
+    /// three past an edge the one whose models of at most 20 features predict three folds best, which
+    /// takes twenty short selections before the one asked for (rankrls tune has more to choose from);
+    /// with --strategy distil 1/16u, and 1/64u from 500 queries on
     #[arg(long, default_value = "auto", allow_negative_numbers = true)]
-    #[arg(value_parser = args::auto_or_lambda)]
-    lambda: std::option::Option<Lambda>,
+    #[arg(value_parser = args::auto_or_ridge)]
+    lambda: std::option::Option<Ridge>,
     /// Go on from this model, whose options hold, to K features
     #[arg(long, value_name = "MODEL")]
     #[arg(conflicts_with_all = [
         "lambda", "strategy", "criterion", "query_weight", "scale", "sample", "seed", "dry_run",
-        "labels", "refit", "blend", "teacher_lambda",
+        "labels", "refit", "refit_lambda", "blend", "teacher_lambda",
     ])]
     extend: Option<PathBuf>,
     #[command(flatten)]
@@ -166,12 +169,11 @@ impl SelectArgs {
         Ok(())
     }
 
-    /// What to select, and how; the ridge parameter of a model to go on from is in the model.
+    /// What to select, and how, but for the ridge parameter.
     fn options(&self) -> SelectionOptions {
         let selection = self.selection;
         SelectionOptions {
             k: self.k,
-            lambda: self.lambda.unwrap_or(Lambda::ONE),
             criterion: selection.criterion.under(self.rules.rules().convention),
             max_memory: self.data.read.budget(),
             ..selection
@@ -232,11 +234,14 @@ impl SelectArgs {
 
     /// Prints the memory that every strategy would take.
     fn plan(&self, input: &Input, peers: &Arc<dyn Peers>) -> Result<ExitCode> {
-        let options = SelectionOptions {
+        let mut options = SelectionOptions {
             strategy: None,
             ..self.options()
         };
         let candidates = input.candidates(&options)?.among(Arc::clone(peers));
+        if let Some(ridge) = self.lambda {
+            options.lambda = ridge.lambda(candidates.unit());
+        }
         let plan = PlanReport::new(&input.train, &candidates, input.memory(), &options)?;
         if peers.rank() == 0 {
             print_report(self.json, &plan, || plan.text())?;
@@ -270,21 +275,23 @@ impl Job<'_> {
         if input.shards.is_some() && args.lambda.is_none() && args.extend.is_none() {
             bail!("data in parts are not folded to choose lambda: give one with --lambda");
         }
-        let distils = options.strategy.is_some_and(StrategyKind::distils);
-        let choice = match (&args.extend, args.lambda) {
-            (None, None) if distils => {
-                options.lambda = TargetOptions::lambda(input.train.queries().len());
-                None
-            }
-            (None, None) => match self.choose_lambda()? {
-                None => return Ok(self.interrupt.code().unwrap_or(ExitCode::FAILURE)),
-                choice => choice,
-            },
-            _ => None,
-        };
-        if let Some(choice) = &choice {
-            options.lambda = choice.lambda;
-            self.console.tell(format_args!("{}\n", choice.text()));
+        let (mut found, mut choice) = (None, None);
+        if args.extend.is_none() {
+            let candidates = input.candidates(&options)?;
+            let candidates = candidates.among(Arc::clone(self.peers));
+            let distils = options.strategy.is_some_and(StrategyKind::distils);
+            let usual = distils.then(|| TargetOptions::ridge(input.train.queries().len()));
+            options.lambda = if let Some(ridge) = args.lambda.or(usual) {
+                ridge.lambda(candidates.unit())
+            } else {
+                let (interrupt, console) = (&self.interrupt, self.console);
+                let chosen = choose_lambda(&candidates, input, options, interrupt, console)?;
+                let Some(chosen) = chosen else {
+                    return Ok(interrupt.code().unwrap_or(ExitCode::FAILURE));
+                };
+                choice.insert(chosen).lambda
+            };
+            found = Some(candidates);
         }
         let mut earlier = Start::new(options);
         if self.peers.rank() == 0 {
@@ -292,8 +299,13 @@ impl Job<'_> {
         }
         earlier.agree(&**self.peers);
         earlier.tell(args.k, self.console);
-        let candidates = input.candidates(&earlier.options)?;
-        let candidates = candidates.among(Arc::clone(self.peers));
+        let candidates = match found {
+            Some(candidates) => candidates,
+            None => {
+                let candidates = input.candidates(&earlier.options)?;
+                candidates.among(Arc::clone(self.peers))
+            }
+        };
         let checkpointer = args.checkpoint.checkpointer(earlier.progress.clone())?;
         let test = input.test_path(&args.metrics.0, args.rules.rules());
         let mut watch = Watch {
@@ -328,41 +340,11 @@ impl Job<'_> {
         Ok(self.interrupt.code().unwrap_or(ExitCode::SUCCESS))
     }
 
-    /// Chooses lambda; `None` if that was interrupted.
-    fn choose_lambda(&self) -> Result<Option<LambdaChoice>> {
-        let begin = Instant::now();
-        let options = TuneOptions::quick(self.args.options());
-        let candidates = options.candidates(&self.input.train);
-        let candidates = candidates.among(Arc::clone(self.peers));
-        let mut watch = tune::Watch {
-            console: self.console,
-            interrupt: &self.interrupt,
-            style: QUICK_STYLE,
-            checkpointer: None,
-            bar: None,
-        };
-        let (train, held) = (&self.input.train, self.input.memory());
-        let tuned = tune_among(&candidates, train, held, &options, &mut watch);
-        watch.clear();
-        match tuned {
-            Ok(tuned) if !tuned.interrupted => {
-                Ok(Some(LambdaChoice::new(&tuned, &options, begin.elapsed())))
-            }
-            Ok(_) | Err(TuneError::Interrupted) => {
-                self.console
-                    .warn("interrupted before anything was selected");
-                Ok(None)
-            }
-            Err(error) => {
-                Err(error).context("cannot choose lambda by folds: give one with --lambda")
-            }
-        }
-    }
-
     fn warn(&self, selection: &Selection, classes: usize) {
         let queries = self.input.train.queries();
         warn_of_few_queries(queries.len(), self.console);
         warn_of_lost_digits(selection.condition, Condition::Estimate, self.console);
+        warn_of_teacher(selection.teacher, self.console);
         let (taken, asked) = (selection.steps.len(), self.args.k);
         match selection.ending {
             Ending::Complete => {}
@@ -384,6 +366,41 @@ impl Job<'_> {
             );
         }
         warn_of_seed(self.given, selection, self.console);
+    }
+}
+
+/// Chooses lambda for `options` and tells how; `None` if that was interrupted.
+pub(super) fn choose_lambda(
+    candidates: &ColumnClasses,
+    input: &Input,
+    options: SelectionOptions,
+    interrupt: &Interrupt,
+    console: Console,
+) -> Result<Option<LambdaChoice>> {
+    let begin = Instant::now();
+    let options = TuneOptions::quick(options);
+    let mut watch = tune::Watch {
+        console,
+        interrupt,
+        style: QUICK_STYLE,
+        checkpointer: None,
+        bar: None,
+    };
+    let (train, held) = (&input.train, input.memory());
+    let tuned = tune_among(candidates, train, held, &options, &mut watch);
+    watch.clear();
+    match tuned {
+        Ok(tuned) if !tuned.interrupted => {
+            let choice = LambdaChoice::new(&tuned, &options, begin.elapsed());
+            console.tell(format_args!("{}\n", choice.text()));
+            choice.warn(console);
+            Ok(Some(choice))
+        }
+        Ok(_) | Err(TuneError::Interrupted) => {
+            console.warn("interrupted before anything was selected");
+            Ok(None)
+        }
+        Err(error) => Err(error).context("cannot choose lambda by folds: give one with --lambda"),
     }
 }
 
@@ -488,7 +505,7 @@ impl Observer for Watch<'_> {
 
 /// The path of a selection: held-out measures, and measures of the test data.
 fn figure(selection: &Selection, watch: &Watch<'_>) -> Figure {
-    let (strategy, lambda) = (selection.strategy, format_exact(selection.lambda.value()));
+    let (strategy, lambda) = (selection.strategy, short(selection.lambda.value()));
     let title = format!("Selection by {strategy} at lambda {lambda}");
     let steps = selection.steps.iter();
     let path = plot::Path::new("", steps.map(|step| (step.lqo_error, step.lqo_cindex)));

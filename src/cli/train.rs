@@ -19,14 +19,15 @@ use rankrls::ridge::{
     TrainOptions, draw_basis,
 };
 use rankrls::tune::Measure;
-use rankrls::{Dataset, Lambda, Model, Objective, QueryWeight, Scale, Solver, memory};
+use rankrls::{Dataset, Lambda, Lambdas, Model, Objective, QueryWeight, Scale, Solver, memory};
 use serde::Serialize;
 
-use super::args::{Lambdas, WeightArgs, at_least_one, auto_or, finite, usage};
+use super::args::{WeightArgs, at_least_one, auto_or, finite, usage};
 use super::console::{Condition, Console, Interrupt, warn_of_edge, warn_of_lost_digits};
 use super::data::{Sizes, TrainingData, check_one_stdin, in_input_order, warn_of_few_queries};
 use super::output::{
-    self, OutputFile, PlotArgs, format_exact, number, or_blank, or_dash, print_report, table,
+    self, OutputFile, PlotArgs, format_exact, number, or_blank, or_dash, print_report, ridge,
+    short, table,
 };
 
 /// Train RankRLS on all features, or on given ones, without selection
@@ -52,11 +53,14 @@ Examples:
   rankrls train train.svm --objective global --holdout lpo --measure cindex
   rankrls train train.svm --objective pairs --pairs preferences.txt -o preferred.json")]
 pub(crate) struct TrainArgs {
-    /// Ridge parameters above 0, separated by commas: numbers such as 0.25, powers such as 2^-3,
-    /// and ranges of powers such as 2^-4..2^10 or 2^-4..2^10:2. Of several, the model is that of
-    /// the least hold-out error
-    #[arg(long, value_name = "LIST", allow_hyphen_values = true, default_value = GRID)]
-    lambda: Vec<Lambdas>,
+    #[arg(
+        long,
+        value_name = "LIST",
+        allow_hyphen_values = true,
+        default_value = "auto"
+    )]
+    #[arg(help = format!("{}. Of several, the model is that of the least hold-out error", Lambdas::HELP))]
+    lambda: Lambdas,
     /// Train on these features only: a model, or a list with an index a line
     #[arg(long, value_name = "FILE")]
     features: Option<PathBuf>,
@@ -102,9 +106,6 @@ pub(crate) struct TrainArgs {
     #[arg(long)]
     json: bool,
 }
-
-/// Ridge parameters where none are given.
-const GRID: &str = "2^-2..2^10:2";
 
 /// What `--holdout` names.
 #[derive(Debug, Clone)]
@@ -176,10 +177,10 @@ struct KernelArgs {
     /// precomputed, where column j of DATA has the values with row j of the training data
     #[arg(long, value_name = "NAME", default_value = "linear")]
     kernel: KernelKind,
-    /// Gamma of the kernel, a list as of --lambda: of several, the model has that of the least
+    /// Gamma of the kernel, a list of numbers as of --lambda: of several, the model has that of the least
     /// hold-out error [default: 1]
     #[arg(long, value_name = "LIST", allow_hyphen_values = true, value_parser = gammas)]
-    gamma: Vec<Lambdas>,
+    gamma: Option<Gammas>,
     /// Degree of --kernel polynomial [default: 2]
     #[arg(long, value_name = "D", value_parser = at_least_one)]
     degree: Option<usize>,
@@ -192,20 +193,28 @@ struct KernelArgs {
     basis: Option<BasisChoice>,
 }
 
+/// Values of gamma.
+#[derive(Debug, Clone)]
+struct Gammas(Vec<f64>);
+
 /// Numbers above 0, as lambdas are.
-fn gammas(text: &str) -> Result<Lambdas, String> {
-    let list = text.parse::<Lambdas>();
-    list.map_err(|error| error.replace("lambda", "gamma"))
+fn gammas(text: &str) -> Result<Gammas, String> {
+    let list: Lambdas = text
+        .parse()
+        .map_err(|error: String| error.replace("lambda", "gamma"))?;
+    let numbers = list
+        .numbers()
+        .ok_or_else(|| format!("expected numbers and powers of two, found {text:?}"))?;
+    Ok(Gammas(numbers.into_iter().map(Lambda::value).collect()))
 }
 
 impl KernelArgs {
     /// A kernel for each gamma.
     fn kernels(&self) -> Result<Vec<Kernel>> {
-        let gammas = self
+        let mut gammas = self
             .gamma
-            .iter()
-            .flat_map(|list| list.0.iter().map(|gamma| gamma.value()));
-        let mut gammas: Vec<f64> = gammas.collect();
+            .clone()
+            .map_or_else(Vec::new, |Gammas(list)| list);
         let polynomial = self.kernel == KernelKind::Polynomial;
         let refuse = |option: &str, kernels: &str| {
             Err(usage(format_args!("{option} goes with --kernel {kernels}")))
@@ -427,7 +436,7 @@ impl TrainArgs {
         self.plot.check(self.output.as_deref())?;
         let kernels = self.kernel.kernels()?;
         let none = matches!(self.holdout, Some(HoldoutChoice::Nothing));
-        if none && self.lambdas().count() * kernels.len() > 1 {
+        if none && self.lambda.count() * kernels.len() > 1 {
             return Err(usage(
                 "--holdout none cannot tell which lambda is best: expected a single --lambda",
             ));
@@ -465,11 +474,6 @@ impl TrainArgs {
         Ok(kernels)
     }
 
-    /// The ridge parameters, as given.
-    fn lambdas(&self) -> impl Iterator<Item = Lambda> {
-        self.lambda.iter().flat_map(|list| list.0.iter().copied())
-    }
-
     /// How to train.
     fn options(&self) -> TrainOptions {
         let mut options = TrainOptions::new()
@@ -477,7 +481,7 @@ impl TrainArgs {
             .query_weight(self.weight.query_weight)
             .labels(self.labels)
             .scale(self.weight.scale)
-            .lambdas(self.lambdas().count());
+            .lambdas(self.lambda.count());
         if let Some(solver) = self.solver {
             options = options.solver(solver);
         }
@@ -557,7 +561,7 @@ impl TrainArgs {
         let count = preferences.as_ref().map(Preferences::len);
         let rules = Rules::from(Convention::default());
         let grid = TrainGrid {
-            lambdas: self.lambdas().collect(),
+            lambdas: self.lambda.clone(),
             kernels,
             basis: self
                 .kernel
@@ -593,7 +597,7 @@ impl TrainArgs {
                 (&restricted, &own, held)
             }
         };
-        let models = grid.lambdas.len() * grid.kernels.len();
+        let models = grid.lambdas.count() * grid.kernels.len();
         let outcome = grid
             .train(data, held, Some(found))
             .map_err(|error| match error {
@@ -618,7 +622,10 @@ impl TrainArgs {
         Ok(TrainedModel {
             weights: model.features().len(),
             model,
-            sizes: Sizes::new(train, &summary),
+            sizes: Sizes {
+                unit: outcome.unit,
+                ..Sizes::new(train, &summary)
+            },
             outcome,
         })
     }
@@ -725,8 +732,12 @@ impl Report {
     fn warn(&self, console: Console) {
         let entries = &self.lambdas;
         warn_of_lost_digits(entries[self.best].condition, Condition::Bound, console);
+        // Each kernel has a grid of its own.
+        let gamma = entries[self.best].gamma;
+        let grid = entries.iter().filter(|entry| entry.gamma == gamma);
         warn_of_edge(
-            entries.iter().map(|entry| entry.lambda),
+            "the chosen lambda",
+            grid.map(|entry| entry.lambda),
             self.lambda,
             console,
         );
@@ -739,7 +750,7 @@ impl Report {
             ];
             for (part, residual, tolerance) in parts {
                 if let Some(residual) = residual.filter(|&residual| residual > tolerance) {
-                    let lambda = format_exact(entry.lambda);
+                    let lambda = short(entry.lambda);
                     console.warn(format_args!(
                         "with lambda {lambda} {part}conjugate gradients came to a residual of \
                          {residual:.1e}, not {tolerance:.0e}"
@@ -758,7 +769,7 @@ impl Report {
 
     /// The same for people.
     fn text(&self) -> String {
-        let (solver, lambda) = (self.solver, format_exact(self.lambda));
+        let (solver, lambda) = (self.solver, ridge(self.lambda, self.data.unit));
         let mut text = format!("solver {solver}, lambda {lambda}");
         if !self.objective.is_query() {
             let _ = write!(text, ", objective {}", self.objective);
@@ -832,7 +843,7 @@ impl Report {
         for entry in &self.lambdas {
             let holdout = entry.holdout.as_ref();
             let mut cells = vec![
-                format_exact(entry.lambda),
+                short(entry.lambda),
                 or_dash(holdout.map(|holdout| holdout.squared), number),
                 output::measure(holdout.and_then(|holdout| holdout.cindex)),
             ];

@@ -77,6 +77,14 @@ pub struct ColumnClasses {
     parts: Option<Arc<parts::Parts>>,
 }
 
+/// Binary digits of the largest squared norm that a sum of all counts.
+const FINEST: i32 = 80;
+
+/// The exponent of 2 of a number from 0 on; -900 for less, whose multiples would overflow.
+fn exponent(x: f64) -> i32 {
+    ((x.to_bits() >> 52) as i32 - 1023).max(-900)
+}
+
 /// Says of so many columns that none of them is a candidate.
 pub(crate) fn none_varies(columns: usize) -> String {
     let columns = match columns {
@@ -89,8 +97,8 @@ pub(crate) fn none_varies(columns: usize) -> String {
     )
 }
 
-/// How the columns of a data set fall into classes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// How the columns of a data set fall into classes, and their size.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Summary {
     /// All feature columns of the data, `constant_columns` and class members.
     pub columns: usize,
@@ -106,6 +114,8 @@ pub struct Summary {
     pub nonzeros: usize,
     /// Pairs of a candidate and a query it touches, of candidates that touch several.
     pub pieces: usize,
+    /// The unit `u` of ridge parameters, see [`ColumnClasses::unit`].
+    pub unit: f64,
 }
 
 impl ColumnClasses {
@@ -216,8 +226,36 @@ impl ColumnClasses {
         self.summary.nonzeros = self.rows.len();
         self.squared_norms = measures.iter().map(|measure| measure.0).collect();
         self.sole_queries = measures.iter().map(|measure| measure.2).collect();
-        self.largest_squared_norm = self.squared_norms.iter().copied().fold(0.0, f64::max);
+        self.size_up();
         self.share = self.summary;
+    }
+
+    /// Fills in what follows from the norms of the columns.
+    fn size_up(&mut self) {
+        self.largest_squared_norm = self.squared_norms.iter().copied().fold(0.0, f64::max);
+        self.summary.unit = self.mean_row(self.rounded_norms());
+    }
+
+    /// The sum over all columns, members of classes one by one, of `|v|^2` as multiples of
+    /// `2^-80` of the power of two below the largest, rounded to that: a sum that does not depend on
+    /// the order.
+    fn rounded_norms(&self) -> u128 {
+        let scale = 2_f64.powi(FINEST - exponent(self.largest_squared_norm));
+        let norms = self.squared_norms.iter().zip(0..);
+        let rounded = |(norm, class): (&f64, usize)| {
+            let multiple = (norm * scale).round().min(2_f64.powi(FINEST + 1));
+            multiple as u128 * self.class(class).len() as u128
+        };
+        norms.map(rounded).sum()
+    }
+
+    /// The unit where columns have this sum of [`rounded_norms`](Self::rounded_norms).
+    fn mean_row(&self, sum: u128) -> f64 {
+        if !self.largest_squared_norm.is_finite() {
+            return f64::INFINITY;
+        }
+        let scale = 2_f64.powi(exponent(self.largest_squared_norm) - FINEST);
+        sum as f64 * scale / self.queries.rows() as f64
     }
 
     /// The same as a share of the candidates of all `peers`, of columns with the same rows that
@@ -234,6 +272,7 @@ impl ColumnClasses {
             single_query_classes,
             nonzeros,
             pieces,
+            unit,
         } = self.summary;
         // Columns that another rank has are empty here.
         let others = columns * (peers.count() - 1);
@@ -256,6 +295,7 @@ impl ColumnClasses {
             single_query_classes: single,
             nonzeros,
             pieces: touched,
+            unit,
         };
         let [.., classes, single, nonzeros, touched, threads] = peers.most(own);
         self.share = Summary {
@@ -267,8 +307,23 @@ impl ColumnClasses {
         };
         self.threads = Some(threads);
         self.largest_squared_norm = -peers.least(-self.largest_squared_norm);
+        let sum = self.rounded_norms();
+        let sums = peers.gather(vec![(sum >> 64) as u64, sum as u64]);
+        let sums = sums
+            .iter()
+            .map(|half| u128::from(half[0]) << 64 | u128::from(half[1]));
+        self.summary.unit = self.mean_row(sums.sum());
+        self.share.unit = self.summary.unit;
         self.peers = peers;
         self
+    }
+
+    /// The unit `u` of ridge parameters: the mean squared norm of a row of all columns, centred
+    /// within queries, divided by what the scale says and times the roots of the queries' weights;
+    /// in squared units of the values. It is the trace of the kernel matrix over its rows. The same
+    /// bits on every rank, and times 4 to the bit where values are times 2.
+    pub fn unit(&self) -> f64 {
+        self.summary.unit
     }
 
     /// The ranks that have the other candidates.

@@ -224,9 +224,10 @@ impl ColumnClasses {
             single_query_classes: sum(|part| part.single_query_classes),
             nonzeros: sum(|part| part.nonzeros),
             pieces: sum(|part| part.pieces),
+            unit: 0.0,
         };
+        all.size_up();
         all.share = all.summary;
-        all.largest_squared_norm = all.squared_norms.iter().copied().fold(0.0, f64::max);
         all
     }
 

@@ -4,11 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{check_labels, check_values};
 use super::refit::RefittedWeights;
-use super::target::{REFIT_BLEND, REFIT_LAMBDA};
+use super::target::REFIT_BLEND;
 use super::teacher::{Lesson, learnt};
 use super::{
-    Addition, Contest, Plan, RankingCriterion, Refit, Round, Sampler, SelectError,
-    SelectionOptions, State, Strategy, Target, Teacher, Work, lqo_cindex,
+    Addition, Contest, Plan, RankingCriterion, Round, Sampler, SelectError, SelectionOptions,
+    State, Strategy, Target, TargetOptions, Teacher, Work, lqo_cindex,
 };
 use crate::columns::ColumnClasses;
 use crate::data::Column;
@@ -24,6 +24,7 @@ pub struct Greedy<'a> {
     candidates: &'a ColumnClasses,
     labels: &'a [f64],
     teacher: Option<Teacher>,
+    target: TargetOptions,
     /// Centred, weighted labels where the state has another target, `m`.
     own: Option<Vec<f64>>,
     state: State,
@@ -108,10 +109,11 @@ impl<'a> Greedy<'a> {
         let ranking = options.ranking(labels, queries)?;
         let own = learnt(candidates, labels, plan);
         let blended = |share: f64| lesson.as_ref().map(|lesson| lesson.blended(&own, share));
-        let refit = (plan.target.refit == Some(Refit::CrossFitted)).then_some(REFIT_BLEND);
-        let refit = refit
-            .and_then(blended)
-            .map(|target| RefittedWeights::new(target, REFIT_LAMBDA));
+        // Only cross-fitted weights have it.
+        let refit = plan.target.refit_lambda.and_then(|ridge| {
+            let lambda = ridge.lambda(candidates.unit());
+            Some(RefittedWeights::new(blended(REFIT_BLEND)?, lambda.value()))
+        });
         let (learnt, own) = match plan.target.blend.and_then(blended) {
             Some(target) => (target, Some(own)),
             None => (own, None),
@@ -126,6 +128,10 @@ impl<'a> Greedy<'a> {
             strategy,
             candidates,
             labels,
+            target: TargetOptions {
+                teacher_lambda: lesson.as_ref().and_then(|lesson| lesson.tried),
+                ..plan.target
+            },
             teacher: lesson.map(|lesson| lesson.teacher),
             own,
             state,
@@ -149,6 +155,11 @@ impl<'a> Greedy<'a> {
     /// The state after the steps taken.
     pub fn state(&self) -> &State {
         &self.state
+    }
+
+    /// The labels and the teacher, with every choice made and the ridge parameters that were tried.
+    pub fn target(&self) -> TargetOptions {
+        self.target
     }
 
     /// The teacher, if there is one.

@@ -1,6 +1,8 @@
 //! Which strategy, what it takes, and whether it fits.
 
-use super::{SelectError, SelectionOptions, Shape, StrategyKind, TargetOptions, TeacherPlan};
+use super::{
+    SelectError, SelectionOptions, Shape, StrategyKind, TargetOptions, TeacherLambdas, TeacherPlan,
+};
 use crate::columns::{ColumnClasses, Summary};
 use crate::peers::Peers;
 
@@ -93,11 +95,13 @@ fn taught(
     base: u64,
     options: &SelectionOptions,
 ) -> (TargetOptions, Option<TeacherPlan>) {
-    let target = options.target;
-    let target = target.resolved(strategy, candidates.queries().len());
+    let target = options.target.resolved(strategy, candidates);
     let available = options.max_memory.unwrap_or(u64::MAX).saturating_sub(base);
-    let teacher = |lambdas| TeacherPlan::new(candidates, lambdas, available);
-    (target, target.teacher_lambda.as_ref().map(teacher))
+    let teacher = |lambdas: TeacherLambdas| {
+        let count = lambdas.lambdas(candidates.unit()).len();
+        TeacherPlan::new(candidates, count, available)
+    };
+    (target, target.teacher_lambda.map(teacher))
 }
 
 /// The same for a selection of this `shape`.

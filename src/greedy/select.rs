@@ -55,6 +55,8 @@ pub struct Selection {
     pub strategy: StrategyKind,
     /// The ridge parameter.
     pub lambda: Lambda,
+    /// The unit of ridge parameters ([`ColumnClasses::unit`]).
+    pub unit: f64,
     /// Candidates drawn each step, if not all were judged, and the seed.
     pub sampler: Option<Sampler>,
     /// What each step improved most.
@@ -185,10 +187,11 @@ fn run(
     Ok(Selection {
         strategy: plan.strategy,
         lambda: options.lambda,
+        unit: candidates.unit(),
         sampler: options.sampler(plan.strategy),
         criterion: options.criterion,
         query_weight: candidates.query_weight(),
-        target: plan.target,
+        target: greedy.target(),
         teacher: greedy.teacher(),
         scale: candidates.scale(),
         classes: greedy.classes().to_vec(),

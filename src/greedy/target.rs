@@ -12,15 +12,16 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 
 use super::StrategyKind;
-use crate::Lambda;
+use crate::columns::ColumnClasses;
 use crate::data::{Dataset, LabelScale};
 use crate::names::names;
+use crate::{Lambda, Lambdas, Ridge};
 
 /// Share of the labels in the target of cross-fitted weights; the rest is the teacher's.
 pub(super) const REFIT_BLEND: f64 = 0.25;
 
 /// The ridge parameter of cross-fitted weights.
-pub(super) const REFIT_LAMBDA: f64 = 4.0;
+const REFIT: Ridge = Ridge::fraction((1, 64));
 
 /// Queries from which on labels count more: [`TargetOptions::blend`].
 const MANY_QUERIES: usize = 500;
@@ -64,8 +65,7 @@ impl<'a> From<&'a Dataset<'_>> for Target<'a> {
 pub enum Refit {
     /// What the features were selected by: the labels, or the target of `distil`.
     Labels,
-    /// Three quarters of the teacher's hold-out predictions and a quarter of the labels, with
-    /// lambda 4.
+    /// Three quarters of the teacher's hold-out predictions and a quarter of the labels.
     CrossFitted,
 }
 
@@ -77,38 +77,41 @@ names!(Refit, "target of weights", Labels => "labels", CrossFitted => "cross-fit
 #[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct TargetOptions {
     /// Scale of the training labels within each query: raw, sqrt-sd divides by the root of their
-    /// standard deviation, unit by the deviation; errors are in its units
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, value_name = "SCALE", value_enum, default_value = "raw")
-    )]
+    /// standard deviation, unit by the deviation; errors are in its units [default: raw; sqrt-sd
+    /// with --strategy distil]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SCALE"))]
     #[cfg_attr(feature = "cli", arg(hide_possible_values = true))]
-    pub labels: LabelScale,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub labels: Option<LabelScale>,
     /// Labels to fit the weights to: labels, or cross-fitted, three quarters of what a teacher
     /// predicts [default: labels; cross-fitted with --strategy distil]
     #[cfg_attr(feature = "cli", arg(long, value_name = "TARGET"))]
     #[cfg_attr(feature = "cli", arg(hide_possible_values = true))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refit: Option<Refit>,
+    /// Ridge parameter of cross-fitted weights, a number or a share as of --lambda [default: 1/64u]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "LAMBDA"))]
+    #[cfg_attr(feature = "cli", arg(allow_negative_numbers = true))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refit_lambda: Option<Ridge>,
     /// Share of the labels in what distil selects by, from 0 to 1; the rest is the teacher's
     /// [default: 0.2; 0.4 from 500 queries on]
     #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE"))]
     #[cfg_attr(feature = "cli", arg(value_parser = share))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blend: Option<f64>,
-    /// Ridge parameters of the teacher, RankRLS on all columns; the one of least hold-out error
-    /// is taken [default: 4,16,64]
+    /// Ridge parameters of the teacher, RankRLS on all columns, at most eight; the one of least
+    /// hold-out error is taken [default: 1/64u..4u:2, and on past an edge while that is best]
     #[cfg_attr(feature = "cli", arg(long, value_name = "LIST"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub teacher_lambda: Option<TeacherLambdas>,
 }
 
 impl TargetOptions {
-    /// The ridge parameter for `distil` on so many queries, where nobody asks for another: 16, and 4
-    /// from 500 queries on.
-    pub fn lambda(queries: usize) -> Lambda {
-        let value = if queries < MANY_QUERIES { 16.0 } else { 4.0 };
-        Lambda::new(value).unwrap_or(Lambda::ONE)
+    /// The ridge parameter for `distil` on so many queries, where nobody asks for another: 1/16 of
+    /// the unit, and 1/64 from 500 queries on.
+    pub fn ridge(queries: usize) -> Ridge {
+        Ridge::fraction((1, if queries < MANY_QUERIES { 16 } else { 64 }))
     }
 
     /// Whether nothing is asked for.
@@ -116,10 +119,21 @@ impl TargetOptions {
         *self == Self::default()
     }
 
-    /// The same with every choice made that counts for `strategy` on so many queries, and without
-    /// the other choices.
+    /// The scale of the labels for `strategy`, or for the fastest exact one.
+    pub fn label_scale(&self, strategy: impl Into<Option<StrategyKind>>) -> LabelScale {
+        self.labels
+            .unwrap_or(if strategy.into().is_some_and(StrategyKind::distils) {
+                LabelScale::SqrtSd
+            } else {
+                LabelScale::Raw
+            })
+    }
+
+    /// The same with every choice made that counts for `strategy` among `candidates`, ridge
+    /// parameters as numbers, and without the other choices.
     #[must_use]
-    pub fn resolved(self, strategy: StrategyKind, queries: usize) -> Self {
+    pub fn resolved(self, strategy: StrategyKind, candidates: &ColumnClasses) -> Self {
+        let (queries, unit) = (candidates.queries().len(), candidates.unit());
         let distils = strategy.distils();
         let default = if distils {
             Refit::CrossFitted
@@ -127,13 +141,17 @@ impl TargetOptions {
             Refit::Labels
         };
         let refit = self.refit.unwrap_or(default);
-        let taught = distils || refit == Refit::CrossFitted;
+        let fitted = refit == Refit::CrossFitted;
+        let taught = distils || fitted;
         let blend = if queries < MANY_QUERIES { 0.2 } else { 0.4 };
+        let labels = self.label_scale(strategy);
+        let number = |ridge: Ridge| Ridge::Number(ridge.lambda(unit));
         Self {
-            labels: self.labels,
+            labels: (taught || !labels.is_raw()).then_some(labels),
             refit: taught.then_some(refit),
+            refit_lambda: fitted.then(|| number(self.refit_lambda.unwrap_or(REFIT))),
             blend: distils.then(|| self.blend.unwrap_or(blend)),
-            teacher_lambda: taught.then(|| self.teacher_lambda.unwrap_or_default()),
+            teacher_lambda: taught.then(|| self.teacher_lambda.unwrap_or_default().resolved(unit)),
         }
     }
 }
@@ -150,102 +168,170 @@ fn share(text: &str) -> Result<f64, String> {
 /// Most ridge parameters of a teacher.
 const MOST_LAMBDAS: usize = 8;
 
-/// Ridge parameters of a teacher: from one to eight, ascending, each once.
+/// Ridge parameters of a teacher, from one to eight, and whether there may be more past an edge.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Vec<Lambda>", into = "Vec<Lambda>")]
+#[serde(try_from = "Lambdas", into = "Lambdas")]
 pub struct TeacherLambdas {
-    lambdas: [Lambda; MOST_LAMBDAS],
+    ridges: [Ridge; MOST_LAMBDAS],
     count: usize,
+    open: bool,
 }
 
 impl TeacherLambdas {
-    /// Each of `lambdas` once; `None` unless they are from one to eight.
-    pub fn new(lambdas: &[Lambda]) -> Option<Self> {
-        let grid = Lambda::grid(lambdas);
-        let mut all = [Lambda::ONE; MOST_LAMBDAS];
-        all.get_mut(..grid.len())?.copy_from_slice(&grid);
-        (!grid.is_empty()).then_some(Self {
-            lambdas: all,
-            count: grid.len(),
-        })
+    /// The numbers for data with this `unit`, each once, ascending.
+    pub fn lambdas(&self, unit: f64) -> Vec<Lambda> {
+        let ridges = self.ridges[..self.count].iter();
+        let lambdas: Vec<Lambda> = ridges.map(|ridge| ridge.lambda(unit)).collect();
+        Lambda::grid(&lambdas)
     }
 
-    /// The ridge parameters, ascending.
-    pub fn as_slice(&self) -> &[Lambda] {
-        &self.lambdas[..self.count]
+    /// Whether the list goes on, up to three times, while the best is at its edge.
+    pub(super) fn is_open(&self) -> bool {
+        self.open
+    }
+
+    /// The same with the numbers for data with this `unit`.
+    fn resolved(&self, unit: f64) -> Self {
+        Self {
+            open: self.open,
+            ..Self::of(&self.lambdas(unit))
+        }
+    }
+
+    /// These numbers and no more; `None` unless they are from one to eight.
+    pub fn new(lambdas: &[Lambda]) -> Option<Self> {
+        let ridges: Vec<Ridge> = lambdas.iter().copied().map(Ridge::Number).collect();
+        ridges.try_into().ok()
+    }
+
+    /// The same of numbers that are as few.
+    pub(super) fn of(lambdas: &[Lambda]) -> Self {
+        Self::new(lambdas).unwrap_or_default()
     }
 }
 
 impl Default for TeacherLambdas {
-    /// 4, 16 and 64.
+    /// 1/64, 1/16, 1/4, 1 and 4 of the unit, and more past an edge.
     fn default() -> Self {
-        let lambda = |value: f64| Lambda::new(value).expect("above 0");
-        Self::new(&[4.0, 16.0, 64.0].map(lambda)).expect("three of them")
+        let mut ridges = [Ridge::fraction((1, 64)); MOST_LAMBDAS];
+        ridges[1..5].copy_from_slice(&[(1, 16), (1, 4), (1, 1), (4, 1)].map(Ridge::fraction));
+        Self {
+            ridges,
+            count: 5,
+            open: true,
+        }
     }
 }
 
-impl TryFrom<Vec<Lambda>> for TeacherLambdas {
+impl TryFrom<Vec<Ridge>> for TeacherLambdas {
     type Error = String;
 
-    fn try_from(lambdas: Vec<Lambda>) -> Result<Self, String> {
-        Self::new(&lambdas).ok_or_else(|| {
-            let found = lambdas.len();
-            format!("expected from 1 to {MOST_LAMBDAS} lambdas for the teacher, found {found}")
+    fn try_from(list: Vec<Ridge>) -> Result<Self, String> {
+        let count = list.len();
+        let mut ridges = [Ridge::fraction((1, 64)); MOST_LAMBDAS];
+        let own = ridges.get_mut(..count).filter(|own| !own.is_empty());
+        let own = own.ok_or_else(|| {
+            format!("expected from 1 to {MOST_LAMBDAS} lambdas for the teacher, found {count}")
+        })?;
+        own.copy_from_slice(&list);
+        Ok(Self {
+            ridges,
+            count,
+            open: false,
         })
     }
 }
 
-impl From<TeacherLambdas> for Vec<Lambda> {
+impl TryFrom<Lambdas> for TeacherLambdas {
+    type Error = String;
+
+    fn try_from(lambdas: Lambdas) -> Result<Self, String> {
+        match lambdas {
+            Lambdas::Auto => Ok(Self::default()),
+            Lambdas::Given(list) => list.try_into(),
+        }
+    }
+}
+
+impl From<TeacherLambdas> for Lambdas {
     fn from(lambdas: TeacherLambdas) -> Self {
-        lambdas.as_slice().to_vec()
+        if lambdas.open {
+            return Self::Auto;
+        }
+        Self::Given(lambdas.ridges[..lambdas.count].to_vec())
     }
 }
 
 impl FromStr for TeacherLambdas {
     type Err = String;
 
-    /// Numbers above 0 with commas between.
+    /// A list as [`Lambdas`] reads it.
     fn from_str(text: &str) -> Result<Self, String> {
-        let lambdas = text.split(',').map(|lambda| lambda.trim().parse());
-        lambdas.collect::<Result<Vec<Lambda>, _>>()?.try_into()
+        text.parse::<Lambdas>()?.try_into()
     }
 }
 
 impl fmt::Display for TeacherLambdas {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lambdas: Vec<String> = self.as_slice().iter().map(Lambda::to_string).collect();
-        formatter.pad(&lambdas.join(","))
+        Lambdas::from(*self).fmt(formatter)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::parsed;
 
-    #[test]
-    fn defaults_depend_on_strategy_and_queries() {
-        let none = TargetOptions::default();
-        assert!(none.resolved(StrategyKind::Bounded, 1000).is_default());
-        let few = none.resolved(StrategyKind::Distil, 112);
-        assert_eq!(
-            (few.blend, few.refit),
-            (Some(0.2), Some(Refit::CrossFitted))
-        );
-        assert_eq!(few.teacher_lambda.unwrap().to_string(), "4,16,64");
-        assert_eq!(none.resolved(StrategyKind::Distil, 560).blend, Some(0.4));
-        let refit = TargetOptions {
-            refit: Some(Refit::CrossFitted),
-            blend: Some(0.3),
-            ..none
-        };
-        let refit = refit.resolved(StrategyKind::Dense, 112);
-        assert!(refit.teacher_lambda.is_some() && refit.blend.is_none());
+    /// So many queries of two rows; the unit is 16.
+    fn candidates(queries: usize) -> ColumnClasses {
+        let rows = (1..=queries).map(|query| format!("1 qid:{query} 1:8\n0 qid:{query}\n"));
+        ColumnClasses::new(&parsed(&rows.collect::<String>()))
     }
 
     #[test]
-    fn lists_of_lambdas_are_short_and_in_order() {
+    fn defaults_depend_on_strategy_queries_and_unit() {
+        let (few, many) = (candidates(112), candidates(560));
+        assert_eq!(few.unit(), 16.0);
+        let none = TargetOptions::default();
+        assert!(none.resolved(StrategyKind::Bounded, &many).is_default());
+        let distil = none.resolved(StrategyKind::Distil, &few);
+        assert_eq!(
+            (distil.labels, distil.blend, distil.refit),
+            (
+                Some(LabelScale::SqrtSd),
+                Some(0.2),
+                Some(Refit::CrossFitted)
+            )
+        );
+        assert_eq!(distil.refit_lambda.unwrap().to_string(), "0.25");
+        let taught = |target: TargetOptions| target.teacher_lambda.unwrap().lambdas(f64::NAN);
+        assert_eq!(taught(distil), [0.25, 1.0, 4.0, 16.0, 64.0].map(lambda));
+        assert_eq!(none.resolved(StrategyKind::Distil, &many).blend, Some(0.4));
+        let given = TargetOptions {
+            labels: Some(LabelScale::Raw),
+            refit: Some(Refit::CrossFitted),
+            refit_lambda: Some(Ridge::Number(lambda(3.0))),
+            blend: Some(0.3),
+            teacher_lambda: Some("1u,2".parse().unwrap()),
+        };
+        let refit = given.resolved(StrategyKind::Dense, &few);
+        assert_eq!(
+            (refit.blend, refit.refit_lambda),
+            (None, given.refit_lambda)
+        );
+        assert_eq!(taught(refit), [2.0, 16.0].map(lambda));
+        assert_eq!(refit, refit.resolved(StrategyKind::Dense, &many));
+    }
+
+    fn lambda(value: f64) -> Lambda {
+        Lambda::new(value).unwrap()
+    }
+
+    #[test]
+    fn lists_of_lambdas_are_short() {
         let parsed: TeacherLambdas = "64, 4,4".parse().unwrap();
-        assert_eq!(parsed.to_string(), "4,64");
+        assert_eq!(parsed.lambdas(1.0), [4.0, 64.0].map(lambda));
+        assert!(!parsed.is_open() && "auto".parse::<TeacherLambdas>().unwrap().is_open());
         for text in ["", "1,,2", "0", "1,2,3,4,5,6,7,8,9"] {
             assert!(text.parse::<TeacherLambdas>().is_err(), "{text}");
         }

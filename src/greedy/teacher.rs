@@ -11,12 +11,12 @@ use super::error::{check_labels, check_values};
 use super::state::centred_and_scaled;
 use super::target::{Target, TeacherLambdas};
 use super::{Plan, SelectError, SelectionOptions};
-use crate::Lambda;
 use crate::columns::ColumnClasses;
 use crate::data::Queries;
 use crate::kernels;
+use crate::lambda::{Lambda, at_edge, beyond};
 use crate::metrics::mean_concordance;
-use crate::ridge::{self, Groups, RidgeProblem, Solver};
+use crate::ridge::{self, Groups, Holdout, RidgeProblem, Solver};
 
 /// Folds of queries where leaving out each on its own takes too long.
 const FOLDS: usize = 5;
@@ -40,19 +40,15 @@ pub struct TeacherPlan {
 }
 
 impl TeacherPlan {
-    /// The plan for `lambdas` where `available` bytes may be taken; one that takes more if none
-    /// fits.
-    pub(super) fn new(
-        candidates: &ColumnClasses,
-        lambdas: &TeacherLambdas,
-        available: u64,
-    ) -> Self {
+    /// The plan for so many `lambdas` where `available` bytes may be taken; one that takes more if
+    /// none fits.
+    pub(super) fn new(candidates: &ColumnClasses, lambdas: usize, available: u64) -> Self {
         if candidates.peers().count() > 1 {
             // Its scores are given.
             let (solver, memory) = (Solver::ConjugateGradients, 0);
             return Self { solver, memory };
         }
-        let shape = ridge::Shape::new(candidates, lambdas.as_slice().len());
+        let shape = ridge::Shape::new(candidates, lambdas);
         let plan = |solver: Solver| Self {
             solver,
             memory: solver.memory(&shape),
@@ -76,19 +72,26 @@ pub struct Teacher {
     pub lambda: Option<Lambda>,
     /// Concordance index of the predictions with the labels, averaged over queries.
     pub cindex: Option<f64>,
+    /// Whether `lambda` is the least or the largest of several that were tried: another may do
+    /// better.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub at_edge: bool,
 }
 
 /// What was taught.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Lesson {
     pub(super) teacher: Teacher,
+    /// The ridge parameters that were tried; `None` for scores that were given.
+    pub(super) tried: Option<TeacherLambdas>,
     /// A prediction for each example, centred and weighted as labels are, `m`.
     predictions: Vec<f64>,
 }
 
 /// The labels that `plan` learns from, centred and weighted as the candidates are, `m`.
 pub(super) fn learnt(candidates: &ColumnClasses, labels: &[f64], plan: &Plan) -> Vec<f64> {
-    let scaled = plan.target.labels.apply(labels, candidates.queries());
+    let scale = plan.target.label_scale(plan.strategy);
+    let scaled = scale.apply(labels, candidates.queries());
     weighted(candidates, &scaled)
 }
 
@@ -127,8 +130,7 @@ impl Lesson {
             let what = "a teacher, RankRLS on all columns,".to_owned();
             return Err(SelectError::Parted { what });
         }
-        let least = lambdas.as_slice()[0];
-        check_values(candidates, least)?;
+        check_values(candidates, lambdas.lambdas(candidates.unit())[0])?;
         Self::train(candidates, &labels, &lambdas, teacher.solver, options.seed).map(Some)
     }
 
@@ -153,11 +155,19 @@ impl Lesson {
         } else {
             Groups::folds(queries, FOLDS, seed)?
         };
-        let lambdas = lambdas.as_slice().iter().copied();
-        let holdouts =
-            problem.holdouts(&lambdas.clone().collect::<Vec<_>>(), &groups, TOLERANCE)?;
-        let best = lambdas.zip(holdouts);
-        let best = best.min_by(|a, b| a.1.error.total_cmp(&b.1.error));
+        let mut tried = lambdas.lambdas(candidates.unit());
+        let first = tried.len();
+        let mut next = tried.clone();
+        let mut best: Option<(Lambda, Holdout)> = None;
+        while !next.is_empty() {
+            let holdouts = problem.holdouts(&next, &groups, TOLERANCE)?;
+            let all = best.into_iter().chain(next.into_iter().zip(holdouts));
+            best = all.min_by(|a, b| a.1.error.total_cmp(&b.1.error).then(a.0.total_cmp(&b.0)));
+            let edge = best.as_ref().filter(|_| lambdas.is_open());
+            let past = edge.and_then(|(lambda, _)| beyond(&tried, first, *lambda));
+            tried.extend(past);
+            next = past.into_iter().collect();
+        }
         let (lambda, holdout) = best.expect("a list of lambdas is not empty");
         tracing::info!(%solver, %lambda, cindex = holdout.cindex, "taught");
         Ok(Self {
@@ -165,7 +175,9 @@ impl Lesson {
                 solver: Some(solver),
                 lambda: Some(lambda),
                 cindex: holdout.cindex,
+                at_edge: at_edge(&tried, lambda),
             },
+            tried: Some(TeacherLambdas::of(&Lambda::grid(&tried))),
             predictions: holdout.predictions,
         })
     }
@@ -191,7 +203,9 @@ impl Lesson {
                 solver: None,
                 lambda: None,
                 cindex: mean_concordance(labels, &scores, queries),
+                at_edge: false,
             },
+            tried: None,
             predictions: scores,
         })
     }

@@ -37,7 +37,7 @@ use crate::ridge::{RidgeProblem, Solver, TrainError, TrainOptions, Weights};
 use crate::tune::{
     Choice, Ending, Evidence, Measure, Observer, Outcome, Point, TuneError, TuneOptions, outcomes,
 };
-use crate::{Lambda, QueryWeight};
+use crate::{Lambda, Lambdas, QueryWeight};
 
 const TEN: NonZeroUsize = NonZeroUsize::new(10).unwrap();
 
@@ -120,15 +120,16 @@ pub struct AllFeatures {
 pub fn run(
     fold: &Fold,
     options: &SelectionOptions,
-    lambdas: &[Lambda],
+    lambdas: impl Into<Lambdas>,
     observer: &mut dyn Observer,
 ) -> Result<FoldOutcome, TuneError> {
+    let lambdas = lambdas.into();
     let options = TuneOptions {
         evidence: Evidence::Validation(&fold.validation.dataset),
         measure: Measure::Metric(Metric::AveragePrecision),
         metrics: MEASURES.to_vec(),
         rules: Convention::Letor.into(),
-        ..TuneOptions::new(*options, lambdas)
+        ..TuneOptions::new(*options, Lambdas::default())
     };
     let filters = options.selection.strategy == Some(StrategyKind::FsEd);
     let validated = filters.then(|| {
@@ -136,10 +137,16 @@ pub fn run(
         fold.train.clone().with_validation(validation)
     });
     let candidates = options.candidates(validated.as_ref().unwrap_or(&fold.train));
+    let lambdas = Lambda::grid(&lambdas.lambdas(candidates.unit()));
+    let options = TuneOptions {
+        lambdas: Lambdas::of(&lambdas),
+        ..options
+    };
     let protocol = Protocol {
         fold,
         candidates: &candidates,
         options: &options,
+        lambdas: &lambdas,
         observer,
     };
     protocol.run().map_err(|error| match error {
@@ -202,6 +209,7 @@ struct Protocol<'a> {
     /// Of the training data, weighted.
     candidates: &'a ColumnClasses,
     options: &'a TuneOptions<'a>,
+    lambdas: &'a [Lambda],
     observer: &'a mut dyn Observer,
 }
 
@@ -241,7 +249,7 @@ impl Protocol<'_> {
         let values = paths
             .iter()
             .map(|path| path.points.iter().map(value).collect());
-        let choice = choose(&self.options.lambdas, &values.collect::<Vec<_>>());
+        let choice = choose(self.lambdas, &values.collect::<Vec<_>>());
         let Choice { position, k } = choice.ok_or(TuneError::NoRanking)?;
         let path = &paths[position];
         let selection = path.selection(k).ok_or(TuneError::NoRanking)?;
@@ -257,10 +265,10 @@ impl Protocol<'_> {
     /// The model of RankRLS whose ridge parameter does best on the validation data.
     fn all_features(&mut self) -> Result<AllFeatures, TuneError> {
         let (train, selection) = (&self.fold.train, &self.options.selection);
-        let lambdas = &self.options.lambdas;
+        let lambdas = self.lambdas;
         let mut options = TrainOptions::new()
             .query_weight(selection.query_weight)
-            .labels(selection.target.labels)
+            .labels(selection.target.labels.unwrap_or_default())
             .lambdas(lambdas.len());
         if let Some(bytes) = selection.max_memory {
             options = options.max_memory(bytes);

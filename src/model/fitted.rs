@@ -3,18 +3,22 @@
 use ndarray::{Array1, ArrayView1};
 
 use super::{FeatureChoice, Model};
+#[cfg(doc)]
+use crate::columns::ColumnClasses;
 use crate::columns::{QueryWeight, Scale};
 use crate::data::{Dataset, DatasetError, IntoColumns, LabelScale};
 use crate::greedy::{
     Criterion, Observer, SelectError, Selection, SelectionOptions, Step, StrategyKind,
     TargetOptions, select_among,
 };
+#[cfg(doc)]
+use crate::ridge::RidgeProblem;
 use crate::ridge::{
     Convergence, Fit, HoldOut, Holding, Holdout, Kernel, Preferences, Solver, TrainError,
     TrainGrid, TrainOptions, Weights,
 };
 use crate::setters::setters;
-use crate::{InvalidLambda, Lambda, Objective};
+use crate::{InvalidLambda, Lambda, Lambdas, Objective, Ridge};
 
 /// Greedy RankRLS fitted to a data set: a linear model over the features it selected.
 ///
@@ -39,10 +43,10 @@ pub struct GreedyRankRls {
 }
 
 impl GreedyRankRls {
-    /// Parameters of a selection of `k` features, by default with lambda 1 and the fastest exact
-    /// strategy that fits into memory.
+    /// Parameters of a selection of `k` features, by default with lambda 1/16 of the
+    /// [unit](ColumnClasses::unit) and the fastest exact strategy that fits into memory.
     pub fn params(k: usize) -> GreedyRankRlsParams {
-        GreedyRankRlsParams(SelectionOptions::new(k, Lambda::ONE))
+        GreedyRankRlsParams(SelectionOptions::new(k, Lambda::ONE), DEFAULT)
     }
 
     /// The features, 0-based, in order of selection.
@@ -80,21 +84,27 @@ impl GreedyRankRls {
     }
 }
 
+/// The ridge parameter where none is given.
+const DEFAULT: Ridge = Ridge::fraction((1, 16));
+
 /// Parameters of [`GreedyRankRls`].
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct GreedyRankRlsParams(SelectionOptions);
+pub struct GreedyRankRlsParams(SelectionOptions, Ridge);
 
 impl GreedyRankRlsParams {
-    /// The ridge parameter, finite and above 0. The default is 1.
+    /// The ridge parameter, finite and above 0. The default is [`ridge`](Self::ridge)'s.
     ///
     /// # Errors
     /// [`InvalidLambda`] for other numbers.
-    pub fn lambda(mut self, lambda: f64) -> Result<Self, InvalidLambda> {
-        self.0.lambda = Lambda::new(lambda)?;
-        Ok(self)
+    pub fn lambda(self, lambda: f64) -> Result<Self, InvalidLambda> {
+        Ok(self.ridge(Lambda::new(lambda)?.into()))
     }
 
     setters! {
+        /// The ridge parameter, as a number or a share of the [unit](ColumnClasses::unit). The default
+        /// is 1/16 of it.
+        ridge: Ridge => 1;
+
         /// The strategy. The default is the fastest exact one that fits into memory.
         strategy: StrategyKind => 0.strategy;
 
@@ -141,7 +151,11 @@ impl GreedyRankRlsParams {
         observer: &mut dyn Observer,
     ) -> Result<GreedyRankRls, SelectError> {
         let classes = self.0.candidates(data);
-        let selection = select_among(&classes, data, data.memory(), &self.0, observer)?;
+        let options = SelectionOptions {
+            lambda: self.1.lambda(classes.unit()),
+            ..self.0
+        };
+        let selection = select_among(&classes, data, data.memory(), &options, observer)?;
         Ok(GreedyRankRls {
             features: selection.steps.iter().map(|step| step.feature).collect(),
             weights: selection.weights.clone().into(),
@@ -232,11 +246,12 @@ impl PairwiseRankRls {
 }
 
 impl RankRls {
-    /// Parameters: by default lambda 1, the fastest solver that fits into memory, and
+    /// Parameters: by default lambda 1/16 of the [unit](RidgeProblem::unit), the fastest solver that fits into memory, and
     /// leave-query-out predictions where they come from the factors of that solver.
     pub fn params() -> RankRlsParams {
         RankRlsParams(TrainGrid {
             holdout: Holding::Factored,
+            lambdas: Lambdas::Given(vec![DEFAULT]),
             ..TrainGrid::new(Lambda::ONE, TrainOptions::new())
         })
     }
@@ -299,13 +314,20 @@ impl RankRls {
 pub struct RankRlsParams(TrainGrid);
 
 impl RankRlsParams {
-    /// The ridge parameter, finite and above 0. The default is 1.
+    /// The ridge parameter, finite and above 0. The default is [`ridge`](Self::ridge)'s.
     ///
     /// # Errors
     /// [`InvalidLambda`] for other numbers.
-    pub fn lambda(mut self, lambda: f64) -> Result<Self, InvalidLambda> {
-        self.0.lambdas = vec![Lambda::new(lambda)?];
-        Ok(self)
+    pub fn lambda(self, lambda: f64) -> Result<Self, InvalidLambda> {
+        Ok(self.ridge(Lambda::new(lambda)?.into()))
+    }
+
+    /// The ridge parameter, as a number or a share of the [unit](RidgeProblem::unit). The default is
+    /// 1/16 of it.
+    #[must_use]
+    pub fn ridge(mut self, ridge: Ridge) -> Self {
+        self.0.lambdas = Lambdas::Given(vec![ridge]);
+        self
     }
 
     /// The kernel. The default is [`Kernel::LINEAR`], by weights of the columns.
@@ -448,7 +470,7 @@ mod tests {
         let units = LabelScale::Unit.apply(data.labels(), data.queries());
         let before = Dataset::new(data.x(), units, data.queries().clone()).unwrap();
         assert_eq!(scaled.weights(), params.fit(&before).unwrap().weights());
-        assert_eq!(scaled.model().target().labels, LabelScale::Unit);
+        assert_eq!(scaled.model().target().labels, Some(LabelScale::Unit));
         let iterated = params.solver(Solver::ConjugateGradients);
         assert_eq!(iterated.fit(&data).unwrap().holdout(), None);
     }

@@ -206,7 +206,7 @@ impl Model {
             objective: options.objective,
             query_weight: options.query_weight,
             target: TargetOptions {
-                labels: options.labels,
+                labels: Some(options.labels).filter(|labels| !labels.is_raw()),
                 ..TargetOptions::default()
             },
             scale: options.scale,

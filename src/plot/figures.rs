@@ -112,12 +112,13 @@ pub fn weights(origin: &str, weights: Vec<(String, f64)>, in_order: bool, most: 
         .bars(bars.fold(BarPlot::new("weight"), BarPlot::bar))
 }
 
-/// A ridge parameter: powers of two as such.
+/// A ridge parameter: powers of two as such, others with six digits.
 #[expect(clippy::cast_possible_truncation, reason = "exponents of floats")]
 pub fn power(lambda: f64) -> String {
     let exponent = lambda.log2();
     if exponent.fract() != 0.0 || exponent == 0.0 {
-        return lambda.to_string();
+        let digits = format!("{lambda:.5e}").parse();
+        return digits.unwrap_or(lambda).to_string();
     }
     let digit = |char: char| match char {
         '-' => '⁻',

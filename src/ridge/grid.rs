@@ -9,14 +9,15 @@ use super::pairs::{PairwiseProblem, PairwiseTrained, Preferences};
 use super::trained::{RidgeProblem, Trained, Weights};
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, Queries};
+use crate::lambda::{at_edge, beyond};
 use crate::metrics::{Metric, Rules, check_labels};
-use crate::{Lambda, Objective};
+use crate::{Lambda, Lambdas, Objective};
 
 /// What to train with, and how to choose.
 #[derive(Debug, Clone)]
 pub struct TrainGrid {
-    /// Ridge parameters.
-    pub lambdas: Vec<Lambda>,
+    /// Ridge parameters, as shares of the unit of each kernel or as numbers.
+    pub lambdas: Lambdas,
     /// Kernels; [`Kernel::LINEAR`] alone for weights of the columns.
     pub kernels: Vec<Kernel>,
     /// Rows of the basis, 0-based; `None`: all rows.
@@ -84,7 +85,8 @@ pub enum Fit {
 /// What came of a grid.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GridOutcome {
-    /// Every kernel with every ridge parameter, in the order of the lists.
+    /// Every kernel with every ridge parameter, in the order of the lists; ascending where
+    /// [`Lambdas::Auto`] chose them.
     pub cells: Vec<Cell>,
     /// The best of them; the first of equal ones.
     pub best: usize,
@@ -92,15 +94,39 @@ pub struct GridOutcome {
     pub fit: Fit,
     /// The solver.
     pub solver: Solver,
+    /// The unit of its ridge parameters: the mean diagonal of the centred kernel matrix.
+    pub unit: f64,
     /// What was held out.
     pub scheme: Option<HoldOut>,
+}
+
+impl GridOutcome {
+    /// Whether the best lambda is the least or the largest of several with its kernel, so that
+    /// another may do better.
+    pub fn is_at_edge(&self) -> bool {
+        let best = &self.cells[self.best];
+        let own = self.cells.iter().filter(|cell| cell.kernel == best.kernel);
+        at_edge(
+            &own.map(|cell| cell.lambda).collect::<Vec<_>>(),
+            best.lambda,
+        )
+    }
+}
+
+/// The best model so far.
+struct Best {
+    /// Its place among the cells, and how far it is from the best there could be.
+    place: usize,
+    loss: f64,
+    /// `None` where hold-outs were trained without it.
+    fit: Option<Fit>,
 }
 
 impl TrainGrid {
     /// A single linear model.
     pub fn new(lambda: Lambda, options: TrainOptions) -> Self {
         Self {
-            lambdas: vec![lambda],
+            lambdas: Lambdas::of(&[lambda]),
             kernels: vec![Kernel::LINEAR],
             basis: None,
             holdout: Holding::default(),
@@ -131,14 +157,14 @@ impl TrainGrid {
             one = data.as_one_query();
             (&one, None)
         };
-        let models = self.lambdas.len() * self.kernels.len();
+        let models = self.lambdas.count() * self.kernels.len();
         if models > 1 && self.holdout == Holding::Nothing {
             return Err(TrainError::NoChoice);
         }
         let mut cells: Vec<Cell> = Vec::with_capacity(models);
-        let (mut best, mut used) = (None::<(usize, Fit, Solver)>, None);
+        let mut found = None::<(f64, GridOutcome)>;
         for &kernel in &self.kernels {
-            let options = self.options.lambdas(self.lambdas.len());
+            let options = self.options.lambdas(self.lambdas.count());
             let options = self.held_out(options, data)?;
             let basis = self.basis.as_deref();
             options.check_kernel(trained_on, kernel.kind(), basis, held)?;
@@ -149,20 +175,73 @@ impl TrainGrid {
                 return Err(TrainError::OneQuery);
             }
             let out = Out::new(scheme.as_ref(), self, data)?;
-            let mut side_by_side = problem.side_by_side(&self.lambdas, out.groups.as_ref())?;
-            for (number, &lambda) in self.lambdas.iter().enumerate() {
-                let (trained, holdout) = if let Some(held_out) = &mut side_by_side {
-                    (None, Some(std::mem::take(&mut held_out[number])))
-                } else {
-                    let trained = problem.train(lambda)?;
-                    let holdout = trained.hold_out(&out)?;
-                    (Some(trained), holdout)
+            let (mut own, best) = self.models(kernel, &problem, &source, &out)?;
+            let first = cells.len();
+            if found
+                .as_ref()
+                .is_none_or(|(loss, _)| best.loss.total_cmp(loss).is_lt())
+            {
+                let cell = &mut own[best.place];
+                let fit = match best.fit {
+                    Some(fit) => fit,
+                    None => {
+                        let trained = problem.train(cell.lambda)?;
+                        cell.convergence = trained.convergence();
+                        source.fit(&trained)
+                    }
                 };
-                let measure = holdout
-                    .as_ref()
-                    .and_then(|holdout| out.measure(&problem, holdout));
+                let outcome = GridOutcome {
+                    cells: Vec::new(),
+                    best: first + best.place,
+                    fit,
+                    solver: problem.solver(),
+                    unit: problem.unit(),
+                    scheme,
+                };
+                found = Some((best.loss, outcome));
+            }
+            cells.append(&mut own);
+        }
+        let (_, outcome) = found.ok_or(TrainError::NoChoice)?;
+        Ok(GridOutcome { cells, ..outcome })
+    }
+
+    /// The models of a kernel, and the best of them; the first of equal ones.
+    fn models(
+        &self,
+        kernel: Kernel,
+        problem: &Problem<'_>,
+        source: &Source,
+        out: &Out<'_>,
+    ) -> Result<(Vec<Cell>, Best), TrainError> {
+        let mut tried = self.lambdas.lambdas(problem.unit());
+        let (first, mut next) = (tried.len(), tried.clone());
+        let (mut cells, mut best) = (Vec::<Cell>::new(), None::<Best>);
+        while !next.is_empty() {
+            let side_by_side = problem.side_by_side(&next, out.groups.as_ref())?;
+            let mut side_by_side = side_by_side.map(Vec::into_iter);
+            for lambda in next {
+                let (trained, holdout) = match &mut side_by_side {
+                    Some(held_out) => (None, held_out.next()),
+                    None => {
+                        let trained = problem.train(lambda)?;
+                        let holdout = trained.hold_out(out)?;
+                        (Some(trained), holdout)
+                    }
+                };
+                let measure = holdout.as_ref();
+                let measure = measure.and_then(|holdout| out.measure(problem, holdout));
                 let loss = self.loss(holdout.as_ref(), measure);
-                let place = cells.len();
+                if best
+                    .as_ref()
+                    .is_none_or(|best| loss.total_cmp(&best.loss).is_lt())
+                {
+                    best = Some(Best {
+                        place: cells.len(),
+                        loss,
+                        fit: trained.as_ref().map(|trained| source.fit(trained)),
+                    });
+                }
                 cells.push(Cell {
                     kernel,
                     lambda,
@@ -171,38 +250,19 @@ impl TrainGrid {
                     measure,
                     holdout,
                 });
-                let worse = |best: &(usize, Fit, Solver)| {
-                    let best = &cells[best.0];
-                    loss >= self.loss(best.holdout.as_ref(), best.measure)
-                };
-                if best.as_ref().is_some_and(worse) {
-                    continue;
-                }
-                // All data for the best alone, where hold-outs were trained without them.
-                let fit = trained.as_ref().map(|trained| source.fit(trained));
-                best = Some((
-                    place,
-                    fit.unwrap_or(Fit::Linear(Weights::default())),
-                    problem.solver(),
-                ));
             }
-            if let (Some(_), Some((place, fit, _))) = (&side_by_side, &mut best)
-                && let Some(cell) = cells.get_mut(*place).filter(|cell| cell.kernel == kernel)
-            {
-                let trained = problem.train(cell.lambda)?;
-                cell.convergence = trained.convergence();
-                *fit = source.fit(&trained);
-            }
-            used = scheme;
+            let edge = best.as_ref().filter(|_| self.lambdas == Lambdas::Auto);
+            let past = edge.and_then(|best| beyond(&tried, first, cells[best.place].lambda));
+            tried.extend(past);
+            next = past.into_iter().collect();
         }
-        let (best, fit, solver) = best.ok_or(TrainError::NoChoice)?;
-        Ok(GridOutcome {
-            cells,
-            best,
-            fit,
-            solver,
-            scheme: used,
-        })
+        let mut best = best.ok_or(TrainError::NoChoice)?;
+        if self.lambdas == Lambdas::Auto {
+            let chosen = cells[best.place].lambda;
+            cells.sort_by(|a, b| a.lambda.total_cmp(&b.lambda));
+            best.place = cells.partition_point(|cell| cell.lambda < chosen);
+        }
+        Ok((cells, best))
     }
 
     /// Refuses a measure that the labels or the hold-outs do not have.
@@ -275,7 +335,7 @@ impl TrainGrid {
             (Holding::Given(scheme), _) => Some(scheme.clone()),
             (Holding::Affordable, Objective::Query) => match problem {
                 _ if data.queries().len() < 2 => None,
-                Problem::Ridge(problem) => Some(problem.affordable_holdout(self.lambdas.len())),
+                Problem::Ridge(problem) => Some(problem.affordable_holdout(self.lambdas.count())),
                 Problem::Pairs(_) => None,
             },
             (Holding::Affordable, _)
@@ -428,6 +488,13 @@ impl<'a> Problem<'a> {
         match self {
             Self::Ridge(problem) => problem.solver(),
             Self::Pairs(problem) => problem.solver(),
+        }
+    }
+
+    fn unit(&self) -> f64 {
+        match self {
+            Self::Ridge(problem) => problem.unit(),
+            Self::Pairs(problem) => problem.unit(),
         }
     }
 

@@ -350,6 +350,18 @@ impl<'a> PairwiseProblem<'a> {
         }
     }
 
+    /// The unit of ridge parameters: the mean squared norm of a centred row, times the mean weight
+    /// of the preferences that a row is in.
+    pub fn unit(&self) -> f64 {
+        let degrees = self
+            .laplacian
+            .diag()
+            .iter()
+            .map(|(_, degree)| degree)
+            .sum::<f64>();
+        self.design.mean_diagonal() * degrees / self.preferences.rows as f64
+    }
+
     /// Trains with the ridge parameter `lambda`.
     ///
     /// # Errors

@@ -132,6 +132,12 @@ impl<'a> RidgeProblem<'a> {
         })
     }
 
+    /// The unit of ridge parameters: the mean diagonal of the centred, weighted kernel matrix,
+    /// which is that of [`ColumnClasses::unit`] where columns are known.
+    pub fn unit(&self) -> f64 {
+        self.mean_diagonal
+    }
+
     /// The problem of column classes, weighted as they are, and of `labels` that are centred and
     /// weighted alike: for predictions, as the data are not known that the classes are of.
     pub(crate) fn of_classes(

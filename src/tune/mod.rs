@@ -60,6 +60,8 @@ pub use score::{Measure, UnknownMeasure};
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::{Selection, SelectionOptions, StrategyKind};
+use crate::lambda::at_edge;
+use crate::{Lambda, Lambdas};
 
 /// The models of a grid of lambdas, and the chosen one.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,6 +89,16 @@ impl Tuned {
     /// As [`chosen`](Self::chosen).
     pub fn point(&self) -> &Point {
         &self.chosen().points[self.choice.k - 1]
+    }
+
+    /// Whether the chosen lambda is the least or the largest of several, so that another may do
+    /// better.
+    ///
+    /// # Panics
+    /// As [`chosen`](Self::chosen).
+    pub fn is_at_edge(&self) -> bool {
+        let tried: Vec<Lambda> = self.outcomes.iter().map(|outcome| outcome.lambda).collect();
+        at_edge(&tried, self.chosen().lambda)
     }
 
     /// The selection that ends with the chosen model: see [`Outcome::selection`].
@@ -122,7 +134,7 @@ pub fn tune(
 ///
 /// # Errors
 /// As [`tune`]; [`TuneError::FlatteringEvidence`] where leave-query-out predictions of one of the
-/// strategies flatter.
+/// strategies flatter; [`TuneError::LabelScales`] where squared errors are of several units.
 pub fn tune_strategies(
     candidates: &ColumnClasses,
     dataset: &Dataset<'_>,
@@ -131,6 +143,13 @@ pub fn tune_strategies(
     strategies: &[StrategyKind],
     observer: &mut dyn Observer,
 ) -> Result<Tuned, TuneError> {
+    let scale = |&strategy: &StrategyKind| options.selection.target.label_scale(strategy);
+    let mut scales = strategies
+        .windows(2)
+        .map(|pair| (scale(&pair[0]), scale(&pair[1])));
+    if options.measure == Measure::SquaredError && scales.any(|(one, other)| one != other) {
+        return Err(TuneError::LabelScales);
+    }
     let mut all = Vec::new();
     for &strategy in strategies {
         let mut options = options.clone();
@@ -216,7 +235,7 @@ pub fn judge_by_folds(
     let again = TuneOptions {
         evidence: evidence.ok_or(TuneError::Folds { count: 2, queries })?,
         rule: Rule::Best,
-        lambdas: vec![chosen.lambda],
+        lambdas: Lambdas::of(&[chosen.lambda]),
         selection: SelectionOptions {
             k,
             strategy: chosen.strategy,

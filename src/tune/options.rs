@@ -1,11 +1,11 @@
 //! What to try, and how to judge it.
 
 use super::{Measure, Rule, TuneError};
-use crate::Lambda;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::SelectionOptions;
 use crate::metrics::{Metric, Rules, distinct};
+use crate::{Lambda, Lambdas};
 
 /// The selections to make, and how to judge their models.
 ///
@@ -18,15 +18,15 @@ use crate::metrics::{Metric, Rules, distinct};
 ///     rule: Rule::OneSe,
 ///     ..TuneOptions::new(SelectionOptions::new(20, Lambda::ONE), &[Lambda::ONE])
 /// };
-/// # assert_eq!(options.grid().len(), 1);
+/// # assert_eq!(options.grid(1.0).len(), 1);
 /// ```
 #[derive(Debug, Clone)]
 pub struct TuneOptions<'a> {
     /// Options of all selections, the most features among them. Its lambda stands for any;
     /// its memory is that of data, candidates, results and all selections at work together.
     pub selection: SelectionOptions,
-    /// The ridge parameters, as [`Lambda::grid`] has them.
-    pub lambdas: Vec<Lambda>,
+    /// The ridge parameters.
+    pub lambdas: Lambdas,
     /// Where the predictions come from that models are judged by.
     pub evidence: Evidence<'a>,
     /// The measure that models are judged by. In it every query counts the same, whatever its weight in
@@ -102,12 +102,11 @@ impl Evidence<'_> {
 
 impl TuneOptions<'_> {
     /// Paths by `selection` with each of `lambdas`, judged by the squared error of their
-    /// leave-query-out predictions; the best is chosen. The grid is in ascending order, each
-    /// lambda once, in whatever order they are given.
-    pub fn new(selection: SelectionOptions, lambdas: &[Lambda]) -> Self {
+    /// leave-query-out predictions; the best is chosen.
+    pub fn new(selection: SelectionOptions, lambdas: impl Into<Lambdas>) -> Self {
         Self {
             selection,
-            lambdas: Lambda::grid(lambdas),
+            lambdas: lambdas.into(),
             evidence: Evidence::default(),
             measure: Measure::SquaredError,
             metrics: Vec::new(),
@@ -130,8 +129,8 @@ impl TuneOptions<'_> {
         distinct(&all)
     }
 
-    /// A quick choice of lambda for `selection`: 1, 4, 16, 64 or 256, by three folds of at most 20
-    /// features. Twenty short selections, four a lambda.
+    /// A quick choice of lambda for `selection`: [`Lambdas::Auto`], by three folds of at most 20
+    /// features. Short selections, four a lambda.
     ///
     /// ```
     /// use rankrls::data::sample;
@@ -141,12 +140,10 @@ impl TuneOptions<'_> {
     /// let selection = SelectionOptions::new(50, Lambda::ONE);
     /// let tuned = tune(&sample::train(), &TuneOptions::quick(selection), &mut ())?;
     /// let selection = SelectionOptions { lambda: tuned.chosen().lambda, ..selection };
-    /// # assert!(selection.lambda >= Lambda::ONE);
+    /// # assert!(tuned.outcomes.len() >= 5);
     /// # Ok::<(), rankrls::tune::TuneError>(())
     /// ```
     pub fn quick(selection: SelectionOptions) -> Self {
-        let lambdas = [1.0, 4.0, 16.0, 64.0, 256.0];
-        let lambdas = lambdas.map(|lambda| Lambda::new(lambda).unwrap_or(Lambda::ONE));
         let evidence = Evidence::Folds {
             count: 3,
             seed: selection.seed,
@@ -154,20 +151,23 @@ impl TuneOptions<'_> {
         let k = selection.k.min(20);
         Self {
             evidence,
-            ..Self::new(SelectionOptions { k, ..selection }, &lambdas)
+            ..Self::new(SelectionOptions { k, ..selection }, Lambdas::Auto)
         }
     }
 
-    /// The selections to make, in the order of their outcomes.
-    pub fn grid(&self) -> Vec<SelectionOptions> {
-        let selection = self.selection;
-        let lambdas = self.lambdas.iter();
-        lambdas
-            .map(|&lambda| SelectionOptions {
-                lambda,
-                ..selection
-            })
-            .collect()
+    /// The selections to make on data with this `unit`, by lambda, each once, in the order of their
+    /// outcomes.
+    pub fn grid(&self, unit: f64) -> Vec<SelectionOptions> {
+        let lambdas = Lambda::grid(&self.lambdas.lambdas(unit)).into_iter();
+        lambdas.map(|lambda| self.with(lambda)).collect()
+    }
+
+    /// The selection with `lambda`.
+    pub(super) fn with(&self, lambda: Lambda) -> SelectionOptions {
+        SelectionOptions {
+            lambda,
+            ..self.selection
+        }
     }
 
     /// The column classes of `dataset`.
@@ -176,7 +176,7 @@ impl TuneOptions<'_> {
     }
 
     pub(super) fn check(&self) -> Result<(), TuneError> {
-        if self.lambdas.is_empty() {
+        if self.lambdas.count() == 0 {
             return Err(TuneError::NoLambdas);
         }
         if self.selection.flatters() && matches!(self.evidence, Evidence::Lqo) {

@@ -16,6 +16,8 @@ use crate::{Lambda, QueryWeight, Scale};
 pub struct Outcome {
     /// The ridge parameter.
     pub lambda: Lambda,
+    /// The unit of ridge parameters ([`ColumnClasses::unit`](crate::ColumnClasses::unit)).
+    pub unit: f64,
     /// The strategy; `None` where no selection started.
     pub strategy: Option<StrategyKind>,
     /// Candidates drawn each step, if not all were judged, and the seed.
@@ -92,9 +94,10 @@ pub enum Ending {
 
 impl Outcome {
     /// Before the first step of a selection by `options`.
-    pub(super) fn without_points(options: &SelectionOptions, ending: Ending) -> Self {
+    pub(super) fn without_points(options: &SelectionOptions, unit: f64, ending: Ending) -> Self {
         Self {
             lambda: options.lambda,
+            unit,
             strategy: None,
             sampler: None,
             criterion: options.criterion,
@@ -132,6 +135,7 @@ impl Outcome {
         Some(Selection {
             strategy: self.strategy?,
             lambda: self.lambda,
+            unit: self.unit,
             sampler: self.sampler,
             criterion: self.criterion,
             query_weight: self.query_weight,

@@ -11,13 +11,12 @@ use crate::Lambda;
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Rule {
-    /// The best value. Of equal ones that with the fewest features, then that of the lambda
-    /// nearest to 1 in ratio, then that of the smaller lambda.
+    /// The best value. Of equal ones that with the fewest features, then that of the larger lambda.
     #[default]
     Best,
     /// The fewest features of all models that are within one standard error (that of the best
-    /// one, over queries) of the best value. Of as many features the best value, then the
-    /// lambda nearest to 1, then the smaller.
+    /// one, over queries) of the best value. Of as many features the best value, then the larger
+    /// lambda.
     OneSe,
     /// The best of one model a lambda: the last that was an improvement. From the first model
     /// on, a model is an improvement if it is better than the last improvement by at least
@@ -183,11 +182,13 @@ fn entries(curves: &[Curve]) -> impl Iterator<Item = Entry> + Clone {
     })
 }
 
-/// By distance of lambda from 1 in ratio, then by lambda.
-fn by_lambda(a: &Entry, b: &Entry) -> Ordering {
-    let distance = |entry: &Entry| entry.lambda.ln().abs();
-    let nearer = distance(a).total_cmp(&distance(b));
-    nearer.then(a.lambda.total_cmp(&b.lambda))
+/// The fewest features first, then the larger lambda: no rule that knows a lambda by its number, as
+/// that is of the units of the data.
+fn by_size(a: &Entry, b: &Entry) -> Ordering {
+    a.choice
+        .k
+        .cmp(&b.choice.k)
+        .then(b.lambda.total_cmp(&a.lambda))
 }
 
 /// The best value, without regard to ties.
@@ -203,7 +204,7 @@ fn extreme(measure: Measure, entries: impl Iterator<Item = Entry>) -> Option<Ent
 fn best(measure: Measure, entries: impl Iterator<Item = Entry> + Clone) -> Option<Entry> {
     let extreme = extreme(measure, entries.clone())?;
     let tied = entries.filter(|entry| !measure.better(extreme.value, entry.value));
-    tied.min_by(|a, b| a.choice.k.cmp(&b.choice.k).then_with(|| by_lambda(a, b)))
+    tied.min_by(by_size)
 }
 
 fn sparsest(measure: Measure, entries: impl Iterator<Item = Entry> + Clone) -> Option<Entry> {
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn ties_go_to_fewer_features_then_to_the_lambda_nearest_1_then_to_the_smaller() {
+    fn ties_go_to_fewer_features_then_to_the_larger_lambda() {
         let tied = [curve(1.0, 0.1, &[9.0, 2.0]), curve(64.0, 0.1, &[2.0, 2.0])];
         assert_eq!(chosen(Rule::Best, SQUARED, &tied), (64.0, 1));
         let tied = [
@@ -259,9 +260,7 @@ mod tests {
             curve(4.0, 0.1, &[2.0]),
             curve(16.0, 0.1, &[2.0]),
         ];
-        assert_eq!(chosen(Rule::Best, SQUARED, &tied), (4.0, 1));
-        let tied = [curve(4.0, 0.1, &[2.0]), curve(0.25, 0.1, &[2.0])];
-        assert_eq!(chosen(Rule::Best, SQUARED, &tied), (0.25, 1));
+        assert_eq!(chosen(Rule::Best, SQUARED, &tied), (16.0, 1));
         let rounded = [
             curve(1.0, 0.1, &[2.0 + 1e-12, 2.0]),
             curve(2.0, 0.1, &[3.0, 2.0 - 1e-12]),
@@ -283,9 +282,9 @@ mod tests {
     }
 
     #[test]
-    fn one_standard_error_ties_go_to_the_lambda_nearest_1() {
+    fn one_standard_error_ties_go_to_the_larger_lambda() {
         let curves = [curve(8.0, 1.0, &[4.0, 3.5]), curve(0.5, 1.0, &[4.0, 3.6])];
-        assert_eq!(chosen(Rule::OneSe, SQUARED, &curves), (0.5, 1));
+        assert_eq!(chosen(Rule::OneSe, SQUARED, &curves), (8.0, 1));
     }
 
     #[test]

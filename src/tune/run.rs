@@ -8,15 +8,17 @@ use rayon::prelude::*;
 use super::path::{Fold, FoldPath, PathEnd, fold_queries, left_out, predicted};
 use super::score::{Meter, Values, summarise};
 use super::{
-    Ending, Evidence, Grid, GridStep, Observer, Outcome, Point, RecordedPath, Score, TuneError,
-    TuneOptions,
+    Curve, Ending, Evidence, Grid, GridStep, Observer, Outcome, Point, RecordedPath, Score,
+    TuneError, TuneOptions,
 };
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::{
     Advance, Greedy, Lesson, Plan, SelectError, SelectionOptions, Step, Target, agreed, plan,
 };
+use crate::lambda::{MOST_BEYOND, beyond};
 use crate::metrics::check_labels;
+use crate::{Lambda, Lambdas};
 
 /// The outcome of every path of the grid, in its order. `held` bytes are in use besides the
 /// candidates; the steps in `recorded` are taken again without a search.
@@ -41,15 +43,24 @@ pub(crate) fn outcomes(
     let (labels, queries) = (judged.labels(), judged.queries());
     check_labels(&options.measures(), labels, queries, &options.rules).map_err(TuneError::Judge)?;
     let rule = (options.rules.convention, options.rules.context(labels));
-    let meter = |data| Meter::new(data, rule, options.measure, &options.metrics);
+    let strategy = options.selection.strategy;
+    let scale = options.selection.target.label_scale(strategy);
+    let meter = |data| Meter::new(data, scale, rule, options.measure, &options.metrics);
     let meters: Vec<Meter<'_>> = match &folds[..] {
         [] => vec![meter(judged)],
         folds => folds.iter().map(|fold| meter(&fold.test)).collect(),
     };
-    let grid = options.grid();
+    let grid = options.grid(candidates.unit());
+    // Where the grid goes on past its edge, for each lambda more.
+    let most = grid.len()
+        + if options.lambdas == Lambdas::Auto {
+            MOST_BEYOND
+        } else {
+            0
+        };
     let steps = options.selection.k.min(candidates.summary().column_classes);
     let queries = judged.queries().len();
-    let results = results_memory(steps, queries, options).saturating_mul(grid.len() as u64);
+    let results = results_memory(steps, queries, options).saturating_mul(most as u64);
     let held = folds
         .iter()
         .map(Fold::memory)
@@ -74,7 +85,7 @@ pub(crate) fn outcomes(
         stopped: AtomicBool::new(false),
         failure: OnceLock::new(),
     };
-    let outcomes = run.grid(&grid)?;
+    let outcomes = run.grids(&grid)?;
     match run.failure.into_inner() {
         Some(error) => Err(error),
         None => Ok(outcomes),
@@ -171,10 +182,9 @@ impl Run<'_> {
             options.strategy = Some(recorded.strategy);
         }
         let refused = |reason| {
-            Ok(Err(Outcome::without_points(
-                &options,
-                Ending::Refused { reason },
-            )))
+            let unit = self.candidates.unit();
+            let ending = Ending::Refused { reason };
+            Ok(Err(Outcome::without_points(&options, unit, ending)))
         };
         match self.plan(place, options) {
             Ok(job) if self.held.saturating_add(job.memory) > self.limit() => {
@@ -270,6 +280,24 @@ impl Run<'_> {
 
 /// The work.
 impl Run<'_> {
+    /// Outcomes of the selections of `grid`, and of those past its edge while the choice is there,
+    /// by lambda.
+    fn grids(&mut self, grid: &[SelectionOptions]) -> Result<Vec<Outcome>, TuneError> {
+        let mut outcomes = self.grid(grid)?;
+        while self.options.lambdas == Lambdas::Auto && !self.stopped.load(Ordering::Relaxed) {
+            let curves: Vec<Curve> = outcomes.iter().map(Outcome::curve).collect();
+            let choice = self.options.rule.choose(self.options.measure, &curves);
+            let tried: Vec<Lambda> = outcomes.iter().map(|outcome| outcome.lambda).collect();
+            let past = choice.and_then(|choice| beyond(&tried, grid.len(), tried[choice.position]));
+            let Some(lambda) = past else {
+                break;
+            };
+            outcomes.extend(self.grid(&[self.options.with(lambda)])?);
+            outcomes.sort_by(|a, b| a.lambda.total_cmp(&b.lambda));
+        }
+        Ok(outcomes)
+    }
+
     /// Outcomes of the selections of `grid`, in their order.
     ///
     /// As many tasks as fit into memory take one job after the other; all of them, and the
@@ -283,7 +311,9 @@ impl Run<'_> {
                 Err(refused) => outcomes.push((place, refused)),
             }
         }
-        if let Some(job) = jobs.first() {
+        if let Some(job) = jobs.first()
+            && self.lessons.is_empty()
+        {
             self.lessons = self.teach(job);
         }
         let concurrent = self.concurrent(&jobs);
@@ -316,7 +346,7 @@ impl Run<'_> {
             strategy: Some(job.plan.strategy),
             sampler: job.options.sampler(job.plan.strategy),
             target: job.plan.target,
-            ..Outcome::without_points(&job.options, Ending::Complete)
+            ..Outcome::without_points(&job.options, self.candidates.unit(), Ending::Complete)
         };
         let ended = match (self.folds, self.side_by_side) {
             _ if self.stopped.load(Ordering::Relaxed) => Err(PathEnd::Stopped),
@@ -481,7 +511,7 @@ impl Run<'_> {
         let lesson = self.lessons[0].clone()?;
         let (labels, plan, options) = (self.target.labels, &job.plan, &job.options);
         let mut greedy = Greedy::taught(candidates, labels, lesson, plan, options, recorded)?;
-        outcome.teacher = greedy.teacher();
+        (outcome.teacher, outcome.target) = (greedy.teacher(), greedy.target());
         let points = &mut outcome.points;
         let mut settling = self.options.rule.settling(self.options.measure);
         loop {

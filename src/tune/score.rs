@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::data::Dataset;
+use crate::data::{Dataset, LabelScale};
 use crate::greedy::{centre, centred};
 use crate::metrics::{Context, Convention, Metric, MetricsError, Score, per_query};
 
@@ -118,9 +118,10 @@ pub(super) struct Meter<'a> {
 
 impl<'a> Meter<'a> {
     /// For `data`, which may be a part of the data that the context is of: takes `measure` and
-    /// `metrics`, all by `rule`.
+    /// `metrics`, all by `rule`. Squared errors are of labels on `scale`.
     pub(super) fn new(
         data: &'a Dataset<'_>,
+        scale: LabelScale,
         rule: (Convention, Context),
         measure: Measure,
         metrics: &[Metric],
@@ -131,7 +132,7 @@ impl<'a> Meter<'a> {
         };
         Self {
             data,
-            centred: centred(data.labels(), data.queries()),
+            centred: centred(&scale.apply(data.labels(), data.queries()), data.queries()),
             metrics: measured
                 .into_iter()
                 .chain(metrics.iter().copied())

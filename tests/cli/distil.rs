@@ -23,9 +23,11 @@ fn distil_tells_of_its_teacher_and_that_its_errors_flatter() {
     let document = folder.json(&format!("{select} --json"));
     assert_eq!(steps(&document), 5);
     assert_eq!(document["target"]["labels"], "sqrt-sd");
+    let unit = document["data"]["unit"].as_f64().unwrap();
+    let tried = [0.015_625, 0.0625, 0.25, 1.0, 4.0].map(|share| share * unit);
     assert_eq!(
         document["target"]["teacher_lambda"],
-        serde_json::json!([4.0, 16.0, 64.0])
+        serde_json::json!(tried)
     );
     assert!(document["teacher"]["cindex"].as_f64().unwrap() > 0.6);
     let inspected = folder.stdout("inspect model.json");

@@ -2,6 +2,9 @@ use serde_json::{Value, json};
 
 use crate::support::{Folder, keys};
 
+/// The mean squared norm of a centred row of the training data.
+const UNIT: f64 = 1.128_333_333_333_333_4;
+
 #[test]
 fn figures_are_those_of_the_data() {
     let folder = Folder::new();
@@ -11,7 +14,7 @@ fn figures_are_those_of_the_data() {
         info["data"],
         json!({
             "rows": 8, "queries": 3, "columns": 7, "nonzeros": 21, "empty_columns": 1,
-            "constant_columns": 2, "column_classes": 4
+            "constant_columns": 2, "column_classes": 4, "unit": UNIT
         })
     );
     assert_eq!(info["density"], 21.0 / 56.0);
@@ -90,7 +93,8 @@ fn people_read_it_too() {
         "0 of 3 queries have one label only",
         "longest column",
         "word b",
-        "to select 50 features with lambda 1:",
+        "u, the mean squared norm of a centred row: 1.",
+        "to select 50 features with lambda 0.0705208 (0.0625 u):",
         "auto takes",
     ] {
         assert!(text.contains(part), "{part} in {text}");

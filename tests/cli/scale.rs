@@ -55,12 +55,11 @@ fn the_size_of_a_column_does_not_matter_and_weights_are_in_its_units() {
         }
     }
     let text = folder.stdout("select train.svm -k 1 --lambda 1 --scale sd");
-    assert!(
-        text.starts_with("strategy lowmem, lambda 1, scale sd\n"),
-        "{text}"
-    );
+    let first = text.lines().next().unwrap();
+    assert!(first.starts_with("strategy lowmem, lambda 1 ("), "{text}");
+    assert!(first.ends_with("u), scale sd"), "{text}");
     let text = folder.stdout("train train.svm --lambda 1 --scale max");
-    assert!(text.contains("lambda 1, scale max\n"), "{text}");
+    assert!(text.contains("u), scale max\n"), "{text}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ fn the_table_has_what_was_selected() {
     let (text, errors) = folder.run("select train.svm -k 3 --lambda 0.5 --names names.txt");
     assert!(errors.is_empty(), "{errors}");
     assert!(text.starts_with("strategy "), "{text}");
-    assert!(text.contains("lambda 0.5\n"), "{text}");
+    assert!(text.contains("lambda 0.5 ("), "{text}");
     assert!(
         text.contains("8 rows, 3 queries, 7 columns, 21 non-zeros"),
         "{text}"
@@ -531,7 +531,7 @@ fn without_a_lambda_one_is_chosen_and_says_how() {
     let document: serde_json::Value = serde_json::from_str(&text).unwrap();
     let choice = &document["lambda_choice"];
     let grid = choice["grid"].as_array().unwrap();
-    assert_eq!(grid.len(), 5);
+    assert!((5..=8).contains(&grid.len()));
     let value = |entry: &serde_json::Value| entry["value"].as_f64().unwrap();
     let least = grid.iter().map(value).fold(f64::INFINITY, f64::min);
     let best = grid.iter().find(|entry| value(entry) == least).unwrap();

@@ -6,7 +6,7 @@ use crate::oracle::problems::problems;
 use proptest::prelude::*;
 use rankrls::data::LabelScale;
 use rankrls::greedy::{Refit, SelectError, Selection, TargetOptions, TeacherLambdas, select};
-use rankrls::{Dataset, Lambda, Queries, QueryWeight, SelectionOptions, StrategyKind};
+use rankrls::{Dataset, Lambda, Queries, QueryWeight, Ridge, SelectionOptions, StrategyKind};
 
 /// Ten queries or more, of one row and more.
 fn drawn() -> impl Strategy<Value = Problem> {
@@ -18,6 +18,14 @@ fn options(strategy: StrategyKind, lambda: f64, target: TargetOptions) -> Select
         strategy: Some(strategy),
         target,
         ..SelectionOptions::new(9, Lambda::new(lambda).unwrap())
+    }
+}
+
+/// The labels as they are.
+fn raw() -> TargetOptions {
+    TargetOptions {
+        labels: Some(LabelScale::Raw),
+        ..TargetOptions::default()
     }
 }
 
@@ -111,7 +119,7 @@ proptest! {
             refit: Some(Refit::Labels),
             blend: Some(share),
             teacher_lambda: teacher(&teaching),
-            ..TargetOptions::default()
+            ..raw()
         };
         let options = SelectionOptions {
             query_weight: weight,
@@ -139,13 +147,15 @@ proptest! {
     ) {
         let target = TargetOptions {
             refit: Some(Refit::CrossFitted),
-            ..TargetOptions::default()
+            refit_lambda: Some(Ridge::Number(Lambda::new(3.0).unwrap())),
+            teacher_lambda: teacher(&[4.0, 16.0, 64.0]),
+            ..raw()
         };
         let Ok(found) = select(&problem.dataset(), &options(strategy, 2.0, target), &mut ()) else {
             return Ok(());
         };
         let target = blended(&problem, &taught(&problem, &[4.0, 16.0, 64.0]), 0.25);
-        close(&found.weights, &target.weights(&features(&found), 4.0))?;
+        close(&found.weights, &target.weights(&features(&found), 3.0))?;
         prop_assert!(found.teacher.unwrap().lambda.is_some());
     }
 
@@ -158,7 +168,11 @@ proptest! {
         prop_assume!(slope > 1e-6 && !problem.representatives().is_empty());
         let given = scores.iter().map(|score| factor * score + 3.0).collect();
         let data = problem.dataset().with_teacher(given).unwrap();
-        let options = options(StrategyKind::Distil, 4.0, TargetOptions::default());
+        let target = TargetOptions {
+            refit_lambda: Some(Ridge::Number(Lambda::new(4.0).unwrap())),
+            ..raw()
+        };
+        let options = options(StrategyKind::Distil, 4.0, target);
         let found = select(&data, &options, &mut ()).unwrap();
         let scores: Vec<f64> = scores.iter().map(|score| slope * score).collect();
         forward(&problem.representatives(), &blended(&problem, &scores, 0.2), &found, 4.0)?;
@@ -172,14 +186,14 @@ proptest! {
         scale in prop::sample::select(vec![LabelScale::SqrtSd, LabelScale::Unit]),
         strategy in prop::sample::select(vec![StrategyKind::Bounded, StrategyKind::Distil]),
     ) {
-        let target = TargetOptions { labels: scale, ..TargetOptions::default() };
+        let target = TargetOptions { labels: Some(scale), ..TargetOptions::default() };
         let found = select(&problem.dataset(), &options(strategy, 1.0, target), &mut ());
         let scaled = Problem { labels: by_hand(&problem, scale), ..problem.clone() };
-        let plain = options(strategy, 1.0, TargetOptions::default());
+        let plain = options(strategy, 1.0, raw());
         let expected = select(&scaled.dataset(), &plain, &mut ());
         prop_assert_eq!(found.is_ok(), expected.is_ok());
         let (Ok(found), Ok(expected)) = (found, expected) else { return Ok(()) };
-        prop_assert_eq!(found.target.labels, scale);
+        prop_assert_eq!(found.target.labels, Some(scale));
         let pairs = found.steps.iter().zip(&expected.steps);
         for (found, expected) in pairs {
             let error = expected.lqo_error;

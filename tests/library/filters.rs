@@ -76,7 +76,9 @@ const RANKING: [u32; 40] = [
 
 fn letor() -> Option<(Dataset<'static>, Dataset<'static>)> {
     let Some(folder) = std::env::var_os("RANKRLS_CORPORA") else {
-        eprintln!("SKIPPED: set RANKRLS_CORPORA to the folder of corpora to test fs-ed on LETOR");
+        eprintln!(
+            "NOT TESTED: set RANKRLS_CORPORA to the folder of corpora to test fs-ed on LETOR"
+        );
         return None;
     };
     let read = |name: &str| {

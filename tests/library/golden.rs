@@ -19,7 +19,7 @@ use rankrls::{
 
 fn corpus(path: &str) -> Option<PathBuf> {
     let Some(folder) = std::env::var_os("RANKRLS_CORPORA") else {
-        eprintln!("SKIPPED: set RANKRLS_CORPORA to the folder of corpora to test {path}");
+        eprintln!("NOT TESTED: set RANKRLS_CORPORA to the folder of corpora to test {path}");
         return None;
     };
     Some(PathBuf::from(folder).join(path))

@@ -10,7 +10,7 @@ use rankrls::{QueryWeight, SelectionOptions};
 
 fn fold_3(options: &SelectionOptions) -> Option<FoldOutcome> {
     let Some(corpora) = std::env::var_os("RANKRLS_CORPORA") else {
-        eprintln!("SKIPPED: set RANKRLS_CORPORA to the folder of corpora to test LETOR");
+        eprintln!("NOT TESTED: set RANKRLS_CORPORA to the folder of corpora to test LETOR");
         return None;
     };
     let files = letor::find(&Path::new(&corpora).join("letor-mq2008-fold3")).unwrap();

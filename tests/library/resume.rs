@@ -394,14 +394,14 @@ fn steps_of_another_tuning_are_refused() {
         0,
         &SelectionOptions {
             k: 1,
-            ..options.grid()[1]
+            ..options.grid(1.0)[1]
         },
         &mut (),
     );
     let mut step = step.unwrap().steps.remove(0);
     step.lqo_error *= 2.0;
     let taken = tune::RecordedPath {
-        lambda: options.lambdas[1],
+        lambda: options.lambdas.lambdas(1.0)[1],
         strategy: StrategyKind::Dense,
         steps: vec![step],
         folds: Vec::new(),

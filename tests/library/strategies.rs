@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use crate::oracle::Problem;
 use crate::oracle::problems::{lambdas, problems};
 use proptest::prelude::*;
+use rankrls::data::LabelScale;
 use rankrls::greedy::{Criterion, State};
 use rankrls::greedy::{Observer, SelectError, Step, select};
 use rankrls::metrics::{Convention, Metric, evaluate};
@@ -569,7 +570,8 @@ fn labels_out_of_range_are_refused() {
             .into_iter()
             .filter(|kind| !kind.needs_grades())
         {
-            let options = by(strategy, 2, 1.0);
+            let mut options = by(strategy, 2, 1.0);
+            options.target.labels = Some(LabelScale::Raw);
             let error = select(&scaled(labels, 1.0).dataset(), &options, &mut ()).unwrap_err();
             assert!(matches!(error, SelectError::Labels { .. }), "{error}");
             let size = if labels > 1.0 { "large" } else { "small" };

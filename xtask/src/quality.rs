@@ -14,12 +14,12 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rankrls::data::read::ReadOptions;
 use rankrls::data::{LabelScale, write_svmlight};
-use rankrls::greedy::{Refit, SelectionOptions, TargetOptions, WeightsPath};
+use rankrls::greedy::{Refit, SelectionOptions, TargetOptions, TeacherLambdas, WeightsPath};
 use rankrls::metrics::{Convention, evaluate};
 use rankrls::plot::{Figure, LinePlot, Scale, Series};
 use rankrls::ridge::{Groups, HOLDOUT_TOLERANCE, RidgeProblem, TrainOptions, Weights};
 use rankrls::tune::{Evidence, Measure, TuneOptions, tune};
-use rankrls::{ColumnClasses, Dataset, Lambda, Metric, StrategyKind, select};
+use rankrls::{ColumnClasses, Dataset, Lambda, Metric, Ridge, StrategyKind, select};
 use serde::{Deserialize, Serialize};
 
 use crate::commands::{command, corpora, environment, output, printed_in_release, root};
@@ -233,13 +233,21 @@ fn all(trial: &Trial, group: &Group, folder: &Path) -> Result<Vec<(String, Value
         target,
         ..SelectionOptions::new(most, Lambda::new(lambda).expect("above 0"))
     };
-    let labels = TargetOptions::default();
+    // Numbers, as the table of docs/quality.md was measured.
+    let labels = TargetOptions {
+        labels: Some(LabelScale::Raw),
+        refit_lambda: Some(Ridge::Number(Lambda::new(4.0)?)),
+        teacher_lambda: TeacherLambdas::new(
+            &[4.0, 16.0, 64.0].map(|lambda| Lambda::new(lambda).expect("above 0")),
+        ),
+        ..TargetOptions::default()
+    };
     let refit = TargetOptions {
         refit: Some(Refit::CrossFitted),
         ..labels
     };
     let scaled = TargetOptions {
-        labels: LabelScale::SqrtSd,
+        labels: Some(LabelScale::SqrtSd),
         ..labels
     };
     let few = trial.train.queries().len() < 500;

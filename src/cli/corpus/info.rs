@@ -7,13 +7,13 @@ use anyhow::Result;
 use clap::Args;
 use rankrls::data::{self, DataHash, Description, Spread};
 use rankrls::greedy::SelectionOptions;
-use rankrls::{ColumnClasses, Dataset, Lambda};
+use rankrls::{ColumnClasses, Dataset, Ridge};
 use serde::Serialize;
 
 use crate::cli::args::at_least_one;
 use crate::cli::console::Console;
 use crate::cli::data::{DataArgs, Sizes, check_one_stdin, read_named};
-use crate::cli::output::{counted, format_exact, number, or_dash, print_report, printable, table};
+use crate::cli::output::{counted, number, or_dash, print_report, printable, ridge, table};
 use crate::cli::plan::Costs;
 
 /// Describe data: sizes, labels, columns, and the memory that each strategy would take
@@ -30,8 +30,8 @@ pub(crate) struct InfoArgs {
     #[arg(short, value_name = "K", value_parser = at_least_one, default_value_t = 50)]
     k: usize,
     /// Ridge parameter, for the same
-    #[arg(long, allow_negative_numbers = true, default_value = "1")]
-    lambda: Lambda,
+    #[arg(long, allow_negative_numbers = true, default_value = "1/16u")]
+    lambda: Ridge,
     #[command(flatten)]
     data: DataArgs,
     /// Names of the columns, one a line
@@ -99,7 +99,7 @@ impl<'a> InfoReport<'a> {
         let summary = candidates.summary();
         let options = SelectionOptions {
             max_memory: args.data.budget(),
-            ..SelectionOptions::new(args.k, args.lambda)
+            ..SelectionOptions::new(args.k, args.lambda.lambda(candidates.unit()))
         };
         let description = Description::of(dataset);
         Ok(Self {
@@ -111,7 +111,7 @@ impl<'a> InfoReport<'a> {
             single_query_classes: summary.single_query_classes,
             memory: Memory {
                 k: args.k,
-                lambda: args.lambda.value(),
+                lambda: options.lambda.value(),
                 costs: Costs::new(dataset, &candidates, dataset.memory(), &options)?,
             },
         })
@@ -155,7 +155,7 @@ impl<'a> InfoReport<'a> {
             text,
             "to select {} features with lambda {}:",
             memory.k,
-            format_exact(memory.lambda)
+            ridge(memory.lambda, data.unit)
         );
         text + &memory.costs.text()
     }

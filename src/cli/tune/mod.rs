@@ -22,16 +22,17 @@ use rankrls::tune::{
     TuneOptions, Tuned, judge_by_folds, resume_among, tune_strategies,
 };
 use rankrls::{
-    ColumnClasses, Dataset, Lambda, Metric, Model, SelectionOptions, StrategyKind, TestPath, memory,
+    ColumnClasses, Dataset, Lambda, Lambdas, Metric, Model, SelectionOptions, StrategyKind,
+    TestPath, memory,
 };
 
-use super::args::{self, Lambdas, Measures, RulesArgs, at_least_one, usage};
+use super::args::{self, Measures, RulesArgs, at_least_one, usage};
 use super::checkpoint::{self, CheckpointArgs};
 use super::console::{
-    Condition, Console, Interrupt, warn_of_edge, warn_of_lost_digits, warn_of_seed,
+    Condition, Console, Interrupt, warn_of_edge, warn_of_lost_digits, warn_of_seed, warn_of_teacher,
 };
 use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData};
-use super::output::{OutputFile, PlotArgs, format_exact, print_report, test_panels};
+use super::output::{OutputFile, PlotArgs, print_report, short, test_panels};
 use super::ranks;
 use report::{Report, TableFile};
 
@@ -68,7 +69,7 @@ pub(crate) struct TuneArgs {
     #[arg(short, value_name = "K", value_parser = at_least_one)]
     k: usize,
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
-    #[arg(default_value = "2^-4..2^10", help = args::LAMBDAS_HELP)]
+    #[arg(default_value = "auto", help = Lambdas::HELP)]
     lambdas: Lambdas,
     #[command(flatten)]
     selection: SelectionOptions,
@@ -317,7 +318,7 @@ impl TuneArgs {
             metrics: metrics.map_or_else(Vec::new, |Measures(metrics)| metrics.clone()),
             rules,
             rule: self.rule()?,
-            ..TuneOptions::new(selection, &self.lambdas.0)
+            ..TuneOptions::new(selection, self.lambdas.clone())
         })
     }
 }
@@ -418,7 +419,7 @@ pub(crate) fn run(
     if !folds {
         warn_of_seed(given, &selection, console);
     }
-    warn(&tuned, &selection, &options, console);
+    warn(&tuned, &selection, console);
     data::warn_of_few_queries(train.queries().len(), console);
     let report = Report {
         tuned: &tuned,
@@ -517,7 +518,7 @@ fn judged(
     }
 }
 
-fn warn(tuned: &Tuned, selection: &Selection, options: &TuneOptions<'_>, console: Console) {
+fn warn(tuned: &Tuned, selection: &Selection, console: Console) {
     if tuned.interrupted {
         let models = tuned.outcomes.iter().map(|outcome| outcome.points.len());
         let models: usize = models.sum();
@@ -526,8 +527,14 @@ fn warn(tuned: &Tuned, selection: &Selection, options: &TuneOptions<'_>, console
         ));
     }
     warn_of_lost_digits(selection.condition, Condition::Estimate, console);
-    let lambdas = options.lambdas.iter().map(|lambda| lambda.value());
-    warn_of_edge(lambdas, selection.lambda.value(), console);
+    let lambdas = tuned.outcomes.iter().map(|outcome| outcome.lambda.value());
+    warn_of_edge(
+        "the chosen lambda",
+        lambdas,
+        selection.lambda.value(),
+        console,
+    );
+    warn_of_teacher(selection.teacher, console);
     let (path, k) = (tuned.chosen(), tuned.choice.k);
     if path.ending == Ending::Complete && k == path.points.len() && k > 1 {
         console.warn(format_args!(
@@ -579,7 +586,7 @@ impl Observer for Watch<'_> {
             checkpointer.stepped(step)?;
         }
         if let Some(bar) = &self.bar {
-            let lambda = format_exact(step.lambda.value());
+            let lambda = short(step.lambda.value());
             bar.set_message(format!(", lambda {lambda} at {}", step.number));
             bar.inc(1);
         }

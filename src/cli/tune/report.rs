@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::cli::data::{Sizes, TestSizes};
 use crate::cli::output::{
-    Object, OutputFile, by_name, format_exact, measure, number, or_blank, or_dash, table,
+    Object, OutputFile, by_name, measure, number, or_blank, or_dash, ridge, short, table,
 };
 use crate::cli::report::SelectionReport;
 
@@ -285,7 +285,7 @@ impl<'a> Report<'a> {
         let _ = writeln!(text, "\n{}", self.path_table());
         for outcome in &self.tuned.outcomes {
             if let Some(trouble) = trouble(&outcome.ending) {
-                let lambda = format_exact(outcome.lambda.value());
+                let lambda = short(outcome.lambda.value());
                 let _ = writeln!(text, "lambda {lambda}: {trouble}");
             }
         }
@@ -346,7 +346,7 @@ impl<'a> Report<'a> {
         for path in self.paths() {
             let best = path.best.as_ref();
             table.add_row([
-                format_exact(path.lambda),
+                short(path.lambda),
                 or_dash(path.strategy, str::to_owned),
                 path.steps.to_string(),
                 or_dash(best, |row| row.k.to_string()),
@@ -373,7 +373,7 @@ impl<'a> Report<'a> {
         };
         let mut text = format!(
             "chosen: {strategy}lambda {}, {k} features\n        {measure_name} {}{}, {} queries",
-            format_exact(self.selection.lambda.value()),
+            ridge(self.selection.lambda.value(), self.sizes.unit),
             point.score.mean.map_or_else(String::new, number),
             error(&point.score),
             point.score.queries,

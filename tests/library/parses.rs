@@ -1,0 +1,175 @@
+//! The corpora that are compiled in, against `parses.json`: dense NumPy on the same files, written
+//! from the paper. It centres columns within queries, runs Algorithm 1 on them with ties to the
+//! lowest feature, and checks every error by training again without each query. Features count from
+//! 1 there, as in the files.
+
+use std::collections::BTreeMap;
+
+use rankrls::data::{LabelScale, sample};
+use rankrls::greedy::{Refit, TargetOptions, TeacherLambdas};
+use rankrls::metrics::{Convention, Metric, evaluate};
+use rankrls::{
+    ColumnClasses, Dataset, Lambda, RankRls, Selection, SelectionOptions, Solver, StrategyKind,
+    select,
+};
+use serde::Deserialize;
+
+#[derive(Deserialize)]
+struct Golden {
+    /// By ridge parameter.
+    greedy: BTreeMap<String, Greedy>,
+    /// By ridge parameter.
+    rankrls: BTreeMap<String, Trained>,
+    distil: Distil,
+    unit: Unit,
+}
+
+#[derive(Deserialize)]
+struct Unit {
+    u: f64,
+}
+
+#[derive(Deserialize)]
+struct Greedy {
+    features: Vec<u32>,
+    lqo_errors: Vec<f64>,
+    weights: Vec<f64>,
+    test_cindex: f64,
+}
+
+#[derive(Deserialize)]
+struct Trained {
+    lqo_error: f64,
+    test_cindex: f64,
+}
+
+#[derive(Deserialize)]
+struct Distil {
+    lambda: f64,
+    blend: f64,
+    refit_lambda: f64,
+    teacher: Teacher,
+    features: Vec<u32>,
+    weights: Vec<f64>,
+    test_cindex: f64,
+}
+
+#[derive(Deserialize)]
+struct Teacher {
+    /// By ridge parameter.
+    lqo_errors: BTreeMap<String, f64>,
+    chosen: f64,
+}
+
+fn golden() -> Golden {
+    serde_json::from_str(include_str!("parses.json")).unwrap()
+}
+
+fn lambda(text: &str) -> Lambda {
+    text.parse().unwrap()
+}
+
+fn assert_close(found: f64, expected: f64) {
+    assert!(
+        (found - expected).abs() <= 1e-9 * expected.abs(),
+        "{found} for {expected}"
+    );
+}
+
+fn cindex(data: &Dataset<'_>, scores: &[f64]) -> f64 {
+    let measured = evaluate(
+        &[Metric::Concordance],
+        data.labels(),
+        scores,
+        data.queries(),
+        Convention::Standard,
+    );
+    measured.unwrap().metrics[0].mean.unwrap()
+}
+
+/// Holds features, weights and what they make of unseen sentences.
+fn assert_model(selection: &Selection, features: &[u32], weights: &[f64], test_cindex: f64) {
+    let found: Vec<u32> = selection.features().iter().map(|f| f + 1).collect();
+    assert_eq!(found, features, "{}", selection.strategy);
+    for (&found, &expected) in selection.weights.iter().zip(weights) {
+        assert_close(found, expected);
+    }
+    let test = sample::test();
+    let scores = test.scores(&selection.features(), &selection.weights);
+    assert_close(cindex(&test, &scores), test_cindex);
+}
+
+#[test]
+fn the_unit_is_the_mean_squared_norm_of_a_row() {
+    assert_close(ColumnClasses::new(&sample::train()).unit(), golden().unit.u);
+}
+
+#[test]
+fn every_exact_strategy_is_algorithm_1() {
+    let data = sample::train();
+    for (lambda_, expected) in golden().greedy {
+        for strategy in StrategyKind::ALL.into_iter().filter(|s| s.is_exact()) {
+            let options = SelectionOptions {
+                strategy: Some(strategy),
+                ..SelectionOptions::new(expected.features.len(), lambda(&lambda_))
+            };
+            let selection = select(&data, &options, &mut ()).unwrap();
+            let Greedy {
+                features, weights, ..
+            } = &expected;
+            assert_model(&selection, features, weights, expected.test_cindex);
+            for (step, &error) in selection.steps.iter().zip(&expected.lqo_errors) {
+                assert_close(step.lqo_error, error);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_solver_trains_on_all_features() {
+    let (data, test) = (sample::train(), sample::test());
+    for (lambda_, expected) in golden().rankrls {
+        for solver in [Solver::Dual, Solver::Primal] {
+            let params = RankRls::params().lambda(lambda(&lambda_).value()).unwrap();
+            let fitted = params.solver(solver).fit(&data).unwrap();
+            assert_close(fitted.holdout().unwrap().error, expected.lqo_error);
+            let scores = fitted.predict(&test).unwrap().to_vec();
+            assert_close(cindex(&test, &scores), expected.test_cindex);
+        }
+    }
+}
+
+#[test]
+fn distil_is_its_definition() {
+    let data = sample::train();
+    let expected = golden().distil;
+    let mut lambdas = Vec::new();
+    for (lambda_, &error) in &expected.teacher.lqo_errors {
+        lambdas.push(lambda(lambda_));
+        let params = RankRls::params().lambda(lambda(lambda_).value()).unwrap();
+        let fitted = params.labels(LabelScale::SqrtSd).fit(&data).unwrap();
+        assert_close(fitted.holdout().unwrap().error, error);
+    }
+    let options = SelectionOptions {
+        strategy: Some(StrategyKind::Distil),
+        target: TargetOptions {
+            labels: Some(LabelScale::SqrtSd),
+            refit: Some(Refit::CrossFitted),
+            refit_lambda: Some(Lambda::new(expected.refit_lambda).unwrap().into()),
+            blend: Some(expected.blend),
+            teacher_lambda: TeacherLambdas::new(&lambdas),
+            ..TargetOptions::default()
+        },
+        ..SelectionOptions::new(
+            expected.features.len(),
+            Lambda::new(expected.lambda).unwrap(),
+        )
+    };
+    let selection = select(&data, &options, &mut ()).unwrap();
+    let chosen = selection.teacher.unwrap().lambda.unwrap();
+    assert_close(chosen.value(), expected.teacher.chosen);
+    let Distil {
+        features, weights, ..
+    } = &expected;
+    assert_model(&selection, features, weights, expected.test_cindex);
+}

@@ -1,0 +1,176 @@
+//! Values in other units: times a power of two, a run with lambdas that are shares finds the same
+//! features, errors and scores to the bit, and weights divided by that power.
+
+use proptest::prelude::*;
+use rankrls::greedy::{Refit, Selection, TargetOptions, select};
+use rankrls::ridge::{TrainGrid, TrainOptions};
+use rankrls::tune::{TuneOptions, tune};
+use rankrls::{
+    ColumnClasses, Dataset, Lambda, Lambdas, QueryWeight, Ridge, Scale, SelectionOptions, Solver,
+    StrategyKind,
+};
+
+use crate::oracle::Problem;
+use crate::oracle::problems::problems;
+
+fn drawn() -> impl Strategy<Value = Problem> {
+    problems(prop::collection::vec(1usize..6, 10..14), 1..9)
+}
+
+/// Times a power of two.
+fn times(problem: &Problem, factor: f64) -> Problem {
+    let columns = problem.x.iter();
+    Problem {
+        x: columns
+            .map(|column| column.iter().map(|value| factor * value).collect())
+            .collect(),
+        ..problem.clone()
+    }
+}
+
+fn ridge() -> impl Strategy<Value = Ridge> {
+    prop::sample::select(vec!["1/64u", "1/16u", "0.3u", "4u"])
+        .prop_map(|text| text.parse().unwrap())
+}
+
+fn target() -> impl Strategy<Value = TargetOptions> {
+    let refit = prop::sample::select(vec![None, Some(Refit::Labels), Some(Refit::CrossFitted)]);
+    refit.prop_map(|refit| TargetOptions {
+        refit,
+        ..TargetOptions::default()
+    })
+}
+
+fn bits(values: impl IntoIterator<Item = f64>) -> Vec<u64> {
+    values.into_iter().map(f64::to_bits).collect()
+}
+
+fn compare(
+    (data, found): (&Dataset<'_>, &Selection),
+    (scaled, again): (&Dataset<'_>, &Selection),
+    factor: f64,
+) -> Result<(), TestCaseError> {
+    prop_assert_eq!(again.lambda.value(), found.lambda.value() * factor * factor);
+    prop_assert_eq!(again.unit, found.unit * factor * factor);
+    prop_assert_eq!(found.features(), again.features());
+    prop_assert_eq!(bits(found.errors()), bits(again.errors()));
+    let weights = again.weights.iter().map(|weight| weight * factor);
+    prop_assert_eq!(bits(found.weights.clone()), bits(weights));
+    let scores = data.scores(&found.features(), &found.weights);
+    prop_assert_eq!(
+        bits(scores),
+        bits(scaled.scores(&again.features(), &again.weights))
+    );
+    let cindex = |selection: &Selection| selection.teacher.map(|teacher| teacher.cindex);
+    prop_assert_eq!(cindex(found), cindex(again));
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_selection_is_the_same_in_other_units(
+        problem in drawn(),
+        exponent in -40i32..40,
+        strategy in prop::sample::select(StrategyKind::ALL.to_vec()),
+        ridge in ridge(),
+        target in target(),
+        scale in prop::sample::select(Scale::ALL.to_vec()),
+        weight in prop::sample::select(QueryWeight::ALL.to_vec()),
+    ) {
+        let factor = 2f64.powi(exponent);
+        let by = |data: &Dataset<'_>| {
+            let options = SelectionOptions {
+                strategy: Some(strategy),
+                target,
+                scale,
+                query_weight: weight,
+                ..SelectionOptions::new(6, Lambda::ONE)
+            };
+            let lambda = ridge.lambda(options.candidates(data).unit());
+            select(data, &SelectionOptions { lambda, ..options }, &mut ())
+        };
+        let (data, scaled) = (problem.dataset(), times(&problem, factor).dataset());
+        match (by(&data), by(&scaled)) {
+            // Columns that are divided by a scale have none of the units left.
+            (Ok(found), Ok(again)) if !scale.is_none() => {
+                prop_assert_eq!(found.lambda, again.lambda);
+                prop_assert_eq!(bits(found.errors()), bits(again.errors()));
+            }
+            (Ok(found), Ok(again)) => compare((&data, &found), (&scaled, &again), factor)?,
+            (found, again) => prop_assert!(found.is_err() && again.is_err()),
+        }
+    }
+
+    #[test]
+    fn a_tuned_choice_is_the_same_in_other_units(
+        problem in drawn(),
+        exponent in -40i32..40,
+        strategy in prop::sample::select(vec![StrategyKind::Bounded, StrategyKind::Distil]),
+    ) {
+        let factor = 2f64.powi(exponent);
+        let selection = SelectionOptions {
+            strategy: Some(strategy),
+            ..SelectionOptions::new(4, Lambda::ONE)
+        };
+        let by = |data: &Dataset<'_>| tune(data, &TuneOptions::quick(selection), &mut ());
+        let (data, scaled) = (problem.dataset(), times(&problem, factor).dataset());
+        match (by(&data), by(&scaled)) {
+            (Ok(found), Ok(again)) => {
+                prop_assert_eq!(found.choice, again.choice);
+                let (found, again) = (found.selection(), again.selection());
+                compare((&data, &found), (&scaled, &again), factor)?;
+            }
+            (found, again) => prop_assert!(found.is_err() && again.is_err()),
+        }
+    }
+
+    #[test]
+    fn training_is_the_same_in_other_units(
+        problem in drawn(),
+        exponent in -40i32..40,
+        solver in prop::sample::select(Solver::ALL.to_vec()),
+    ) {
+        let factor = 2f64.powi(exponent);
+        let grid = TrainGrid {
+            lambdas: Lambdas::Auto,
+            ..TrainGrid::new(Lambda::ONE, TrainOptions::new().solver(solver))
+        };
+        let (data, scaled) = (problem.dataset(), times(&problem, factor).dataset());
+        let by = |data: &Dataset<'_>| grid.train(data, 0, None);
+        match (by(&data), by(&scaled)) {
+            (Ok(found), Ok(again)) => {
+                prop_assert_eq!(found.best, again.best);
+                prop_assert_eq!(again.unit, found.unit * factor * factor);
+                let errors = |outcome: &rankrls::ridge::GridOutcome| {
+                    let held_out = outcome.cells.iter().filter_map(|cell| cell.holdout.as_ref());
+                    bits(held_out.map(|holdout| holdout.error))
+                };
+                prop_assert_eq!(errors(&found), errors(&again));
+                let weights = |fit: &rankrls::ridge::Fit, factor: f64| match fit {
+                    rankrls::ridge::Fit::Linear(weights) => {
+                        bits(weights.values.iter().map(|weight| weight * factor))
+                    }
+                    rankrls::ridge::Fit::Kernel { .. } => Vec::new(),
+                };
+                prop_assert_eq!(weights(&found.fit, 1.0), weights(&again.fit, factor));
+            }
+            (found, again) => prop_assert!(found.is_err() && again.is_err()),
+        }
+    }
+
+    /// The definition: the mean squared norm of a row, centred, weighted and divided.
+    #[test]
+    fn the_unit_is_the_mean_squared_norm_of_a_row(
+        problem in drawn(),
+        scale in prop::sample::select(Scale::ALL.to_vec()),
+        weight in prop::sample::select(QueryWeight::ALL.to_vec()),
+    ) {
+        let rows = problem.divided(scale).0.weighted(weight);
+        let squares = rows.x.iter().flatten().map(|value| value * value);
+        let expected = squares.sum::<f64>() / rows.rows() as f64;
+        let found = ColumnClasses::scaled(&problem.dataset(), weight, scale).unit();
+        prop_assert!((found - expected).abs() <= 1e-12 * expected, "{found} for {expected}");
+    }
+}
