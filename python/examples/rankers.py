@@ -320,6 +320,9 @@ def selected(data, strategy, options):
     params = {"strategy": name, "n_features_to_select": max(options.k)}
     if strategy == "random":
         params["random_state"] = options.seed
+    if strategy == "distil":
+        # As docs/rankers.md was measured.
+        params |= {"labels": "raw", "teacher_alpha": [4, 16, 64], "refit_alpha": 4}
 
     def path(rows, alpha, test=None):
         return select_path(rows.X, rows.y, qid=rows.qid, X_test=test, alpha=alpha, **params)

@@ -243,9 +243,24 @@ def number(value: Any, name: str) -> float:
     return float(value)
 
 
-def number_list(values: Any, name: str) -> list[float]:
-    """Numbers, or the only one."""
-    return [number(value, name) for value in np.atleast_1d(values)]
+def ridge(value: Any, name: str) -> str:
+    """A ridge parameter for the compiled part to read: a number, or text such as "1/64u"."""
+    if isinstance(value, str):
+        return value
+    found = number(value, name)
+    if not 0 < found < np.inf:
+        raise ValueError(f"{name}: expected a finite number above 0, found {found:g}")
+    return repr(found)
+
+
+def ridge_list(values: Any, name: str) -> str:
+    """Several of them, or the only one."""
+    if isinstance(values, (str, numbers.Real)):
+        return ridge(values, name)
+    listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
+    if not listed:
+        raise ValueError(f"{name}: expected at least one number, found none")
+    return ",".join(ridge(value, name) for value in listed)
 
 
 def name_list(names: Sequence[str] | str) -> list[str]:

@@ -14,7 +14,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from . import _data, _rankrls
-from ._path import SelectionPath, Step, TuneStep, reporting
+from ._path import SelectionPath, Step, TuneStep, reporting, warn_of_edges
 from ._ranker import Labels, QueryWeight, Ranker, Scale
 
 
@@ -26,12 +26,13 @@ class _Selecting(SelectorMixin, Ranker):
     _: KW_ONLY
     criterion: str = "squared"
     convention: Literal["standard", "letor"] = "standard"
-    labels: Labels = "raw"
+    labels: Labels | None = None
     scale: Scale = "none"
     query_weight: QueryWeight = "uniform"
     refit: Literal["labels", "cross-fitted"] | None = None
+    refit_alpha: float | str | None = None
     blend: float | None = None
-    teacher_alpha: float | Sequence[float] | None = None
+    teacher_alpha: float | str | Sequence[float | str] | None = None
     n_candidates: int | None = None
     max_memory: int | str | None = None
     n_jobs: int | None = None
@@ -65,6 +66,7 @@ class _Selecting(SelectorMixin, Ranker):
         self.identical_ = [np.array(columns, dtype=np.int64) for columns in model.identical]
         self.strategy_ = model.strategy
         self.alpha_ = model.alpha
+        self.refit_alpha_ = model.refit_alpha
         self.lqo_error_path_ = np.array([error for error, _ in model.path])
         self.lqo_cindex_path_ = np.array(
             [np.nan if cindex is None else cindex for _, cindex in model.path]
@@ -79,16 +81,17 @@ class _Selecting(SelectorMixin, Ranker):
 
         return {
             "k": min(_data.count(self.n_features_to_select, "n_features_to_select"), columns),
-            "alpha": 1.0,
+            "alpha": "auto",
             "strategy": "auto",
             "criterion": str(self.criterion),
             "convention": str(self.convention),
-            "labels": str(self.labels),
+            "labels": None if self.labels is None else str(self.labels),
             "scale": str(self.scale),
             "query_weight": str(self.query_weight),
             "refit": self.refit,
+            "refit_alpha": given("refit_alpha", _data.ridge),
             "n_candidates": given("n_candidates", _data.count),
-            "teacher_alpha": given("teacher_alpha", _data.number_list),
+            "teacher_alpha": given("teacher_alpha", _data.ridge_list),
             "blend": given("blend", _data.number),
             "seed": _data.seed(self.random_state),
             "max_memory": _data.size(self.max_memory),
@@ -116,9 +119,11 @@ class GreedyRankRLS(_Selecting):
     ----------
     n_features_to_select : int, default=10
         Features to select, k.
-    alpha : float or "auto", default=1.0
-        The ridge parameter (lambda of the paper), above 0. "auto" takes the best of 1, 4, 16, 64
-        and 256 by three folds of the queries.
+    alpha : float or str, default="auto"
+        The ridge parameter (lambda of the paper), above 0, or a share of the mean squared norm of a
+        centred row such as "1/64u". "auto" takes the best of 1/256,
+        1/64, 1/16, 1/4 and 1, and of up to three past an edge, by three folds of the queries; with
+        "distil" it is "1/16u", and "1/64u" from 500 queries on.
     strategy : str, default="auto"
         "auto" is the fastest exact strategy that fits into memory. "bounded", "dense" and "lowmem"
         are exact and find the same features. "distil" selects towards the hold-out predictions of
@@ -130,9 +135,9 @@ class GreedyRankRLS(_Selecting):
         predictions such as "ndcg@10" (strategies "dense" and "lowmem").
     convention : {"standard", "letor"}, default="standard"
         Conventions of the measure.
-    labels : {"raw", "sqrt-sd", "unit"}, default="raw"
+    labels : {"raw", "sqrt-sd", "unit"}, optional
         Scale of the labels within each query: divided by the root of their standard deviation, or
-        by the deviation.
+        by the deviation. By default "raw", and "sqrt-sd" with "distil".
     scale : {"none", "sd", "max"}, default="none"
         What centred columns are divided by. Weights stay in units of the data.
     query_weight : {"uniform", "pairs", "size"}, default="uniform"
@@ -140,12 +145,14 @@ class GreedyRankRLS(_Selecting):
     refit : {"labels", "cross-fitted"}, optional
         What the weights are fitted to; "cross-fitted", three quarters of what a teacher predicts,
         is the default of "distil".
+    refit_alpha : float or str, optional
+        The ridge parameter of cross-fitted weights. By default "1/64u".
     blend : float, optional
         Share of the labels in what "distil" selects by, from 0 to 1. By default 0.2, and 0.4 from
         500 queries on.
-    teacher_alpha : float or sequence of float, optional
+    teacher_alpha : float, str or sequence of them, optional
         Ridge parameters of the teacher, at most eight: that of least hold-out error is taken. By
-        default 4, 16 and 64.
+        default "1/64u..4u:2", and up to three past an edge.
     n_candidates : int, optional
         Candidates drawn at random in each step. By default all, and 59 with strategy "sampled".
     max_memory : int or str, optional
@@ -172,8 +179,9 @@ class GreedyRankRLS(_Selecting):
         Concordance index of the leave-query-out predictions after each step.
     identical_ : list of ndarray
         For each selected column, the others that centre to the same one up to sign.
-    strategy_, alpha_
-        The strategy and ridge parameter that were taken.
+    strategy_, alpha_, refit_alpha_
+        The strategy and ridge parameters that were taken; the last is that of cross-fitted weights,
+        or None.
     path_ : SelectionPath
         Everything that the selection found.
     partial_ : SelectionPath
@@ -205,12 +213,11 @@ class GreedyRankRLS(_Selecting):
     """
 
     _: KW_ONLY
-    alpha: float | Literal["auto"] = 1.0
+    alpha: float | str = "auto"
     strategy: str = "auto"
 
     def _options(self, columns: int) -> dict[str, Any]:
-        auto = isinstance(self.alpha, str) and self.alpha == "auto"
-        alpha = None if auto else _data.number(self.alpha, "alpha")
+        alpha = _data.ridge(self.alpha, "alpha")
         return {**super()._options(columns), "alpha": alpha, "strategy": str(self.strategy)}
 
     @staticmethod
@@ -294,6 +301,7 @@ class GreedyRankRLS(_Selecting):
         with reporting(callback, self.verbose, options["k"], "features", Step) as told:
             found, ended = _rankrls.select(data, options, keep_path, test, told)
         path = SelectionPath._of(found)
+        warn_of_edges(found, stacklevel=4)
         if path.condition > 1e8:
             warnings.warn(
                 f"rounding may cost {np.log10(path.condition):.0f} of 16 digits of errors and "
@@ -376,8 +384,9 @@ class GreedyRankRLSCV(_Selecting):
     ----------
     n_features_to_select : int, default=20
         Most features to select.
-    alphas : sequence of float, default=(1.0, 4.0, 16.0, 64.0, 256.0)
-        Ridge parameters to try, each above 0.
+    alphas : str or sequence of float or str, default="auto"
+        Ridge parameters to try: numbers above 0, shares such as "1/64u", or text with ranges of
+        them such as "1/256u..1u:2". "auto" is that range, and up to three past an edge.
     strategies : sequence of str, default=("auto",)
         Strategies to choose from: see `GreedyRankRLS`.
     cv : int or "lqo", default=5
@@ -389,7 +398,7 @@ class GreedyRankRLSCV(_Selecting):
         Measures to report besides.
     rule : {"best", "one-se"}, default="best"
         "best" takes the best value, "one-se" the fewest features within one standard error of it.
-    criterion, convention, labels, scale, query_weight, refit, blend, teacher_alpha, \
+    criterion, convention, labels, scale, query_weight, refit, refit_alpha, blend, teacher_alpha, \
 n_candidates, max_memory, n_jobs, random_state, verbose
         As in `GreedyRankRLS`; `random_state` also draws the folds.
 
@@ -432,7 +441,7 @@ n_candidates, max_memory, n_jobs, random_state, verbose
 
     n_features_to_select: int = 20
     _: KW_ONLY
-    alphas: Sequence[float] = (1.0, 4.0, 16.0, 64.0, 256.0)
+    alphas: str | Sequence[float | str] = "auto"
     strategies: Sequence[str] = ("auto",)
     cv: int | Literal["lqo"] = 5
     scoring: str = "squared"
@@ -456,7 +465,7 @@ n_candidates, max_memory, n_jobs, random_state, verbose
         if "auto" in strategies and len(strategies) > 1:
             raise ValueError("strategies: 'auto' stands alone; name the strategies to choose from")
         return {
-            "alphas": _data.number_list(self.alphas, "alphas"),
+            "alphas": _data.ridge_list(self.alphas, "alphas"),
             "strategies": [name for name in strategies if name != "auto"],
             "folds": None if by_lqo else int(self.cv),
             "fold_seed": seed,
@@ -496,7 +505,9 @@ n_candidates, max_memory, n_jobs, random_state, verbose
         self._refuse(y, refused)
         data, options = self._prepared(X, y, qid, group, teacher, X_validation)
         grid = self._grid(options["seed"])
-        selections = len(set(grid["alphas"])) * max(1, len(grid["strategies"]))
+        # A range counts as one: only the compiled part reads it.
+        alphas = 5 if grid["alphas"] == "auto" else len(grid["alphas"].split(","))
+        selections = alphas * max(1, len(grid["strategies"]))
         total = options["k"] * selections * (1 + (grid["folds"] or 0))
         with reporting(callback, self.verbose, total, "steps", TuneStep) as told:
             found, ended = _rankrls.tune(data, options, grid, told)
@@ -504,6 +515,7 @@ n_candidates, max_memory, n_jobs, random_state, verbose
         if ended is not None:
             self.partial_ = path
             raise ended
+        warn_of_edges(found, stacklevel=3)
         self._adopt(found["model"])
         self.path_ = path
         outcomes = json.loads(found["outcomes"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -62,6 +63,8 @@ class SelectionPath:
         The strategy; empty where the selection was ended in the middle of a step.
     alpha : float
         The ridge parameter; nan as above.
+    unit : float
+        The mean squared norm of a centred row, which shares of alpha are of; nan as above.
     condition : float
         By how much rounding may be amplified in errors and weights; nan as above.
     teacher : tuple or None
@@ -79,6 +82,7 @@ class SelectionPath:
     criterion: NDArray[np.float64]
     strategy: str = ""
     alpha: float = np.nan
+    unit: float = np.nan
     condition: float = np.nan
     teacher: tuple[str | None, float | None, float | None] | None = None
     weights_path: NDArray[np.float64] | None = None
@@ -90,6 +94,24 @@ class SelectionPath:
     @classmethod
     def _of(cls, found: dict[str, Any]) -> SelectionPath:
         return cls(**{name: found[name] for name in cls.__dataclass_fields__ if name in found})
+
+
+def warn_of_edges(found: dict[str, Any], stacklevel: int) -> None:
+    """Warns where a chosen ridge parameter is the least or the largest of those tried."""
+    chosen, taught = found.get("at_edge", (False, False))
+    if chosen:
+        warnings.warn(
+            f"alpha {found['alpha']:g} is at the edge of those tried: another may do better",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
+    if taught:
+        warnings.warn(
+            f"the teacher's alpha {found['teacher'][1]:g} is at the edge of those tried: "
+            "teacher_alpha takes others",
+            UserWarning,
+            stacklevel=stacklevel,
+        )
 
 
 @contextmanager

@@ -208,9 +208,7 @@ class Ranker(RegressorMixin, BaseEstimator):
         number = ids.index(name)
         if versus is not None and not (0 <= versus < len(codes) and codes[versus] == number):
             raise ValueError(f"versus: row {versus} is not of query {name!r}")
-        reference, ranked = self.model_.explain(
-            _data.canonical(matrix), codes, ids, number, versus
-        )
+        reference, ranked = self.model_.explain(_data.canonical(matrix), codes, ids, number, versus)
         rows, scores, own, amounts = zip(*ranked, strict=True)
         places = np.unique(np.concatenate(own))
         contributions = np.zeros((len(rows), len(places)))

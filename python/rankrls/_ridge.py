@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples
 
 from . import _data, _rankrls
+from ._path import warn_of_edges
 from ._ranker import Labels, QueryWeight, Ranker, Scale
 
 
@@ -24,8 +26,10 @@ class RankRLS(Ranker):
 
     Parameters
     ----------
-    alpha : float, default=1.0
-        The ridge parameter (lambda of the paper), above 0.
+    alpha : float, str or sequence of them, default="auto"
+        Ridge parameters (lambda of the paper), above 0: that of the least hold-out error is taken.
+        Text has numbers, shares of the mean squared norm of a centred row such as "1/64u", and
+        ranges; "auto" is "1/256u..1u:2", and up to three past an edge.
     objective : {"query", "global", "pairs"}, default="query"
         Pairs of rows to order: those of the same query, all, or the `pairs` of `fit`.
     kernel : {"linear", "gaussian", "polynomial", "precomputed"}, default="linear"
@@ -49,8 +53,8 @@ class RankRLS(Ranker):
         of `pairs`; "folds:N", N groups drawn at random, of queries, of the rows of a single query,
         or of `pairs`; an array with the fold of each row, or of each of `pairs`; "none". "auto" is
         the choice of the command: "lqo", or "lpo" under another objective, or five folds where that
-        takes long. None is the same, but holds nothing out where it does not come from the factors:
-        with "cg" and, under objective "query", for a single query.
+        takes long. None is the same, but of a single alpha holds nothing out where it does not come
+        from the factors: with "cg" and, under objective "query", for a single query.
     keep_pairs : bool, default=False
         Whether to keep the predictions of "lpo": two numbers for each pair of rows.
     labels, scale, query_weight, max_memory, n_jobs, random_state
@@ -65,6 +69,10 @@ class RankRLS(Ranker):
         A coefficient for each row of `support_`, under another kernel and with a basis.
     support_ : ndarray of shape (b,)
         These rows of the training data; not in models from files.
+    alpha_ : float
+        The ridge parameter that was taken.
+    unit_ : float
+        The mean squared norm of a centred row, which shares are of.
     solver_ : str
         The solver that was taken.
     lqo_predictions_ : ndarray of shape (m,)
@@ -110,7 +118,7 @@ class RankRLS(Ranker):
     True
     """
 
-    alpha: float = 1.0
+    alpha: float | str | Sequence[float | str] = "auto"
     _: KW_ONLY
     objective: Literal["query", "global", "pairs"] = "query"
     kernel: Literal["linear", "gaussian", "polynomial", "precomputed"] = "linear"
@@ -193,7 +201,7 @@ class RankRLS(Ranker):
         preferences = None if pairs is None else _data.preferences(pairs, rows)
         held_out = (rows, "row of X") if preferences is None else (len(preferences), "pair")
         options = {
-            "alpha": _data.number(self.alpha, "alpha"),
+            "alpha": _data.ridge_list(self.alpha, "alpha"),
             "objective": str(self.objective),
             "kernel": str(self.kernel),
             "gamma": _data.number(self.gamma, "gamma"),
@@ -219,7 +227,9 @@ class RankRLS(Ranker):
         for name in list(self.__dict__):
             if name.startswith(("coef_", "dual_", "support_", "lqo_", "holdout_")):
                 del self.__dict__[name]
+        warn_of_edges(found, stacklevel=2)
         self._adopt(found["model"])
+        self.alpha_, self.unit_ = found["alpha"], found["unit"]
         self.solver_ = found["solver"]
         self.condition_ = found["condition"]
         if found["support"] is not None:

@@ -57,9 +57,9 @@ impl Matrix<'_> {
         } else {
             CsMatBase::try_new(sparse.shape, bounds, indices, values)
         };
-        matrix.map(View::Sparse).map_err(|(.., error)| {
-            value(format_args!("not a compressed sparse matrix: {error}"))
-        })
+        matrix
+            .map(View::Sparse)
+            .map_err(|(.., error)| value(format_args!("not a compressed sparse matrix: {error}")))
     }
 }
 

@@ -18,7 +18,12 @@ use crate::job;
 pub(crate) struct Model(pub(crate) Inner);
 
 /// A row, its score, the positions of features in the model, and what each adds to the score.
-type ExplainedRow<'py> = (i64, f64, Bound<'py, PyArray1<usize>>, Bound<'py, PyArray1<f64>>);
+type ExplainedRow<'py> = (
+    i64,
+    f64,
+    Bound<'py, PyArray1<usize>>,
+    Bound<'py, PyArray1<f64>>,
+);
 
 #[pymethods]
 impl Model {
@@ -166,6 +171,14 @@ impl Model {
     #[getter]
     fn alpha(&self) -> f64 {
         self.0.lambda().value()
+    }
+
+    /// The ridge parameter of cross-fitted weights.
+    #[getter]
+    fn refit_alpha(&self) -> Option<f64> {
+        // A model has the number.
+        let ridge = self.0.target().refit_lambda?;
+        Some(ridge.lambda(1.0).value())
     }
 
     /// How the features were chosen.

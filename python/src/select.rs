@@ -12,7 +12,7 @@ use rankrls::greedy::{
 use rankrls::memory::{Bytes, budget};
 use rankrls::metrics::Convention;
 use rankrls::tune::{TuneError, TuneOptions, tune_among};
-use rankrls::{Dataset, Lambda, Model as Fitted, SelectionOptions, StrategyKind};
+use rankrls::{Dataset, Lambda, Model as Fitted, Ridge, SelectionOptions, StrategyKind};
 
 use crate::data::{Matrix, View, dataset, in_row_order};
 use crate::errors::{self, value};
@@ -24,17 +24,18 @@ use crate::model::Model;
 #[pyo3(from_item_all)]
 pub(crate) struct Options {
     k: usize,
-    /// `None`: chosen by three folds.
-    alpha: Option<f64>,
+    /// `auto`: chosen by three folds.
+    alpha: String,
     strategy: String,
     criterion: String,
     convention: String,
     query_weight: String,
     scale: String,
-    labels: String,
+    labels: Option<String>,
     refit: Option<String>,
+    refit_alpha: Option<String>,
     blend: Option<f64>,
-    teacher_alpha: Option<Vec<f64>>,
+    teacher_alpha: Option<String>,
     n_candidates: Option<usize>,
     seed: u64,
     max_memory: Option<u64>,
@@ -46,17 +47,12 @@ pub(crate) fn parsed<T: FromStr<Err: std::fmt::Display>>(what: &str, text: &str)
         .map_err(|error| value(format_args!("{what}: {error}")))
 }
 
-pub(crate) fn lambda(what: &str, number: f64) -> PyResult<Lambda> {
-    let out_of_range = |_| {
-        value(format_args!(
-            "{what}: expected a finite number above 0, found {number}"
-        ))
-    };
-    Lambda::new(number).map_err(out_of_range)
-}
-
-pub(crate) fn lambdas(what: &str, numbers: &[f64]) -> PyResult<Vec<Lambda>> {
-    numbers.iter().map(|&number| lambda(what, number)).collect()
+/// The same of a parameter that may be left out.
+fn given<T: FromStr<Err: std::fmt::Display>>(
+    what: &str,
+    text: Option<&String>,
+) -> PyResult<Option<T>> {
+    text.map(|text| parsed(what, text)).transpose()
 }
 
 impl Options {
@@ -72,12 +68,6 @@ impl Options {
                 "blend: expected a number from 0 to 1, found {found}"
             )));
         }
-        let teachers = self.teacher_alpha.as_ref().map(|alphas| {
-            let alphas = lambdas("teacher_alpha", alphas)?;
-            alphas.try_into().map_err(value)
-        });
-        let refit = self.refit.as_deref().map(|name| parsed("refit", name));
-        let alpha = self.alpha.map(|alpha| lambda("alpha", alpha));
         let options = SelectionOptions {
             strategy,
             criterion: criterion.under(convention),
@@ -86,16 +76,25 @@ impl Options {
             sample: self.n_candidates,
             seed: self.seed,
             target: TargetOptions {
-                labels: parsed("labels", &self.labels)?,
-                refit: refit.transpose()?,
+                labels: given("labels", self.labels.as_ref())?,
+                refit: given("refit", self.refit.as_ref())?,
+                refit_lambda: given("refit_alpha", self.refit_alpha.as_ref())?,
                 blend: self.blend,
-                teacher_lambda: teachers.transpose()?,
+                teacher_lambda: given("teacher_alpha", self.teacher_alpha.as_ref())?,
             },
             max_memory: self.max_memory.or_else(budget),
-            ..SelectionOptions::new(self.k, alpha.unwrap_or(Ok(Lambda::ONE))?)
+            ..SelectionOptions::new(self.k, Lambda::ONE)
         };
         options.check_strategy().map_err(errors::select)?;
         Ok(options)
+    }
+
+    /// The ridge parameter; `None`: to be chosen.
+    fn ridge(&self) -> PyResult<Option<Ridge>> {
+        match self.alpha.as_str() {
+            "auto" => Ok(None),
+            text => parsed("alpha", text).map(Some),
+        }
     }
 }
 
@@ -195,28 +194,40 @@ impl rankrls::tune::Observer for Watch<'_> {
     }
 }
 
-/// A selection, its model, and the weights after each step if they are to be kept; nothing where
-/// the choice of lambda was ended.
+/// A finished selection.
+struct Found {
+    selection: Selection,
+    model: Fitted,
+    /// The weights after each step, if they are to be kept.
+    path: Option<WeightsPath>,
+    /// Whether lambda was chosen, and is at the edge of those tried.
+    at_edge: bool,
+}
+
+/// Selects; nothing where the choice of lambda was ended.
 fn work(
     data: &DataView<'_>,
     mut options: SelectionOptions,
-    auto: bool,
+    ridge: Option<Ridge>,
     keep_path: bool,
     taken: &mut Taken,
     watch: &mut Watch<'_>,
-) -> PyResult<Option<(Selection, Fitted, Option<WeightsPath>)>> {
+) -> PyResult<Option<Found>> {
     let data = data.dataset().map_err(errors::dataset)?;
     let distils = options.strategy.is_some_and(StrategyKind::distils);
     let candidates = options.candidates(&data);
-    if auto && distils {
-        options.lambda = TargetOptions::lambda(data.queries().len());
-    } else if auto {
+    let usual = distils.then(|| TargetOptions::ridge(data.queries().len()));
+    let mut at_edge = false;
+    if let Some(ridge) = ridge.or(usual) {
+        options.lambda = ridge.lambda(candidates.unit());
+    } else {
         let quick = TuneOptions::quick(options);
-        match tune_among(&candidates, &data, data.memory(), &quick, watch) {
+        let tuned = match tune_among(&candidates, &data, data.memory(), &quick, watch) {
             Ok(tuned) if tuned.interrupted => return Ok(None),
             Err(TuneError::Interrupted) => return Ok(None),
-            tuned => options.lambda = tuned.map_err(errors::tune)?.selection().lambda,
-        }
+            tuned => tuned.map_err(errors::tune)?,
+        };
+        (options.lambda, at_edge) = (tuned.chosen().lambda, tuned.is_at_edge());
     }
     let mut steps = Steps {
         watch,
@@ -225,8 +236,12 @@ fn work(
     };
     let selection = select_among(&candidates, &data, data.memory(), &options, &mut steps);
     let selection = selection.map_err(errors::select)?;
-    let model = Fitted::from_selection(&selection, &data, &candidates.summary());
-    Ok(Some((selection, model, steps.path)))
+    Ok(Some(Found {
+        model: Fitted::from_selection(&selection, &data, &candidates.summary()),
+        selection,
+        path: steps.path,
+        at_edge,
+    }))
 }
 
 /// Selects features: what was found, and the exception that ended it early.
@@ -241,17 +256,17 @@ pub(crate) fn select<'py>(
     callback: Option<Py<PyAny>>,
 ) -> PyResult<(Bound<'py, PyDict>, Option<PyErr>)> {
     let (view, selection) = (data.view()?, options.selection()?);
-    let (auto, keep_path) = (options.alpha.is_none(), keep_path || test.is_some());
+    let (ridge, keep_path) = (options.ridge()?, keep_path || test.is_some());
     let mut taken = Taken::default();
     let (found, ended) = job::run(py, options.threads, callback.as_ref(), |watch| {
-        work(&view, selection, auto, keep_path, &mut taken, watch)
+        work(&view, selection, ridge, keep_path, &mut taken, watch)
     })?;
-    let Some((selection, model, path)) = found.transpose()?.flatten() else {
+    let Some(found) = found.transpose()?.flatten() else {
         let result = described(py, &taken.steps, &taken.weights)?;
         return Ok((result, ended));
     };
-    let result = selected(py, &selection)?;
-    if let Some(path) = path {
+    let result = selected(py, &found.selection, found.at_edge)?;
+    if let Some(path) = found.path {
         result.set_item("weights_path", path.weights().to_pyarray(py))?;
         if let Some(test) = test {
             let test = Dataset::unlabelled(test.view()?).map_err(errors::dataset)?;
@@ -259,18 +274,22 @@ pub(crate) fn select<'py>(
             result.set_item("test_scores", scores.to_pyarray(py))?;
         }
     }
-    result.set_item("model", Model(model).into_pyobject(py)?)?;
+    result.set_item("model", Model(found.model).into_pyobject(py)?)?;
     Ok((result, ended))
 }
 
-/// A selection as a dict of arrays.
+/// A selection as a dict of arrays; its lambda was chosen and is `at_edge`.
 pub(crate) fn selected<'py>(
     py: Python<'py>,
     selection: &Selection,
+    at_edge: bool,
 ) -> PyResult<Bound<'py, PyDict>> {
     let result = described(py, &selection.steps, &selection.weights)?;
     result.set_item("strategy", selection.strategy.name())?;
     result.set_item("alpha", selection.lambda.value())?;
+    result.set_item("unit", selection.unit)?;
+    let taught = selection.teacher.is_some_and(|teacher| teacher.at_edge);
+    result.set_item("at_edge", (at_edge, taught))?;
     result.set_item("condition", selection.condition)?;
     let teacher = selection.teacher.map(|teacher| {
         let solver = teacher.solver.map(rankrls::Solver::name);

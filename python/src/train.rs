@@ -8,19 +8,19 @@ use rankrls::ridge::{
     Cell, Fit, Groups, HoldOut, Holding, Kernel, KernelKind, Preference, Preferences, TrainGrid,
     draw_basis,
 };
-use rankrls::{Dataset, Model as Fitted, Solver, TrainError};
+use rankrls::{Dataset, Lambda, Lambdas, Model as Fitted, Solver, TrainError};
 
 use crate::data::{in_input_order, in_row_order};
 use crate::errors::{self, value};
 use crate::job;
 use crate::model::Model;
-use crate::select::{Data, lambda, parsed};
+use crate::select::{Data, parsed};
 
 /// How to train, as Python has it.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct TrainOptions {
-    alpha: f64,
+    alpha: String,
     objective: String,
     kernel: String,
     gamma: f64,
@@ -62,6 +62,8 @@ struct Outcome {
     model: Fitted,
     solver: Solver,
     best: Cell,
+    unit: f64,
+    at_edge: bool,
     scheme: Option<HoldOut>,
     /// Rows that a kernel model is over, and their coefficients.
     support: Option<(Vec<i64>, Vec<f64>)>,
@@ -94,7 +96,9 @@ impl TrainOptions {
         if let Some(limit) = self.max_memory.or_else(rankrls::memory::budget) {
             options = options.max_memory(limit);
         }
+        let lambdas: Lambdas = parsed("alpha", &self.alpha)?;
         let holdout = match &self.holdout {
+            None if lambdas.count() > 1 => Holding::Affordable,
             None | Some(Scheme::Folds(_)) => Holding::Factored,
             Some(Scheme::Name(name)) => match name.as_str() {
                 "auto" => Holding::Affordable,
@@ -111,7 +115,8 @@ impl TrainOptions {
             kernels: vec![self.kernel()?],
             holdout,
             keep_pairs: self.keep_pairs,
-            ..TrainGrid::new(lambda("alpha", self.alpha)?, options)
+            lambdas,
+            ..TrainGrid::new(Lambda::ONE, options)
         })
     }
 
@@ -153,6 +158,7 @@ impl TrainOptions {
         let mut outcome = grid
             .train(data, data.memory(), Some(&classes))
             .map_err(|error| errors::in_input_rows(error, &inputs))?;
+        let at_edge = outcome.is_at_edge();
         let mut best = outcome.cells.swap_remove(outcome.best);
         let model = Fitted::from_fit(
             &outcome.fit,
@@ -185,6 +191,8 @@ impl TrainOptions {
             model,
             solver: outcome.solver,
             best,
+            unit: outcome.unit,
+            at_edge,
             scheme: outcome.scheme,
             support,
             predictions,
@@ -211,6 +219,9 @@ pub(crate) fn train<'py>(
     let result = PyDict::new(py);
     result.set_item("solver", found.solver.name())?;
     result.set_item("condition", found.best.condition)?;
+    result.set_item("alpha", found.best.lambda.value())?;
+    result.set_item("unit", found.unit)?;
+    result.set_item("at_edge", (found.at_edge, false))?;
     let support = found.support;
     let support = support.map(|(rows, values)| (rows.to_pyarray(py), values.to_pyarray(py)));
     result.set_item("support", support)?;

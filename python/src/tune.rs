@@ -10,19 +10,19 @@ use rankrls::tune::{
     Evidence, GridStep, Observer, Rule, TuneError, TuneOptions, tune_among, tune_strategies,
 };
 use rankrls::{
-    ColumnClasses, Lambda, Model as Fitted, SelectError, SelectionOptions, StrategyKind,
+    ColumnClasses, Lambda, Lambdas, Model as Fitted, SelectError, SelectionOptions, StrategyKind,
 };
 
 use crate::errors::{self, value};
 use crate::job::{self, Watch};
 use crate::model::Model;
-use crate::select::{Data, Options, described, lambdas, parsed, selected};
+use crate::select::{Data, Options, described, parsed, selected};
 
 /// What to try, and how to judge it, as Python has it.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct GridOptions {
-    alphas: Vec<f64>,
+    alphas: String,
     strategies: Vec<String>,
     /// `None`: leave-query-out predictions.
     folds: Option<usize>,
@@ -99,7 +99,7 @@ pub(crate) fn tune<'py>(
     callback: Option<Py<PyAny>>,
 ) -> PyResult<(Bound<'py, PyDict>, Option<PyErr>)> {
     let (view, selection) = (data.view()?, options.selection()?);
-    let lambdas = lambdas("alphas", &grid.alphas)?;
+    let lambdas: Lambdas = parsed("alphas", &grid.alphas)?;
     let json = |error: serde_json::Error| value(error);
     let rules: Rules = serde_json::from_str(&grid.rules).map_err(json)?;
     let rule: Rule = serde_json::from_str(&grid.rule).map_err(json)?;
@@ -123,7 +123,7 @@ pub(crate) fn tune<'py>(
         metrics,
         rules,
         rule,
-        ..TuneOptions::new(selection, &lambdas)
+        ..TuneOptions::new(selection, lambdas)
     };
     let mut taken = Vec::new();
     let work = |watch: &mut Watch<'_>| -> PyResult<Option<_>> {
@@ -160,7 +160,7 @@ pub(crate) fn tune<'py>(
         result.set_item("alpha", lambda.value())?;
         return Ok((result, ended));
     };
-    let result = selected(py, &tuned.selection())?;
+    let result = selected(py, &tuned.selection(), tuned.is_at_edge())?;
     let outcomes = serde_json::to_string(&tuned.outcomes).map_err(json)?;
     result.set_item("outcomes", outcomes)?;
     result.set_item("choice", (tuned.choice.position, tuned.choice.k))?;

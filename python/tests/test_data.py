@@ -195,8 +195,9 @@ def test_data_that_are_refused(changes, message, small):
     [
         ({"alpha": -1.0}, "alpha: expected a finite number above 0, found -1"),
         ({"alpha": 0}, "alpha: expected a finite number above 0, found 0"),
-        ({"alpha": float("nan")}, "alpha: expected a finite number above 0, found NaN"),
-        ({"alpha": "large"}, "alpha: expected a number, found 'large'"),
+        ({"alpha": float("nan")}, "alpha: expected a finite number above 0, found nan"),
+        ({"alpha": "large"}, 'alpha: expected a number above 0, found "large"'),
+        ({"refit_alpha": "1/0u"}, "refit_alpha: .*above 0"),
         ({"n_features_to_select": 0}, "n_features_to_select: expected a whole number from 1 on"),
         ({"n_features_to_select": 2.5}, "n_features_to_select: expected a whole number from 1 on"),
         ({"strategy": "best"}, "strategy: .*best"),

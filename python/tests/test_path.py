@@ -29,10 +29,40 @@ def test_a_path_has_every_model_on_the_way(small):
 def test_alpha_is_chosen_where_it_is_not_given(parses):
     train, _ = parses
     model = GreedyRankRLS(3, alpha="auto").fit(train.X, train.y, qid=train.qid)
-    assert model.alpha_ in (1, 4, 16, 64, 256)
-    distilled = GreedyRankRLS(3, alpha="auto", strategy="distil")
-    assert distilled.fit(train.X, train.y, qid=train.qid).alpha_ == 16
+    assert model.alpha_ == GreedyRankRLS(3).fit(train.X, train.y, qid=train.qid).alpha_
+    distilled = GreedyRankRLS(3, strategy="distil").fit(train.X, train.y, qid=train.qid)
+    unit = distilled.path_.unit
+    assert (distilled.alpha_, distilled.refit_alpha_, round(unit)) == (unit / 16, unit / 64, 25)
+    given = GreedyRankRLS(3, strategy="distil", alpha="1/16u", refit_alpha="1/64u")
+    np.testing.assert_array_equal(
+        given.fit(train.X, train.y, qid=train.qid).weights_, distilled.weights_
+    )
     assert distilled.path_.teacher[0] in ("dual", "primal")
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        GreedyRankRLS(4),
+        GreedyRankRLS(4, strategy="distil"),
+        GreedyRankRLSCV(4, cv=3),
+        RankRLS(),
+    ],
+)
+def test_values_in_other_units_give_the_same_scores(parses, estimator):
+    train, test = parses
+    scores = []
+    for factor in (1, 2**-7, 2**5):
+        model = estimator.fit(factor * train.X, train.y, qid=train.qid)
+        scores.append(model.predict(factor * test.X))
+    np.testing.assert_array_equal(scores[1], scores[0])
+    np.testing.assert_array_equal(scores[2], scores[0])
+
+
+def test_a_choice_at_an_edge_warns(parses):
+    train, _ = parses
+    with pytest.warns(UserWarning, match="alpha 0.001 is at the edge of those tried"):
+        RankRLS(alpha=[0.0001, 0.001]).fit(train.X, train.y, qid=train.qid)
 
 
 def test_a_teacher_from_elsewhere_teaches(small):
