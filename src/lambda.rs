@@ -93,7 +93,12 @@ impl FromStr for Lambda {
 
 impl fmt::Display for Lambda {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
+        if (1e-6..1e15).contains(&self.0) {
+            self.0.fmt(formatter)
+        } else {
+            // Not in hundreds of zeros.
+            fmt::LowerExp::fmt(&self.0, formatter)
+        }
     }
 }
 

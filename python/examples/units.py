@@ -6,7 +6,7 @@ queries and rank the rest. The order of the selectors should not depend on the u
 and of tf-idf times 100 cannot, as every default lambda of rankrls is a share of the mean squared
 norm of a centred row.
 
-    python python/examples/units.py -k 10 30
+    python python/examples/units.py --rows 2000 --queries 150
 """
 
 import argparse
@@ -98,8 +98,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("-k", type=int, nargs="+", default=[10, 30])
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--rows", type=int, default=2000)
-    parser.add_argument("--queries", type=int, default=150)
+    parser.add_argument("--rows", type=int, default=400)
+    parser.add_argument("--queries", type=int, default=40)
     arguments = parser.parse_args()
     rng = np.random.default_rng(arguments.seed)
     texts, y, qid = drawn(rng, arguments.rows, arguments.queries)

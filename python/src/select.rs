@@ -222,9 +222,17 @@ fn work(
         options.lambda = ridge.lambda(candidates.unit());
     } else {
         let quick = TuneOptions::quick(options);
-        let tuned = match tune_among(&candidates, &data, data.memory(), &quick, watch) {
+        let held = data.memory();
+        let tuned = match tune_among(&candidates, &data, held, &quick, watch) {
             Ok(tuned) if tuned.interrupted => return Ok(None),
             Err(TuneError::Interrupted) => return Ok(None),
+            Err(error @ TuneError::NoModel { lambda, .. }) => {
+                // What stops every lambda mostly stops the selection, which says so in its words.
+                options.lambda = lambda;
+                let selection = select_among(&candidates, &data, held, &options, &mut ());
+                selection.map_err(errors::select)?;
+                return Err(errors::tune(error));
+            }
             tuned => tuned.map_err(errors::tune)?,
         };
         (options.lambda, at_edge) = (tuned.chosen().lambda, tuned.is_at_edge());

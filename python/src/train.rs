@@ -211,7 +211,13 @@ pub(crate) fn train<'py>(
     let (view, grid) = (data.view()?, options.grid()?);
     let (found, ended) = job::run(py, options.threads, None, |_| {
         let data = view.dataset().map_err(errors::dataset)?;
-        options.fit(grid, &data).map_err(errors::train)
+        let several = grid.lambdas.count() > 1;
+        options.fit(grid, &data).map_err(|error| match error {
+            TrainError::OneQuery if several => value(format_args!(
+                "which alpha is best is not known, as {error}; or give a number for alpha"
+            )),
+            error => errors::train(error),
+        })
     })?;
     let Some(found) = found.transpose()? else {
         return Ok((None, ended));

@@ -122,10 +122,10 @@ indices = np.tile(np.arange(rows, dtype=np.int32), columns)
 indptr = np.arange(columns + 1, dtype=np.int32) * rows
 X = sp.csc_array((data, indices, indptr), shape=(rows, columns))
 X.has_canonical_format = True
-GreedyRankRLS(1).fit(X[:, :10], values[0], qid=np.arange(rows) // 10)
+GreedyRankRLS(1, alpha=1.0).fit(X[:, :10], values[0], qid=np.arange(rows) // 10)
 del values
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-model = GreedyRankRLS(5).fit(X, data[:rows], qid=np.arange(rows) // 10)
+model = GreedyRankRLS(5, alpha=1.0).fit(X, data[:rows], qid=np.arange(rows) // 10)
 assert len(model.identical_[0]) == columns // 10 - 1
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - peak)
 """

@@ -100,7 +100,7 @@ def test_the_chosen_model_is_the_best_of_the_table(small):
         ({"cv": 1}, "cv: expected a number of folds from 2 on"),
         ({"cv": 99}, "99"),
         ({"cv": "lqo", "strategies": ["distil"]}, "flatter"),
-        ({"alphas": []}, "lambda"),
+        ({"alphas": []}, "alphas: expected at least one"),
         ({"alphas": [1, 0]}, "alphas: expected a finite number above 0"),
         ({"scoring": "auc"}, "scoring: "),
         ({"metrics": ["auc"]}, "unknown metric"),
@@ -128,9 +128,11 @@ def test_ridge_holds_out_what_was_asked_for(small):
     assert folds.solver_ == "cg"
     assert not hasattr(folds, "lqo_predictions_")
     assert folds.holdout_predictions_.shape == (90,)
-    assert not hasattr(RankRLS(solver="cg").fit(X, y, qid=qid), "holdout_error_")
-    single = RankRLS().fit(X, y, group=[90])
+    assert not hasattr(RankRLS(1.0, solver="cg").fit(X, y, qid=qid), "holdout_error_")
+    single = RankRLS(1.0).fit(X, y, group=[90])
     assert not hasattr(single, "lqo_predictions_")
+    with pytest.raises(ValueError, match="which alpha is best is not known, as .*a number for alpha"):
+        RankRLS().fit(X, y, group=[90])
     with pytest.raises(ValueError, match="group=\\[90\\] compares all rows"):
         RankRLS().fit(X, y)
     with pytest.raises(ValueError, match="holdout: .*expected"):

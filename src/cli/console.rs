@@ -172,7 +172,7 @@ pub(crate) fn warn_of_edge(
         chosen if chosen == most => ("largest", "larger"),
         _ => return,
     };
-    let chosen = super::output::format_exact(chosen);
+    let chosen = super::output::short(chosen);
     console.warn(format_args!(
         "{what} {chosen} is the {which} of the grid: a {other} one may do better"
     ));
