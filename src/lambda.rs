@@ -50,7 +50,7 @@ impl Lambda {
     /// Each of `lambdas` once, ascending: a grid to search.
     pub fn grid(lambdas: &[Self]) -> Vec<Self> {
         let mut grid = lambdas.to_vec();
-        grid.sort_by(Self::total_cmp);
+        grid.sort_by(|&a, &b| a.total_cmp(b));
         grid.dedup();
         grid
     }
@@ -61,7 +61,7 @@ impl Lambda {
     }
 
     /// By size.
-    pub(crate) fn total_cmp(&self, other: &Self) -> Ordering {
+    pub(crate) fn total_cmp(self, other: Self) -> Ordering {
         self.0.total_cmp(&other.0)
     }
 }

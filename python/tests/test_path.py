@@ -131,7 +131,7 @@ def test_ridge_holds_out_what_was_asked_for(small):
     assert not hasattr(RankRLS(1.0, solver="cg").fit(X, y, qid=qid), "holdout_error_")
     single = RankRLS(1.0).fit(X, y, group=[90])
     assert not hasattr(single, "lqo_predictions_")
-    with pytest.raises(ValueError, match="which alpha is best is not known, as .*a number for alpha"):
+    with pytest.raises(ValueError, match="is not known, as .*or give a number for alpha"):
         RankRLS().fit(X, y, group=[90])
     with pytest.raises(ValueError, match="group=\\[90\\] compares all rows"):
         RankRLS().fit(X, y)

@@ -174,7 +174,7 @@ pub(crate) struct WeightArgs {
 /// Refuses `options` that one of `strategies` cannot heed, and rules of nothing: whether anything
 /// but the criterion is `measured`.
 pub(crate) fn check_selection(
-    options: SelectionOptions,
+    options: &SelectionOptions,
     strategies: &[Option<StrategyKind>],
     rules: &RulesArgs,
     measured: bool,
@@ -183,7 +183,7 @@ pub(crate) fn check_selection(
     strategies.iter().try_for_each(|&strategy| {
         let options = SelectionOptions {
             strategy,
-            ..options
+            ..*options
         };
         options.check_strategy().map_err(usage)
     })

@@ -127,10 +127,10 @@ pub(crate) struct Start {
 
 impl Start {
     /// At nothing.
-    pub(crate) fn new(options: SelectionOptions) -> Self {
+    pub(crate) fn new(options: &SelectionOptions) -> Self {
         Self {
             steps: Vec::new(),
-            options,
+            options: *options,
             progress: None,
         }
     }
@@ -145,7 +145,7 @@ impl Start {
 
     /// Reads and checks the earlier steps of a selection by `options` from `train`.
     pub(crate) fn find(
-        options: SelectionOptions,
+        options: &SelectionOptions,
         extended: Option<Extended>,
         checkpoint: &CheckpointArgs,
         train: &Dataset<'_>,

@@ -157,7 +157,7 @@ pub(crate) fn run(args: &CompareArgs, console: Console) -> Result<ExitCode> {
     options.lambda = if let Some(ridge) = args.lambda {
         ridge.lambda(candidates.unit())
     } else {
-        let chosen = choose_lambda(&candidates, &input, options, &interrupt, console)?;
+        let chosen = choose_lambda(&candidates, &input, &options, &interrupt, console)?;
         let Some(chosen) = chosen else {
             return Ok(interrupt.code().unwrap_or(ExitCode::FAILURE));
         };

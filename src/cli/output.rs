@@ -285,11 +285,12 @@ pub(crate) fn ridge(lambda: f64, unit: f64) -> String {
     if !(share.is_finite() && share > 0.0) {
         return lambda;
     }
-    // Three digits.
     if !(1e-4..1e6).contains(&share) {
         return format!("{lambda} ({share:.2e} u)");
     }
-    let decimals = usize::try_from(2 - share.log10().floor() as i32).unwrap_or(0);
+    // Three digits.
+    let powers = [1e2, 1e1, 1e0, 1e-1, 1e-2, 1e-3];
+    let decimals = powers.iter().take_while(|&&power| share < power).count();
     format!("{lambda} ({share:.decimals$} u)")
 }
 

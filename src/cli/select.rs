@@ -153,7 +153,7 @@ impl SelectArgs {
         self.data.read.check(1 + others.count())?;
         let strategies = [self.selection.strategy];
         let measured = self.test.is_some();
-        args::check_selection(self.selection, &strategies, &self.rules, measured)?;
+        args::check_selection(&self.selection, &strategies, &self.rules, measured)?;
         self.plot.check(self.output.as_deref())?;
         let filters = self.selection.strategy == Some(StrategyKind::FsEd);
         if self.validation.is_some() && !filters && self.extend.is_none() {
@@ -285,7 +285,7 @@ impl Job<'_> {
                 ridge.lambda(candidates.unit())
             } else {
                 let (interrupt, console) = (&self.interrupt, self.console);
-                let chosen = choose_lambda(&candidates, input, options, interrupt, console)?;
+                let chosen = choose_lambda(&candidates, input, &options, interrupt, console)?;
                 let Some(chosen) = chosen else {
                     return Ok(interrupt.code().unwrap_or(ExitCode::FAILURE));
                 };
@@ -293,18 +293,17 @@ impl Job<'_> {
             };
             found = Some(candidates);
         }
-        let mut earlier = Start::new(options);
+        let mut earlier = Start::new(&options);
         if self.peers.rank() == 0 {
-            earlier = Start::find(options, extended, &args.checkpoint, &input.train)?;
+            earlier = Start::find(&options, extended, &args.checkpoint, &input.train)?;
         }
         earlier.agree(&**self.peers);
         earlier.tell(args.k, self.console);
-        let candidates = match found {
-            Some(candidates) => candidates,
-            None => {
-                let candidates = input.candidates(&earlier.options)?;
-                candidates.among(Arc::clone(self.peers))
-            }
+        let candidates = if let Some(candidates) = found {
+            candidates
+        } else {
+            let candidates = input.candidates(&earlier.options)?;
+            candidates.among(Arc::clone(self.peers))
         };
         let checkpointer = args.checkpoint.checkpointer(earlier.progress.clone())?;
         let test = input.test_path(&args.metrics.0, args.rules.rules());
@@ -373,12 +372,12 @@ impl Job<'_> {
 pub(super) fn choose_lambda(
     candidates: &ColumnClasses,
     input: &Input,
-    options: SelectionOptions,
+    options: &SelectionOptions,
     interrupt: &Interrupt,
     console: Console,
 ) -> Result<Option<LambdaChoice>> {
     let begin = Instant::now();
-    let options = TuneOptions::quick(options);
+    let options = TuneOptions::quick(*options);
     let mut watch = tune::Watch {
         console,
         interrupt,

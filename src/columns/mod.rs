@@ -239,6 +239,11 @@ impl ColumnClasses {
     /// The sum over all columns, members of classes one by one, of `|v|^2` as multiples of
     /// `2^-80` of the power of two below the largest, rounded to that: a sum that does not depend on
     /// the order.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "from 0 to 2^81"
+    )]
     fn rounded_norms(&self) -> u128 {
         let scale = 2_f64.powi(FINEST - exponent(self.largest_squared_norm));
         let norms = self.squared_norms.iter().zip(0..);
@@ -308,7 +313,9 @@ impl ColumnClasses {
         self.threads = Some(threads);
         self.largest_squared_norm = -peers.least(-self.largest_squared_norm);
         let sum = self.rounded_norms();
-        let sums = peers.gather(vec![(sum >> 64) as u64, sum as u64]);
+        let halves = [sum >> 64, sum & u128::from(u64::MAX)];
+        let halves = halves.map(|half| u64::try_from(half).unwrap_or(u64::MAX));
+        let sums = peers.gather(halves.to_vec());
         let sums = sums
             .iter()
             .map(|half| u128::from(half[0]) << 64 | u128::from(half[1]));

@@ -162,7 +162,7 @@ impl Lesson {
         while !next.is_empty() {
             let holdouts = problem.holdouts(&next, &groups, TOLERANCE)?;
             let all = best.into_iter().chain(next.into_iter().zip(holdouts));
-            best = all.min_by(|a, b| a.1.error.total_cmp(&b.1.error).then(a.0.total_cmp(&b.0)));
+            best = all.min_by(|a, b| a.1.error.total_cmp(&b.1.error).then(a.0.total_cmp(b.0)));
             let edge = best.as_ref().filter(|_| lambdas.is_open());
             let past = edge.and_then(|(lambda, _)| beyond(&tried, first, *lambda));
             tried.extend(past);

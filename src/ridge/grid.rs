@@ -182,13 +182,12 @@ impl TrainGrid {
                 .is_none_or(|(loss, _)| best.loss.total_cmp(loss).is_lt())
             {
                 let cell = &mut own[best.place];
-                let fit = match best.fit {
-                    Some(fit) => fit,
-                    None => {
-                        let trained = problem.train(cell.lambda)?;
-                        cell.convergence = trained.convergence();
-                        source.fit(&trained)
-                    }
+                let fit = if let Some(fit) = best.fit {
+                    fit
+                } else {
+                    let trained = problem.train(cell.lambda)?;
+                    cell.convergence = trained.convergence();
+                    source.fit(&trained)
                 };
                 let outcome = GridOutcome {
                     cells: Vec::new(),
@@ -221,13 +220,12 @@ impl TrainGrid {
             let side_by_side = problem.side_by_side(&next, out.groups.as_ref())?;
             let mut side_by_side = side_by_side.map(Vec::into_iter);
             for lambda in next {
-                let (trained, holdout) = match &mut side_by_side {
-                    Some(held_out) => (None, held_out.next()),
-                    None => {
-                        let trained = problem.train(lambda)?;
-                        let holdout = trained.hold_out(out)?;
-                        (Some(trained), holdout)
-                    }
+                let (trained, holdout) = if let Some(held_out) = &mut side_by_side {
+                    (None, held_out.next())
+                } else {
+                    let trained = problem.train(lambda)?;
+                    let holdout = trained.hold_out(out)?;
+                    (Some(trained), holdout)
                 };
                 let measure = holdout.as_ref();
                 let measure = measure.and_then(|holdout| out.measure(problem, holdout));
@@ -259,7 +257,7 @@ impl TrainGrid {
         let mut best = best.ok_or(TrainError::NoChoice)?;
         if self.lambdas == Lambdas::Auto {
             let chosen = cells[best.place].lambda;
-            cells.sort_by(|a, b| a.lambda.total_cmp(&b.lambda));
+            cells.sort_by(|a, b| a.lambda.total_cmp(b.lambda));
             best.place = cells.partition_point(|cell| cell.lambda < chosen);
         }
         Ok((cells, best))

@@ -186,7 +186,7 @@ impl Run<'_> {
             let ending = Ending::Refused { reason };
             Ok(Err(Outcome::without_points(&options, unit, ending)))
         };
-        match self.plan(place, options) {
+        match self.plan(place, &options) {
             Ok(job) if self.held.saturating_add(job.memory) > self.limit() => {
                 refused(self.refusal(&job))
             }
@@ -196,11 +196,11 @@ impl Run<'_> {
         }
     }
 
-    fn plan(&self, place: usize, options: SelectionOptions) -> Result<Job, SelectError> {
-        let whole = self.plan_among(self.candidates, self.target.labels, &options)?;
+    fn plan(&self, place: usize, options: &SelectionOptions) -> Result<Job, SelectError> {
+        let whole = self.plan_among(self.candidates, self.target.labels, options)?;
         let options = SelectionOptions {
             strategy: Some(whole.strategy),
-            ..options
+            ..*options
         };
         let fold = |fold: &Fold| match self.plan_among(&fold.candidates, &fold.labels, &options) {
             Ok(plan) => Ok(Some(plan)),
@@ -293,7 +293,7 @@ impl Run<'_> {
                 break;
             };
             outcomes.extend(self.grid(&[self.options.with(lambda)])?);
-            outcomes.sort_by(|a, b| a.lambda.total_cmp(&b.lambda));
+            outcomes.sort_by(|a, b| a.lambda.total_cmp(b.lambda));
         }
         Ok(outcomes)
     }

@@ -132,11 +132,11 @@ fn judge(test: &Dataset<'_>, features: &[u32], weights: &[f64]) -> Result<Vec<Op
 }
 
 /// A strategy with the ridge parameter that folds choose, for each number of features.
-fn tuned(trial: &Trial, steps: &[usize], options: SelectionOptions) -> Result<Values> {
+fn tuned(trial: &Trial, steps: &[usize], options: &SelectionOptions) -> Result<Values> {
     let options = TuneOptions {
         evidence: FOLDS,
         measure: Measure::Metric(Metric::Concordance),
-        ..TuneOptions::new(options, &lambdas())
+        ..TuneOptions::new(*options, &lambdas())
     };
     let tuned = tune(&trial.train, &options, &mut ())?;
     let values = steps.iter().map(|&k| {
@@ -158,9 +158,9 @@ fn tuned(trial: &Trial, steps: &[usize], options: SelectionOptions) -> Result<Va
 }
 
 /// A strategy with a ridge parameter that is given.
-fn plain(trial: &Trial, steps: &[usize], options: SelectionOptions) -> Result<Values> {
+fn plain(trial: &Trial, steps: &[usize], options: &SelectionOptions) -> Result<Values> {
     let mut path = WeightsPath::default();
-    let selection = select(&trial.train, &options, &mut path)?;
+    let selection = select(&trial.train, options, &mut path)?;
     let (features, weights) = (selection.features(), path.weights());
     let values = steps.iter().map(|&k| {
         let weights: Vec<f64> = weights.row(k - 1).iter().take(k).copied().collect();
@@ -274,14 +274,14 @@ fn all(trial: &Trial, group: &Group, folder: &Path) -> Result<Vec<(String, Value
             64.0,
         ),
     ] {
-        let values = plain(trial, group.steps, options(strategy, target, lambda))?;
+        let values = plain(trial, group.steps, &options(strategy, target, lambda))?;
         found.push((name.to_owned(), values));
     }
     if !group.all {
         let exact = options(StrategyKind::Bounded, labels, 64.0);
         found.push((
             "exact, lambda 64".to_owned(),
-            plain(trial, group.steps, exact)?,
+            plain(trial, group.steps, &exact)?,
         ));
     }
     for (name, strategy) in [
@@ -295,7 +295,7 @@ fn all(trial: &Trial, group: &Group, folder: &Path) -> Result<Vec<(String, Value
             continue;
         }
         eprintln!("{}: {name}", group.name);
-        let values = tuned(trial, group.steps, options(strategy, labels, 1.0))?;
+        let values = tuned(trial, group.steps, &options(strategy, labels, 1.0))?;
         found.push((name.to_owned(), values));
     }
     for name in PEERS.into_iter().filter(|_| group.all) {

@@ -161,7 +161,7 @@ impl TuneArgs {
         ];
         data::check_one_stdin(&inputs)?;
         let strategies = self.strategies();
-        args::check_selection(self.selection, &strategies, &self.rules, true)?;
+        args::check_selection(&self.selection, &strategies, &self.rules, true)?;
         let target = &self.selection.target;
         self.teacher.check(target, &strategies)?;
         self.teacher.check_ranks(target, &strategies, peers)?;
