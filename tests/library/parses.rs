@@ -158,7 +158,6 @@ fn distil_is_its_definition() {
             refit_lambda: Some(Lambda::new(expected.refit_lambda).unwrap().into()),
             blend: Some(expected.blend),
             teacher_lambda: TeacherLambdas::new(&lambdas),
-            ..TargetOptions::default()
         },
         ..SelectionOptions::new(
             expected.features.len(),
