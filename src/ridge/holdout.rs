@@ -1,7 +1,7 @@
 //! Predictions by models that have not seen some of the examples.
 //!
 //! The residuals `p_T = y_T - X_T w_{-T}` of the rows `T` follow from the whole model
-//! (`docs/derivation.md`, hold-outs of rows):
+//! (`docs/rankrls.md`):
 //!
 //! ```text
 //! dual      (G_TT - Q / lambda) u = a_T      G = (K + lambda I)^-1,  a = G y

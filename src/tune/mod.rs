@@ -32,7 +32,7 @@
 //! The data and their column classes are the same for every lambda, and found once. Of a first
 //! step only products of columns with labels, one pass over the non-zeros, are without lambda. They
 //! are not shared: the whole first step, with all that goes before it, is less than 2% of a path
-//! of 100 features (`docs/tuning.md`).
+//! of 100 features.
 //!
 //! # Memory and threads
 //!
