@@ -17,9 +17,7 @@ use serde::Serialize;
 
 use super::args::{self, Measures, RulesArgs, WeightArgs, at_least_one, usage};
 use super::console::{Console, Interrupt};
-use super::data::{
-    self, Input, Sizes, TeacherArgs, TestSizes, TrainingData, check_one_stdin, warn_of_few_queries,
-};
+use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData, warn_of_few_queries};
 use super::output::{
     Object, OutputFile, PlotArgs, counted, or_dash, print_report, printable, ridge, table,
 };
@@ -195,8 +193,6 @@ impl CompareArgs {
     /// Refuses mistakes that the parser cannot see.
     fn check(&self) -> Result<()> {
         self.data.read.check(1 + usize::from(self.test.is_some()))?;
-        let (names, teacher) = (self.data.names.as_ref(), self.teacher.teacher.as_ref());
-        check_one_stdin(&[Some(&self.data.path), names, self.test.as_ref(), teacher])?;
         for (index, contestant) in self.strategies.iter().enumerate() {
             if self.strategies[..index].contains(contestant) {
                 return Err(usage(format_args!(
@@ -209,7 +205,7 @@ impl CompareArgs {
         let strategies: Vec<_> = strategies.collect();
         self.teacher.check(&self.target, &strategies)?;
         self.rules.check(self.test.is_some(), false)?;
-        self.plot.check(None)
+        self.plot.check()
     }
 }
 

@@ -512,15 +512,6 @@ pub(crate) fn warn_dropped(entries: u64, columns: u64, to: &str, console: Consol
     }
 }
 
-/// Standard input can be read once.
-pub(crate) fn check_one_stdin(paths: &[Option<&PathBuf>]) -> Result<()> {
-    let stdin = |path: &&&PathBuf| path.as_os_str() == "-";
-    if paths.iter().flatten().filter(stdin).count() > 1 {
-        return Err(usage("only one input can be -, standard input"));
-    }
-    Ok(())
-}
-
 /// Values of rows in the order of the data set, in the order of its file.
 pub(crate) fn in_input_order(dataset: &Dataset<'_>, values: Vec<f64>) -> Vec<f64> {
     let Some(input_rows) = dataset.input_rows() else {

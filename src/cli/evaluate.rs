@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::args::{self, Measures, RulesArgs, at_least_one, usage};
 use super::console::Console;
-use super::data::{self, DataArgs, RulesReport, check_one_stdin};
+use super::data::{self, DataArgs, RulesReport};
 use super::output::{
     Object, OutputFile, measure, or_blank, or_dash, print_report, printable, table,
 };
@@ -121,10 +121,7 @@ impl Scored {
 
 impl EvaluateArgs {
     fn check(&self) -> Result<()> {
-        self.data.check(1)?;
-        let mut inputs = vec![Some(&self.path)];
-        inputs.extend(self.model.iter().chain(&self.scores).map(Some));
-        check_one_stdin(&inputs)
+        self.data.check(1)
     }
 
     /// The data, and the scores of all rankings: models first.

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use super::args::{at_least_one, usage};
 use super::console::Console;
-use super::data::{DataArgs, check_one_stdin};
+use super::data::DataArgs;
 use super::output::{counted, format_exact, number, print_report, printable, table};
 
 /// Features shown of a row where all rows are shown.
@@ -64,7 +64,6 @@ pub(crate) struct ExplainArgs {
 }
 
 pub(crate) fn run(args: &ExplainArgs, console: Console) -> Result<()> {
-    check_one_stdin(&[Some(&args.model), Some(&args.path), args.texts.as_ref()])?;
     if args.row.is_some() && args.row == args.versus {
         return Err(usage("--row and --versus name the same row: expected two"));
     }

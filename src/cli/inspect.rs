@@ -63,7 +63,7 @@ fn weights(model: &Model, most: usize) -> Figure {
 }
 
 pub(crate) fn run(args: &InspectArgs) -> Result<()> {
-    args.plot.check(None)?;
+    args.plot.check()?;
     let plot = args.plot.create()?;
     let model = Model::read(&args.model)?;
     if model.expansion().is_some() && (plot.is_some() || args.members) {

@@ -8,6 +8,7 @@ mod corpus;
 mod data;
 mod evaluate;
 mod explain;
+mod files;
 mod inspect;
 mod letor;
 mod output;
@@ -220,6 +221,7 @@ fn start(
             ));
         }
     }
+    files::check(&Cli::command(), matches)?;
     match &cli.command {
         Command::Select(args) => return select::run(args, given, console, peers),
         Command::Train(args) => train::run(args, console),

@@ -142,16 +142,12 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 }
 
 impl PlotArgs {
-    /// Refuses a name that does not end in .svg, and the name of another output.
-    pub(crate) fn check(&self, output: Option<&Path>) -> Result<()> {
-        let Some(path) = &self.plot else {
-            return Ok(());
-        };
-        plot::check_ending(path).map_err(usage)?;
-        if output == Some(path) {
-            return Err(usage("--plot and --output name the same file"));
+    /// Refuses a name that does not end in .svg.
+    pub(crate) fn check(&self) -> Result<()> {
+        match &self.plot {
+            Some(path) => plot::check_ending(path).map_err(usage),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// The file, found writable before the work begins.

@@ -8,7 +8,7 @@ use clap::Args;
 use rankrls::Model;
 
 use super::console::Console;
-use super::data::{DataArgs, check_one_stdin, in_input_order};
+use super::data::{DataArgs, in_input_order};
 use super::output::{OutputFile, print};
 
 /// Score rows with a model, one score a line in input order
@@ -35,7 +35,6 @@ pub(crate) struct PredictArgs {
 }
 
 pub(crate) fn run(args: &PredictArgs, console: Console) -> Result<()> {
-    check_one_stdin(&[Some(&args.model), Some(&args.path)])?;
     let output = args.output.as_deref().map(OutputFile::create).transpose()?;
     let model = Model::read(&args.model)?;
     let loaded = args.data.read_for(&model, &args.path, true, console)?;

@@ -23,9 +23,7 @@ use super::checkpoint::{self, CheckpointArgs, Extended, Start};
 use super::console::{
     Condition, Console, Interrupt, warn_of_lost_digits, warn_of_seed, warn_of_teacher,
 };
-use super::data::{
-    self, Input, Sizes, TeacherArgs, TestSizes, TrainingData, check_one_stdin, warn_of_few_queries,
-};
+use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData, warn_of_few_queries};
 use super::output::{OutputFile, PlotArgs, PlotFile, print_report, short, test_panels};
 use super::plan::PlanReport;
 use super::report::{LambdaChoice, SelectionReport};
@@ -142,19 +140,12 @@ pub(crate) fn run(
 impl SelectArgs {
     /// Refuses mistakes that the parser cannot see.
     fn check(&self, peers: &dyn Peers) -> Result<()> {
-        check_one_stdin(&[
-            Some(&self.data.path),
-            self.data.names.as_ref(),
-            self.validation.as_ref(),
-            self.test.as_ref(),
-            self.teacher.teacher.as_ref(),
-        ])?;
         let others = [&self.validation, &self.test].into_iter().flatten();
         self.data.read.check(1 + others.count())?;
         let strategies = [self.selection.strategy];
         let measured = self.test.is_some();
         args::check_selection(&self.selection, &strategies, &self.rules, measured)?;
-        self.plot.check(self.output.as_deref())?;
+        self.plot.check()?;
         let filters = self.selection.strategy == Some(StrategyKind::FsEd);
         if self.validation.is_some() && !filters && self.extend.is_none() {
             return Err(args::usage(

@@ -24,7 +24,7 @@ use serde::Serialize;
 
 use super::args::{WeightArgs, at_least_one, auto_or, finite, usage};
 use super::console::{Condition, Console, Interrupt, warn_of_edge, warn_of_lost_digits};
-use super::data::{Sizes, TrainingData, check_one_stdin, in_input_order, warn_of_few_queries};
+use super::data::{Sizes, TrainingData, in_input_order, warn_of_few_queries};
 use super::output::{
     self, OutputFile, PlotArgs, format_exact, number, or_blank, or_dash, print_report, ridge,
     short, table,
@@ -416,24 +416,8 @@ struct Entry {
 impl TrainArgs {
     /// Refuses mistakes that the parser cannot see; else the kernels.
     fn check(&self) -> Result<Vec<Kernel>> {
-        let holdout = match &self.holdout {
-            Some(HoldoutChoice::File(path)) => Some(path),
-            _ => None,
-        };
-        let basis = match &self.kernel.basis {
-            Some(BasisChoice::File(path)) => Some(path),
-            _ => None,
-        };
-        check_one_stdin(&[
-            Some(&self.data.path),
-            self.data.names.as_ref(),
-            self.features.as_ref(),
-            self.objective.pairs.as_ref(),
-            holdout,
-            basis,
-        ])?;
         self.data.read.check(1)?;
-        self.plot.check(self.output.as_deref())?;
+        self.plot.check()?;
         let kernels = self.kernel.kernels()?;
         let none = matches!(self.holdout, Some(HoldoutChoice::Nothing));
         if none && self.lambda.count() * kernels.len() > 1 {

@@ -14,7 +14,6 @@ use rankrls_parses::linkgrammar;
 
 use crate::cli::args::usage;
 use crate::cli::console::{Console, Interrupt};
-use crate::cli::data::check_one_stdin;
 use crate::cli::output::{print_json, sizes};
 
 /// Sentences that are named in warnings; the manifest names all.
@@ -124,12 +123,6 @@ impl BuildArgs {
 }
 
 pub(crate) fn run(args: &BuildArgs, console: Console) -> Result<ExitCode> {
-    let inputs = [
-        Some(&args.treebank),
-        args.source.candidates.as_ref(),
-        args.options.columns.as_ref(),
-    ];
-    check_one_stdin(&inputs)?;
     if args.output.as_os_str() == "-" {
         return Err(usage("-o takes a prefix of file names, not -"));
     }

@@ -11,7 +11,7 @@ use rankrls::{Dataset, IndexBase};
 
 use crate::cli::args::usage;
 use crate::cli::console::Console;
-use crate::cli::data::{DataArgs, check_one_stdin, read_named};
+use crate::cli::data::{DataArgs, read_named};
 use crate::cli::output::{CompleteFile, OutputFile, print};
 
 /// Convert data to another format
@@ -69,7 +69,6 @@ fn list(items: impl Iterator<Item = String>) -> String {
 }
 
 pub(crate) fn run(args: &ConvertArgs, console: Console) -> Result<()> {
-    check_one_stdin(&[Some(&args.input), args.names.as_ref()])?;
     let target = args.target.create(&args.output)?;
     args.data.check(1)?;
     let options = args.data.options(0);

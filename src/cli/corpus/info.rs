@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::cli::args::at_least_one;
 use crate::cli::console::Console;
-use crate::cli::data::{DataArgs, Sizes, check_one_stdin, read_named};
+use crate::cli::data::{DataArgs, Sizes, read_named};
 use crate::cli::output::{counted, number, or_dash, print_report, printable, ridge, table};
 use crate::cli::plan::Costs;
 
@@ -85,7 +85,6 @@ struct Memory {
 }
 
 pub(crate) fn run(args: &InfoArgs, console: Console) -> Result<()> {
-    check_one_stdin(&[Some(&args.path), args.names.as_ref()])?;
     args.data.check(1)?;
     let options = args.data.options(0);
     let dataset = read_named(options, args.names.as_ref(), &args.path, console)?;

@@ -10,7 +10,7 @@ use rankrls::data::{Ranker, write_query_sizes};
 use super::convert::TargetArgs;
 use crate::cli::args::usage;
 use crate::cli::console::Console;
-use crate::cli::data::{DataArgs, check_one_stdin};
+use crate::cli::data::DataArgs;
 use crate::cli::output::OutputFile;
 
 /// Reduce data to the columns of a model, to train other rankers on
@@ -49,7 +49,6 @@ pub(crate) struct ProjectArgs {
 }
 
 pub(crate) fn run(args: &ProjectArgs, console: Console) -> Result<()> {
-    check_one_stdin(&[Some(&args.path), Some(&args.model)])?;
     let target = args.target.create(&args.output)?;
     if args.ranker.is_some() && !target.is_plain_svmlight() {
         return Err(usage(

@@ -152,14 +152,6 @@ enum RuleName {
 impl TuneArgs {
     /// Refuses mistakes that the parser cannot see.
     fn check(&self, peers: &dyn Peers) -> Result<()> {
-        let inputs = [
-            Some(&self.data.path),
-            self.data.names.as_ref(),
-            self.validation.as_ref(),
-            self.test.as_ref(),
-            self.teacher.teacher.as_ref(),
-        ];
-        data::check_one_stdin(&inputs)?;
         let strategies = self.strategies();
         args::check_selection(&self.selection, &strategies, &self.rules, true)?;
         let target = &self.selection.target;
@@ -167,7 +159,7 @@ impl TuneArgs {
         self.teacher.check_ranks(target, &strategies, peers)?;
         let others = [&self.validation, &self.test].into_iter().flatten();
         self.data.read.check(1 + others.count())?;
-        self.plot.check(self.output.as_deref())?;
+        self.plot.check()?;
         self.check_evidence()?;
         self.rule().map(|_| ())
     }
