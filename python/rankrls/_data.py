@@ -22,6 +22,21 @@ def is_sparse(X: Any) -> bool:
     return bool(sp.issparse(X))
 
 
+def check_places(X: Any) -> None:
+    """Refuses CSR or CSC whose places lead outside of the matrix: SciPy's products believe them."""
+    rows, columns = X.shape if X.format == "csr" else X.shape[::-1]
+    starts, places = X.indptr, X.indices
+    whole = len(starts) == rows + 1 and starts[0] == 0
+    if not whole or (np.diff(starts) < 0).any() or starts[-1] > min(len(places), len(X.data)):
+        raise ValueError(
+            f"X: expected indptr to rise from 0 to the number of entries, in {rows + 1} places"
+        )
+    used = places[: starts[-1]]
+    if len(used) and not (used.min() >= 0 and used.max() < columns):
+        worst = used.min() if used.min() < 0 else used.max()
+        raise ValueError(f"X: expected indices from 0 to {columns - 1}, found {worst}")
+
+
 def canonical(X: Any) -> Any:
     """A checked matrix in the layout that the compiled part takes.
 
@@ -202,7 +217,10 @@ def holdout(scheme: Any, expected: int, one: str) -> str | list[int] | None:
 
 def threads(n_jobs: int | None) -> int:
     """As many threads as `n_jobs` asks for: all cores for None, one within a worker of joblib."""
-    return int(effective_n_jobs(-1 if n_jobs is None else n_jobs))
+    count = int(effective_n_jobs(-1 if n_jobs is None else n_jobs))
+    if count > 4096:
+        raise ValueError(f"n_jobs: expected at most 4096 threads, found {n_jobs}")
+    return count
 
 
 def seed(random_state: Any) -> int:

@@ -45,6 +45,12 @@ class _Selecting(SelectorMixin, Ranker):
         mask[self.selected_] = True
         return mask
 
+    def transform(self, X: Any) -> Any:
+        """The selected columns of `X`, in the order of `X`."""
+        if _data.is_sparse(X) and X.format in ("csr", "csc"):
+            _data.check_places(X)
+        return super().transform(X)
+
     def _scores(self, X: Any) -> NDArray[np.float64]:
         """The sum of weight times column in order of selection: the bits of the command."""
         scores = np.zeros(X.shape[0])

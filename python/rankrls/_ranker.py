@@ -70,6 +70,8 @@ class Ranker(RegressorMixin, BaseEstimator):
 
     def _checked(self, X: Any, *, fit: bool) -> Any:
         """A matrix of numbers; remembers the names of its columns in `fit`."""
+        if _data.is_sparse(X) and X.format in ("csr", "csc"):
+            _data.check_places(X)
         return validate_data(
             self,
             X,

@@ -139,6 +139,29 @@ def test_a_fit_takes_little_more_memory_than_the_data():
     assert int(done.stdout) < 60_000
 
 
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("place", [10**9, -1])
+def test_places_outside_of_a_matrix_are_refused(small, form, place):
+    X, y, qid = small
+    greedy, ridge = GreedyRankRLS(3, alpha=1.0), RankRLS(1.0)
+    for model in (greedy, ridge):
+        model.fit(X, y, qid=qid)
+    for use in (
+        greedy.predict,
+        greedy.transform,
+        ridge.predict,
+        lambda X: GreedyRankRLS(3).fit(X, y, qid=qid),
+    ):
+        damaged = X.asformat(form, copy=True)
+        damaged.indices[5] = place
+        with pytest.raises(ValueError, match=f"expected indices from 0 to .*, found {place}"):
+            use(damaged)
+        damaged = X.asformat(form, copy=True)
+        damaged.indptr[-1] = 10**6
+        with pytest.raises(ValueError, match="expected indptr to rise"):
+            use(damaged)
+
+
 def broken(X, row, column, value):
     X = X.tolil()
     X[row, column] = value
@@ -174,6 +197,7 @@ def test_values_that_are_not_finite_are_named(form, value, small):
         ({"qid": [[1]] + [[2]] * 89}, "row 0: expected a hashable id"),
         ({"group": [90]}, "pass one of them"),
         ({"qid": None, "group": [45, 44]}, "sizes that add up to 90, the rows of X, found 89"),
+        ({"qid": None, "group": [2**63 - 1, 2**63 - 1, 92]}, "sizes that add up to 90"),
         ({"qid": None, "group": [90, 0]}, "whole numbers from 1 on"),
         ({"qid": None, "group": [45.5, 44.5]}, "whole numbers from 1 on"),
         ({"teacher": np.ones(3)}, "teacher: expected 90 numbers"),
@@ -193,6 +217,7 @@ def test_data_that_are_refused(changes, message, small):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
+        ({"n_jobs": 10**9}, "n_jobs: expected at most 4096 threads"),
         ({"alpha": -1.0}, "alpha: expected a finite number above 0, found -1"),
         ({"alpha": 0}, "alpha: expected a finite number above 0, found 0"),
         ({"alpha": float("nan")}, "alpha: expected a finite number above 0, found nan"),

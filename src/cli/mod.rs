@@ -205,6 +205,7 @@ fn start(
     console: Console,
     peers: &Arc<dyn Peers>,
 ) -> Result<ExitCode> {
+    check_environment(cli.common.threads)?;
     if let Some(threads) = cli.common.threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(usize::from(threads))
@@ -238,6 +239,19 @@ fn start(
         Command::Man(args) => man(args),
     }?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Refuses a number of threads in the environment that `--threads` would refuse: no such number
+/// would ever start.
+fn check_environment(threads: Option<u16>) -> Result<()> {
+    let asked = std::env::var("RAYON_NUM_THREADS").ok();
+    let asked = asked.and_then(|number| number.parse().ok());
+    match asked {
+        Some(number @ 4097_u64..) if threads.is_none() => Err(usage(format_args!(
+            "RAYON_NUM_THREADS is {number}: expected at most 4096"
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn completions(args: &CompletionsArgs) -> Result<()> {
