@@ -250,7 +250,13 @@ impl Shards {
         let others = others.into_iter().flatten().map(str::to_owned);
         for file in others.chain(parts) {
             let path = folder.join(file);
-            fs::metadata(&path).map_err(ShardError::io(&path))?;
+            // A device or a pipe may have no end.
+            if !fs::metadata(&path)
+                .map_err(ShardError::io(&path))?
+                .is_file()
+            {
+                return Err(ShardError::damaged(&path, "a regular file", "another kind"));
+            }
         }
         Ok(Self {
             folder: folder.to_owned(),

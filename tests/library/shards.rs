@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::num::NonZeroUsize;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use rankrls::data::read::ReadOptions;
@@ -211,6 +212,9 @@ fn damaged_and_mixed_parts_are_refused() {
     refused("part-2.npz: ");
     fs::remove_file(&part).unwrap();
     refused("part-2.npz: No such file");
+    symlink("/dev/zero", &part).unwrap();
+    refused("part-2.npz: expected a regular file");
+    fs::remove_file(&part).unwrap();
     // Columns of other data, as many as there are.
     let other = tempfile::tempdir().unwrap();
     let mut text = Vec::new();

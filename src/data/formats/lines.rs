@@ -146,7 +146,7 @@ fn scores_of(source: Source<'_>, limit: Option<u64>) -> Result<Vec<f64>, ReadErr
 
 /// Takes every line with `take`, which says how many bytes are held then; `limit` is checked once a
 /// chunk of text.
-fn each_line(
+pub(super) fn each_line(
     source: Source<'_>,
     limit: Option<u64>,
     mut take: impl FnMut(&[u8]) -> Result<u64, Fault>,

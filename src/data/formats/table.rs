@@ -1,16 +1,16 @@
 //! Tables with a header: values separated by commas or tabs, quoted where they must be.
 //!
-//! [`ReadOptions::label`] and [`ReadOptions::query`] name the columns with labels and queries; all
+//! A row is a line: a quote that is not closed in its line is refused, or it would take the lines after
+//! it for a cell. [`ReadOptions::label`] and [`ReadOptions::query`] name the columns with labels and queries; all
 //! others are features, and their names those of the features. Data for a model, or besides training
 //! data, are matched by name, in any order; columns of other names are left out.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::io;
-
-use ::csv::{ByteRecord, ReaderBuilder};
 
 use super::error::{Fault, ReadError, ReadErrorKind, quote};
 use super::input::Source;
+use super::lines::each_line;
 use super::text::{Text, returning};
 use super::token::{self, BadNumber};
 use super::{Loaded, ReadOptions};
@@ -58,6 +58,65 @@ const ENTRY: u64 = 2 * 12;
 /// Bytes of a row besides its entries, its query counted as a new one.
 const ROW: u64 = 4 * 8 + 64;
 
+/// Bytes of a column of the header besides its name, once and as a key.
+const COLUMN: u64 = 128;
+
+/// A cell of a line.
+struct Cell<'l> {
+    /// Where it begins, from 1 on.
+    column: usize,
+    text: Cow<'l, [u8]>,
+}
+
+/// The cells of a `line`.
+fn cells(line: &[u8], delimiter: u8) -> Result<Vec<Cell<'_>>, Fault> {
+    let (mut cells, mut at) = (Vec::new(), 0);
+    loop {
+        let (rest, column) = (&line[at..], at + 1);
+        let (text, length) = if rest.first() == Some(&b'"') {
+            quoted(rest).map_err(|fault| fault.at_column(column))?
+        } else {
+            let end = memchr::memchr(delimiter, rest).unwrap_or(rest.len());
+            (Cow::Borrowed(&rest[..end]), end)
+        };
+        cells.push(Cell { column, text });
+        at += length;
+        match line.get(at) {
+            None => return Ok(cells),
+            Some(&byte) if byte == delimiter => at += 1,
+            Some(_) => {
+                let expected = "nothing between a closing quote and the end of its cell";
+                let fault = Fault::new(ReadErrorKind::Value, expected, quote(&line[at..]));
+                return Err(fault.at_column(at + 1));
+            }
+        }
+    }
+}
+
+/// The text of the cell that begins with a quote, and its length with both quotes.
+fn quoted(rest: &[u8]) -> Result<(Cow<'_, [u8]>, usize), Fault> {
+    let mut text = Cow::Borrowed(&rest[..0]);
+    let mut at = 1;
+    loop {
+        let Some(length) = memchr::memchr(b'"', &rest[at..]) else {
+            let expected = "a closing quote in the same line";
+            return Err(Fault::new(ReadErrorKind::Value, expected, quote(rest)));
+        };
+        let (part, end) = (&rest[at..at + length], at + length + 1);
+        if text.is_empty() {
+            text = Cow::Borrowed(part);
+        } else {
+            text.to_mut().extend_from_slice(part);
+        }
+        if rest.get(end) != Some(&b'"') {
+            return Ok((text, end));
+        }
+        // Two quotes are one.
+        text.to_mut().push(b'"');
+        at = end + 1;
+    }
+}
+
 /// What the cells of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cells {
@@ -78,7 +137,7 @@ struct Header {
 }
 
 impl Header {
-    fn new(record: &ByteRecord, options: &ReadOptions) -> Result<Self, Fault> {
+    fn new(record: &[Cell<'_>], options: &ReadOptions) -> Result<Self, Fault> {
         let fault =
             |expected: String, found: String| Fault::new(ReadErrorKind::Array, expected, found);
         let known = options.columns.as_ref().map(places);
@@ -96,7 +155,7 @@ impl Header {
             names: Strings::default(),
         };
         let mut seen = HashSet::new();
-        for (place, title) in record.iter().enumerate() {
+        for (place, title) in record.iter().map(|cell| &*cell.text).enumerate() {
             let title = std::str::from_utf8(title).map_err(|_| {
                 let expected = "a name in UTF-8";
                 Fault::new(ReadErrorKind::NameEncoding, expected, quote(title))
@@ -131,6 +190,12 @@ impl Header {
         Ok(header)
     }
 
+    /// Bytes that it takes, and the names with it.
+    fn memory(&self) -> u64 {
+        let names = self.titles.iter().map(|title| 4 * title.len() as u64);
+        names.map(|name| name + COLUMN).sum()
+    }
+
     /// Refuses a header without a column that is needed.
     fn check(&self, options: &ReadOptions) -> Result<(), Fault> {
         let absent = |title: &str, what: &str| {
@@ -141,6 +206,13 @@ impl Header {
         };
         let titles: HashSet<&str> = self.titles.iter().map(String::as_str).collect();
         let has = |title: &str| titles.contains(title);
+        if let (Some(label), Some(query)) = (&options.label, &options.query)
+            && label == query
+        {
+            let expected = "queries in another column than labels";
+            let found = format!("{} for both", quote(label.as_bytes()));
+            return Err(Fault::new(ReadErrorKind::Array, expected, found));
+        }
         if !options.unlabelled {
             let Some(label) = &options.label else {
                 let expected = "the name of the column with the labels";
@@ -183,8 +255,8 @@ struct Rows<'o> {
 }
 
 impl Rows<'_> {
-    /// Adds the row of `record`, which begins on `line`.
-    fn add(&mut self, header: &Header, record: &ByteRecord, line: u64) -> Result<(), Fault> {
+    /// Adds the row of `record`, which is on `line`.
+    fn add(&mut self, header: &Header, record: &[Cell<'_>], line: u64) -> Result<(), Fault> {
         if record.len() != header.cells.len() {
             let expected = format!("{} cells, as in the header", header.cells.len());
             return Err(Fault::new(
@@ -195,10 +267,8 @@ impl Rows<'_> {
         }
         let start = self.block.indices.len();
         let (mut label, mut entries) = (0.0, Vec::new());
-        // Where the cell begins, if nothing is quoted before it.
-        let mut column = 1;
         for ((&cells, title), cell) in header.cells.iter().zip(&header.titles).zip(record) {
-            let trimmed = cell.trim_ascii();
+            let (trimmed, column) = (cell.text.trim_ascii(), cell.column);
             match cells {
                 Cells::Others => {}
                 Cells::Query => self.query(trimmed, line).map_err(|f| f.at_column(column))?,
@@ -213,7 +283,6 @@ impl Rows<'_> {
                     entries.extend((value != 0.0).then_some((feature, value)));
                 }
             }
-            column += cell.len() + 1;
         }
         entries.sort_unstable_by_key(|&(feature, _)| feature);
         self.block
@@ -234,7 +303,13 @@ impl Rows<'_> {
     }
 
     fn query(&mut self, id: &[u8], line: u64) -> Result<(), Fault> {
+        if id == token::MISSING {
+            let expected = "a query identifier";
+            let found = format!("{}, a missing value", quote(id));
+            return Err(Fault::new(ReadErrorKind::Value, expected, found));
+        }
         let text = token::query_id(id, "an empty cell")?;
+        self.memory += 2 * text.len() as u64;
         let added = self.groups.add(text, 1, line);
         added.map_err(|began| returning(text, &format!("on line {began}")))
     }
@@ -271,12 +346,6 @@ fn number(cell: &[u8], title: &str, missing: Option<f64>) -> Result<f64, Fault> 
 
 fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Loaded, ReadError> {
     let name = source.name.clone();
-    let mut reader = ReaderBuilder::new()
-        .delimiter(delimiter)
-        .flexible(true)
-        .has_headers(false)
-        .from_reader(source);
-    let mut record = ByteRecord::new();
     let mut header = None;
     let mut rows = Rows {
         options,
@@ -285,30 +354,26 @@ fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Load
         groups: Groups::new(options.regroup),
         memory: 0,
     };
-    loop {
-        let line = reader.position().line();
-        let read = reader.read_byte_record(&mut record).map_err(|error| {
-            let fault = match error.into_kind() {
-                ::csv::ErrorKind::Io(error) => reader.get_ref().fault(&error),
-                other => Fault::io(&io::Error::other(format!("{other:?}"))),
-            };
-            fault.at(&name, line)
-        })?;
-        if !read {
-            break;
+    let mut number = 0;
+    each_line(source, options.max_memory, |line| {
+        number += 1;
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let marked = line.strip_prefix("\u{feff}".as_bytes());
+        let line = marked.filter(|_| number == 1).unwrap_or(line);
+        if line.is_empty() {
+            return Ok(rows.memory);
         }
-        let line = record.position().map_or(line, ::csv::Position::line);
+        let cells = cells(line, delimiter)?;
         match &header {
             None => {
-                let found = Header::new(&record, options);
-                header = Some(found.map_err(|fault| fault.at(&name, line))?);
+                let found = Header::new(&cells, options)?;
+                rows.memory = found.memory();
+                header = Some(found);
             }
-            Some(header) => {
-                let added = rows.add(header, &record, line);
-                added.map_err(|fault| fault.at(&name, line))?;
-            }
+            Some(header) => rows.add(header, &cells, number)?,
         }
-    }
+        Ok(rows.memory)
+    })?;
     let Some(header) = header else {
         return Err(Fault::no_rows().of(&name));
     };
@@ -372,6 +437,38 @@ mod tests {
                     (2, &[0, 1][..], &[-1.0, 100.0][..])
                 ]
             );
+        }
+    }
+
+    #[test]
+    fn quotes_are_read_as_they_are_written() {
+        let read = |line: &str| {
+            let cells = cells(line.as_bytes(), b',').unwrap().into_iter();
+            let text = cells.map(|cell| String::from_utf8(cell.text.into_owned()).unwrap());
+            text.collect::<Vec<_>>()
+        };
+        assert_eq!(
+            read(r#"a,"b,c",,"d""e","""","",f"g,"#),
+            ["a", "b,c", "", "d\"e", "\"", "", "f\"g", ""]
+        );
+    }
+
+    #[test]
+    fn a_cell_a_header_and_ids_of_any_size_are_held_to_the_limit() {
+        let long = "x".repeat(1 << 20);
+        for text in [
+            format!("grade,query,x\n1,a,\"{long}"),
+            format!("grade,query,{long}\n1,a,1\n"),
+            format!("grade,query,x\n1,{long},1\n"),
+            format!(
+                "grade,query{}\n",
+                (0..1 << 14).map(|n| format!(",{n}")).collect::<String>()
+            ),
+        ] {
+            let error = options()
+                .max_memory(1 << 19)
+                .read_from(text.as_bytes(), "f");
+            assert_eq!(error.unwrap_err().kind(), ReadErrorKind::TooLarge);
         }
     }
 
@@ -448,6 +545,18 @@ mod tests {
                 "f.csv:2:1: expected 3 cells, as in the header, found 4",
             ),
             (
+                "grade,query,x\n1,a,\"2\n1,a,3\n",
+                "f.csv:2:5: expected a closing quote in the same line, found \"\\\"2\"",
+            ),
+            (
+                "grade,query,x\n1,a,\"5\"1\n",
+                "f.csv:2:8: expected nothing between a closing quote and the end of its cell, found \"1\"",
+            ),
+            (
+                "grade,query,x\n1,NULL,1\n",
+                "f.csv:2:3: expected a query identifier, found \"NULL\", a missing value",
+            ),
+            (
                 "grade,query,x,x\n",
                 "f.csv:1:1: expected a header with each name once, found \"x\" again",
             ),
@@ -474,6 +583,12 @@ mod tests {
         let error = ReadOptions::new().format(Format::Csv);
         let error = error.read_from(&b"a,b\n1,2\n"[..], "f").unwrap_err();
         assert!(error.to_string().contains("--label COLUMN"), "{error}");
+        let same = options().query("grade".to_owned());
+        let error = same.read_from(TABLE.as_bytes(), "f").unwrap_err();
+        assert!(
+            error.to_string().contains("found \"grade\" for both"),
+            "{error}"
+        );
         let error = options().max_memory(100).read_from(TABLE.as_bytes(), "f");
         assert_eq!(error.unwrap_err().kind(), ReadErrorKind::TooLarge);
         let regrouped = "grade,query,x\n1,a,1\n1,b,1\n0,a,1\n";
