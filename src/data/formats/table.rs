@@ -456,14 +456,12 @@ mod tests {
     #[test]
     fn a_cell_a_header_and_ids_of_any_size_are_held_to_the_limit() {
         let long = "x".repeat(1 << 20);
+        let many: Vec<String> = (0..1 << 14).map(|n| n.to_string()).collect();
         for text in [
             format!("grade,query,x\n1,a,\"{long}"),
             format!("grade,query,{long}\n1,a,1\n"),
             format!("grade,query,x\n1,{long},1\n"),
-            format!(
-                "grade,query{}\n",
-                (0..1 << 14).map(|n| format!(",{n}")).collect::<String>()
-            ),
+            format!("grade,query,{}\n", many.join(",")),
         ] {
             let error = options()
                 .max_memory(1 << 19)
