@@ -196,6 +196,8 @@ fn errors(output: &Output) -> Vec<String> {
 #[test]
 fn mistakes_of_all_ranks_are_told_once() {
     let folder = data(20, 20);
+    let path = |name| folder.path().join(name);
+    fs::copy(path("data.svm"), path("copy.svm")).unwrap();
     for (arguments, told) in [
         ("select none.svm -k 3 --lambda 1", "error: none.svm"),
         ("select data.svm -k 0 --lambda 1", "error: invalid value"),
@@ -224,8 +226,12 @@ fn mistakes_of_all_ranks_are_told_once() {
             "rank 0: error: cannot write",
         ),
         (
-            "select data.svm -k 3 --lambda 1 --checkpoint data.svm --resume",
-            "rank 0: error: data.svm",
+            "select data.svm -k 3 --lambda 1 --checkpoint copy.svm --resume",
+            "rank 0: error: copy.svm",
+        ),
+        (
+            "select data.svm -k 3 --lambda 1 -o data.svm",
+            "error: --output and DATA name the same file",
         ),
     ] {
         let output = ranks(folder.path(), 3, arguments).output().unwrap();
