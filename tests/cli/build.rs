@@ -165,10 +165,17 @@ fn held_out_rows_have_the_columns_of_training() {
     let query = svm.split("qid:").nth(1).unwrap().split(' ').next().unwrap();
     let explain = format!("explain model.json c-test.svm.zst --query {query} --json");
     let document = folder.json(&format!("{explain} --texts c-test-texts.txt.zst"));
-    for row in document["rows"].as_array().unwrap() {
-        let head = if row["row"] == 1 { "eat" } else { "pizza%7E1" };
-        let text = row["text"].as_str().unwrap();
-        assert!(text.contains(&format!("{head} -dep-> with")), "{text}");
+    // So do those of the sentences that were trained on.
+    let trained = "explain model.json c.svm.zst s1 --texts c-texts.txt.zst --json";
+    for document in [document, folder.json(trained)] {
+        let rows = document["rows"].as_array().unwrap();
+        assert_eq!(rows.len(), 2);
+        for row in rows {
+            let right = row["label"] == 1.0;
+            let head = if right { "eat" } else { "pizza%7E1" };
+            let text = row["text"].as_str().unwrap();
+            assert!(text.contains(&format!("{head} -dep-> with")), "{text}");
+        }
     }
     let error = folder.fails(&format!("{explain} --texts c-texts.txt.zst"), 1);
     let expected =
@@ -247,6 +254,30 @@ fn malformed_sentences_are_refused_or_left_out() {
 }
 
 #[test]
+fn a_malformed_parse_ends_no_sentence() {
+    let folder = folder();
+    let nbest = folder.read("nbest.conllu");
+    let blocks: Vec<&str> = nbest.split_inclusive("\n\n").collect();
+    let broken = blocks[0].replacen("\tPRON\t_", "\tPRON", 1);
+    let others = blocks[1..].concat();
+    folder.write("nbest.conllu", format!("{}{broken}{others}", blocks[0]));
+    let error = folder.fails(BUILD, 1);
+    assert!(
+        error.contains("nbest.conllu:10:1: expected ten columns"),
+        "{error}"
+    );
+    let build = format!("{BUILD} --test-share 0 --skip-malformed");
+    let (_, errors) = folder.run(&build);
+    assert!(
+        errors.contains("warning: nbest.conllu:10: left out, malformed: "),
+        "{errors}"
+    );
+    let manifest: Value = serde_json::from_str(&folder.read("c-manifest.json")).unwrap();
+    assert_eq!(manifest["train"]["rows"], 16);
+    assert_eq!(manifest["skipped"].as_array().unwrap().len(), 1);
+}
+
+#[test]
 fn other_words_are_reported_and_left_out() {
     let folder = folder();
     let nbest = folder.read("nbest.conllu");
@@ -314,6 +345,42 @@ fn candidates_that_cannot_be_told_apart_are_refused() {
         error.contains("gold.conllu:9:1: expected a sent_id of its own"),
         "{error}"
     );
+}
+
+#[test]
+fn sentences_without_an_identifier_go_by_a_number_that_is_no_other_identifier() {
+    let folder = folder();
+    let (gold, nbest) = (folder.read("gold.conllu"), folder.read("nbest.conllu"));
+    // The first sentence is called 2, so that the second one, without identifier, has no name; the
+    // third one is 3.
+    let gold = gold.replacen("id = s1\n", "id = 2\n", 1);
+    let gold = gold.replacen("# sent_id = s2\n", "", 1);
+    folder.write("gold.conllu", gold.replacen("# sent_id = s3\n", "", 1));
+    let nbest = nbest.replace("id = s1\n", "id = 2\n");
+    folder.write("nbest.conllu", nbest.replace("id = s3\n", "id = 3\n"));
+    let manifest = folder.json(&format!("{BUILD} --test-share 0 --compression none --json"));
+    assert_eq!(counts(&manifest, "train"), 7);
+    let skipped = manifest["skipped"].as_array().unwrap().iter();
+    let reasons: Vec<&Value> = skipped.map(|skipped| &skipped["reason"]).collect();
+    assert_eq!(reasons, ["unknown", "missing"]);
+    let texts = folder.read("c-texts.txt");
+    assert!(texts.lines().next().unwrap().contains("They"), "{texts}");
+    assert!(texts.lines().nth(2).unwrap().contains("You"), "{texts}");
+}
+
+#[test]
+fn identifiers_with_control_characters_are_no_queries() {
+    let folder = folder();
+    for name in ["gold.conllu", "nbest.conllu"] {
+        let text = folder.read(name);
+        folder.write(name, text.replace("id = s1\n", "id = s\x1b[31m1\rx\n"));
+    }
+    let manifest = folder.json(&format!("{BUILD} --test-share 0 --compression none --json"));
+    assert_eq!(counts(&manifest, "train"), 8);
+    let svm = folder.read("c.svm");
+    assert!(svm.contains(" qid:1 ") && svm.contains(" qid:8 "), "{svm}");
+    assert!(svm.chars().all(|char| char == '\n' || !char.is_control()));
+    folder.stdout("select c.svm -k 1 --lambda 1");
 }
 
 #[test]

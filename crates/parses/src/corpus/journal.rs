@@ -346,9 +346,6 @@ pub(super) fn parse(
             }
             journal.keep(sentence, answer.into())?;
             observer.parsed(journal.done(), sentences.len());
-            if observer.interrupted() {
-                return Err(BuildError::Interrupted);
-            }
         }
         Ok(())
     })

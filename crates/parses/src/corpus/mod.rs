@@ -77,11 +77,6 @@ pub trait BuildObserver: Sync {
 
     /// So many sentences of so many are written.
     fn written(&self, _done: usize, _of: usize) {}
-
-    /// Whether to end: asked after every sentence that was parsed.
-    fn interrupted(&self) -> bool {
-        false
-    }
 }
 
 impl BuildObserver for () {}

@@ -369,9 +369,6 @@ pub enum BuildError {
     /// Nothing is left to rank.
     #[error("no sentence can be used to train on: {0}")]
     Nothing(String),
-    /// The observer asked to end.
-    #[error("interrupted")]
-    Interrupted,
 }
 
 impl BuildError {

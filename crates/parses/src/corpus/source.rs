@@ -73,9 +73,10 @@ fn skip_malformed(
 }
 
 /// The identifiers of the sentences, or their numbers where some have none, none of their own, or
-/// one that is no token.
+/// one that is no token of svmlight.
 fn query_ids(sentences: &[Sentence]) -> Vec<String> {
-    let token = |id: &&str| !id.is_empty() && !id.contains([' ', '\t', '#']);
+    let part = |char: char| !char.is_control() && !matches!(char, ' ' | '#');
+    let token = |id: &&str| !id.is_empty() && id.chars().all(part);
     let ids: Option<Vec<&str>> = sentences.iter().map(|s| s.id().filter(token)).collect();
     let distinct = |ids: &Vec<&str>| {
         let mut sorted = ids.clone();
@@ -159,20 +160,24 @@ impl FileCandidates {
     }
 }
 
-/// Sentences by identifier, or by number where they have none.
+/// Sentences by identifier, or by number where they have none: not by one that is the identifier of
+/// another.
 fn numbers(treebank: &Treebank) -> Result<HashMap<String, usize>, BuildError> {
     let mut numbers = HashMap::new();
     for (number, sentence) in treebank.sentences.iter().enumerate() {
-        let id = sentence
-            .id()
-            .map_or_else(|| (number + 1).to_string(), str::to_owned);
-        if let Some(first) = numbers.insert(id.clone(), number) {
+        let Some(id) = sentence.id() else { continue };
+        if let Some(first) = numbers.insert(id.to_owned(), number) {
             return Err(BuildError::RepeatedId {
                 file: treebank.name.clone(),
                 line: sentence.line(),
-                id,
+                id: id.to_owned(),
                 first: treebank.sentences[first].line(),
             });
+        }
+    }
+    for (number, sentence) in treebank.sentences.iter().enumerate() {
+        if sentence.id().is_none() {
+            numbers.entry((number + 1).to_string()).or_insert(number);
         }
     }
     Ok(numbers)

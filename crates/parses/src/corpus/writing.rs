@@ -281,9 +281,6 @@ impl Writing<'_> {
             lines.write(texts.as_bytes())?;
             done += 1;
             self.observer.written(done, self.of);
-            if self.observer.interrupted() {
-                return Err(BuildError::Interrupted);
-            }
             Ok(())
         })?;
         let (hash, part) = rows.finish(columns.len(), columns.unseen())?;

@@ -50,7 +50,8 @@ fn read<'t>(
 }
 
 /// The same with the parses of a sentence together: those next to each other with the same
-/// `sent_id`. One without it is a malformed parse; a malformed parse ends no sentence.
+/// `sent_id`. One without it is a malformed parse. A malformed parse ends no sentence: it comes
+/// before the sentence whose parses it stands among.
 pub fn n_best<'t>(
     text: &'t [u8],
     name: &'t str,
@@ -65,29 +66,27 @@ pub fn n_best<'t>(
         })?;
         Ok((id, parse))
     });
-    let mut next = parses.next();
+    let mut best: Option<NBest> = None;
     std::iter::from_fn(move || {
-        let (id, first) = match next.take()? {
-            Ok(first) => first,
-            Err(error) => {
-                next = parses.next();
-                return Some(Err(error));
+        for parse in parses.by_ref() {
+            let (id, parse) = match parse {
+                Ok(parse) => parse,
+                Err(error) => return Some(Err(error)),
+            };
+            if let Some(best) = best.as_mut().filter(|best| best.id == id) {
+                best.parses.push(parse);
+                continue;
             }
-        };
-        let mut best = NBest {
-            line: first.line,
-            id,
-            parses: vec![first],
-        };
-        loop {
-            match parses.next() {
-                Some(Ok((id, parse))) if id == best.id => best.parses.push(parse),
-                other => {
-                    next = other;
-                    return Some(Ok(best));
-                }
+            let before = best.replace(NBest {
+                line: parse.line,
+                id,
+                parses: vec![parse],
+            });
+            if let Some(before) = before {
+                return Some(Ok(before));
             }
         }
+        best.take().map(Ok)
     })
 }
 
@@ -495,27 +494,42 @@ mod tests {
 
     #[test]
     fn parses_of_a_sentence_come_together() {
+        // A malformed parse, and one without an identifier, are errors and end no sentence.
         let text = tabbed(
             "# sent_id = a
             1 x _ _ _ _ 0 root _ _
+
+            # sent_id = a
+            1 x _ _ _ _ 7 root _ _
 
             # sent_id = a
             1 x _ _ _ _ 0 top _ _
 
             1 y _ _ _ _ 0 root _ _
 
+            # sent_id = a
+            1 x _ _ _ _ 0 dep _ _
+
             # sent_id = b
             1 z _ _ _ _ 0 root _ _",
         );
-        let all: Vec<_> = n_best(text.as_bytes(), "f").collect();
-        assert_eq!(all.len(), 3);
-        assert_eq!(all[0].as_ref().unwrap().parses.len(), 2);
-        let error = all[1].as_ref().unwrap_err().to_string();
-        assert!(
-            error.starts_with("f:7:1: expected a comment \"# sent_id"),
-            "{error}"
-        );
-        assert_eq!(all[2].as_ref().unwrap().id, "b");
+        let mut groups = Vec::new();
+        let mut errors = Vec::new();
+        for group in n_best(text.as_bytes(), "f") {
+            match group {
+                Ok(group) => groups.push((group.id, group.line, group.parses.len())),
+                Err(error) => errors.push(error.to_string()),
+            }
+        }
+        assert_eq!(groups, [("a".to_owned(), 1, 3), ("b".to_owned(), 15, 1)]);
+        let places = [
+            "f:5:13: expected a head from 0 to 1",
+            "f:10:1: expected a comment \"# sent_id",
+        ];
+        assert_eq!(errors.len(), places.len());
+        for (error, place) in errors.iter().zip(places) {
+            assert!(error.starts_with(place), "{error}");
+        }
     }
 
     proptest! {
