@@ -13,9 +13,11 @@ import struct
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 TINY = b"1 qid:a 1:1 3:2\n0 qid:a 2:0.5\n0.5 qid:b 1:3\n0.25 qid:b 3:-1\n"
 BIG = b"1e300 qid:1 4294967294:1e-300\r\n-0x1\n+.5 qid:1 1:0 # end\n\n-1. 007:+1\n"
+TABLE = b'query,"a ""x""",grade,text,b\nq1,1,2,NA,-0.5\n"q1",,0,0,nan\nq2,True,1,1e3,3\nq2,0,.5,,"7"\n'
 CONLLU = (
     b"# sent_id = s1\n# score = -1.5\n1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_\n1\tdo\tdo\tAUX\t_\t_\t3\taux\t_\t_\n"
     b"2\tn't\tnot\tPART\t_\t_\t3\tadvmod\t_\t_\n3\tgo\tgo\tVERB\t_\t_\t0\troot\t_\tSpaceAfter=No\n"
@@ -68,9 +70,16 @@ def own(program, folder):
     documents = [file.split(b"\n", 1)[1] for file in (select, tune)]
     steps = json.dumps(json.loads(documents[0])["steps"]).encode()
     checkpoints = [b"\0" + select, b"\1" + documents[0], b"\2" + documents[1], b"\3" + steps]
+    (folder / "names").write_bytes(b"x\ny\nz\n")
+    run("shard", "tiny.svm", "--names=names", "--parts=2", "-o", "shards")
+    shards = [read(f"shards/{name}") for name in ("manifest.json", "rows.svm", "names.txt")]
+    with zipfile.ZipFile(folder / "shards/part-1.npz") as part:
+        arrays = ["format", "shape", "indptr", "indices", "data"]
+        shards.append(b"".join(part.read(f"{name}.npy") for name in arrays))
     return {
         "model": [read(name) for name in models],
         "checkpoint": checkpoints,
+        "shards": [bytes([kind]) + file for kind, file in enumerate(shards)],
     }
 
 
@@ -92,6 +101,10 @@ def seeds(program, folder):
             b"\2" + rows + array("<U1", "(2,)", b"a\0\0\0b\0\0\0"),
             b"\0" + rows,
             b"\x08PK\x05\x06" + bytes(18),
+        ],
+        "table": [
+            bytes([flags]) + TABLE.replace(b",", separator)
+            for flags, separator in [(0x18, b","), (0x39, b"\t"), (0xB8, b","), (0x5E, b",")]
         ],
         "names": [b"word:the\nbigram:a b\n\n\xc3\xa9\r\n", *compressed(b"a\nb\n")],
         "scores": [b"1\n-0.5\r\n1e-300\n", b" 2 \n", *compressed(b"1\n2\n")],

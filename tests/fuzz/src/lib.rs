@@ -7,16 +7,24 @@
 
 use std::fmt::{Debug, Display};
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use peak_alloc::PeakAlloc;
 use rankrls::checkpoint::{self, Progress, Tuning};
-use rankrls::data::read::{self, Format, Loaded, ReadError, ReadErrorKind, ReadOptions};
-use rankrls::data::{DataFiles, DataHash, write_names, write_whole_svmlight};
+use rankrls::data::read::{
+    self, Format, Loaded, Missing, ReadError, ReadErrorKind, ReadOptions, TableOptions,
+};
+use rankrls::data::{
+    DataFiles, DataHash, FeatureNames, Strings, write_names, write_whole_svmlight,
+};
 use rankrls::greedy::{SelectionOptions, Step, resume_among};
 use rankrls::model::read_features;
-use rankrls::{ColumnClasses, Dataset, IndexBase, Lambda, Model, Queries, StrategyKind};
+use rankrls::shards::{ShardError, Sharding, Shards};
+use rankrls::{
+    ColumnClasses, Dataset, IndexBase, Lambda, Model, Queries, QueryWeight, Scale, StrategyKind,
+};
 use rankrls_parses::corpus::Listing;
 use rankrls_parses::treebank::{Sentence, conllu as columns};
 use serde::Serialize;
@@ -44,6 +52,8 @@ pub const ALL: &[(&str, Property)] = &[
     ("svmlight", svmlight),
     ("rlscore", rlscore),
     ("npz", npz),
+    ("table", table),
+    ("shards", shards),
     ("names", names),
     ("scores", scores),
     ("features", features),
@@ -175,25 +185,32 @@ fn options(flags: u8) -> ReadOptions {
 /// Writes data and reads them back: the same.
 fn comes_back(data: &Dataset<'_>, name: &str, format: Format) {
     let files = DataFiles::new(&FOLDER.path().join(name), format);
-    for part in files.parts(data) {
+    let written = files.parts(data).into_iter().try_for_each(|part| {
         let mut bytes = Vec::new();
-        let written = files.write_part(part, data, &mut bytes);
-        if format == Format::Npz && written.is_err() {
-            // NumPy's text cannot end in a zero, and may have one elsewhere.
-            let ids = data.queries().ids().expect("only they are refused");
-            return assert!(ids.iter().any(|id| id.contains('\0')));
-        }
-        written.expect("what was read can be written");
-        fs::write(files.path(part), bytes).expect("the temporary folder can be written to");
-    }
+        files.write_part(part, data, &mut bytes)?;
+        fs::write(files.path(part), bytes)
+    });
     let again = ReadOptions::new().width(data.width());
-    let again = again
-        .read(&FOLDER.path().join(name))
-        .expect("what was written can be read");
+    let again = written.map(|()| again.read(&FOLDER.path().join(name)));
     for part in files.parts(data) {
         let _ = fs::remove_file(files.path(part));
     }
-    assert_eq!(DataHash::of(data), DataHash::of(&again.dataset));
+    match again {
+        Ok(again) => {
+            let again = again.expect("what was written can be read").dataset;
+            assert_eq!(DataHash::of(data), DataHash::of(&again));
+        }
+        Err(error) => assert!(format == Format::Npz && has_no_place(data), "{error}"),
+    }
+}
+
+/// Whether files beside an array have no place for all texts: NumPy's cannot end in a zero, and may
+/// have one elsewhere; a name that ends in a carriage return does not fit a line.
+fn has_no_place(data: &Dataset<'_>) -> bool {
+    let (ids, names) = (data.queries().ids(), data.names());
+    let mut ids = ids.into_iter().flat_map(Strings::iter);
+    let mut names = names.into_iter().flat_map(FeatureNames::iter);
+    ids.any(|id| id.contains('\0')) || names.any(|name| name.ends_with('\r'))
 }
 
 /// Whether there are data; what there is comes back.
@@ -315,6 +332,95 @@ fn array(descr: &str, length: usize, bytes: &[u8]) -> Vec<u8> {
         .expect("a short header")
         .to_le_bytes();
     [MAGIC, &[1, 0], &size, header.as_bytes(), bytes].concat()
+}
+
+/// A table after a byte of options: commas or tabs, and what is said of its columns.
+pub fn table(input: &[u8]) -> bool {
+    let Some((&flags, text)) = input.split_first() else {
+        return false;
+    };
+    if is_compressed(text) {
+        return false;
+    }
+    let named = |bit: u8, name: &str| (flags & bit != 0).then(|| name.to_owned());
+    let format = match flags & 1 {
+        0 => Format::Csv,
+        _ => Format::Tsv,
+    };
+    let options = ReadOptions::new()
+        .format(format)
+        .regroup(flags & 2 != 0)
+        .unlabelled(flags & 4 != 0)
+        .max_memory(LIMIT)
+        .table(TableOptions {
+            label: named(8, "grade"),
+            query: named(16, "query"),
+            missing: match flags >> 5 & 3 {
+                0 => None,
+                1 => Some(Missing::Mean),
+                other => Some(Missing::Value(f64::from(other))),
+            },
+            ignore: named(128, "text").into_iter().collect(),
+        });
+    let read = within(text, || options.read_from(text, NAME));
+    come_back(read, text, "y.npz", Format::Npz)
+}
+
+/// The name of a file and what it holds.
+type SoundFile = (&'static str, Vec<u8>);
+
+/// The folder of [`shards`] as it was written, with each file.
+static SHARDS: LazyLock<(PathBuf, [SoundFile; 4])> = LazyLock::new(|| {
+    let folder = FOLDER.path().join("shards");
+    let parts = NonZeroUsize::new(2).expect("above 0");
+    let sharding = Sharding::begin(&folder, parts, None).expect("a folder of its own");
+    let options = sharding.options(ReadOptions::new());
+    let text = &b"1 qid:a 1:1 3:2\n0 qid:a 2:0.5\n0.5 qid:b 1:3\n0.25 qid:b 3:-1\n"[..];
+    let rows = options.read_from(text, NAME).expect("sound data").dataset;
+    let names = ["x", "y", "z"].into_iter().collect();
+    let rows = rows.with_names(names).expect("three names");
+    sharding.finish(&rows).expect("room for some bytes");
+    let files = ["manifest.json", "rows.svm", "names.txt", "part-1.npz"];
+    let files = files.map(|name| {
+        let bytes = fs::read(folder.join(name)).expect("a file of shards");
+        (name, bytes)
+    });
+    (folder, files)
+});
+
+/// One file of shards, told by the first byte; parts as NumPy's arrays one after the other.
+pub fn shards(input: &[u8]) -> bool {
+    let Some((&kind, bytes)) = input.split_first() else {
+        return false;
+    };
+    let (folder, files) = &*SHARDS;
+    let (name, sound_bytes) = &files[usize::from(kind) % files.len()];
+    let bytes = match *name {
+        "part-1.npz" => archive(arrays(bytes).into_iter().take(5)),
+        _ => bytes.to_vec(),
+    };
+    let path = folder.join(name);
+    fs::write(&path, &bytes).expect("the temporary folder can be written to");
+    // What the other files take is counted as compressed bytes are.
+    let read = within(&[&[0x1f, 0x8b], &bytes[..]].concat(), || all_parts(folder));
+    fs::write(&path, sound_bytes).expect("the temporary folder can be written to");
+    match read {
+        Ok((data, hash)) => {
+            sound(&data);
+            assert_eq!(DataHash::of(&data), hash);
+            true
+        }
+        Err(error) => names_the_file(&error, "shards"),
+    }
+}
+
+/// All columns of shards, which can also be selected from, and what the manifest says they hash to.
+fn all_parts(folder: &Path) -> Result<(Dataset<'static>, DataHash), ShardError> {
+    let shards = Shards::open(folder)?;
+    let rows = shards.rows()?;
+    shards.candidates(&rows, QueryWeight::Uniform, Scale::None, LIMIT)?;
+    let all = shards.read_parts(&rows, 0..shards.parts())?;
+    Ok((all, shards.hash()))
 }
 
 /// Names of features.
