@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,30 +22,60 @@ def is_sparse(X: Any) -> bool:
     return bool(sp.issparse(X))
 
 
-def check_places(X: Any) -> None:
-    """Refuses CSR or CSC whose places lead outside of the matrix: SciPy's products believe them."""
-    rows, columns = X.shape if X.format == "csr" else X.shape[::-1]
-    starts, places = X.indptr, X.indices
-    whole = len(starts) == rows + 1 and starts[0] == 0
-    if not whole or (np.diff(starts) < 0).any() or starts[-1] > min(len(places), len(X.data)):
+def sound(X: Any) -> Any:
+    """`X`; if it is sparse, made anew of the same parts, whatever it says of them.
+
+    SciPy's products and conversions believe places and flags. Parts are copied where they are not
+    in one piece, aligned and in the order of bytes of the machine. CSR and CSC keep their format.
+    """
+    if not is_sparse(X):
+        return X
+    if X.ndim != 2:
+        raise ValueError(f"X: expected rows by columns, found an array of shape {X.shape}")
+    if X.format not in ("csr", "csc"):
+        X = X.tocoo()
+        values, rows, columns = (_part(X, name) for name in ("data", "row", "col"))
+        if not len(values) == len(rows) == len(columns):
+            raise ValueError("X: expected a row and a column for each value")
+        _check_places(rows, X.shape[0])
+        _check_places(columns, X.shape[1])
+        return type(X)((values, (rows, columns)), shape=X.shape).tocsc()
+    outer, inner = X.shape if X.format == "csr" else X.shape[::-1]
+    values, places, starts = (_part(X, name) for name in ("data", "indices", "indptr"))
+    whole = len(starts) == outer + 1 and starts[0] == 0 and not (starts[1:] < starts[:-1]).any()
+    if not whole or starts[-1] > min(len(places), len(values)):
         raise ValueError(
-            f"X: expected indptr to rise from 0 to the number of entries, in {rows + 1} places"
+            f"X: expected indptr to rise from 0 to the number of entries, in {outer + 1} places"
         )
-    used = places[: starts[-1]]
-    if len(used) and not (used.min() >= 0 and used.max() < columns):
-        worst = used.min() if used.min() < 0 else used.max()
-        raise ValueError(f"X: expected indices from 0 to {columns - 1}, found {worst}")
+    values, places = values[: starts[-1]], places[: starts[-1]]
+    _check_places(places, inner)
+    return type(X)((values, places, starts), shape=X.shape)
+
+
+def _part(X: Any, name: str) -> NDArray[Any]:
+    part = np.asarray(getattr(X, name))
+    kinds, what = ("biufOU", "numbers") if name == "data" else ("iu", "whole numbers")
+    if part.ndim != 1 or part.dtype.kind not in kinds:
+        raise ValueError(
+            f"X: expected one dimension of {what} as {name}, found {part.dtype} of shape "
+            f"{part.shape}"
+        )
+    return np.require(part, part.dtype.newbyteorder("="), ["C", "A"])
+
+
+def _check_places(places: NDArray[Any], size: int) -> None:
+    if len(places) and not (places.min() >= 0 and places.max() < size):
+        worst = places.min() if places.min() < 0 else places.max()
+        raise ValueError(f"X: expected indices from 0 to {size - 1}, found {worst}")
 
 
 def canonical(X: Any) -> Any:
-    """A checked matrix in the layout that the compiled part takes.
+    """A sound matrix in the layout that the compiled part takes.
 
-    Compressed matrices in canonical form and arrays stay as they are; anything else is copied.
+    Compressed matrices in canonical form and aligned arrays stay as they are; others are copied.
     """
     if not is_sparse(X):
-        return np.asarray(X, dtype=np.float64)
-    if X.format not in ("csc", "csr"):
-        X = X.tocsc()
+        return floats(X, "X", ["A"])
     if X.dtype != np.float64:
         X = X.astype(np.float64)
     if not X.has_canonical_format:
@@ -54,15 +84,25 @@ def canonical(X: Any) -> Any:
     return X
 
 
+def floats(
+    values: Any, name: str, layout: Sequence[Literal["C", "A"]] = ("C", "A")
+) -> NDArray[np.float64]:
+    """Numbers of 64 bits, not copied where they have the `layout` of `numpy.require`."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind == "c":
+            raise TypeError("found complex ones")
+        return np.require(array, np.float64, layout)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise ValueError(f"{name}: expected numbers: {error}") from error
+
+
 def labels(y: Any, rows: int) -> NDArray[np.float64]:
     """Finite labels, one a row."""
     column = column_or_1d(y, warn=True)
     if len(column) != rows:
         raise ValueError(f"y: expected {rows} labels, one a row of X, found {len(column)}")
-    try:
-        values = np.ascontiguousarray(column, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"y: expected numbers: {error}") from error
+    values = floats(column, "y")
     finite = np.isfinite(values)
     if not finite.all():
         row = int(np.argmin(finite))
@@ -79,7 +119,7 @@ def labels(y: Any, rows: int) -> NDArray[np.float64]:
 
 def scores(values: Any, rows: int, name: str) -> NDArray[np.float64]:
     """Finite numbers, one a row."""
-    array = np.ascontiguousarray(values, dtype=np.float64)
+    array = floats(values, name)
     if array.shape != (rows,):
         raise ValueError(
             f"{name}: expected {rows} numbers, one a row of X, found an array of shape "
@@ -92,12 +132,40 @@ def scores(values: Any, rows: int, name: str) -> NDArray[np.float64]:
     return array
 
 
+def filled(X: Any, codes: NDArray[np.int64], missing: str) -> Any:
+    """A copy of `X` with numbers for nan: `missing`, or if that is ``mean``, the mean of the query,
+    of the column where the query has no value, 0 where the column has none.
+    """
+    sparse = is_sparse(X)
+    X = X.tocsc(copy=True) if sparse else X.copy()
+    values = X.data if sparse else X
+    if missing != "mean":
+        values[np.isnan(values)] = float(missing)
+        return X
+    for column in range(X.shape[1]):
+        whole = X[:, [column]].toarray().ravel() if sparse else X[:, column]
+        known = ~np.isnan(whole)
+        if known.all():
+            continue
+        counts = np.bincount(codes[known], minlength=codes.max() + 1)
+        sums = np.bincount(codes[known], whole[known], minlength=len(counts))
+        of_column = whole[known].mean() if known.any() else 0.0
+        means = np.where(counts > 0, sums / np.maximum(counts, 1), of_column)
+        own = np.where(known, whole, means[codes])
+        if sparse:
+            entries = slice(X.indptr[column], X.indptr[column + 1])
+            X.data[entries] = own[X.indices[entries]]
+        else:
+            X[:, column] = own
+    return X
+
+
 def queries(qid: Any, group: Any, rows: int) -> tuple[NDArray[np.int64], list[str]]:
     """The query of each row, as a position in a list of names, in order of their first rows."""
     if qid is not None and group is not None:
         raise ValueError("qid and group both say what the queries are: pass one of them")
     if group is not None:
-        sizes = np.asarray(group, dtype=np.float64)
+        sizes = floats(group, "group")
         if sizes.ndim != 1 or not ((sizes >= 1) & (sizes == np.floor(sizes))).all():
             raise ValueError(
                 "group: expected the sizes of consecutive queries, whole numbers from 1 on"
@@ -111,27 +179,38 @@ def queries(qid: Any, group: Any, rows: int) -> tuple[NDArray[np.int64], list[st
         return codes, [str(number) for number in range(len(sizes))]
     if qid is None:
         return np.zeros(rows, dtype=np.int64), ["0"]
-    # Lists go as they are: their items may be tuples.
-    array = qid.to_numpy() if hasattr(qid, "to_numpy") else qid
-    if isinstance(array, np.ndarray) and array.ndim != 1:
-        raise ValueError(f"qid: expected one id a row, found an array of shape {array.shape}")
-    items = array.tolist() if isinstance(array, np.ndarray) else list(array)
-    if len(items) != rows:
-        raise ValueError(f"qid: expected {rows} query ids, one a row of X, found {len(items)}")
-    seen: dict[Any, int] = {}
-    codes = np.empty(rows, dtype=np.int64)
-    for row, item in enumerate(items):
-        if item is None or item != item:
-            raise ValueError(f"qid: row {row} has no query id, found {item}")
-        try:
-            codes[row] = seen.setdefault(item, len(seen))
-        except TypeError as error:
-            raise ValueError(f"qid: row {row}: expected a hashable id: {error}") from error
-    names = [str(item) for item in seen]
+    codes, seen = numbered(qid, rows, "qid", "row of X")
+    names = [text(item, "qid") for item in seen]
     # Ids of two types may look the same as text.
     if len(set(names)) < len(names):
         names = [repr(item) for item in seen]
     return codes, names
+
+
+def numbered(ids: Any, count: int, name: str, one: str) -> tuple[NDArray[np.int64], list[Any]]:
+    """The position of each id among the different ones, which follow in order of appearance."""
+    array = ids.to_numpy() if hasattr(ids, "to_numpy") else ids
+    if isinstance(array, np.ndarray) and array.ndim != 1:
+        raise ValueError(
+            f"{name}: expected one id for each {one}, found an array of shape {array.shape}"
+        )
+    if isinstance(array, (str, bytes)) or not isinstance(array, Iterable):
+        raise ValueError(f"{name}: expected one id for each {one}, found {array!r}")
+    # Lists go as they are: their items may be tuples.
+    items = array.tolist() if isinstance(array, np.ndarray) else list(array)
+    if len(items) != count:
+        raise ValueError(f"{name}: expected {count} ids, one for each {one}, found {len(items)}")
+    seen: dict[Any, int] = {}
+    codes = np.empty(count, dtype=np.int64)
+    for place, item in enumerate(items):
+        try:
+            codes[place] = seen.setdefault(item, len(seen))
+            missing = item is None or bool(item != item)
+        except TypeError as error:
+            raise ValueError(f"{name}: expected a hashable id at {place}: {error}") from error
+        if missing:
+            raise ValueError(f"{name}: expected an id for each {one}, found {item} at {place}")
+    return codes, list(seen)
 
 
 def training(
@@ -164,7 +243,7 @@ def training(
 
 def row_numbers(values: Any, rows: int, name: str) -> NDArray[np.int64]:
     """Rows of `X`, from 0."""
-    found = np.asarray(values, dtype=np.float64)
+    found = floats(values, name)
     wrong = ~((found >= 0) & (found < rows) & (found == np.floor(found)))
     if wrong.any():
         raise ValueError(
@@ -187,7 +266,7 @@ def basis(values: Any, rows: int) -> int | list[int] | None:
 
 def preferences(pairs: Any, rows: int) -> list[tuple[int, int, float, float]]:
     """Preferred row, other row, magnitude and weight of each pair."""
-    given = np.asarray(pairs, dtype=np.float64)
+    given = floats(pairs, "pairs")
     if given.ndim != 2 or given.shape[1] not in (2, 3, 4):
         raise ValueError(
             "pairs: expected the columns preferred, other, and perhaps magnitude and weight, "
@@ -202,17 +281,10 @@ def preferences(pairs: Any, rows: int) -> list[tuple[int, int, float, float]]:
 def holdout(scheme: Any, expected: int, one: str) -> str | list[int] | None:
     """A name, or the fold of each row or pair."""
     if scheme is None or isinstance(scheme, str):
-        return scheme
-    folds = np.asarray(scheme)
-    if folds.shape != (expected,):
-        raise ValueError(
-            f"holdout: expected a name, or {expected} folds, one for each {one}, found an array "
-            f"of shape {folds.shape}"
-        )
-    if any(fold is None or fold != fold for fold in folds.tolist()):
-        raise ValueError(f"holdout: a {one} has no fold: expected numbers or names")
-    codes: dict[Any, int] = {}
-    return [codes.setdefault(fold, len(codes)) for fold in folds.tolist()]
+        return None if scheme is None else text(scheme, "holdout")
+    codes, _ = numbered(scheme, expected, "holdout, which is no name", one)
+    folds: list[int] = codes.tolist()
+    return folds
 
 
 def threads(n_jobs: int | None) -> int:
@@ -228,8 +300,10 @@ def seed(random_state: Any) -> int:
     if random_state is None:
         return 1
     if isinstance(random_state, numbers.Integral):
-        if random_state < 0:
-            raise ValueError(f"random_state: expected a number from 0 on, found {random_state}")
+        if not 0 <= int(random_state) < 2**64:
+            raise ValueError(
+                f"random_state: expected a number from 0 on, below 2^64, found {random_state}"
+            )
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
@@ -239,35 +313,53 @@ def size(max_memory: int | str | None) -> int | None:
     if max_memory is None:
         return None
     if isinstance(max_memory, str):
-        return _rankrls.memory_size(max_memory)
-    if not isinstance(max_memory, numbers.Integral) or max_memory < 1:
+        return _rankrls.memory_size(text(max_memory, "max_memory"))
+    if not isinstance(max_memory, numbers.Integral) or not 0 < int(max_memory) < 2**64:
         raise ValueError(
             f"max_memory: expected a number of bytes or a size such as '8GiB', found {max_memory!r}"
         )
     return int(max_memory)
 
 
-def count(value: Any, name: str) -> int:
-    """A whole number from 1 on."""
+def count(value: Any, name: str, end: int = 2**63) -> int:
+    """A whole number from 1 on, below `end`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
         raise ValueError(f"{name}: expected a whole number from 1 on, found {value!r}")
+    if int(value) >= end:
+        raise ValueError(f"{name}: expected less than {end:,}, found {value}")
     return int(value)
 
 
 def number(value: Any, name: str) -> float:
-    """A number; whether it is in its range is for the compiled part to say."""
+    """A finite number; whether it is in its range is for the compiled part to say."""
     if isinstance(value, bool) or not isinstance(value, numbers.Real):
         raise ValueError(f"{name}: expected a number, found {value!r}")
-    return float(value)
+    try:
+        found = float(value)
+    except OverflowError:
+        found = np.inf
+    if not np.isfinite(found):
+        raise ValueError(f"{name}: expected a finite number, found {value}")
+    return found
+
+
+def text(value: Any, name: str) -> str:
+    """Text that can be written."""
+    try:
+        found = str(value)
+        found.encode()
+    except ValueError as error:
+        raise ValueError(f"{name}: expected text that UTF-8 can hold: {error}") from error
+    return found
 
 
 def ridge(value: Any, name: str) -> str:
     """A ridge parameter for the compiled part to read: a number, or text such as "1/64u"."""
     if isinstance(value, str):
-        return value
+        return text(value, name)
     found = number(value, name)
-    if not 0 < found < np.inf:
-        raise ValueError(f"{name}: expected a finite number above 0, found {found:g}")
+    if found <= 0:
+        raise ValueError(f"{name}: expected a number above 0, found {found:g}")
     return repr(found)
 
 
@@ -281,7 +373,7 @@ def ridge_list(values: Any, name: str) -> str:
     return ",".join(ridge(value, name) for value in listed)
 
 
-def name_list(names: Sequence[str] | str) -> list[str]:
+def name_list(names: Sequence[str] | str, name: str) -> list[str]:
     """Names, given as a list or separated by commas."""
     parts = names.split(",") if isinstance(names, str) else names
-    return [str(part).strip() for part in parts]
+    return [text(part, name).strip() for part in parts]

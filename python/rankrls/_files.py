@@ -29,6 +29,10 @@ class RankingData(NamedTuple):
     feature_names: NDArray[np.object_] | None
     """Names of the features, of shape (n,), where the data have them."""
 
+    def __repr__(self) -> str:
+        rows, columns = self.X.shape
+        return f"RankingData({rows} rows, {columns} columns, {self.X.nnz} entries)"
+
 
 def read_svmlight(
     path: str | os.PathLike[str],
@@ -73,8 +77,9 @@ def read_svmlight(
     >>> data.X.shape, data.y.tolist(), data.qid.tolist()
     ((4, 3), [2.0, 0.0, 1.0, 0.0], ['a', 'a', 'b', 'b'])
     """
+    width = None if n_features is None else _data.count(n_features, "n_features")
     found = _rankrls.read(
-        Path(path), zero_based, regroup, n_features, None if names is None else Path(names)
+        Path(path), zero_based, regroup, width, None if names is None else Path(names)
     )
     index = np.int32 if found["indptr"][-1] <= np.iinfo(np.int32).max else np.int64
     parts = (found["data"], found["indices"].astype(index), found["indptr"].astype(index))
@@ -145,7 +150,7 @@ def write_svmlight(
     1 qid:q 2:2
     0 qid:q 1:1
     """
-    matrix = _data.canonical(X)
+    matrix = _data.canonical(_data.sound(X))
     if matrix.ndim != 2:
         raise ValueError(f"X: expected rows by columns, found an array of shape {matrix.shape}")
     codes, ids = _data.queries(qid, group, matrix.shape[0])

@@ -6,7 +6,7 @@ import json
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from . import _data, _rankrls
 from ._path import SelectionPath, Step, TuneStep, reporting, warn_of_edges
 from ._ranker import Labels, QueryWeight, Ranker, Scale
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(eq=False, repr=False)
@@ -46,10 +49,48 @@ class _Selecting(SelectorMixin, Ranker):
         return mask
 
     def transform(self, X: Any) -> Any:
-        """The selected columns of `X`, in the order of `X`."""
-        if _data.is_sparse(X) and X.format in ("csr", "csc"):
-            _data.check_places(X)
-        return super().transform(X)
+        """The selected columns of `X`, in the order of `X`, not of `selected_` and `weights_`."""
+        return super().transform(_data.sound(X))
+
+    @property
+    def support_(self) -> NDArray[np.bool_]:
+        mask: NDArray[np.bool_] = self.get_support()
+        return mask
+
+    @property
+    def ranking_(self) -> NDArray[np.int64]:
+        check_is_fitted(self)
+        k = len(self.selected_)
+        ranking = np.full(self.n_features_in_, k + 1)
+        ranking[self.selected_] = np.arange(1, k + 1)
+        return ranking
+
+    @property
+    def n_features_(self) -> int:
+        check_is_fitted(self)
+        return len(self.selected_)
+
+    def to_frame(self) -> pd.DataFrame:
+        """The selected features as a frame of pandas, in order of selection.
+
+        Returns
+        -------
+        DataFrame
+            ``feature``, the column of `X` from 0; ``name``, its number where it has none;
+            ``weight``; and ``step`` from 1.
+
+        Raises
+        ------
+        ImportError
+            Where pandas is not installed.
+        """
+        check_is_fitted(self)
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: pip install pandas") from error
+        columns = {"feature": self.selected_, "name": self._names(), "weight": self.weights_}
+        return pd.DataFrame({**columns, "step": np.arange(1, self.n_features_ + 1)})
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         """The sum of weight times column in order of selection: the bits of the command."""
@@ -89,12 +130,12 @@ class _Selecting(SelectorMixin, Ranker):
             "k": min(_data.count(self.n_features_to_select, "n_features_to_select"), columns),
             "alpha": "auto",
             "strategy": "auto",
-            "criterion": str(self.criterion),
-            "convention": str(self.convention),
-            "labels": None if self.labels is None else str(self.labels),
-            "scale": str(self.scale),
-            "query_weight": str(self.query_weight),
-            "refit": self.refit,
+            "criterion": _data.text(self.criterion, "criterion"),
+            "convention": _data.text(self.convention, "convention"),
+            "labels": given("labels", _data.text),
+            "scale": _data.text(self.scale, "scale"),
+            "query_weight": _data.text(self.query_weight, "query_weight"),
+            "refit": given("refit", _data.text),
             "refit_alpha": given("refit_alpha", _data.ridge),
             "n_candidates": given("n_candidates", _data.count),
             "teacher_alpha": given("teacher_alpha", _data.ridge_list),
@@ -174,9 +215,16 @@ class GreedyRankRLS(_Selecting):
     Attributes
     ----------
     selected_ : ndarray of shape (k,)
-        Columns in order of selection, from 0.
+        Columns in order of selection, from 0. `transform` and `get_feature_names_out` have them in
+        the order of `X`: `to_frame` has names beside weights.
     weights_ : ndarray of shape (k,)
-        Their weights.
+        Their weights, in the order of `selected_`.
+    n_features_ : int
+        k, the number of selected columns.
+    support_ : ndarray of shape (n,)
+        Whether each column is selected.
+    ranking_ : ndarray of shape (n,)
+        The step at which each column was selected, from 1; k + 1 for all others.
     coef_ : ndarray of shape (n,)
         Weights of all columns: zero but for the selected ones.
     lqo_error_path_ : ndarray of shape (k,)
@@ -223,8 +271,11 @@ class GreedyRankRLS(_Selecting):
     strategy: str = "auto"
 
     def _options(self, columns: int) -> dict[str, Any]:
-        alpha = _data.ridge(self.alpha, "alpha")
-        return {**super()._options(columns), "alpha": alpha, "strategy": str(self.strategy)}
+        own = {
+            "alpha": _data.ridge(self.alpha, "alpha"),
+            "strategy": _data.text(self.strategy, "strategy"),
+        }
+        return super()._options(columns) | own
 
     @staticmethod
     def _params_of(model: _rankrls.Model) -> dict[str, Any]:
@@ -425,7 +476,8 @@ n_candidates, max_memory, n_jobs, random_state, verbose
     stability_ : float or None
         How much the features of the folds agree with the chosen alpha (Nogueira's index): 1 if they
         are the same, about 0 if by chance.
-    selected_, weights_, coef_, lqo_error_path_, lqo_cindex_path_, identical_, path_
+    selected_, weights_, n_features_, support_, ranking_, coef_, lqo_error_path_, \
+lqo_cindex_path_, identical_, path_
         As in `GreedyRankRLS`, of the chosen model, which is trained on all queries.
     partial_ : SelectionPath
         The longest path from all queries, without weights, when Ctrl-C or an exception of the
@@ -463,11 +515,11 @@ n_candidates, max_memory, n_jobs, random_state, verbose
         if self.rule not in ("best", "one-se"):
             raise ValueError(f"rule: expected 'best' or 'one-se', found {self.rule!r}")
         by_lqo = isinstance(self.cv, str) and self.cv == "lqo"
-        if not by_lqo and (not isinstance(self.cv, (int, np.integer)) or self.cv < 2):
+        if not by_lqo and (not isinstance(self.cv, (int, np.integer)) or not 2 <= self.cv < 2**63):
             raise ValueError(
                 f"cv: expected a number of folds from 2 on, or 'lqo', found {self.cv!r}"
             )
-        strategies = _data.name_list(self.strategies)
+        strategies = _data.name_list(self.strategies, "strategies")
         if "auto" in strategies and len(strategies) > 1:
             raise ValueError("strategies: 'auto' stands alone; name the strategies to choose from")
         return {
@@ -475,8 +527,8 @@ n_candidates, max_memory, n_jobs, random_state, verbose
             "strategies": [name for name in strategies if name != "auto"],
             "folds": None if by_lqo else int(self.cv),
             "fold_seed": seed,
-            "measure": str(self.scoring),
-            "metrics": _data.name_list(self.metrics),
+            "measure": _data.text(self.scoring, "scoring"),
+            "metrics": _data.name_list(self.metrics, "metrics"),
             "rules": json.dumps({"convention": self.convention}),
             "rule": json.dumps({"name": self.rule}),
         }

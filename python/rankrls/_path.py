@@ -41,7 +41,7 @@ class TuneStep(NamedTuple):
     """Leave-query-out error with it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SelectionPath:
     """What a selection found, step by step.
 
@@ -90,6 +90,9 @@ class SelectionPath:
 
     def __len__(self) -> int:
         return len(self.features)
+
+    def __repr__(self) -> str:
+        return f"SelectionPath({len(self)} features, {self.strategy!r}, alpha={self.alpha:.6g})"
 
     @classmethod
     def _of(cls, found: dict[str, Any]) -> SelectionPath:

@@ -19,7 +19,7 @@ Labels = Literal["raw", "sqrt-sd", "unit"]
 QueryWeight = Literal["uniform", "pairs", "size"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """The rows of a query as a model ranks them, and what each feature adds.
 
@@ -49,6 +49,10 @@ class Explanation:
     names: list[str]
     contributions: NDArray[np.float64]
 
+    def __repr__(self) -> str:
+        rows, features = self.contributions.shape
+        return f"Explanation({rows} rows, {features} features, reference={self.reference:.6g})"
+
     def __str__(self) -> str:
         lines = []
         for row, score, parts in zip(self.rows, self.scores, self.contributions, strict=True):
@@ -68,13 +72,17 @@ class Ranker(RegressorMixin, BaseEstimator):
         tags.regressor_tags.poor_score = True
         return tags
 
+    def __sklearn_is_fitted__(self) -> bool:
+        return "model_" in self.__dict__
+
     def _checked(self, X: Any, *, fit: bool) -> Any:
-        """A matrix of numbers; remembers the names of its columns in `fit`."""
-        if _data.is_sparse(X) and X.format in ("csr", "csc"):
-            _data.check_places(X)
+        """A matrix of numbers. In `fit`, its columns replace all that a fit before has found."""
+        if fit:
+            for name in [name for name in vars(self) if name.endswith("_")]:
+                delattr(self, name)
         return validate_data(
             self,
-            X,
+            _data.sound(X),
             reset=fit,
             accept_sparse=("csc", "csr"),
             dtype=np.float64,
@@ -105,13 +113,16 @@ class Ranker(RegressorMixin, BaseEstimator):
         self.coef_ = np.zeros(model.columns)
         self.coef_[model.features] = model.weights
 
-    def predict(self, X: Any) -> NDArray[np.float64]:
+    def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> NDArray[np.float64]:
         """Scores rows: a higher score is a better place in the ranking of the query.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (m, n)
-            Rows with the columns of the training data.
+            Rows with the columns of the training data. A model of the command that was trained with
+            ``--missing`` takes the same for nan.
+        qid, group
+            Queries, as in `fit`: only for a model of ``--missing mean`` and rows with nan.
 
         Returns
         -------
@@ -124,12 +135,26 @@ class Ranker(RegressorMixin, BaseEstimator):
             For another number of columns, and for values that are not finite.
         """
         check_is_fitted(self)
-        matrix = self._checked(X, fit=False)
+        matrix = self._filled(self._checked(X, fit=False), qid, group)
         values = matrix.data if _data.is_sparse(matrix) else matrix
         if not np.isfinite(values.sum()) and not np.isfinite(values).all():
             # It refuses them, and says where the value is.
             self.model_.scores(_data.canonical(matrix), 1)
         return self._scores(matrix)
+
+    def _filled(self, X: Any, qid: Any, group: Any) -> Any:
+        """The matrix with numbers for nan, where the model says which."""
+        missing = self.model_.missing
+        values = X.data if _data.is_sparse(X) else X
+        if missing is None or not np.isnan(values.sum()):
+            return X
+        if missing == "mean" and qid is None and group is None:
+            raise ValueError(
+                "X has missing values, for which the model takes the mean of their query: pass qid "
+                "or group"
+            )
+        codes, _ = _data.queries(qid, group, X.shape[0])
+        return _data.filled(X, codes, missing)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return np.asarray(X @ self.coef_)
@@ -163,7 +188,9 @@ class Ranker(RegressorMixin, BaseEstimator):
         """
         if sample_weight is not None:
             self._refuse(y, {"sample_weight": sample_weight})
-        return metrics.score(y, self.predict(X), qid=qid, group=group, metric="cindex")
+        return metrics.score(
+            y, self.predict(X, qid=qid, group=group), qid=qid, group=group, metric="cindex"
+        )
 
     def explain(
         self,
@@ -198,6 +225,7 @@ class Ranker(RegressorMixin, BaseEstimator):
         matrix = self._checked(X, fit=False)
         if "coef_" not in self.__dict__:
             raise ValueError("a kernel model has no features to explain an order by")
+        matrix = self._filled(matrix, qid, group)
         codes, ids = _data.queries(qid, group, matrix.shape[0])
         if query is None and len(ids) > 1:
             raise ValueError(f"query: there are {len(ids)} queries: name one")
@@ -208,8 +236,10 @@ class Ranker(RegressorMixin, BaseEstimator):
                 f"query: none of the {len(ids)} is called {name!r}; the first are {first}"
             )
         number = ids.index(name)
-        if versus is not None and not (0 <= versus < len(codes) and codes[versus] == number):
-            raise ValueError(f"versus: row {versus} is not of query {name!r}")
+        if versus is not None:
+            versus = int(_data.row_numbers(versus, len(codes), "versus"))
+            if codes[versus] != number:
+                raise ValueError(f"versus: row {versus} is not of query {name!r}")
         reference, ranked = self.model_.explain(_data.canonical(matrix), codes, ids, number, versus)
         rows, scores, own, amounts = zip(*ranked, strict=True)
         places = np.unique(np.concatenate(own))
@@ -217,19 +247,23 @@ class Ranker(RegressorMixin, BaseEstimator):
         for row, where, parts in zip(contributions, own, amounts, strict=True):
             row[np.searchsorted(places, where)] = parts
         features = self.model_.features[places]
-        names = getattr(self, "feature_names_in_", None)
-        known = self.model_.names
+        names = self._names()
         return Explanation(
             rows=np.array(rows, dtype=np.int64),
             scores=np.array(scores),
             reference=reference,
             features=features,
-            names=[
-                str((known[place] if names is None else names[feature]) or feature)
-                for place, feature in zip(places, features, strict=True)
-            ],
+            names=[names[place] for place in places],
             contributions=contributions,
         )
+
+    def _names(self) -> list[str]:
+        """Names of the features of the model, or their numbers where there are none."""
+        known, features = self.model_.names, self.model_.features
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None:
+            known = [names[feature] for feature in features]
+        return [str(name or feature) for name, feature in zip(known, features, strict=True)]
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
         """The model as the command's files have it.
@@ -241,7 +275,9 @@ class Ranker(RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
-        document: bytes = self.model_.to_json(None if names is None else names.tolist())
+        if names is not None:
+            names = [_data.text(name, "the name of a column") for name in names]
+        document: bytes = self.model_.to_json(names)
         text = document.decode()
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
@@ -262,9 +298,10 @@ class Ranker(RegressorMixin, BaseEstimator):
             For a document that is no model, with line and column.
         """
         if isinstance(source, str) and source.lstrip().startswith("{"):
-            model = _rankrls.Model.from_json(source.encode())
+            model = _rankrls.Model.from_json(_data.text(source, "source").encode())
         else:
-            model = _rankrls.Model.from_json(Path(source).read_bytes(), os.fspath(source))
+            name = os.fsencode(source).decode(errors="replace")
+            model = _rankrls.Model.from_json(Path(source).read_bytes(), name)
         estimator = cls(**cls._params_of(model))
         estimator._adopt(model)
         return estimator

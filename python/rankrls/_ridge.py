@@ -202,16 +202,16 @@ class RankRLS(Ranker):
         held_out = (rows, "row of X") if preferences is None else (len(preferences), "pair")
         options = {
             "alpha": _data.ridge_list(self.alpha, "alpha"),
-            "objective": str(self.objective),
-            "kernel": str(self.kernel),
+            "objective": _data.text(self.objective, "objective"),
+            "kernel": _data.text(self.kernel, "kernel"),
             "gamma": _data.number(self.gamma, "gamma"),
             "degree": min(_data.count(self.degree, "degree"), 2**31),
             "coef0": _data.number(self.coef0, "coef0"),
             "basis": _data.basis(self.basis, rows),
-            "solver": str(self.solver),
-            "query_weight": str(self.query_weight),
-            "scale": str(self.scale),
-            "labels": str(self.labels),
+            "solver": _data.text(self.solver, "solver"),
+            "query_weight": _data.text(self.query_weight, "query_weight"),
+            "scale": _data.text(self.scale, "scale"),
+            "labels": _data.text(self.labels, "labels"),
             "holdout": _data.holdout(self.holdout, *held_out),
             "keep_pairs": bool(self.keep_pairs),
             "pairs": preferences,
@@ -219,14 +219,7 @@ class RankRLS(Ranker):
             "max_memory": _data.size(self.max_memory),
             "threads": _data.threads(self.n_jobs),
         }
-        found, ended = _rankrls.train(data, options)
-        if ended is not None:
-            raise ended
-        assert found is not None
-        # A fit before this one may have had others.
-        for name in list(self.__dict__):
-            if name.startswith(("coef_", "dual_", "support_", "lqo_", "holdout_")):
-                del self.__dict__[name]
+        found = _rankrls.train(data, options)
         warn_of_edges(found, stacklevel=2)
         self._adopt(found["model"])
         self.alpha_, self.unit_ = found["alpha"], found["unit"]

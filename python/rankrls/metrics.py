@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -42,7 +42,7 @@ class Measured:
     standard_error: float
     queries: int
     left_out: int
-    per_query: NDArray[np.float64]
+    per_query: NDArray[np.float64] = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def evaluate(
     >>> round(found["cindex"].mean, 4), found["cindex"].per_query.round(4).tolist()
     (0.3333, [0.6667, 0.0])
     """
-    scores = np.ascontiguousarray(y_score, dtype=np.float64)
+    scores = _data.floats(y_score, "y_score")
     if scores.ndim != 1:
         raise ValueError(
             f"y_score: expected one score a row, found an array of shape {scores.shape}"
@@ -144,8 +144,10 @@ def evaluate(
     sizes = np.bincount(codes).tolist()
     rules: dict[str, Any] = {"convention": convention, "gain": gain}
     given = {"relevant_from": relevant_from, "max_grade": max_grade}
-    rules.update({name: float(value) for name, value in given.items() if value is not None})
-    names = ",".join(_data.name_list(metrics))
+    rules.update(
+        {name: _data.number(value, name) for name, value in given.items() if value is not None}
+    )
+    names = ",".join(_data.name_list(metrics, "metrics"))
     found = _rankrls.evaluate(names, labels[order], scores[order], sizes, json.dumps(rules))
     return {
         name: Measured(_number(mean), _number(error), queries, left_out, per_query)
@@ -219,15 +221,19 @@ def paired(
     (0.25, 2, 1, 0.5)
     """
     ours, theirs = (
-        np.ascontiguousarray(
-            given.per_query if isinstance(given, Measured) else given, dtype=np.float64
-        )
-        for given in (first, second)
+        _data.floats(given.per_query if isinstance(given, Measured) else given, name)
+        for name, given in (("first", first), ("second", second))
     )
-    if not 0 < confidence < 1:
+    if ours.ndim != 1 or theirs.ndim != 1:
+        raise ValueError(
+            "expected a value for each query, found arrays of shape "
+            f"{ours.shape} and {theirs.shape}"
+        )
+    share = _data.number(confidence, "confidence")
+    if not 0 < share < 1:
         raise ValueError(f"confidence: expected a share between 0 and 1, found {confidence}")
-    draws = _data.count(resamples, "resamples")
-    text = _rankrls.paired(ours, theirs, draws, float(confidence), _data.seed(random_state))
+    draws = _data.count(resamples, "resamples", end=10**8)
+    text = _rankrls.paired(ours, theirs, draws, share, _data.seed(random_state))
     found: dict[str, Any] = json.loads(text)
     low, high = found["interval"] or (np.nan, np.nan)
     for name in ("difference", "standard_error", "p"):

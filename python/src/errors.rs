@@ -24,7 +24,9 @@ pub(crate) fn dataset(error: DatasetError) -> PyErr {
 
 pub(crate) fn select(error: SelectError) -> PyErr {
     match error {
-        SelectError::Memory { .. } => PyMemoryError::new_err(error.to_string()),
+        SelectError::Memory { .. } | SelectError::Factors { .. } => {
+            PyMemoryError::new_err(error.to_string())
+        }
         SelectError::Teacher(error) => train(error),
         // Columns count from 0 in Python.
         SelectError::Values {

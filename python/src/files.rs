@@ -13,6 +13,7 @@ use rankrls::data::{Dataset, Output};
 
 use crate::data::{Matrix, dataset};
 use crate::errors::{self, value};
+use crate::job;
 
 /// Reads a file in any format of the command.
 #[pyfunction]
@@ -87,7 +88,7 @@ pub(crate) fn write_svmlight<'py>(
     } else {
         IndexBase::One
     };
-    py.detach(|| {
+    job::finish(py, 0, || {
         let data = dataset(x, y, codes, &ids)
             .map_err(errors::dataset)?
             .with_index_base(base);

@@ -1,11 +1,13 @@
 //! Work beside Python: other Python threads go on, Ctrl-C is answered, callbacks are called.
 
+use std::any::Any;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rankrls::interrupt::Interrupt;
@@ -53,7 +55,7 @@ impl Watch<'_> {
 
 /// Does `work` on `threads` threads of its own without holding up Python. Returns with the result
 /// the exception that ended the work early: that of a signal, or of `callback`, which may also
-/// return true to end it. There is no result where the step at work took too long to wait for.
+/// return true to end it. There is no result where it ended before there was one.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     threads: usize,
@@ -107,8 +109,33 @@ pub(crate) fn run<T: Send>(
     match result {
         Ok(Ok(result)) => Ok((result, ended)),
         Ok(Err(error)) => Err(value(format_args!("cannot start threads: {error}"))),
-        Err(panic) => std::panic::resume_unwind(panic),
+        Err(panic) => Err(failed(panic.as_ref())),
     }
+}
+
+/// As [`run`], for work that nobody is told of: its result, or the exception that ended it.
+pub(crate) fn finish<T: Send>(
+    py: Python<'_>,
+    threads: usize,
+    work: impl FnOnce() -> PyResult<T> + Send,
+) -> PyResult<T> {
+    match run(py, threads, None, |_| work())? {
+        (_, Some(error)) => Err(error),
+        (Some(result), None) => result,
+        (None, None) => unreachable!("work that nobody ended has a result"),
+    }
+}
+
+/// Arrays of Python are checked, borrowed, and checked at every access again: whoever writes to
+/// them meanwhile makes the work panic.
+fn failed(panic: &(dyn Any + Send)) -> PyErr {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| panic.downcast_ref().copied());
+    PyRuntimeError::new_err(format!(
+        "the work failed: {}. Arrays must not change before it ends: if another thread or the \
+         callback writes to them, pass copies; if none does, please report this",
+        text.unwrap_or("no reason is known"),
+    ))
 }
 
 /// Lets Python answer signals, and calls the callback if there is something to tell.

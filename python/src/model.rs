@@ -96,14 +96,11 @@ impl Model {
         threads: usize,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let view = x.view()?;
-        let (scores, ended) = job::run(py, threads, None, |_| {
-            Dataset::unlabelled(view).map(|data| self.0.scores(&data))
+        let scores = job::finish(py, threads, || {
+            let data = Dataset::unlabelled(view).map_err(errors::dataset)?;
+            Ok(self.0.scores(&data))
         })?;
-        match (scores, ended) {
-            (_, Some(error)) => Err(error),
-            (Some(scores), None) => Ok(scores.map_err(errors::dataset)?.to_pyarray(py)),
-            (None, None) => unreachable!("work that nobody ended has a result"),
-        }
+        Ok(scores.to_pyarray(py))
     }
 
     /// Why the rows of the query at position `query` are in their order: the reference of the
@@ -118,13 +115,16 @@ impl Model {
         versus: Option<i64>,
     ) -> PyResult<(f64, Vec<ExplainedRow<'py>>)> {
         let labels = vec![0.0; codes.len()?];
-        let data = dataset(x.view()?, &labels, codes.as_slice()?, &ids);
-        let data = data.map_err(errors::dataset)?;
-        // The row of Python that each row of the data set is.
-        let inputs: Vec<i64> = in_row_order(&data, &(0..).take(labels.len()).collect::<Vec<_>>());
-        let versus = versus.and_then(|row| inputs.iter().position(|&input| input == row));
-        let against = versus.map_or(Against::Mean, Against::Row);
-        let found = self.0.explain(&data, query, against).map_err(value)?;
+        let (view, codes) = (x.view()?, codes.as_slice()?);
+        let (found, inputs) = job::finish(py, 1, || {
+            let data = dataset(view, &labels, codes, &ids).map_err(errors::dataset)?;
+            // The row of Python that each row of the data set is.
+            let inputs = in_row_order(&data, &(0..).take(labels.len()).collect::<Vec<i64>>());
+            let versus = versus.and_then(|row| inputs.iter().position(|&input| input == row));
+            let against = versus.map_or(Against::Mean, Against::Row);
+            let found = self.0.explain(&data, query, against).map_err(value)?;
+            Ok((found, inputs))
+        })?;
         let rows = found.rows.iter().map(|row| {
             let parts = row.contributions.iter();
             let places = PyArray1::from_iter(py, parts.clone().map(|part| part.position));
@@ -153,6 +153,12 @@ impl Model {
     fn path(&self) -> Vec<(f64, Option<f64>)> {
         let path = self.0.path().iter();
         path.map(|step| (step.lqo_error, step.lqo_cindex)).collect()
+    }
+
+    /// What is taken for missing values: a number or `mean`, as text, if it was said in training.
+    #[getter]
+    fn missing(&self) -> Option<String> {
+        self.0.table().missing.map(|missing| missing.to_string())
     }
 
     /// Columns of the training data.

@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::str::FromStr;
 
+use numpy::ndarray::Array2;
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -198,8 +199,8 @@ impl rankrls::tune::Observer for Watch<'_> {
 struct Found {
     selection: Selection,
     model: Fitted,
-    /// The weights after each step, if they are to be kept.
-    path: Option<WeightsPath>,
+    /// The weights after each step, if they are to be kept, and the scores of the test data.
+    path: Option<(WeightsPath, Option<Array2<f64>>)>,
     /// Whether lambda was chosen, and is at the edge of those tried.
     at_edge: bool,
 }
@@ -207,6 +208,7 @@ struct Found {
 /// Selects; nothing where the choice of lambda was ended.
 fn work(
     data: &DataView<'_>,
+    test: Option<View<'_>>,
     mut options: SelectionOptions,
     ridge: Option<Ridge>,
     keep_path: bool,
@@ -214,6 +216,8 @@ fn work(
     watch: &mut Watch<'_>,
 ) -> PyResult<Option<Found>> {
     let data = data.dataset().map_err(errors::dataset)?;
+    let test = test.map(Dataset::unlabelled).transpose();
+    let test = test.map_err(errors::dataset)?;
     let distils = options.strategy.is_some_and(StrategyKind::distils);
     let candidates = options.candidates(&data);
     let usual = distils.then(|| TargetOptions::ridge(data.queries().len()));
@@ -244,10 +248,14 @@ fn work(
     };
     let selection = select_among(&candidates, &data, data.memory(), &options, &mut steps);
     let selection = selection.map_err(errors::select)?;
+    let path = steps.path.map(|path| {
+        let scores = test.map(|test| path.scores(&test));
+        (path, scores)
+    });
     Ok(Some(Found {
         model: Fitted::from_selection(&selection, &data, &candidates.summary()),
         selection,
-        path: steps.path,
+        path,
         at_edge,
     }))
 }
@@ -264,23 +272,21 @@ pub(crate) fn select<'py>(
     callback: Option<Py<PyAny>>,
 ) -> PyResult<(Bound<'py, PyDict>, Option<PyErr>)> {
     let (view, selection) = (data.view()?, options.selection()?);
-    let (ridge, keep_path) = (options.ridge()?, keep_path || test.is_some());
+    let test = test.as_ref().map(Matrix::view).transpose()?;
+    let ridge = options.ridge()?;
     let mut taken = Taken::default();
     let (found, ended) = job::run(py, options.threads, callback.as_ref(), |watch| {
-        work(&view, selection, ridge, keep_path, &mut taken, watch)
+        work(&view, test, selection, ridge, keep_path, &mut taken, watch)
     })?;
     let Some(found) = found.transpose()?.flatten() else {
         let result = described(py, &taken.steps, &taken.weights)?;
         return Ok((result, ended));
     };
     let result = selected(py, &found.selection, found.at_edge)?;
-    if let Some(path) = found.path {
+    if let Some((path, scores)) = found.path {
         result.set_item("weights_path", path.weights().to_pyarray(py))?;
-        if let Some(test) = test {
-            let test = Dataset::unlabelled(test.view()?).map_err(errors::dataset)?;
-            let scores = py.detach(|| path.scores(&test));
-            result.set_item("test_scores", scores.to_pyarray(py))?;
-        }
+        let scores = scores.map(|scores| scores.to_pyarray(py));
+        result.set_item("test_scores", scores)?;
     }
     result.set_item("model", Model(found.model).into_pyobject(py)?)?;
     Ok((result, ended))

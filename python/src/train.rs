@@ -207,9 +207,9 @@ pub(crate) fn train<'py>(
     py: Python<'py>,
     data: Data<'py>,
     options: TrainOptions,
-) -> PyResult<(Option<Bound<'py, PyDict>>, Option<PyErr>)> {
+) -> PyResult<Bound<'py, PyDict>> {
     let (view, grid) = (data.view()?, options.grid()?);
-    let (found, ended) = job::run(py, options.threads, None, |_| {
+    let found = job::finish(py, options.threads, || {
         let data = view.dataset().map_err(errors::dataset)?;
         let several = grid.lambdas.count() > 1;
         options.fit(grid, &data).map_err(|error| match error {
@@ -219,9 +219,6 @@ pub(crate) fn train<'py>(
             error => errors::train(error),
         })
     })?;
-    let Some(found) = found.transpose()? else {
-        return Ok((None, ended));
-    };
     let result = PyDict::new(py);
     result.set_item("solver", found.solver.name())?;
     result.set_item("condition", found.best.condition)?;
@@ -243,5 +240,5 @@ pub(crate) fn train<'py>(
     });
     result.set_item("holdout", holdout)?;
     result.set_item("model", Model(found.model).into_pyobject(py)?)?;
-    Ok((Some(result), ended))
+    Ok(result)
 }

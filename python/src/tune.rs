@@ -6,9 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rankrls::greedy::{Step, plan};
 use rankrls::metrics::{Rules, parse_list};
-use rankrls::tune::{
-    Evidence, GridStep, Observer, Rule, TuneError, TuneOptions, tune_among, tune_strategies,
-};
+use rankrls::tune::{Evidence, GridStep, Observer, Rule, TuneError, TuneOptions, tune_among};
 use rankrls::{
     ColumnClasses, Lambda, Lambdas, Model as Fitted, SelectError, SelectionOptions, StrategyKind,
 };
@@ -56,28 +54,19 @@ impl Observer for Steps<'_, '_> {
         self.watch
             .tell(move |py| (lambda, fold, number, feature, error).into_pyobject(py))
     }
-
-    fn interrupted(&mut self) -> bool {
-        self.watch.stopped()
-    }
 }
 
 /// Refuses before any work what no strategy has the memory for: a grid would only say so of its
 /// first ridge parameter.
-fn check_memory(
-    candidates: &ColumnClasses,
-    held: u64,
-    options: &SelectionOptions,
-    strategies: &[StrategyKind],
-) -> PyResult<()> {
-    let tried = match strategies {
-        [] => vec![options.strategy],
+fn check_memory(candidates: &ColumnClasses, held: u64, options: &TuneOptions<'_>) -> PyResult<()> {
+    let tried = match &options.strategies[..] {
+        [] => vec![options.selection.strategy],
         several => several.iter().copied().map(Some).collect(),
     };
     for strategy in tried {
         let options = SelectionOptions {
             strategy,
-            ..*options
+            ..options.selection
         };
         match plan(candidates, held, &options) {
             Err(error @ SelectError::Memory { .. }) => return Err(errors::select(error)),
@@ -123,6 +112,7 @@ pub(crate) fn tune<'py>(
         metrics,
         rules,
         rule,
+        strategies,
         ..TuneOptions::new(selection, lambdas)
     };
     let mut taken = Vec::new();
@@ -134,13 +124,8 @@ pub(crate) fn tune<'py>(
             watch,
             taken: &mut taken,
         };
-        check_memory(&candidates, held, &options_of.selection, &strategies)?;
-        let tuned = if strategies.is_empty() {
-            tune_among(&candidates, &data, held, &options_of, watch)
-        } else {
-            tune_strategies(&candidates, &data, held, &options_of, &strategies, watch)
-        };
-        let tuned = match tuned {
+        check_memory(&candidates, held, &options_of)?;
+        let tuned = match tune_among(&candidates, &data, held, &options_of, watch) {
             Err(TuneError::Interrupted) => return Ok(None),
             tuned => tuned.map_err(errors::tune)?,
         };

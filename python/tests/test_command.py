@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from conftest import CORPORA
 
 from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS
@@ -48,6 +49,34 @@ def test_each_loads_the_models_of_the_other(parses, command, tmp_path):
         GreedyRankRLS.from_json('{"schema": 3}')
     with pytest.raises(FileNotFoundError):
         GreedyRankRLS.from_json(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize("missing", ["mean", "3.5"])
+def test_missing_values_are_what_they_were_in_training(missing, command, tmp_path):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(24, 3))
+    X[rng.random(X.shape) < 0.3] = np.nan
+    X[:6, 1] = np.nan
+    qid, y = np.repeat(np.arange(4), 6), rng.integers(0, 3, size=24)
+    table, path = tmp_path / "train.csv", tmp_path / "model.json"
+    cells = ([*x, *others] for x, *others in zip(X, y, qid, strict=True))
+    rows = [",".join(map(str, row)) for row in cells]
+    table.write_text("\n".join(["a,b,c,grade,query", *rows]) + "\n")
+    named = ["--label", "grade", "--query", "query", "--missing", missing]
+    command("train", table, *named, "--lambda", 1, "-o", path)
+    scores = np.loadtxt(command("predict", path, table).splitlines())
+    model = RankRLS.from_json(path)
+    for matrix in (X, sp.csr_array(X), sp.csc_matrix(X)):
+        assert np.allclose(model.predict(matrix, qid=qid), scores, rtol=1e-12)
+        assert 0 <= model.score(matrix, y, qid=qid) <= 1
+        explained = model.explain(matrix, query=2, qid=qid)
+        assert np.allclose(explained.scores, scores[explained.rows], rtol=1e-12)
+    assert np.isnan(X).any()
+    if missing == "mean":
+        with pytest.raises(ValueError, match="pass qid or group"):
+            model.predict(X)
+    else:
+        assert np.allclose(model.predict(X), scores, rtol=1e-12)
 
 
 def test_training_on_all_features_is_that_of_the_command(parses, command, tmp_path):

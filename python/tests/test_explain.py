@@ -89,8 +89,10 @@ def test_orders_that_cannot_be_explained_are_refused(small):
         model.explain(X, query=77, qid=qid)
     with pytest.raises(ValueError, match="there are 15 queries: name one"):
         model.explain(X, qid=qid)
-    for versus in (6, -1, 1000):
-        with pytest.raises(ValueError, match=f"versus: row {versus} is not of query '0'"):
+    with pytest.raises(ValueError, match="versus: row 6 is not of query '0'"):
+        model.explain(X, query=0, qid=qid, versus=6)
+    for versus in (-1, 1000, 0.5):
+        with pytest.raises(ValueError, match=f"versus: expected rows of X, .* found {versus}"):
             model.explain(X, query=0, qid=qid, versus=versus)
     others = X.toarray()
     others[:, model.selected_] = 0

@@ -24,6 +24,7 @@ def test_a_path_has_every_model_on_the_way(small):
         assert np.array_equal(path.test_scores[:, k - 1], model.predict(X[:7]))
     assert not path.weights_path[0, 1:].any()
     assert (len(path), path.alpha) == (4, 0.5)
+    assert repr(path) == f"SelectionPath(4 features, {path.strategy!r}, alpha=0.5)"
 
 
 def test_alpha_is_chosen_where_it_is_not_given(parses):
@@ -99,9 +100,10 @@ def test_the_chosen_model_is_the_best_of_the_table(small):
     [
         ({"cv": 1}, "cv: expected a number of folds from 2 on"),
         ({"cv": 99}, "99"),
+        ({"cv": 2**70}, "cv: expected a number of folds from 2 on"),
         ({"cv": "lqo", "strategies": ["distil"]}, "flatter"),
         ({"alphas": []}, "alphas: expected at least one"),
-        ({"alphas": [1, 0]}, "alphas: expected a finite number above 0"),
+        ({"alphas": [1, 0]}, "alphas: expected a number above 0"),
         ({"scoring": "auc"}, "scoring: "),
         ({"metrics": ["auc"]}, "unknown metric"),
         ({"rule": "first"}, "rule: expected"),
@@ -165,12 +167,25 @@ def test_measures_agree_with_scikit_learn():
         ({"metrics": []}, "empty name"),
         ({"y_true": [1, -1, 0], "metrics": "ndcg@10"}, "needs grades"),
         ({"convention": "other"}, "other"),
+        ({"y_score": [1j, 2, 3]}, "y_score: expected numbers: found complex ones"),
+        ({"relevant_from": np.nan}, "relevant_from: expected a finite number"),
     ],
 )
 def test_measures_that_are_refused(arguments, message):
     given = {"y_true": [1, 0, 1], "y_score": [1, 2, 3], "qid": [1, 1, 1], **arguments}
     with pytest.raises(ValueError, match=message):
         metrics.evaluate(given.pop("y_true"), given.pop("y_score"), **given)
+
+
+def test_results_are_short_to_look_at(parses):
+    train, test = parses
+    assert repr(test) == f"RankingData({test.X.shape[0]} rows, 19424 columns, {test.X.nnz} entries)"
+    model = GreedyRankRLS(3, alpha=16.0).fit(train.X, train.y, qid=train.qid)
+    found = metrics.evaluate(test.y, model.predict(test.X), qid=test.qid)["map"]
+    assert repr(found).endswith(f"queries={found.queries}, left_out={found.left_out})")
+    query = test.qid[0]
+    assert repr(model.explain(test.X, qid=test.qid, query=query)).startswith("Explanation(")
+    assert len(repr(model.explain(test.X, qid=test.qid, query=query))) < 80
 
 
 def test_two_rankings_are_compared():
@@ -183,6 +198,8 @@ def test_two_rankings_are_compared():
         metrics.paired([1.0], [1.0, 2.0])
     with pytest.raises(ValueError, match="confidence"):
         metrics.paired([1.0], [1.0], confidence=95)
+    with pytest.raises(ValueError, match="resamples: expected less than 100,000,000"):
+        metrics.paired([1.0], [1.0], resamples=2**62)
 
 
 def test_files_read_back_as_they_were_written(small, tmp_path):
@@ -221,6 +238,8 @@ def test_files_that_are_refused(tmp_path, small):
         rankrls.write_svmlight(tmp_path / "none" / "a.svm", X, y, group=[90])
     with pytest.raises(ValueError, match=r"row \d, column 0 is NaN"):
         rankrls.write_svmlight(tmp_path / "a.svm", X * np.nan, y, group=[90])
+    with pytest.raises(ValueError, match="X: expected .* numbers as data, found complex128"):
+        rankrls.write_svmlight(tmp_path / "a.svm", X * 1j, y, group=[90])
     assert not (tmp_path / "a.svm").exists()
 
 

@@ -1,5 +1,6 @@
 """Threads, callbacks, progress and Ctrl-C."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -9,8 +10,10 @@ import time
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import NotFittedError
 
-from rankrls import GreedyRankRLS, GreedyRankRLSCV, Step, TuneStep
+from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, Step, TuneStep
 
 
 def test_results_do_not_depend_on_threads(parses):
@@ -49,9 +52,57 @@ def test_an_exception_of_the_callback_keeps_what_there_is(small):
     with pytest.raises(RuntimeError, match="enough"):
         model.fit(X, y, qid=qid, callback=fail)
     assert len(model.partial_) == 3
-    assert not hasattr(model, "coef_")
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+    assert not hasattr(model, "support_")
     whole = GreedyRankRLS(3).fit(X, y, qid=qid)
     assert model.partial_.weights.tolist() == whole.weights_.tolist()
+    # Nothing is left of a fit before it, nor of it after another.
+    assert model.fit(X, y, qid=qid).n_features_ == 5
+    assert not hasattr(model, "partial_")
+    with pytest.raises(RuntimeError, match="enough"):
+        model.fit(X, y, qid=qid, callback=fail)
+    for use in (model.predict, model.transform):
+        with pytest.raises(NotFittedError):
+            use(X)
+
+
+def test_arrays_that_change_meanwhile_are_an_error(small):
+    X, y, qid = small
+    X = X.copy()
+
+    def change(_):
+        X.indices[:] = 2**31 - 1
+
+    # The second strategy goes back to the data.
+    model = GreedyRankRLSCV(3, alphas=[1.0], strategies=["dense", "distil"], labels="raw", cv=2)
+    with pytest.raises(
+        RuntimeError, match=r"Arrays must not change before it ends: .* pass copies"
+    ):
+        model.fit(X, y, qid=qid, callback=change)
+
+
+def test_another_thread_may_write_to_arrays_without_a_crash():
+    rng = np.random.default_rng(1)
+    X = sp.random_array((300, 400), density=0.1, rng=rng, format="csc", dtype=np.float64)
+    y, places, done = rng.normal(size=300), X.indices.copy(), threading.Event()
+
+    def write():
+        while not done.is_set():
+            X.indices[:] = rng.integers(-(2**31), 2**31, len(places))
+            X.indices[:] = places
+
+    other = threading.Thread(target=write)
+    other.start()
+    try:
+        for _ in range(20):
+            with contextlib.suppress(RuntimeError, ValueError):
+                GreedyRankRLS(30, alpha=1.0).fit(X, y, qid=np.arange(300) // 6)
+            with contextlib.suppress(RuntimeError, ValueError):
+                RankRLS(1.0).fit(X, y, qid=np.arange(300) // 6)
+    finally:
+        done.set()
+        other.join()
 
 
 def test_a_callback_sees_all_paths_of_tuning(small):

@@ -1,6 +1,7 @@
 """What scikit-learn asks of an estimator."""
 
 import pickle
+import sys
 
 import joblib
 import numpy as np
@@ -100,6 +101,40 @@ def test_names_and_frames_go_through(small):
     assert sp.issparse(plain.transform(X))
     assert np.array_equal(plain.get_support(indices=True), np.sort(model.selected_))
     assert np.array_equal(plain.predict(X), model.predict(frame))
+
+
+@pytest.mark.parametrize("kind", [GreedyRankRLS, GreedyRankRLSCV])
+def test_names_stand_beside_their_weights(kind, small, tmp_path, monkeypatch):
+    X, y, qid = small
+    names = [f"word {column}" for column in range(30)]
+    model = kind(4).fit(pd.DataFrame(X.toarray(), columns=names), y, qid=qid)
+    k = model.n_features_
+    found = model.to_frame()
+    assert list(found.columns) == ["feature", "name", "weight", "step"]
+    assert found.step.tolist() == list(range(1, k + 1))
+    assert found.name.tolist() == [names[feature] for feature in found.feature]
+    assert found.weight.tolist() == model.coef_[found.feature].tolist()
+    assert model.support_.nonzero()[0].tolist() == sorted(found.feature)
+    assert model.ranking_[found.feature].tolist() == found.step.tolist()
+    assert set(model.ranking_[~model.support_]) == {k + 1}
+    model.to_json(tmp_path / "model.json")
+    pd.testing.assert_frame_equal(kind.from_json(tmp_path / "model.json").to_frame(), found)
+    unnamed = kind(4).fit(X, y, qid=qid).to_frame()
+    assert unnamed.name.tolist() == unnamed.feature.astype(str).tolist()
+    for name in ("support_", "ranking_", "n_features_"):
+        assert not hasattr(kind(), name)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        model.to_frame()
+
+
+def test_names_that_no_file_can_hold_are_refused_there(small):
+    X, y, qid = small
+    frame = pd.DataFrame(X.toarray(), columns=[f"\ud800 {column}" for column in range(30)])
+    model = GreedyRankRLS(3).fit(frame, y, qid=qid)
+    assert model.predict(frame).shape == (90,)
+    with pytest.raises(ValueError, match="the name of a column: expected text that UTF-8 can"):
+        model.to_json()
 
 
 def test_queries_are_routed(small):
