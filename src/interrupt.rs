@@ -50,8 +50,11 @@ impl Interrupt {
     }
 
     /// Does `work` on a pool of so many threads (0: one a core). `None` where it was asked to end
-    /// before: nothing of it is left but what its observers have kept. Passes of a selection,
-    /// training and the search for column classes heed the request after some milliseconds.
+    /// before there was a result. A selection that has taken a step ends with its steps so far, and a
+    /// grid with the models so far, as if an observer had ended them. Passes of a selection, training
+    /// and the search for column classes heed the request after some milliseconds.
+    ///
+    /// Not for ranks that share columns: one that ends leaves the others waiting.
     ///
     /// # Errors
     /// Those of starting the threads.
@@ -66,12 +69,22 @@ impl Interrupt {
             .start_handler(move |_| HEEDED.set(Some(heeded.clone())))
             .build()
             .map_err(io::Error::other)?;
-        match catch_unwind(AssertUnwindSafe(|| pool.install(work))) {
-            Ok(result) => Ok(Some(result)),
-            Err(payload) if payload.is::<Interrupted>() => Ok(None),
-            Err(panic) => resume_unwind(panic),
-        }
+        Ok(unless_ended(|| pool.install(work)))
     }
+}
+
+/// Does `work`; `None` where a request ended it.
+pub(crate) fn unless_ended<T>(work: impl FnOnce() -> T) -> Option<T> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(result) => Some(result),
+        Err(payload) if payload.is::<Interrupted>() => None,
+        Err(panic) => resume_unwind(panic),
+    }
+}
+
+/// Ends the work of this thread's pool, which has nothing to return.
+pub(crate) fn end() -> ! {
+    resume_unwind(Box::new(Interrupted))
 }
 
 /// Ends the work of this thread's pool if it was asked to end. Called once a block of work that
@@ -80,7 +93,7 @@ pub(crate) fn heed() {
     let requested =
         HEEDED.with_borrow(|heeded| heeded.as_ref().is_some_and(Interrupt::is_requested));
     if requested {
-        resume_unwind(Box::new(Interrupted));
+        end();
     }
 }
 
@@ -90,16 +103,17 @@ mod tests {
 
     use super::*;
     use crate::data::sample;
-    use crate::greedy::{Observer, State, Step};
-    use crate::{GreedyRankRls, RankRls, StrategyKind};
+    use crate::greedy::select_among;
+    use crate::greedy::{Ending, Observer, State, Step};
+    use crate::tune::{self, Evidence, Measure, TuneError, TuneOptions};
+    use crate::{GreedyRankRls, Lambda, Metric, RankRls, SelectionOptions, StrategyKind};
 
-    /// Asks for the end after two steps.
+    /// Asks for the end after so many steps.
     struct Impatient<'a>(&'a Interrupt, usize);
 
     impl Observer for Impatient<'_> {
         fn stepped(&mut self, number: usize, _: &Step, _: &State) -> ControlFlow<()> {
-            self.1 = number;
-            if number == 2 {
+            if number == self.1 {
                 self.0.request();
             }
             ControlFlow::Continue(())
@@ -107,18 +121,97 @@ mod tests {
     }
 
     #[test]
-    fn every_strategy_ends_in_the_step_after_a_request() {
+    fn every_strategy_ends_with_the_steps_before_a_request() {
         let data = sample::train();
         for strategy in StrategyKind::ALL
             .into_iter()
             .filter(|kind| !kind.needs_grades())
         {
+            let two = GreedyRankRls::params(2).strategy(strategy).fit(&data);
+            let two = two.unwrap();
             let (interrupt, params) = (Interrupt::new(), GreedyRankRls::params(9));
-            let mut observer = Impatient(&interrupt, 0);
+            let mut observer = Impatient(&interrupt, 2);
             let work = || params.strategy(strategy).fit_with(&data, &mut observer);
-            let ended = interrupt.run(2, work).unwrap();
-            assert!(ended.is_none(), "{strategy}");
-            assert_eq!(observer.1, 2, "{strategy}");
+            let ended = interrupt.run(2, work).unwrap().unwrap().unwrap();
+            assert_eq!(ended.selection().ending, Ending::Interrupted, "{strategy}");
+            assert_eq!(ended.selection().steps, two.selection().steps, "{strategy}");
+            assert_eq!(ended.weights(), two.weights(), "{strategy}");
+        }
+    }
+
+    #[test]
+    fn a_selection_without_a_step_has_no_result() {
+        let (interrupt, data) = (Interrupt::new(), sample::train());
+        interrupt.request();
+        let candidates = SelectionOptions::new(3, Lambda::ONE).candidates(&data);
+        let select = || {
+            let options = SelectionOptions::new(3, Lambda::ONE);
+            select_among(&candidates, &data, 0, &options, &mut ())
+        };
+        assert!(interrupt.run(2, select).unwrap().is_none());
+    }
+
+    /// Asks for the end after so many steps of a grid.
+    struct Hasty<'a> {
+        interrupt: &'a Interrupt,
+        left: usize,
+        strategies: Vec<StrategyKind>,
+    }
+
+    impl tune::Observer for Hasty<'_> {
+        fn planned(&mut self, _: Lambda, strategy: StrategyKind) {
+            self.strategies.push(strategy);
+        }
+
+        fn stepped(&mut self, _: &tune::GridStep<'_>) -> ControlFlow<()> {
+            self.left = self.left.saturating_sub(1);
+            if self.left == 0 {
+                self.interrupt.request();
+            }
+            ControlFlow::Continue(())
+        }
+    }
+
+    #[test]
+    fn a_grid_of_strategies_ends_with_the_models_before_a_request() {
+        let data = sample::train();
+        let options = TuneOptions {
+            strategies: vec![StrategyKind::Dense, StrategyKind::Distil],
+            evidence: Evidence::Folds { count: 2, seed: 1 },
+            measure: Measure::Metric(Metric::Concordance),
+            ..TuneOptions::new(SelectionOptions::new(3, Lambda::ONE), &[Lambda::ONE])
+        };
+        let candidates = options.candidates(&data);
+        // Three steps a selection: in the second fold of the first strategy there is no model yet,
+        // and in its last step all of its models.
+        for (left, models) in [(1, None), (8, None), (9, Some(3)), (11, Some(3))] {
+            let interrupt = Interrupt::new();
+            let mut observer = Hasty {
+                interrupt: &interrupt,
+                left,
+                strategies: Vec::new(),
+            };
+            let work = || tune::tune_among(&candidates, &data, 0, &options, &mut observer);
+            let tuned = interrupt.run(2, work).unwrap().unwrap();
+            match (tuned, models) {
+                (Err(TuneError::Interrupted), None) => {}
+                (Ok(tuned), Some(models)) => {
+                    assert!(tuned.interrupted);
+                    assert_eq!(tuned.outcomes[0].points.len(), models);
+                    assert!(
+                        tuned.outcomes[1..]
+                            .iter()
+                            .all(|path| path.points.is_empty())
+                    );
+                }
+                (tuned, _) => panic!("{left}: {tuned:?}"),
+            }
+            let begun = if left < 9 {
+                1
+            } else {
+                observer.strategies.len()
+            };
+            assert_eq!(observer.strategies.len(), begun, "{left}");
         }
     }
 

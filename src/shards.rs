@@ -13,7 +13,7 @@
 //!
 //! Sharding reads the data once. Rows stay on disk from some bytes on, packed by columns; columns are
 //! put together from there, part by part. Memory: labels and identifiers of queries, the part of the
-//! limit that rows may take until they are written, 100 KiB a part, the largest column, and 28 bytes an
+//! limit that rows may take until they are written, 200 KiB a part, the largest column, and 28 bytes an
 //! entry of the largest part.
 //!
 //! ```
@@ -44,12 +44,12 @@ use thiserror::Error;
 
 use crate::columns::{ColumnClasses, Partition, QueryWeight, Scale};
 use crate::data::hash::Content;
-use crate::data::read::{ReadError, ReadOptions, read_names};
+use crate::data::read::{ReadError, ReadErrorKind, ReadOptions, TableOptions, read_names};
 use crate::data::spill::{ColumnFile, Merged, Spill};
 use crate::data::transpose::{Occupied, columns_of, move_entries, places_in};
 use crate::data::{
-    Column, CompleteOutput, DataHash, MatrixLayout, Output, read_rows_of_npz, write_names,
-    write_npz, write_svmlight,
+    Column, CompleteOutput, DataHash, MatrixLayout, Output, Queries, fill_missing,
+    read_rows_of_npz, write_names, write_npz, write_svmlight,
 };
 use crate::{Dataset, DatasetError, FeatureNames, IndexBase};
 
@@ -70,6 +70,12 @@ const BATCH: usize = 1 << 17;
 
 /// Bytes of rows in memory where nobody sets a limit.
 const ROOM: u64 = 2 << 30;
+
+/// Bytes of the buffers of a part while it is written.
+const PART: u64 = 200 << 10;
+
+/// Parts whose buffers take next to nothing beside the program.
+const FEW: u64 = 64;
 
 /// Bytes of an entry of a part while it is written, and while its classes are found.
 const ENTRY: u64 = 28;
@@ -98,13 +104,15 @@ pub enum ShardError {
         /// The folder.
         path: PathBuf,
     },
-    /// More parts than columns.
-    #[error("expected at most {columns} parts, one for each column, found {parts}")]
+    /// More parts than columns, or than memory is there for.
+    #[error("expected at most {most} parts, {reason}, found {parts}")]
     Parts {
         /// Parts asked for.
         parts: usize,
-        /// Columns of the data.
-        columns: usize,
+        /// How many there can be.
+        most: usize,
+        /// Why there cannot be more.
+        reason: &'static str,
     },
     /// A part that is not among those there are.
     #[error("there is no part {part}: the data are in {parts} parts")]
@@ -149,6 +157,17 @@ impl ShardError {
         move |error| Self::Io { path, error }
     }
 
+    fn check_parts(parts: usize, most: usize, reason: &'static str) -> Result<(), Self> {
+        if parts <= most {
+            return Ok(());
+        }
+        Err(Self::Parts {
+            parts,
+            most,
+            reason,
+        })
+    }
+
     fn damaged(path: &Path, expected: impl Into<String>, found: impl Into<String>) -> Self {
         Self::Damaged {
             path: path.to_owned(),
@@ -174,8 +193,13 @@ struct Manifest {
     first_index: u32,
     /// Whether the columns have names.
     named: bool,
+    /// How the table was read, if the data were one.
+    #[serde(default, skip_serializing_if = "TableOptions::is_default")]
+    table: TableOptions,
     /// Hash of the whole data.
     data: DataHash,
+    /// Hash of all that belongs together.
+    check: DataHash,
     parts: Vec<PartSize>,
 }
 
@@ -186,7 +210,7 @@ struct PartSize {
     /// Columns with an entry.
     columns: usize,
     nonzeros: usize,
-    /// Hash of the rows with these columns.
+    /// Hash of the columns.
     hash: DataHash,
 }
 
@@ -195,9 +219,16 @@ impl PartSize {
         Self {
             columns: part.stored_columns(),
             nonzeros: part.nonzeros(),
-            hash: DataHash::of(part),
+            hash: DataHash::of_columns(part),
         }
     }
+}
+
+/// Hash of rows, the columns of all parts, and what the whole data hash to.
+fn check(rows: &Dataset<'_>, data: DataHash, parts: &[PartSize]) -> DataHash {
+    let hashes = parts.iter().map(|part| part.hash);
+    let columns = hashes.fold(DataHash::NOTHING, DataHash::plus);
+    DataHash::of_rows(rows, [columns, data])
 }
 
 /// The file of a part, which counts from 0.
@@ -213,11 +244,6 @@ pub struct Shards {
 }
 
 impl Shards {
-    /// Whether there are data in parts at `path`, or what is left of them.
-    pub fn are_at(path: &Path) -> bool {
-        path.join(MANIFEST).is_file()
-    }
-
     /// The parts in `folder`. Every file must be there; what it holds is checked when it is read.
     ///
     /// # Errors
@@ -225,6 +251,10 @@ impl Shards {
     /// file that is missing.
     pub fn open(folder: &Path) -> Result<Self, ShardError> {
         let path = folder.join(MANIFEST);
+        if !path.exists() {
+            let (expected, found) = ("data in parts", format!("no {MANIFEST}"));
+            return Err(ShardError::damaged(folder, expected, found));
+        }
         let bytes = read_whole(&path, LARGEST)?;
         let manifest: Manifest = serde_json::from_slice(&bytes).map_err(|error| {
             ShardError::damaged(&path, format!("a manifest {SCHEMA}"), error.to_string())
@@ -284,6 +314,11 @@ impl Shards {
         self.manifest.nonzeros
     }
 
+    /// How the table that the data were was read.
+    pub fn table(&self) -> &TableOptions {
+        &self.manifest.table
+    }
+
     /// Hash of the whole data.
     pub fn hash(&self) -> DataHash {
         self.manifest.data
@@ -332,6 +367,15 @@ impl Shards {
                 ));
             }
             rows = rows.with_names(names)?;
+        }
+        let found = check(&rows, manifest.data, &manifest.parts);
+        if found != manifest.check {
+            let hash = |hash: DataHash| format!("rows that make {hash} of the manifest");
+            return Err(ShardError::damaged(
+                &path,
+                hash(manifest.check),
+                hash(found),
+            ));
         }
         Ok(rows.with_entries_elsewhere(manifest.nonzeros, manifest.data))
     }
@@ -386,18 +430,36 @@ impl Shards {
         };
         let size = self.manifest.parts.get(part).ok_or_else(absent)?;
         let path = self.folder.join(part_name(part));
-        let (block, width) = read_rows_of_npz(&path, rows.rows(), size.nonzeros)?;
+        let read = read_rows_of_npz(&path, rows.rows(), size.nonzeros);
+        let (block, width) = read.map_err(|error| match error.kind() {
+            ReadErrorKind::TooLarge => {
+                ShardError::damaged(&path, format!("{} entries", size.nonzeros), "more")
+            }
+            _ => error.into(),
+        })?;
+        if width != self.width() {
+            let columns = |width| format!("a matrix of {width} columns");
+            let (expected, found) = (columns(self.width()), columns(width));
+            return Err(ShardError::damaged(&path, expected, found));
+        }
         let runs = block.rows().packed();
         // The rows are not needed while the columns are made.
         drop(block);
         let data = rows.with_columns(columns_of(&runs, None), width)?;
         let found = PartSize::of(&data);
         if found == *size {
-            return Ok(data);
+            let query_of_row = data.queries().of_rows();
+            let mut partition = Partition::new(data.queries(), &query_of_row, self.parts());
+            let mut columns = 0..data.stored_columns();
+            if columns.all(|position| partition.part(data.column(position)) == part) {
+                return Ok(data);
+            }
+            let expected = "columns that belong to this part";
+            return Err(ShardError::damaged(&path, expected, "others"));
         }
         let text = |size: &PartSize| {
             let (columns, nonzeros, hash) = (size.columns, size.nonzeros, size.hash);
-            format!("{nonzeros} entries in {columns} columns, with {ROWS} of the hash {hash}")
+            format!("{nonzeros} entries in {columns} columns of the hash {hash}")
         };
         Err(ShardError::damaged(&path, text(size), text(&found)))
     }
@@ -409,20 +471,26 @@ impl Shards {
             order.extend((0..part.stored_columns()).map(|at| (part.feature(at), number, at)));
         }
         order.sort_unstable();
-        if let Some(pair) = order.windows(2).find(|pair| pair[0].0 == pair[1].0) {
-            let found = format!("column {} of all in two", pair[0].0);
-            return Err(ShardError::damaged(
-                &self.folder,
-                "each column in one part",
-                found,
-            ));
-        }
+        let features: Vec<u32> = order.iter().map(|&(feature, ..)| feature).collect();
+        self.check_distinct(&features)?;
         let mut all = Occupied::default();
         for (feature, number, at) in order {
             let Column { rows, values } = parts[number].column(at);
             all.push(feature, rows.iter().copied().zip(values.iter().copied()));
         }
         Ok(all)
+    }
+
+    /// Refuses sorted features of parts where one comes twice.
+    fn check_distinct(&self, sorted: &[u32]) -> Result<(), ShardError> {
+        let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) else {
+            return Ok(());
+        };
+        let (expected, found) = (
+            "each column in one part",
+            format!("column {} in two", pair[0]),
+        );
+        Err(ShardError::damaged(&self.folder, expected, found))
     }
 
     /// What the columns offer to select from, weighted and scaled: in memory where the entries of the
@@ -443,11 +511,17 @@ impl Shards {
         if needed > room {
             return Err(ShardError::Memory { needed, room });
         }
+        let mut features = Vec::new();
         let classes = |part: usize| {
             let part = self.read_with(rows, part)?;
-            Ok(ColumnClasses::scaled(&part, weight, scale))
+            features.extend((0..part.stored_columns()).map(|position| part.feature(position)));
+            Ok::<_, ShardError>(ColumnClasses::scaled(&part, weight, scale))
         };
-        ColumnClasses::of_parts((0..self.parts()).map(classes), &self.folder, room / 3)
+        let classes = (0..self.parts()).map(classes);
+        let candidates = ColumnClasses::of_parts(classes, &self.folder, room / 3)?;
+        features.sort_unstable();
+        self.check_distinct(&features)?;
+        Ok(candidates)
     }
 }
 
@@ -455,7 +529,9 @@ impl Shards {
 #[derive(Debug)]
 pub struct Sharding {
     folder: PathBuf,
-    parts: usize,
+    /// The columns of each part on their way, and the file of the part.
+    files: Vec<(ColumnFile, Output)>,
+    table: TableOptions,
     spill: Arc<Spill>,
 }
 
@@ -464,7 +540,8 @@ impl Sharding {
     /// `max_memory` bytes are for rows on their way.
     ///
     /// # Errors
-    /// [`ShardError`] for a folder that has files or cannot be made.
+    /// [`ShardError`] for a folder that has files or cannot be made, and for more parts than there is
+    /// memory for, or than files may be open.
     pub fn begin(
         folder: &Path,
         parts: NonZeroUsize,
@@ -477,9 +554,21 @@ impl Sharding {
             return Err(ShardError::NotEmpty { path });
         }
         let room = max_memory.map_or(ROOM, |limit| (limit / 2).min(ROOM));
+        let most = usize::try_from(FEW + room / PART).unwrap_or(usize::MAX);
+        ShardError::check_parts(parts.get(), most, "200 KiB of memory each")?;
+        let open = |part| {
+            let output = Output::create(&folder.join(part_name(part)))?;
+            Ok((ColumnFile::create(folder)?, output))
+        };
+        let files = (0..parts.get()).map(open).collect::<io::Result<_>>();
+        let files = files.map_err(|error| {
+            let error = io::Error::other(format!("two files for each of {parts} parts: {error}"));
+            ShardError::io(folder)(error)
+        })?;
         Ok(Self {
             folder: folder.to_owned(),
-            parts: parts.get(),
+            files,
+            table: TableOptions::default(),
             spill: Arc::new(Spill::new(folder, room)),
         })
     }
@@ -487,6 +576,13 @@ impl Sharding {
     /// Options by which data are read for [`finish`](Self::finish), once.
     pub fn options(&self, options: ReadOptions) -> ReadOptions {
         options.spilling(Arc::clone(&self.spill))
+    }
+
+    /// Keeps how a table is read, for models of these parts.
+    #[must_use]
+    pub fn with_table(mut self, table: TableOptions) -> Self {
+        self.table = table;
+        self
     }
 
     /// Why the rows could not be written, where reading has failed for that.
@@ -499,37 +595,33 @@ impl Sharding {
     ///
     /// # Errors
     /// [`ShardError`] for more parts than columns, and for files that cannot be written.
-    pub fn finish(self, rows: &Dataset<'_>) -> Result<Shards, ShardError> {
+    pub fn finish(mut self, rows: &Dataset<'_>) -> Result<Shards, ShardError> {
         let columns = rows.width();
-        if self.parts > columns {
-            let parts = self.parts;
-            return Err(ShardError::Parts { parts, columns });
-        }
+        ShardError::check_parts(self.files.len(), columns, "one for each column")?;
+        let data = self.write_columns(rows)?;
         let folder = &self.folder;
-        let (data, files) = self.columns(rows)?;
         let mut complete: Vec<CompleteOutput> = Vec::new();
-        let mut write = |name: &str, write: &dyn Fn(&mut Output) -> io::Result<()>| {
+        let mut parts = Vec::new();
+        for (number, (columns, output)) in self.files.into_iter().enumerate() {
+            let columns = columns.into_columns().map_err(ShardError::io(folder))?;
+            let part = rows.with_columns(columns, rows.width())?;
+            parts.push(PartSize::of(&part));
+            let write = |output: &mut Output| write_npz(&part, MatrixLayout::Rows, output);
+            complete.push(completed(
+                &folder.join(part_name(number)),
+                Ok(output),
+                write,
+            )?);
+        }
+        let mut add = |name, write: &dyn Fn(&mut Output) -> io::Result<()>| {
             let path = folder.join(name);
-            let written = Output::create(&path).and_then(|mut output| {
-                write(&mut output)?;
-                output.complete()
-            });
-            complete.push(written.map_err(ShardError::io(&path))?);
+            complete.push(completed(&path, Output::create(&path), write)?);
             Ok::<_, ShardError>(())
         };
-        let mut parts = Vec::new();
-        for (number, file) in files.into_iter().enumerate() {
-            let occupied = file.into_columns().map_err(ShardError::io(folder))?;
-            let part = rows.with_columns(occupied, columns)?;
-            parts.push(PartSize::of(&part));
-            write(&part_name(number), &|output| {
-                write_npz(&part, MatrixLayout::Rows, output)
-            })?;
-        }
-        write(ROWS, &|output| write_svmlight(rows, output))?;
+        add(ROWS, &|output| write_svmlight(rows, output))?;
         if let Some(names) = rows.names() {
             let names: FeatureNames = names.iter().take(columns).collect();
-            write(NAMES, &|output| write_names(&names, output))?;
+            add(NAMES, &|output| write_names(&names, output))?;
         }
         let manifest = Manifest {
             schema: SCHEMA.to_owned(),
@@ -540,10 +632,12 @@ impl Sharding {
             nonzeros: parts.iter().map(|part| part.nonzeros).sum(),
             first_index: rows.index_base().first(),
             named: rows.names().is_some(),
+            table: self.table,
             data,
+            check: check(rows, data, &parts),
             parts,
         };
-        write(MANIFEST, &|output| {
+        add(MANIFEST, &|output| {
             serde_json::to_writer_pretty(&mut *output, &manifest)?;
             output.write_all(b"\n")
         })?;
@@ -555,29 +649,28 @@ impl Sharding {
         })
     }
 
-    /// Writes the columns to a temporary file for each part, and hashes the data.
-    fn columns(&self, rows: &Dataset<'_>) -> Result<(DataHash, Vec<ColumnFile>), ShardError> {
+    /// Writes the columns to the temporary file of each part, and hashes the data.
+    fn write_columns(&mut self, rows: &Dataset<'_>) -> Result<DataHash, ShardError> {
         let failed = |error| ShardError::io(&self.folder)(error);
-        let files = (0..self.parts).map(|_| ColumnFile::create(&self.folder));
-        let mut files: Vec<ColumnFile> = files.collect::<io::Result<_>>().map_err(failed)?;
         let mut merged = self.spill.merged().map_err(failed)?;
         let mut content = Content::new(rows);
         let query_of_row = rows.queries().of_rows();
         let places = rows.input_rows().map(places_in);
         loop {
-            let batch = Batch::gather(&mut merged, places.as_deref()).map_err(failed)?;
+            let batch = Batch::gather(&mut merged, places.as_deref(), rows.queries());
+            let batch = batch.map_err(failed)?;
             if batch.features.is_empty() {
-                return Ok((content.finish(), files));
+                return Ok(content.finish());
             }
             let columns: Vec<usize> = (0..batch.features.len()).collect();
+            let count = self.files.len();
             let parts = || -> Vec<usize> {
                 let chunks = columns.par_chunks(columns.len().div_ceil(16));
                 let parts = chunks.flat_map_iter(|columns| {
-                    let mut partition = Partition::new(rows.queries(), &query_of_row, self.parts);
+                    let mut partition = Partition::new(rows.queries(), &query_of_row, count);
                     let batch = &batch;
-                    columns
-                        .iter()
-                        .map(move |&at| partition.part(batch.column(at)))
+                    let parts = columns.iter();
+                    parts.map(move |&at| partition.part(batch.column(at)))
                 });
                 parts.collect()
             };
@@ -590,11 +683,24 @@ impl Sharding {
             for (&at, part) in columns.iter().zip(parts) {
                 let Column { rows, values } = batch.column(at);
                 let entries = rows.iter().copied().zip(values.iter().copied());
-                let written = files[part].push(batch.features[at], entries);
+                let written = self.files[part].0.push(batch.features[at], entries);
                 written.map_err(failed)?;
             }
         }
     }
+}
+
+/// A file with all that `write` writes.
+fn completed(
+    path: &Path,
+    output: io::Result<Output>,
+    write: impl FnOnce(&mut Output) -> io::Result<()>,
+) -> Result<CompleteOutput, ShardError> {
+    let complete = output.and_then(|mut output| {
+        write(&mut output)?;
+        output.complete()
+    });
+    complete.map_err(ShardError::io(path))
 }
 
 /// Some columns one after the other.
@@ -607,19 +713,24 @@ struct Batch {
 }
 
 impl Batch {
-    fn gather(merged: &mut Merged, places: Option<&[u32]>) -> io::Result<Self> {
+    fn gather(merged: &mut Merged, places: Option<&[u32]>, queries: &Queries) -> io::Result<Self> {
         let mut batch = Self::default();
         while batch.rows.len() < BATCH {
             let start = batch.rows.len();
             let Some(feature) = merged.next(&mut batch.rows, &mut batch.values)? else {
                 break;
             };
+            let (rows, values) = (&mut batch.rows[start..], &mut batch.values[start..]);
             if let Some(places) = places {
-                let (rows, values) = (&mut batch.rows[start..], &mut batch.values[start..]);
                 move_entries(rows, values, places);
             }
-            batch.features.push(feature);
-            batch.ends.push(batch.rows.len());
+            let end = start + fill_missing(rows, values, queries);
+            batch.rows.truncate(end);
+            batch.values.truncate(end);
+            if end > start {
+                batch.features.push(feature);
+                batch.ends.push(end);
+            }
         }
         Ok(batch)
     }

@@ -10,10 +10,14 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::{CheckpointError, load, save};
-use crate::data::DataHash;
-use crate::greedy::{Criterion, Observer, Plan, SelectionOptions, State, Step, StrategyKind};
+use crate::data::{DataHash, Output};
+use crate::greedy::{
+    self, Criterion, Lesson, Observer, Plan, SelectionOptions, State, Step, StrategyKind,
+};
 use crate::metrics::Rules;
-use crate::tune::{self, Evidence, GridStep, Measure, RecordedPath, Rule, TuneOptions};
+use crate::tune::{
+    self, Evidence, GridStep, Measure, RecordedLesson, RecordedPath, Rule, TuneOptions,
+};
 use crate::{Lambda, Lambdas};
 
 /// The steps of a run so far.
@@ -95,8 +99,20 @@ pub struct Progress {
     pub settings: SelectionOptions,
     /// The strategy that does it: what `auto` took, once it has.
     pub strategy: Option<StrategyKind>,
+    /// What the teacher taught, if that took long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lesson: Option<Lesson>,
     /// The steps taken.
     pub steps: Vec<Step>,
+}
+
+impl<'a> From<&'a Progress> for greedy::Earlier<'a> {
+    fn from(progress: &'a Progress) -> Self {
+        Self {
+            steps: &progress.steps,
+            lesson: progress.lesson.as_ref(),
+        }
+    }
 }
 
 impl Record for Progress {
@@ -109,6 +125,7 @@ impl Record for Progress {
             data,
             settings,
             strategy: settings.strategy,
+            lesson: None,
             steps: Vec::new(),
         }
     }
@@ -166,6 +183,9 @@ impl Record for Progress {
 /// The settings that decide the outcome of a tuning, data aside. Metrics that are taken besides have no part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TuningSettings {
+    /// The strategies to choose from, if there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub strategies: Vec<StrategyKind>,
     /// The grid, as asked for.
     pub lambdas: Lambdas,
     /// Where predictions come from.
@@ -214,6 +234,7 @@ impl fmt::Display for EvidenceSettings {
 impl From<&TuneOptions<'_>> for TuningSettings {
     fn from(options: &TuneOptions<'_>) -> Self {
         Self {
+            strategies: options.strategies.clone(),
             lambdas: options.lambdas.clone(),
             evidence: match options.evidence {
                 Evidence::Lqo => EvidenceSettings::Lqo,
@@ -238,8 +259,20 @@ pub struct Tuning {
     pub data: DataHash,
     /// The settings of the run.
     pub settings: TuningSettings,
-    /// The steps taken, a lambda each that has been planned.
+    /// What teachers taught, if that took long.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lessons: Vec<RecordedLesson>,
+    /// The steps taken, for each lambda that has been planned with a strategy.
     pub taken: Vec<RecordedPath>,
+}
+
+impl<'a> From<&'a Tuning> for tune::Earlier<'a> {
+    fn from(tuning: &'a Tuning) -> Self {
+        Self {
+            paths: &tuning.taken,
+            lessons: &tuning.lessons,
+        }
+    }
 }
 
 impl Record for Tuning {
@@ -251,6 +284,7 @@ impl Record for Tuning {
         Self {
             data,
             settings,
+            lessons: Vec::new(),
             taken: Vec::new(),
         }
     }
@@ -272,7 +306,12 @@ impl Record for Tuning {
             _ => name.to_owned(),
         };
         let rules = settings.rules;
+        let strategies = match &settings.strategies[..] {
+            [] => vec!["one"],
+            several => several.iter().map(|kind| kind.name()).collect(),
+        };
         let mut all = vec![
+            ("strategies", strategies.join(",")),
             ("the grid of lambdas", settings.lambdas.to_string()),
             ("evidence", settings.evidence.to_string()),
             ("measure", settings.measure.to_string()),
@@ -295,15 +334,19 @@ impl Record for Tuning {
             EvidenceSettings::Folds { count, .. } => count,
             _ => 0,
         };
-        let mut before: Vec<Lambda> = Vec::new();
+        let mut before: Vec<(Lambda, StrategyKind)> = Vec::new();
         let asked = self.settings.lambdas.numbers();
+        let strategies = &self.settings.strategies;
         for taken in &self.taken {
-            let lambda = taken.lambda;
-            let foreign = asked.as_ref().is_some_and(|asked| !asked.contains(&lambda));
-            if foreign || before.contains(&lambda) {
-                return Some(format!("steps with lambda {lambda}, or twice as many"));
+            let (lambda, strategy) = (taken.lambda, taken.strategy);
+            let foreign = asked.as_ref().is_some_and(|asked| !asked.contains(&lambda))
+                || !strategies.is_empty() && !strategies.contains(&strategy);
+            if foreign || before.contains(&(lambda, strategy)) {
+                return Some(format!(
+                    "steps of {strategy} with lambda {lambda}, or twice as many"
+                ));
             }
-            before.push(lambda);
+            before.push((lambda, strategy));
             if taken.folds.len() > folds {
                 return Some(format!("{} folds of {folds}", taken.folds.len()));
             }
@@ -320,7 +363,11 @@ impl Record for Tuning {
     }
 }
 
-/// An observer that writes a checkpoint after a step, unless it wrote one a moment ago.
+/// A teacher that took so long is kept, or as long as checkpoints are apart if that is less.
+const LONG: Duration = Duration::from_secs(2);
+
+/// An observer that writes a checkpoint after a step, unless it wrote one a moment ago, and after a
+/// teacher that took more than two seconds.
 ///
 /// That a checkpoint cannot be written does not stop the run: the one before stays, and
 /// [`error`](Self::error) tells.
@@ -332,24 +379,27 @@ pub struct Checkpointer<R = Progress> {
     written: Instant,
     /// Steps in the file.
     saved: usize,
+    /// Whether the record has more than the file.
+    changed: bool,
     record: R,
     error: Option<io::Error>,
 }
 
 impl<R: Record> Checkpointer<R> {
-    /// Goes on from `record`, usually without steps, and writes to `path` at once, so that
-    /// it is known to be possible; then after steps that end `every` or more after the last
-    /// time.
+    /// Goes on from `record`, usually without steps, and sees at once whether `path` can be written,
+    /// where a run that takes no step leaves nothing; writes there after steps that end `every` or
+    /// more after the last time.
     ///
     /// # Errors
     /// When the file cannot be written.
     pub fn new(path: &Path, every: Duration, record: R) -> io::Result<Self> {
-        record.save(path)?;
+        drop(Output::create(path)?);
         Ok(Self {
             path: path.to_owned(),
             every,
             written: Instant::now(),
             saved: record.steps(),
+            changed: false,
             record,
             error: None,
         })
@@ -357,24 +407,36 @@ impl<R: Record> Checkpointer<R> {
 
     /// Brings the file up to date.
     pub fn flush(&mut self) {
-        if self.saved == self.record.steps() {
+        if !self.changed {
             return;
         }
         self.written = Instant::now();
         match self.record.save(&self.path) {
             Ok(()) => {
                 self.saved = self.record.steps();
+                self.changed = false;
                 self.error = None;
             }
             Err(error) => self.error = Some(error),
         }
     }
 
-    /// Brings the file up to date, unless it did a moment ago.
+    /// Whether the lesson of a teacher that took so long is worth keeping.
+    fn keeps(&self, lesson: &Lesson, took: Duration) -> bool {
+        !lesson.is_given() && took >= LONG.min(self.every)
+    }
+
+    /// Brings the file up to date after a step, unless it did a moment ago.
     fn write(&mut self) {
+        self.changed = true;
         if self.written.elapsed() >= self.every {
             self.flush();
         }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Steps that a run that starts now would not have to search for.
@@ -389,6 +451,14 @@ impl<R: Record> Checkpointer<R> {
 }
 
 impl Observer for Checkpointer<Progress> {
+    fn taught(&mut self, lesson: &Lesson, took: Duration) {
+        if self.keeps(lesson, took) {
+            self.record.lesson = Some(lesson.clone());
+            self.changed = true;
+            self.flush();
+        }
+    }
+
     fn started(&mut self, plan: &Plan) {
         self.record.strategy = Some(plan.strategy);
     }
@@ -407,9 +477,18 @@ impl Observer for Checkpointer<Progress> {
 }
 
 impl tune::Observer for Checkpointer<Tuning> {
+    fn taught(&mut self, lesson: &RecordedLesson, took: Duration) {
+        if self.keeps(&lesson.lesson, took) {
+            self.record.lessons.push(lesson.clone());
+            self.changed = true;
+            self.flush();
+        }
+    }
+
     fn planned(&mut self, lambda: Lambda, strategy: StrategyKind) {
         let taken = &mut self.record.taken;
-        if taken.iter().all(|taken| taken.lambda != lambda) {
+        let other = |taken: &RecordedPath| (taken.lambda, taken.strategy) != (lambda, strategy);
+        if taken.iter().all(other) {
             taken.push(RecordedPath {
                 lambda,
                 strategy,
@@ -422,7 +501,10 @@ impl tune::Observer for Checkpointer<Tuning> {
     fn stepped(&mut self, step: &GridStep<'_>) -> ControlFlow<()> {
         if !step.replayed {
             let mut taken = self.record.taken.iter_mut();
-            if let Some(taken) = taken.find(|taken| taken.lambda == step.lambda) {
+            let own = |taken: &&mut RecordedPath| {
+                (taken.lambda, taken.strategy) == (step.lambda, step.strategy)
+            };
+            if let Some(taken) = taken.find(own) {
                 taken.of_mut(step.fold).push(step.step.clone());
             }
             self.write();

@@ -8,11 +8,11 @@ use clap::Args;
 use rankrls::Dataset;
 use rankrls::checkpoint::{Checkpointer, Progress, Record};
 use rankrls::data::DataHash;
-use rankrls::greedy::{SelectionOptions, Step};
+use rankrls::greedy::{Earlier, Lesson, SelectionOptions, Step};
 use rankrls::peers::Peers;
 
 use super::args::usage;
-use super::console::Console;
+use super::console::{Console, Interrupt};
 use super::ranks;
 
 /// Where and when checkpoints are written.
@@ -77,17 +77,22 @@ impl CheckpointArgs {
         }))
     }
 
-    /// Writes the steps from `record` on, if a checkpoint is asked for.
+    /// Writes the steps from `record` on, if a checkpoint is asked for, which is then what a signal
+    /// leaves.
     pub(crate) fn checkpointer<R: Record>(
         &self,
         record: Option<R>,
+        interrupt: &Interrupt,
     ) -> Result<Option<Checkpointer<R>>> {
         let (Some(path), Some(record)) = (&self.checkpoint, record) else {
             return Ok(None);
         };
         let checkpointer = Checkpointer::new(path, self.checkpoint_every, record);
         let refusal = || format!("cannot write the checkpoint {}", path.display());
-        checkpointer.map(Some).with_context(refusal)
+        let checkpointer = checkpointer.with_context(refusal)?;
+        let path = path.display();
+        interrupt.leaves(format!("--resume goes on from {path}"));
+        Ok(Some(checkpointer))
     }
 }
 
@@ -109,6 +114,20 @@ pub(crate) fn finish<R: Record>(
     }
 }
 
+/// What an interrupted run has left in its checkpoint, or what it has `lost` without one. `what` are
+/// the steps of the run.
+pub(crate) fn left<R: Record>(
+    checkpointer: Option<&Checkpointer<R>>,
+    what: &str,
+    lost: &str,
+) -> String {
+    let Some(checkpointer) = checkpointer else {
+        return lost.to_owned();
+    };
+    let (path, saved) = (checkpointer.path().display(), checkpointer.saved());
+    format!("{path} has {saved} {what}, and --resume goes on")
+}
+
 /// The path of a model to go on from.
 pub(crate) struct Extended {
     /// Hash of the data that it is of.
@@ -120,6 +139,8 @@ pub(crate) struct Extended {
 /// Where a selection starts: at nothing, at the end of a model, or where an earlier run ended.
 pub(crate) struct Start {
     pub(crate) steps: Vec<Step>,
+    /// That of the teacher, if an earlier run has kept it.
+    pub(crate) lesson: Option<Lesson>,
     pub(crate) options: SelectionOptions,
     /// Where checkpoints go on from, if they are written.
     pub(crate) progress: Option<Progress>,
@@ -130,6 +151,7 @@ impl Start {
     pub(crate) fn new(options: &SelectionOptions) -> Self {
         Self {
             steps: Vec::new(),
+            lesson: None,
             options: *options,
             progress: None,
         }
@@ -166,7 +188,9 @@ impl Start {
             (options, steps) = (extended.options, extended.steps);
         }
         let mut progress: Option<Progress> = checkpoint.record(train, || options)?;
+        let mut lesson = None;
         if let Some(progress) = &mut progress {
+            lesson.clone_from(&progress.lesson);
             if progress.steps.is_empty() {
                 progress.steps.clone_from(&steps);
             } else {
@@ -177,9 +201,18 @@ impl Start {
         }
         Ok(Self {
             steps,
+            lesson,
             options,
             progress,
         })
+    }
+
+    /// What there is to go on from.
+    pub(crate) fn earlier(&self) -> Earlier<'_> {
+        Earlier {
+            steps: &self.steps,
+            lesson: self.lesson.as_ref(),
+        }
     }
 
     /// Says how far on the way to `asked` features the selection is.

@@ -9,7 +9,9 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use rankrls::greedy::{Ending, Plan, SelectError, SelectionOptions, Step, TargetOptions, plan};
+use rankrls::greedy::{
+    Earlier, Ending, Plan, SelectError, Selection, SelectionOptions, Step, TargetOptions, plan,
+};
 use rankrls::memory::Bytes;
 use rankrls::plot::{Figure, LinePlot, Series};
 use rankrls::{Dataset, Lambda, Ridge, StrategyKind, TestPath, UnknownName};
@@ -21,6 +23,7 @@ use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData, warn
 use super::output::{
     Object, OutputFile, PlotArgs, counted, or_dash, print_report, printable, ridge, table,
 };
+use super::report::FLATTERS;
 use super::select::{Watch, choose_lambda};
 
 /// Compare strategies: time, memory, errors, and the features they share
@@ -133,15 +136,14 @@ impl Contestant {
     }
 }
 
-pub(crate) fn run(args: &CompareArgs, console: Console) -> Result<ExitCode> {
+pub(crate) fn run(args: &CompareArgs, console: Console, interrupt: &Interrupt) -> Result<ExitCode> {
     args.check()?;
     let csv = args.csv.as_deref().map(OutputFile::create).transpose()?;
     let plot = args.plot.create()?;
-    let interrupt = Interrupt::install(console)?;
     let test = args.test.as_ref();
     let input = Input::read(&args.data, &args.teacher, [None, test], console)?;
     if let (Some(test), Some(path)) = (&input.test, test) {
-        data::check_labels(&args.metrics.0, test, path, &args.rules.rules())?;
+        data::check_measured(&args.metrics.0, test, path, &args.rules.rules())?;
         args.rules.warn(&args.metrics.0, console);
     }
     let mut options = SelectionOptions {
@@ -155,7 +157,7 @@ pub(crate) fn run(args: &CompareArgs, console: Console) -> Result<ExitCode> {
     options.lambda = if let Some(ridge) = args.lambda {
         ridge.lambda(candidates.unit())
     } else {
-        let chosen = choose_lambda(&candidates, &input, &options, &interrupt, console)?;
+        let chosen = choose_lambda(&candidates, &input, &options, interrupt, console)?;
         let Some(chosen) = chosen else {
             return Ok(interrupt.code().unwrap_or(ExitCode::FAILURE));
         };
@@ -165,7 +167,7 @@ pub(crate) fn run(args: &CompareArgs, console: Console) -> Result<ExitCode> {
         args,
         options,
         input: &input,
-        interrupt: &interrupt,
+        interrupt,
         console,
     };
     let comparison = job.compare();
@@ -261,13 +263,17 @@ impl<'a> Job<'a> {
         let prefix = format!("{} ", contestant.name);
         let mut watch = Watch::new(prefix, self.console, self.interrupt, test);
         let begin = Instant::now();
-        let candidates = input.candidates(&options)?;
-        let plan = plan(&candidates, input.memory(), &options)?;
-        let selection = watch.select(input, &candidates, &options, &[])?;
-        let seconds = begin.elapsed().as_secs_f64() - watch.test_seconds;
-        if selection.ending == Ending::Interrupted {
+        let found = self.interrupt.run(|| input.candidates(&options))?;
+        let Some(candidates) = found.transpose()? else {
             return Ok(None);
-        }
+        };
+        let plan = plan(&candidates, input.memory(), &options)?;
+        let selection = watch.select(input, &candidates, &options, Earlier::default())?;
+        let seconds = begin.elapsed().as_secs_f64() - watch.test_seconds;
+        let whole = |selection: &Selection| selection.ending != Ending::Interrupted;
+        let Some(selection) = selection.filter(whole) else {
+            return Ok(None);
+        };
         let base = input.train.index_base();
         let features = selection.features().into_iter();
         Ok(Some(Run {
@@ -310,6 +316,8 @@ struct Entry<'a> {
     strategy: &'a str,
     exact: bool,
     random: bool,
+    #[serde(skip)]
+    distils: bool,
     error: Option<String>,
     /// Bytes that it would take with the data, and those that it may, if it does not fit.
     needs_bytes: Option<u64>,
@@ -431,6 +439,9 @@ impl<'a> Comparison<'a> {
             table.add_row(cells);
         }
         let _ = writeln!(text, "\n{}", table.trim_fmt());
+        if self.ran().any(|entry| entry.distils) {
+            text += FLATTERS;
+        }
         let failed = self.strategies.iter().filter(|entry| entry.error.is_some());
         for failure in failed.map(Entry::failure) {
             let _ = writeln!(text, "{}", printable(&failure));
@@ -526,6 +537,7 @@ impl<'a> Entry<'a> {
             strategy: &one.name,
             exact: one.is_exact(),
             random: one.is_random(),
+            distils: one.strategy.distils(),
             error,
             needs_bytes: too_large.map(|(needs, _)| needs),
             limit_bytes: too_large.map(|(_, limit)| limit),

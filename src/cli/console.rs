@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write as _};
 use std::ops::ControlFlow;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -16,9 +16,10 @@ use clap::parser::ValueSource;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use rankrls::Selection;
 use rankrls::greedy::Teacher;
+use rankrls::interrupt;
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
 use signal_hook::iterator::Signals;
+use signal_hook::{flag, low_level};
 use tracing::Level;
 
 /// How often a spinner turns.
@@ -157,15 +158,15 @@ impl Condition {
     }
 }
 
-/// A choice, called `what`, at the edge of the `lambdas` that were tried says little about what lies beyond.
+/// A choice, called `what`, at the edge of those `tried` says little about what lies beyond.
 pub(crate) fn warn_of_edge(
     what: &str,
-    lambdas: impl Iterator<Item = f64> + Clone,
+    tried: impl Iterator<Item = f64> + Clone,
     chosen: f64,
     console: Console,
 ) {
-    let least = lambdas.clone().fold(f64::INFINITY, f64::min);
-    let most = lambdas.fold(0.0, f64::max);
+    let least = tried.clone().fold(f64::INFINITY, f64::min);
+    let most = tried.fold(0.0, f64::max);
     let (which, other) = match chosen {
         _ if least == most => return,
         chosen if chosen == least => ("smallest", "smaller"),
@@ -222,67 +223,113 @@ pub(crate) fn warn_of_lost_digits(condition: f64, worth: Condition, console: Con
     ));
 }
 
-/// Signals ask to finish the step and save what there is; the second one ends the process. So
-/// does the first as long as there is nothing to save.
-#[derive(Debug)]
+/// What a signal leaves as long as there is nothing to save.
+pub(crate) const NOTHING: &str = "nothing was saved";
+
+/// How long the steps at work may take once they are to end.
+const GRACE: Duration = Duration::from_millis(300);
+
+/// Signals ask to end: the steps at work get a moment to finish, then they end where they are, and what
+/// there is so far is saved. The second signal ends the process. So does the first as long as there
+/// is nothing to save.
+#[derive(Debug, Clone)]
 pub(crate) struct Interrupt {
-    /// Whether the next signal ends the process.
-    armed: Arc<AtomicBool>,
     /// Exit code for the signal that came, or 0.
     code: Arc<AtomicUsize>,
-    /// The work that is finished after a signal, and the bar that shows it.
-    finishing: Arc<Mutex<Option<(String, ProgressBar)>>>,
+    answer: Arc<Mutex<Answer>>,
+    /// Ends the steps at work.
+    work: interrupt::Interrupt,
+    /// Whether no other ranks wait for this one.
+    alone: bool,
+}
+
+/// How the first signal is answered.
+#[derive(Debug)]
+enum Answer {
+    /// The process ends, and says what it leaves.
+    End(String),
+    /// The work has something to save. What it is at, and the bar that shows it.
+    Finish(String, ProgressBar),
 }
 
 impl Interrupt {
-    pub(crate) fn install(console: Console) -> Result<Self> {
-        let armed = Arc::new(AtomicBool::new(true));
-        let code = Arc::new(AtomicUsize::new(0));
+    /// Before a signal.
+    pub(crate) fn new(alone: bool) -> Self {
+        Self {
+            code: Arc::default(),
+            answer: Arc::new(Mutex::new(Answer::End(NOTHING.to_owned()))),
+            work: interrupt::Interrupt::new(),
+            alone,
+        }
+    }
+
+    /// Hears signals from now on.
+    pub(crate) fn install(&self, console: Console) -> Result<()> {
+        let second = Arc::new(AtomicBool::new(false));
         for (signal, exit) in [(SIGINT, 130_u8), (SIGTERM, 143)] {
-            // In this order: the signal that arms does not yet end the process.
-            flag::register_conditional_shutdown(signal, exit.into(), Arc::clone(&armed))
-                .and_then(|_| flag::register(signal, Arc::clone(&armed)))
-                .and_then(|_| flag::register_usize(signal, Arc::clone(&code), exit.into()))
+            // In this order: the first signal does not yet end the process.
+            flag::register_conditional_shutdown(signal, exit.into(), Arc::clone(&second))
+                .and_then(|_| flag::register(signal, Arc::clone(&second)))
+                .and_then(|_| flag::register_usize(signal, Arc::clone(&self.code), exit.into()))
                 .context("cannot handle signals")?;
         }
-        let finishing = Arc::new(Mutex::new(None::<(String, ProgressBar)>));
         let mut signals = Signals::new([SIGINT, SIGTERM]).context("cannot handle signals")?;
-        let told = Arc::clone(&finishing);
-        // The first signal is answered at once; the second one ends the process.
+        let interrupt = self.clone();
         thread::spawn(move || {
-            if signals.forever().next().is_some()
-                && let Ok(finishing) = told.lock()
-                && let Some((what, bar)) = &*finishing
-            {
-                bar.suspend(|| {
-                    console.tell(format_args!(
-                        "finishing {what}, Ctrl-C again to stop at once\n"
-                    ));
-                });
+            if let Some(signal) = signals.forever().next() {
+                interrupt.end(128 + signal, console);
             }
         });
-        Ok(Self {
-            armed,
-            code,
-            finishing,
-        })
+        Ok(())
+    }
+
+    /// Answers the first signal.
+    fn end(&self, code: i32, console: Console) {
+        // As long as it is locked nothing can begin that there would be to save.
+        let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*answer {
+            Answer::End(left) => {
+                if console.bars {
+                    // After a bar.
+                    let _ = writeln!(io::stderr());
+                }
+                console.warn(format_args!("interrupted: {left}"));
+                low_level::exit(code);
+            }
+            Answer::Finish(what, bar) => bar.suspend(|| {
+                console.tell(format_args!(
+                    "finishing {what}, Ctrl-C again to stop at once\n"
+                ));
+            }),
+        }
+        drop(answer);
+        thread::sleep(GRACE);
+        self.work.request();
+    }
+
+    fn answers(&self, with: Answer) {
+        *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = with;
+    }
+
+    /// What a signal leaves that ends the process.
+    pub(crate) fn leaves(&self, what: String) {
+        self.answers(Answer::End(what));
     }
 
     /// From now on there is something to save, and a signal is answered by `what` is finished
     /// before that.
-    pub(crate) fn finishing(&self, what: String, bar: &ProgressBar) {
-        if let Ok(mut finishing) = self.finishing.lock() {
-            // Once only: a signal that has come since arms the next one.
-            if finishing.is_none() {
-                self.disarm();
-            }
-            *finishing = Some((what, bar.clone()));
-        }
+    pub(crate) fn finishing(&self, what: impl Into<String>, bar: &ProgressBar) {
+        self.answers(Answer::Finish(what.into(), bar.clone()));
     }
 
-    /// From now on there is something to save.
-    pub(crate) fn disarm(&self) {
-        self.armed.store(false, Ordering::SeqCst);
+    /// Does `work`, which ends a moment after a signal wherever it is; `None` where that was before it
+    /// had a result. Ranks end after the step that all of them are at.
+    pub(crate) fn run<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<Option<T>> {
+        if !self.alone {
+            return Ok(Some(work()));
+        }
+        let done = self.work.run(rayon::current_num_threads(), work);
+        done.context("cannot start threads")
     }
 
     /// Whether to go on: until a signal comes.

@@ -2,14 +2,16 @@
 
 use std::fmt::{Display, Write as _};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use rankrls::columns::{Partition, Summary};
-use rankrls::data::DataHash;
-use rankrls::data::read::{Format, Loaded, ReadOptions, RowQueries, read_names, read_scores};
-use rankrls::data::sample;
+use rankrls::data::read::{
+    Format, Loaded, Missing, ReadOptions, RowQueries, TableOptions, read_names, read_scores,
+};
+use rankrls::data::{DataHash, GIVE_QUERIES, sample};
 use rankrls::greedy::{Refit, SelectError, SelectionOptions, State, TargetOptions};
 use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rules};
 use rankrls::peers::Peers;
@@ -20,14 +22,14 @@ use rankrls::{
 };
 use serde::Serialize;
 
-use super::args::{at_least_one, finite, named, usage};
+use super::args::{at_least_one, named, usage};
 use super::console::Console;
 use super::output::{counted, number, sizes};
 use super::ranks;
 use rankrls::memory::Bytes;
 
 /// How data is to be read.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct DataArgs {
     #[arg(long, help = format_help(), value_parser = named::<Format>(formats()), default_value_t)]
     format: Format,
@@ -50,12 +52,44 @@ pub(crate) struct DataArgs {
     /// Column of a table that has the queries
     #[arg(long, value_name = "COLUMN")]
     query: Option<String>,
-    /// Read missing values, which are NULL or empty cells of a table, as this number
-    #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = finite)]
-    missing: Option<f64>,
+    /// Columns of a table to leave out, separated by commas; quote a name with commas as in the table
+    #[arg(long, value_name = "COLUMNS")]
+    ignore: Option<Titles>,
+    /// Read missing values as this number, or as the mean of their query: NULL, and in a table empty
+    /// cells, NA, N/A, nan, NaN, null and None
+    #[arg(long, value_name = "X|mean", allow_negative_numbers = true)]
+    missing: Option<Missing>,
     /// Memory that may be taken, such as 8GiB [default: 95% of the free memory, at least 256 MiB]
     #[arg(long, value_name = "SIZE")]
     max_memory: Option<Bytes>,
+}
+
+/// Names of columns, as a line of a table has them.
+#[derive(Debug, Clone)]
+struct Titles(Vec<String>);
+
+impl FromStr for Titles {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut reader = csv::ReaderBuilder::new();
+        let mut reader = reader.has_headers(false).from_reader(text.as_bytes());
+        let titles = reader.records().next();
+        let titles = titles.ok_or("expected names of columns, found none")?;
+        let titles = titles.map_err(|error| error.to_string())?;
+        Ok(Self(titles.iter().map(str::to_owned).collect()))
+    }
+}
+
+/// What a command asks of data for a model, besides its features.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    /// Nothing more.
+    Features,
+    /// Queries, and labels where there are any.
+    Queries,
+    /// Queries and labels.
+    Labels,
 }
 
 /// Names of formats on the command line.
@@ -99,14 +133,59 @@ impl DataArgs {
         Ok(())
     }
 
+    /// Takes the column of queries away, where its name was given for something else.
+    pub(crate) fn take_query(&mut self) -> Option<String> {
+        self.query.take()
+    }
+
     /// Whether the columns of the data at `path` are found by their names.
     pub(crate) fn by_name(&self, path: &Path) -> bool {
         self.format.is_table(path)
     }
 
+    /// What was said about columns of tables and missing values.
+    pub(crate) fn table(&self) -> TableOptions {
+        TableOptions {
+            label: self.label.clone(),
+            query: self.query.clone(),
+            missing: self.missing,
+            ignore: self
+                .ignore
+                .iter()
+                .flat_map(|Titles(names)| names.clone())
+                .collect(),
+        }
+    }
+
+    /// The same for data that `model` is for: what was not said is as in its training.
+    ///
+    /// # Errors
+    /// For missing values other than those of the training.
+    pub(crate) fn table_for(&self, model: &Model, wanted: Wanted) -> Result<TableOptions> {
+        let (mut table, trained) = (self.table(), model.table());
+        if let (Some(given), Some(expected)) = (table.missing, trained.missing)
+            && given != expected
+        {
+            return Err(usage(format_args!(
+                "--missing {given}: the model was trained with --missing {expected}, which it keeps: \
+                 leave the option out, or train a model with --missing {given}"
+            )));
+        }
+        table.missing = table.missing.or(trained.missing);
+        let given = !self.queries.is_empty() || self.query_size.is_some();
+        let means = table.missing == Some(Missing::Mean);
+        if table.query.is_none() && !given && (wanted != Wanted::Features || means) {
+            table.query.clone_from(&trained.query);
+        }
+        if table.label.is_none() && wanted != Wanted::Features {
+            table.label.clone_from(&trained.label);
+        }
+        Ok(table)
+    }
+
     /// How to read DATA, with `held` bytes taken already.
     pub(crate) fn options(&self, held: u64) -> ReadOptions {
-        self.options_of(0, held)
+        self.options_of(0, held).table(self.table())
     }
 
     /// How to read the data that come `number`th, counted from 0.
@@ -117,28 +196,31 @@ impl DataArgs {
             .zero_based(self.zero_based)
             .regroup(self.regroup)
             .row_queries(file.or(self.query_size.map(RowQueries::Size)))
-            .missing(self.missing)
-            .label(self.label.clone())
-            .query(self.query.clone())
+            // Columns that the training data left out are not looked for.
+            .table(TableOptions {
+                ignore: Vec::new(),
+                ..self.table()
+            })
             .max_memory(self.budget().map(|bytes| bytes.saturating_sub(held)))
     }
 
-    /// Reads data for `model`, which says how many columns there are and how svmlight files
-    /// count them. `unlabelled` rows need no labels.
+    /// Reads data for `model`, which says how many columns there are, how svmlight files count them,
+    /// and what was not said about those of tables.
     pub(crate) fn read_for(
         &self,
         model: &Model,
         path: &Path,
-        unlabelled: bool,
+        wanted: Wanted,
         console: Console,
     ) -> Result<Loaded> {
         self.check(1)?;
         let names = || model.column_names();
         let options = self
             .options(0)
+            .table(self.table_for(model, wanted)?)
             .width(model.data().columns)
             .columns(self.by_name(path).then(names))
-            .unlabelled(unlabelled)
+            .unlabelled(wanted != Wanted::Labels)
             .zero_based(self.zero_based || model.index_base() == IndexBase::Zero);
         let loaded = read(&options, path, console)?;
         if model.expansion().is_some() && loaded.dropped_entries > 0 {
@@ -181,7 +263,7 @@ impl TrainingData {
 
     /// The data, or the rows of data in parts, and the parts.
     fn train_or_shards(&self, console: Console) -> Result<(Dataset<'static>, Option<Shards>, f64)> {
-        if !Shards::are_at(&self.path) {
+        if !self.path.is_dir() {
             let (train, seconds) = self.train(console)?;
             return Ok((train, None, seconds));
         }
@@ -310,6 +392,8 @@ pub(crate) struct Input {
     pub(crate) train: Dataset<'static>,
     /// The parts that have the columns, if these are not in `train`.
     pub(crate) shards: Option<Shards>,
+    /// How the training data were read, which their model keeps.
+    pub(crate) table: TableOptions,
     pub(crate) validation: Option<Loaded>,
     pub(crate) test: Option<Loaded>,
     /// Time that reading the training data took.
@@ -340,6 +424,9 @@ impl Input {
             validation: validation.map(&mut other).transpose()?,
             test: test.map(&mut other).transpose()?,
             train,
+            table: shards
+                .as_ref()
+                .map_or_else(|| data.read.table(), |shards| shards.table().clone()),
             shards,
             seconds,
         })
@@ -362,8 +449,9 @@ impl Input {
             return Ok(options.candidates(&self.train));
         };
         let limit = options.max_memory.unwrap_or(u64::MAX);
-        let room =
-            limit.saturating_sub(self.memory() + State::memory(self.train.rows(), options.k));
+        let steps = options.k.min(self.train.width());
+        let state = State::memory(self.train.rows(), steps);
+        let room = limit.saturating_sub(self.memory().saturating_add(state));
         let (weight, scale) = (options.query_weight, options.scale);
         Ok(shards.candidates(&self.train, weight, scale, room)?)
     }
@@ -522,6 +610,30 @@ pub(crate) fn in_input_order(dataset: &Dataset<'_>, values: Vec<f64>) -> Vec<f64
         ordered[row as usize] = value;
     }
     ordered
+}
+
+/// Refuses data that the measures cannot be taken of.
+pub(crate) fn check_measured(
+    metrics: &[Metric],
+    loaded: &Loaded,
+    path: &Path,
+    rules: &Rules,
+) -> Result<()> {
+    check_queries(loaded, path)?;
+    check_labels(metrics, loaded, path, rules)
+}
+
+/// Refuses rows without queries.
+pub(crate) fn check_queries(loaded: &Loaded, path: &Path) -> Result<()> {
+    let queries = loaded.dataset.queries();
+    if queries.len() > 1 || queries.ids().is_some() {
+        return Ok(());
+    }
+    let (path, rows) = (path.display(), queries.rows());
+    bail!(
+        "{path}: measures are means over queries, found none: {GIVE_QUERIES}; if all rows are one \
+         query, pass --query-size {rows}"
+    );
 }
 
 /// Refuses labels that the measures cannot be taken of, by their rows in the file.

@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use clap::{ArgGroup, Args};
-use rankrls::data::read::Loaded;
+use rankrls::data::read::{Loaded, Missing, TableOptions};
 use rankrls::metrics::{self, MetricValues, Paired, PairedOptions, paired};
 use rankrls::{IndexBase, Model};
 use serde::Serialize;
 
-use super::args::{self, Measures, RulesArgs, at_least_one, usage};
+use super::args::{self, Measures, RulesArgs, usage};
 use super::console::Console;
-use super::data::{self, DataArgs, RulesReport};
+use super::data::{self, DataArgs, RulesReport, Wanted};
 use super::output::{
     Object, OutputFile, measure, or_blank, or_dash, print_report, printable, table,
 };
@@ -51,8 +51,8 @@ pub(crate) struct EvaluateArgs {
     #[command(flatten)]
     rules: RulesArgs,
     /// Draws for each interval and test of a comparison [default: 10000]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    resamples: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    resamples: Option<u32>,
     /// Seed of these draws [default: 1]
     #[arg(long, value_name = "SEED")]
     seed: Option<u64>,
@@ -73,6 +73,9 @@ pub(crate) fn run(args: &EvaluateArgs, console: Console) -> Result<()> {
     args.check()?;
     let csv = args.csv.as_deref().map(OutputFile::create).transpose()?;
     let (loaded, scored) = args.scored(console)?;
+    if !scored.iter().any(|scored| scored.one_query) {
+        data::check_queries(&loaded, &args.path)?;
+    }
     data::check_labels(&args.metrics.0, &loaded, &args.path, &args.rules.rules())?;
     args.rules.warn(&args.metrics.0, console);
     if scored.len() == 1 && (args.seed.is_some() || args.resamples.is_some()) {
@@ -91,12 +94,18 @@ pub(crate) fn run(args: &EvaluateArgs, console: Console) -> Result<()> {
     written
 }
 
+/// What models that share the data agree on: how many columns there are, how they are counted, and
+/// what is taken for missing values.
+type Reading = (usize, IndexBase, Option<Missing>);
+
 /// Scores of the rows.
 struct Scored {
     name: String,
     scores: Vec<f64>,
     /// Entries and columns that the model does not know.
     dropped: [u64; 2],
+    /// Whether they are of a model that was trained on one query.
+    one_query: bool,
 }
 
 /// A ranking that was measured.
@@ -128,29 +137,39 @@ impl EvaluateArgs {
     fn scored(&self, console: Console) -> Result<(Loaded, Vec<Scored>)> {
         let mut scored = Vec::new();
         // Models of the same columns share the data; each finds its own columns of a table.
-        let mut read: Option<((usize, IndexBase), Loaded)> = None;
+        let mut read: Option<(Reading, Loaded)> = None;
+        let by_name = self.data.by_name(&self.path);
+        let of_rows = |table: &TableOptions| (table.label.clone(), table.query.clone());
+        let mut named = None;
         for path in &self.model {
             let model = Model::read(path)?;
-            let columns = (model.data().columns, model.index_base());
-            let loaded = match read
-                .take_if(|(known, _)| *known == columns && !self.data.by_name(&self.path))
-            {
+            let table = self.data.table_for(&model, Wanted::Labels)?;
+            if by_name && named.get_or_insert_with(|| of_rows(&table)) != &of_rows(&table) {
+                return Err(usage(
+                    "the models were trained on labels or queries in different columns: name those \
+                     of these data by --label and --query",
+                ));
+            }
+            let columns = (model.data().columns, model.index_base(), table.missing);
+            let loaded = match read.take_if(|(known, _)| *known == columns && !by_name) {
                 Some((_, loaded)) => loaded,
                 None if read.is_some() && self.path == Path::new("-") => {
                     return Err(usage(
-                        "these models count columns differently, so that the data are read \
-                         again: they have to be in a file, not on standard input",
+                        "these models count columns or take missing values differently, so that \
+                         the data are read again: they have to be in a file, not on standard input",
                     ));
                 }
                 None => {
                     drop(read.take());
-                    self.data.read_for(&model, &self.path, false, console)?
+                    self.data
+                        .read_for(&model, &self.path, Wanted::Labels, console)?
                 }
             };
             scored.push(Scored {
                 name: path.display().to_string(),
                 scores: model.scores(&loaded.dataset),
                 dropped: [loaded.dropped_entries, loaded.dropped_columns],
+                one_query: model.data().queries == 1,
             });
             read = Some((columns, loaded));
         }
@@ -166,6 +185,7 @@ impl EvaluateArgs {
                 name: path.display().to_string(),
                 scores: data::scores_of(&loaded.dataset, data, path, budget)?,
                 dropped: [0, 0],
+                one_query: false,
             });
         }
         Ok((loaded, scored))
@@ -174,7 +194,9 @@ impl EvaluateArgs {
     fn paired_options(&self) -> PairedOptions {
         let usual = PairedOptions::default();
         PairedOptions {
-            resamples: self.resamples.unwrap_or(usual.resamples),
+            resamples: self
+                .resamples
+                .map_or(usual.resamples, |draws| draws as usize),
             seed: self.seed.unwrap_or(usual.seed),
             ..usual
         }
@@ -240,6 +262,9 @@ struct Comparisons<'a> {
 struct Comparison<'a> {
     first: &'a str,
     second: &'a str,
+    /// Their labels.
+    #[serde(skip)]
+    pair: String,
     metrics: Object<Paired>,
 }
 
@@ -280,17 +305,18 @@ impl<'a> Report<'a> {
     /// The same for people.
     fn text(&self) -> String {
         let (rows, queries, rules) = (self.rows, self.queries, self.rules.text());
-        let means = self.means();
-        let mut text = format!("{rows} rows, {queries} queries, {rules}\n\n{means}\n");
+        let titles = self.titles();
+        let mut head = vec![format!("{rows} rows, {queries} queries, {rules}")];
+        head.extend(titles.iter().cloned());
+        let mut text = format!("{}\n\n{}\n", head.join("\n"), self.means());
         if let Some(comparisons) = &self.comparisons {
             text = format!("{text}\n{}", comparisons.text());
         }
         let figures = self.only.iter().chain(&self.rankings);
-        for figures in figures {
+        for (place, figures) in figures.enumerate() {
             if let Some(rows) = &figures.per_query {
-                let title = figures
-                    .name
-                    .map_or_else(String::new, |name| format!("{}\n\n", printable(name)));
+                let title = titles.get(place);
+                let title = title.map_or_else(String::new, |title| format!("{title}\n\n"));
                 let mut header = vec!["query"];
                 header.extend(figures.metrics.0.iter().map(|(name, _)| name.as_str()));
                 let mut table = table(&header);
@@ -304,6 +330,15 @@ impl<'a> Report<'a> {
         text
     }
 
+    /// Labels of several rankings, with their files.
+    fn titles(&self) -> Vec<String> {
+        let names = self.rankings.iter().filter_map(|figures| figures.name);
+        let titles = (0..).zip(names);
+        titles
+            .map(|(place, name)| format!("{}: {}", label(place), printable(name)))
+            .collect()
+    }
+
     /// A line for each measure of each ranking.
     fn means(&self) -> String {
         let several = self.comparisons.is_some();
@@ -313,10 +348,10 @@ impl<'a> Report<'a> {
         let mut means = table(&header);
         let measures = self.all.first().map_or(0, |first| first.metrics.len());
         for place in 0..measures {
-            for ranking in self.all {
+            for (number, ranking) in self.all.iter().enumerate() {
                 let values = &ranking.metrics[place];
                 let mut cells = vec![values.metric.to_string()];
-                cells.extend(several.then(|| printable(&ranking.name)));
+                cells.extend(several.then(|| label(number)));
                 cells.extend([
                     measure(values.mean),
                     measure(values.standard_error),
@@ -354,7 +389,7 @@ impl<'a> Comparisons<'a> {
     fn new(all: &'a [Ranking], options: PairedOptions) -> Result<Self> {
         let mut compared = Vec::new();
         for (place, first) in all.iter().enumerate() {
-            for second in &all[place + 1..] {
+            for (other, second) in all.iter().enumerate().skip(place + 1) {
                 let pairs = first.metrics.iter().zip(&second.metrics);
                 let found = pairs.map(|(a, b)| {
                     let values = paired(&a.per_query, &b.per_query, &options)?;
@@ -363,6 +398,7 @@ impl<'a> Comparisons<'a> {
                 compared.push(Comparison {
                     first: &first.name,
                     second: &second.name,
+                    pair: format!("{}-{}", label(place), label(other)),
                     metrics: Object(found.collect::<Result<_>>()?),
                 });
             }
@@ -378,16 +414,7 @@ impl<'a> Comparisons<'a> {
     fn text(&self) -> String {
         let interval = format!("{:.0}% interval", 100.0 * self.confidence);
         let header = [
-            "measure",
-            "first",
-            "second",
-            "first - second",
-            "s.e.",
-            &interval,
-            "p",
-            "wins",
-            "ties",
-            "losses",
+            "measure", "pair", "diff.", "s.e.", &interval, "p", "wins", "ties", "losses",
         ];
         let mut table = table(&header);
         let measures = self.pairs.first().map_or(0, |first| first.metrics.0.len());
@@ -397,8 +424,7 @@ impl<'a> Comparisons<'a> {
                 let ends = |[low, high]: [f64; 2]| format!("{low:+.4} to {high:+.4}");
                 table.add_row([
                     name.clone(),
-                    printable(comparison.first),
-                    printable(comparison.second),
+                    comparison.pair.clone(),
                     or_dash(found.difference, |mean| format!("{mean:+.4}")),
                     measure(found.standard_error),
                     or_dash(found.interval, ends),
@@ -411,13 +437,21 @@ impl<'a> Comparisons<'a> {
         }
         let (resamples, seed) = (self.resamples, self.seed);
         format!(
-            "{}\n\nIntervals: {resamples} bootstrap samples of the queries. p: randomisation test, \
-             exact where\nup to {} queries differ, else by {resamples} draws; not corrected for the \
-             number of\ncomparisons. Seed {seed}. Wins, ties and losses are queries.\n",
+            "{}\n\nDifferences: the first of the pair less the second. Intervals: {resamples} \
+             bootstrap\nsamples of the queries. p: randomisation test, exact where up to {} queries\n\
+             differ, else by {resamples} draws; not corrected for the number of comparisons.\n\
+             Seed {seed}. Wins, ties and losses are queries.\n",
             table.trim_fmt(),
             metrics::paired::EXACT,
         )
     }
+}
+
+/// The label of a ranking: A to Z, then AA and so on.
+fn label(place: usize) -> String {
+    let letter = char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[place % 26]);
+    let before = (place / 26).checked_sub(1);
+    before.map_or_else(String::new, label) + &letter.to_string()
 }
 
 /// The values of every query.

@@ -1,6 +1,7 @@
 //! `rankrls explain`.
 
 use std::fmt::Write as _;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
@@ -13,13 +14,11 @@ use serde::Serialize;
 
 use super::args::{at_least_one, usage};
 use super::console::Console;
-use super::data::DataArgs;
+use super::data::{DataArgs, Wanted};
 use super::output::{counted, format_exact, number, print_report, printable, table};
 
 /// Features shown of a row where all rows are shown.
 const SHOWN: usize = 5;
-
-const QUERY_COLUMN: &str = "Column of a table that has the queries";
 
 /// Show why a model ranks the rows of a query as it does
 ///
@@ -27,13 +26,12 @@ const QUERY_COLUMN: &str = "Column of a table that has the queries";
 /// the difference between the score of the row and the mean score of the query, or the score of
 /// another row. Rows are counted from 1, as the lines of `rankrls predict`.
 #[derive(Debug, Args)]
-#[command(mut_arg("query", |query| query.long("query-column").help(QUERY_COLUMN)))]
 #[command(after_help = "\
 Examples:
-  rankrls explain model.json test.svm --query y
-  rankrls explain model.json test.svm --query y --versus 4
-  rankrls explain model.json test.svm --query y --row 3 --versus 4 --texts texts.txt
-  rankrls explain model.json test.svm --query y --json")]
+  rankrls explain model.json test.svm y
+  rankrls explain model.json test.svm y --versus 4
+  rankrls explain model.json test.svm y --row 3 --versus 4 --texts texts.txt
+  rankrls explain model.json test.svm y --json")]
 pub(crate) struct ExplainArgs {
     /// Model that `select -o` or `train -o` wrote
     model: PathBuf,
@@ -41,9 +39,10 @@ pub(crate) struct ExplainArgs {
     /// program
     #[arg(value_name = "DATA")]
     path: PathBuf,
-    /// The query, by its identifier; queries without identifiers are counted from 1
-    #[arg(long = "query", value_name = "ID")]
-    id: String,
+    /// The query, by its identifier; queries without identifiers are counted from 1. Without it,
+    /// --query names the query, not a column
+    #[arg(value_name = "QUERY", required_unless_present = "query")]
+    id: Option<String>,
     /// Explain this row alone [default with --versus: the first of all others]
     #[arg(long, value_name = "ROW", value_parser = at_least_one)]
     row: Option<usize>,
@@ -68,9 +67,11 @@ pub(crate) fn run(args: &ExplainArgs, console: Console) -> Result<()> {
         return Err(usage("--row and --versus name the same row: expected two"));
     }
     let model = Model::read(&args.model)?;
-    let loaded = args.data.read_for(&model, &args.path, true, console)?;
+    let mut reading = args.data.clone();
+    let id = args.id.clone().or_else(|| reading.take_query());
+    let loaded = reading.read_for(&model, &args.path, Wanted::Queries, console)?;
     let data = &loaded.dataset;
-    let query = query(data, &args.id, &args.path)?;
+    let query = query(data, &id.unwrap_or_default(), &args.path)?;
     let number = |row: &Option<usize>| row.map(|row| row_of(data, query, row)).transpose();
     let (row, versus) = (number(&args.row)?, number(&args.versus)?);
     let against = versus.map_or(Against::Mean, Against::Row);
@@ -105,7 +106,7 @@ fn query(data: &Dataset<'_>, id: &str, path: &Path) -> Result<usize> {
             .and_then(|number: usize| number.checked_sub(1));
         return position.filter(|position| *position < count).with_context(|| {
             let path = path.display();
-            format!("{path}: queries have no identifiers: expected a number from 1 to {count} as --query, found {id:?}")
+            format!("{path}: queries have no identifiers: expected a number from 1 to {count} as the query, found {id:?}")
         });
     };
     ids.iter().position(|own| own == id).with_context(|| {
@@ -189,6 +190,8 @@ struct Report {
 #[derive(Debug, Serialize)]
 struct Ranked {
     rank: usize,
+    /// Other rows with the same score.
+    tied: usize,
     row: usize,
     label: f64,
     score: f64,
@@ -229,8 +232,9 @@ impl Report {
                 contribution: part.contribution,
             }
         };
-        let row = |(rank, row): (usize, &ExplainedRow)| Ranked {
-            rank: rank + 1,
+        let row = |((rank, tied), row): ((usize, usize), &ExplainedRow)| Ranked {
+            rank,
+            tied,
             row: number_of(data, row.row),
             label: row.label,
             score: row.score,
@@ -242,7 +246,9 @@ impl Report {
             Against::Mean => false,
             Against::Row(other) => row.row == number_of(data, other),
         };
-        let rows = explained.rows.iter().enumerate().map(row);
+        let ties = explained.rows.chunk_by(|a, b| a.score == b.score);
+        let ties = ties.flat_map(|tied| iter::repeat_n(tied.len() - 1, tied.len()));
+        let rows = (1..).zip(ties).zip(&explained.rows).map(row);
         let (versus, mut rows): (Vec<Ranked>, Vec<Ranked>) = rows.partition(against);
         let versus = versus.into_iter().next();
         match only {
@@ -268,7 +274,7 @@ impl Report {
             Some(row) => format!(
                 "row {}, which is {} with score {score}",
                 row.row,
-                rank(row.rank)
+                row.place()
             ),
             None => format!(
                 "the mean score of its {}, {score}",
@@ -295,11 +301,6 @@ impl Report {
     }
 }
 
-/// A place in a ranking.
-fn rank(rank: usize) -> String {
-    format!("number {rank}")
-}
-
 /// A number with its sign.
 fn signed(value: f64) -> String {
     let sign = if value > 0.0 { "+" } else { "" };
@@ -307,11 +308,20 @@ fn signed(value: f64) -> String {
 }
 
 impl Ranked {
+    /// The place in the ranking.
+    fn place(&self) -> String {
+        let place = format!("number {}", self.rank);
+        match self.tied {
+            0 => place,
+            tied => format!("{place}, tied with {}", counted(tied, "other")),
+        }
+    }
+
     fn heading(&self) -> String {
         let (label, score) = (format_exact(self.label), number(self.score));
         let mut text = format!(
             "{}: row {}, label {label}, score {score}, difference {}\n",
-            rank(self.rank),
+            self.place(),
             self.row,
             signed(self.difference)
         );

@@ -34,7 +34,7 @@ const STYLE: &str = "{bar:24} {pos}/{len} selections{msg}{left}";
 ///
 /// On every fold, Greedy RankRLS selects features with each lambda, lambda and the number of
 /// features are chosen together by mean average precision on the validation data (ties to fewer
-/// features, then to the lambda nearest 1), and the chosen model is measured on the test data;
+/// features, then to the larger lambda), and the chosen model is measured on the test data;
 /// beside it RankRLS on all features, its lambda chosen likewise. All measures follow the
 /// convention letor.
 #[derive(Debug, Args)]
@@ -78,24 +78,23 @@ pub(crate) struct LetorArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: &LetorArgs, console: Console) -> Result<ExitCode> {
+pub(crate) fn run(args: &LetorArgs, console: Console, interrupt: &Interrupt) -> Result<ExitCode> {
     TeacherArgs::default().check(&args.target, &[args.strategy])?;
     let files = letor::find(&args.directory)?;
     let curves = curve_files(args.curves.as_deref(), &files)?;
-    let interrupt = Interrupt::install(console)?;
     let bar = console.bar(files.len() * args.lambdas.count(), STYLE);
     // A signal ends with a message, and the report of the folds that are done.
-    interrupt.finishing("the steps at work".to_owned(), &bar);
+    interrupt.finishing("the steps at work", &bar);
     let mut folds = Vec::with_capacity(files.len());
     for files in &files {
         let mut watch = Watch {
             fold: &files.name,
-            interrupt: &interrupt,
+            interrupt,
             bar: &bar,
         };
-        match args.fold(files, console, &mut watch) {
-            Err(TuneError::Interrupted) => break,
-            fold => folds.push(fold),
+        match interrupt.run(|| args.fold(files, console, &mut watch))? {
+            None | Some(Err(TuneError::Interrupted)) => break,
+            Some(fold) => folds.push(fold),
         }
     }
     bar.finish_and_clear();
@@ -133,10 +132,6 @@ impl Observer for Watch<'_> {
     fn finished(&mut self, path: &Outcome) {
         tracing::info!(fold = self.fold, lambda = path.lambda.value(), "selected");
         self.bar.inc(1);
-    }
-
-    fn interrupted(&mut self) -> bool {
-        self.interrupt.code().is_some()
     }
 }
 

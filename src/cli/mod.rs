@@ -33,9 +33,11 @@ use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand}
 use clap_complete::Shell;
 
 use rankrls::peers::{Alone, Peers};
+use signal_hook::consts::SIGXFSZ;
+use signal_hook::flag;
 
 use args::{UsageError, usage};
-use console::Console;
+use console::{Console, Interrupt};
 use output::print;
 use ranks::Failure;
 
@@ -206,6 +208,9 @@ fn start(
     peers: &Arc<dyn Peers>,
 ) -> Result<ExitCode> {
     check_environment(cli.common.threads)?;
+    // At the limit of a file's size, writing fails; the signal would end the process without a word.
+    let handled = flag::register(SIGXFSZ, Arc::default());
+    handled.context("cannot handle signals")?;
     if let Some(threads) = cli.common.threads {
         rayon::ThreadPoolBuilder::new()
             .num_threads(usize::from(threads))
@@ -223,22 +228,24 @@ fn start(
         }
     }
     files::check(&Cli::command(), matches)?;
+    let interrupt = Interrupt::new(peers.count() == 1);
+    interrupt.install(console)?;
     match &cli.command {
-        Command::Select(args) => return select::run(args, given, console, peers),
-        Command::Train(args) => train::run(args, console),
-        Command::Tune(args) => return tune::run(args, given, console, peers),
-        Command::Compare(args) => return compare::run(args, console),
+        Command::Select(args) => return select::run(args, given, console, &interrupt, peers),
+        Command::Train(args) => train::run(args, console, &interrupt),
+        Command::Tune(args) => return tune::run(args, given, console, &interrupt, peers),
+        Command::Compare(args) => return compare::run(args, console, &interrupt),
         Command::Predict(args) => predict::run(args, console),
         Command::Evaluate(args) => evaluate::run(args, console),
         Command::Explain(args) => explain::run(args, console),
         Command::Inspect(args) => inspect::run(args),
-        Command::Letor(args) => return letor::run(args, console),
-        Command::Shard(args) => shard::run(args, console),
-        Command::Corpus(args) => return corpus::run(args, console),
+        Command::Letor(args) => return letor::run(args, console, &interrupt),
+        Command::Shard(args) => shard::run(args, console, &interrupt),
+        Command::Corpus(args) => return corpus::run(args, console, &interrupt),
         Command::Completions(args) => completions(args),
         Command::Man(args) => man(args),
     }?;
-    Ok(ExitCode::SUCCESS)
+    Ok(interrupt.code().unwrap_or(ExitCode::SUCCESS))
 }
 
 /// Refuses a number of threads in the environment that `--threads` would refuse: no such number

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 use rankrls::data::{CompleteOutput, Output};
 use rankrls::plot::{self, Figure};
 use rankrls::{Metric, TestPath};
@@ -208,34 +208,130 @@ pub(crate) fn by_name<V: Copy>(metrics: &[Metric], values: &[V]) -> Object<V> {
     Object(names.zip(values.iter().copied()).collect())
 }
 
-/// A table without lines, numbers to the right. It is wrapped to the width of the terminal if
-/// standard output is one, in columns of names and lists: words such as strategies stay whole.
-pub(crate) fn table<S: ToString>(header: &[S]) -> Table {
-    let header: Vec<String> = header.iter().map(S::to_string).collect();
-    let mut table = Table::new();
-    table.load_preset(presets::NOTHING);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    if table.width() == Some(0) {
+/// A table without lines, numbers to the right. Where standard output is a terminal, it keeps to its
+/// width without breaking a word that fits: columns of names and lists are wrapped between words, and
+/// columns that find no room come below, beside the first one again.
+#[derive(Debug)]
+pub(crate) struct TextTable {
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+    width: Option<u16>,
+}
+
+pub(crate) fn table<S: ToString>(header: &[S]) -> TextTable {
+    TextTable {
+        header: header.iter().map(S::to_string).collect(),
+        rows: Vec::new(),
         // Ranks under `mpirun` have terminals without a width.
-        table.force_no_tty();
+        width: Table::new().width().filter(|&width| width > 0),
     }
-    table.set_header(&header);
-    for (column, title) in table.column_iter_mut().zip(&header) {
-        column.set_padding((0, 2));
-        let (is_text, wraps) = match title.as_str() {
-            "strategy" | "measure" | "role" => (true, false),
-            "name" | "query" | "fold" | "features" | "file" | "verdict" | "ranking" | "first"
-            | "second" => (true, true),
-            _ => (false, false),
+}
+
+/// Blanks between columns.
+const GAP: u16 = 2;
+
+impl TextTable {
+    pub(crate) fn add_row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
+        self.rows.push(cells.into_iter().map(Into::into).collect());
+    }
+
+    /// The text, without blanks at the ends of lines.
+    pub(crate) fn trim_fmt(&self) -> String {
+        let least = self.least_widths();
+        let blocks = self.blocks(&least).into_iter();
+        let blocks = blocks.map(|columns| self.block(&columns, &least));
+        blocks.collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// The columns that stand beside each other: as many as fit.
+    fn blocks(&self, least: &[u16]) -> Vec<Vec<usize>> {
+        let all = (0..self.header.len()).collect();
+        let Some(width) = self.width else {
+            return vec![all];
         };
-        if !is_text {
-            column.set_cell_alignment(CellAlignment::Right);
+        let mut blocks = vec![Vec::new()];
+        let mut used = 0;
+        for column in all {
+            let block = blocks.len() - 1;
+            if blocks[block].len() > 1 && used + least[column] > width {
+                blocks.push(vec![0, column]);
+                used = least[0] + GAP;
+            } else {
+                blocks[block].push(column);
+            }
+            used += least[column] + GAP;
         }
-        if !wraps {
-            column.set_constraint(ColumnConstraint::ContentWidth);
-        }
+        blocks
     }
-    table
+
+    /// The widths of the longest words, and of whole cells where they stay whole.
+    fn least_widths(&self) -> Vec<u16> {
+        let lines = |(title, cell): (&String, &String)| match kind(title) {
+            Kind::Text => cell.replace(' ', "\n"),
+            _ => cell.clone(),
+        };
+        let line = |cells: &Vec<String>| -> Vec<String> {
+            self.header.iter().zip(cells).map(lines).collect()
+        };
+        let mut table = Table::new();
+        table.set_header(line(&self.header));
+        table.add_rows(self.rows.iter().map(line));
+        table.column_max_content_widths()
+    }
+
+    fn block(&self, columns: &[usize], least: &[u16]) -> String {
+        let line = |cells: &Vec<String>| -> Vec<String> {
+            columns
+                .iter()
+                .map(|&column| cells[column].clone())
+                .collect()
+        };
+        let mut table = Table::new();
+        table.load_preset(presets::NOTHING);
+        table.set_content_arrangement(ContentArrangement::Dynamic);
+        match self.width {
+            Some(width) => table.set_width(width),
+            None => table.force_no_tty(),
+        };
+        table.set_header(line(&self.header));
+        for row in &self.rows {
+            table.add_row(line(row));
+        }
+        for (place, &number) in columns.iter().enumerate() {
+            let Some(column) = table.column_mut(place) else {
+                continue;
+            };
+            let gap = if place + 1 < columns.len() { GAP } else { 0 };
+            column.set_padding((0, gap));
+            let kind = kind(&self.header[number]);
+            column.set_constraint(match kind {
+                Kind::Text => ColumnConstraint::LowerBoundary(Width::Fixed(least[number] + gap)),
+                _ => ColumnConstraint::ContentWidth,
+            });
+            if matches!(kind, Kind::Number) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        table.trim_fmt()
+    }
+}
+
+/// What a column has.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Number,
+    /// A word, such as a strategy.
+    Word,
+    /// What may be wrapped.
+    Text,
+}
+
+fn kind(title: &str) -> Kind {
+    match title {
+        "strategy" | "measure" | "role" | "ranking" | "pair" => Kind::Word,
+        "name" | "query" | "fold" | "features" | "file" | "verdict" => Kind::Text,
+        _ => Kind::Number,
+    }
 }
 
 /// Six significant digits: fixed where that is readable, else with an exponent.
@@ -303,12 +399,6 @@ pub(crate) fn or_blank(value: Option<impl ToString>) -> String {
 /// A measure, or `-` where it is undefined.
 pub(crate) fn measure(value: Option<f64>) -> String {
     or_dash(value, |value| format!("{value:.4}"))
-}
-
-/// A mean with its standard error, if it has one.
-pub(crate) fn mean_and_error(mean: Option<f64>, error: Option<f64>) -> String {
-    let error = error.map_or_else(String::new, |error| format!(" ±{error:.4}"));
-    measure(mean) + &error
 }
 
 /// `1 column`, `2 columns`, `2 queries`, `2 classes`.
@@ -426,23 +516,51 @@ mod tests {
         assert_eq!(printable("a\x1b[31m\tü"), "a\\u{1b}[31m\\tü");
     }
 
-    fn names() -> Table {
-        let mut table = table(&["step", "name", "weight"]);
-        table.add_row(["1", "a", "0.5"]);
-        table.add_row(["10", &"long ".repeat(30), "-0.25"]);
-        table
+    /// Lines of a table on a terminal of this width.
+    fn lines(table: &mut TextTable, width: u16) -> Vec<String> {
+        table.width = Some(width);
+        table.trim_fmt().lines().map(str::to_owned).collect()
     }
 
     #[test]
     fn names_are_wrapped_on_terminals_only() {
-        let mut narrow = names();
-        narrow.set_width(80);
-        let wrapped = narrow.trim_fmt();
-        assert!(wrapped.lines().count() > 3);
-        assert!(wrapped.lines().all(|line| line.len() <= 80), "{wrapped}");
-        let mut wide = names();
-        wide.force_no_tty();
-        let whole = wide.trim_fmt();
+        let mut table = table(&["step", "name", "weight"]);
+        table.add_row(["1", "a", "0.5"]);
+        table.add_row(["10", &"long ".repeat(30), "-0.25"]);
+        table.width = None;
+        let whole = table.trim_fmt();
         assert_eq!(whole.lines().count(), 3, "{whole}");
+        let wrapped = lines(&mut table, 80);
+        assert!(wrapped.len() > 3);
+        assert!(wrapped.iter().all(|line| line.len() <= 80), "{wrapped:?}");
+    }
+
+    #[test]
+    fn words_stay_whole() {
+        let word = "w".repeat(50);
+        let mut table = table(&["step", "name", "query", "weight"]);
+        table.add_row(["1", &format!("a {word} b"), &"other ".repeat(20), "0.5"]);
+        let narrow = lines(&mut table, 80);
+        assert!(narrow.iter().all(|line| line.len() <= 80), "{narrow:?}");
+        let words = || narrow.iter().flat_map(|line| line.split_whitespace());
+        assert_eq!(words().filter(|&found| found == word).count(), 1);
+        assert_eq!(words().filter(|&found| found == "other").count(), 20);
+        // A word that does not fit is not broken either.
+        let narrow = lines(&mut table, 30);
+        assert!(narrow.iter().any(|line| line.contains(&word)), "{narrow:?}");
+    }
+
+    #[test]
+    fn columns_without_room_come_below() {
+        let mut table = table(&["step", "LQO error", "LQO cindex", "test cindex"]);
+        table.add_row(["1", "1.00000", "0.5000", "0.6000"]);
+        insta::assert_snapshot!(lines(&mut table, 30).join("\n"), @r"
+        step  LQO error  LQO cindex
+           1    1.00000      0.5000
+
+        step  test cindex
+           1       0.6000
+        ");
+        assert_eq!(lines(&mut table, 40).len(), 2);
     }
 }

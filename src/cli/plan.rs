@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use anyhow::Result;
-use rankrls::greedy::{SelectError, SelectionOptions, plan};
+use rankrls::greedy::{SelectError, SelectionOptions, State, plan};
 use rankrls::{ColumnClasses, Dataset, Estimate, StrategyKind, estimates, memory};
 use serde::Serialize;
 
@@ -33,6 +33,8 @@ pub(crate) struct Costs {
     /// The strategy that `auto` takes, if one fits.
     auto: Option<StrategyKind>,
     strategies: Vec<Row>,
+    /// What one factor a query takes, which is besides these: only a run tells whether it is needed.
+    factors_bytes: u64,
     /// Whether there is nothing to select from.
     #[serde(skip)]
     idle: bool,
@@ -115,6 +117,8 @@ impl Costs {
             ) => None,
             Err(error) => return Err(error.into()),
         };
+        let queries = train.queries();
+        let steps = options.k.min(candidates.summary().column_classes);
         Ok(Self {
             data_bytes: held,
             reading_bytes: train.reading_memory(),
@@ -125,6 +129,7 @@ impl Costs {
                 .iter()
                 .map(Row::new)
                 .collect(),
+            factors_bytes: State::folds_memory(queries.rows(), queries.len(), steps),
             idle: candidates.is_empty(),
             sampling: options.sample.is_some(),
         })
@@ -143,6 +148,13 @@ impl Costs {
             let _ = write!(text, "\n{} may be taken", Bytes(limit));
         }
         let _ = writeln!(text, "\n\n{}\n", self.table());
+        if !self.idle {
+            let factors = Bytes(self.factors_bytes);
+            let _ = writeln!(
+                text,
+                "one factor a query, if lambda is too small without, takes {factors} more"
+            );
+        }
         let _ = match self.auto {
             Some(strategy) => writeln!(text, "auto takes {strategy}"),
             None if self.idle => writeln!(text, "nothing to select: no column varies in a query"),

@@ -8,7 +8,7 @@ use clap::Args;
 use rankrls::Model;
 
 use super::console::Console;
-use super::data::{DataArgs, in_input_order};
+use super::data::{DataArgs, Wanted, in_input_order};
 use super::output::{OutputFile, print};
 
 /// Score rows with a model, one score a line in input order
@@ -37,7 +37,9 @@ pub(crate) struct PredictArgs {
 pub(crate) fn run(args: &PredictArgs, console: Console) -> Result<()> {
     let output = args.output.as_deref().map(OutputFile::create).transpose()?;
     let model = Model::read(&args.model)?;
-    let loaded = args.data.read_for(&model, &args.path, true, console)?;
+    let loaded = args
+        .data
+        .read_for(&model, &args.path, Wanted::Features, console)?;
     let scores = in_input_order(&loaded.dataset, model.scores(&loaded.dataset));
     if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
         let row = row + 1;

@@ -13,8 +13,7 @@ use serde::Serialize;
 use super::console::{Console, warn_of_edge};
 use super::data::{Sizes, TestSizes};
 use super::output::{
-    Object, by_name, format_exact, mean_and_error, measure, number, or_dash, printable, ridge,
-    short, table,
+    Object, by_name, format_exact, measure, number, or_dash, printable, ridge, short, table,
 };
 
 /// A selection, in the schema `rankrls.selection/1`.
@@ -309,29 +308,29 @@ impl<'a> SelectionReport<'a> {
         text
     }
 
+    /// A line a step, and one with the standard errors of the last of them.
     fn test_table(&self) -> String {
-        let measured = self.steps.iter().filter_map(|row| {
-            let (test, errors) = (row.test.as_ref()?, row.standard_errors.as_ref()?);
-            Some((row.step, test.0.iter().zip(&errors.0)))
-        });
-        let names = measured.clone().take(1).flat_map(|(_, values)| values);
+        let steps = self.steps.iter();
+        let mut errors = steps.clone().filter_map(|row| row.standard_errors.as_ref());
+        let errors = errors.next_back();
+        let means = steps.filter_map(|row| Some((row.step.to_string(), row.test.as_ref()?)));
+        let lines = means.chain(errors.map(|errors| ("s.e.".to_owned(), errors)));
+        let names = errors.iter().flat_map(|errors| &errors.0);
         let mut header = vec!["step"];
-        header.extend(names.map(|((name, _), _)| name.as_str()));
+        header.extend(names.map(|(name, _)| name.as_str()));
         let mut table = table(&header);
-        for (step, values) in measured {
-            let values = values.map(|((_, mean), (_, error))| mean_and_error(*mean, *error));
-            table.add_row(std::iter::once(step.to_string()).chain(values));
+        for (title, values) in lines {
+            let values = values.0.iter().map(|&(_, value)| measure(value));
+            table.add_row(std::iter::once(title).chain(values));
         }
-        format!(
-            "{}\n\n± is the standard error over queries",
-            table.trim_fmt()
-        )
+        let last = "s.e. is the standard error over queries at the last step";
+        format!("{}\n\n{last}", table.trim_fmt())
     }
 }
 
-/// A note below tables of `distil`.
-pub(crate) const FLATTERS: &str = "\nthe LQO columns flatter: the teacher has seen all labels. --test or tune --evidence folds \
-     judge fairly\n";
+/// A note below tables with rows of `distil`.
+pub(crate) const FLATTERS: &str = "\nthe LQO columns of distil flatter: its teacher has seen all labels. --test or\n\
+     tune --evidence folds judge fairly\n";
 
 /// The scale, the random subsets and the labels, where they are not as usual.
 pub(crate) fn settings(

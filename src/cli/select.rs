@@ -4,14 +4,15 @@ use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args};
 use indicatif::ProgressBar;
 use rankrls::checkpoint::Checkpointer;
 use rankrls::greedy::{
-    Ending, Observer, Plan, Selection, SelectionOptions, State, Step, TargetOptions, resume_among,
+    Earlier, Ending, Lesson, Observer, Plan, Selection, SelectionOptions, State, Step,
+    TargetOptions, resume_among,
 };
 use rankrls::peers::Peers;
 use rankrls::plot::{self, Figure};
@@ -21,7 +22,7 @@ use rankrls::{ColumnClasses, Model, Ridge, StrategyKind, TestPath, memory};
 use super::args::{self, Measures, RulesArgs, at_least_one};
 use super::checkpoint::{self, CheckpointArgs, Extended, Start};
 use super::console::{
-    Condition, Console, Interrupt, warn_of_lost_digits, warn_of_seed, warn_of_teacher,
+    Condition, Console, Interrupt, NOTHING, warn_of_lost_digits, warn_of_seed, warn_of_teacher,
 };
 use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData, warn_of_few_queries};
 use super::output::{OutputFile, PlotArgs, PlotFile, print_report, short, test_panels};
@@ -107,6 +108,7 @@ pub(crate) fn run(
     args: &SelectArgs,
     given: &ArgMatches,
     console: Console,
+    interrupt: &Interrupt,
     peers: &Arc<dyn Peers>,
 ) -> Result<ExitCode> {
     args.check(&**peers)?;
@@ -124,7 +126,6 @@ pub(crate) fn run(
         output = args.output.as_deref().map(OutputFile::create).transpose()?;
         plot = args.plot.create()?;
     }
-    let interrupt = Interrupt::install(console)?;
     let input = args.read(console, &**peers)?;
     let job = Job {
         args,
@@ -188,7 +189,7 @@ impl SelectArgs {
         }
         let input = input.share(peers)?;
         if let (Some(test), Some(path)) = (&input.test, &self.test) {
-            data::check_labels(&self.metrics.0, test, path, &self.rules.rules())?;
+            data::check_measured(&self.metrics.0, test, path, &self.rules.rules())?;
             self.rules.warn(&self.metrics.0, console);
         }
         Ok(input)
@@ -247,7 +248,7 @@ struct Job<'a> {
     given: &'a ArgMatches,
     console: Console,
     input: Input,
-    interrupt: Interrupt,
+    interrupt: &'a Interrupt,
     peers: &'a Arc<dyn Peers>,
 }
 
@@ -275,7 +276,7 @@ impl Job<'_> {
             options.lambda = if let Some(ridge) = args.lambda.or(usual) {
                 ridge.lambda(candidates.unit())
             } else {
-                let (interrupt, console) = (&self.interrupt, self.console);
+                let (interrupt, console) = (self.interrupt, self.console);
                 let chosen = choose_lambda(&candidates, input, &options, interrupt, console)?;
                 let Some(chosen) = chosen else {
                     return Ok(interrupt.code().unwrap_or(ExitCode::FAILURE));
@@ -296,21 +297,30 @@ impl Job<'_> {
             let candidates = input.candidates(&earlier.options)?;
             candidates.among(Arc::clone(self.peers))
         };
-        let checkpointer = args.checkpoint.checkpointer(earlier.progress.clone())?;
+        let progress = earlier.progress.take();
+        let checkpointer = args.checkpoint.checkpointer(progress, self.interrupt)?;
         let test = input.test_path(&args.metrics.0, args.rules.rules());
         let mut watch = Watch {
             checkpointer,
-            ..Watch::new(String::new(), self.console, &self.interrupt, test)
+            ..Watch::new(String::new(), self.console, self.interrupt, test)
         };
-        let selection = watch.select(input, &candidates, &earlier.options, &earlier.steps)?;
+        let options = &earlier.options;
+        let Some(selection) = watch.select(input, &candidates, options, earlier.earlier())? else {
+            self.console.warn(format_args!(
+                "interrupted before the first step: {}",
+                watch.left(NOTHING)
+            ));
+            return Ok(self.interrupt.code().unwrap_or(ExitCode::FAILURE));
+        };
         let select_seconds = begin.elapsed().as_secs_f64();
         let summary = candidates.summary();
         let saved = output.map_or(Ok(()), |output| {
-            let model = Model::from_selection(&selection, &input.train, &summary);
+            let model = Model::from_selection(&selection, &input.train, &summary)
+                .with_table(input.table.clone());
             output.write(|writer| model.write_to(writer))
         });
         let drawn = plot.map_or(Ok(()), |plot| plot.write(figure(&selection, &watch)));
-        self.warn(&selection, summary.column_classes);
+        self.warn(&selection, summary.column_classes, &watch);
         let sizes = Sizes::new(&input.train, &summary);
         let test = input.test.as_ref();
         let test = test.map(|test| TestSizes::new(test, &args.metrics.0, &args.rules.rules()));
@@ -330,7 +340,7 @@ impl Job<'_> {
         Ok(self.interrupt.code().unwrap_or(ExitCode::SUCCESS))
     }
 
-    fn warn(&self, selection: &Selection, classes: usize) {
+    fn warn(&self, selection: &Selection, classes: usize, watch: &Watch<'_>) {
         let queries = self.input.train.queries();
         warn_of_few_queries(queries.len(), self.console);
         warn_of_lost_digits(selection.condition, Condition::Estimate, self.console);
@@ -342,9 +352,16 @@ impl Job<'_> {
                 "selected {taken} features, not {asked}: the data has {classes} column classes \
                  to select from"
             )),
-            Ending::Interrupted => self.console.warn(format_args!(
-                "interrupted after {taken} of {asked} features"
-            )),
+            Ending::Interrupted => {
+                let output = self.args.output.as_ref();
+                let model = output.map(|path| format!(" and {}", path.display()));
+                let model = model.unwrap_or_default();
+                let left = watch.left("an unfinished step is lost");
+                self.console.warn(format_args!(
+                    "interrupted after {taken} of {asked} features, which are in the report{model}; \
+                     {left}"
+                ));
+            }
         }
         let labels = self.input.train.labels();
         let constant =
@@ -369,17 +386,12 @@ pub(super) fn choose_lambda(
 ) -> Result<Option<LambdaChoice>> {
     let begin = Instant::now();
     let options = TuneOptions::quick(*options);
-    let mut watch = tune::Watch {
-        console,
-        interrupt,
-        style: QUICK_STYLE,
-        checkpointer: None,
-        bar: None,
-    };
+    let mut watch = tune::Watch::new(console, interrupt, QUICK_STYLE, None);
     let (train, held) = (&input.train, input.memory());
-    let tuned = tune_among(candidates, train, held, &options, &mut watch);
+    let tuned = interrupt.run(|| tune_among(candidates, train, held, &options, &mut watch))?;
     watch.clear();
-    match tuned {
+    interrupt.leaves(NOTHING.to_owned());
+    match tuned.unwrap_or(Err(TuneError::Interrupted)) {
         Ok(tuned) if !tuned.interrupted => {
             let choice = LambdaChoice::new(&tuned, &options, begin.elapsed());
             console.tell(format_args!("{}\n", choice.text()));
@@ -387,7 +399,7 @@ pub(super) fn choose_lambda(
             Ok(Some(choice))
         }
         Ok(_) | Err(TuneError::Interrupted) => {
-            console.warn("interrupted before anything was selected");
+            console.warn(format_args!("interrupted before the first step: {NOTHING}"));
             Ok(None)
         }
         Err(error) => Err(error).context("cannot choose lambda by folds: give one with --lambda"),
@@ -429,21 +441,28 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Selects among the `candidates` of `input`, after `steps` of an earlier run.
+    /// Selects among the `candidates` of `input`, after what an `earlier` run has found; `None` if
+    /// that was interrupted before the first step.
     pub(super) fn select(
         &mut self,
         input: &Input,
         candidates: &ColumnClasses,
         options: &SelectionOptions,
-        steps: &[Step],
-    ) -> Result<Selection> {
-        let (train, held) = (&input.train, input.memory());
-        let selection = resume_among(candidates, train, held, options, steps, self);
+        earlier: Earlier<'_>,
+    ) -> Result<Option<Selection>> {
+        let (train, held, interrupt) = (&input.train, input.memory(), self.interrupt);
+        let work = || resume_among(candidates, train, held, options, earlier, self);
+        let selection = interrupt.run(work)?;
         self.clear();
         match self.test.as_ref().and_then(TestPath::error) {
-            None => Ok(selection?),
+            None => Ok(selection.transpose()?),
             Some(error) => Err(error.clone()).context("cannot measure the test data"),
         }
+    }
+
+    /// What an interrupted run has left in its checkpoint, or what it has `lost` without one.
+    fn left(&self, lost: &str) -> String {
+        checkpoint::left(self.checkpointer.as_ref(), "features", lost)
     }
 
     /// Takes the progress bar away, and completes the checkpoint.
@@ -471,11 +490,16 @@ impl<'a> Watch<'a> {
 }
 
 impl Observer for Watch<'_> {
+    fn taught(&mut self, lesson: &Lesson, took: Duration) {
+        if let Some(checkpointer) = &mut self.checkpointer {
+            checkpointer.taught(lesson, took);
+        }
+    }
+
     fn started(&mut self, plan: &Plan) {
-        self.interrupt.disarm();
         let bar = self.console.bar(plan.steps, STYLE);
         let bar = self.bar.insert(bar.with_prefix(self.prefix.clone()));
-        self.interrupt.finishing("step 1".to_owned(), bar);
+        self.interrupt.finishing("step 1", bar);
         if let Some(checkpointer) = &mut self.checkpointer {
             checkpointer.started(plan);
         }

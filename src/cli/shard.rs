@@ -9,7 +9,7 @@ use rankrls::shards::{MANIFEST, Sharding, Shards};
 use serde::Serialize;
 
 use super::args::at_least_one;
-use super::console::Console;
+use super::console::{Console, Interrupt};
 use super::data::{TrainingData, read_named};
 use super::output::{counted, print_report, sizes};
 
@@ -62,10 +62,15 @@ struct PartReport {
     nonzeros: usize,
 }
 
-pub(crate) fn run(args: &ShardArgs, console: Console) -> Result<()> {
+pub(crate) fn run(args: &ShardArgs, console: Console, interrupt: &Interrupt) -> Result<()> {
     let read = &args.data.read;
     read.check(1)?;
-    let sharding = Sharding::begin(&args.output, args.parts, read.budget())?;
+    interrupt.leaves(format!(
+        "{} has no manifest, and can be removed",
+        args.output.display()
+    ));
+    let sharding =
+        Sharding::begin(&args.output, args.parts, read.budget())?.with_table(read.table());
     let options = sharding.options(read.options(0));
     let rows = read_named(options, args.data.names.as_ref(), &args.data.path, console);
     let rows = match (sharding.failure(), rows) {
@@ -76,6 +81,7 @@ pub(crate) fn run(args: &ShardArgs, console: Console) -> Result<()> {
     let shards = sharding.finish(&rows);
     spinner.finish_and_clear();
     let shards = shards?;
+    interrupt.finishing("the report", &spinner);
     let report = Report {
         schema: "rankrls.sharding/1",
         manifest: shards.folder().join(MANIFEST),

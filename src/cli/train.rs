@@ -274,19 +274,19 @@ fn places(data: &Dataset<'_>) -> impl Fn(usize) -> usize {
     move |row| places.get(row).copied().unwrap_or(row)
 }
 
-pub(crate) fn run(args: &TrainArgs, console: Console) -> Result<()> {
+pub(crate) fn run(args: &TrainArgs, console: Console, interrupt: &Interrupt) -> Result<()> {
     let kernels = args.check()?;
     let create = |path: &Option<PathBuf>| path.as_deref().map(OutputFile::create).transpose();
     let output = create(&args.output)?;
     let scores = create(&args.holdout_scores)?;
     let plot = args.plot.create()?;
-    let _interrupt = Interrupt::install(console)?;
     let (train, load_seconds) = args.data.train(console)?;
     let begin = Instant::now();
     let spinner = console.spinner("training".to_owned());
     let trained = args.train(&train, kernels);
     spinner.finish_and_clear();
     let trained = trained?;
+    interrupt.finishing("the files", &spinner);
     let train_seconds = begin.elapsed().as_secs_f64();
     let saved = match output {
         Some(output) => output.write(|writer| trained.model.write_to(writer)),
@@ -602,7 +602,8 @@ impl TrainArgs {
             source,
             &summary,
             &options,
-        );
+        )
+        .with_table(self.data.read.table());
         Ok(TrainedModel {
             weights: model.features().len(),
             model,
@@ -719,12 +720,12 @@ impl Report {
         // Each kernel has a grid of its own.
         let gamma = entries[self.best].gamma;
         let grid = entries.iter().filter(|entry| entry.gamma == gamma);
-        warn_of_edge(
-            "the chosen lambda",
-            grid.map(|entry| entry.lambda),
-            self.lambda,
-            console,
-        );
+        let lambdas = grid.map(|entry| entry.lambda);
+        warn_of_edge("the chosen lambda", lambdas, self.lambda, console);
+        if let Some(gamma) = gamma {
+            let gammas = entries.iter().filter_map(|entry| entry.gamma);
+            warn_of_edge("the chosen gamma", gammas, gamma, console);
+        }
         for entry in entries {
             let holdout = entry.holdout.as_ref();
             let held_out = holdout.and_then(|holdout| holdout.residual);

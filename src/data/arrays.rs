@@ -374,18 +374,6 @@ impl<'a> Dataset<'a> {
         Self::assemble(columns.reordered(&order)?, moved, queries)?.with_input_rows(order)
     }
 
-    /// The same examples in other queries. Nothing is copied but names and numbers of features.
-    ///
-    /// # Errors
-    /// [`DatasetError`] for queries of another number of rows.
-    pub fn with_queries(&self, queries: Queries) -> Result<Dataset<'_>, DatasetError> {
-        let mut other = Dataset::assemble(self.into_columns()?, self.labels().into(), queries)?;
-        other.names.clone_from(&self.names);
-        other.index_base = self.index_base;
-        other.input_rows.clone_from(&self.input_rows);
-        Ok(other)
-    }
-
     /// Examples whose labels and queries nobody knows, to be scored: labels of 0, in one query.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use std::fmt;
 use std::io::{BufWriter, Write as _};
 use std::str::FromStr;
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -40,6 +41,44 @@ impl DataHash {
         content.finish()
     }
 
+    /// Hashes the columns alone, in parallel: the sum of the hashes of each, so that those of parts make
+    /// that of the whole.
+    pub(crate) fn of_columns(dataset: &Dataset<'_>) -> Self {
+        let of_column = |position| {
+            let column = dataset.column(position);
+            let mut content = Content::buffered(16 * (1 + column.rows.len()).min(BUFFER / 16));
+            content.column(dataset.feature(position), column);
+            content.finish()
+        };
+        let positions = (0..dataset.stored_columns()).into_par_iter();
+        positions
+            .map(of_column)
+            .reduce(|| Self::NOTHING, Self::plus)
+    }
+
+    /// The hash of no columns.
+    pub(crate) const NOTHING: Self = Self(blake3::Hash::from_bytes([0; 32]));
+
+    /// The hash of these columns and others: four sums of 64 bits.
+    pub(crate) fn plus(self, others: Self) -> Self {
+        let mut sum = *self.0.as_bytes();
+        let addends = others.0.as_bytes().as_chunks::<8>().0;
+        for (sum, addend) in sum.as_chunks_mut::<8>().0.iter_mut().zip(addends) {
+            let total = u64::from_le_bytes(*sum).wrapping_add(u64::from_le_bytes(*addend));
+            *sum = total.to_le_bytes();
+        }
+        Self(sum.into())
+    }
+
+    /// Hashes rows together with other hashes that go with them.
+    pub(crate) fn of_rows(rows: &Dataset<'_>, others: [Self; 2]) -> Self {
+        let mut content = Content::new(rows);
+        for other in others {
+            content.text(&other.to_string());
+        }
+        content.finish()
+    }
+
     /// Hashes a data set whose entries have this hash.
     pub(super) fn extended(entries: Self, dataset: &Dataset<'_>) -> Self {
         let mut content = Content::new(dataset);
@@ -54,9 +93,14 @@ impl DataHash {
 pub(crate) struct Content(BufWriter<blake3::Hasher>);
 
 impl Content {
+    /// Nothing yet; so many bytes are gathered before they are hashed.
+    fn buffered(bytes: usize) -> Self {
+        Self(BufWriter::with_capacity(bytes, blake3::Hasher::new()))
+    }
+
     /// All of `dataset` but its columns, which follow by feature.
     pub(crate) fn new(dataset: &Dataset<'_>) -> Self {
-        let mut content = Self(BufWriter::with_capacity(BUFFER, blake3::Hasher::new()));
+        let mut content = Self::buffered(BUFFER);
         content.text("rankrls.data/1");
         content.number(dataset.width() as u64);
         content.queries(dataset);

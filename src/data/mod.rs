@@ -30,11 +30,11 @@ use arrays::columns_of_rows;
 pub use arrays::{Columns, Index, IntoColumns, IntoQueries, IntoVector, Value};
 pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;
-pub(crate) use formats::read_rows_of_npz;
 pub use formats::{
     DataFiles, MatrixLayout, Part, write_features, write_labels, write_names, write_npy_labels,
     write_npy_query_ids, write_npz, write_query_ids, write_svmlight, write_whole_svmlight,
 };
+pub(crate) use formats::{fill_missing, read_rows_of_npz};
 pub use hash::{DataHash, InvalidHash};
 pub use label_scale::LabelScale;
 pub(crate) use queries::GIVE_QUERIES;
@@ -87,9 +87,9 @@ pub mod read {
     //! ```
 
     pub use super::formats::{
-        Format, Loaded, Place, PreferenceLine, ReadError, ReadErrorKind, ReadOptions, RowQueries,
-        read_names, read_names_from, read_preferences, read_rows, read_scores, read_scores_from,
-        read_texts,
+        Format, Loaded, Missing, Place, PreferenceLine, ReadError, ReadErrorKind, ReadOptions,
+        RowQueries, TableOptions, read_names, read_names_from, read_preferences, read_rows,
+        read_scores, read_scores_from, read_texts,
     };
 }
 
@@ -435,7 +435,7 @@ impl<'a> Dataset<'a> {
         self.validation.as_deref()
     }
 
-    /// The same rows and columns as one nameless query.
+    /// The same rows and columns as one nameless query. Of a share of columns it is these columns alone.
     #[must_use]
     pub fn as_one_query(&self) -> Dataset<'_> {
         let queries = Queries::single(self.rows());
@@ -457,7 +457,7 @@ impl<'a> Dataset<'a> {
             input_rows: self.input_rows.clone(),
             teacher: None,
             validation: None,
-            elsewhere: self.elsewhere,
+            elsewhere: None,
         }
     }
 

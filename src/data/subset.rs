@@ -1,5 +1,7 @@
 //! Data sets of some of the queries or some of the features.
 
+use std::iter::repeat_n;
+
 use super::transpose::Occupied;
 use super::{Column, Dataset, DatasetError, Queries};
 
@@ -16,18 +18,42 @@ impl Dataset<'_> {
     /// last query, [`DatasetError::Repeated`] for one that comes twice.
     pub fn queries_subset(&self, queries: &[usize]) -> Result<Dataset<'static>, DatasetError> {
         let taken = marks("query", queries, self.queries.len())?;
-        let numbers = new_numbers(&self.queries, &taken);
+        let of_rows = self.queries.ranges().zip(&taken);
+        let of_rows = of_rows.flat_map(|(range, &taken)| repeat_n(taken, range.len()));
+        self.subset(of_rows, self.queries.subset(&taken)?)
+    }
+
+    /// The given rows, each as a query of its own, likewise.
+    ///
+    /// # Errors
+    /// As [`queries_subset`](Self::queries_subset), of rows.
+    pub fn rows_subset(&self, rows: &[usize]) -> Result<Dataset<'static>, DatasetError> {
+        let taken = marks("row", rows, self.rows())?;
+        self.subset(
+            taken.into_iter(),
+            Queries::from_sizes(&vec![1; rows.len()])?,
+        )
+    }
+
+    /// The rows that are `taken`, with all that belongs to rows, in these queries.
+    fn subset(
+        &self,
+        taken: impl Iterator<Item = bool>,
+        queries: Queries,
+    ) -> Result<Dataset<'static>, DatasetError> {
+        let mut next = 0..;
+        let numbers: Vec<Option<u32>> = taken
+            .map(|taken| taken.then(|| next.next()).flatten())
+            .collect();
         let mut gathered = Occupied::default();
         for position in 0..self.stored_columns() {
             let entries = self.column(position).iter();
-            let kept = entries.map(|(row, value)| (numbers[row], value));
-            let kept = kept.filter(|&(row, _)| row != DROPPED);
+            let kept = entries.filter_map(|(row, value)| Some((numbers[row]?, value)));
             gathered.push(self.feature(position), kept);
         }
-        let queries = self.queries.subset(&taken)?;
         let stays = |values: &[f64]| -> Vec<f64> {
             let values = values.iter().zip(&numbers);
-            let values = values.filter(|(_, number)| **number != DROPPED);
+            let values = values.filter(|(_, number)| number.is_some());
             values.map(|(&value, _)| value).collect()
         };
         let labels = stays(&self.labels).into();
@@ -38,15 +64,6 @@ impl Dataset<'_> {
         dataset.teacher = self.teacher().map(stays);
         dataset.validation.clone_from(&self.validation);
         Ok(dataset)
-    }
-
-    /// The given rows, each as a query of its own, likewise.
-    ///
-    /// # Errors
-    /// As [`queries_subset`](Self::queries_subset), of rows.
-    pub fn rows_subset(&self, rows: &[usize]) -> Result<Dataset<'static>, DatasetError> {
-        let ones = Queries::from_sizes(&vec![1; self.rows()])?;
-        self.with_queries(ones)?.queries_subset(rows)
     }
 
     /// The same rows with only the given 0-based features, which keep their numbers and names: the
@@ -144,24 +161,6 @@ fn marks(what: &'static str, positions: &[usize], count: usize) -> Result<Vec<bo
     Ok(marks)
 }
 
-/// In place of a number, for rows that do not stay. No row has it: there are at most
-/// `u32::MAX`, counted from 0.
-const DROPPED: u32 = u32::MAX;
-
-/// The new number of every row.
-fn new_numbers(queries: &Queries, taken: &[bool]) -> Vec<u32> {
-    let mut numbers = Vec::with_capacity(queries.rows());
-    let mut next = 0..;
-    for (range, &taken) in queries.ranges().zip(taken) {
-        if taken {
-            numbers.extend(next.by_ref().take(range.len()));
-        } else {
-            numbers.resize(range.end, DROPPED);
-        }
-    }
-    numbers
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::read::ReadOptions;
@@ -236,6 +235,16 @@ mod tests {
     }
 
     #[test]
+    fn some_rows_are_queries_of_their_own_and_keep_their_teacher() {
+        let data = read(TEXT).with_teacher(vec![1.0, 2.0, 3.0, 4.0, 5.0]);
+        let rows = data.unwrap().rows_subset(&[3, 0]).unwrap();
+        assert_eq!(rows.labels(), [1.0, 0.0]);
+        assert_eq!(rows.queries(), &Queries::from_sizes(&[1, 1]).unwrap());
+        assert_eq!(rows.column(1).rows, [0, 1]);
+        assert_eq!(rows.teacher(), Some(&[1.0, 4.0][..]));
+    }
+
+    #[test]
     fn nameless_queries_stay_nameless() {
         let queries = Queries::from_sizes(&[1, 2]).unwrap();
         let data = Dataset::from_csc(&[0, 1], &[2], &[5.0], vec![1.0, 2.0, 3.0], queries);
@@ -252,6 +261,8 @@ mod tests {
         assert_eq!(queries(&[]), DatasetError::NoRows);
         assert_eq!(queries(&[1, 3]).to_string(), "there is no query 3 among 3");
         assert_eq!(queries(&[1, 0, 1]).to_string(), "query 1 is named twice");
+        let rows = data.rows_subset(&[5]).unwrap_err();
+        assert_eq!(rows.to_string(), "there is no row 5 among 5");
         let features = |list: &[u32]| data.features_subset(list).unwrap_err();
         assert_eq!(features(&[6]).to_string(), "there is no feature 6 among 6");
         assert_eq!(features(&[3, 0, 3]).to_string(), "feature 3 is named twice");

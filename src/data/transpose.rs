@@ -11,7 +11,7 @@
 use rayon::prelude::*;
 
 use super::packed::{self, Page, Run};
-use super::{Columns, DatasetError};
+use super::{Columns, DatasetError, Queries, fill_missing};
 
 /// Entries of a strip, about.
 const STRIP: u64 = if cfg!(test) { 1 << 7 } else { 1 << 16 };
@@ -99,6 +99,29 @@ impl Occupied {
             self.features.push(feature);
             self.indptr.push(self.rows.len());
         }
+    }
+
+    /// Puts means into the places of missing values.
+    pub(super) fn fill_missing(&mut self, queries: &Queries) {
+        let (mut columns, mut entries, mut start) = (0, 0, 0);
+        for column in 0..self.features.len() {
+            let end = self.indptr[column + 1];
+            let (rows, values) = (&mut self.rows[start..end], &mut self.values[start..end]);
+            let kept = start..start + fill_missing(rows, values, queries);
+            self.rows.copy_within(kept.clone(), entries);
+            self.values.copy_within(kept.clone(), entries);
+            if !kept.is_empty() {
+                entries += kept.len();
+                self.features[columns] = self.features[column];
+                columns += 1;
+                self.indptr[columns] = entries;
+            }
+            start = end;
+        }
+        self.features.truncate(columns);
+        self.indptr.truncate(columns + 1);
+        self.rows.truncate(entries);
+        self.values.truncate(entries);
     }
 
     /// Puts the row that stands at `order[i]` in place `i`.

@@ -118,7 +118,8 @@ impl<'a> Greedy<'a> {
             Some(target) => (target, Some(own)),
             None => (own, None),
         };
-        let state = State::of_target(learnt, queries, scales, refit, options.lambda, plan.steps);
+        let state = State::of_target(learnt, queries, scales, refit, options.lambda, plan.steps)
+            .with_room(plan.room);
         check_labels(state.labels())?;
         check_values(candidates, options.lambda)?;
         let strategy = plan.strategy.build(candidates, &state);
@@ -182,6 +183,7 @@ impl<'a> Greedy<'a> {
     ///
     /// # Errors
     /// [`SelectError::Replay`] when a recorded step is not to be had here;
+    /// [`SelectError::Factors`] when one factor a query is needed and does not fit;
     /// [`SelectError::NotFinite`] when the error or a weight is no finite number.
     pub fn advance(&mut self) -> Result<Option<Advance>, SelectError> {
         let taken = self.state.steps();
@@ -199,6 +201,13 @@ impl<'a> Greedy<'a> {
         let Some(step) = step else {
             return Ok(None);
         };
+        if let Some((bytes, room)) = self.state.missing_room() {
+            return Err(SelectError::Factors {
+                number: taken + 1,
+                bytes,
+                room,
+            });
+        }
         let finite = |weight: &f64| weight.is_finite();
         if !step.lqo_error.is_finite() || !self.state.weights().iter().all(finite) {
             return Err(SelectError::NotFinite { number: taken + 1 });

@@ -162,6 +162,21 @@ pub enum SelectError {
         /// The strategy or option.
         what: String,
     },
+    /// At step `number` rounding calls for one factor a query, which does not fit into the memory
+    /// allowed. Sizes in bytes.
+    #[error(
+        "lambda is too small for the digits of a float from feature {number} on without one factor a \
+         query, which takes {}, and {} are left; raise lambda, select fewer features or allow more memory",
+        Bytes(*bytes).exact(), Bytes(*room).exact()
+    )]
+    Factors {
+        /// The step, from 1 on.
+        number: usize,
+        /// What the factors would take.
+        bytes: u64,
+        /// What is left of the memory allowed.
+        room: u64,
+    },
     /// A strategy does not fit into the memory allowed. All sizes in bytes.
     #[error(
         "{what} needs {needed} with the data, {limit} are allowed; {remedy}",

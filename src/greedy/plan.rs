@@ -22,6 +22,8 @@ pub struct Plan {
     /// Bytes that strategy or teacher will take besides data and candidates, whichever is more:
     /// the teacher is done when the selection starts.
     pub memory: u64,
+    /// Bytes that are allowed besides these: for one factor a query, if the data turn out to need it.
+    pub room: u64,
 }
 
 impl Plan {
@@ -56,7 +58,7 @@ pub fn estimates(
     held: u64,
     options: &SelectionOptions,
 ) -> Vec<Estimate> {
-    let shape = Shape::new(candidates, options.k, options.lambda, options.sample);
+    let shape = Shape::new(candidates, options.k, options.sample);
     let (base, options) = agreed_options(candidates, held, options);
     estimates_of(&shape, candidates, base, &options)
 }
@@ -165,7 +167,7 @@ pub fn plan(
     options: &SelectionOptions,
 ) -> Result<Plan, SelectError> {
     options.check(candidates)?;
-    let shape = Shape::new(candidates, options.k, options.lambda, options.sample);
+    let shape = Shape::new(candidates, options.k, options.sample);
     let (base, options) = &agreed_options(candidates, held, options);
     let estimates = estimates_of(&shape, candidates, *base, options);
     let whole = shape.of_all(candidates.summary());
@@ -178,6 +180,10 @@ pub fn plan(
         teacher,
         summary: candidates.summary(),
         memory: chosen.memory,
+        room: options
+            .max_memory
+            .unwrap_or(u64::MAX)
+            .saturating_sub(chosen.total),
     })
 }
 
@@ -214,7 +220,14 @@ mod tests {
             };
             let unlimited = within(None).unwrap();
             assert_eq!(unlimited.memory, estimate.memory);
-            assert_eq!(within(Some(estimate.total)), Ok(unlimited));
+            let tight = within(Some(estimate.total)).unwrap();
+            assert_eq!(
+                tight,
+                Plan {
+                    room: 0,
+                    ..unlimited
+                }
+            );
             match (unlimited.teacher, within(Some(estimate.total - 1))) {
                 (None, less) => assert!(matches!(less, Err(SelectError::Memory { .. }))),
                 // The teacher takes a solver of less memory.

@@ -1,20 +1,27 @@
 //! The whole job of a selection: what watches it, and what it finds.
 
 use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
 
 use ndarray::{Array1, ArrayView1};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Advance, Criterion, Greedy, Plan, Sampler, SelectError, SelectionOptions, State, Step,
+    Advance, Criterion, Greedy, Lesson, Plan, Sampler, SelectError, SelectionOptions, State, Step,
     StrategyKind, Target, TargetOptions, Teacher, plan,
 };
 use crate::columns::{ColumnClasses, Scale};
 use crate::data::Dataset;
+use crate::interrupt::{end, unless_ended};
 use crate::{Lambda, QueryWeight};
 
 /// Watches a selection. Everything defaults to doing nothing.
 pub trait Observer: Send {
+    /// A teacher is done, and took so long; before the start.
+    fn taught(&mut self, lesson: &Lesson, took: Duration) {
+        let _ = (lesson, took);
+    }
+
     /// The strategy has been chosen and is about to start.
     fn started(&mut self, plan: &Plan) {
         let _ = plan;
@@ -35,6 +42,30 @@ pub trait Observer: Send {
 
 /// Watches nothing.
 impl Observer for () {}
+
+/// What an earlier run of a selection has found: nothing, some steps, or a teacher's lesson, too.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Earlier<'a> {
+    /// Its steps.
+    pub steps: &'a [Step],
+    /// What its teacher taught, if that was kept.
+    pub lesson: Option<&'a Lesson>,
+}
+
+impl<'a> From<&'a [Step]> for Earlier<'a> {
+    fn from(steps: &'a [Step]) -> Self {
+        Self {
+            steps,
+            lesson: None,
+        }
+    }
+}
+
+impl<'a> From<&'a Vec<Step>> for Earlier<'a> {
+    fn from(steps: &'a Vec<Step>) -> Self {
+        Self::from(&steps[..])
+    }
+}
 
 /// How a selection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -126,10 +157,11 @@ pub fn select_among<'a>(
     options: &SelectionOptions,
     observer: &mut dyn Observer,
 ) -> Result<Selection, SelectError> {
-    resume_among(candidates, target, held, options, &[], observer)
+    let nothing = Earlier::default();
+    resume_among(candidates, target, held, options, nothing, observer)
 }
 
-/// Goes on with a selection that has taken `steps` before: adds their features without
+/// Goes on with a selection that has taken the steps of `earlier` before: adds their features without
 /// searching, and selects the rest. Ends with the features, errors and weights, to the last bit,
 /// of a selection that was never interrupted.
 ///
@@ -141,16 +173,26 @@ pub fn resume_among<'a>(
     target: impl Into<Target<'a>>,
     held: u64,
     options: &SelectionOptions,
-    steps: &'a [Step],
+    earlier: impl Into<Earlier<'a>>,
     observer: &mut dyn Observer,
 ) -> Result<Selection, SelectError> {
     let plan = plan(candidates, held, options)?;
-    let target = target.into();
+    let (target, earlier) = (target.into(), earlier.into());
     plan.log();
     // On a thread of the pool: a step has many short parallel parts, and each would otherwise
     // wake another thread to start and this one when it ends.
     rayon::scope(|_| {
-        let greedy = Greedy::new(candidates, target, &plan, options, steps)?;
+        let begin = Instant::now();
+        let lesson = match earlier
+            .lesson
+            .filter(|kept| kept.fits(target.labels, &plan))
+        {
+            Some(kept) => Some(kept.clone()),
+            None => Lesson::new(candidates, target, &plan, options)?
+                .inspect(|lesson| observer.taught(lesson, begin.elapsed())),
+        };
+        let (labels, steps) = (target.labels, earlier.steps);
+        let greedy = Greedy::taught(candidates, labels, lesson, &plan, options, steps)?;
         observer.started(&plan);
         run(greedy, candidates, &plan, options, observer)
     })
@@ -164,8 +206,16 @@ fn run(
     observer: &mut dyn Observer,
 ) -> Result<Selection, SelectError> {
     let mut steps = Vec::with_capacity(plan.steps);
-    let mut interrupted = false;
-    while let Some(Advance { step, replayed }) = greedy.advance()? {
+    let interrupted = loop {
+        // Only the search for a step is ended in the middle, which leaves the state as it was.
+        let advanced = match unless_ended(|| greedy.advance()) {
+            None if steps.is_empty() => end(),
+            None => break true,
+            Some(advanced) => advanced?,
+        };
+        let Some(Advance { step, replayed }) = advanced else {
+            break false;
+        };
         let number = steps.len() + 1;
         let flow = if replayed {
             observer.replayed(number, &step, greedy.state())
@@ -175,10 +225,9 @@ fn run(
         };
         steps.push(step);
         if steps.len() < plan.steps && candidates.peers().any(flow.is_break()) {
-            interrupted = true;
-            break;
+            break true;
         }
-    }
+    };
     let ending = match steps.len() {
         _ if interrupted => Ending::Interrupted,
         taken if taken < options.k => Ending::Exhausted,

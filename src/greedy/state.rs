@@ -73,6 +73,8 @@ pub struct State {
     selected: Vec<(Vec<u32>, Vec<f64>)>,
     /// Takes over when `Phi` and `H` lose too many digits.
     folds: Option<Box<Folds>>,
+    /// Bytes that it may take.
+    room: u64,
     /// The weights, where they are fitted to other labels.
     refit: Option<Box<RefittedWeights>>,
 }
@@ -140,6 +142,7 @@ impl State {
             largest_pivot: 0.0,
             selected: Vec::new(),
             folds: None,
+            room: u64::MAX,
             refit: refit.map(Box::new),
             queries: queries.clone(),
         }
@@ -148,10 +151,15 @@ impl State {
     /// Bytes a state takes for `rows` examples and `capacity` steps.
     pub fn memory(rows: usize, capacity: usize) -> u64 {
         let (rows, capacity) = (rows as u64, capacity as u64);
-        let cells = rows.saturating_mul(2 * capacity + 9);
+        let cells = rows.saturating_mul(capacity.saturating_mul(2).saturating_add(9));
         cells
-            .saturating_add(capacity.saturating_mul(capacity + 1) / 2)
+            .saturating_add(capacity.saturating_mul(capacity) / 2)
             .saturating_mul(8)
+    }
+
+    /// The same, where one factor a query may take `room` bytes.
+    pub(super) fn with_room(self, room: u64) -> Self {
+        Self { room, ..self }
     }
 
     /// Bytes that one factor a query takes, if the data turn out to need it: where `lambda` is
@@ -345,8 +353,15 @@ impl State {
         self.folds.as_deref()
     }
 
+    /// Bytes of one factor a query where it is needed, and the room, which does not do for it.
+    pub(super) fn missing_room(&self) -> Option<(u64, u64)> {
+        let bytes = Self::folds_memory(self.labels.len(), self.queries.len(), self.capacity);
+        let needed = self.folds.is_none() && self.loss() > DELICATE;
+        (needed && bytes > self.room).then_some((bytes, self.room))
+    }
+
     fn update_folds(&mut self) {
-        if self.folds.is_none() && self.loss() <= DELICATE {
+        if self.folds.is_none() && self.loss() <= DELICATE || self.missing_room().is_some() {
             return;
         }
         let mut missing = self.selected.len() - 1..self.selected.len();

@@ -5,7 +5,6 @@ use std::io;
 use rayon::prelude::*;
 
 use super::{Contest, Entrant, RankingCriterion, State};
-use crate::Lambda;
 use crate::columns::{ColumnClasses, Summary};
 use crate::interrupt::heed;
 
@@ -182,8 +181,6 @@ pub struct Shape {
     pub pieces: usize,
     /// Entries of the candidates.
     pub nonzeros: usize,
-    /// Largest `|v|^2 / lambda` of a candidate.
-    pub stiffness: f64,
     /// Candidates drawn at random each step, if not all are judged.
     pub sample: Option<usize>,
     /// Features to select.
@@ -192,18 +189,10 @@ pub struct Shape {
     pub threads: usize,
 }
 
-/// `|v|^2 / lambda` from which on the memory of one factor a query is counted in.
-const STIFF: f64 = 1e4;
-
 impl Shape {
     /// The shape of selecting `k` of `candidates`, `sample` at a time, on this thread pool; of the
     /// rank that has most.
-    pub fn new(
-        candidates: &ColumnClasses,
-        k: usize,
-        lambda: Lambda,
-        sample: Option<usize>,
-    ) -> Self {
+    pub fn new(candidates: &ColumnClasses, k: usize, sample: Option<usize>) -> Self {
         let (queries, share) = (candidates.queries(), candidates.share());
         Self {
             rows: queries.rows(),
@@ -212,7 +201,6 @@ impl Shape {
             candidates: share.column_classes,
             pieces: share.pieces,
             nonzeros: share.nonzeros,
-            stiffness: candidates.largest_squared_norm() / lambda.value(),
             sample,
             k: k.min(candidates.summary().column_classes),
             threads: candidates.threads(),
@@ -246,11 +234,6 @@ impl Shape {
 
     /// Bytes that every strategy takes: the state, and who is out.
     pub(super) fn base_memory(&self) -> u64 {
-        let folds = if self.stiffness > STIFF {
-            State::folds_memory(self.rows, self.queries, self.k)
-        } else {
-            0
-        };
-        State::memory(self.rows, self.k) + self.candidates as u64 + folds
+        State::memory(self.rows, self.k) + self.candidates as u64
     }
 }

@@ -78,9 +78,10 @@ pub struct Teacher {
     pub at_edge: bool,
 }
 
-/// What was taught.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Lesson {
+/// What was taught: a plain value, which may be stored and read back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lesson {
     pub(super) teacher: Teacher,
     /// The ridge parameters that were tried; `None` for scores that were given.
     pub(super) tried: Option<TeacherLambdas>,
@@ -208,6 +209,16 @@ impl Lesson {
             tried: None,
             predictions: scores,
         })
+    }
+
+    /// Whether a selection from rows with these `labels` by `plan` may take it in place of a new one.
+    pub(crate) fn fits(&self, labels: &[f64], plan: &Plan) -> bool {
+        plan.teacher.is_some() && self.predictions.len() == labels.len()
+    }
+
+    /// Whether it was given, not learnt.
+    pub(crate) fn is_given(&self) -> bool {
+        self.teacher.solver.is_none()
     }
 
     /// `(1 - share) z + share y`.

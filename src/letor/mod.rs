@@ -32,10 +32,12 @@ pub use files::{Fold, FoldFiles, PARTS, find};
 use crate::columns::{ColumnClasses, Summary};
 use crate::data::Dataset;
 use crate::greedy::{Selection, SelectionOptions, StrategyKind};
+use crate::interrupt::{heed, unless_ended};
 use crate::metrics::{Convention, Metric, MetricsError, evaluate};
 use crate::ridge::{RidgeProblem, Solver, TrainError, TrainOptions, Weights};
 use crate::tune::{
-    Choice, Ending, Evidence, Measure, Observer, Outcome, Point, TuneError, TuneOptions, outcomes,
+    Choice, Curve, Earlier, Ending, Evidence, Measure, Observer, Outcome, Outcomes, Point, Rule,
+    Score, TuneError, TuneOptions, outcomes,
 };
 use crate::{Lambda, Lambdas, QueryWeight};
 
@@ -48,6 +50,9 @@ pub const MEASURES: [Metric; 4] = [
     Metric::MeanNdcg,
     Metric::Ndcg(TEN),
 ];
+
+/// The measure that models are chosen by.
+const CHOSEN_BY: Measure = Measure::Metric(Metric::AveragePrecision);
 
 /// Values of [`MEASURES`]: means over queries.
 pub type Measures = [Option<f64>; 4];
@@ -116,7 +121,8 @@ pub struct AllFeatures {
 ///
 /// # Errors
 /// [`TuneError::Fold`] when nothing can be selected, or no model measured;
-/// [`TuneError::Interrupted`] when the observer ended it.
+/// [`TuneError::Interrupted`] when the observer ended it, or an
+/// [`Interrupt`](crate::interrupt::Interrupt).
 pub fn run(
     fold: &Fold,
     options: &SelectionOptions,
@@ -126,7 +132,7 @@ pub fn run(
     let lambdas = lambdas.into();
     let options = TuneOptions {
         evidence: Evidence::Validation(&fold.validation.dataset),
-        measure: Measure::Metric(Metric::AveragePrecision),
+        measure: CHOSEN_BY,
         metrics: MEASURES.to_vec(),
         rules: Convention::Letor.into(),
         ..TuneOptions::new(*options, Lambdas::default())
@@ -149,7 +155,9 @@ pub fn run(
         lambdas: &lambdas,
         observer,
     };
-    protocol.run().map_err(|error| match error {
+    let outcome = unless_ended(|| protocol.run());
+    let outcome = outcome.unwrap_or(Err(TuneError::Interrupted));
+    outcome.map_err(|error| match error {
         TuneError::Interrupted => error,
         error => TuneError::Fold {
             fold: fold.name.clone(),
@@ -163,26 +171,23 @@ pub fn validation(point: &Point) -> Measures {
     std::array::from_fn(|index| point.metrics[index].mean)
 }
 
-/// Chooses the model with the largest value; of equal ones that with the fewest features, then
-/// that whose ridge parameter is nearest 1 on a logarithmic scale, then the larger parameter.
+/// Chooses the model with the largest value, as [`Rule::Best`] does: of equal ones that with the
+/// fewest features, then that of the larger lambda.
 ///
 /// `values` are, for each of `lambdas`, those after 1, 2, ... features. `None` if there is no
 /// value at all.
 pub fn choose(lambdas: &[Lambda], values: &[Vec<Option<f64>>]) -> Option<Choice> {
-    let models = lambdas.iter().zip(values).enumerate();
-    let models = models.flat_map(|(position, (lambda, values))| {
-        let models = (1..).zip(values);
-        models.filter_map(move |(k, &value)| Some((value?, Choice { position, k }, lambda.value())))
-    });
-    let best = models.min_by(|(value, choice, lambda), (other, others, another)| {
-        let farther = lambda.log2().abs().total_cmp(&another.log2().abs());
-        let ties = choice.k.cmp(&others.k).then(farther);
-        other
-            .total_cmp(value)
-            .then(ties)
-            .then(another.total_cmp(lambda))
-    });
-    best.map(|(_, choice, _)| choice)
+    let score = |&mean: &Option<f64>| Score {
+        mean,
+        standard_error: None,
+        queries: 0,
+    };
+    let curve = |(&lambda, values): (&Lambda, &Vec<Option<f64>>)| Curve {
+        lambda,
+        scores: values.iter().map(score).collect(),
+    };
+    let curves: Vec<Curve> = lambdas.iter().zip(values).map(curve).collect();
+    Rule::Best.choose(CHOSEN_BY, &curves)
 }
 
 /// The means of measures over folds; `None` where one of them has none, or there are none.
@@ -214,24 +219,23 @@ struct Protocol<'a> {
 }
 
 impl Protocol<'_> {
-    fn run(mut self) -> Result<FoldOutcome, TuneError> {
+    fn run(self) -> Result<FoldOutcome, TuneError> {
         let (train, held) = (&self.fold.train, self.fold.memory());
-        let paths = outcomes(
+        let Outcomes { paths, interrupted } = outcomes(
             self.candidates,
             train,
             held,
             self.options,
-            &[],
+            Earlier::default(),
             &mut *self.observer,
         )?;
+        if interrupted {
+            return Err(TuneError::Interrupted);
+        }
         for path in &paths {
-            match &path.ending {
-                Ending::Interrupted => return Err(TuneError::Interrupted),
-                Ending::Refused { reason } => {
-                    let (lambda, reason) = (path.lambda, reason.clone());
-                    return Err(TuneError::Refused { lambda, reason });
-                }
-                _ => {}
+            if let Ending::Refused { reason } = &path.ending {
+                let (lambda, reason) = (path.lambda, reason.clone());
+                return Err(TuneError::Refused { lambda, reason });
             }
         }
         Ok(FoldOutcome {
@@ -263,7 +267,7 @@ impl Protocol<'_> {
     }
 
     /// The model of RankRLS whose ridge parameter does best on the validation data.
-    fn all_features(&mut self) -> Result<AllFeatures, TuneError> {
+    fn all_features(&self) -> Result<AllFeatures, TuneError> {
         let (train, selection) = (&self.fold.train, &self.options.selection);
         let lambdas = self.lambdas;
         let mut options = TrainOptions::new()
@@ -284,9 +288,7 @@ impl Protocol<'_> {
         let problem = RidgeProblem::among(train, candidates, held, &options)?;
         let mut models = Vec::with_capacity(lambdas.len());
         for &lambda in lambdas {
-            if self.observer.interrupted() {
-                return Err(TuneError::Interrupted);
-            }
+            heed();
             models.push(self.trained(&problem, lambda)?);
         }
         let grid: Vec<Option<Measures>> =

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use super::*;
 use crate::data::read::ReadOptions;
+use crate::interrupt::Interrupt;
 use crate::tune::GridStep;
 
 /// Rows in queries of different sizes; `seed` makes others.
@@ -138,17 +139,18 @@ fn threads_and_memory_change_nothing() {
     assert!(error.to_string().starts_with("Fold1: "), "{error}");
 }
 
-/// Notes what is followed, and ends it after so many questions.
+/// Notes what is followed, and ends it after so many steps.
 #[derive(Default)]
 struct Watch {
     followed: Vec<f64>,
-    asked: usize,
+    steps: usize,
     last: Option<usize>,
 }
 
 impl Observer for Watch {
     fn stepped(&mut self, _: &GridStep<'_>) -> ControlFlow<()> {
-        if self.interrupted() {
+        self.steps += 1;
+        if self.last.is_some_and(|last| self.steps > last) {
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
@@ -157,11 +159,6 @@ impl Observer for Watch {
     fn finished(&mut self, path: &Outcome) {
         self.followed.push(path.lambda.value());
     }
-
-    fn interrupted(&mut self) -> bool {
-        self.asked += 1;
-        self.last.is_some_and(|last| self.asked > last)
-    }
 }
 
 #[test]
@@ -169,9 +166,8 @@ fn an_interrupt_leaves_no_outcome() {
     let (fold, lambdas) = (fold(), grid(&[1.0, 2.0, 8.0]));
     let mut whole = Watch::default();
     run(&fold, &options(), &lambdas, &mut whole).unwrap();
-    // Three lambdas of six features, and every one once more for all features.
-    assert!(whole.asked >= 3 * 6 + 3, "{}", whole.asked);
-    for last in 0..whole.asked {
+    assert_eq!(whole.steps, 3 * 6);
+    for last in 0..whole.steps - 1 {
         let mut watch = Watch {
             last: Some(last),
             ..Watch::default()
@@ -179,6 +175,27 @@ fn an_interrupt_leaves_no_outcome() {
         let error = run(&fold, &options(), &lambdas, &mut watch).unwrap_err();
         assert!(matches!(error, TuneError::Interrupted), "{error}");
     }
+}
+
+/// Asks for the end once all paths are done.
+struct Late<'a>(&'a Interrupt, usize);
+
+impl Observer for Late<'_> {
+    fn finished(&mut self, _: &Outcome) {
+        self.1 -= 1;
+        if self.1 == 0 {
+            self.0.request();
+        }
+    }
+}
+
+#[test]
+fn an_interrupt_ends_the_model_of_all_features() {
+    let (fold, lambdas, interrupt) = (fold(), grid(&[1.0, 2.0, 8.0]), Interrupt::new());
+    let mut watch = Late(&interrupt, lambdas.len());
+    let work = || run(&fold, &options(), &lambdas, &mut watch);
+    let error = interrupt.run(2, work).unwrap().unwrap().unwrap_err();
+    assert!(matches!(error, TuneError::Interrupted), "{error}");
 }
 
 #[test]
@@ -200,7 +217,7 @@ fn every_lambda_is_followed_once() {
 }
 
 #[test]
-fn ties_go_to_fewer_features_then_to_the_lambda_nearest_1_then_to_the_larger() {
+fn ties_go_to_fewer_features_then_to_the_larger_lambda() {
     // Lambdas, their values, and the position and number of features of the choice.
     type Case<'a> = (&'a [f64], &'a [&'a [f64]], Option<(usize, usize)>);
     let nan = f64::NAN;
@@ -215,9 +232,14 @@ fn ties_go_to_fewer_features_then_to_the_lambda_nearest_1_then_to_the_larger() {
             &[&[0.1, 0.4, 0.4], &[0.1, 0.2, 0.4]],
             Some((0, 2)),
         ),
-        (&[0.25, 2.0, 8.0], &[&[0.4], &[0.4], &[0.4]], Some((1, 1))),
-        (&[0.001, 0.6, 1.5], &[&[0.4], &[0.4], &[0.4]], Some((2, 1))),
-        (&[0.25, 4.0, 8.0], &[&[0.4], &[0.4], &[0.4]], Some((1, 1))),
+        (&[0.25, 2.0, 8.0], &[&[0.4], &[0.4], &[0.4]], Some((2, 1))),
+        (&[8.0, 0.25], &[&[0.4], &[0.4]], Some((0, 1))),
+        // Equal but for rounding.
+        (
+            &[0.25, 4.0],
+            &[&[0.3, 0.4 + 1e-12], &[0.3, 0.4]],
+            Some((1, 2)),
+        ),
         // Not a number stands for no value.
         (
             &[1.0, 2.0, 4.0],

@@ -11,6 +11,7 @@ use super::{
     BasisRow, DataSummary, Expansion, FeatureChoice, Model, ModelError, PathStep, SelectedFeature,
 };
 use crate::data::IndexBase;
+use crate::data::read::TableOptions;
 use crate::greedy::{Criterion, Sampler, TargetOptions};
 use crate::metrics::{Convention, Metric};
 use crate::ridge::Kernel;
@@ -155,6 +156,8 @@ struct Document {
     candidates: Option<usize>,
     seed: Option<u64>,
     index_base: u32,
+    #[serde(default, skip_serializing_if = "TableOptions::is_default")]
+    table: TableOptions,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kernel: Option<Kernel>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -268,6 +271,7 @@ impl Document {
             candidates: model.sampler.map(|sampler| sampler.size),
             seed: model.sampler.map(|sampler| sampler.seed),
             index_base: base.first(),
+            table: model.table.clone(),
             kernel: model.expansion.as_ref().map(Expansion::kernel),
             basis: model.expansion.as_ref().map(|expansion| {
                 let mut rows = expansion.rows().to_vec();
@@ -324,6 +328,7 @@ impl Document {
             expansion,
             sampler: sampler.map(|(size, seed)| Sampler { size, seed }),
             index_base: base,
+            table: self.table,
             path: self.path.iter().map(step).collect(),
             data: self.data,
             features: self.features.into_iter().map(feature).collect(),

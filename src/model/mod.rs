@@ -12,6 +12,7 @@
 //! | `scale` | what the columns were divided by in training, which is in the weights already; `none` where missing |
 //! | `candidates`, `seed` | candidates drawn each step and the seed; null if all were judged |
 //! | `index_base` | 0 or 1: how the data file, and with it this file, counts columns |
+//! | `table` | what the columns of a table were, and missing values, see [`TableOptions`]: `label`, `query`, `missing` (a number or `mean`), `ignore`; nothing said where missing |
 //! | `features` | in order of selection, else ascending: `index`, `name` or null, `weight`, and `identical`, the other columns that centre to the same up to sign. `name` and `identical` may be left out |
 //! | `path` | `step`, `feature`, `lqo_error` and `lqo_cindex` (null without pairs to order) after each step; empty if nothing was selected |
 //! | `kernel`, `basis` | of a model under a kernel that is not linear, in place of features: the kernel with its parameters, and rows of the training data, each with its `coefficient`, `indices` and `values` |
@@ -37,7 +38,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
 use crate::columns::{Scale, Summary};
-use crate::data::read::ReadError;
+use crate::data::read::{ReadError, TableOptions};
 use crate::data::{DataHash, Dataset, DatasetError, FeatureNames, IndexBase};
 use crate::greedy::{
     Criterion, Sampler, Selection, SelectionOptions, Step, StrategyKind, TargetOptions,
@@ -65,6 +66,7 @@ pub struct Model {
     target: TargetOptions,
     scale: Scale,
     index_base: IndexBase,
+    table: TableOptions,
     features: Vec<SelectedFeature>,
     /// In place of features, where the kernel is not linear.
     expansion: Option<Expansion>,
@@ -157,6 +159,7 @@ impl Model {
             target: selection.target,
             scale: selection.scale,
             index_base: dataset.index_base(),
+            table: TableOptions::default(),
             features: parts.map(feature).collect(),
             expansion: None,
             path: selection.steps.iter().map(path).collect(),
@@ -211,6 +214,7 @@ impl Model {
             },
             scale: options.scale,
             index_base: dataset.index_base(),
+            table: TableOptions::default(),
             features: pairs.map(feature).collect(),
             expansion,
             path: Vec::new(),
@@ -228,6 +232,13 @@ impl Model {
             let name = names.of(feature.feature).map(str::to_owned);
             feature.name = name.or(feature.name.take());
         }
+        self
+    }
+
+    /// The same of data that were read in this way.
+    #[must_use]
+    pub fn with_table(mut self, table: TableOptions) -> Self {
+        self.table = table;
         self
     }
 
@@ -312,6 +323,12 @@ impl Model {
     /// How the training data counted its columns.
     pub fn index_base(&self) -> IndexBase {
         self.index_base
+    }
+
+    /// What the columns of the table of training data were, and what was taken for missing values, as
+    /// far as it was said: other data for the model are read alike.
+    pub fn table(&self) -> &TableOptions {
+        &self.table
     }
 
     /// The features, in order of selection; ascending if they were not selected.

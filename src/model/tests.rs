@@ -7,7 +7,7 @@ use super::file::Lines;
 use super::*;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
-use crate::data::read::ReadOptions;
+use crate::data::read::{Missing, ReadOptions};
 use crate::greedy::StrategyKind;
 use crate::ridge::{Fit, Kernel, Weights};
 use crate::{SelectionOptions, select};
@@ -157,6 +157,27 @@ fn classes_names_and_indices_are_those_of_the_data() {
     assert_eq!(value["data"]["constant_columns"], 1);
     assert_eq!(value["data"]["column_classes"], 3);
     assert_eq!(value["seed"], Value::Null);
+}
+
+#[test]
+fn a_model_keeps_how_its_table_was_read() {
+    let table = TableOptions {
+        label: Some("grade".to_owned()),
+        missing: Some(Missing::Value(0.5)),
+        ignore: vec!["note".to_owned()],
+        ..TableOptions::default()
+    };
+    let model = model().with_table(table.clone());
+    let text = text(&model);
+    assert_eq!(parse(&text).unwrap().table(), &table);
+    let value: Value = serde_json::from_str(&text).unwrap();
+    let expected = json!({"label": "grade", "missing": 0.5, "ignore": ["note"]});
+    assert_eq!(value["table"], expected);
+    let error = refusal(&model, "/table/missing", json!("median"));
+    assert!(
+        error.contains("expected a model of rankrls in JSON"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -51,15 +51,17 @@ mod score;
 pub use crate::metrics::Score;
 pub use error::TuneError;
 pub use options::{Evidence, TuneOptions};
-pub use outcome::{Ending, Grid, GridStep, Observer, Outcome, Point, RecordedPath};
+pub use outcome::{
+    Earlier, Ending, Grid, GridStep, Observer, Outcome, Point, RecordedLesson, RecordedPath,
+};
 pub use path::fold_queries;
 pub use rule::{Choice, Curve, Rule};
-pub(crate) use run::outcomes;
+pub(crate) use run::{Outcomes, outcomes};
 pub use score::{Measure, UnknownMeasure};
 
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
-use crate::greedy::{Selection, SelectionOptions, StrategyKind};
+use crate::greedy::{Selection, SelectionOptions};
 use crate::lambda::at_edge;
 use crate::{Lambda, Lambdas};
 
@@ -129,46 +131,6 @@ pub fn tune(
     tune_among(&candidates, dataset, held, options, observer)
 }
 
-/// The paths of several strategies in one table, one strategy after the other: the rule chooses the
-/// strategy, too. The strategy of `options` has no part. Otherwise as [`tune_among`].
-///
-/// # Errors
-/// As [`tune`]; [`TuneError::FlatteringEvidence`] where leave-query-out predictions of one of the
-/// strategies flatter; [`TuneError::LabelScales`] where squared errors are of several units.
-pub fn tune_strategies(
-    candidates: &ColumnClasses,
-    dataset: &Dataset<'_>,
-    held: u64,
-    options: &TuneOptions<'_>,
-    strategies: &[StrategyKind],
-    observer: &mut dyn Observer,
-) -> Result<Tuned, TuneError> {
-    let scale = |&strategy: &StrategyKind| options.selection.target.label_scale(strategy);
-    let mut scales = strategies
-        .windows(2)
-        .map(|pair| (scale(&pair[0]), scale(&pair[1])));
-    if options.measure == Measure::SquaredError && scales.any(|(one, other)| one != other) {
-        return Err(TuneError::LabelScales);
-    }
-    let mut all = Vec::new();
-    for &strategy in strategies {
-        let mut options = options.clone();
-        options.selection.strategy = Some(strategy);
-        all.extend(outcomes(
-            candidates,
-            dataset,
-            held,
-            &options,
-            &[],
-            observer,
-        )?);
-        if candidates.peers().any(observer.interrupted()) {
-            break;
-        }
-    }
-    choose(all, options)
-}
-
 /// The same among candidates that [`TuneOptions::candidates`] found before. `held` bytes are in use
 /// besides the candidates and count towards the limit.
 ///
@@ -181,24 +143,26 @@ pub fn tune_among(
     options: &TuneOptions<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Tuned, TuneError> {
-    resume_among(candidates, dataset, held, options, &[], observer)
+    let nothing = Earlier::default();
+    resume_among(candidates, dataset, held, options, nothing, observer)
 }
 
-/// Goes on where an earlier run ended that has `recorded` these steps: takes them again without a
-/// search, and finds the rest. Ends, to the last bit, as a run that was never interrupted.
+/// Goes on where an `earlier` run ended: takes its steps again without a search, and finds the rest.
+/// Ends, to the last bit, as a run that was never interrupted.
 ///
 /// # Errors
 /// As [`tune`]; [`TuneError::Replay`] when steps do not lead here to the errors that they led to.
-pub fn resume_among(
+pub fn resume_among<'a>(
     candidates: &ColumnClasses,
     dataset: &Dataset<'_>,
     held: u64,
     options: &TuneOptions<'_>,
-    recorded: &[RecordedPath],
+    earlier: impl Into<Earlier<'a>>,
     observer: &mut dyn Observer,
 ) -> Result<Tuned, TuneError> {
-    let outcomes = outcomes(candidates, dataset, held, options, recorded, observer)?;
-    choose(outcomes, options)
+    let earlier = earlier.into();
+    let all = outcomes(candidates, dataset, held, options, earlier, observer)?;
+    choose(all, options)
 }
 
 /// The path to the chosen model as folds judge it, whatever the evidence of the choice: what
@@ -221,7 +185,8 @@ pub fn resume_among(
 /// ```
 ///
 /// # Errors
-/// As [`tune`]; [`TuneError::Folds`] for less than three queries.
+/// As [`tune`]; [`TuneError::Folds`] for less than three queries; [`TuneError::Interrupted`] when it
+/// ended before the first step.
 pub fn judge_by_folds(
     candidates: &ColumnClasses,
     dataset: &Dataset<'_>,
@@ -241,6 +206,7 @@ pub fn judge_by_folds(
             strategy: chosen.strategy,
             ..options.selection
         },
+        strategies: Vec::new(),
         ..options.clone()
     };
     let recorded = chosen.strategy.map(|strategy| RecordedPath {
@@ -253,15 +219,18 @@ pub fn judge_by_folds(
         folds: Vec::new(),
     });
     let recorded: Vec<RecordedPath> = recorded.into_iter().collect();
-    let mut outcomes = outcomes(candidates, dataset, held, &again, &recorded, observer)?;
-    Ok(outcomes.remove(0))
+    let earlier = Earlier::from(&recorded);
+    let judged = outcomes(candidates, dataset, held, &again, earlier, observer)?;
+    let path = judged.paths.into_iter().next();
+    path.ok_or(TuneError::Interrupted)
 }
 
-fn choose(outcomes: Vec<Outcome>, options: &TuneOptions<'_>) -> Result<Tuned, TuneError> {
+fn choose(all: Outcomes, options: &TuneOptions<'_>) -> Result<Tuned, TuneError> {
+    let Outcomes {
+        paths: outcomes,
+        interrupted,
+    } = all;
     let curves: Vec<Curve> = outcomes.iter().map(Outcome::curve).collect();
-    let interrupted = outcomes
-        .iter()
-        .any(|outcome| outcome.ending == Ending::Interrupted);
     let Some(choice) = options.rule.choose(options.measure, &curves) else {
         return Err(nothing_chosen(&outcomes, interrupted, options));
     };
@@ -277,10 +246,9 @@ fn nothing_chosen(outcomes: &[Outcome], interrupted: bool, options: &TuneOptions
         let measure = options.measure;
         return TuneError::Undefined { measure };
     }
-    if interrupted {
+    let Some(first) = outcomes.first().filter(|_| !interrupted) else {
         return TuneError::Interrupted;
-    }
-    let first = &outcomes[0];
+    };
     let reason = match &first.ending {
         Ending::Refused { reason } => reason.clone(),
         _ => "the errors are no finite numbers: raise lambda or scale the data".to_owned(),

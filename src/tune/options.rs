@@ -3,7 +3,7 @@
 use super::{Measure, Rule, TuneError};
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
-use crate::greedy::SelectionOptions;
+use crate::greedy::{SelectionOptions, StrategyKind};
 use crate::metrics::{Metric, Rules, distinct};
 use crate::{Lambda, Lambdas};
 
@@ -25,6 +25,9 @@ pub struct TuneOptions<'a> {
     /// Options of all selections, the most features among them. Its lambda stands for any;
     /// its memory is that of data, candidates, results and all selections at work together.
     pub selection: SelectionOptions,
+    /// The strategies to choose from, one after the other, each with every ridge parameter; that of
+    /// `selection` where there are none.
+    pub strategies: Vec<StrategyKind>,
     /// The ridge parameters.
     pub lambdas: Lambdas,
     /// Where the predictions come from that models are judged by.
@@ -106,6 +109,7 @@ impl TuneOptions<'_> {
     pub fn new(selection: SelectionOptions, lambdas: impl Into<Lambdas>) -> Self {
         Self {
             selection,
+            strategies: Vec::new(),
             lambdas: lambdas.into(),
             evidence: Evidence::default(),
             measure: Measure::SquaredError,
@@ -175,11 +179,38 @@ impl TuneOptions<'_> {
         self.selection.candidates(dataset)
     }
 
+    /// The same for each strategy alone.
+    pub(super) fn by_strategy(&self) -> Vec<Self> {
+        let asked = self.selection.strategy;
+        let several = self.strategies.iter().copied().map(Some);
+        let strategies: Vec<_> = match &self.strategies[..] {
+            [] => vec![asked],
+            _ => several.collect(),
+        };
+        let alone = |strategy| Self {
+            selection: SelectionOptions {
+                strategy,
+                ..self.selection
+            },
+            strategies: Vec::new(),
+            ..self.clone()
+        };
+        strategies.into_iter().map(alone).collect()
+    }
+
     pub(super) fn check(&self) -> Result<(), TuneError> {
+        let all = self.by_strategy();
+        let target = self.selection.target;
+        let scale = |options: &Self| target.label_scale(options.selection.strategy);
+        let differ = |pair: &[Self]| scale(&pair[0]) != scale(&pair[1]);
+        if self.measure == Measure::SquaredError && all.windows(2).any(differ) {
+            return Err(TuneError::LabelScales);
+        }
         if self.lambdas.count() == 0 {
             return Err(TuneError::NoLambdas);
         }
-        if self.selection.flatters() && matches!(self.evidence, Evidence::Lqo) {
+        let flatters = |options: &Self| options.selection.flatters();
+        if matches!(self.evidence, Evidence::Lqo) && all.iter().any(flatters) {
             return Err(TuneError::FlatteringEvidence);
         }
         self.rule.check()

@@ -1,12 +1,13 @@
 //! What became of each path of a grid, and watching it.
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Curve, Score};
 use crate::greedy::{
-    self, Criterion, Sampler, Selection, SelectionOptions, Stability, Step, StrategyKind,
+    self, Criterion, Lesson, Sampler, Selection, SelectionOptions, Stability, Step, StrategyKind,
     TargetOptions, Teacher,
 };
 use crate::{Lambda, QueryWeight, Scale};
@@ -188,12 +189,59 @@ impl RecordedPath {
     pub fn count(&self) -> usize {
         self.steps.len() + self.folds.iter().map(Vec::len).sum::<usize>()
     }
+}
 
-    /// That of the selection by `options`, which may leave the strategy open.
-    pub(super) fn find<'a>(paths: &'a [Self], options: &SelectionOptions) -> Option<&'a Self> {
-        let asked = |path: &Self| options.strategy.is_none_or(|asked| asked == path.strategy);
-        let mut paths = paths.iter();
+/// What a teacher has taught, which no lambda of a selection changes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedLesson {
+    /// The strategy that learns from it.
+    pub strategy: StrategyKind,
+    /// The fold that the teacher does without, from 0; `None`: all training data.
+    pub fold: Option<usize>,
+    /// The lesson.
+    pub lesson: Lesson,
+}
+
+/// What an earlier run has found: nothing, steps, or lessons of teachers, too.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Earlier<'a> {
+    /// Its steps.
+    pub paths: &'a [RecordedPath],
+    /// What its teachers taught, as far as that was kept.
+    pub lessons: &'a [RecordedLesson],
+}
+
+impl<'a> From<&'a [RecordedPath]> for Earlier<'a> {
+    fn from(paths: &'a [RecordedPath]) -> Self {
+        Self {
+            paths,
+            lessons: &[],
+        }
+    }
+}
+
+impl<'a> From<&'a Vec<RecordedPath>> for Earlier<'a> {
+    fn from(paths: &'a Vec<RecordedPath>) -> Self {
+        Self::from(&paths[..])
+    }
+}
+
+impl<'a> Earlier<'a> {
+    /// The steps of the selection by `options`, which may leave the strategy open.
+    pub(super) fn path(self, options: &SelectionOptions) -> Option<&'a RecordedPath> {
+        let asked = |path: &RecordedPath| {
+            let strategy = options.strategy;
+            strategy.is_none_or(|asked| asked == path.strategy)
+        };
+        let mut paths = self.paths.iter();
         paths.find(|path| path.lambda == options.lambda && asked(path))
+    }
+
+    pub(super) fn lesson(self, strategy: StrategyKind, fold: Option<usize>) -> Option<&'a Lesson> {
+        let mut lessons = self.lessons.iter();
+        let lesson = lessons.find(|kept| (kept.strategy, kept.fold) == (strategy, fold));
+        lesson.map(|kept| &kept.lesson)
     }
 }
 
@@ -204,6 +252,8 @@ pub struct Grid {
     pub lambdas: usize,
     /// Steps of all selections together, at most.
     pub steps: usize,
+    /// Steps of the strategies to come after this one, at most.
+    pub later_steps: usize,
     /// Lambdas at work at once.
     pub concurrent: usize,
 }
@@ -213,6 +263,8 @@ pub struct Grid {
 pub struct GridStep<'a> {
     /// Its ridge parameter.
     pub lambda: Lambda,
+    /// Its strategy.
+    pub strategy: StrategyKind,
     /// The fold that it does without, from 0; `None`: all training data.
     pub fold: Option<usize>,
     /// Steps of this selection so far.
@@ -226,12 +278,18 @@ pub struct GridStep<'a> {
 /// Watches the grid; one call at a time, in an order that depends on timing. Everything defaults
 /// to doing nothing.
 pub trait Observer: Send {
+    /// A teacher is done, and took so long.
+    fn taught(&mut self, lesson: &RecordedLesson, took: Duration) {
+        let _ = (lesson, took);
+    }
+
     /// A lambda is going to be tried, by this strategy. All of them are told before the start.
     fn planned(&mut self, lambda: Lambda, strategy: StrategyKind) {
         let _ = (lambda, strategy);
     }
 
-    /// The selections are about to start.
+    /// The selections are about to start: once for each strategy, and for each lambda past the edge
+    /// of the grid.
     fn started(&mut self, grid: &Grid) {
         let _ = grid;
     }
@@ -246,12 +304,6 @@ pub trait Observer: Send {
     /// A lambda is done.
     fn finished(&mut self, outcome: &Outcome) {
         let _ = outcome;
-    }
-
-    /// Whether to end where no step is taken: before each model of RankRLS on all features, in
-    /// the protocol of [`letor`](crate::letor). Once it is so it stays so.
-    fn interrupted(&mut self) -> bool {
-        false
     }
 }
 

@@ -2,93 +2,160 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock};
+use std::time::Instant;
 
 use rayon::prelude::*;
 
 use super::path::{Fold, FoldPath, PathEnd, fold_queries, left_out, predicted};
 use super::score::{Meter, Values, summarise};
 use super::{
-    Curve, Ending, Evidence, Grid, GridStep, Observer, Outcome, Point, RecordedPath, Score,
-    TuneError, TuneOptions,
+    Curve, Earlier, Ending, Evidence, Grid, GridStep, Observer, Outcome, Point, RecordedLesson,
+    Score, TuneError, TuneOptions,
 };
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::{
     Advance, Greedy, Lesson, Plan, SelectError, SelectionOptions, Step, Target, agreed, plan,
 };
+use crate::interrupt::unless_ended;
 use crate::lambda::{MOST_BEYOND, beyond};
 use crate::metrics::check_labels;
 use crate::{Lambda, Lambdas};
 
-/// The outcome of every path of the grid, in its order. `held` bytes are in use besides the
-/// candidates; the steps in `recorded` are taken again without a search.
+/// What became of all paths.
+pub(crate) struct Outcomes {
+    pub(crate) paths: Vec<Outcome>,
+    /// Whether they were ended before their time.
+    pub(crate) interrupted: bool,
+}
+
+/// The outcome of every path of the grid, in its order, for one strategy after the other. `held`
+/// bytes are in use besides the candidates; the steps of `earlier` are taken again without a search.
 pub(crate) fn outcomes(
     candidates: &ColumnClasses,
     dataset: &Dataset<'_>,
     held: u64,
     options: &TuneOptions<'_>,
-    recorded: &[RecordedPath],
+    earlier: Earlier<'_>,
     observer: &mut dyn Observer,
-) -> Result<Vec<Outcome>, TuneError> {
+) -> Result<Outcomes, TuneError> {
     options.check()?;
-    let lacking = options.selection.lacks_filter(candidates);
+    let strategies = options.by_strategy();
+    let lacks = |options: &&TuneOptions<'_>| options.selection.lacks_filter(candidates);
+    let lacking = strategies.iter().find(lacks);
     let peers = candidates.shared_peers();
-    let filtered = lacking.then(|| options.candidates(dataset).among(peers));
+    let filtered = lacking.map(|options| options.candidates(dataset).among(peers));
     let candidates = filtered.as_ref().unwrap_or(candidates);
-    let folds = folds(dataset, candidates, options)?;
-    let judged = match options.evidence {
-        Evidence::Validation(validation) => validation,
-        _ => dataset,
-    };
-    let (labels, queries) = (judged.labels(), judged.queries());
-    check_labels(&options.measures(), labels, queries, &options.rules).map_err(TuneError::Judge)?;
-    let rule = (options.rules.convention, options.rules.context(labels));
-    let strategy = options.selection.strategy;
-    let scale = options.selection.target.label_scale(strategy);
-    let meter = |data| Meter::new(data, scale, rule, options.measure, &options.metrics);
-    let meters: Vec<Meter<'_>> = match &folds[..] {
-        [] => vec![meter(judged)],
-        folds => folds.iter().map(|fold| meter(&fold.test)).collect(),
-    };
-    let grid = options.grid(candidates.unit());
-    // Where the grid goes on past its edge, for each lambda more.
-    let most = grid.len()
-        + if options.lambdas == Lambdas::Auto {
-            MOST_BEYOND
-        } else {
-            0
-        };
-    let steps = options.selection.k.min(candidates.summary().column_classes);
-    let queries = judged.queries().len();
-    let results = results_memory(steps, queries, options).saturating_mul(most as u64);
-    let held = folds
-        .iter()
-        .map(Fold::memory)
-        .fold(held + candidates.memory(), u64::saturating_add)
-        .saturating_add(results);
-    let (held, max_memory) = agreed(candidates.peers(), held, options.selection.max_memory);
-    let mut options = options.clone();
-    options.selection.max_memory = max_memory;
-    let options = &options;
-    let mut run = Run {
+    let shared = Shared {
         candidates,
-        target: dataset.into(),
-        options,
-        folds: &folds,
-        meters: &meters,
-        recorded,
-        side_by_side: options.rule.settling(options.measure).is_some(),
-        queries,
-        lessons: Vec::new(),
+        dataset,
+        folds: &folds(dataset, candidates, lacking.unwrap_or(options))?,
         held,
-        observer: Mutex::new(observer),
-        stopped: AtomicBool::new(false),
-        failure: OnceLock::new(),
+        earlier,
     };
-    let outcomes = run.grids(&grid)?;
-    match run.failure.into_inner() {
-        Some(error) => Err(error),
-        None => Ok(outcomes),
+    let mut all = Outcomes {
+        paths: Vec::new(),
+        interrupted: false,
+    };
+    for (place, options) in strategies.iter().enumerate() {
+        let later = strategies.len() - 1 - place;
+        let Some(found) = unless_ended(|| shared.outcomes(options, later, observer)) else {
+            all.interrupted = true;
+            break;
+        };
+        let (paths, stopped) = found?;
+        all.paths.extend(paths);
+        let cut = |path: &Outcome| path.ending == Ending::Interrupted;
+        let more = later > 0 || options.lambdas == Lambdas::Auto || all.paths.iter().any(cut);
+        if stopped && more {
+            all.interrupted = true;
+            break;
+        }
+    }
+    Ok(all)
+}
+
+/// What the paths of all strategies share.
+struct Shared<'a> {
+    candidates: &'a ColumnClasses,
+    dataset: &'a Dataset<'a>,
+    folds: &'a [Fold],
+    held: u64,
+    earlier: Earlier<'a>,
+}
+
+impl Shared<'_> {
+    /// The outcomes for the strategy of `options`, after which so many more come `later`; and whether
+    /// the observer, or a request, ended it.
+    fn outcomes(
+        &self,
+        options: &TuneOptions<'_>,
+        later: usize,
+        observer: &mut dyn Observer,
+    ) -> Result<(Vec<Outcome>, bool), TuneError> {
+        let &Self {
+            candidates,
+            dataset,
+            folds,
+            held,
+            earlier,
+        } = self;
+        let judged = match options.evidence {
+            Evidence::Validation(validation) => validation,
+            _ => dataset,
+        };
+        let (labels, queries) = (judged.labels(), judged.queries());
+        check_labels(&options.measures(), labels, queries, &options.rules)
+            .map_err(TuneError::Judge)?;
+        let rule = (options.rules.convention, options.rules.context(labels));
+        let strategy = options.selection.strategy;
+        let scale = options.selection.target.label_scale(strategy);
+        let meter = |data| Meter::new(data, scale, rule, options.measure, &options.metrics);
+        let meters: Vec<Meter<'_>> = match folds {
+            [] => vec![meter(judged)],
+            folds => folds.iter().map(|fold| meter(&fold.test)).collect(),
+        };
+        let grid = options.grid(candidates.unit());
+        // Where the grid goes on past its edge, for each lambda more.
+        let most = grid.len()
+            + if options.lambdas == Lambdas::Auto {
+                MOST_BEYOND
+            } else {
+                0
+            };
+        let steps = options.selection.k.min(candidates.summary().column_classes);
+        let queries = judged.queries().len();
+        let results = results_memory(steps, queries, options).saturating_mul(most as u64);
+        let held = folds
+            .iter()
+            .map(Fold::memory)
+            .fold(held + candidates.memory(), u64::saturating_add)
+            .saturating_add(results);
+        let (held, max_memory) = agreed(candidates.peers(), held, options.selection.max_memory);
+        let mut options = options.clone();
+        options.selection.max_memory = max_memory;
+        let options = &options;
+        let mut run = Run {
+            candidates,
+            target: dataset.into(),
+            options,
+            folds,
+            meters: &meters,
+            earlier,
+            side_by_side: options.rule.settling(options.measure).is_some(),
+            queries,
+            lessons: Vec::new(),
+            later_steps: later * grid.len() * (1 + folds.len()) * steps,
+            held,
+            observer: Mutex::new(observer),
+            stopped: AtomicBool::new(false),
+            failure: OnceLock::new(),
+        };
+        let outcomes = run.grids(&grid)?;
+        match run.failure.into_inner() {
+            Some(error) => Err(error),
+            None => Ok((outcomes, run.stopped.into_inner())),
+        }
     }
 }
 
@@ -133,8 +200,7 @@ struct Run<'a> {
     folds: &'a [Fold],
     /// One a fold, or the only one.
     meters: &'a [Meter<'a>],
-    /// The steps of an earlier run.
-    recorded: &'a [RecordedPath],
+    earlier: Earlier<'a>,
     /// Whether the folds of a path take their steps together.
     side_by_side: bool,
     /// Queries that values are of.
@@ -142,6 +208,8 @@ struct Run<'a> {
     /// Lessons of teachers for the selection from all data, then for each without a fold: the same
     /// for every path.
     lessons: Vec<Result<Option<Lesson>, SelectError>>,
+    /// Steps of the strategies to come, at most.
+    later_steps: usize,
     /// Bytes held all the time, candidates and results included.
     held: u64,
     observer: Mutex<&'a mut dyn Observer>,
@@ -178,7 +246,7 @@ impl Run<'_> {
         place: usize,
         mut options: SelectionOptions,
     ) -> Result<Result<Job, Outcome>, TuneError> {
-        if let Some(recorded) = RecordedPath::find(self.recorded, &options) {
+        if let Some(recorded) = self.earlier.path(&options) {
             options.strategy = Some(recorded.strategy);
         }
         let refused = |reason| {
@@ -232,7 +300,15 @@ impl Run<'_> {
         options.ranking(labels, candidates.queries())?;
         // Candidates are counted once more there.
         let others = self.held.saturating_sub(candidates.memory());
-        plan(candidates, others, options)
+        let plan = plan(candidates, others, options)?;
+        // Selections that may be at work at once share what is left.
+        let concurrent = self.options.concurrent;
+        let paths = concurrent.unwrap_or_else(rayon::current_num_threads);
+        let selections = paths.max(1) * (1 + self.folds.len());
+        Ok(Plan {
+            room: plan.room / selections as u64,
+            ..plan
+        })
     }
 
     fn limit(&self) -> u64 {
@@ -324,6 +400,7 @@ impl Run<'_> {
             observer.started(&Grid {
                 lambdas: jobs.len(),
                 steps: jobs.iter().map(Self::steps).sum(),
+                later_steps: self.later_steps,
                 concurrent,
             });
         });
@@ -348,12 +425,21 @@ impl Run<'_> {
             target: job.plan.target,
             ..Outcome::without_points(&job.options, self.candidates.unit(), Ending::Complete)
         };
-        let ended = match (self.folds, self.side_by_side) {
+        let ended = unless_ended(|| match (self.folds, self.side_by_side) {
             _ if self.stopped.load(Ordering::Relaxed) => Err(PathEnd::Stopped),
             ([], _) => self.alone(job, &mut outcome),
             (_, true) => self.side_by_side(job, &mut outcome),
             (_, false) => self.one_by_one(job, &mut outcome),
-        };
+        });
+        let ended = ended.unwrap_or_else(|| {
+            self.stopped.store(true, Ordering::Relaxed);
+            Err(PathEnd::Stopped)
+        });
+        let judged = self.folds.is_empty() || self.side_by_side;
+        if matches!(ended, Err(PathEnd::Stopped)) && !judged {
+            // Not by all folds.
+            outcome.points.clear();
+        }
         outcome.ending = match ended {
             Err(PathEnd::Stopped) => Ending::Interrupted,
             Err(PathEnd::Overflow) => Ending::Overflow,
@@ -428,16 +514,14 @@ impl Run<'_> {
         };
         let mut judgements: Vec<Judgement> = points.iter().map(|_| judgement()).collect();
         // The models before an overflow can be judged, but not those before an interruption.
-        if !matches!(ended, Err(PathEnd::Stopped)) {
-            for fold in 0..self.folds.len() {
-                match self.judge_fold(job, fold, &mut judgements) {
-                    Ok(features) => outcome.folds.push(features),
-                    Err(end) => ended = Err(end),
-                }
+        for fold in 0..self.folds.len() {
+            if matches!(ended, Err(PathEnd::Stopped)) {
+                return ended;
             }
-        }
-        if matches!(ended, Err(PathEnd::Stopped)) {
-            judgements.clear();
+            match self.judge_fold(job, fold, &mut judgements) {
+                Ok(features) => outcome.folds.push(features),
+                Err(end) => ended = Err(end),
+            }
         }
         points.truncate(judgements.len());
         for (point, judgement) in points.iter_mut().zip(judgements) {
@@ -476,7 +560,7 @@ impl Run<'_> {
 
     /// The steps that an earlier run has taken.
     fn recorded(&self, job: &Job, fold: Option<usize>) -> &[Step] {
-        let recorded = RecordedPath::find(self.recorded, &job.options);
+        let recorded = self.earlier.path(&job.options);
         recorded.map_or(&[], |recorded| recorded.of(fold))
     }
 
@@ -490,13 +574,40 @@ impl Run<'_> {
     /// The lessons of the teachers that the plans of `job` have, which no lambda of a selection
     /// changes. Before paths are followed, as a thread that waited for a lesson could begin another path.
     fn teach(&self, job: &Job) -> Vec<Result<Option<Lesson>, SelectError>> {
-        let whole = Lesson::new(self.candidates, self.target, &job.plan, &job.options);
-        let without = |(fold, plan): (&Fold, &Option<Plan>)| match plan {
-            Some(plan) => Lesson::new(&fold.candidates, fold.target(), plan, &job.options),
+        let whole = self.lesson(job, None, self.candidates, self.target, &job.plan);
+        let without = |(number, (fold, plan)): (usize, (&Fold, &Option<Plan>))| match plan {
+            Some(plan) => self.lesson(job, Some(number), &fold.candidates, fold.target(), plan),
             None => Ok(None),
         };
-        let folds = self.folds.iter().zip(&job.folds).map(without);
+        let folds = self.folds.iter().zip(&job.folds).enumerate().map(without);
         std::iter::once(whole).chain(folds).collect()
+    }
+
+    /// That of the selection without `fold`, or from all data: kept by an earlier run, or new.
+    fn lesson(
+        &self,
+        job: &Job,
+        fold: Option<usize>,
+        candidates: &ColumnClasses,
+        target: Target<'_>,
+        plan: &Plan,
+    ) -> Result<Option<Lesson>, SelectError> {
+        let strategy = plan.strategy;
+        let kept = self.earlier.lesson(strategy, fold);
+        if let Some(kept) = kept.filter(|kept| kept.fits(target.labels, plan)) {
+            return Ok(Some(kept.clone()));
+        }
+        let begin = Instant::now();
+        let lesson = Lesson::new(candidates, target, plan, &job.options)?;
+        if let Some(lesson) = &lesson {
+            let lesson = RecordedLesson {
+                strategy,
+                fold,
+                lesson: lesson.clone(),
+            };
+            self.tell(|observer| observer.taught(&lesson, begin.elapsed()));
+        }
+        Ok(lesson)
     }
 
     /// Takes the steps of the selection from all data, each judged by `judge`, until the rule
@@ -561,6 +672,7 @@ impl Run<'_> {
     fn stepped(&self, job: &Job, fold: Option<usize>, number: usize, advance: &Advance) {
         let step = GridStep {
             lambda: job.options.lambda,
+            strategy: job.plan.strategy,
             fold,
             number,
             step: &advance.step,

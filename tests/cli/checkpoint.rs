@@ -151,6 +151,33 @@ fn a_tuning_that_goes_on_ends_in_the_same_model_and_table() {
 }
 
 #[test]
+fn a_teacher_that_has_taught_does_not_teach_again() {
+    let folder = Folder::new();
+    folder.write("big.svm", crate::support::generated(200, 60));
+    for command in [
+        "select big.svm -k 5 --strategy distil",
+        "tune big.svm -k 3 --strategies distil,dense --measure cindex --folds 2 --lambdas 1,4",
+    ] {
+        folder.run(&format!("{command} -o whole.json"));
+        let with = "-v --checkpoint run.checkpoint --checkpoint-every 0 --resume";
+        for (name, teaches) in [("first", true), ("second", false)] {
+            let (_, errors) = folder.run(&format!("{command} {with} -o {name}.json"));
+            assert_eq!(errors.contains(" taught "), teaches, "{errors}");
+            let model = folder.read(&format!("{name}.json"));
+            assert_eq!(model, folder.read("whole.json"), "{command}");
+        }
+        std::fs::remove_file(folder.path("run.checkpoint")).unwrap();
+    }
+    // It took no time.
+    folder.run("select big.svm -k 5 --strategy distil --checkpoint run.checkpoint");
+    assert!(!folder.read("run.checkpoint").contains("lesson"));
+    folder.fails(
+        "tune big.svm -k 3 --strategies dense,distil,dense --folds 2",
+        2,
+    );
+}
+
+#[test]
 fn a_checkpoint_of_another_tuning_is_left_alone() {
     let folder = Folder::new();
     folder.write("big.svm", crate::support::generated(120, 30));

@@ -19,7 +19,7 @@ fn distil_tells_of_its_teacher_and_that_its_errors_flatter() {
         text.contains("teacher: RankRLS on all columns by dual, lambda "),
         "{text}"
     );
-    assert!(text.contains("the LQO columns flatter"), "{text}");
+    assert!(text.contains("the LQO columns of distil flatter"), "{text}");
     let document = folder.json(&format!("{select} --json"));
     assert_eq!(steps(&document), 5);
     assert_eq!(document["target"]["labels"], "sqrt-sd");
@@ -33,6 +33,14 @@ fn distil_tells_of_its_teacher_and_that_its_errors_flatter() {
     let inspected = folder.stdout("inspect model.json");
     assert!(inspected.contains("labels sqrt-sd"), "{inspected}");
     assert!(inspected.contains("flatter"), "{inspected}");
+    let compare = "compare @parses -k 2 --lambda 16 --strategies";
+    let compared = folder.stdout(&format!("{compare} univariate,distil"));
+    assert!(
+        compared.contains("the LQO columns of distil flatter"),
+        "{compared}"
+    );
+    let compared = folder.stdout(&format!("{compare} univariate"));
+    assert!(!compared.contains("flatter"), "{compared}");
 }
 
 #[test]
@@ -130,10 +138,6 @@ fn the_strategy_is_chosen_with_the_model() {
         ("--strategies bounded,best", "best"),
         (
             "--strategies bounded --strategy dense",
-            "cannot be used with",
-        ),
-        (
-            "--strategies bounded,distil --checkpoint c",
             "cannot be used with",
         ),
         ("--strategies dense,distil --candidates 3", "random subset"),

@@ -65,7 +65,7 @@ fn undefined_measures_are_left_out_or_null() {
     assert_eq!(letor["metrics"]["map"], 0.5);
     assert_eq!(letor["left_out"]["map"], 0);
     folder.write("flat.svm", "0 1:1\n0\n0\n0\n");
-    let document = folder.json(&format!("{evaluate} --per-query"));
+    let document = folder.json(&format!("{evaluate} --per-query --query-size 4"));
     assert!(document["metrics"]["map"].is_null());
     assert_eq!(document["per_query"][0]["query"], "1");
 }
@@ -176,6 +176,7 @@ fn rankings_are_compared_in_pairs() {
     let text = folder.stdout(evaluate);
     assert!(text.contains("95% interval"), "{text}");
     assert!(text.contains("+1.0000 to +1.0000"), "{text}");
+    assert!(text.contains("\nA: best.txt\nB: worst.txt\n"), "{text}");
     let three = folder.json(&format!(
         "{evaluate} --model model.json --json --seed 7 --resamples 50"
     ));
@@ -185,6 +186,22 @@ fn rankings_are_compared_in_pairs() {
         (&three["seed"], &three["resamples"]),
         (&7.into(), &50.into())
     );
+    let error = folder.fails(&format!("{evaluate} --resamples 100000001"), 2);
+    assert!(error.contains("not in 1..=100000000"), "{error}");
+}
+
+#[test]
+fn the_tables_of_a_comparison_fit_80_columns() {
+    let folder = Folder::new();
+    let long = format!("{}.txt", "scores-of-the-first-ranking-".repeat(3));
+    folder.write(&long, "2\n1\n1\n3\n2\n");
+    folder.write("worst.txt", "1\n2\n3\n1\n2\n");
+    let text = folder.stdout(&format!(
+        "evaluate test.svm --scores {long} --scores worst.txt --per-query"
+    ));
+    assert!(text.contains(&format!("\nA: {long}\n\nquery")), "{text}");
+    let mut lines = text.lines().filter(|line| !line.ends_with(&long));
+    assert!(lines.all(|line| line.chars().count() <= 80), "{text}");
 }
 
 #[test]
@@ -321,5 +338,5 @@ fn names_of_data_that_come_with_the_program_are_suggested() {
         assert!(error.contains(hint), "{error}");
     }
     folder.write("@mine", "1 1:1\n");
-    folder.stdout("evaluate @mine --scores scores.txt --metrics p@1");
+    folder.stdout("evaluate @mine --query-size 1 --scores scores.txt --metrics p@1");
 }

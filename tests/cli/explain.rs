@@ -99,6 +99,58 @@ fn rows_that_were_moved_have_their_numbers_in_the_file() {
 }
 
 #[test]
+fn the_column_of_queries_is_named_as_elsewhere() {
+    let folder = folder();
+    folder.write(
+        "table.csv",
+        "2,4,topic,grade\n1,0,17,1\n0,1,17,0\n1,1,18,0\n0,0,18,1\n",
+    );
+    let read = "table.csv --label grade --query topic";
+    folder.stdout(&format!("select {read} -k 1 --lambda 1 -o named.json"));
+    let document = folder.json(&format!("explain named.json {read} 18 --json"));
+    assert_eq!(document["query"], "18");
+    let error = folder.fails(&format!("explain named.json {read} 19"), 1);
+    assert!(
+        error.contains("called \"19\"; the first are 17, 18"),
+        "{error}"
+    );
+    // Alone it names the query, in tables, too: the model knows the column.
+    let one = "explain named.json table.csv --json";
+    let alone = folder.json(&format!("{one} --query 17"));
+    assert_eq!(alone["rows_of_query"], 2);
+    assert_eq!(alone, folder.json(&format!("{one} 17")));
+}
+
+#[test]
+fn rows_of_the_same_score_are_marked() {
+    let folder = folder();
+    folder.write(
+        "tied.svm",
+        "1 qid:a 1:1\n0 qid:a 6:1\n1 qid:a 1:1\n1 qid:a 1:2\n",
+    );
+    folder.stdout("select train.svm -k 1 --lambda 0.5 -o one.json");
+    let document = folder.json("explain one.json tied.svm a --json");
+    let rows = document["rows"].as_array().unwrap();
+    let tied: Vec<u64> = rows
+        .iter()
+        .map(|row| row["tied"].as_u64().unwrap())
+        .collect();
+    for (row, tied) in rows.iter().zip(&tied) {
+        let same = rows.iter().filter(|other| other["score"] == row["score"]);
+        assert_eq!(same.count() as u64, tied + 1);
+    }
+    assert!(tied.contains(&1), "{document}");
+    let text = folder.stdout("explain one.json tied.svm a");
+    assert_eq!(
+        text.matches(", tied with 1 other: row ").count(),
+        2,
+        "{text}"
+    );
+    let text = folder.stdout("explain one.json tied.svm a --versus 3");
+    assert!(text.contains(", tied with 1 other with score "), "{text}");
+}
+
+#[test]
 fn mistakes_are_refused() {
     let folder = folder();
     folder.write("one.svm", "1 1:1\n0 2:1\n");
@@ -119,7 +171,7 @@ fn mistakes_are_refused() {
         (
             "explain model.json one.svm --query 2",
             1,
-            "expected a number from 1 to 1 as --query, found \"2\"",
+            "expected a number from 1 to 1 as the query, found \"2\"",
         ),
         (
             "explain model.json train.svm --query a --versus 4",
@@ -151,7 +203,7 @@ fn mistakes_are_refused() {
             1,
             "a kernel model has no features to explain an order by",
         ),
-        ("explain model.json train.svm", 2, "--query <ID>"),
+        ("explain model.json train.svm", 2, "<QUERY>"),
         (
             "explain model.json train.svm --query a --texts names.txt",
             1,

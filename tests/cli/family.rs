@@ -156,6 +156,29 @@ fn preferences_are_learnt_and_left_out() {
 }
 
 #[test]
+fn a_gamma_at_the_edge_of_its_grid_is_a_warning() {
+    let folder = folder();
+    let warned = |gammas: &str| {
+        let train = format!("train train.svm --kernel gaussian --lambda 1 --gamma {gammas}");
+        let (_, errors) = folder.run(&train);
+        errors.contains("the chosen gamma") && errors.contains("of the grid")
+    };
+    let list: Vec<f64> = (-12..=6)
+        .step_by(3)
+        .map(|power| 2_f64.powi(power))
+        .collect();
+    let document =
+        folder.json("train train.svm --kernel gaussian --lambda 1 --gamma 2^-12..2^6:3 --json");
+    let best = document["kernel"]["gamma"].as_f64().unwrap();
+    let place = list.iter().position(|&gamma| gamma == best).unwrap();
+    let ends = [0, list.len() - 1].contains(&place);
+    assert_eq!(warned("2^-12..2^6:3"), ends);
+    assert!(!warned(&best.to_string()));
+    let other = |factor: f64| format!("{best},{}", best * factor);
+    assert!(warned(&other(1e3)) && warned(&other(1e-3)));
+}
+
+#[test]
 fn kernels_keep_their_rows() {
     let folder = folder();
     let document = folder

@@ -186,6 +186,10 @@ fn tunings_survive() {
             "--folds 2 --min-improvement 0 --strategy sampled --seed 3 --table table.json",
             "table.json",
         ),
+        (
+            "--folds 2 --strategies distil,dense --measure cindex --table table.csv",
+            "table.csv",
+        ),
     ]
     .into_iter()
     .enumerate()
@@ -198,7 +202,7 @@ fn tunings_survive() {
             "table.csv" => &["model.json", "table.csv"],
             _ => &["model.json", "table.json"],
         };
-        job(&arguments, outputs, &["run.checkpoint"]).survive(kills(40) / 2, 10 + number as u64);
+        job(&arguments, outputs, &["run.checkpoint"]).survive(kills(45) / 3, 10 + number as u64);
     }
 }
 

@@ -1,17 +1,24 @@
-//! What `select --dry-run` promises of the peak memory of a process, and what it takes.
+//! What `select --dry-run` promises of the peak memory of a process, what it takes, and what is refused.
 
 #![cfg(all(target_os = "linux", feature = "cli"))]
 
 use crate::support::{Folder, text};
 use crate::zipf::Zipf;
 
-/// A promise is broken by more than this factor.
+/// A promise is broken by more than this factor, up or down.
 const CEILING: f64 = 1.25;
 
-fn promises_hold(folder: &Folder, select: &str) {
+/// Bytes by which more may be promised than taken: freed memory that is taken again, of small data.
+const SLACK: f64 = 8e6;
+
+/// Runs each of `strategies`, or all.
+fn promises_hold(folder: &Folder, select: &str, strategies: &[&str]) {
     let plan = folder.json(&format!("{select} --dry-run --json"));
     for row in plan["strategies"].as_array().unwrap() {
         let strategy = row["strategy"].as_str().unwrap();
+        if !strategies.is_empty() && !strategies.contains(&strategy) {
+            continue;
+        }
         let run = folder.json(&format!("{select} --strategy {strategy} --json"));
         let promised = row["peak_bytes"].as_f64().unwrap();
         let used = run["peak_rss_bytes"].as_f64().unwrap();
@@ -20,14 +27,13 @@ fn promises_hold(folder: &Folder, select: &str) {
             used / promised
         );
         assert!(
-            used <= CEILING * promised,
+            used <= CEILING * promised && promised <= CEILING * used + SLACK,
             "{strategy}: {used} of {promised} bytes"
         );
     }
 }
 
-#[test]
-fn no_strategy_takes_more_than_was_promised() {
+fn drawn() -> Folder {
     let folder = Folder::new();
     let zipf = Zipf {
         rows: 1500,
@@ -38,12 +44,79 @@ fn no_strategy_takes_more_than_was_promised() {
         seed: 3,
     };
     folder.write("drawn.svm", text(&zipf));
+    folder
+}
+
+#[test]
+fn strategies_take_what_was_promised() {
+    let folder = drawn();
     for select in [
         "select drawn.svm -k 5 --lambda 4",
         // So tiny that one factor a query is needed.
         "select drawn.svm -k 5 --lambda 1e-7",
         "select drawn.svm -k 20 --lambda 4 --threads 1",
     ] {
-        promises_hold(&folder, select);
+        promises_hold(&folder, select, &[]);
     }
+}
+
+#[test]
+fn the_sums_of_many_queries_are_promised() {
+    let folder = Folder::new();
+    let zipf = Zipf {
+        rows: 18_000,
+        queries: 9000,
+        columns: 500,
+        nonzeros: 60_000,
+        shared: 0,
+        seed: 3,
+    };
+    folder.write("drawn.svm", text(&zipf));
+    let select = "select drawn.svm -k 1 --lambda 4";
+    promises_hold(&folder, select, &["univariate", "bounded"]);
+}
+
+/// Bytes of each strategy, and of one factor a query.
+fn stated(folder: &Folder, select: &str) -> (Vec<u64>, u64) {
+    let plan = folder.json(&format!("{select} --dry-run --json"));
+    let rows = plan["strategies"].as_array().unwrap().iter();
+    let bytes = rows.map(|row| row["bytes"].as_u64().unwrap());
+    (bytes.collect(), plan["factors_bytes"].as_u64().unwrap())
+}
+
+#[test]
+fn factors_that_few_runs_need_are_stated_apart() {
+    let folder = drawn();
+    let (usual, factors) = stated(&folder, "select drawn.svm -k 400 --lambda 4");
+    assert!(factors > 140_000_000, "{factors}");
+    let tiny = stated(&folder, "select drawn.svm -k 400 --lambda 1e-7");
+    assert_eq!(tiny, (usual, factors));
+    let select = "select drawn.svm -k 400 --max-memory 80MB";
+    promises_hold(&folder, &format!("{select} --lambda 0.1"), &["random"]);
+    let errors = folder.fails(&format!("{select} --lambda 1e-7 --strategy random"), 1);
+    assert!(errors.contains("without one factor a query"), "{errors}");
+}
+
+#[test]
+fn a_run_that_is_refused_leaves_nothing() {
+    let folder = drawn();
+    let before = folder.list();
+    let select = "select drawn.svm -k 5 --max-memory 100MB --checkpoint run.ck -o model.json";
+    let errors = folder.fails(&format!("{select} --lambda 4 --strategy dense"), 1);
+    assert!(errors.contains("strategy dense needs"), "{errors}");
+    // Only seen when the selection begins.
+    folder.fails(&format!("{select} --lambda 1e-300 --strategy random"), 1);
+    assert_eq!(folder.list(), before);
+}
+
+#[test]
+fn more_features_than_there_are_take_no_more_memory() {
+    let folder = Folder::new();
+    let classes = stated(&folder, "select train.svm -k 100 --lambda 1");
+    let most = format!("select train.svm -k {} --lambda 1", usize::MAX);
+    assert_eq!(stated(&folder, &most), classes);
+    let (_, errors) = folder.run(&most);
+    assert!(errors.contains("column classes to select from"), "{errors}");
+    folder.run("shard train.svm --parts 2 -o parts");
+    folder.run(&most.replace("train.svm", "parts"));
 }

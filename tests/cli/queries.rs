@@ -207,3 +207,23 @@ fn missing_values_are_read_on_demand() {
     assert_eq!(steps("null.svm --missing 0"), steps("zero.svm"));
     folder.run("compare null.svm --missing=-1 -k 1 --lambda 1 --strategies dense");
 }
+
+#[test]
+fn measures_of_data_without_queries_are_refused() {
+    let folder = Folder::new();
+    folder.write("one.svm", without_queries());
+    folder.run("select train.svm -k 2 --lambda 1 -o model.json");
+    for command in [
+        "evaluate one.svm --model model.json",
+        "select train.svm -k 2 --lambda 1 --test one.svm",
+    ] {
+        let error = folder.fails(command, 1);
+        for part in ["--query COLUMN", "--queries FILE", "pass --query-size 8"] {
+            assert!(error.contains(part), "{command}: {error}");
+        }
+    }
+    folder.run("evaluate one.svm --model model.json --query-size 8 --metrics cindex");
+    // A model of one query orders all rows.
+    folder.run("train one.svm --lambda 1 --objective global -o one.json");
+    folder.run("evaluate one.svm --model one.json --metrics cindex");
+}

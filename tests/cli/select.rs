@@ -281,6 +281,24 @@ fn a_failed_run_leaves_the_old_model() {
 }
 
 #[test]
+fn the_default_measures_of_test_data_fit_80_columns() {
+    let folder = Folder::new();
+    let text = folder
+        .run("select train.svm -k 2 --lambda 1 --test test.svm")
+        .0;
+    let place = text.rfind("step ").unwrap();
+    let lines: Vec<&str> = text[place..].lines().take(4).collect();
+    let firsts = lines
+        .iter()
+        .filter_map(|line| line.split_whitespace().next());
+    assert_eq!(firsts.collect::<Vec<_>>(), ["step", "1", "2", "s.e."]);
+    assert!(
+        lines.iter().all(|line| line.chars().count() <= 80),
+        "{text}"
+    );
+}
+
+#[test]
 fn test_data_is_measured_after_every_step() {
     let folder = Folder::new();
     let arguments = "select train.svm -k 2 --lambda 1 --test test.svm --metrics map,cindex \

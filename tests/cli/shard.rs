@@ -54,6 +54,26 @@ fn mistakes_are_found_before_any_work() {
         "{error}"
     );
     folder.fails("shard train.svm --parts 0 -o parts", 2);
+    let error = folder.fails(
+        "shard none.svm --parts 150000 -o parts --max-memory 1GiB",
+        1,
+    );
+    assert!(
+        error.contains("at most 2685 parts, 200 KiB of memory each, found 150000"),
+        "{error}"
+    );
+    let many = "shard none.svm --parts 300 -o parts";
+    let (code, error) = limited(&folder, "ulimit -n 256", many);
+    assert_eq!(code, Some(1));
+    assert!(
+        error.contains("two files for each of 300 parts: Too many open files"),
+        "{error}"
+    );
+    let error = folder.fails("select parts -k 2 --lambda 1", 1);
+    assert!(
+        error.contains("parts: expected data in parts, found no manifest.json"),
+        "{error}"
+    );
     folder.run("shard train.svm --parts 3 -o parts --names names.txt");
     let error = folder.fails("shard train.svm --parts 3 -o parts", 1);
     assert!(error.contains("parts has files"), "{error}");

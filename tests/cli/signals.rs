@@ -58,6 +58,8 @@ fn interrupted(name: &str, code: i32) {
         "{rest}"
     );
     assert!(told < rest.find("interrupted after").unwrap());
+    let kept = "features, which are in the report and model.json; an unfinished step is lost\n";
+    assert!(rest.contains(kept), "{rest}");
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["ending"], "interrupted");
     let steps = document["steps"].as_array().unwrap().len();
@@ -87,10 +89,14 @@ fn an_interrupt_chooses_among_what_there_is() {
     signal(&child, "-INT");
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
+    let rest = rest.join().unwrap();
     assert!(
-        rest.join()
-            .unwrap()
-            .contains("warning: interrupted: the choice is among ")
+        rest.contains("warning: interrupted: the choice is among "),
+        "{rest}"
+    );
+    assert!(
+        rest.contains("; other steps are lost, which --checkpoint would have kept\n"),
+        "{rest}"
     );
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["interrupted"], true);
@@ -100,20 +106,96 @@ fn an_interrupt_chooses_among_what_there_is() {
     assert_eq!(model["features"].as_array().unwrap().len() as u64, k);
 }
 
+/// No strategy after the one at work begins, and its folds are lost, but not the checkpoint.
 #[test]
-fn before_the_selection_an_interrupt_ends_at_once() {
+fn an_interrupt_ends_all_strategies() {
     let folder = Folder::new();
-    let before = folder.list();
-    let mut child = start(&folder, "select - -k 1 --lambda 1 -v -o model.json");
-    // Its standard input stays open: it would wait for ever.
-    let input = child.stdin.take();
-    let rest = wait_for(&mut child, "reading");
+    folder.write("big.svm", generated(1500, 3000));
+    let arguments = "tune big.svm -k 1500 --strategies lowmem,distil,dense --folds 2 \
+                     --measure cindex --lambdas 1,4 -v --checkpoint run.checkpoint \
+                     --checkpoint-every 0";
+    let mut child = start(&folder, arguments);
+    let rest = wait_for(&mut child, "step=2");
     signal(&child, "-INT");
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
     assert!(output.stdout.is_empty());
-    drop((input, rest));
-    assert_eq!(folder.list(), before);
+    let rest = rest.join().unwrap();
+    assert!(!rest.contains("tuning lambdas"), "{rest}");
+    let kept = "warning: interrupted before there was anything to choose from; run.checkpoint has ";
+    assert!(rest.contains(kept), "{rest}");
+    let (_, checkpoint) = folder
+        .read("run.checkpoint")
+        .split_once('\n')
+        .map(|(first, document)| (first.to_owned(), document.to_owned()))
+        .unwrap();
+    let document: Value = serde_json::from_str(&checkpoint).unwrap();
+    let paths = document["taken"].as_array().unwrap();
+    assert!(paths.iter().all(|path| path["strategy"] == "lowmem"));
+    let steps = |path: &Value| path["steps"].as_array().unwrap().len();
+    let steps: usize = paths.iter().map(steps).sum();
+    assert!(rest.contains(&format!(
+        "run.checkpoint has {steps} steps, and --resume goes on\n"
+    )));
+}
+
+#[test]
+fn before_there_is_anything_to_save_an_interrupt_ends_at_once() {
+    let folder = Folder::new();
+    let before = folder.list();
+    for command in [
+        "select - -k 1 --lambda 1 -v -o model.json",
+        "tune - -k 1 -v -o model.json",
+        "train - -v -o model.json",
+        "compare - -k 1 -v --strategies dense,lowmem",
+        "evaluate - --scores names.txt -v",
+    ] {
+        let mut child = start(&folder, command);
+        // Its standard input stays open: it would wait for ever.
+        let input = child.stdin.take();
+        let rest = wait_for(&mut child, "reading");
+        signal(&child, "-INT");
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{command}");
+        assert!(output.stdout.is_empty(), "{command}");
+        let rest = rest.join().unwrap();
+        assert!(
+            rest.ends_with("warning: interrupted: nothing was saved\n"),
+            "{command}: {rest}"
+        );
+        drop(input);
+        assert_eq!(folder.list(), before, "{command}");
+    }
+}
+
+#[test]
+fn an_interrupt_ends_a_teacher_and_the_training_of_all_features() {
+    let folder = Folder::new();
+    folder.write("big.svm", generated(3000, 6000));
+    let select = "select big.svm -k 9 --strategy distil -v";
+    for (command, line, left) in [
+        (select.to_owned(), "selecting", "nothing was saved"),
+        (
+            format!("{select} --checkpoint run.checkpoint"),
+            "selecting",
+            "--resume goes on from run.checkpoint",
+        ),
+        (
+            "train big.svm --lambda 1 --solver dual -v".to_owned(),
+            "read file",
+            "nothing was saved",
+        ),
+    ] {
+        let mut child = start(&folder, &command);
+        let rest = wait_for(&mut child, line);
+        signal(&child, "-INT");
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{command}");
+        assert!(output.stdout.is_empty(), "{command}");
+        let rest = rest.join().unwrap();
+        let told = format!("warning: interrupted: {left}\n");
+        assert!(rest.ends_with(&told), "{command}: {rest}");
+    }
 }
 
 /// It comes in a step, or while the model is saved: the file is the old one or the new one.

@@ -140,7 +140,8 @@ fn faults_of_a_table_have_a_place() {
         ),
         (
             format!("hole.csv {NAMED}"),
-            "found an empty cell (to read missing values as 0, pass --missing 0)",
+            "found an empty cell (to read missing values as 0, pass --missing 0; as the mean of \
+             their query, --missing mean)",
         ),
         ("train.csv".to_owned(), "give --label COLUMN"),
         (
@@ -160,4 +161,112 @@ fn faults_of_a_table_have_a_place() {
         assert!(error.contains(message), "{error}");
     }
     folder.run(&format!("corpus info hole.csv {NAMED} --missing 0"));
+}
+
+/// With `holes.csv`, the training data without some values and with a column that is no feature;
+/// `holes-test.csv` likewise.
+fn folder_with_holes() -> Folder {
+    let folder = folder();
+    for (file, holes, values) in [
+        ("train.csv", "holes.csv", [",0.3,", ",2,"]),
+        ("test.csv", "holes-test.csv", [",0.5,", ",1,"]),
+    ] {
+        let mut rows = String::new();
+        for (number, line) in folder.read(file).lines().enumerate() {
+            let word = [",NA,", ",,", ",nan,"][number % 3];
+            let line = values
+                .iter()
+                .fold(line.to_owned(), |line, value| line.replacen(value, word, 1));
+            let note = if number == 0 {
+                "note"
+            } else {
+                "\"red, or blue\""
+            };
+            writeln!(rows, "{line},{note}").unwrap();
+        }
+        assert!(
+            [",NA,", ",,", ",nan,"]
+                .iter()
+                .any(|word| rows.contains(word))
+        );
+        folder.write(holes, rows);
+    }
+    folder
+}
+
+const READ: &str = "--label grade --query topic --ignore note --missing mean";
+
+#[test]
+fn a_model_remembers_what_it_was_trained_on() {
+    let folder = folder_with_holes();
+    for train in [
+        "select holes.csv -k 5 --lambda 1",
+        "train holes.csv --lambda 1",
+        "tune holes.csv -k 5",
+    ] {
+        folder.run(&format!("{train} {READ} -o model.json"));
+        let model = folder.json("inspect model.json --json");
+        let expected = serde_json::json!({
+            "label": "grade", "query": "topic", "missing": "mean", "ignore": ["note"]
+        });
+        assert_eq!(model["table"], expected);
+        let evaluate = |flags: &str| {
+            let data = "evaluate holes-test.csv --model model.json --json";
+            folder.json(&format!("{data} {flags}"))
+        };
+        let expected = evaluate("--label grade --query topic --missing mean");
+        assert_eq!(expected["queries"], 2);
+        for flags in ["", "--label grade", "--query topic", "--missing mean"] {
+            assert_eq!(evaluate(flags), expected, "{flags}");
+        }
+        let scores = folder.stdout("predict model.json holes-test.csv");
+        let given = "predict model.json holes-test.csv --query topic --missing mean";
+        assert_eq!(folder.stdout(given), scores);
+        let explained = folder.json("explain model.json holes-test.csv --query x --json");
+        assert_eq!(explained["rows_of_query"], 2);
+        let mut rows = explained["rows"].as_array().unwrap().iter();
+        assert!(rows.any(|row| row["label"] != 0.0), "{explained}");
+    }
+    let error = folder.fails("predict model.json holes-test.csv --missing 3.5", 2);
+    let expected = "--missing 3.5: the model was trained with --missing mean";
+    assert!(error.contains(expected), "{error}");
+    // Means are of queries.
+    let bare = folder.read("holes-test.csv").replacen("topic", "theme", 1);
+    folder.write("bare.csv", bare);
+    let error = folder.fails("predict model.json bare.csv", 1);
+    let expected = "expected a column \"topic\" of queries";
+    assert!(error.contains(expected), "{error}");
+    folder.run("predict model.json bare.csv --query theme");
+    folder.run("predict model.json bare.csv --query-size 5");
+}
+
+#[test]
+fn models_of_other_labels_are_not_held_against_each_other() {
+    let folder = folder();
+    let other = folder.read("train.csv").replacen("grade", "rating", 1);
+    folder.write("other.csv", other);
+    folder.run(&format!("train train.csv {NAMED} --lambda 1 -o a.json"));
+    folder.run("train other.csv --label rating --query topic --lambda 1 -o b.json");
+    let both = "evaluate test.csv --model a.json --model b.json";
+    let error = folder.fails(both, 2);
+    assert!(error.contains("by --label and --query"), "{error}");
+    folder.run(&format!("{both} --label grade"));
+}
+
+#[test]
+fn means_are_the_same_by_every_way() {
+    let folder = folder_with_holes();
+    let select = |data: &str| folder.json(&format!("select {data} -k 5 --lambda 1 --json"));
+    let whole = select(&format!("holes.csv {READ}"));
+    folder.run(&format!("shard holes.csv {READ} --parts 2 -o parts"));
+    let parts = select("parts -o parts.json");
+    folder.run(&format!(
+        "select holes.csv {READ} -k 5 --lambda 1 -o whole.json"
+    ));
+    assert_eq!(folder.read("parts.json"), folder.read("whole.json"));
+    for key in ["steps", "weights", "data"] {
+        assert_eq!(parts[key], whole[key], "{key}");
+    }
+    folder.run(&format!("corpus convert holes.csv {READ} filled.svm"));
+    assert_eq!(select("filled.svm")["weights"], whole["weights"]);
 }

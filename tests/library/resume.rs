@@ -258,15 +258,21 @@ struct TuneCut {
     left: usize,
     replayed: usize,
     expected: usize,
+    lessons: usize,
 }
 
 impl tune::Observer for TuneCut {
+    fn taught(&mut self, lesson: &tune::RecordedLesson, took: Duration) {
+        self.lessons += 1;
+        self.checkpointer.taught(lesson, took);
+    }
+
     fn planned(&mut self, lambda: Lambda, strategy: StrategyKind) {
         self.checkpointer.planned(lambda, strategy);
     }
 
     fn started(&mut self, grid: &Grid) {
-        self.expected = grid.steps;
+        self.expected += grid.steps;
     }
 
     fn stepped(&mut self, step: &GridStep<'_>) -> ControlFlow<()> {
@@ -296,17 +302,19 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions<'_>, left: usize
     let whole = tune::tune(data, options, &mut ()).unwrap();
     let (hash, settings) = (DataHash::of(data), TuningSettings::from(options));
     let mut tuning = Tuning::new(hash, settings.clone());
-    let mut cuts = 0;
+    let (mut cuts, mut lessons) = (0, 0);
     loop {
-        let taken = tuning.taken.clone();
+        let earlier = tuning.clone();
         let before = tuning.steps();
         let mut cut = TuneCut {
             checkpointer: Checkpointer::new(&path, Duration::ZERO, tuning).unwrap(),
             left,
             replayed: 0,
             expected: 0,
+            lessons: 0,
         };
-        let found = tune::resume_among(&candidates, data, 0, options, &taken, &mut cut);
+        let found = tune::resume_among(&candidates, data, 0, options, &earlier, &mut cut);
+        lessons += cut.lessons;
         assert!(cut.checkpointer.error().is_none());
         assert!(cut.replayed <= before);
         tuning = Tuning::load(&path, hash, &settings).unwrap();
@@ -324,16 +332,19 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions<'_>, left: usize
         assert!(tuning.steps() > before, "no way on after {before} steps");
     }
     assert!(cuts > 1, "{cuts}");
+    // Every teacher has taught once.
+    assert_eq!(lessons, tuning.lessons.len());
     // A finished run has nothing to search for.
-    let taken = tuning.taken.clone();
+    let earlier = tuning.clone();
     let mut cut = TuneCut {
         checkpointer: Checkpointer::new(&path, Duration::ZERO, tuning).unwrap(),
         left: 1,
         replayed: 0,
         expected: 0,
+        lessons: 0,
     };
-    let again = tune::resume_among(&candidates, data, 0, options, &taken, &mut cut).unwrap();
-    assert_eq!(cut.left, 1);
+    let again = tune::resume_among(&candidates, data, 0, options, &earlier, &mut cut).unwrap();
+    assert_eq!((cut.left, cut.lessons), (1, 0));
     assert!(!again.interrupted);
 }
 
@@ -366,12 +377,18 @@ fn tunings_go_on_from_anywhere() {
         query_weight: QueryWeight::Size,
         ..sampled.selection
     };
+    let strategies = tune::TuneOptions {
+        strategies: vec![StrategyKind::Distil, StrategyKind::Dense],
+        measure: Measure::Metric(Metric::Concordance),
+        ..folded.clone()
+    };
     for (options, left) in [
         (tune_options(), 4),
         (bounded, 5),
         (folded, 7),
         (settling, 5),
         (sampled, 9),
+        (strategies, 31),
     ] {
         check_tuning(&data, &options, left);
     }
@@ -406,7 +423,7 @@ fn steps_of_another_tuning_are_refused() {
         steps: vec![step],
         folds: Vec::new(),
     };
-    let error = tune::resume_among(&candidates, &data, 0, &options, &[taken], &mut ());
+    let error = tune::resume_among(&candidates, &data, 0, &options, &vec![taken], &mut ());
     let error = error.unwrap_err();
     assert!(
         matches!(error, TuneError::Replay { lambda, .. } if lambda.value() == 1.0),
@@ -449,10 +466,12 @@ fn a_checkpoint_of_another_tuning_is_refused_with_what_differs() {
             least: 0.5,
             patience: 3,
         },
+        strategies: vec![StrategyKind::LowMem, StrategyKind::Sampled],
         ..tune::TuneOptions::new(selection, &[Lambda::ONE, Lambda::new(2.0).unwrap()])
     };
     let text = refusal(hash, &other);
     for difference in [
+        "strategies was one and is lowmem,sampled now",
         "the grid of lambdas was 0.25,1,4 and is 1,2 now",
         "evidence was leave-query-out predictions and is 3 folds of the seed 2 now",
         "measure was squared and is cindex now",

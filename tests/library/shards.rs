@@ -15,6 +15,7 @@ use rankrls::{
     ColumnClasses, Convention, Dataset, Lambda, Metric, QueryWeight, Scale, SelectionOptions,
     StrategyKind, select,
 };
+use serde_json::{Value, json};
 
 /// The sample in parts, with rows that are written to the disk some at a time.
 fn sharded(folder: &Path, parts: usize) -> Shards {
@@ -196,7 +197,7 @@ fn error_of(folder: &Path) -> Option<String> {
 fn damaged_and_mixed_parts_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
-    let (_, first) = sharded(folder, 2).sizes(0);
+    sharded(folder, 2);
     assert_eq!(error_of(folder), None);
     let part = folder.join("part-2.npz");
     let bytes = fs::read(&part).unwrap();
@@ -223,14 +224,19 @@ fn damaged_and_mixed_parts_are_refused() {
     shards_of(text.as_bytes(), other.path(), 2);
     fs::copy(other.path().join("part-2.npz"), &part).unwrap();
     refused("part-2.npz: expected ");
-    refused("with rows.svm of the hash ");
-    fs::copy(folder.join("part-1.npz"), &part).unwrap();
+    refused(" columns of the hash ");
+    let first = folder.join("part-1.npz");
+    fs::copy(&first, &part).unwrap();
     refused("part-2.npz: expected ");
     fs::write(&part, &bytes).unwrap();
+    let own = fs::read(&first).unwrap();
+    fs::copy(&part, &first).unwrap();
+    refused(" entries, found more; shard the data again");
+    fs::write(&first, own).unwrap();
     let rows = folder.join("rows.svm");
     let text = fs::read_to_string(&rows).unwrap();
     fs::write(&rows, text.replacen('1', "2", 1)).unwrap();
-    refused("with rows.svm of the hash ");
+    refused("rows.svm: expected rows that make ");
     fs::write(&rows, text.replacen('\n', " 1:1\n", 1)).unwrap();
     refused("rows.svm: expected ");
     fs::write(&rows, text).unwrap();
@@ -239,6 +245,20 @@ fn damaged_and_mixed_parts_are_refused() {
     fs::write(&names, format!("{text}one more\n")).unwrap();
     refused("names.txt: expected ");
     fs::write(&names, text).unwrap();
+    fs::remove_file(folder.join("manifest.json")).unwrap();
+    refused("manifest.json");
+}
+
+#[test]
+fn edited_manifests_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let (_, first) = sharded(folder, 2).sizes(0);
+    let part = folder.join("part-2.npz");
+    let refused = |expected: &str| {
+        let error = error_of(folder).unwrap();
+        assert!(error.contains(expected), "{error}");
+    };
     let manifest = folder.join("manifest.json");
     let text = fs::read_to_string(&manifest).unwrap();
     let nonzeros = sample::train().nonzeros();
@@ -260,6 +280,37 @@ fn damaged_and_mixed_parts_are_refused() {
         fs::write(&manifest, text.replace(&from, &to)).unwrap();
         refused("manifest.json: expected parts whose sizes add up");
     }
+    // A manifest that says what the files hold, but of parts that are none of these data.
+    let edited = |edit: &dyn Fn(&mut Value)| {
+        let mut document: Value = serde_json::from_str(&text).unwrap();
+        edit(&mut document);
+        fs::write(&manifest, document.to_string()).unwrap();
+    };
+    edited(&|document| document["data"] = document["parts"][0]["hash"].clone());
+    refused("rows.svm: expected rows that make ");
+    edited(&|document| {
+        document["parts"] = json!([document["parts"][0]]);
+        document["nonzeros"] = json!(first);
+    });
+    refused("rows.svm: expected rows that make ");
+    // A part twice, with the hash of such data.
+    let first_part = folder.join("part-1.npz");
+    let other = fs::read(&first_part).unwrap();
+    fs::copy(&part, &first_part).unwrap();
+    let twice = |hash: &str| {
+        edited(&|document| {
+            document["parts"][0] = document["parts"][1].clone();
+            document["nonzeros"] = json!(2 * (nonzeros - first));
+            document["check"] = json!(hash);
+        });
+        error_of(folder).unwrap()
+    };
+    let error = twice(&"0".repeat(64));
+    let (_, hash) = error.split_once("found rows that make ").unwrap();
+    assert!(twice(&hash[..64]).contains("expected columns that belong to this part"));
+    fs::write(&first_part, other).unwrap();
+    edited(&|document| document["columns"] = json!(1_000_000));
+    refused("expected 1000000 names");
     let entries = |count: usize| format!("\"nonzeros\": {count},");
     let huge = text.replace(&entries(nonzeros), &entries(usize::MAX));
     let huge = huge.replace(&entries(first), &entries(usize::MAX));
@@ -276,8 +327,6 @@ fn damaged_and_mixed_parts_are_refused() {
     refused("manifest.json: expected rankrls.shards/1, found rankrls.shards/9");
     fs::write(&manifest, &text[..text.len() / 2]).unwrap();
     refused("manifest.json: expected a manifest rankrls.shards/1, found ");
-    fs::remove_file(&manifest).unwrap();
-    refused("manifest.json");
 }
 
 #[test]

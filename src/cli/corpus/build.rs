@@ -2,11 +2,10 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use indicatif::ProgressBar;
 use rankrls_parses::corpus::{BuildError, BuildObserver, BuildOptions, Candidates, Manifest, Part};
@@ -122,14 +121,15 @@ impl BuildArgs {
     }
 }
 
-pub(crate) fn run(args: &BuildArgs, console: Console) -> Result<ExitCode> {
+pub(crate) fn run(args: &BuildArgs, console: Console, interrupt: &Interrupt) -> Result<()> {
     if args.output.as_os_str() == "-" {
         return Err(usage("-o takes a prefix of file names, not -"));
     }
-    let interrupt = Interrupt::install(console)?;
+    let prefix = args.output.display();
     let progress = Progress {
         console,
-        interrupt: &interrupt,
+        interrupt,
+        left: format!("the parses so far are in {prefix}.journal, and --resume goes on"),
         parsing: OnceLock::new(),
         writing: OnceLock::new(),
     };
@@ -141,24 +141,14 @@ pub(crate) fn run(args: &BuildArgs, console: Console) -> Result<ExitCode> {
         &progress,
     );
     progress.clear();
-    let manifest = match built {
-        Ok(manifest) => manifest,
-        Err(BuildError::Interrupted) => {
-            let prefix = args.output.display();
-            console.warn(format_args!(
-                "interrupted: the parses so far are in {prefix}.journal, and --resume goes on"
-            ));
-            return interrupt.code().context("no signal came");
-        }
-        Err(error) => return Err(refused(error)),
-    };
+    let manifest = built.map_err(refused)?;
     warn_skipped(&manifest, console);
     if args.json {
         print_json(&manifest)?;
     } else {
         console.tell(summary(&manifest));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(())
 }
 
 /// An option out of its range is a mistake in the arguments, and so are options at odds.
@@ -193,10 +183,12 @@ fn warn_skipped(manifest: &Manifest, console: Console) {
 const PARSING: &str = "{bar:24} {pos}/{len} sentences parsed{left}";
 const WRITING: &str = "{bar:24} {pos}/{len} sentences written{left}";
 
-/// Draws bars; heeds signals from when there is a journal to go on from.
+/// Draws bars; once there is a journal to go on from, a signal leaves that.
 struct Progress<'a> {
     console: Console,
     interrupt: &'a Interrupt,
+    /// What a signal leaves.
+    left: String,
     parsing: OnceLock<ProgressBar>,
     writing: OnceLock<ProgressBar>,
 }
@@ -212,8 +204,7 @@ impl Progress<'_> {
 impl BuildObserver for Progress<'_> {
     fn parsed(&self, done: usize, of: usize) {
         let bar = self.parsing.get_or_init(|| self.console.bar(of, PARSING));
-        let what = "the sentences at work".to_owned();
-        self.interrupt.finishing(what, bar);
+        self.interrupt.leaves(self.left.clone());
         bar.set_position(done as u64);
         if done == of {
             bar.finish_and_clear();
@@ -223,10 +214,6 @@ impl BuildObserver for Progress<'_> {
     fn written(&self, done: usize, of: usize) {
         let bar = self.writing.get_or_init(|| self.console.bar(of, WRITING));
         bar.set_position(done as u64);
-    }
-
-    fn interrupted(&self) -> bool {
-        self.interrupt.code().is_some()
     }
 }
 

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-use super::console::Console;
+use super::console::{Console, Interrupt};
 
 /// Make, describe and convert corpora of ranking data
 #[derive(Debug, Args)]
@@ -35,9 +35,9 @@ enum CorpusCommand {
     Project(project::ProjectArgs),
 }
 
-pub(crate) fn run(args: &CorpusArgs, console: Console) -> Result<ExitCode> {
+pub(crate) fn run(args: &CorpusArgs, console: Console, interrupt: &Interrupt) -> Result<ExitCode> {
     match &args.command {
-        CorpusCommand::Build(args) => return build::run(args, console),
+        CorpusCommand::Build(args) => build::run(args, console, interrupt),
         CorpusCommand::Check(args) => return check::run(args),
         CorpusCommand::Info(args) => info::run(args, console),
         CorpusCommand::Convert(args) => convert::run(args, console),

@@ -10,7 +10,7 @@ use rankrls::data::{Ranker, write_query_sizes};
 use super::convert::TargetArgs;
 use crate::cli::args::usage;
 use crate::cli::console::Console;
-use crate::cli::data::DataArgs;
+use crate::cli::data::{DataArgs, Wanted};
 use crate::cli::output::OutputFile;
 
 /// Reduce data to the columns of a model, to train other rankers on
@@ -60,7 +60,9 @@ pub(crate) fn run(args: &ProjectArgs, console: Console) -> Result<()> {
         let path = args.model.display();
         bail!("{path}: the model has no features to keep: its kernel compares rows");
     }
-    let loaded = args.data.read_for(&model, &args.path, false, console)?;
+    let loaded = args
+        .data
+        .read_for(&model, &args.path, Wanted::Labels, console)?;
     let dataset = loaded.dataset;
     // Found writable before the work.
     let mut sizes = args.output.clone().into_os_string();

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args, ValueEnum};
@@ -18,8 +18,8 @@ use rankrls::metrics::parse_list;
 use rankrls::peers::Peers;
 use rankrls::plot::{self, Figure, Panel, Path, power};
 use rankrls::tune::{
-    Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Point, Rule, TuneError,
-    TuneOptions, Tuned, judge_by_folds, resume_among, tune_strategies,
+    Earlier, Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Point, RecordedLesson,
+    Rule, TuneError, TuneOptions, Tuned, judge_by_folds, resume_among,
 };
 use rankrls::{
     ColumnClasses, Dataset, Lambda, Lambdas, Metric, Model, SelectionOptions, StrategyKind,
@@ -75,7 +75,7 @@ pub(crate) struct TuneArgs {
     selection: SelectionOptions,
     /// Strategies to choose from, separated by commas, each with every lambda
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    #[arg(conflicts_with_all = ["strategy", "checkpoint"])]
+    #[arg(conflicts_with = "strategy")]
     strategies: Vec<StrategyKind>,
     #[command(flatten)]
     teacher: TeacherArgs,
@@ -153,6 +153,13 @@ impl TuneArgs {
     /// Refuses mistakes that the parser cannot see.
     fn check(&self, peers: &dyn Peers) -> Result<()> {
         let strategies = self.strategies();
+        for (index, kind) in self.strategies.iter().enumerate() {
+            if self.strategies[..index].contains(kind) {
+                return Err(usage(format_args!(
+                    "{kind} is named twice: expected each strategy once"
+                )));
+            }
+        }
         args::check_selection(&self.selection, &strategies, &self.rules, true)?;
         let target = &self.selection.target;
         self.teacher.check(target, &strategies)?;
@@ -310,6 +317,7 @@ impl TuneArgs {
             metrics: metrics.map_or_else(Vec::new, |Measures(metrics)| metrics.clone()),
             rules,
             rule: self.rule()?,
+            strategies: self.strategies.clone(),
             ..TuneOptions::new(selection, self.lambdas.clone())
         })
     }
@@ -334,7 +342,7 @@ fn read(args: &TuneArgs, console: Console, peers: &dyn Peers) -> Result<Input> {
     let mut metrics = Vec::new();
     if let (Some(test), Some(path)) = (&input.test, &args.test) {
         metrics = args.test_metrics()?;
-        data::check_labels(&metrics, test, path, &args.rules.rules())?;
+        data::check_measured(&metrics, test, path, &args.rules.rules())?;
     }
     metrics.extend(args.metric());
     metrics.extend(args.metrics.iter().flat_map(|Measures(metrics)| metrics));
@@ -348,6 +356,7 @@ pub(crate) fn run(
     args: &TuneArgs,
     given: &ArgMatches,
     console: Console,
+    interrupt: &Interrupt,
     peers: &Arc<dyn Peers>,
 ) -> Result<ExitCode> {
     args.check(&**peers)?;
@@ -365,7 +374,6 @@ pub(crate) fn run(
     };
     let model_file = create(&args.output)?;
     let page_file = create(&args.html)?;
-    let interrupt = Interrupt::install(console)?;
     let input = read(args, console, &**peers)?;
     let begin = Instant::now();
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
@@ -377,30 +385,24 @@ pub(crate) fn run(
         console.tell(format_args!("folds are the evidence: {reason}\n"));
     }
     let record = record(args, &input, &options, console, &**peers)?;
-    let taken = |record: &Tuning| record.taken.clone();
-    let recorded = record.as_ref().map_or_else(Vec::new, taken);
-    let record = record.filter(|_| leads);
-    let mut watch = Watch {
-        console,
-        interrupt: &interrupt,
-        style: STYLE,
-        checkpointer: args.checkpoint.checkpointer(record)?,
-        bar: None,
-    };
+    let earlier = record.as_ref().map_or_else(Earlier::default, Earlier::from);
+    let record = record.clone().filter(|_| leads);
+    let checkpointer = args.checkpoint.checkpointer(record, interrupt)?;
+    let mut watch = Watch::new(console, interrupt, STYLE, checkpointer);
     let (train, held) = (&input.train, input.memory());
-    let tuned = match &args.strategies[..] {
-        [] => resume_among(&candidates, train, held, &options, &recorded, &mut watch),
-        several => tune_strategies(&candidates, train, held, &options, several, &mut watch),
-    };
+    let work = || resume_among(&candidates, train, held, &options, earlier, &mut watch);
+    let tuned = interrupt.run(work)?;
     watch.clear();
+    let lost = "other steps are lost, which --checkpoint would have kept";
+    let left = checkpoint::left(watch.checkpointer.as_ref(), "steps", lost);
     let tuned = match tuned {
-        Err(TuneError::Interrupted) => {
-            console.warn(TuneError::Interrupted);
+        None | Some(Err(TuneError::Interrupted)) => {
+            console.warn(format_args!("{}; {left}", TuneError::Interrupted));
             return Ok(interrupt.code().unwrap_or(ExitCode::FAILURE));
         }
-        tuned => tuned?,
+        Some(tuned) => tuned?,
     };
-    let judged = judged(&tuned, &candidates, &input, &options, &interrupt, console)?;
+    let judged = judged(&tuned, &candidates, &input, &options, interrupt, console)?;
     let tune_seconds = begin.elapsed().as_secs_f64();
     let (selection, summary) = (tuned.selection(), candidates.summary());
     let test_path = args.test_path(&tuned, input.test.as_ref())?;
@@ -411,7 +413,7 @@ pub(crate) fn run(
     if !folds {
         warn_of_seed(given, &selection, console);
     }
-    warn(&tuned, &selection, console);
+    warn(&tuned, &selection, &left, console);
     data::warn_of_few_queries(train.queries().len(), console);
     let report = Report {
         tuned: &tuned,
@@ -439,6 +441,7 @@ pub(crate) fn run(
         }
         if let Some(file) = model_file {
             let model = Model::from_selection(&selection, train, &summary);
+            let model = model.with_table(input.table.clone());
             file.write(|writer| model.write_to(writer))?;
         }
         Ok(())
@@ -486,18 +489,20 @@ fn judged(
     if !options.evidence.is_optimistic() || tuned.interrupted || few {
         return Ok(None);
     }
-    let mut watch = Watch {
-        console,
-        interrupt,
-        style: STYLE,
-        // The selections without a fold have no part in the choice.
-        checkpointer: None,
-        bar: None,
-    };
+    // The selections without a fold have no part in the choice.
+    let mut watch = Watch::new(console, interrupt, STYLE, None);
     let (train, held) = (&input.train, input.memory());
-    let judged = judge_by_folds(candidates, train, held, options, tuned, &mut watch);
+    let work = || judge_by_folds(candidates, train, held, options, tuned, &mut watch);
+    let judged = interrupt.run(work)?;
     watch.clear();
-    let judged = judged?;
+    let interrupted = || {
+        console.warn("interrupted: the model is chosen, but not judged by folds");
+        Ok(None)
+    };
+    let judged = match judged {
+        None | Some(Err(TuneError::Interrupted)) => return interrupted(),
+        Some(judged) => judged?,
+    };
     match &judged.ending {
         Ending::Refused { reason } => {
             console.warn(format_args!(
@@ -505,17 +510,17 @@ fn judged(
             ));
             Ok(None)
         }
-        Ending::Interrupted => Ok(None),
+        Ending::Interrupted => interrupted(),
         _ => Ok(Some(judged)),
     }
 }
 
-fn warn(tuned: &Tuned, selection: &Selection, console: Console) {
+fn warn(tuned: &Tuned, selection: &Selection, left: &str, console: Console) {
     if tuned.interrupted {
         let models = tuned.outcomes.iter().map(|outcome| outcome.points.len());
         let models: usize = models.sum();
         console.warn(format_args!(
-            "interrupted: the choice is among {models} models"
+            "interrupted: the choice is among {models} models; {left}"
         ));
     }
     warn_of_lost_digits(selection.condition, Condition::Estimate, console);
@@ -537,14 +542,30 @@ fn warn(tuned: &Tuned, selection: &Selection, console: Console) {
 
 /// Watches the grid: progress, checkpoints and signals.
 pub(super) struct Watch<'a> {
-    pub(super) console: Console,
-    pub(super) interrupt: &'a Interrupt,
-    pub(super) style: &'a str,
-    pub(super) checkpointer: Option<Checkpointer<Tuning>>,
-    pub(super) bar: Option<ProgressBar>,
+    console: Console,
+    interrupt: &'a Interrupt,
+    style: &'a str,
+    checkpointer: Option<Checkpointer<Tuning>>,
+    /// One for all strategies.
+    bar: Option<ProgressBar>,
 }
 
-impl Watch<'_> {
+impl<'a> Watch<'a> {
+    pub(super) fn new(
+        console: Console,
+        interrupt: &'a Interrupt,
+        style: &'a str,
+        checkpointer: Option<Checkpointer<Tuning>>,
+    ) -> Self {
+        Self {
+            console,
+            interrupt,
+            style,
+            checkpointer,
+            bar: None,
+        }
+    }
+
     /// Takes the progress bar away, and completes the checkpoint.
     pub(super) fn clear(&mut self) {
         checkpoint::finish(self.checkpointer.as_mut(), "steps", self.console);
@@ -555,6 +576,12 @@ impl Watch<'_> {
 }
 
 impl Observer for Watch<'_> {
+    fn taught(&mut self, lesson: &RecordedLesson, took: Duration) {
+        if let Some(checkpointer) = &mut self.checkpointer {
+            checkpointer.taught(lesson, took);
+        }
+    }
+
     fn planned(&mut self, lambda: Lambda, strategy: StrategyKind) {
         if let Some(checkpointer) = &mut self.checkpointer {
             checkpointer.planned(lambda, strategy);
@@ -565,12 +592,15 @@ impl Observer for Watch<'_> {
         let Grid {
             lambdas,
             concurrent,
-            ..
+            steps,
+            later_steps,
         } = grid;
         tracing::info!(lambdas, concurrent, "tuning");
-        let bar = self.bar.insert(self.console.bar(grid.steps, self.style));
-        let what = "the steps at work".to_owned();
-        self.interrupt.finishing(what, bar);
+        let bar = self
+            .bar
+            .get_or_insert_with(|| self.console.bar(0, self.style));
+        bar.set_length(bar.position() + (steps + later_steps) as u64);
+        self.interrupt.finishing("the steps at work", bar);
     }
 
     fn stepped(&mut self, step: &GridStep<'_>) -> ControlFlow<()> {
@@ -663,4 +693,25 @@ fn figure(tuned: &Tuned, options: &TuneOptions<'_>, test: Option<&TestPath<'_>>)
         "Thick line and ring: chosen by the rule {}. Band: one standard error of the chosen path.",
         options.rule.name()
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rankrls::data::sample;
+    use rankrls::tune::tune;
+
+    #[test]
+    fn one_bar_has_the_steps_of_all_strategies() {
+        let (data, interrupt) = (sample::train(), Interrupt::new(true));
+        let lambdas = [1.0, 4.0].map(|lambda| Lambda::new(lambda).unwrap());
+        let options = TuneOptions {
+            strategies: vec![StrategyKind::Dense, StrategyKind::Bounded],
+            ..TuneOptions::new(SelectionOptions::new(3, Lambda::ONE), &lambdas)
+        };
+        let mut watch = Watch::new(Console::new(true, false), &interrupt, STYLE, None);
+        tune(&data, &options, &mut watch).unwrap();
+        let bar = watch.bar.unwrap();
+        assert_eq!((bar.length(), bar.position()), (Some(12), 12));
+    }
 }

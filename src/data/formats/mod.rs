@@ -14,6 +14,7 @@ use crate::setters::setters;
 
 mod dense;
 mod lines;
+mod missing;
 mod npy;
 mod npz;
 mod piece;
@@ -30,6 +31,8 @@ pub use lines::{
     PreferenceLine, read_names, read_names_from, read_preferences, read_rows, read_scores,
     read_scores_from, read_texts, write_names,
 };
+pub use missing::Missing;
+pub(crate) use missing::fill as fill_missing;
 pub use npy::{write_npy_labels, write_npy_query_ids};
 pub(crate) use npz::read_rows_of_npz;
 pub use npz::{MatrixLayout, write_npz};
@@ -37,6 +40,7 @@ pub use rankrls_files::{Place, ReadError, ReadErrorKind};
 use rankrls_files::{error, input};
 pub use rlscore::{write_features, write_labels, write_query_ids};
 pub use svmlight::{write_svmlight, write_whole_svmlight};
+pub use table::TableOptions;
 
 use error::Fault;
 use input::{Source, is_stdin};
@@ -228,9 +232,7 @@ pub struct ReadOptions {
     zero_based: bool,
     regroup: bool,
     row_queries: Option<RowQueries>,
-    missing: Option<f64>,
-    label: Option<String>,
-    query: Option<String>,
+    table: TableOptions,
     columns: Option<FeatureNames>,
     unlabelled: bool,
     width: Option<usize>,
@@ -265,15 +267,9 @@ impl ReadOptions {
         /// query. Data that have query identifiers are refused then.
         row_queries: impl Into<Option<RowQueries>> => row_queries;
 
-        /// What to take for values that are missing: `NULL` in svmlight files and tables, and empty
-        /// cells. Default: none, they are refused.
-        missing: impl Into<Option<f64>> => missing;
-
-        /// The column of a table that has the labels. Default: none; data with labels are refused then.
-        label: impl Into<Option<String>> => label;
-
-        /// The column of a table that has the queries. Default: none; all rows are one query then.
-        query: impl Into<Option<String>> => query;
+        /// What the columns of a table are, and what to take for missing values: in svmlight files
+        /// `NULL`, in tables also empty cells and the usual words. Default: nothing said.
+        table: TableOptions => table;
 
         /// Names of the features, by which the columns of a table are found in any order; a feature
         /// with an empty name is not looked for. Goes with [`width`](Self::width), for data for a model
@@ -281,8 +277,7 @@ impl ReadOptions {
         /// columns of a table are the features, in its order and with its names.
         columns: impl Into<Option<FeatureNames>> => columns;
 
-        /// Whether a table needs no column of labels or queries: labels that are not there are 0.
-        /// Default: no.
+        /// Whether a table needs no labels: those that are not there are 0. Default: no.
         unlabelled: bool => unlabelled;
 
         /// The number of columns: entries in columns at or beyond it are dropped and counted.
@@ -294,8 +289,8 @@ impl ReadOptions {
         names: impl Into<Option<PathBuf>> => names;
 
         /// Bytes that may be held while reading, in rows and in the columns made of them. Default:
-        /// none, no limit. Some chunks of text come on top, 1/64 of the limit and at most 1 MiB
-        /// each.
+        /// none, no limit. Text on its way, at most an eighth of the limit or three lines that are
+        /// longer, is gone before the columns are made.
         max_memory: impl Into<Option<u64>> => max_memory;
     }
 
@@ -359,7 +354,7 @@ impl ReadOptions {
                 lines,
                 first: base.first(),
                 width: self.width,
-                missing: self.missing,
+                missing: self.table.missing.map(Missing::in_place),
             },
             chunk: self.chunk.unwrap_or(CHUNK),
             limit: self.max_memory,
@@ -419,7 +414,7 @@ impl ReadOptions {
         let dropped_columns = dropped_columns.len() as u64;
         let held = text.memory;
         let dataset = text
-            .into_dataset(width)
+            .into_dataset(width, self.table.missing == Some(Missing::Mean))
             .map_err(|error| ReadError::data(&name, &error))?
             .with_index_base(base);
         let dataset = match &self.names {

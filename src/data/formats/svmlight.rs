@@ -104,7 +104,7 @@ mod tests {
 
     use super::super::compressed::{gz, zst};
     use super::super::token::LARGEST_INDEX;
-    use super::super::{Place, ReadErrorKind, write_names};
+    use super::super::{Missing, Place, ReadErrorKind, TableOptions, write_names};
     use super::*;
     use crate::data::{FeatureNames, Queries, Strings};
 
@@ -205,7 +205,7 @@ mod tests {
             (b"1 1:2:3\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:2:3""#),
             (b"1 1:1_0\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:1_0""#),
             (b"1 1:0x1f\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:0x1f""#),
-            (b"1 1:NULL\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:NULL" (to read missing values as 0, pass --missing 0)"#),
+            (b"1 1:NULL\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:NULL" (to read missing values as 0, pass --missing 0; as the mean of their query, --missing mean)"#),
             (b"1 1:2,5\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:2,5""#),
             (b"1 1:NaN\n", NotFinite, 1, 3, r#"f:1:3: expected a finite value, found "1:NaN""#),
             (b"1 1:1 2:-Infinity\n", NotFinite, 1, 7, r#"f:1:7: expected a finite value, found "2:-Infinity""#),
@@ -246,14 +246,23 @@ mod tests {
     #[test]
     fn missing_values_are_what_was_said() {
         let text = b"1 qid:a 1:NULL 2:3 3:NULL\n0 qid:a 1:2 2:NULL # NULL\n";
+        let options = |missing| {
+            ReadOptions::new().table(TableOptions {
+                missing: Some(missing),
+                ..TableOptions::default()
+            })
+        };
         let read = |missing| {
-            let options = ReadOptions::new().missing(missing);
+            let options = options(missing);
             rows(&options.read_from(&text[..], "f").unwrap().dataset)
         };
-        assert_eq!(read(0.0), ["1 a 1:3", "0 a 0:2"]);
-        assert_eq!(read(-1.0), ["1 a 0:-1 1:3 2:-1", "0 a 0:2 1:-1"]);
+        assert_eq!(read(Missing::Value(0.0)), ["1 a 1:3", "0 a 0:2"]);
+        let expected = ["1 a 0:-1 1:3 2:-1", "0 a 0:2 1:-1"];
+        assert_eq!(read(Missing::Value(-1.0)), expected);
+        // A value that is not written is 0, not missing.
+        assert_eq!(read(Missing::Mean), ["1 a 0:2 1:3", "0 a 0:2 1:3"]);
         for text in ["1 1:NULLS\n", "1 1:null\n", "NULL 1:1\n"] {
-            let options = ReadOptions::new().missing(0.0);
+            let options = options(Missing::Value(0.0));
             assert!(options.read_from(text.as_bytes(), "f").is_err(), "{text}");
         }
     }

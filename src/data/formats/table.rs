@@ -1,22 +1,51 @@
 //! Tables with a header: values separated by commas or tabs, quoted where they must be.
 //!
 //! A row is a line: a quote that is not closed in its line is refused, or it would take the lines after
-//! it for a cell. [`ReadOptions::label`] and [`ReadOptions::query`] name the columns with labels and queries; all
+//! it for a cell. [`TableOptions`] name the columns with labels and queries, and those to leave out; all
 //! others are features, and their names those of the features. Data for a model, or besides training
 //! data, are matched by name, in any order; columns of other names are left out.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use serde::{Deserialize, Serialize};
+
 use super::error::{Fault, ReadError, ReadErrorKind, quote};
 use super::input::Source;
 use super::lines::each_line;
+use super::missing::Missing;
 use super::text::{Text, returning};
 use super::token::{self, BadNumber};
 use super::{Loaded, ReadOptions};
 use crate::data::queries::Groups;
 use crate::data::transpose::RowBlock;
 use crate::data::{FeatureNames, IndexBase, Strings};
+
+/// What the columns of a table are, and its missing values. Only [`missing`](Self::missing) counts in
+/// other formats. A model keeps them ([`Model::table`](crate::Model::table)), to read other data alike.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableOptions {
+    /// The column that has the labels. Data with labels are refused without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The column that has the queries; without it all rows are one query.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub query: Option<String>,
+    /// What to take for missing values, which are refused without it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<Missing>,
+    /// Columns to leave out, whatever their cells hold.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignore: Vec<String>,
+}
+
+impl TableOptions {
+    /// Whether nothing was said.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
 
 /// Values separated by commas.
 pub(super) mod csv {
@@ -140,6 +169,7 @@ impl Header {
     fn new(record: &[Cell<'_>], options: &ReadOptions) -> Result<Self, Fault> {
         let fault =
             |expected: String, found: String| Fault::new(ReadErrorKind::Array, expected, found);
+        let table = &options.table;
         let known = options.columns.as_ref().map(places);
         if known.as_ref().is_some_and(HashMap::is_empty) {
             let expected =
@@ -162,7 +192,12 @@ impl Header {
             })?;
             if title.is_empty() {
                 let expected = "a header with a name for each column".to_owned();
-                return Err(fault(expected, format!("none for column {}", place + 1)));
+                let fault = fault(expected, format!("none for column {}", place + 1));
+                return Err(if place == 0 {
+                    fault.remedy(INDEX)
+                } else {
+                    fault
+                });
             }
             if !seen.insert(title) {
                 let expected = "a header with each name once".to_owned();
@@ -172,11 +207,19 @@ impl Header {
                 ));
             }
             let cells = match &known {
-                _ if options.label.as_deref() == Some(title) => Cells::Label,
-                _ if options.query.as_deref() == Some(title) => Cells::Query,
+                _ if table.label.as_deref() == Some(title) => Cells::Label,
+                _ if table.query.as_deref() == Some(title) => Cells::Query,
+                _ if table.ignore.iter().any(|name| name == title) => Cells::Others,
                 Some(known) => known
                     .get(title)
                     .map_or(Cells::Others, |&j| Cells::Values(j)),
+                None if title == PANDAS_INDEX => {
+                    let expected = "columns of features".to_owned();
+                    let found = format!("{}, an index", quote(title.as_bytes()));
+                    return Err(fault(expected, found).remedy(
+                        "leave it out by --ignore \"Unnamed: 0\", or rename it if it is a feature",
+                    ));
+                }
                 None => {
                     header.names.push(title);
                     // No file in memory has a header of as many columns as 32 bits count.
@@ -206,26 +249,45 @@ impl Header {
         };
         let titles: HashSet<&str> = self.titles.iter().map(String::as_str).collect();
         let has = |title: &str| titles.contains(title);
-        if let (Some(label), Some(query)) = (&options.label, &options.query)
+        let TableOptions {
+            label,
+            query,
+            ignore,
+            ..
+        } = &options.table;
+        if let (Some(label), Some(query)) = (label, query)
             && label == query
         {
             let expected = "queries in another column than labels";
             let found = format!("{} for both", quote(label.as_bytes()));
             return Err(Fault::new(ReadErrorKind::Array, expected, found));
         }
-        if !options.unlabelled {
-            let Some(label) = &options.label else {
+        match label {
+            Some(label) if !options.unlabelled && !has(label) => {
+                return Err(absent(label, "of labels"));
+            }
+            None if !options.unlabelled => {
                 let expected = "the name of the column with the labels";
                 let fault = Fault::new(ReadErrorKind::Array, expected, "none".to_owned());
                 return Err(fault.remedy("give --label COLUMN, and --query COLUMN for the queries"));
-            };
-            for (title, what) in [
-                (Some(label), "of labels"),
-                (options.query.as_ref(), "of queries"),
-            ] {
-                if let Some(title) = title.filter(|title| !has(title)) {
-                    return Err(absent(title, what));
-                }
+            }
+            _ => {}
+        }
+        if let Some(query) = query.as_ref().filter(|query| !has(query)) {
+            return Err(absent(query, "of queries").remedy(
+                "name it by --query COLUMN, or give the queries by --query-size N or --queries FILE",
+            ));
+        }
+        for name in ignore {
+            if !has(name) {
+                return Err(absent(name, "to leave out"));
+            }
+            let rows = [label, query].into_iter().flatten().map(String::as_str);
+            let features = options.columns.iter().flat_map(FeatureNames::iter);
+            if rows.chain(features).any(|needed| needed == name) {
+                let expected = "columns to leave out that are not needed";
+                let found = quote(name.as_bytes());
+                return Err(Fault::new(ReadErrorKind::Array, expected, found));
             }
         }
         let mut features = options.columns.iter().flat_map(FeatureNames::iter);
@@ -234,6 +296,31 @@ impl Header {
             Err(absent(name, "for the feature of that name"))
         })
     }
+}
+
+/// How pandas calls a column without a name, which was its index when the table was written.
+const PANDAS_INDEX: &str = "Unnamed: 0";
+
+/// What to do about a first column without a name.
+const INDEX: &str = "is it an index of pandas? Write the table by to_csv(index=False), or name the \
+    column and leave it out by --ignore COLUMN";
+
+/// Refuses a header that is not separated by `delimiter`, but by another character.
+fn check_separator(header: &[u8], delimiter: u8) -> Result<(), Fault> {
+    let others = [
+        (b';', "semicolons", "separate the cells by commas"),
+        (b'\t', "tabs", "pass --format tsv"),
+        (b',', "commas", "pass --format csv"),
+    ];
+    let found = others.iter().find(|(other, ..)| header.contains(other));
+    let Some((_, found, remedy)) = found.filter(|_| !header.contains(&delimiter)) else {
+        return Ok(());
+    };
+    let expected = match delimiter {
+        b'\t' => "columns separated by tabs",
+        _ => "columns separated by commas",
+    };
+    Err(Fault::new(ReadErrorKind::Array, expected, (*found).to_owned()).remedy(remedy))
 }
 
 /// The feature of each name; the first of equal ones.
@@ -274,12 +361,14 @@ impl Rows<'_> {
                 Cells::Query => self.query(trimmed, line).map_err(|f| f.at_column(column))?,
                 Cells::Label => {
                     // A label that is missing is not to be made up.
-                    let found = number(trimmed, title, None);
-                    label = found.map_err(|fault| fault.remedy("").at_column(column))?;
+                    let found = number(trimmed, title, self.options.unlabelled.then_some(0.0));
+                    label = found.map_err(|fault| fault.at_column(column))?;
                 }
                 Cells::Values(feature) => {
-                    let value = number(trimmed, title, self.options.missing);
-                    let value = value.map_err(|fault| fault.at_column(column))?;
+                    let missing = self.options.table.missing.map(Missing::in_place);
+                    let value = number(trimmed, title, missing);
+                    let value = value
+                        .map_err(|fault| fault.remedy(self.remedy(trimmed)).at_column(column))?;
                     entries.extend((value != 0.0).then_some((feature, value)));
                 }
             }
@@ -302,8 +391,17 @@ impl Rows<'_> {
         }
     }
 
+    /// What to do about a cell that is no number.
+    fn remedy(&self, cell: &[u8]) -> &'static str {
+        match self.options.columns {
+            _ if is_missing(cell) => token::SAY_MISSING,
+            Some(_) => "",
+            None => "to leave a column out, pass --ignore COLUMN",
+        }
+    }
+
     fn query(&mut self, id: &[u8], line: u64) -> Result<(), Fault> {
-        if id == token::MISSING {
+        if !id.is_empty() && is_missing(id) {
             let expected = "a query identifier";
             let found = format!("{}, a missing value", quote(id));
             return Err(Fault::new(ReadErrorKind::Value, expected, found));
@@ -315,11 +413,23 @@ impl Rows<'_> {
     }
 }
 
-/// The number in a cell of the column `title`.
+/// Whether the value of a cell is missing, as programs write that.
+fn is_missing(cell: &[u8]) -> bool {
+    const MISSING: [&[u8]; 9] = [
+        b"", b"NA", b"N/A", b"nan", b"NaN", b"null", b"NULL", b"None", b"<NA>",
+    ];
+    MISSING.contains(&cell)
+}
+
+/// The number in a cell of the column `title`, or `missing`.
 fn number(cell: &[u8], title: &str, missing: Option<f64>) -> Result<f64, Fault> {
-    let absent = cell.is_empty() || cell == token::MISSING;
-    if let Some(value) = missing.filter(|_| absent) {
+    if let Some(value) = missing.filter(|_| is_missing(cell)) {
         return Ok(value);
+    }
+    match cell {
+        b"True" | b"true" | b"TRUE" => return Ok(1.0),
+        b"False" | b"false" | b"FALSE" => return Ok(0.0),
+        _ => {}
     }
     let found = if cell.is_empty() {
         "an empty cell".to_owned()
@@ -334,12 +444,7 @@ fn number(cell: &[u8], title: &str, missing: Option<f64>) -> Result<f64, Fault> 
         }
         BadNumber::Syntax => {
             let expected = format!("a decimal number in the column {title}");
-            let fault = Fault::new(ReadErrorKind::Value, expected, found);
-            if absent {
-                fault.remedy("to read missing values as 0, pass --missing 0")
-            } else {
-                fault
-            }
+            Fault::new(ReadErrorKind::Value, expected, found)
         }
     })
 }
@@ -362,6 +467,9 @@ fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Load
         let line = marked.filter(|_| number == 1).unwrap_or(line);
         if line.is_empty() {
             return Ok(rows.memory);
+        }
+        if header.is_none() {
+            check_separator(line, delimiter)?;
         }
         let cells = cells(line, delimiter)?;
         match &header {
@@ -390,16 +498,41 @@ fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Load
 
 #[cfg(test)]
 mod tests {
-    use super::super::Format;
+    use super::super::{Format, RowQueries};
     use super::*;
     use crate::data::Dataset;
 
     const TABLE: &str = "query,first,grade,\"a, b\",last\n\
         q1,0.5,2,0,-1\nq1,0,0, 3 ,\"1e2\"\nq2,1,1,0,0\n";
 
+    fn named() -> TableOptions {
+        TableOptions {
+            label: Some("grade".to_owned()),
+            query: Some("query".to_owned()),
+            ..TableOptions::default()
+        }
+    }
+
     fn options() -> ReadOptions {
-        let options = ReadOptions::new().format(Format::Csv);
-        options.label("grade".to_owned()).query("query".to_owned())
+        with(named())
+    }
+
+    fn with(table: TableOptions) -> ReadOptions {
+        ReadOptions::new().format(Format::Csv).table(table)
+    }
+
+    fn ignoring(names: &[&str]) -> ReadOptions {
+        with(TableOptions {
+            ignore: names.iter().map(ToString::to_string).collect(),
+            ..named()
+        })
+    }
+
+    fn filling(missing: Missing) -> ReadOptions {
+        with(TableOptions {
+            missing: Some(missing),
+            ..named()
+        })
     }
 
     fn read(text: &str) -> Result<Loaded, ReadError> {
@@ -480,7 +613,8 @@ mod tests {
         assert_eq!(columns(&data)[1].0, 2);
         // Of columns that are not asked for anything may stand in the cells.
         let text = "first,note,last\n1,words,2\n";
-        let unlabelled = options.clone().unlabelled(true);
+        let bare = options.clone().table(TableOptions::default());
+        let unlabelled = bare.unlabelled(true);
         let data = unlabelled.read_from(text.as_bytes(), "f").unwrap().dataset;
         assert_eq!((data.labels(), data.nonzeros()), (&[0.0][..], 2));
         for (names, message) in [
@@ -501,13 +635,134 @@ mod tests {
     #[test]
     fn missing_cells_are_what_was_said() {
         let text = "grade,query,x,y\n1,a,,2\n0,a,NULL,1\n";
-        let data = options().missing(-1.0).read_from(text.as_bytes(), "f");
+        let data = filling(Missing::Value(-1.0)).read_from(text.as_bytes(), "f");
         let data = data.unwrap().dataset;
         assert_eq!(columns(&data)[0], (0, &[0, 1][..], &[-1.0, -1.0][..]));
+        for word in [
+            "", "NA", "N/A", "nan", "NaN", "null", "NULL", "None", "<NA>",
+        ] {
+            let text = format!("grade,query,x,y\n1,a,{word},2\n0,a,4,1\n");
+            let data = filling(Missing::Mean).read_from(text.as_bytes(), "f");
+            let data = data.unwrap().dataset;
+            assert_eq!(columns(&data)[0], (0, &[0, 1][..], &[4.0, 4.0][..]));
+            let error = read(&text).unwrap_err().to_string();
+            let expected = "(to read missing values as 0, pass --missing 0; as the mean of their \
+                query, --missing mean)";
+            assert!(error.starts_with("f.csv:2:5: expected a "), "{error}");
+            assert!(error.ends_with(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_mean_is_of_the_query_wherever_its_rows_stand() {
+        let text = "grade,query,x,y\n1,a,2,\n0,b,,5\n0,a,,\n2,b,6,\n1,b,8,7\n";
+        let options = filling(Missing::Mean).regroup(true);
+        let data = options.read_from(text.as_bytes(), "f").unwrap().dataset;
+        assert_eq!(data.input_rows(), Some(&[0, 2, 1, 3, 4][..]));
+        let rows = &[0, 1, 2, 3, 4][..];
+        // Query a has no y: it takes the mean of all.
+        let expected = [
+            (0, rows, &[2.0, 2.0, 7.0, 6.0, 8.0][..]),
+            (1, rows, &[6.0, 6.0, 5.0, 6.0, 7.0][..]),
+        ];
+        assert_eq!(columns(&data), expected);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("queries.txt");
+        std::fs::write(&path, "a\nb\nb\n").unwrap();
+        let text = "grade,x\n1,\n2,\n0,3\n";
+        let options = filling(Missing::Mean).row_queries(RowQueries::File(path));
+        let options = options.table(TableOptions {
+            query: None,
+            missing: Some(Missing::Mean),
+            ..named()
+        });
+        let data = options.read_from(text.as_bytes(), "f").unwrap().dataset;
+        assert_eq!(columns(&data), [(0, &[0, 1, 2][..], &[3.0; 3][..])]);
+    }
+
+    #[test]
+    fn truth_is_a_number() {
+        let text = "grade,query,x\nTrue,a,true\nFALSE,a,False\n0,a,TRUE\n";
+        let data = read(text).unwrap().dataset;
+        assert_eq!(data.labels(), [1.0, 0.0, 0.0]);
+        assert_eq!(columns(&data), [(0, &[0, 2][..], &[1.0, 1.0][..])]);
+    }
+
+    #[test]
+    fn columns_are_left_out() {
+        let text = "query,note,grade,x,Unnamed: 0\na,\"red, blue\",1,2,0\na,green,0,3,1\n";
+        let options = ignoring(&["note", "Unnamed: 0"]);
+        let data = options.read_from(text.as_bytes(), "f").unwrap().dataset;
+        assert_eq!(data.names().unwrap().iter().collect::<Vec<_>>(), ["x"]);
+        assert_eq!(columns(&data), [(0, &[0, 1][..], &[2.0, 3.0][..])]);
+        let error = ignoring(&["Unnamed: 0"]).read_from(text.as_bytes(), "f.csv");
+        assert_eq!(
+            error.unwrap_err().to_string(),
+            "f.csv:2:3: expected a decimal number in the column \"note\", found \"red, blue\" (to \
+             leave a column out, pass --ignore COLUMN)"
+        );
+        let text = "query,note,grade,x\na,1,2,0\n";
+        let names: FeatureNames = ["x"].into_iter().collect();
+        let known = ignoring(&["x"]).columns(names).width(1);
+        for (options, message) in [
+            (
+                ignoring(&["nate"]),
+                "expected a column \"nate\" to leave out",
+            ),
+            (ignoring(&["grade"]), "that are not needed, found \"grade\""),
+            (ignoring(&["query"]), "that are not needed, found \"query\""),
+            (known, "that are not needed, found \"x\""),
+        ] {
+            let error = options.read_from(text.as_bytes(), "f").unwrap_err();
+            assert!(error.to_string().contains(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn tables_of_other_programs_are_recognised() {
+        for (text, message) in [
+            (
+                "grade;query;x\n1;a;1\n",
+                "f.csv:1:1: expected columns separated by commas, found semicolons (separate the cells by commas)",
+            ),
+            (
+                "\"grade\";\"x\"\n1;1\n",
+                "f.csv:1:1: expected columns separated by commas, found semicolons",
+            ),
+            ("grade\tx\n1\t1\n", "found tabs (pass --format tsv)"),
+            (
+                ",grade,query,x\n0,1,a,1\n",
+                "(is it an index of pandas? Write the table by to_csv(index=False), or name the \
+                 column and leave it out by --ignore COLUMN)",
+            ),
+            (
+                "Unnamed: 0,grade,query,x\n0,1,a,1\n",
+                "found \"Unnamed: 0\", an index (leave it out by --ignore \"Unnamed: 0\"",
+            ),
+        ] {
+            let error = read(text).unwrap_err().to_string();
+            assert!(error.contains(message), "{error}");
+        }
+        let tsv = options()
+            .format(Format::Tsv)
+            .read_from(TABLE.as_bytes(), "f.tsv");
+        let error = tsv.unwrap_err().to_string();
+        assert!(
+            error.contains("found commas (pass --format csv)"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn labels_that_nobody_needs_may_be_missing() {
+        let text = "query,grade,x\na,,1\na,2,3\n";
         let error = read(text).unwrap_err().to_string();
-        let expected = "f.csv:2:5: expected a decimal number in the column \"x\", found an empty \
-            cell (to read missing values as 0, pass --missing 0)";
-        assert_eq!(error, expected);
+        assert_eq!(
+            error,
+            "f.csv:2:3: expected a decimal number in the column \"grade\", found an empty cell"
+        );
+        let data = options().unlabelled(true).read_from(text.as_bytes(), "f");
+        assert_eq!(data.unwrap().dataset.labels(), [0.0, 2.0]);
     }
 
     #[test]
@@ -581,7 +836,10 @@ mod tests {
         let error = ReadOptions::new().format(Format::Csv);
         let error = error.read_from(&b"a,b\n1,2\n"[..], "f").unwrap_err();
         assert!(error.to_string().contains("--label COLUMN"), "{error}");
-        let same = options().query("grade".to_owned());
+        let same = with(TableOptions {
+            query: Some("grade".to_owned()),
+            ..named()
+        });
         let error = same.read_from(TABLE.as_bytes(), "f").unwrap_err();
         assert!(
             error.to_string().contains("found \"grade\" for both"),

@@ -17,13 +17,18 @@ use crate::data::queries::Groups;
 use crate::data::spill::Spill;
 use crate::data::transpose::{RowBlock, columns_of};
 use crate::data::{Dataset, DatasetError};
+use crate::interrupt::heed;
 
 use super::error::{Fault, ReadError, ReadErrorKind, quote};
 use super::input::Source;
 use super::piece::{Grammar, Piece};
 
-/// Chunks that are parsed at a time, for each thread. As many may wait.
+/// Chunks of a batch for each thread. One batch is read, one is parsed, and one is appended at a time.
 const BATCH: usize = 4;
+
+/// The part of the limit that a batch of chunks may take. Three take an eighth, while memory for the
+/// columns, more than half of what is counted, is not taken yet.
+const BATCH_SHARE: u64 = 24;
 
 /// Bytes of text that are looked through for damage after a bad line.
 const MOST_DRAINED: u64 = 1 << 30;
@@ -98,11 +103,19 @@ impl Text {
         }
     }
 
-    /// The data set of these rows in `width` columns.
-    pub(super) fn into_dataset(self, width: usize) -> Result<Dataset<'static>, DatasetError> {
+    /// The data set of these rows in `width` columns, with means for missing values if they are
+    /// `averaged`.
+    pub(super) fn into_dataset(
+        self,
+        width: usize,
+        averaged: bool,
+    ) -> Result<Dataset<'static>, DatasetError> {
         let (queries, order) = self.groups.finish(self.rows)?;
-        let columns = columns_of(&self.runs, order.as_deref());
+        let mut columns = columns_of(&self.runs, order.as_deref());
         drop(self.runs);
+        if averaged {
+            columns.fill_missing(&queries);
+        }
         let columns = columns.into_columns(self.rows, width)?;
         let Some(order) = order else {
             return Dataset::assemble(columns, self.labels.into(), queries);
@@ -146,13 +159,12 @@ impl Text {
             let piece = Piece::parse(&first, plan.grammar);
             return Ok((None, self.append(piece, plan)));
         }
-        let batch = BATCH * rayon::current_num_threads();
-        let (sender, receiver) = mpsc::sync_channel(batch);
+        let (sender, receiver) = mpsc::sync_channel(0);
         thread::scope(|scope| {
             let feeder = thread::Builder::new()
                 .name("rankrls-read".to_owned())
                 .spawn_scoped(scope, || feed(first, chunks, sender))?;
-            let appended = self.append_received(receiver, batch, plan);
+            let appended = self.append_received(receiver, plan);
             match feeder.join() {
                 Ok(failure) => Ok((failure, appended)),
                 Err(panic) => std::panic::resume_unwind(panic),
@@ -160,22 +172,25 @@ impl Text {
         })
     }
 
-    /// Parses some chunks at a time while the pieces before them are appended.
+    /// Parses a batch of chunks while the pieces before them are appended.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "the end of the receiver ends the queue"
     )]
     fn append_received(
         &mut self,
-        receiver: Receiver<Vec<u8>>,
-        batch: usize,
+        receiver: Receiver<Vec<Vec<u8>>>,
         plan: Plan<'_>,
     ) -> Result<(), ReadError> {
         let mut parsed = Vec::new();
         loop {
-            let texts: Vec<Vec<u8>> = receiver.iter().take(batch).collect();
+            // None after the last.
+            let texts = receiver.recv().unwrap_or_default();
             let last = texts.is_empty();
-            let parse = |text: Vec<u8>| Piece::parse(&text, plan.grammar);
+            let parse = |text: Vec<u8>| {
+                heed();
+                Piece::parse(&text, plan.grammar)
+            };
             let mut append = || {
                 std::mem::take(&mut parsed)
                     .into_iter()
@@ -275,18 +290,21 @@ pub(super) fn returning(id: &str, began: &str) -> Fault {
         .remedy("sort the rows by query, or merge them with --regroup")
 }
 
-/// Sends the first chunk and all others until nobody wants more.
+/// Sends the first chunk and all others, in batches, until nobody wants more.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "the end of the sender ends the queue"
 )]
-fn feed(first: Vec<u8>, chunks: &mut Chunks<'_>, sender: SyncSender<Vec<u8>>) -> Option<Fault> {
-    sender.send(first).ok()?;
+fn feed(
+    first: Vec<u8>,
+    chunks: &mut Chunks<'_>,
+    sender: SyncSender<Vec<Vec<u8>>>,
+) -> Option<Fault> {
+    let mut first = Some(first);
     loop {
-        match chunks.next() {
-            Ok(Some(text)) => sender.send(text).ok()?,
-            Ok(None) => return None,
-            Err(failure) => return Some(failure),
+        let (batch, failure) = chunks.batch(first.take());
+        if batch.is_empty() || sender.send(batch).is_err() || failure.is_some() {
+            return failure;
         }
     }
 }
@@ -294,13 +312,17 @@ fn feed(first: Vec<u8>, chunks: &mut Chunks<'_>, sender: SyncSender<Vec<u8>>) ->
 /// Bytes of a chunk, unless there is reason for another size.
 pub(super) const CHUNK: usize = 1 << 20;
 
-/// Cuts a source into chunks of about `size` bytes that end at line ends, smaller ones where they
-/// would be much of the `limit`: there are some on their way, and each is parsed before anybody
-/// looks at what that takes. A longer line makes a chunk of its own, unless it takes more than
-/// `limit` bytes.
+/// Least bytes of a chunk that a limit asks for.
+const LEAST_CHUNK: usize = 1 << 12;
+
+/// Cuts a source into chunks of about `size` bytes that end at line ends, smaller ones where a batch
+/// of them would be much of the `limit`. A longer line makes a chunk of its own, unless it takes more
+/// than `limit` bytes.
 pub(super) struct Chunks<'r> {
     source: Source<'r>,
     size: usize,
+    /// Bytes of text from which on a batch is full.
+    batch: usize,
     limit: Option<u64>,
     /// The beginning of a line that has not ended yet.
     rest: Vec<u8>,
@@ -310,15 +332,36 @@ pub(super) struct Chunks<'r> {
 
 impl<'r> Chunks<'r> {
     pub(super) fn new(source: Source<'r>, size: usize, limit: Option<u64>) -> Self {
-        let share = limit.map_or(u64::MAX, |limit| limit / 64).max(1 << 12);
+        let chunks = BATCH * rayon::current_num_threads();
+        let share = limit.map_or(u64::MAX, |limit| limit / BATCH_SHARE);
+        let batch = usize::try_from(share).map_or(chunks * size, |share| share.min(chunks * size));
         Self {
             source,
-            size: size.min(usize::try_from(share).unwrap_or(usize::MAX)),
+            size: size.min((batch / chunks).max(LEAST_CHUNK)),
+            batch,
             limit,
             rest: Vec::new(),
             failure: None,
             ended: false,
         }
+    }
+
+    /// `first` and the chunks after it until the batch is full, or none at the end of the text. What
+    /// precedes a failure comes with it.
+    fn batch(&mut self, first: Option<Vec<u8>>) -> (Vec<Vec<u8>>, Option<Fault>) {
+        let mut batch = Vec::from_iter(first);
+        let mut bytes = batch.iter().map(Vec::len).sum::<usize>();
+        while batch.is_empty() || bytes + self.size <= self.batch {
+            match self.next() {
+                Ok(Some(text)) => {
+                    bytes += text.len();
+                    batch.push(text);
+                }
+                Ok(None) => break,
+                Err(failure) => return (batch, Some(failure)),
+            }
+        }
+        (batch, None)
     }
 
     /// The next chunk; none at the end of the text. What precedes a failure comes before it,
@@ -442,6 +485,35 @@ mod tests {
         }
         seen.dedup();
         assert_eq!(seen.len(), 1);
+    }
+
+    #[test]
+    fn batches_are_within_the_limit_whatever_the_threads() {
+        let text = b"1 qid:1 1:1 2:1\n".repeat(200_000);
+        for (threads, limit) in [
+            (64, Some(2 << 20)),
+            (64, Some(1 << 24)),
+            (2, Some(1 << 20)),
+            (1, None),
+        ] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            pool.unwrap().install(|| {
+                let source = Source::new(&text[..], "x", None).unwrap();
+                let mut chunks = Chunks::new(source, 1 << 18, limit);
+                let batches: Vec<_> =
+                    std::iter::from_fn(|| Some(chunks.batch(None).0).filter(|b| !b.is_empty()))
+                        .collect();
+                assert_eq!(batches.concat().concat(), text);
+                let most = limit.map_or(4 << 18, |limit| limit / 24);
+                for batch in batches {
+                    assert!(batch.len() <= 4 * threads);
+                    assert!(
+                        batch.concat().len() as u64 <= most + 16,
+                        "{threads} threads"
+                    );
+                }
+            });
+        }
     }
 
     #[test]

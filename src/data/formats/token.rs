@@ -109,7 +109,11 @@ pub(super) struct Pair {
 }
 
 /// How LETOR's files write a value that is missing.
-pub(super) const MISSING: &[u8] = b"NULL";
+const MISSING: &[u8] = b"NULL";
+
+/// What to do about a value that is missing.
+pub(super) const SAY_MISSING: &str = "to read missing values as 0, pass --missing 0; as the mean of \
+    their query, --missing mean";
 
 /// The pair that starts at `at`, with `missing` for a value that is. An index past 64 bits is given
 /// as `u64::MAX`.
@@ -157,7 +161,7 @@ fn long_pair(line: &[u8], at: usize, index: u64, colon: usize) -> Result<Pair, F
         Ok(value) => Ok(Pair { index, value, end }),
         Err(BadNumber::Syntax) if line[colon + 1..end] == *MISSING => {
             let fault = Fault::token(ReadErrorKind::Value, EXPECTED, at, token);
-            Err(fault.remedy("to read missing values as 0, pass --missing 0"))
+            Err(fault.remedy(SAY_MISSING))
         }
         Err(BadNumber::Syntax) => Err(Fault::token(ReadErrorKind::Value, EXPECTED, at, token)),
         Err(BadNumber::NotFinite) => Err(not_finite("a finite value".to_owned(), at, token)),

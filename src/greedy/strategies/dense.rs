@@ -33,10 +33,7 @@ pub(super) const FACTS: Facts = Facts {
     baseline: false,
     distils: false,
     sample: None,
-    memory: |shape| {
-        let lanes = shape.candidates.next_multiple_of(LANES) as u64;
-        16 * shape.rows as u64 * lanes + lanes / LANES as u64 * size_of::<Block>() as u64
-    },
+    memory: |shape| 16 * (shape.rows * shape.candidates.next_multiple_of(LANES)) as u64,
     cost: |shape| 0.9e-9 * shape.cells(),
     build: |candidates, state| Box::new(Dense::new(candidates, state)),
 };

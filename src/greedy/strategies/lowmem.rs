@@ -36,7 +36,7 @@ const BLOCKS: usize = 8;
 const FEW: usize = 512;
 
 /// Queries whose sums are kept at once, then.
-const QUERIES: usize = 8192;
+const QUERIES: usize = 1024;
 
 pub(super) const FACTS: Facts = Facts {
     name: "lowmem",
@@ -56,6 +56,12 @@ pub(super) const FACTS: Facts = Facts {
 pub(super) fn scratch_memory(shape: &Shape, k: usize) -> u64 {
     let block = size_of::<Lanes>() * (2 * k + 3 * shape.largest_query) + 8 * k;
     (shape.threads * block) as u64
+}
+
+/// Bytes that [`errors`] takes after `k` steps: `z` of few candidates and their sums, and blocks.
+pub(super) fn errors_memory(shape: &Shape, k: usize) -> u64 {
+    let few = shape.candidates.min(FEW) * size_of::<f64>() * (k + shape.queries.min(QUERIES));
+    scratch_memory(shape, k) + few as u64
 }
 
 /// Evaluates (*) afresh for every eligible candidate.

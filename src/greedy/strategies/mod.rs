@@ -119,9 +119,8 @@ impl StrategyKind {
         self.facts().sample
     }
 
-    /// Bytes the strategy will take on top of the data and the candidates. It is what is
-    /// allocated, not what is in use at once. Where `lambda` is tiny against the norms of the
-    /// columns, one factor a query is counted in, whether or not the data turn out to need it.
+    /// Bytes the strategy will take on top of the data and the candidates, without one factor a query
+    /// ([`State::folds_memory`]).
     pub fn memory(self, shape: &Shape) -> u64 {
         let sample = shape.sample.or(self.default_sample());
         let shape = Shape { sample, ..*shape };

@@ -20,7 +20,7 @@ pub(super) const FACTS: Facts = Facts {
     baseline: true,
     distils: false,
     sample: None,
-    memory: |shape| 12 * shape.candidates as u64 + lowmem::scratch_memory(shape, 0),
+    memory: |shape| 12 * shape.candidates as u64 + lowmem::errors_memory(shape, 0),
     cost: Shape::pass,
     build: |_, _| Box::new(Univariate::default()),
 };

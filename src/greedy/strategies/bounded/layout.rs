@@ -99,9 +99,4 @@ impl Layout {
     pub(super) fn only_in(&self, query: usize) -> &[u32] {
         &self.single[self.starts[query]..self.starts[query + 1]]
     }
-
-    /// Bytes held.
-    pub(super) fn memory(candidates: usize, queries: usize, pieces: usize) -> u64 {
-        (candidates * 12 + pieces * size_of::<Piece>() + (queries + 1) * 8) as u64
-    }
 }

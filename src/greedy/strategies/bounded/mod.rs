@@ -39,7 +39,6 @@ use crate::data::{Column, Queries};
 use crate::greedy::strategy::Facts;
 use crate::greedy::{Contest, Round, Shape, Strategy, Work};
 use crate::interrupt::heed;
-use crate::kernels::Lanes;
 use bounds::{QueryPart, Whole};
 use layout::{Layout, Piece};
 use residual::Residual;
@@ -79,20 +78,14 @@ fn cost(shape: &Shape) -> f64 {
     passes + climbing * (4.0 * k / rows).powi(3).min(1.0)
 }
 
+/// What is kept and bounded of a candidate, a piece, a query and an example, and residuals.
 fn memory(shape: &Shape) -> u64 {
     let Shape {
-        candidates,
-        pieces,
-        k,
-        ..
+        rows, pieces, k, ..
     } = *shape;
-    let block = size_of::<Lanes>() * (4 * k + shape.largest_query);
-    let residuals = Round::room(shape.rows, k).min(pieces.saturating_mul(16 * shape.largest_query));
-    let contender = size_of::<BoundedCandidate>() + size_of::<Projected>();
-    let contenders = candidates * (2 * size_of::<f64>() + contender);
-    Layout::memory(candidates, shape.queries, pieces)
-        + StepTerms::memory(shape.rows, shape.queries, k)
-        + (size_of::<f64>() * pieces + residuals + contenders + shape.threads * block) as u64
+    let residuals = Round::room(rows, k).min(pieces.saturating_mul(16 * shape.largest_query));
+    let bounds = 150 * shape.candidates + 24 * pieces + 16 * shape.queries * k + 320 * rows;
+    lowmem::errors_memory(shape, k) + (bounds + residuals) as u64
 }
 
 /// Exact selection from bounds.

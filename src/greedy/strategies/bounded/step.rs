@@ -252,12 +252,6 @@ impl StepTerms {
     pub(super) fn g(&self, query: usize) -> &[f64] {
         &self.vectors[2 * self.steps * query..][self.steps..2 * self.steps]
     }
-
-    /// Bytes for `queries` and `rows` after `k` steps.
-    pub(super) fn memory(rows: usize, queries: usize, k: usize) -> u64 {
-        let query = size_of::<QueryTerms>() + 16 * k;
-        (queries * query + rows * (size_of::<ExampleTerms>() + 8 * LEADING[0]) + 8 * k) as u64
-    }
 }
 
 impl QueryTerms {
