@@ -239,12 +239,6 @@ const AUTO: [u32; 5] = [256, 64, 16, 4, 1];
 pub(crate) const MOST_BEYOND: usize = 3;
 
 impl Lambdas {
-    /// What a list has, for the help of an option.
-    pub const HELP: &str = "Ridge parameters to try, separated by commas: numbers such as 0.25, \
-        powers such as 2^-3, ranges of powers such as 2^-4..2^10, or 2^-4..2^10:2 with steps of 2 \
-        in the exponent; shares of the mean squared norm of a centred row, such as 1/64u or \
-        1/64u..4u:2; auto: 1/256u..1u:2, and on past an edge while that is best";
-
     /// The numbers of a list, one by one.
     pub fn of(lambdas: &[Lambda]) -> Self {
         Self::Given(lambdas.iter().copied().map(Ridge::Number).collect())

@@ -30,23 +30,14 @@
 //! - [`mod@tune`]: lambda and the number of features, chosen together.
 //! - [`letor`]: the experiment of the LETOR collections.
 //! - [`checkpoint`]: going on after a process has ended.
-//! - `plot` (with the feature of that name): diagrams as SVG.
+//! - [`plot`]: diagrams as SVG.
 //! - [`interrupt`]: ending work in the middle.
 //! - [`memory`]: how much the machine has left.
 //!
 //! The library prints nothing and ends no process; it works on the threads of the current rayon
 //! pool, and results do not depend on how many they are.
 
-#![cfg_attr(docsrs, feature(doc_cfg))]
-
-// The command names the library as others do.
-#[cfg(feature = "cli")]
-extern crate self as rankrls;
-
 pub mod checkpoint;
-#[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod cli;
 pub mod columns;
 pub mod data;
 pub mod greedy;
@@ -60,7 +51,6 @@ pub mod model;
 mod names;
 mod objective;
 pub mod peers;
-#[cfg(feature = "plot")]
 pub mod plot;
 pub mod ridge;
 mod setters;

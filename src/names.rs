@@ -21,8 +21,8 @@ impl UnknownName {
     }
 }
 
-/// Gives an enum the names of its values, all of which are listed: `ALL`, `name`, the traits of
-/// [`named`], and the parser of the command line.
+/// Gives an enum the names of its values, all of which are listed: `ALL`, `name` and the traits of
+/// [`named`].
 macro_rules! names {
     ($type:ident, $kind:literal, $($value:ident => $name:literal),+ $(,)?) => {
         impl $type {
@@ -38,17 +38,6 @@ macro_rules! names {
         }
 
         $crate::names::named!($type, $kind);
-
-        #[cfg(feature = "cli")]
-        impl clap::builder::ValueParserFactory for $type {
-            type Parser = clap::builder::ValueParser;
-
-            fn value_parser() -> Self::Parser {
-                use clap::builder::TypedValueParser as _;
-                let names = clap::builder::PossibleValuesParser::new(Self::ALL.map(Self::name));
-                names.try_map(|name| name.parse::<Self>()).into()
-            }
-        }
     };
 }
 

@@ -34,11 +34,6 @@ pub enum QueryWeight {
 names!(QueryWeight, "query weight", Uniform => "uniform", Pairs => "pairs", Size => "size");
 
 impl QueryWeight {
-    /// Help of the options that take a weight.
-    #[cfg(feature = "cli")]
-    pub const HELP: &str = "What a query of n examples counts: uniform 1, so that examples count \
-        alike; pairs n, so that pairs do; size 1/n, so that queries do";
-
     /// `omega_Q` of a query of `examples`.
     pub fn of(self, examples: usize) -> f64 {
         match self {

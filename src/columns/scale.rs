@@ -31,11 +31,6 @@ pub enum Scale {
 names!(Scale, "scale", None => "none", Sd => "sd", Max => "max");
 
 impl Scale {
-    /// Help of the options that take a scale.
-    #[cfg(feature = "cli")]
-    pub const HELP: &str = "Divide each column, once centred within queries: sd by its root mean \
-        square, max by its largest absolute value. Weights stay in the units of the data";
-
     /// Whether columns are taken as they are.
     pub fn is_none(&self) -> bool {
         *self == Self::None

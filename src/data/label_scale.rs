@@ -23,7 +23,6 @@ use crate::names::names;
 /// worth.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum LabelScale {
     /// The labels as they are.
     #[default]

@@ -37,7 +37,7 @@ pub use formats::{
 pub(crate) use formats::{fill_missing, read_rows_of_npz};
 pub use hash::{DataHash, InvalidHash};
 pub use label_scale::LabelScale;
-pub(crate) use queries::GIVE_QUERIES;
+pub use queries::GIVE_QUERIES;
 pub use queries::Queries;
 pub use ranker::{Ranker, write_query_sizes};
 pub use rankrls_files::{CompleteOutput, Output, Strings};
@@ -484,7 +484,8 @@ impl<'a> Dataset<'a> {
     }
 
     /// With all that belongs to the rows of `whole`, of whose columns these are a share.
-    pub(crate) fn with_rows_of(mut self, whole: &Dataset<'_>) -> Self {
+    #[must_use]
+    pub fn with_rows_of(mut self, whole: &Dataset<'_>) -> Self {
         self.teacher.clone_from(&whole.teacher);
         self.validation.clone_from(&whole.validation);
         self.elsewhere = whole.elsewhere;

@@ -3,18 +3,18 @@
 use std::io::{self, Write};
 
 use super::{Dataset, DatasetError, IndexBase, Queries};
+use crate::names::names;
 
 /// A package whose rankers learn from svmlight text with whole grades.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum Ranker {
     /// Rows without query identifiers, and the sizes of the queries in a file beside.
-    #[cfg_attr(feature = "cli", value(name = "lightgbm"))]
     LightGbm,
     /// Rows with the numbers of their queries, ascending from 1.
-    #[cfg_attr(feature = "cli", value(name = "xgboost"))]
     XgBoost,
 }
+
+names!(Ranker, "ranker", LightGbm => "lightgbm", XgBoost => "xgboost");
 
 /// The largest grade: LightGBM has gains for as many unless told otherwise, XGBoost for one more.
 const MOST: usize = 30;

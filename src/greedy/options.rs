@@ -11,8 +11,7 @@ use crate::data::{Dataset, Queries};
 use crate::metrics::check_labels;
 use crate::{Lambda, QueryWeight};
 
-/// What to select, and how: for the library, a checkpoint, and the commands, whose options are
-/// these fields, except for fields that each command takes in its own way.
+/// What to select, and how: for the library, checkpoints, and the arguments of commands.
 ///
 /// ```
 /// use rankrls::{Lambda, SelectionOptions, StrategyKind};
@@ -25,58 +24,29 @@ use crate::{Lambda, QueryWeight};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct SelectionOptions {
-    /// Strategy: auto is the fastest exact one that fits into memory
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, value_name = "NAME", default_value = "auto")
-    )]
-    #[cfg_attr(feature = "cli", arg(value_parser = args::strategy()))]
-    pub strategy: std::option::Option<StrategyKind>,
-    /// Quantity that each step improves most
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, value_name = "NAME", default_value = "squared")
-    )]
-    #[cfg_attr(feature = "cli", arg(help = args::criterion_help()))]
+    /// The strategy; `None`: the fastest exact one that fits into memory.
+    pub strategy: Option<StrategyKind>,
+    /// The quantity that each step improves most.
     pub criterion: Criterion,
     /// How much a query counts.
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, value_name = "NAME", default_value = "uniform")
-    )]
-    #[cfg_attr(feature = "cli", arg(help = QueryWeight::HELP))]
     pub query_weight: QueryWeight,
     /// What each column is divided by.
-    #[cfg_attr(
-        feature = "cli",
-        arg(long, value_name = "NAME", default_value = "none")
-    )]
-    #[cfg_attr(feature = "cli", arg(help = Scale::HELP))]
     #[serde(default, skip_serializing_if = "Scale::is_none")]
     pub scale: Scale,
-    /// Judge only N candidates a step, drawn at random [default: all; 59 with --strategy sampled]
-    #[cfg_attr(feature = "cli", arg(long = "candidates", value_name = "N"))]
-    #[cfg_attr(feature = "cli", arg(value_parser = args::at_least_one))]
+    /// Candidates to judge a step, drawn at random; `None`: all, or 59 with the strategy `sampled`.
     pub sample: Option<usize>,
-    /// Seed of the random draws [default: 1]
-    // Equal seeds give equal features on every platform and at any number of threads.
-    #[cfg_attr(feature = "cli", arg(long, value_name = "SEED", default_value_t = 1))]
-    #[cfg_attr(feature = "cli", arg(hide_default_value = true))]
+    /// Seed of the random draws. Equal seeds give equal features on every platform and at any number
+    /// of threads.
     pub seed: u64,
     /// What is learnt from.
-    #[cfg_attr(feature = "cli", command(flatten))]
     #[serde(default, skip_serializing_if = "TargetOptions::is_default")]
     pub target: TargetOptions,
     /// The ridge parameter.
-    #[cfg_attr(feature = "cli", arg(skip = Lambda::ONE))]
     pub lambda: Lambda,
     /// How many features to select.
-    #[cfg_attr(feature = "cli", arg(skip))]
     pub k: usize,
     /// Bytes that data, candidates and strategy may take together; `None`: no limit.
-    #[cfg_attr(feature = "cli", arg(skip))]
     #[serde(skip)]
     pub max_memory: Option<u64>,
 }
@@ -196,36 +166,5 @@ impl SelectionOptions {
         let size = self.sample.or(strategy.default_sample())?;
         let seed = self.seed;
         Some(Sampler { size, seed })
-    }
-}
-
-/// Parsers and texts of the options on the command line.
-#[cfg(feature = "cli")]
-mod args {
-    use clap::builder::{PossibleValuesParser, TypedValueParser};
-
-    use crate::greedy::StrategyKind;
-    use crate::metrics::Metric;
-
-    pub(super) fn strategy() -> impl TypedValueParser<Value = Option<StrategyKind>> {
-        let names = StrategyKind::ALL.into_iter().map(StrategyKind::name);
-        PossibleValuesParser::new(std::iter::once("auto").chain(names))
-            .map(|name| name.parse().ok())
-    }
-
-    pub(super) fn criterion_help() -> String {
-        format!(
-            "What each step improves most: squared, the squared leave-query-out error, or a \
-             measure of the leave-query-out predictions: {}; measures take {}",
-            Metric::names(),
-            StrategyKind::names_of(StrategyKind::can_rank)
-        )
-    }
-
-    pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
-        match text.parse() {
-            Ok(number) if number > 0 => Ok(number),
-            _ => Err("expected a whole number from 1 on".to_owned()),
-        }
     }
 }

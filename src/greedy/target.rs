@@ -74,35 +74,25 @@ names!(Refit, "target of weights", Labels => "labels", CrossFitted => "cross-fit
 /// What is learnt from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-#[cfg_attr(feature = "cli", derive(clap::Args))]
 pub struct TargetOptions {
-    /// Scale of the training labels within each query: raw, sqrt-sd divides by the root of their
-    /// standard deviation, unit by the deviation; errors are in its units [default: raw; sqrt-sd
-    /// with --strategy distil]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "SCALE"))]
-    #[cfg_attr(feature = "cli", arg(hide_possible_values = true))]
+    /// Scale of the training labels, in whose units errors are; `None`: raw, or `sqrt-sd` with the
+    /// strategy `distil`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<LabelScale>,
-    /// Labels to fit the weights to: labels, or cross-fitted, three quarters of what a teacher
-    /// predicts [default: labels; cross-fitted with --strategy distil]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "TARGET"))]
-    #[cfg_attr(feature = "cli", arg(hide_possible_values = true))]
+    /// What the weights are fitted to; `None`: the labels, or with the strategy `distil`
+    /// cross-fitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refit: Option<Refit>,
-    /// Ridge parameter of cross-fitted weights, a number or a share as of --lambda [default: 1/64u]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "LAMBDA"))]
-    #[cfg_attr(feature = "cli", arg(allow_negative_numbers = true))]
+    /// Ridge parameter of cross-fitted weights; `None`: 1/64 of the unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refit_lambda: Option<Ridge>,
-    /// Share of the labels in what distil selects by, from 0 to 1; the rest is the teacher's
-    /// [default: 0.2; 0.4 from 500 queries on]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "SHARE"))]
-    #[cfg_attr(feature = "cli", arg(value_parser = share))]
+    /// Share of the labels in what `distil` selects by, from 0 to 1, the rest being the teacher's;
+    /// `None`: 0.2, or 0.4 from 500 queries on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub blend: Option<f64>,
-    /// Ridge parameters of the teacher, RankRLS on all columns, at most eight; the one of least
-    /// hold-out error is taken [default: 1/64u..4u:2, and on past an edge while that is best]
-    #[cfg_attr(feature = "cli", arg(long, value_name = "LIST"))]
+    /// Ridge parameters of the teacher, RankRLS on all columns, of which the one of least hold-out
+    /// error is taken; `None`: 1/64, 1/16, 1/4, 1 and 4 of the unit, and on past an edge while that
+    /// is best.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub teacher_lambda: Option<TeacherLambdas>,
 }
@@ -153,15 +143,6 @@ impl TargetOptions {
             blend: distils.then(|| self.blend.unwrap_or(blend)),
             teacher_lambda: taught.then(|| self.teacher_lambda.unwrap_or_default().resolved(unit)),
         }
-    }
-}
-
-/// Parses a share for the command line.
-#[cfg(feature = "cli")]
-fn share(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
-        _ => Err("expected a number from 0 to 1".to_owned()),
     }
 }
 

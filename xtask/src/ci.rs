@@ -24,7 +24,6 @@ pub(crate) fn run_all() -> Result<()> {
     step("lints");
     let clippy = |what: &str| cargo(&format!("clippy --locked {what} -- -D warnings"));
     run(&mut clippy("--workspace --all-targets"))?;
-    run(&mut clippy("--lib --no-default-features"))?;
     step("licences, sources and advisories of dependencies");
     deny()?;
     step("workflows, recipe and citation of a release");

@@ -123,7 +123,7 @@ fn figures() -> Result<()> {
 /// The program, built in the profile for development, with the same features of dependencies as
 /// this one, so that they are not built again.
 fn built() -> Result<PathBuf> {
-    let build = "build --quiet --locked --package rankrls --package xtask --bin rankrls";
+    let build = "build --quiet --locked --package rankrls-cli --package xtask --bin rankrls";
     commands::run(&mut commands::cargo(build))?;
     Ok(commands::program("debug"))
 }

@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 use crate::commands::{cargo, command, output, root, run, target, tool};
 
 /// In the order of publication.
-const CRATES: [&str; 3] = ["rankrls-files", "rankrls-parses", "rankrls"];
+const CRATES: [&str; 4] = ["rankrls-files", "rankrls-parses", "rankrls", "rankrls-cli"];
 /// What the registry takes at most.
 const MOST_BYTES: u64 = 10 << 20;
 

@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    rankrls_mpi::as_rank(|peers| rankrls::cli::main_among(&peers))
+    rankrls_mpi::as_rank(|peers| rankrls_cli::main_among(&peers))
 }

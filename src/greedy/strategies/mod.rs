@@ -115,7 +115,7 @@ impl StrategyKind {
     }
 
     /// Candidates drawn each step when nothing else is asked for; `None`: all are judged.
-    pub(crate) fn default_sample(self) -> Option<usize> {
+    pub fn default_sample(self) -> Option<usize> {
         self.facts().sample
     }
 
@@ -143,7 +143,7 @@ impl StrategyKind {
     }
 
     /// Names of the strategies with a property, baselines aside: advice.
-    pub(crate) fn names_of(property: impl Fn(Self) -> bool) -> String {
+    pub fn names_of(property: impl Fn(Self) -> bool) -> String {
         let kinds = Self::ALL.into_iter();
         let names = kinds.filter(|&kind| !kind.is_baseline() && property(kind));
         let names: Vec<&str> = names.map(Self::name).collect();

@@ -3,7 +3,7 @@
 //!
 //! `KILLS` in the environment sets how many a test survives.
 
-#![cfg(all(unix, feature = "cli"))]
+#![cfg(unix)]
 
 use std::fmt::Write as _;
 use std::fs;

@@ -8,7 +8,7 @@ use clap::Args;
 use rankrls_parses::corpus::{Checked, Listing, Verdict};
 use serde::Serialize;
 
-use crate::cli::output::{print_report, table};
+use crate::output::{print_report, table};
 
 /// Check that the files of a corpus are as `corpus build` wrote them
 ///

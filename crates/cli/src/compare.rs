@@ -10,14 +10,14 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use clap::Args;
 use rankrls::greedy::{
-    Earlier, Ending, Plan, SelectError, Selection, SelectionOptions, Step, TargetOptions, plan,
+    Earlier, Ending, Plan, SelectError, Selection, SelectionOptions, Step, plan,
 };
 use rankrls::memory::Bytes;
 use rankrls::plot::{Figure, LinePlot, Series};
 use rankrls::{Dataset, Lambda, Ridge, StrategyKind, TestPath, UnknownName};
 use serde::Serialize;
 
-use super::args::{self, Measures, RulesArgs, WeightArgs, at_least_one, usage};
+use super::args::{self, Measures, RulesArgs, at_least_one, usage};
 use super::console::{Console, Interrupt};
 use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData, warn_of_few_queries};
 use super::output::{
@@ -25,6 +25,7 @@ use super::output::{
 };
 use super::report::FLATTERS;
 use super::select::{Watch, choose_lambda};
+use super::settings::{TargetArgs, WeightArgs};
 
 /// Compare strategies: time, memory, errors, and the features they share
 ///
@@ -59,7 +60,7 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     weight: WeightArgs,
     #[command(flatten)]
-    target: TargetOptions,
+    target: TargetArgs,
     #[command(flatten)]
     teacher: TeacherArgs,
     #[command(flatten)]
@@ -149,7 +150,7 @@ pub(crate) fn run(args: &CompareArgs, console: Console, interrupt: &Interrupt) -
     let mut options = SelectionOptions {
         query_weight: args.weight.query_weight,
         scale: args.weight.scale,
-        target: args.target,
+        target: args.target.options(),
         max_memory: args.data.read.budget(),
         ..SelectionOptions::new(args.k, Lambda::ONE)
     };
@@ -205,7 +206,7 @@ impl CompareArgs {
         }
         let strategies = self.strategies.iter().map(|one| Some(one.strategy));
         let strategies: Vec<_> = strategies.collect();
-        self.teacher.check(&self.target, &strategies)?;
+        self.teacher.check(&self.target.options(), &strategies)?;
         self.rules.check(self.test.is_some(), false)?;
         self.plot.check()
     }

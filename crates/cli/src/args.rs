@@ -4,12 +4,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rankrls::greedy::Criterion;
 use rankrls::metrics::{Convention, Gain, Labels, Metric, MetricsError, Rules, parse_list};
-use rankrls::{QueryWeight, Ridge, Scale, SelectionOptions, StrategyKind};
+use rankrls::{Ridge, SelectionOptions, StrategyKind};
 
 use super::console::Console;
+use super::settings::one_of;
 
 /// A mistake in the arguments that the parser of the command line cannot see: exit code 2.
 #[derive(Debug)]
@@ -40,22 +40,8 @@ pub(crate) fn finite(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a finite number".to_owned())
 }
 
-/// Parses one of `names`.
-pub(crate) fn named<T: FromStr + Default + Clone + Send + Sync + 'static>(
-    names: impl IntoIterator<Item = &'static str>,
-) -> impl TypedValueParser<Value = T> {
-    PossibleValuesParser::new(names).map(|name| name.parse().unwrap_or_default())
-}
-
-/// Parses `auto`, which is `None`, or one of `names`. The type of the field has to be written as
-/// `std::option::Option`: clap takes a plain `Option` for an argument that may be missing.
-pub(crate) fn auto_or<T: FromStr + Clone + Send + Sync + 'static>(
-    names: impl IntoIterator<Item = &'static str>,
-) -> impl TypedValueParser<Value = Option<T>> {
-    PossibleValuesParser::new(std::iter::once("auto").chain(names)).map(|name| name.parse().ok())
-}
-
-/// Parses `auto`, which is `None`, or a ridge parameter; the field likewise.
+/// Parses `auto`, which is `None`, or a ridge parameter. The type of the field has to be written
+/// as `std::option::Option`: clap takes a plain `Option` for an argument that may be missing.
 pub(crate) fn auto_or_ridge(text: &str) -> Result<Option<Ridge>, String> {
     if text == "auto" {
         return Ok(None);
@@ -87,14 +73,14 @@ impl FromStr for Measures {
 #[derive(Debug, Clone, Copy, Args)]
 pub(crate) struct RulesArgs {
     /// Convention of the measures [default: standard]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = one_of(Convention::ALL, Convention::name))]
     pub(crate) convention: Option<Convention>,
     /// Least label of a relevant document, for map, p@K and mrr [default: any above 0]
     #[arg(long, value_name = "X", value_parser = finite, allow_negative_numbers = true)]
     relevant_from: Option<f64>,
     /// Gain of a grade y, for ndcg@K and mean-ndcg: exponential, 2^y - 1, or linear, y [default:
     /// exponential]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = one_of(Gain::ALL, Gain::name))]
     gain: Option<Gain>,
     /// Largest grade of the scale, for err [default: the largest label of the data]
     #[arg(long, value_name = "G", value_parser = grade, allow_negative_numbers = true)]
@@ -160,15 +146,6 @@ impl RulesArgs {
 fn grade(text: &str) -> Result<f64, String> {
     let grade = finite(text).ok().filter(|grade| *grade > 0.0);
     grade.ok_or_else(|| "expected a number above 0".to_owned())
-}
-
-/// Weights of queries and the scale of columns.
-#[derive(Debug, Clone, Copy, Args)]
-pub(crate) struct WeightArgs {
-    #[arg(long, value_name = "NAME", default_value = "uniform", help = QueryWeight::HELP)]
-    pub(crate) query_weight: QueryWeight,
-    #[arg(long, value_name = "NAME", default_value = "none", help = Scale::HELP)]
-    pub(crate) scale: Scale,
 }
 
 /// Refuses `options` that one of `strategies` cannot heed, and rules of nothing: whether anything

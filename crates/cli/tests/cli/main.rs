@@ -31,5 +31,5 @@ mod support;
 mod table;
 mod train;
 mod tune;
-#[path = "../../benches/zipf.rs"]
+#[path = "../../../../benches/zipf.rs"]
 mod zipf;

@@ -1,6 +1,6 @@
 //! What `select --dry-run` promises of the peak memory of a process, what it takes, and what is refused.
 
-#![cfg(all(target_os = "linux", feature = "cli"))]
+#![cfg(target_os = "linux")]
 
 use crate::support::{Folder, text};
 use crate::zipf::Zipf;

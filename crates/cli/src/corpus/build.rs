@@ -11,9 +11,9 @@ use indicatif::ProgressBar;
 use rankrls_parses::corpus::{BuildError, BuildObserver, BuildOptions, Candidates, Manifest, Part};
 use rankrls_parses::linkgrammar;
 
-use crate::cli::args::usage;
-use crate::cli::console::{Console, Interrupt};
-use crate::cli::output::{print_json, sizes};
+use crate::args::usage;
+use crate::console::{Console, Interrupt};
+use crate::output::{print_json, sizes};
 
 /// Sentences that are named in warnings; the manifest names all.
 const NAMED: usize = 10;

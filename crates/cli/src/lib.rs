@@ -1,4 +1,4 @@
-//! The command line: one file a command.
+//! The command `rankrls`: one file a command. It parses arguments, calls the library and prints.
 
 mod args;
 mod checkpoint;
@@ -17,6 +17,7 @@ mod predict;
 mod ranks;
 mod report;
 mod select;
+mod settings;
 mod shard;
 mod train;
 mod tune;

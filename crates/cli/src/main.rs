@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    rankrls::cli::main()
+    rankrls_cli::main()
 }

@@ -14,11 +14,11 @@ use rankrls::tune::{Ending, Evidence, Measure, Outcome, Point, Rule, Score, Tune
 use rankrls::{Dataset, Metric, StrategyKind, TestPath};
 use serde::Serialize;
 
-use crate::cli::data::{Sizes, TestSizes};
-use crate::cli::output::{
+use crate::data::{Sizes, TestSizes};
+use crate::output::{
     Object, OutputFile, by_name, measure, number, or_blank, or_dash, ridge, short, table,
 };
-use crate::cli::report::SelectionReport;
+use crate::report::SelectionReport;
 
 /// A tuned selection to be printed.
 #[derive(Debug)]

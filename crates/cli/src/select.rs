@@ -28,6 +28,7 @@ use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData, warn
 use super::output::{OutputFile, PlotArgs, PlotFile, print_report, short, test_panels};
 use super::plan::PlanReport;
 use super::report::{LambdaChoice, SelectionReport};
+use super::settings::SelectionArgs;
 use super::tune;
 
 /// Select features by leave-query-out error
@@ -70,7 +71,7 @@ pub(crate) struct SelectArgs {
     ])]
     extend: Option<PathBuf>,
     #[command(flatten)]
-    selection: SelectionOptions,
+    selection: SelectionArgs,
     #[command(flatten)]
     teacher: TeacherArgs,
     #[command(flatten)]
@@ -145,7 +146,8 @@ impl SelectArgs {
         self.data.read.check(1 + others.count())?;
         let strategies = [self.selection.strategy];
         let measured = self.test.is_some();
-        args::check_selection(&self.selection, &strategies, &self.rules, measured)?;
+        let options = self.selection.options(self.k);
+        args::check_selection(&options, &strategies, &self.rules, measured)?;
         self.plot.check()?;
         let filters = self.selection.strategy == Some(StrategyKind::FsEd);
         if self.validation.is_some() && !filters && self.extend.is_none() {
@@ -154,7 +156,7 @@ impl SelectArgs {
             ));
         }
         if self.extend.is_none() {
-            let target = &self.selection.target;
+            let target = &options.target;
             self.teacher.check(target, &strategies)?;
             self.teacher.check_ranks(target, &strategies, peers)?;
         }
@@ -163,12 +165,11 @@ impl SelectArgs {
 
     /// What to select, and how, but for the ridge parameter.
     fn options(&self) -> SelectionOptions {
-        let selection = self.selection;
+        let options = self.selection.options(self.k);
         SelectionOptions {
-            k: self.k,
-            criterion: selection.criterion.under(self.rules.rules().convention),
+            criterion: options.criterion.under(self.rules.rules().convention),
             max_memory: self.data.read.budget(),
-            ..selection
+            ..options
         }
     }
 

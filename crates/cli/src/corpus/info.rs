@@ -10,11 +10,11 @@ use rankrls::greedy::SelectionOptions;
 use rankrls::{ColumnClasses, Dataset, Ridge};
 use serde::Serialize;
 
-use crate::cli::args::at_least_one;
-use crate::cli::console::Console;
-use crate::cli::data::{DataArgs, Sizes, read_named};
-use crate::cli::output::{counted, number, or_dash, print_report, printable, ridge, table};
-use crate::cli::plan::Costs;
+use crate::args::at_least_one;
+use crate::console::Console;
+use crate::data::{DataArgs, Sizes, read_named};
+use crate::output::{counted, number, or_dash, print_report, printable, ridge, table};
+use crate::plan::Costs;
 
 /// Describe data: sizes, labels, columns, and the memory that each strategy would take
 #[derive(Debug, Args)]

@@ -22,13 +22,14 @@ use rankrls::tune::Measure;
 use rankrls::{Dataset, Lambda, Lambdas, Model, Objective, QueryWeight, Scale, Solver, memory};
 use serde::Serialize;
 
-use super::args::{WeightArgs, at_least_one, auto_or, finite, usage};
+use super::args::{at_least_one, finite, usage};
 use super::console::{Condition, Console, Interrupt, warn_of_edge, warn_of_lost_digits};
 use super::data::{Sizes, TrainingData, in_input_order, warn_of_few_queries};
 use super::output::{
     self, OutputFile, PlotArgs, format_exact, number, or_blank, or_dash, print_report, ridge,
     short, table,
 };
+use super::settings::{LAMBDAS_HELP, WeightArgs, auto_or, one_of};
 
 /// Train RankRLS on all features, or on given ones, without selection
 ///
@@ -59,19 +60,20 @@ pub(crate) struct TrainArgs {
         allow_hyphen_values = true,
         default_value = "auto"
     )]
-    #[arg(help = format!("{}. Of several, the model is that of the least hold-out error", Lambdas::HELP))]
+    #[arg(help = format!("{}. Of several, the model is that of the least hold-out error", LAMBDAS_HELP))]
     lambda: Lambdas,
     /// Train on these features only: a model, or a list with an index a line
     #[arg(long, value_name = "FILE")]
     features: Option<PathBuf>,
     /// Solver
     #[arg(long, value_name = "NAME", default_value = "auto")]
-    #[arg(value_parser = auto_or::<Solver>(Solver::ALL.map(Solver::name)))]
+    #[arg(value_parser = auto_or(Solver::ALL, Solver::name))]
     solver: std::option::Option<Solver>,
     #[command(flatten)]
     weight: WeightArgs,
     /// Scale of the training labels within each query, as for select; errors are in its units
-    #[arg(long, value_name = "SCALE", value_enum, default_value = "raw")]
+    #[arg(long, value_name = "SCALE", default_value = "raw")]
+    #[arg(value_parser = one_of(LabelScale::ALL, LabelScale::name))]
     labels: LabelScale,
     #[command(flatten)]
     objective: ObjectiveArgs,
@@ -160,6 +162,7 @@ impl FromStr for BasisChoice {
 struct ObjectiveArgs {
     /// Pairs of rows to order: query, those of the same query; global, all; pairs, those of --pairs
     #[arg(long, value_name = "NAME", default_value = "query")]
+    #[arg(value_parser = one_of(Objective::ALL, Objective::name))]
     objective: Objective,
     // Not a comment of documentation, which takes brackets for links.
     #[arg(
@@ -176,6 +179,7 @@ struct KernelArgs {
     /// Kernel: linear, x.z; gaussian, exp(-gamma |x-z|^2); polynomial, (gamma x.z + coef0)^degree;
     /// precomputed, where column j of DATA has the values with row j of the training data
     #[arg(long, value_name = "NAME", default_value = "linear")]
+    #[arg(value_parser = one_of(KernelKind::ALL, KernelKind::name))]
     kernel: KernelKind,
     /// Gamma of the kernel, a list of numbers as of --lambda: of several, the model has that of the least
     /// hold-out error [default: 1]

@@ -8,10 +8,11 @@ use rankrls::Model;
 use rankrls::data::{Ranker, write_query_sizes};
 
 use super::convert::TargetArgs;
-use crate::cli::args::usage;
-use crate::cli::console::Console;
-use crate::cli::data::{DataArgs, Wanted};
-use crate::cli::output::OutputFile;
+use crate::args::usage;
+use crate::console::Console;
+use crate::data::{DataArgs, Wanted};
+use crate::output::OutputFile;
+use crate::settings::one_of;
 
 /// Reduce data to the columns of a model, to train other rankers on
 ///
@@ -40,7 +41,8 @@ pub(crate) struct ProjectArgs {
     keep_numbers: bool,
     /// Write what this ranker reads: whole grades from 0, columns from 0, and for xgboost queries by
     /// number, for lightgbm their sizes in FILE.query
-    #[arg(long = "for", value_name = "RANKER", value_enum)]
+    #[arg(long = "for", value_name = "RANKER")]
+    #[arg(value_parser = one_of(Ranker::ALL, Ranker::name))]
     ranker: Option<Ranker>,
     #[command(flatten)]
     data: DataArgs,

@@ -4,15 +4,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 use rankrls::data::read::Format;
 use rankrls::data::{DataFiles, MatrixLayout, Part};
 use rankrls::{Dataset, IndexBase};
 
-use crate::cli::args::usage;
-use crate::cli::console::Console;
-use crate::cli::data::{DataArgs, read_named};
-use crate::cli::output::{CompleteFile, OutputFile, print};
+use crate::args::usage;
+use crate::console::Console;
+use crate::data::{DataArgs, read_named};
+use crate::output::{CompleteFile, OutputFile, print};
+use crate::settings::one_of;
 
 /// Convert data to another format
 #[derive(Debug, Args)]
@@ -55,8 +56,7 @@ fn written() -> impl Iterator<Item = Format> {
 
 /// Parses the name of a format that data are written in.
 fn written_name() -> impl TypedValueParser<Value = Format> {
-    let names = [Format::Auto].into_iter().chain(written());
-    PossibleValuesParser::new(names.map(Format::name)).map(|name| name.parse().unwrap_or_default())
+    one_of([Format::Auto].into_iter().chain(written()), Format::name)
 }
 
 /// `a, b and c`.
@@ -83,7 +83,7 @@ pub(super) struct TargetArgs {
     #[arg(long, value_name = "FORMAT", value_parser = written_name(), default_value_t)]
     to: Format,
     /// Compressed rows or columns, in a file .npz
-    #[arg(long, default_value_t)]
+    #[arg(long, default_value_t, value_parser = one_of(MatrixLayout::ALL, MatrixLayout::name))]
     layout: MatrixLayout,
     /// Write indices of svmlight files from 0, not 1
     #[arg(long)]

@@ -4,7 +4,7 @@ use crate::support::Folder;
 
 /// A file of the folder `corpora/`.
 fn file(name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpora");
     folder.join(name).display().to_string()
 }
 

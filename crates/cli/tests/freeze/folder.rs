@@ -17,8 +17,11 @@ pub(crate) struct Folder(TempDir);
 impl Folder {
     pub(crate) fn new() -> Self {
         let folder = Self(tempfile::tempdir().unwrap());
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        copy(&root.join("tests/freeze/fixtures"), folder.0.path());
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        copy(
+            &root.join("crates/cli/tests/freeze/fixtures"),
+            folder.0.path(),
+        );
         symlink(root.join("corpora"), folder.path("corpora")).unwrap();
         folder
     }

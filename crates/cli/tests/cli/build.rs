@@ -866,7 +866,7 @@ pub(crate) fn shipped_sentences(count: usize) -> String {
 
 /// A file of the folder `corpora/`.
 fn shipped(name: &str) -> String {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpora");
     folder.join(name).display().to_string()
 }
 

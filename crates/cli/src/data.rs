@@ -22,16 +22,17 @@ use rankrls::{
 };
 use serde::Serialize;
 
-use super::args::{at_least_one, named, usage};
+use super::args::{at_least_one, usage};
 use super::console::Console;
 use super::output::{counted, number, sizes};
 use super::ranks;
+use super::settings::one_of;
 use rankrls::memory::Bytes;
 
 /// How data is to be read.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DataArgs {
-    #[arg(long, help = format_help(), value_parser = named::<Format>(formats()), default_value_t)]
+    #[arg(long, help = format_help(), value_parser = one_of(formats(), Format::name), default_value_t)]
     format: Format,
     /// Indices of svmlight files count from 0, not 1
     #[arg(long)]
@@ -93,9 +94,8 @@ pub(crate) enum Wanted {
 }
 
 /// Names of formats on the command line.
-pub(crate) fn formats() -> impl Iterator<Item = &'static str> {
-    let formats = [Format::Auto].into_iter().chain(Format::ALL);
-    formats.map(Format::name)
+pub(crate) fn formats() -> impl Iterator<Item = Format> {
+    [Format::Auto].into_iter().chain(Format::ALL)
 }
 
 /// Says by which ending each format is known.

@@ -34,6 +34,7 @@ use super::console::{
 use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData};
 use super::output::{OutputFile, PlotArgs, print_report, short, test_panels};
 use super::ranks;
+use super::settings::{LAMBDAS_HELP, SelectionArgs, one_of};
 use report::{Report, TableFile};
 
 const STYLE: &str = "{bar:24} {pos}/{len} steps{msg}{left}";
@@ -69,13 +70,18 @@ pub(crate) struct TuneArgs {
     #[arg(short, value_name = "K", value_parser = at_least_one)]
     k: usize,
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
-    #[arg(default_value = "auto", help = Lambdas::HELP)]
+    #[arg(default_value = "auto", help = LAMBDAS_HELP)]
     lambdas: Lambdas,
     #[command(flatten)]
-    selection: SelectionOptions,
+    selection: SelectionArgs,
     /// Strategies to choose from, separated by commas, each with every lambda
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    #[arg(conflicts_with = "strategy")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        conflicts_with = "strategy"
+    )]
+    #[arg(value_parser = one_of(StrategyKind::ALL, StrategyKind::name))]
     strategies: Vec<StrategyKind>,
     #[command(flatten)]
     teacher: TeacherArgs,
@@ -160,8 +166,9 @@ impl TuneArgs {
                 )));
             }
         }
-        args::check_selection(&self.selection, &strategies, &self.rules, true)?;
-        let target = &self.selection.target;
+        let options = self.selection.options(self.k);
+        args::check_selection(&options, &strategies, &self.rules, true)?;
+        let target = &options.target;
         self.teacher.check(target, &strategies)?;
         self.teacher.check_ranks(target, &strategies, peers)?;
         let others = [&self.validation, &self.test].into_iter().flatten();
@@ -203,7 +210,7 @@ impl TuneArgs {
     /// Whether leave-query-out predictions are no evidence.
     fn flatters(&self) -> bool {
         let distils = |kind: &Option<StrategyKind>| kind.is_some_and(StrategyKind::distils);
-        self.selection.flatters() || self.strategies().iter().any(distils)
+        self.selection.options(self.k).flatters() || self.strategies().iter().any(distils)
     }
 
     /// The evidence that was asked for.
@@ -303,9 +310,8 @@ impl TuneArgs {
             (Some(EvidenceName::Validation), Some(dataset)) => Evidence::Validation(dataset),
             _ => Evidence::Lqo,
         };
-        let (selection, rules) = (self.selection, self.rules.rules());
+        let (selection, rules) = (self.selection.options(self.k), self.rules.rules());
         let selection = SelectionOptions {
-            k: self.k,
             criterion: selection.criterion.under(rules.convention),
             max_memory: self.data.read.budget(),
             ..selection

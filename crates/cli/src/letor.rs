@@ -21,12 +21,13 @@ use rankrls::tune::{GridStep, Observer, Outcome, Point, TuneError};
 use rankrls::{Dataset, Lambda, Lambdas, QueryWeight, SelectionOptions, StrategyKind};
 use serde::Serialize;
 
-use super::args::{at_least_one, auto_or, usage};
+use super::args::{at_least_one, usage};
 use super::console::{Console, Interrupt, warn_of_edge, warn_of_teacher};
 use super::data::{TeacherArgs, warn_dropped};
 use super::output::{
     Object, OutputFile, by_name, counted, format_exact, measure, print_report, printable, table,
 };
+use super::settings::{LAMBDAS_HELP, QUERY_WEIGHT_HELP, TargetArgs, one_of, strategy};
 
 const STYLE: &str = "{bar:24} {pos}/{len} selections{msg}{left}";
 
@@ -52,20 +53,20 @@ pub(crate) struct LetorArgs {
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
-    #[arg(default_value = "2^-10..2^10", help = Lambdas::HELP)]
+    #[arg(default_value = "2^-10..2^10", help = LAMBDAS_HELP)]
     lambdas: Lambdas,
     /// Most features to select [default: all]
     #[arg(short, value_name = "K", value_parser = at_least_one)]
     k: Option<usize>,
     /// Strategy: auto is the fastest exact one that fits into memory
     #[arg(long, value_name = "NAME", default_value = "auto")]
-    #[arg(value_parser = auto_or::<StrategyKind>(StrategyKind::ALL.map(StrategyKind::name)))]
+    #[arg(value_parser = strategy())]
     strategy: std::option::Option<StrategyKind>,
-    #[arg(long, value_name = "NAME", default_value = "uniform")]
-    #[arg(help = QueryWeight::HELP)]
+    #[arg(long, value_name = "NAME", default_value = "uniform", help = QUERY_WEIGHT_HELP)]
+    #[arg(value_parser = one_of(QueryWeight::ALL, QueryWeight::name))]
     query_weight: QueryWeight,
     #[command(flatten)]
-    target: TargetOptions,
+    target: TargetArgs,
     /// Draw the validation measures against the number of features: all folds into one FILE.svg,
     /// or else an SVG a fold and measure into this folder
     #[arg(long, value_name = "PATH")]
@@ -79,7 +80,7 @@ pub(crate) struct LetorArgs {
 }
 
 pub(crate) fn run(args: &LetorArgs, console: Console, interrupt: &Interrupt) -> Result<ExitCode> {
-    TeacherArgs::default().check(&args.target, &[args.strategy])?;
+    TeacherArgs::default().check(&args.target.options(), &[args.strategy])?;
     let files = letor::find(&args.directory)?;
     let curves = curve_files(args.curves.as_deref(), &files)?;
     let bar = console.bar(files.len() * args.lambdas.count(), STYLE);
@@ -155,7 +156,7 @@ impl LetorArgs {
         let options = SelectionOptions {
             strategy: self.strategy,
             query_weight: self.query_weight,
-            target: self.target,
+            target: self.target.options(),
             max_memory,
             ..SelectionOptions::new(self.k.unwrap_or(usize::MAX), Lambda::ONE)
         };
@@ -349,7 +350,8 @@ impl Report<'_> {
             schema: "rankrls.letor/1",
             directory: self.args.directory.to_string_lossy().into_owned(),
             query_weight: self.args.query_weight,
-            target: Some(self.args.target).filter(|target| *target != TargetOptions::default()),
+            target: Some(self.args.target.options())
+                .filter(|target| *target != TargetOptions::default()),
             k: self.args.k,
             lambdas: &self.args.lambdas,
             folds: self.folds.iter().map(|fold| &fold.entry).collect(),

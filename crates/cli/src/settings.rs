@@ -1,0 +1,162 @@
+//! The settings of the library as arguments: a struct of arguments for each struct of options, field
+//! by field.
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use rankrls::data::LabelScale;
+use rankrls::greedy::{Criterion, Refit, TargetOptions, TeacherLambdas};
+use rankrls::metrics::Metric;
+use rankrls::{Lambda, QueryWeight, Ridge, Scale, SelectionOptions, StrategyKind};
+
+use super::args::at_least_one;
+
+/// Parses the name of one of `all` values.
+pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
+    all: impl IntoIterator<Item = T>,
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let all: Vec<T> = all.into_iter().collect();
+    let names = PossibleValuesParser::new(all.iter().map(|&value| name(value)));
+    names.map(move |found| {
+        let mut values = all.iter().copied();
+        let value = values.find(|&value| name(value) == found);
+        value.expect("the parser lets names of values through alone")
+    })
+}
+
+/// Parses `auto`, which is `None`, or the name of one of `all` values. The type of the field has to be
+/// written as `std::option::Option`: clap takes a plain `Option` for an argument that may be missing.
+pub(crate) fn auto_or<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [T; N],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = Option<T>> {
+    let names = std::iter::once("auto").chain(all.map(name));
+    PossibleValuesParser::new(names)
+        .map(move |found| all.into_iter().find(|&value| name(value) == found))
+}
+
+/// Parses the name of a strategy, or `auto`.
+pub(crate) fn strategy() -> impl TypedValueParser<Value = Option<StrategyKind>> {
+    auto_or(StrategyKind::ALL, StrategyKind::name)
+}
+
+/// What to select, and how: [`SelectionOptions`] but for lambda, the number of features and the memory.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SelectionArgs {
+    /// Strategy: auto is the fastest exact one that fits into memory
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategy())]
+    pub(crate) strategy: std::option::Option<StrategyKind>,
+    #[arg(long, value_name = "NAME", default_value = "squared", help = criterion_help())]
+    pub(crate) criterion: Criterion,
+    #[command(flatten)]
+    pub(crate) weight: WeightArgs,
+    /// Judge only N candidates a step, drawn at random [default: all; 59 with --strategy sampled]
+    #[arg(id = "sample", long = "candidates", value_name = "N", value_parser = at_least_one)]
+    pub(crate) sample: Option<usize>,
+    /// Seed of the random draws [default: 1]
+    // Equal seeds give equal features on every platform and at any number of threads.
+    #[arg(
+        long,
+        value_name = "SEED",
+        default_value_t = 1,
+        hide_default_value = true
+    )]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) target: TargetArgs,
+}
+
+impl SelectionArgs {
+    /// Selection of `k` features; lambda is still to be given.
+    pub(crate) fn options(&self, k: usize) -> SelectionOptions {
+        SelectionOptions {
+            strategy: self.strategy,
+            criterion: self.criterion,
+            query_weight: self.weight.query_weight,
+            scale: self.weight.scale,
+            sample: self.sample,
+            seed: self.seed,
+            target: self.target.options(),
+            ..SelectionOptions::new(k, Lambda::ONE)
+        }
+    }
+}
+
+fn criterion_help() -> String {
+    format!(
+        "What each step improves most: squared, the squared leave-query-out error, or a \
+         measure of the leave-query-out predictions: {}; measures take {}",
+        Metric::names(),
+        StrategyKind::names_of(StrategyKind::can_rank)
+    )
+}
+
+/// Help of the option that weighs queries.
+pub(crate) const QUERY_WEIGHT_HELP: &str = "What a query of n examples counts: uniform 1, so that \
+    examples count alike; pairs n, so that pairs do; size 1/n, so that queries do";
+
+/// Weights of queries and the scale of columns.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct WeightArgs {
+    #[arg(long, value_name = "NAME", default_value = "uniform", help = QUERY_WEIGHT_HELP)]
+    #[arg(value_parser = one_of(QueryWeight::ALL, QueryWeight::name))]
+    pub(crate) query_weight: QueryWeight,
+    /// Divide each column, once centred within queries: sd by its root mean square, max by its largest
+    /// absolute value. Weights stay in the units of the data
+    #[arg(long, value_name = "NAME", default_value = "none")]
+    #[arg(value_parser = one_of(Scale::ALL, Scale::name))]
+    pub(crate) scale: Scale,
+}
+
+/// What is learnt from: [`TargetOptions`].
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct TargetArgs {
+    /// Scale of the training labels within each query: raw, sqrt-sd divides by the root of their
+    /// standard deviation, unit by the deviation; errors are in its units [default: raw; sqrt-sd
+    /// with --strategy distil]
+    #[arg(long, value_name = "SCALE", hide_possible_values = true)]
+    #[arg(value_parser = one_of(LabelScale::ALL, LabelScale::name))]
+    pub(crate) labels: Option<LabelScale>,
+    /// Labels to fit the weights to: labels, or cross-fitted, three quarters of what a teacher
+    /// predicts [default: labels; cross-fitted with --strategy distil]
+    #[arg(long, value_name = "TARGET", hide_possible_values = true)]
+    #[arg(value_parser = one_of(Refit::ALL, Refit::name))]
+    pub(crate) refit: Option<Refit>,
+    /// Ridge parameter of cross-fitted weights, a number or a share as of --lambda [default: 1/64u]
+    #[arg(long, value_name = "LAMBDA", allow_negative_numbers = true)]
+    pub(crate) refit_lambda: Option<Ridge>,
+    /// Share of the labels in what distil selects by, from 0 to 1; the rest is the teacher's
+    /// [default: 0.2; 0.4 from 500 queries on]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    pub(crate) blend: Option<f64>,
+    /// Ridge parameters of the teacher, RankRLS on all columns, at most eight; the one of least
+    /// hold-out error is taken [default: 1/64u..4u:2, and on past an edge while that is best]
+    #[arg(long, value_name = "LIST")]
+    pub(crate) teacher_lambda: Option<TeacherLambdas>,
+}
+
+impl TargetArgs {
+    pub(crate) fn options(self) -> TargetOptions {
+        TargetOptions {
+            labels: self.labels,
+            refit: self.refit,
+            refit_lambda: self.refit_lambda,
+            blend: self.blend,
+            teacher_lambda: self.teacher_lambda,
+        }
+    }
+}
+
+/// Help of the options that take ridge parameters.
+pub(crate) const LAMBDAS_HELP: &str = "Ridge parameters to try, separated by commas: numbers such as \
+    0.25, powers such as 2^-3, ranges of powers such as 2^-4..2^10, or 2^-4..2^10:2 with steps of 2 in \
+    the exponent; shares of the mean squared norm of a centred row, such as 1/64u or 1/64u..4u:2; auto: \
+    1/256u..1u:2, and on past an edge while that is best";
+
+/// Parses a share.
+fn share(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("expected a number from 0 to 1".to_owned()),
+    }
+}
