@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use rankrls::data::sample;
 use rankrls::greedy::{Observer, State, Step, TestPath};
 use rankrls::metrics::evaluate;
-use rankrls::tune::fold_queries;
+use rankrls::ridge::Groups;
 use rankrls::{Convention, GreedyRankRls, Metric};
 
 /// Watches a selection and the measures of the validation queries.
@@ -41,8 +41,9 @@ impl Observer for Patience<'_> {
 fn main() -> Result<(), Box<dyn Error>> {
     let (train, test) = (sample::train(), sample::test());
     // A quarter of the training queries.
-    let folds = fold_queries(train.queries().len(), 4, 1)?;
-    let validation = train.queries_subset(&folds[0])?;
+    let folds = Groups::folds(train.queries().len(), 4, 1)?;
+    let folds: Vec<&[usize]> = folds.iter().collect();
+    let validation = train.queries_subset(folds[0])?;
     let fitting = train.queries_subset(&folds[1..].concat())?;
 
     let measures = [Metric::Concordance];

@@ -9,7 +9,7 @@ use std::error::Error;
 use std::path::Path;
 
 use rankrls::data::sample;
-use rankrls::tune::{Rule, TuneOptions, tune};
+use rankrls::tune::{Rule, TuneOptions, Tuning};
 use rankrls::{ColumnClasses, Lambda, Model, SelectionOptions};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         rule: Rule::OneSe,
         ..TuneOptions::new(SelectionOptions::new(15, Lambda::ONE), &lambdas)
     };
-    let tuned = tune(&data, &options, &mut ())?;
+    let tuned = Tuning::new(&data, &options).run(&mut ())?;
     let chosen = tuned.selection();
     println!("lambda {}, {} features", chosen.lambda, chosen.steps.len());
 

@@ -105,7 +105,7 @@ mod tests {
     use crate::data::sample;
     use crate::greedy::select_among;
     use crate::greedy::{Ending, Observer, State, Step};
-    use crate::tune::{self, Evidence, Measure, TuneError, TuneOptions};
+    use crate::tune::{self, Evidence, Measure, TuneError, TuneOptions, Tuning};
     use crate::{GreedyRankRls, Lambda, Metric, RankRls, SelectionOptions, StrategyKind};
 
     /// Asks for the end after so many steps.
@@ -181,7 +181,7 @@ mod tests {
             measure: Measure::Metric(Metric::Concordance),
             ..TuneOptions::new(SelectionOptions::new(3, Lambda::ONE), &[Lambda::ONE])
         };
-        let candidates = options.candidates(&data);
+        let tuning = Tuning::new(&data, &options);
         // Three steps a selection: in the second fold of the first strategy there is no model yet,
         // and in its last step all of its models.
         for (left, models) in [(1, None), (8, None), (9, Some(3)), (11, Some(3))] {
@@ -191,7 +191,7 @@ mod tests {
                 left,
                 strategies: Vec::new(),
             };
-            let work = || tune::tune_among(&candidates, &data, 0, &options, &mut observer);
+            let work = || tuning.run(&mut observer);
             let tuned = interrupt.run(2, work).unwrap().unwrap();
             match (tuned, models) {
                 (Err(TuneError::Interrupted), None) => {}

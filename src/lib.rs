@@ -12,7 +12,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`GreedyRankRls`] selects features, [`RankRls`] trains on all of them, and [`tune()`] chooses
+//! [`GreedyRankRls`] selects features, [`RankRls`] trains on all of them, and [`Tuning`] chooses
 //! lambda and the number of features. The guide to the library is `docs/library.md`;
 //! `docs/derivation.md` has the symbols and the formulas.
 //!
@@ -69,7 +69,7 @@ pub use model::{GlobalRankRls, GreedyRankRls, Model, ModelError, PairwiseRankRls
 pub use names::UnknownName;
 pub use objective::Objective;
 pub use ridge::{HoldOut, Kernel, Solver, TrainError, TrainOptions};
-pub use tune::tune;
+pub use tune::Tuning;
 
 #[cfg(doctest)]
 #[doc = include_str!("../docs/library.md")]

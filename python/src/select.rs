@@ -12,7 +12,7 @@ use rankrls::greedy::{
 };
 use rankrls::memory::{Bytes, budget};
 use rankrls::metrics::Convention;
-use rankrls::tune::{TuneError, TuneOptions, tune_among};
+use rankrls::tune::{TuneError, TuneOptions, Tuning};
 use rankrls::{Dataset, Lambda, Model as Fitted, Ridge, SelectionOptions, StrategyKind};
 
 use crate::data::{Matrix, View, dataset, in_row_order};
@@ -226,20 +226,23 @@ fn work(
         options.lambda = ridge.lambda(candidates.unit());
     } else {
         let quick = TuneOptions::quick(options);
-        let held = data.memory();
-        let tuned = match tune_among(&candidates, &data, held, &quick, watch) {
+        let tuning = Tuning {
+            candidates: Some(&candidates),
+            ..Tuning::new(&data, &quick)
+        };
+        let tuned = match tuning.run(watch) {
             Ok(tuned) if tuned.interrupted => return Ok(None),
             Err(TuneError::Interrupted) => return Ok(None),
             Err(error @ TuneError::NoModel { lambda, .. }) => {
                 // What stops every lambda mostly stops the selection, which says so in its words.
                 options.lambda = lambda;
-                let selection = select_among(&candidates, &data, held, &options, &mut ());
+                let selection = select_among(&candidates, &data, tuning.held, &options, &mut ());
                 selection.map_err(errors::select)?;
                 return Err(errors::tune(error));
             }
             tuned => tuned.map_err(errors::tune)?,
         };
-        (options.lambda, at_edge) = (tuned.chosen().lambda, tuned.is_at_edge());
+        (options.lambda, at_edge) = (tuned.lambda(), tuned.is_at_edge());
     }
     let mut steps = Steps {
         watch,

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rankrls::greedy::{Step, plan};
 use rankrls::metrics::{Rules, parse_list};
-use rankrls::tune::{Evidence, GridStep, Observer, Rule, TuneError, TuneOptions, tune_among};
+use rankrls::tune::{Evidence, GridStep, Observer, Rule, TuneError, TuneOptions, Tuning};
 use rankrls::{
     ColumnClasses, Lambda, Lambdas, Model as Fitted, SelectError, SelectionOptions, StrategyKind,
 };
@@ -119,13 +119,16 @@ pub(crate) fn tune<'py>(
     let work = |watch: &mut Watch<'_>| -> PyResult<Option<_>> {
         let data = view.dataset().map_err(errors::dataset)?;
         let candidates = options_of.candidates(&data);
-        let held = data.memory();
+        let tuning = Tuning {
+            candidates: Some(&candidates),
+            ..Tuning::new(&data, &options_of)
+        };
         let watch = &mut Steps {
             watch,
             taken: &mut taken,
         };
-        check_memory(&candidates, held, &options_of)?;
-        let tuned = match tune_among(&candidates, &data, held, &options_of, watch) {
+        check_memory(&candidates, tuning.held, &options_of)?;
+        let tuned = match tuning.run(watch) {
             Err(TuneError::Interrupted) => return Ok(None),
             tuned => tuned.map_err(errors::tune)?,
         };

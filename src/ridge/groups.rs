@@ -233,6 +233,9 @@ mod tests {
         assert_eq!(groups, Groups::folds(20, 6, 3).unwrap());
         assert_ne!(groups, Groups::folds(20, 6, 4).unwrap());
         assert_eq!(Groups::folds(5, 5, 1).unwrap().len(), 5);
+        // The same from release to release.
+        let groups = Groups::folds(6, 3, 1).unwrap();
+        assert_eq!(groups.members, [[0, 4], [1, 5], [2, 3]]);
     }
 
     #[test]

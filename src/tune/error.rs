@@ -1,17 +1,12 @@
 //! Why there is nothing to choose from.
 
-use std::io;
-use std::path::PathBuf;
-
 use thiserror::Error;
 
 use super::Measure;
 use crate::Lambda;
 use crate::data::DatasetError;
-use crate::data::read::ReadError;
 use crate::greedy::SelectError;
 use crate::metrics::MetricsError;
-use crate::ridge::TrainError;
 
 /// Why lambda and k could not be chosen.
 #[derive(Debug, Error)]
@@ -93,66 +88,7 @@ pub enum TuneError {
         /// The measure.
         measure: Measure,
     },
-    /// The observer stopped everything before there was a step to judge, or, in the protocol of
-    /// [`letor`](crate::letor), before there was an outcome.
+    /// The observer stopped everything before there was a step to judge.
     #[error("interrupted before there was anything to choose from")]
     Interrupted,
-    /// Folder without folds.
-    #[error(
-        "{}: expected train.txt, vali.txt and test.txt (each plain, .gz or .zst) or folders Fold1, Fold2 and so on, found neither",
-        .directory.display()
-    )]
-    NoFolds {
-        /// Where they were looked for.
-        directory: PathBuf,
-    },
-    /// A fold that is not complete.
-    #[error(
-        "{}: expected {part}.txt, {part}.txt.gz or {part}.txt.zst, found none of them",
-        .directory.display()
-    )]
-    Missing {
-        /// The folder of the fold.
-        directory: PathBuf,
-        /// `train`, `vali` or `test`.
-        part: &'static str,
-    },
-    /// A folder that cannot be listed.
-    #[error("{}: cannot list the folder: {source}", .directory.display())]
-    Directory {
-        /// The folder.
-        directory: PathBuf,
-        /// Why not.
-        source: io::Error,
-    },
-    /// A file of a fold that cannot be read.
-    #[error(transparent)]
-    Read(#[from] ReadError),
-    /// A fold on which the protocol of [`letor`](crate::letor) cannot be run.
-    #[error("{fold}: {source}")]
-    Fold {
-        /// The name of the fold.
-        fold: String,
-        /// Why not.
-        source: Box<TuneError>,
-    },
-    /// A selection of the protocol that is refused.
-    #[error("{reason}")]
-    Refused {
-        /// Its ridge parameter.
-        lambda: Lambda,
-        /// Why.
-        reason: String,
-    },
-    /// RankRLS on all features cannot be trained.
-    #[error(transparent)]
-    Train(#[from] TrainError),
-    /// No model has a mean average precision on the validation data.
-    #[error(
-        "no model of any lambda ranks the validation data by finite scores; use larger lambdas, or scale the data"
-    )]
-    NoRanking,
-    /// The scores of the chosen model are no numbers.
-    #[error("cannot measure the test data: {0}")]
-    Test(#[from] MetricsError),
 }

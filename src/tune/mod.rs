@@ -12,7 +12,7 @@
 //!
 //! ```
 //! use rankrls::data::sample;
-//! use rankrls::tune::{Rule, TuneOptions, tune};
+//! use rankrls::tune::{Rule, TuneOptions, Tuning};
 //! use rankrls::{Lambda, SelectionOptions};
 //!
 //! let lambdas = [1.0, 4.0, 16.0, 64.0].map(|lambda| Lambda::new(lambda).expect("above 0"));
@@ -21,7 +21,7 @@
 //!     rule: Rule::OneSe,
 //!     ..TuneOptions::new(selection, &lambdas)
 //! };
-//! let tuned = tune(&sample::train(), &options, &mut ())?;
+//! let tuned = Tuning::new(&sample::train(), &options).run(&mut ())?;
 //! let chosen = tuned.selection();
 //! println!("lambda {}, {} features", chosen.lambda, chosen.steps.len());
 //! # Ok::<(), rankrls::tune::TuneError>(())
@@ -41,6 +41,7 @@
 //! many there are.
 
 mod error;
+mod folds;
 mod options;
 mod outcome;
 mod path;
@@ -54,9 +55,7 @@ pub use options::{Evidence, TuneOptions};
 pub use outcome::{
     Earlier, Ending, Grid, GridStep, Observer, Outcome, Point, RecordedLesson, RecordedPath,
 };
-pub use path::fold_queries;
 pub use rule::{Choice, Curve, Rule};
-pub(crate) use run::{Outcomes, outcomes};
 pub use score::{Measure, UnknownMeasure};
 
 use crate::columns::ColumnClasses;
@@ -64,6 +63,151 @@ use crate::data::Dataset;
 use crate::greedy::{Selection, SelectionOptions};
 use crate::lambda::at_edge;
 use crate::{Lambda, Lambdas};
+
+/// A choice to be made: of the model of a grid that predicts `dataset` best.
+///
+/// ```
+/// use rankrls::data::sample;
+/// use rankrls::tune::{TuneOptions, Tuning};
+/// use rankrls::{Lambda, SelectionOptions};
+///
+/// let data = sample::train();
+/// let options = TuneOptions::new(SelectionOptions::new(5, Lambda::ONE), &[Lambda::ONE]);
+/// let candidates = options.candidates(&data);
+/// let tuning = Tuning {
+///     candidates: Some(&candidates),
+///     ..Tuning::new(&data, &options)
+/// };
+/// let tuned = tuning.run(&mut ())?;
+/// // Leave-query-out predictions, which features were chosen by, promise too much.
+/// let judged = tuning.judge_by_folds(&tuned, &mut ())?;
+/// let (promised, likely) = (tuned.point().score.mean, judged.points.last().unwrap().score.mean);
+/// assert!(promised < likely);
+/// # Ok::<(), rankrls::tune::TuneError>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Tuning<'a> {
+    /// The training data.
+    pub dataset: &'a Dataset<'a>,
+    /// The selections to make, and how to judge their models.
+    pub options: &'a TuneOptions<'a>,
+    /// What [`TuneOptions::candidates`] found before; `None`: it is asked again.
+    pub candidates: Option<&'a ColumnClasses>,
+    /// Bytes in use besides the candidates, which count towards the limit.
+    pub held: u64,
+    /// What an earlier run has found. Its steps are taken again without a search; the end is, to the
+    /// last bit, that of a run that was never interrupted.
+    pub earlier: Earlier<'a>,
+}
+
+impl<'a> Tuning<'a> {
+    /// A choice from the start, with the memory of the data in use.
+    pub fn new(dataset: &'a Dataset<'a>, options: &'a TuneOptions<'a>) -> Self {
+        let validation = match options.evidence {
+            Evidence::Validation(validation) => validation.memory(),
+            _ => 0,
+        };
+        Self {
+            dataset,
+            options,
+            candidates: None,
+            held: dataset.memory() + validation,
+            earlier: Earlier::default(),
+        }
+    }
+
+    /// Follows the path of every lambda with every strategy, and chooses a model.
+    ///
+    /// # Errors
+    /// [`TuneError`] when nothing can be selected, or nothing chosen, and [`TuneError::Replay`] when
+    /// earlier steps do not lead here to the errors that they led to. A lambda that takes too much
+    /// memory or overflows is no error: its [`Ending`] says so.
+    pub fn run(&self, observer: &mut dyn Observer) -> Result<Tuned, TuneError> {
+        let (outcomes, interrupted) = self.outcomes(observer)?;
+        let Some(choice) = self.options.choose(&outcomes) else {
+            return Err(self.nothing_chosen(&outcomes, interrupted));
+        };
+        Ok(Tuned {
+            outcomes,
+            choice,
+            interrupted,
+        })
+    }
+
+    /// The path to the chosen model as folds judge it, whatever the evidence of the choice. Takes a
+    /// selection for each of [`Evidence::folds`]; the path itself is not searched again.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run); [`TuneError::Folds`] for less than three queries;
+    /// [`TuneError::Interrupted`] when it ended before the first step.
+    pub fn judge_by_folds(
+        &self,
+        tuned: &Tuned,
+        observer: &mut dyn Observer,
+    ) -> Result<Outcome, TuneError> {
+        let (chosen, k, asked) = (tuned.chosen(), tuned.choice.k, &self.options.selection);
+        let (strategy, lambda) = (chosen.options.strategy, tuned.lambda());
+        let queries = self.dataset.queries().len();
+        let evidence = Evidence::folds(queries, asked.seed);
+        let options = TuneOptions {
+            evidence: evidence.ok_or(TuneError::Folds { count: 2, queries })?,
+            rule: Rule::Best,
+            lambdas: Lambdas::of(&[lambda]),
+            selection: SelectionOptions {
+                k,
+                strategy,
+                ..*asked
+            },
+            strategies: Vec::new(),
+            ..self.options.clone()
+        };
+        let steps = chosen.points[..k].iter().map(|point| point.step.clone());
+        let recorded = strategy.map(|strategy| RecordedPath {
+            lambda,
+            strategy,
+            steps: steps.collect(),
+            folds: Vec::new(),
+        });
+        let again = Tuning {
+            options: &options,
+            earlier: Earlier {
+                paths: recorded.as_slice(),
+                lessons: &[],
+            },
+            ..*self
+        };
+        let (paths, _) = again.outcomes(observer)?;
+        paths.into_iter().next().ok_or(TuneError::Interrupted)
+    }
+
+    /// What became of every path, and whether they were ended before their time.
+    fn outcomes(&self, observer: &mut dyn Observer) -> Result<(Vec<Outcome>, bool), TuneError> {
+        self.options.check()?;
+        let Some(candidates) = self.candidates else {
+            let candidates = self.options.candidates(self.dataset);
+            return run::outcomes(self, &candidates, observer);
+        };
+        run::outcomes(self, candidates, observer)
+    }
+
+    fn nothing_chosen(&self, outcomes: &[Outcome], interrupted: bool) -> TuneError {
+        if outcomes.iter().any(|outcome| !outcome.points.is_empty()) {
+            let measure = self.options.measure;
+            return TuneError::Undefined { measure };
+        }
+        let Some(first) = outcomes.first().filter(|_| !interrupted) else {
+            return TuneError::Interrupted;
+        };
+        let reason = match &first.ending {
+            Ending::Refused { reason } => reason.clone(),
+            _ => "the errors are no finite numbers: raise lambda or scale the data".to_owned(),
+        };
+        TuneError::NoModel {
+            lambda: first.options.lambda,
+            reason,
+        }
+    }
+}
 
 /// The models of a grid of lambdas, and the chosen one.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,14 +237,22 @@ impl Tuned {
         &self.chosen().points[self.choice.k - 1]
     }
 
+    /// The chosen lambda.
+    ///
+    /// # Panics
+    /// As [`chosen`](Self::chosen).
+    pub fn lambda(&self) -> Lambda {
+        self.chosen().options.lambda
+    }
+
     /// Whether the chosen lambda is the least or the largest of several, so that another may do
     /// better.
     ///
     /// # Panics
     /// As [`chosen`](Self::chosen).
     pub fn is_at_edge(&self) -> bool {
-        let tried: Vec<Lambda> = self.outcomes.iter().map(|outcome| outcome.lambda).collect();
-        at_edge(&tried, self.chosen().lambda)
+        let tried = self.outcomes.iter().map(|outcome| outcome.options.lambda);
+        at_edge(&tried.collect::<Vec<_>>(), self.lambda())
     }
 
     /// The selection that ends with the chosen model: see [`Outcome::selection`].
@@ -110,151 +262,5 @@ impl Tuned {
     pub fn selection(&self) -> Selection {
         let selection = self.chosen().selection(self.choice.k);
         selection.expect("a rule chooses among models that there are")
-    }
-}
-
-/// Follows the path of every lambda and chooses a model.
-///
-/// # Errors
-/// [`TuneError`] when nothing can be selected, or nothing chosen. A lambda that takes too much
-/// memory or overflows is no error: its [`Ending`] says so.
-pub fn tune(
-    dataset: &Dataset<'_>,
-    options: &TuneOptions<'_>,
-    observer: &mut dyn Observer,
-) -> Result<Tuned, TuneError> {
-    let held = match options.evidence {
-        Evidence::Validation(validation) => dataset.memory() + validation.memory(),
-        _ => dataset.memory(),
-    };
-    let candidates = options.candidates(dataset);
-    tune_among(&candidates, dataset, held, options, observer)
-}
-
-/// The same among candidates that [`TuneOptions::candidates`] found before. `held` bytes are in use
-/// besides the candidates and count towards the limit.
-///
-/// # Errors
-/// As [`tune`].
-pub fn tune_among(
-    candidates: &ColumnClasses,
-    dataset: &Dataset<'_>,
-    held: u64,
-    options: &TuneOptions<'_>,
-    observer: &mut dyn Observer,
-) -> Result<Tuned, TuneError> {
-    let nothing = Earlier::default();
-    resume_among(candidates, dataset, held, options, nothing, observer)
-}
-
-/// Goes on where an `earlier` run ended: takes its steps again without a search, and finds the rest.
-/// Ends, to the last bit, as a run that was never interrupted.
-///
-/// # Errors
-/// As [`tune`]; [`TuneError::Replay`] when steps do not lead here to the errors that they led to.
-pub fn resume_among<'a>(
-    candidates: &ColumnClasses,
-    dataset: &Dataset<'_>,
-    held: u64,
-    options: &TuneOptions<'_>,
-    earlier: impl Into<Earlier<'a>>,
-    observer: &mut dyn Observer,
-) -> Result<Tuned, TuneError> {
-    let earlier = earlier.into();
-    let all = outcomes(candidates, dataset, held, options, earlier, observer)?;
-    choose(all, options)
-}
-
-/// The path to the chosen model as folds judge it, whatever the evidence of the choice: what
-/// leave-query-out predictions, which features were chosen by, promise too much. Takes a selection
-/// for each of [`Evidence::folds`]; the path itself is not searched again.
-///
-/// ```
-/// use rankrls::data::sample;
-/// use rankrls::tune::{TuneOptions, judge_by_folds, tune};
-/// use rankrls::{Lambda, SelectionOptions};
-///
-/// let data = sample::train();
-/// let options = TuneOptions::new(SelectionOptions::new(5, Lambda::ONE), &[Lambda::ONE]);
-/// let tuned = tune(&data, &options, &mut ())?;
-/// let candidates = options.candidates(&data);
-/// let judged = judge_by_folds(&candidates, &data, data.memory(), &options, &tuned, &mut ())?;
-/// let (promised, likely) = (tuned.point().score.mean, judged.points.last().unwrap().score.mean);
-/// assert!(promised < likely);
-/// # Ok::<(), rankrls::tune::TuneError>(())
-/// ```
-///
-/// # Errors
-/// As [`tune`]; [`TuneError::Folds`] for less than three queries; [`TuneError::Interrupted`] when it
-/// ended before the first step.
-pub fn judge_by_folds(
-    candidates: &ColumnClasses,
-    dataset: &Dataset<'_>,
-    held: u64,
-    options: &TuneOptions<'_>,
-    tuned: &Tuned,
-    observer: &mut dyn Observer,
-) -> Result<Outcome, TuneError> {
-    let (chosen, k, queries) = (tuned.chosen(), tuned.choice.k, dataset.queries().len());
-    let evidence = Evidence::folds(queries, options.selection.seed);
-    let again = TuneOptions {
-        evidence: evidence.ok_or(TuneError::Folds { count: 2, queries })?,
-        rule: Rule::Best,
-        lambdas: Lambdas::of(&[chosen.lambda]),
-        selection: SelectionOptions {
-            k,
-            strategy: chosen.strategy,
-            ..options.selection
-        },
-        strategies: Vec::new(),
-        ..options.clone()
-    };
-    let recorded = chosen.strategy.map(|strategy| RecordedPath {
-        lambda: chosen.lambda,
-        strategy,
-        steps: chosen.points[..k]
-            .iter()
-            .map(|point| point.step.clone())
-            .collect(),
-        folds: Vec::new(),
-    });
-    let recorded: Vec<RecordedPath> = recorded.into_iter().collect();
-    let earlier = Earlier::from(&recorded);
-    let judged = outcomes(candidates, dataset, held, &again, earlier, observer)?;
-    let path = judged.paths.into_iter().next();
-    path.ok_or(TuneError::Interrupted)
-}
-
-fn choose(all: Outcomes, options: &TuneOptions<'_>) -> Result<Tuned, TuneError> {
-    let Outcomes {
-        paths: outcomes,
-        interrupted,
-    } = all;
-    let curves: Vec<Curve> = outcomes.iter().map(Outcome::curve).collect();
-    let Some(choice) = options.rule.choose(options.measure, &curves) else {
-        return Err(nothing_chosen(&outcomes, interrupted, options));
-    };
-    Ok(Tuned {
-        outcomes,
-        choice,
-        interrupted,
-    })
-}
-
-fn nothing_chosen(outcomes: &[Outcome], interrupted: bool, options: &TuneOptions<'_>) -> TuneError {
-    if outcomes.iter().any(|outcome| !outcome.points.is_empty()) {
-        let measure = options.measure;
-        return TuneError::Undefined { measure };
-    }
-    let Some(first) = outcomes.first().filter(|_| !interrupted) else {
-        return TuneError::Interrupted;
-    };
-    let reason = match &first.ending {
-        Ending::Refused { reason } => reason.clone(),
-        _ => "the errors are no finite numbers: raise lambda or scale the data".to_owned(),
-    };
-    TuneError::NoModel {
-        lambda: first.lambda,
-        reason,
     }
 }

@@ -1,6 +1,6 @@
 //! What to try, and how to judge it.
 
-use super::{Measure, Rule, TuneError};
+use super::{Choice, Curve, Measure, Outcome, Rule, TuneError};
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::greedy::{SelectionOptions, StrategyKind};
@@ -122,14 +122,8 @@ impl TuneOptions<'_> {
 
     /// The measure, if it is a metric, and the metrics, each once.
     pub fn measures(&self) -> Vec<Metric> {
-        let measure = match self.measure {
-            Measure::SquaredError => None,
-            Measure::Metric(metric) => Some(metric),
-        };
-        let all: Vec<Metric> = measure
-            .into_iter()
-            .chain(self.metrics.iter().copied())
-            .collect();
+        let measure = self.measure.metric().into_iter();
+        let all: Vec<Metric> = measure.chain(self.metrics.iter().copied()).collect();
         distinct(&all)
     }
 
@@ -138,12 +132,12 @@ impl TuneOptions<'_> {
     ///
     /// ```
     /// use rankrls::data::sample;
-    /// use rankrls::tune::{TuneOptions, tune};
+    /// use rankrls::tune::{TuneOptions, Tuning};
     /// use rankrls::{Lambda, SelectionOptions};
     ///
-    /// let selection = SelectionOptions::new(50, Lambda::ONE);
-    /// let tuned = tune(&sample::train(), &TuneOptions::quick(selection), &mut ())?;
-    /// let selection = SelectionOptions { lambda: tuned.chosen().lambda, ..selection };
+    /// let (data, selection) = (sample::train(), SelectionOptions::new(50, Lambda::ONE));
+    /// let tuned = Tuning::new(&data, &TuneOptions::quick(selection)).run(&mut ())?;
+    /// let selection = SelectionOptions { lambda: tuned.lambda(), ..selection };
     /// # assert!(tuned.outcomes.len() >= 5);
     /// # Ok::<(), rankrls::tune::TuneError>(())
     /// ```
@@ -159,58 +153,53 @@ impl TuneOptions<'_> {
         }
     }
 
-    /// The selections to make on data with this `unit`, by lambda, each once, in the order of their
-    /// outcomes.
-    pub fn grid(&self, unit: f64) -> Vec<SelectionOptions> {
-        let lambdas = Lambda::grid(&self.lambdas.lambdas(unit)).into_iter();
-        lambdas.map(|lambda| self.with(lambda)).collect()
+    /// The ridge parameters to try on data with this `unit`, each once, ascending.
+    pub fn grid(&self, unit: f64) -> Vec<Lambda> {
+        Lambda::grid(&self.lambdas.lambdas(unit))
     }
 
-    /// The selection with `lambda`.
-    pub(super) fn with(&self, lambda: Lambda) -> SelectionOptions {
+    /// The column classes of `dataset`, with the scores of a filter if one of the strategies is one.
+    pub fn candidates(&self, dataset: &Dataset<'_>) -> ColumnClasses {
+        let filters = |kind: &StrategyKind| kind.needs_grades();
+        let filter = self.strategies.iter().copied().find(filters);
+        let strategy = filter.or(self.selection.strategy);
+        self.with(strategy).candidates(dataset)
+    }
+
+    /// The model that the rule chooses of all these paths.
+    pub(super) fn choose(&self, outcomes: &[Outcome]) -> Option<Choice> {
+        let curves: Vec<Curve> = outcomes.iter().map(Outcome::curve).collect();
+        self.rule.choose(self.measure, &curves)
+    }
+
+    /// The selections by `strategy`.
+    pub(super) fn with(&self, strategy: Option<StrategyKind>) -> SelectionOptions {
         SelectionOptions {
-            lambda,
+            strategy,
             ..self.selection
         }
     }
 
-    /// The column classes of `dataset`.
-    pub fn candidates(&self, dataset: &Dataset<'_>) -> ColumnClasses {
-        self.selection.candidates(dataset)
-    }
-
-    /// The same for each strategy alone.
-    pub(super) fn by_strategy(&self) -> Vec<Self> {
-        let asked = self.selection.strategy;
-        let several = self.strategies.iter().copied().map(Some);
-        let strategies: Vec<_> = match &self.strategies[..] {
-            [] => vec![asked],
-            _ => several.collect(),
-        };
-        let alone = |strategy| Self {
-            selection: SelectionOptions {
-                strategy,
-                ..self.selection
-            },
-            strategies: Vec::new(),
-            ..self.clone()
-        };
-        strategies.into_iter().map(alone).collect()
+    /// A selection for each strategy.
+    pub(super) fn by_strategy(&self) -> Vec<SelectionOptions> {
+        if self.strategies.is_empty() {
+            return vec![self.selection];
+        }
+        let strategies = self.strategies.iter().copied().map(Some);
+        strategies.map(|strategy| self.with(strategy)).collect()
     }
 
     pub(super) fn check(&self) -> Result<(), TuneError> {
         let all = self.by_strategy();
-        let target = self.selection.target;
-        let scale = |options: &Self| target.label_scale(options.selection.strategy);
-        let differ = |pair: &[Self]| scale(&pair[0]) != scale(&pair[1]);
+        let scale = |options: &SelectionOptions| options.target.label_scale(options.strategy);
+        let differ = |pair: &[SelectionOptions]| scale(&pair[0]) != scale(&pair[1]);
         if self.measure == Measure::SquaredError && all.windows(2).any(differ) {
             return Err(TuneError::LabelScales);
         }
         if self.lambdas.count() == 0 {
             return Err(TuneError::NoLambdas);
         }
-        let flatters = |options: &Self| options.selection.flatters();
-        if matches!(self.evidence, Evidence::Lqo) && all.iter().any(flatters) {
+        if matches!(self.evidence, Evidence::Lqo) && all.iter().any(SelectionOptions::flatters) {
             return Err(TuneError::FlatteringEvidence);
         }
         self.rule.check()

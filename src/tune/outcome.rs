@@ -6,33 +6,22 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Curve, Score};
+use crate::Lambda;
 use crate::greedy::{
-    self, Criterion, Lesson, Sampler, Selection, SelectionOptions, Stability, Step, StrategyKind,
-    TargetOptions, Teacher,
+    self, Lesson, Selection, SelectionOptions, Stability, Step, StrategyKind, Teacher,
 };
-use crate::{Lambda, QueryWeight, Scale};
 
 /// What became of one lambda: a plain value, which may be stored and read back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// The ridge parameter.
-    pub lambda: Lambda,
+    /// The options of its selection, with every choice made. The strategy is `None` where no
+    /// selection started.
+    #[serde(flatten)]
+    pub options: SelectionOptions,
     /// The unit of ridge parameters ([`ColumnClasses::unit`](crate::ColumnClasses::unit)).
     pub unit: f64,
-    /// The strategy; `None` where no selection started.
-    pub strategy: Option<StrategyKind>,
-    /// Candidates drawn each step, if not all were judged, and the seed.
-    pub sampler: Option<Sampler>,
-    /// The quantity that each step improved most.
-    pub criterion: Criterion,
-    /// Weights of the queries in selection and training.
-    pub query_weight: QueryWeight,
-    /// The labels and the teacher.
-    pub target: TargetOptions,
     /// The teacher of the selection from all training data, if there was one.
     pub teacher: Option<Teacher>,
-    /// The divisors of the columns, with `folds` in each fold by itself.
-    pub scale: Scale,
     /// The models of 1, 2, ... features.
     pub points: Vec<Point>,
     /// The features that were selected without each fold, in order of selection; empty without
@@ -95,17 +84,11 @@ pub enum Ending {
 
 impl Outcome {
     /// Before the first step of a selection by `options`.
-    pub(super) fn without_points(options: &SelectionOptions, unit: f64, ending: Ending) -> Self {
+    pub(super) fn without_points(options: SelectionOptions, unit: f64, ending: Ending) -> Self {
         Self {
-            lambda: options.lambda,
+            options,
             unit,
-            strategy: None,
-            sampler: None,
-            criterion: options.criterion,
-            query_weight: options.query_weight,
-            target: options.target,
             teacher: None,
-            scale: options.scale,
             points: Vec::new(),
             folds: Vec::new(),
             ending,
@@ -123,7 +106,7 @@ impl Outcome {
     /// The values of its models.
     pub fn curve(&self) -> Curve {
         Curve {
-            lambda: self.lambda,
+            lambda: self.options.lambda,
             scores: self.points.iter().map(|point| point.score).collect(),
         }
     }
@@ -132,17 +115,18 @@ impl Outcome {
     /// [`select`](greedy::select()) finds with this lambda, `k` and strategy. `None` unless
     /// there are as many.
     pub fn selection(&self, k: usize) -> Option<Selection> {
-        let points = self.points.get(..k)?;
+        let (points, options) = (self.points.get(..k)?, &self.options);
+        let strategy = options.strategy?;
         Some(Selection {
-            strategy: self.strategy?,
-            lambda: self.lambda,
+            strategy,
+            lambda: options.lambda,
             unit: self.unit,
-            sampler: self.sampler,
-            criterion: self.criterion,
-            query_weight: self.query_weight,
-            target: self.target,
+            sampler: options.sampler(strategy),
+            criterion: options.criterion,
+            query_weight: options.query_weight,
+            target: options.target,
             teacher: self.teacher,
-            scale: self.scale,
+            scale: options.scale,
             steps: points.iter().map(|point| point.step.clone()).collect(),
             weights: points.last()?.weights.clone(),
             condition: points.last()?.condition,

@@ -1,13 +1,11 @@
-//! Predictions along selections, and cross-validation over queries.
+//! One path of the grid: a selection, the models on its way, and how they are judged.
 
-use super::score::{Meter, Values};
-use super::{TuneError, TuneOptions};
-use crate::columns::{ColumnClasses, Partition};
-use crate::data::{Column, Dataset};
-use crate::greedy::tied_predictions;
-use crate::greedy::{Advance, Greedy, Lesson, Plan, SelectError, SelectionOptions, Step, Target};
-use crate::peers::low;
-use crate::ridge::Groups;
+use super::folds::FoldPath;
+use super::run::{Job, Lessons, Part, Run};
+use super::score::{Values, summarise};
+use super::{Ending, Evidence, Outcome, Point, TuneError};
+use crate::greedy::{Greedy, Plan, SelectError, SelectionOptions, Step, tied_predictions};
+use crate::interrupt::unless_ended;
 
 /// Why a path ends before its time.
 #[derive(Debug)]
@@ -29,200 +27,235 @@ impl From<SelectError> for PathEnd {
     }
 }
 
-/// Measures of the leave-query-out predictions after the last step.
-pub(super) fn left_out(greedy: &Greedy<'_>, meter: &Meter<'_>) -> Result<Values, PathEnd> {
-    let state = greedy.state();
-    let values = meter.values(&state.predictions(), &tied_predictions(state));
-    values.ok_or(PathEnd::Overflow)
-}
-
-/// Measures of the predictions for the data of `meter`, which every rank has, after the last step.
-pub(super) fn predicted(greedy: &Greedy<'_>, meter: &Meter<'_>) -> Result<Values, PathEnd> {
-    let scores = meter
-        .data
-        .scores(greedy.features(), &greedy.state().weights());
-    meter.values(&scores, &scores).ok_or(PathEnd::Overflow)
-}
-
-/// The queries of each of `count` folds, ascending: a random partition whose parts differ by
-/// one query at most; that of [`Groups::folds`].
-///
-/// # Errors
-/// [`TuneError::Folds`] unless there are 2 folds or more, and a query for each.
-pub fn fold_queries(queries: usize, count: usize, seed: u64) -> Result<Vec<Vec<usize>>, TuneError> {
-    let groups = Groups::folds(queries, count, seed);
-    let groups = groups.map_err(|_| TuneError::Folds { count, queries })?;
-    Ok(groups.iter().map(<[usize]>::to_vec).collect())
-}
-
-/// A fold: the data to select from, and the queries that are left out.
-#[derive(Debug)]
-pub(super) struct Fold {
-    /// Positions of its queries in the whole data.
-    pub(super) queries: Vec<usize>,
-    pub(super) candidates: ColumnClasses,
-    pub(super) labels: Vec<f64>,
-    teacher: Option<Vec<f64>>,
-    pub(super) test: Dataset<'static>,
-}
-
-impl Fold {
-    /// Of the data of this rank, whose column classes are `whole`.
-    pub(super) fn new(
-        dataset: &Dataset<'_>,
-        queries: Vec<usize>,
-        options: &TuneOptions<'_>,
-        whole: &ColumnClasses,
-    ) -> Result<Self, TuneError> {
-        let others: Vec<usize> = (0..dataset.queries().len())
-            .filter(|query| queries.binary_search(query).is_err())
-            .collect();
-        let mut train = dataset.queries_subset(&others)?;
-        let peers = whole.shared_peers();
-        if peers.count() > 1 {
-            // Columns are equal here that are not in the whole data.
-            train = Partition::exchange(&train, &*peers);
-        }
-        Ok(Self {
-            candidates: options.candidates(&train).among(peers),
-            labels: train.labels().to_vec(),
-            teacher: train.teacher().map(<[f64]>::to_vec),
-            test: dataset.queries_subset(&queries)?,
-            queries,
-        })
-    }
-
-    /// Bytes held.
-    pub(super) fn memory(&self) -> u64 {
-        let teacher = self.teacher.as_deref().map_or(0, size_of_val);
-        let numbers = size_of_val(&self.labels[..]) + size_of_val(&self.queries[..]) + teacher;
-        self.candidates.memory() + self.test.memory() + numbers as u64
-    }
-
-    pub(super) fn target(&self) -> Target<'_> {
-        Target {
-            labels: &self.labels,
-            teacher: self.teacher.as_deref(),
-        }
-    }
-}
-
-/// A selection without a fold, and how it does on the fold.
-pub(super) struct FoldPath<'a> {
-    fold: &'a Fold,
-    meter: &'a Meter<'a>,
-    /// `None` where nothing can be selected from: every model predicts 0.
-    greedy: Option<Greedy<'a>>,
-    /// The columns of the features on the fold.
-    columns: Vec<(Vec<u32>, Vec<f64>)>,
-    /// Values after the last step.
+/// The values that a model is judged by, and the folds that had no step for it.
+#[derive(Default)]
+struct Judgement {
     values: Values,
+    short_folds: usize,
 }
 
-impl<'a> FoldPath<'a> {
-    /// Before the first step.
-    pub(super) fn new(
-        fold: &'a Fold,
-        meter: &'a Meter<'a>,
-        plan: Option<&Plan>,
-        lesson: Option<Lesson>,
-        options: &SelectionOptions,
-        recorded: &'a [Step],
-    ) -> Result<Self, PathEnd> {
-        let zeros = vec![0.0; fold.test.rows()];
-        let (candidates, labels) = (&fold.candidates, &fold.labels);
-        let greedy = |plan| Greedy::taught(candidates, labels, lesson, plan, options, recorded);
-        Ok(Self {
-            fold,
-            meter,
-            greedy: plan.map(greedy).transpose()?,
-            columns: Vec::new(),
-            values: meter.values(&zeros, &zeros).ok_or(PathEnd::Overflow)?,
+impl Judgement {
+    /// The model after the last `step`.
+    fn point(&self, greedy: &Greedy<'_>, step: &Step) -> Point {
+        let (score, metrics) = summarise(&self.values);
+        let class = greedy.classes().last();
+        Point {
+            step: step.clone(),
+            weights: greedy.state().weights(),
+            condition: greedy.state().condition(),
+            class: class.cloned().unwrap_or_default(),
+            score,
+            metrics,
+            short_folds: self.short_folds,
+        }
+    }
+}
+
+/// A path at work.
+pub(super) struct Path<'a, 'r> {
+    run: &'a Run<'r>,
+    job: &'a Job,
+    lessons: &'a Lessons,
+}
+
+impl<'a, 'r> Path<'a, 'r> {
+    pub(super) fn new(run: &'a Run<'r>, job: &'a Job, lessons: &'a Lessons) -> Self {
+        Self { run, job, lessons }
+    }
+
+    /// Follows the path.
+    ///
+    /// # Errors
+    /// [`TuneError::Replay`], which ends all paths.
+    pub(super) fn outcome(&self) -> Result<Outcome, TuneError> {
+        let &Self { run, job, .. } = self;
+        let sampler = job.options.sampler(job.plan.strategy);
+        let options = SelectionOptions {
+            sample: sampler.map(|sampler| sampler.size),
+            target: job.plan.target,
+            ..job.options
+        };
+        let unit = run.candidates().unit();
+        let mut outcome = Outcome::without_points(options, unit, Ending::Complete);
+        let one_by_one = !run.folds.is_empty() && !run.side_by_side();
+        let ended = unless_ended(|| match one_by_one {
+            _ if run.is_stopped() => Err(PathEnd::Stopped),
+            _ if run.folds.is_empty() => self.alone(&mut outcome),
+            true => self.one_by_one(&mut outcome),
+            false => self.side_by_side(&mut outcome),
+        });
+        let ended = ended.unwrap_or_else(|| {
+            run.stop();
+            Err(PathEnd::Stopped)
+        });
+        outcome.ending = match ended {
+            Err(PathEnd::Stopped) => {
+                if one_by_one {
+                    // Not judged by all folds.
+                    outcome.points.clear();
+                }
+                Ending::Interrupted
+            }
+            Err(PathEnd::Overflow) => Ending::Overflow,
+            Err(PathEnd::Select(source @ SelectError::Replay { .. })) => {
+                run.stop();
+                let lambda = job.options.lambda;
+                return Err(TuneError::Replay { lambda, source });
+            }
+            Err(PathEnd::Select(error)) => Ending::Refused {
+                reason: error.to_string(),
+            },
+            Ok(()) if outcome.points.len() < job.plan.steps => Ending::Settled,
+            Ok(()) if job.plan.steps < run.options.selection.k => Ending::Exhausted,
+            Ok(()) => Ending::Complete,
+        };
+        run.tell(|observer| observer.finished(&outcome));
+        Ok(outcome)
+    }
+
+    /// The selection, judged by predictions that need no other one.
+    fn alone(&self, outcome: &mut Outcome) -> Result<(), PathEnd> {
+        let meter = &self.run.meters[0];
+        self.follow(outcome, |greedy| {
+            let state = greedy.state();
+            let values = if let Evidence::Validation(data) = self.run.options.evidence {
+                let scores = data.scores(greedy.features(), &state.weights());
+                meter.values(&scores, &scores)
+            } else {
+                meter.values(&state.predictions(), &tied_predictions(state))
+            };
+            Ok(Judgement {
+                values: values.ok_or(PathEnd::Overflow)?,
+                short_folds: 0,
+            })
         })
     }
 
-    /// Takes a step and measures the fold; `None` if there was none to take.
-    pub(super) fn advance(&mut self) -> Result<Option<Advance>, PathEnd> {
-        let Some(greedy) = &mut self.greedy else {
-            return Ok(None);
-        };
-        let Some(advance) = greedy.advance()? else {
-            return Ok(None);
-        };
-        let column = column_of(advance.step.feature, &self.fold.test, &self.fold.candidates);
-        self.columns.push(column);
-        let mut scores = vec![0.0; self.fold.test.rows()];
-        for (weight, (rows, values)) in greedy.state().weights().iter().zip(&self.columns) {
-            for (&row, value) in rows.iter().zip(values) {
-                scores[row as usize] += weight * value;
+    /// The selection and those without a fold, step by step together.
+    fn side_by_side(&self, outcome: &mut Outcome) -> Result<(), PathEnd> {
+        let folds = (0..self.run.folds.len()).map(|fold| self.fold_path(fold));
+        let mut folds: Vec<FoldPath<'_>> = folds.collect::<Result<_, _>>()?;
+        let ended = self.follow(outcome, |greedy| {
+            let mut judgement = self.unjudged();
+            for (fold, without) in folds.iter_mut().enumerate() {
+                self.judge(without, fold, greedy.features().len(), &mut judgement)?;
+            }
+            Ok(judgement)
+        });
+        outcome.folds = folds.iter().map(FoldPath::features).collect();
+        ended
+    }
+
+    /// The selection, then those without a fold one after the other.
+    fn one_by_one(&self, outcome: &mut Outcome) -> Result<(), PathEnd> {
+        let mut ended = self.follow(outcome, |_| Ok(Judgement::default()));
+        let points = &mut outcome.points;
+        let mut judgements: Vec<Judgement> = points.iter().map(|_| self.unjudged()).collect();
+        // The models before an overflow can be judged, but not those before an interruption.
+        for fold in 0..self.run.folds.len() {
+            if matches!(ended, Err(PathEnd::Stopped)) {
+                return ended;
+            }
+            match self.judge_all(fold, &mut judgements) {
+                Ok(features) => outcome.folds.push(features),
+                Err(end) => ended = Err(end),
             }
         }
-        let values = self.meter.values(&scores, &scores);
-        self.values = values.ok_or(PathEnd::Overflow)?;
-        Ok(Some(advance))
+        points.truncate(judgements.len());
+        for (point, judgement) in points.iter_mut().zip(judgements) {
+            (point.score, point.metrics) = summarise(&judgement.values);
+            point.short_folds = judgement.short_folds;
+        }
+        ended
     }
 
-    /// The features so far.
-    pub(super) fn features(&self) -> Vec<u32> {
-        let greedy = self.greedy.as_ref();
-        greedy.map_or_else(Vec::new, |greedy| greedy.features().to_vec())
-    }
-
-    /// Puts the fold's values where its queries are in the whole data.
-    pub(super) fn spread(&self, all: &mut Values) {
-        for (all, own) in all.iter_mut().zip(&self.values) {
-            for (&query, value) in self.fold.queries.iter().zip(own) {
-                all[query] = *value;
+    /// Adds the judgement of a fold to each model, and returns its features; cuts off the models
+    /// that it cannot judge.
+    fn judge_all(&self, fold: usize, judgements: &mut Vec<Judgement>) -> Result<Vec<u32>, PathEnd> {
+        let without = self.fold_path(fold);
+        let mut without = without.inspect_err(|_| judgements.clear())?;
+        for place in 0..judgements.len() {
+            if self.run.is_stopped() {
+                return Err(PathEnd::Stopped);
             }
+            let judged = self.judge(&mut without, fold, place + 1, &mut judgements[place]);
+            judged.inspect_err(|_| judgements.truncate(place))?;
+        }
+        Ok(without.features())
+    }
+
+    /// Takes a step of the selection without a fold, and adds how the fold judges it.
+    fn judge(
+        &self,
+        without: &mut FoldPath<'_>,
+        fold: usize,
+        number: usize,
+        judgement: &mut Judgement,
+    ) -> Result<(), PathEnd> {
+        match without.advance()? {
+            Some(step) => self.run.stepped(self.job, Some(fold), number, &step),
+            None => judgement.short_folds += 1,
+        }
+        without.spread(&mut judgement.values);
+        Ok(())
+    }
+
+    fn unjudged(&self) -> Judgement {
+        let measures = 1 + self.run.options.metrics.len();
+        Judgement {
+            values: vec![vec![None; self.run.queries]; measures],
+            short_folds: 0,
         }
     }
-}
 
-/// Rows and values of a feature in `data`, of which each of the ranks of `candidates` has some
-/// columns.
-fn column_of(feature: u32, data: &Dataset<'_>, candidates: &ColumnClasses) -> (Vec<u32>, Vec<f64>) {
-    let mut words = Vec::new();
-    if let Some(position) = data.position(feature) {
-        let Column { rows, values } = data.column(position);
-        words.extend(rows.iter().copied().map(u64::from));
-        words.extend(values.iter().map(|value| value.to_bits()));
-    }
-    let words = candidates.peers().gather(words).concat();
-    let (rows, values) = words.split_at(words.len() / 2);
-    let values = values.iter().copied().map(f64::from_bits);
-    (rows.iter().map(low).collect(), values.collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn folds_are_a_partition_of_equal_parts() {
-        let folds = fold_queries(11, 3, 1).unwrap();
-        let sizes: Vec<usize> = folds.iter().map(Vec::len).collect();
-        assert_eq!(sizes, [4, 4, 3]);
-        let mut all = folds.concat();
-        all.sort_unstable();
-        assert_eq!(all, (0..11).collect::<Vec<_>>());
-        assert_ne!(folds, fold_queries(11, 3, 2).unwrap());
+    fn fold_path(&self, fold: usize) -> Result<FoldPath<'a>, PathEnd> {
+        let plan = self.job.folds[fold].as_ref();
+        let greedy = plan.map(|plan| self.greedy(Some(fold), plan)).transpose()?;
+        FoldPath::new(&self.run.folds[fold], &self.run.meters[fold], greedy)
     }
 
-    #[test]
-    fn a_seed_makes_the_same_folds_from_release_to_release() {
-        assert_eq!(fold_queries(6, 3, 1).unwrap(), [[0, 4], [1, 5], [2, 3]]);
+    /// The selection without `fold`, or from all data, before its first step.
+    fn greedy(&self, fold: Option<usize>, plan: &Plan) -> Result<Greedy<'a>, SelectError> {
+        let (run, options) = (self.run, &self.job.options);
+        let number = fold.map_or(0, |fold| 1 + fold);
+        let Part { candidates, target } = run.parts[number];
+        let recorded = run.earlier.path(options);
+        let recorded = recorded.map_or(&[][..], |recorded| recorded.of(fold));
+        let lesson = self.lessons[number].clone()?;
+        Greedy::taught(candidates, target.labels, lesson, plan, options, recorded)
     }
 
-    #[test]
-    fn folds_need_queries() {
-        for (queries, count) in [(5, 0), (5, 1), (5, 6)] {
-            let error = fold_queries(queries, count, 1).unwrap_err();
-            assert_eq!(
-                error.to_string(),
-                format!(
-                    "{count} folds of {queries} queries: expected from 2 folds up to one a query"
-                )
-            );
+    /// Takes the steps of the selection from all data, each judged by `judge`, until the rule
+    /// has seen enough.
+    fn follow(
+        &self,
+        outcome: &mut Outcome,
+        mut judge: impl FnMut(&Greedy<'a>) -> Result<Judgement, PathEnd>,
+    ) -> Result<(), PathEnd> {
+        let &Self { run, job, .. } = self;
+        let mut greedy = self.greedy(None, &job.plan)?;
+        (outcome.teacher, outcome.options.target) = (greedy.teacher(), greedy.target());
+        let points = &mut outcome.points;
+        let mut settling = run.options.rule.settling(run.options.measure);
+        loop {
+            if run.is_stopped() && points.len() < job.plan.steps {
+                return Err(PathEnd::Stopped);
+            }
+            let Some(advance) = greedy.advance()? else {
+                return Ok(());
+            };
+            let point = judge(&greedy)?.point(&greedy, &advance.step);
+            let (lambda, value) = (job.options.lambda.value(), point.score.mean);
+            let (number, lqo_error) = (points.len() + 1, point.step.lqo_error);
+            let feature = run.candidates().written(point.step.feature);
+            tracing::info!(lambda, step = number, feature, lqo_error, value, "selected");
+            let settling = settling.as_mut();
+            let settled = settling.is_some_and(|path| path.push(&point.score));
+            points.push(point);
+            run.stepped(job, None, number, &advance);
+            if settled {
+                return Ok(());
+            }
         }
     }
 }

@@ -39,6 +39,21 @@ pub struct Curve {
     pub scores: Vec<Score>,
 }
 
+impl Curve {
+    /// A curve of means without standard errors.
+    pub fn of_means(lambda: Lambda, means: impl IntoIterator<Item = Option<f64>>) -> Self {
+        let score = |mean| Score {
+            mean,
+            standard_error: None,
+            queries: 0,
+        };
+        Self {
+            lambda,
+            scores: means.into_iter().map(score).collect(),
+        }
+    }
+}
+
 /// A model of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Choice {

@@ -6,7 +6,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::data::{Dataset, LabelScale};
+use super::TuneOptions;
+use crate::data::Dataset;
 use crate::greedy::{centre, centred};
 use crate::metrics::{Context, Convention, Metric, MetricsError, Score, per_query};
 
@@ -35,6 +36,14 @@ impl Measure {
     /// Whether lower values are better.
     pub fn lower_is_better(self) -> bool {
         self == Self::SquaredError
+    }
+
+    /// The metric, unless it is the squared error.
+    pub fn metric(self) -> Option<Metric> {
+        match self {
+            Self::SquaredError => None,
+            Self::Metric(metric) => Some(metric),
+        }
     }
 
     /// Whether `value` is better than `other`, and not equal to it but for rounding.
@@ -117,28 +126,22 @@ pub(super) struct Meter<'a> {
 }
 
 impl<'a> Meter<'a> {
-    /// For `data`, which may be a part of the data that the context is of: takes `measure` and
-    /// `metrics`, all by `rule`. Squared errors are of labels on `scale`.
-    pub(super) fn new(
-        data: &'a Dataset<'_>,
-        scale: LabelScale,
-        rule: (Convention, Context),
-        measure: Measure,
-        metrics: &[Metric],
-    ) -> Self {
-        let measured = match measure {
-            Measure::SquaredError => None,
-            Measure::Metric(metric) => Some(metric),
-        };
+    /// For `data`, which may be a part of the data that have these `labels`: takes the measure and
+    /// the metrics of `options`. Squared errors are of labels on the scale that strategies learn.
+    pub(super) fn new(data: &'a Dataset<'_>, options: &TuneOptions<'_>, labels: &[f64]) -> Self {
+        let selection = &options.by_strategy()[0];
+        let scale = selection.target.label_scale(selection.strategy);
+        let measured = options.measure.metric();
+        let rules = &options.rules;
         Self {
             data,
             centred: centred(&scale.apply(data.labels(), data.queries()), data.queries()),
             metrics: measured
                 .into_iter()
-                .chain(metrics.iter().copied())
+                .chain(options.metrics.iter().copied())
                 .collect(),
             squared: measured.is_none(),
-            rule,
+            rule: (rules.convention, rules.context(labels)),
         }
     }
 

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use rankrls::data::DataHash;
 use rankrls::data::read::ReadOptions;
 use rankrls::greedy::{ExpectedDivergence, plan, resume_among};
-use rankrls::tune::{Evidence, TuneOptions, tune_among};
+use rankrls::tune::{Evidence, TuneOptions, Tuning};
 use rankrls::{
     ColumnClasses, Dataset, Lambda, Queries, SelectError, SelectionOptions, StrategyKind, select,
 };
@@ -256,8 +256,7 @@ fn paths_of_several_strategies_have_the_filter() {
         strategies: vec![StrategyKind::Bounded, StrategyKind::FsEd],
         ..TuneOptions::new(SelectionOptions::new(4, Lambda::ONE), &lambdas)
     };
-    let candidates = tuning.candidates(&data);
-    let tuned = tune_among(&candidates, &data, 0, &tuning, &mut ()).unwrap();
+    let tuned = Tuning::new(&data, &tuning).run(&mut ()).unwrap();
     let selected = tuned.outcomes[1].selection(4).unwrap();
     assert_eq!(selected, select(&data, &options(4), &mut ()).unwrap());
 }

@@ -8,7 +8,7 @@ use rankrls::data::sample;
 use rankrls::greedy::{Criterion, Refit, SelectError, Step, plan, resume_among};
 use rankrls::metrics::{Convention, Metric};
 use rankrls::peers::on_threads;
-use rankrls::tune::{Evidence, Rule, TuneOptions, tune_among};
+use rankrls::tune::{Evidence, Rule, TuneOptions, Tuning};
 use rankrls::{
     ColumnClasses, Dataset, Lambda, QueryWeight, Scale, Selection, SelectionOptions, StrategyKind,
     select,
@@ -179,8 +179,11 @@ fn ranks_tune_alike() {
             ..TuneOptions::new(selection, &lambdas)
         };
         let tune = |data: &Dataset<'_>, candidates: &ColumnClasses| {
-            let tuned = tune_among(candidates, data, 0, &options, &mut ());
-            let mut tuned = tuned.unwrap();
+            let tuning = Tuning {
+                candidates: Some(candidates),
+                ..Tuning::new(data, &options)
+            };
+            let mut tuned = tuning.run(&mut ()).unwrap();
             let points = tuned
                 .outcomes
                 .iter_mut()

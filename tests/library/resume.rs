@@ -299,7 +299,11 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions<'_>, left: usize
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.checkpoint");
     let candidates = options.candidates(data);
-    let whole = tune::tune(data, options, &mut ()).unwrap();
+    let from_the_start = tune::Tuning {
+        candidates: Some(&candidates),
+        ..tune::Tuning::new(data, options)
+    };
+    let whole = from_the_start.run(&mut ()).unwrap();
     let (hash, settings) = (DataHash::of(data), TuningSettings::from(options));
     let mut tuning = Tuning::new(hash, settings.clone());
     let (mut cuts, mut lessons) = (0, 0);
@@ -313,7 +317,11 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions<'_>, left: usize
             expected: 0,
             lessons: 0,
         };
-        let found = tune::resume_among(&candidates, data, 0, options, &earlier, &mut cut);
+        let going_on = tune::Tuning {
+            earlier: (&earlier).into(),
+            ..from_the_start
+        };
+        let found = going_on.run(&mut cut);
         lessons += cut.lessons;
         assert!(cut.checkpointer.error().is_none());
         assert!(cut.replayed <= before);
@@ -343,7 +351,11 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions<'_>, left: usize
         expected: 0,
         lessons: 0,
     };
-    let again = tune::resume_among(&candidates, data, 0, options, &earlier, &mut cut).unwrap();
+    let going_on = tune::Tuning {
+        earlier: (&earlier).into(),
+        ..from_the_start
+    };
+    let again = going_on.run(&mut cut).unwrap();
     assert_eq!((cut.left, cut.lessons), (1, 0));
     assert!(!again.interrupted);
 }
@@ -411,20 +423,27 @@ fn steps_of_another_tuning_are_refused() {
         0,
         &SelectionOptions {
             k: 1,
-            ..options.grid(1.0)[1]
+            lambda: options.grid(1.0)[1],
+            ..options.selection
         },
         &mut (),
     );
     let mut step = step.unwrap().steps.remove(0);
     step.lqo_error *= 2.0;
     let taken = tune::RecordedPath {
-        lambda: options.lambdas.lambdas(1.0)[1],
+        lambda: options.grid(1.0)[1],
         strategy: StrategyKind::Dense,
         steps: vec![step],
         folds: Vec::new(),
     };
-    let error = tune::resume_among(&candidates, &data, 0, &options, &vec![taken], &mut ());
-    let error = error.unwrap_err();
+    let tuning = tune::Tuning {
+        earlier: tune::Earlier {
+            paths: &[taken],
+            lessons: &[],
+        },
+        ..tune::Tuning::new(&data, &options)
+    };
+    let error = tuning.run(&mut ()).unwrap_err();
     assert!(
         matches!(error, TuneError::Replay { lambda, .. } if lambda.value() == 1.0),
         "{error}"

@@ -6,9 +6,10 @@ use crate::oracle::Problem;
 use proptest::prelude::*;
 use rankrls::greedy::Criterion;
 use rankrls::metrics::{Convention, Metric, evaluate};
+use rankrls::ridge::Groups;
 use rankrls::tune::{
     Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Rule, TuneError, TuneOptions,
-    Tuned, fold_queries, tune,
+    Tuned, Tuning,
 };
 use rankrls::{Dataset, Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind, select};
 
@@ -63,6 +64,14 @@ fn grid(values: &[f64]) -> Vec<Lambda> {
 }
 
 const LAMBDAS: [f64; 4] = [0.125, 1.0, 4.0, 64.0];
+
+fn tune(
+    data: &Dataset<'_>,
+    options: &TuneOptions<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Tuned, TuneError> {
+    Tuning::new(data, options).run(observer)
+}
 
 fn options(k: usize, lambdas: &[f64]) -> TuneOptions<'static> {
     TuneOptions::new(SelectionOptions::new(k, Lambda::ONE), &grid(lambdas))
@@ -142,7 +151,7 @@ proptest! {
         let queries = problem.queries();
         let start: f64 = problem.error(&[], 1.0);
         for outcome in &tuned.outcomes {
-            let lambda = outcome.lambda.value();
+            let lambda = outcome.options.lambda.value();
             for (k, point) in (1..).zip(&outcome.points) {
                 let selected: Vec<usize> = features(outcome, k).iter().map(|&f| f as usize).collect();
                 let holdout = problem.holdout(&selected, lambda);
@@ -205,10 +214,11 @@ proptest! {
             prop_assert!(left == 1 || problem.representatives().is_empty());
             return Ok(());
         };
-        let folds = fold_queries(queries, count, seed).unwrap();
+        let folds = Groups::folds(queries, count, seed).unwrap();
+        let folds: Vec<Vec<usize>> = folds.iter().map(<[usize]>::to_vec).collect();
         for outcome in &tuned.outcomes {
             for (k, point) in (1..).zip(&outcome.points) {
-                let (scores, short) = out_of_fold(&data, &folds, outcome.lambda, k, scale);
+                let (scores, short) = out_of_fold(&data, &folds, outcome.options.lambda, k, scale);
                 let squares: Vec<f64> = data.queries().ranges().map(|range| {
                     let left: Vec<f64> = range.map(|row| data.labels()[row] - scores[row]).collect();
                     centred(&left).iter().map(|r| r * r).sum()
@@ -284,7 +294,7 @@ fn the_chosen_selection_is_what_select_finds() {
             options.rule = rule;
             let tuned = tune(&data, &options, &mut ()).unwrap();
             let selection = tuned.selection();
-            let options = SelectionOptions::new(tuned.choice.k, tuned.chosen().lambda);
+            let options = SelectionOptions::new(tuned.choice.k, tuned.lambda());
             let options = SelectionOptions {
                 strategy: Some(strategy),
                 seed: 3,
@@ -315,12 +325,12 @@ fn query_weights_and_criteria_are_those_of_select() {
                 strategy: Some(StrategyKind::LowMem),
                 query_weight: weight,
                 criterion,
-                ..SelectionOptions::new(tuned.choice.k, tuned.chosen().lambda)
+                ..SelectionOptions::new(tuned.choice.k, tuned.lambda())
             };
             let alone = select(&data, &single, &mut ()).unwrap();
             assert_eq!(tuned.selection(), alone);
             // Predictions are in the units of labels, and queries count the same.
-            let lambda = tuned.chosen().lambda;
+            let lambda = tuned.lambda();
             let squares = out_of_fold_squares(
                 &problem,
                 &features(tuned.chosen(), tuned.choice.k),
@@ -438,8 +448,12 @@ fn validation_evidence_is_what_the_models_predict() {
     let tuned = tune(&data, &options, &mut ()).unwrap();
     for outcome in &tuned.outcomes {
         for (k, point) in (1..).zip(&outcome.points) {
-            let selection =
-                select(&data, &SelectionOptions::new(k, outcome.lambda), &mut ()).unwrap();
+            let selection = select(
+                &data,
+                &SelectionOptions::new(k, outcome.options.lambda),
+                &mut (),
+            )
+            .unwrap();
             let scores = other.scores(&features(outcome, k), &selection.weights);
             let found = evaluate(
                 &metrics,

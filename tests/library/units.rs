@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use rankrls::greedy::{Refit, Selection, TargetOptions, select};
 use rankrls::ridge::{TrainGrid, TrainOptions};
-use rankrls::tune::{TuneOptions, tune};
+use rankrls::tune::{TuneOptions, Tuning};
 use rankrls::{
     ColumnClasses, Dataset, Lambda, Lambdas, QueryWeight, Ridge, Scale, SelectionOptions, Solver,
     StrategyKind,
@@ -114,7 +114,8 @@ proptest! {
             strategy: Some(strategy),
             ..SelectionOptions::new(4, Lambda::ONE)
         };
-        let by = |data: &Dataset<'_>| tune(data, &TuneOptions::quick(selection), &mut ());
+        let options = TuneOptions::quick(selection);
+        let by = |data: &Dataset<'_>| Tuning::new(data, &options).run(&mut ());
         let (data, scaled) = (problem.dataset(), times(&problem, factor).dataset());
         match (by(&data), by(&scaled)) {
             (Ok(found), Ok(again)) => {

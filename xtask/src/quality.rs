@@ -18,7 +18,7 @@ use rankrls::greedy::{Refit, SelectionOptions, TargetOptions, TeacherLambdas, We
 use rankrls::metrics::{Convention, evaluate};
 use rankrls::plot::{Figure, LinePlot, Scale, Series};
 use rankrls::ridge::{Groups, HOLDOUT_TOLERANCE, RidgeProblem, TrainOptions, Weights};
-use rankrls::tune::{Evidence, Measure, TuneOptions, tune};
+use rankrls::tune::{Evidence, Measure, TuneOptions, Tuning};
 use rankrls::{ColumnClasses, Dataset, Lambda, Metric, Ridge, StrategyKind, select};
 use serde::{Deserialize, Serialize};
 
@@ -138,7 +138,7 @@ fn tuned(trial: &Trial, steps: &[usize], options: &SelectionOptions) -> Result<V
         measure: Measure::Metric(Metric::Concordance),
         ..TuneOptions::new(*options, &lambdas())
     };
-    let tuned = tune(&trial.train, &options, &mut ())?;
+    let tuned = Tuning::new(&trial.train, &options).run(&mut ())?;
     let values = steps.iter().map(|&k| {
         let points = tuned
             .outcomes

@@ -7,17 +7,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use indicatif::ProgressBar;
 use rankrls::data::read::{Format, ReadOptions};
 use rankrls::greedy::TargetOptions;
 use rankrls::letor::{
-    self, Fold, FoldFiles, FoldOutcome, GreedyModel, MEASURES, Measures, choose, validation,
+    self, Fold, FoldFiles, FoldOutcome, LetorError, MEASURES, Measures, validation,
 };
 use rankrls::memory::{self, Bytes};
 use rankrls::plot::{self, Figure, LinePlot, panel, power};
-use rankrls::tune::{GridStep, Observer, Outcome, Point, TuneError};
+use rankrls::tune::{Curve, GridStep, Measure, Observer, Outcome, Rule, TuneError};
 use rankrls::{Dataset, Lambda, Lambdas, QueryWeight, SelectionOptions, StrategyKind};
 use serde::Serialize;
 
@@ -93,13 +93,13 @@ pub(crate) fn run(args: &LetorArgs, console: Console, interrupt: &Interrupt) -> 
             interrupt,
             bar: &bar,
         };
-        match interrupt.run(|| args.fold(files, console, &mut watch))? {
-            None | Some(Err(TuneError::Interrupted)) => break,
+        let work = || args.fold(files, console, &mut watch);
+        match interrupt.run(work)?.transpose()?.flatten() {
             Some(fold) => folds.push(fold),
+            None => break,
         }
     }
     bar.finish_and_clear();
-    let folds: Vec<FoldReport> = folds.into_iter().collect::<Result<_, _>>()?;
     if folds.len() < files.len() {
         let (done, all) = (folds.len(), files.len());
         console.warn(format_args!("interrupted: {done} of {all} folds are done"));
@@ -131,18 +131,20 @@ impl Observer for Watch<'_> {
     }
 
     fn finished(&mut self, path: &Outcome) {
-        tracing::info!(fold = self.fold, lambda = path.lambda.value(), "selected");
+        let lambda = path.options.lambda.value();
+        tracing::info!(fold = self.fold, lambda, "selected");
         self.bar.inc(1);
     }
 }
 
 impl LetorArgs {
+    /// Runs the protocol on a fold; `None` if that was interrupted.
     fn fold(
         &self,
         files: &FoldFiles,
         console: Console,
         watch: &mut Watch<'_>,
-    ) -> Result<FoldReport, TuneError> {
+    ) -> Result<Option<FoldReport>> {
         let begin = Instant::now();
         watch.bar.set_message(format!(", {}", files.name));
         tracing::info!(fold = %files.name, "reading");
@@ -160,9 +162,13 @@ impl LetorArgs {
             max_memory,
             ..SelectionOptions::new(self.k.unwrap_or(usize::MAX), Lambda::ONE)
         };
-        let outcome = letor::run(&fold, &options, self.lambdas.clone(), watch)?;
-        let lambdas = outcome.paths.iter().map(|path| path.lambda.value());
-        let (greedy, all) = (&outcome.greedy.selection, &outcome.all_features);
+        let outcome = match letor::run(&fold, &options, self.lambdas.clone(), watch) {
+            Err(LetorError::Tune(TuneError::Interrupted)) => return Ok(None),
+            outcome => outcome.map_err(|error| anyhow!("{}: {error}", files.name))?,
+        };
+        let (greedy, all) = (outcome.tuned.selection(), &outcome.all_features);
+        let lambdas = lambdas(&outcome);
+        let lambdas = lambdas.iter().map(|lambda| lambda.value());
         watch.bar.suspend(|| {
             for (model, chosen) in [("features", greedy.lambda), ("all columns", all.lambda)] {
                 let what = format!("{}: the lambda of {model}", files.name);
@@ -170,9 +176,8 @@ impl LetorArgs {
             }
             warn_of_teacher(greedy.teacher, console);
         });
-        let seconds = begin.elapsed().as_secs_f64();
-        let entry = FoldEntry::new(&fold, &outcome, seconds);
-        Ok(FoldReport { outcome, entry })
+        let entry = FoldEntry::new(&fold, &outcome, begin.elapsed().as_secs_f64());
+        Ok(Some(FoldReport { outcome, entry }))
     }
 }
 
@@ -181,6 +186,12 @@ fn warn(fold: &Fold, console: Console) {
         let to = format!("the training data of {}, in its {what} data", fold.name);
         warn_dropped(loaded.dropped_entries, loaded.dropped_columns, &to, console);
     }
+}
+
+/// The ridge parameters of the paths, ascending.
+fn lambdas(outcome: &FoldOutcome) -> Vec<Lambda> {
+    let paths = outcome.tuned.outcomes.iter();
+    paths.map(|path| path.options.lambda).collect()
 }
 
 /// A fold that is done with.
@@ -280,24 +291,20 @@ impl Size {
 
 impl FoldEntry {
     fn new(fold: &Fold, outcome: &FoldOutcome, seconds: f64) -> Self {
-        let (summary, all) = (&outcome.summary, &outcome.all_features);
-        let GreedyModel {
-            selection,
-            validation,
-            test,
-        } = &outcome.greedy;
+        let (tuned, summary, all) = (&outcome.tuned, &outcome.summary, &outcome.all_features);
+        let selection = tuned.selection();
         let written = |feature| fold.train.index_base().written(feature);
         let curve = |path: &Outcome| {
             let features = path.points.iter().map(|point| point.step.feature);
             let names = MEASURES.iter().map(ToString::to_string);
             CurveEntry {
-                lambda: path.lambda,
+                lambda: path.options.lambda,
                 features: features.map(written).collect(),
                 validation: Object(names.zip((0..).map(|index| of(path, index))).collect()),
             }
         };
-        let lambdas = outcome.paths.iter().map(|path| path.lambda);
-        let grid = lambdas.zip(&all.grid).map(|(lambda, measures)| GridEntry {
+        let grid = lambdas(outcome).into_iter().zip(&all.grid);
+        let grid = grid.map(|(lambda, measures)| GridEntry {
             lambda,
             validation: measures.as_ref().map(values),
         });
@@ -312,14 +319,10 @@ impl FoldEntry {
                 strategy: selection.strategy.name(),
                 lambda: selection.lambda,
                 k: selection.steps.len(),
-                features: selection
-                    .steps
-                    .iter()
-                    .map(|step| written(step.feature))
-                    .collect(),
-                weights: selection.weights.clone(),
-                validation: values(validation),
-                test: values(test),
+                features: selection.features().into_iter().map(written).collect(),
+                weights: selection.weights,
+                validation: values(&validation(tuned.point())),
+                test: values(&outcome.test),
             },
             all_features: AllEntry {
                 solver: all.solver.name(),
@@ -329,7 +332,7 @@ impl FoldEntry {
                 test: values(&all.test),
                 grid: grid.collect(),
             },
-            curves: outcome.paths.iter().map(curve).collect(),
+            curves: tuned.outcomes.iter().map(curve).collect(),
             seconds,
         }
     }
@@ -362,10 +365,17 @@ impl Report<'_> {
     /// Means of the test measures over the folds, of the greedy models and of the models on
     /// all features.
     fn means(&self) -> [Measures; 2] {
-        let outcomes = || self.folds.iter().map(|fold| &fold.outcome);
+        let mean = |test: fn(&FoldOutcome) -> &Measures| {
+            let folds = |index: usize| {
+                self.folds
+                    .iter()
+                    .map(move |fold| test(&fold.outcome)[index])
+            };
+            std::array::from_fn(|index| letor::mean(folds(index)))
+        };
         [
-            letor::mean(outcomes().map(|outcome| &outcome.greedy.test)),
-            letor::mean(outcomes().map(|outcome| &outcome.all_features.test)),
+            mean(|outcome| &outcome.test),
+            mean(|outcome| &outcome.all_features.test),
         ]
     }
 
@@ -384,12 +394,8 @@ impl Report<'_> {
         let folds = counted(self.folds.len() as u64, "fold");
         let directory = printable(&self.args.directory.to_string_lossy());
         // Of the first fold: shares may be other numbers in others.
-        let paths = self
-            .folds
-            .iter()
-            .take(1)
-            .flat_map(|fold| &fold.outcome.paths);
-        let lambdas: Vec<Lambda> = paths.map(|path| path.lambda).collect();
+        let first = self.folds.first();
+        let lambdas = first.map_or_else(Vec::new, |fold| lambdas(&fold.outcome));
         let ends = [lambdas.first(), lambdas.last()].into_iter().flatten();
         let ends: Vec<String> = ends.map(|lambda| format_exact(lambda.value())).collect();
         let mut text = format!(
@@ -435,10 +441,10 @@ impl Report<'_> {
 
     fn measured(&self, index: usize) -> String {
         let mut table = table(&["fold", "greedy", "all features"]);
-        for FoldReport { outcome, .. } in self.folds {
-            let models = [&outcome.greedy.test, &outcome.all_features.test];
+        for FoldReport { outcome, entry } in self.folds {
+            let models = [&outcome.test, &outcome.all_features.test];
             let cells = models.map(|measures| measure(measures[index]));
-            table.add_row(std::iter::once(printable(&outcome.fold)).chain(cells));
+            table.add_row(std::iter::once(printable(&entry.fold)).chain(cells));
         }
         if self.folds.len() > 1 {
             let cells = self.means().map(|measures| measure(measures[index]));
@@ -450,8 +456,8 @@ impl Report<'_> {
 
 /// Values of one of [`MEASURES`] for validation data, after 1, 2, ... features.
 fn of(path: &Outcome, index: usize) -> Vec<Option<f64>> {
-    let value = |point: &Point| validation(point)[index];
-    path.points.iter().map(value).collect()
+    let points = path.points.iter();
+    points.map(|point| validation(point)[index]).collect()
 }
 
 /// Measures that there are curves of: their places in [`MEASURES`], and labels.
@@ -487,7 +493,7 @@ fn curve_files(path: Option<&Path>, folds: &[FoldFiles]) -> Result<Vec<OutputFil
 /// there are `several` folds to run.
 fn draw(files: Vec<OutputFile>, folds: &[FoldReport], several: bool) -> Result<()> {
     let means = several.then(|| mean_curves(folds)).into_iter().flatten();
-    let panels = means.chain(folds.iter().flat_map(|fold| curves(&fold.outcome)));
+    let panels = means.chain(folds.iter().flat_map(curves));
     let figures: Vec<Figure> = if files.len() == 1 {
         let note = "Thick line and ring: chosen by validation MAP, and the best of the means.";
         let figure = Figure::new("Validation measures of Greedy RankRLS");
@@ -504,45 +510,43 @@ fn draw(files: Vec<OutputFile>, folds: &[FoldReport], several: bool) -> Result<(
 /// The name of means over folds.
 const MEAN: &str = "mean";
 
-/// The curves of [`CURVES`] averaged over folds: the figures 3 and 4 of the paper. A value is there where all folds have it. The best mean is marked.
+/// The curves of [`CURVES`] averaged over folds: the figures 3 and 4 of the paper. A value is there
+/// where all folds have it. The best mean is marked.
 fn mean_curves(folds: &[FoldReport]) -> [LinePlot; 2] {
+    let lambdas = folds
+        .first()
+        .map_or_else(Vec::new, |fold| lambdas(&fold.outcome));
     CURVES.map(|(index, label)| {
-        let paths = folds.iter().take(1).flat_map(|fold| &fold.outcome.paths);
-        let lambdas = paths.map(|path| path.lambda);
-        let mean = |lambda| -> Vec<Option<f64>> {
-            let paths = folds.iter().map(|fold| {
-                let mut paths = fold.outcome.paths.iter();
-                let path = paths.find(|path| path.lambda == lambda);
-                path.map_or(&[][..], |path| &path.points[..])
+        let mean = |&lambda: &Lambda| {
+            let own = |path: &&Outcome| path.options.lambda == lambda;
+            let values = folds.iter().map(|fold| {
+                let path = fold.outcome.tuned.outcomes.iter().find(own);
+                path.map_or_else(Vec::new, |path| of(path, index))
             });
-            let paths: Vec<&[Point]> = paths.collect();
-            let shortest = paths.iter().map(|path| path.len()).min().unwrap_or(0);
-            let measures = |step: usize| {
-                let measures: Vec<Measures> =
-                    paths.iter().map(|path| validation(&path[step])).collect();
-                letor::mean(&measures)[index]
-            };
-            (0..shortest).map(measures).collect()
+            let values: Vec<Vec<Option<f64>>> = values.collect();
+            let shortest = values.iter().map(Vec::len).min().unwrap_or(0);
+            let mean = |step| letor::mean(values.iter().map(|values| values[step]));
+            Curve::of_means(lambda, (0..shortest).map(mean))
         };
-        let lambdas: Vec<Lambda> = lambdas.collect();
-        let values: Vec<Vec<Option<f64>>> = lambdas.iter().map(|&lambda| mean(lambda)).collect();
-        let best = choose(&lambdas, &values).map(|choice| (choice.position, choice.k));
-        let names = lambdas.iter().map(|lambda| power(lambda.value()));
-        let curves = names.zip(values).collect();
-        panel(label, curves, Some("lambda"), best)
+        let means: Vec<Curve> = lambdas.iter().map(mean).collect();
+        let best = Rule::Best.choose(Measure::Metric(MEASURES[index]), &means);
+        let curves = means.iter().map(|curve| {
+            let values = curve.scores.iter().map(|score| score.mean);
+            (power(curve.lambda.value()), values.collect())
+        });
+        let best = best.map(|choice| (choice.position, choice.k));
+        panel(label, curves.collect(), Some("lambda"), best)
             .title(format!("Mean over {}", counted(folds.len(), "fold")))
     })
 }
 
 /// The curves of a fold by each of [`CURVES`], one line a lambda, the chosen model marked.
-fn curves(outcome: &FoldOutcome) -> [LinePlot; 2] {
-    let chosen = &outcome.greedy.selection;
+fn curves(fold: &FoldReport) -> [LinePlot; 2] {
+    let tuned = &fold.outcome.tuned;
     CURVES.map(|(index, label)| {
-        let curve = |path: &Outcome| (power(path.lambda.value()), of(path, index));
-        let curves = outcome.paths.iter().map(curve).collect();
-        let mut paths = outcome.paths.iter();
-        let position = paths.position(|path| path.lambda == chosen.lambda);
-        let chosen = position.map(|position| (position, chosen.steps.len()));
-        panel(label, curves, Some("lambda"), chosen).title(&outcome.fold)
+        let curve = |path: &Outcome| (power(path.options.lambda.value()), of(path, index));
+        let curves = tuned.outcomes.iter().map(curve).collect();
+        let chosen = Some((tuned.choice.position, tuned.choice.k));
+        panel(label, curves, Some("lambda"), chosen).title(&fold.entry.fold)
     })
 }

@@ -115,14 +115,14 @@ impl LambdaChoice {
             let choice = options.rule.choose(options.measure, &[outcome.curve()]);
             let score = choice.map(|choice| outcome.points[choice.k - 1].score);
             Judged {
-                lambda: outcome.lambda.value(),
+                lambda: outcome.options.lambda.value(),
                 k: choice.map(|choice| choice.k),
                 value: score.and_then(|score| score.mean),
                 standard_error: score.and_then(|score| score.standard_error),
             }
         };
         Self {
-            lambda: chosen.lambda,
+            lambda: tuned.lambda(),
             unit: chosen.unit,
             measure: options.measure,
             folds: chosen.folds.len(),

@@ -16,7 +16,7 @@ use rankrls::greedy::{
 };
 use rankrls::peers::Peers;
 use rankrls::plot::{self, Figure};
-use rankrls::tune::{TuneError, TuneOptions, tune_among};
+use rankrls::tune::{TuneError, TuneOptions, Tuning};
 use rankrls::{ColumnClasses, Model, Ridge, StrategyKind, TestPath, memory};
 
 use super::args::{self, Measures, RulesArgs, at_least_one};
@@ -388,8 +388,12 @@ pub(super) fn choose_lambda(
     let begin = Instant::now();
     let options = TuneOptions::quick(*options);
     let mut watch = tune::Watch::new(console, interrupt, QUICK_STYLE, None);
-    let (train, held) = (&input.train, input.memory());
-    let tuned = interrupt.run(|| tune_among(candidates, train, held, &options, &mut watch))?;
+    let tuning = Tuning {
+        candidates: Some(candidates),
+        held: input.memory(),
+        ..Tuning::new(&input.train, &options)
+    };
+    let tuned = interrupt.run(|| tuning.run(&mut watch))?;
     watch.clear();
     interrupt.leaves(NOTHING.to_owned());
     match tuned.unwrap_or(Err(TuneError::Interrupted)) {

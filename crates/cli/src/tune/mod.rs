@@ -18,8 +18,8 @@ use rankrls::metrics::parse_list;
 use rankrls::peers::Peers;
 use rankrls::plot::{self, Figure, Panel, Path, power};
 use rankrls::tune::{
-    Earlier, Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Point, RecordedLesson,
-    Rule, TuneError, TuneOptions, Tuned, judge_by_folds, resume_among,
+    self, Earlier, Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Point,
+    RecordedLesson, Rule, TuneError, TuneOptions, Tuned,
 };
 use rankrls::{
     ColumnClasses, Dataset, Lambda, Lambdas, Metric, Model, SelectionOptions, StrategyKind,
@@ -254,15 +254,7 @@ impl TuneArgs {
             Some(Measures(metrics)) => metrics.clone(),
             None => parse_list(args::DEFAULT_MEASURES)?,
         };
-        Ok(self.metric().into_iter().chain(others).collect())
-    }
-
-    /// The measure of the choice, if it is a metric.
-    fn metric(&self) -> Option<Metric> {
-        match self.measure {
-            Measure::SquaredError => None,
-            Measure::Metric(metric) => Some(metric),
-        }
+        Ok(self.measure.metric().into_iter().chain(others).collect())
     }
 
     /// Measures the models on the path to the chosen one.
@@ -350,7 +342,7 @@ fn read(args: &TuneArgs, console: Console, peers: &dyn Peers) -> Result<Input> {
         metrics = args.test_metrics()?;
         data::check_measured(&metrics, test, path, &args.rules.rules())?;
     }
-    metrics.extend(args.metric());
+    metrics.extend(args.measure.metric());
     metrics.extend(args.metrics.iter().flat_map(|Measures(metrics)| metrics));
     args.rules.warn(&metrics, console);
     Ok(input)
@@ -395,9 +387,15 @@ pub(crate) fn run(
     let record = record.clone().filter(|_| leads);
     let checkpointer = args.checkpoint.checkpointer(record, interrupt)?;
     let mut watch = Watch::new(console, interrupt, STYLE, checkpointer);
-    let (train, held) = (&input.train, input.memory());
-    let work = || resume_among(&candidates, train, held, &options, earlier, &mut watch);
-    let tuned = interrupt.run(work)?;
+    let train = &input.train;
+    let tuning = tune::Tuning {
+        dataset: train,
+        options: &options,
+        candidates: Some(&candidates),
+        held: input.memory(),
+        earlier,
+    };
+    let tuned = interrupt.run(|| tuning.run(&mut watch))?;
     watch.clear();
     let lost = "other steps are lost, which --checkpoint would have kept";
     let left = checkpoint::left(watch.checkpointer.as_ref(), "steps", lost);
@@ -408,7 +406,7 @@ pub(crate) fn run(
         }
         Some(tuned) => tuned?,
     };
-    let judged = judged(&tuned, &candidates, &input, &options, interrupt, console)?;
+    let judged = judged(&tuning, &tuned, interrupt, console)?;
     let tune_seconds = begin.elapsed().as_secs_f64();
     let (selection, summary) = (tuned.selection(), candidates.summary());
     let test_path = args.test_path(&tuned, input.test.as_ref())?;
@@ -484,21 +482,18 @@ fn record(
 
 /// The chosen path as folds judge it, where the evidence is optimistic and there are the queries.
 fn judged(
+    tuning: &tune::Tuning<'_>,
     tuned: &Tuned,
-    candidates: &ColumnClasses,
-    input: &Input,
-    options: &TuneOptions<'_>,
     interrupt: &Interrupt,
     console: Console,
 ) -> Result<Option<Outcome>> {
-    let few = Evidence::folds(input.train.queries().len(), 1).is_none();
-    if !options.evidence.is_optimistic() || tuned.interrupted || few {
+    let few = Evidence::folds(tuning.dataset.queries().len(), 1).is_none();
+    if !tuning.options.evidence.is_optimistic() || tuned.interrupted || few {
         return Ok(None);
     }
     // The selections without a fold have no part in the choice.
     let mut watch = Watch::new(console, interrupt, STYLE, None);
-    let (train, held) = (&input.train, input.memory());
-    let work = || judge_by_folds(candidates, train, held, options, tuned, &mut watch);
+    let work = || tuning.judge_by_folds(tuned, &mut watch);
     let judged = interrupt.run(work)?;
     watch.clear();
     let interrupted = || {
@@ -530,7 +525,10 @@ fn warn(tuned: &Tuned, selection: &Selection, left: &str, console: Console) {
         ));
     }
     warn_of_lost_digits(selection.condition, Condition::Estimate, console);
-    let lambdas = tuned.outcomes.iter().map(|outcome| outcome.lambda.value());
+    let lambdas = tuned
+        .outcomes
+        .iter()
+        .map(|outcome| outcome.options.lambda.value());
     warn_of_edge(
         "the chosen lambda",
         lambdas,
@@ -622,7 +620,7 @@ impl Observer for Watch<'_> {
     }
 
     fn finished(&mut self, outcome: &Outcome) {
-        let (lambda, steps) = (outcome.lambda.value(), outcome.points.len());
+        let (lambda, steps) = (outcome.options.lambda.value(), outcome.points.len());
         tracing::info!(lambda, steps, ending = ?outcome.ending, "path done");
     }
 }
@@ -635,7 +633,7 @@ fn figure(tuned: &Tuned, options: &TuneOptions<'_>, test: Option<&TestPath<'_>>)
     let several = report::several(tuned);
     let parameter = (!several).then_some("lambda");
     let name = |outcome: &Outcome| {
-        let lambda = power(outcome.lambda.value());
+        let lambda = power(outcome.options.lambda.value());
         if several {
             format!("{}, lambda {lambda}", report::name(outcome))
         } else {
@@ -705,7 +703,6 @@ fn figure(tuned: &Tuned, options: &TuneOptions<'_>, test: Option<&TestPath<'_>>)
 mod tests {
     use super::*;
     use rankrls::data::sample;
-    use rankrls::tune::tune;
 
     #[test]
     fn one_bar_has_the_steps_of_all_strategies() {
@@ -716,7 +713,7 @@ mod tests {
             ..TuneOptions::new(SelectionOptions::new(3, Lambda::ONE), &lambdas)
         };
         let mut watch = Watch::new(Console::new(true, false), &interrupt, STYLE, None);
-        tune(&data, &options, &mut watch).unwrap();
+        tune::Tuning::new(&data, &options).run(&mut watch).unwrap();
         let bar = watch.bar.unwrap();
         assert_eq!((bar.length(), bar.position()), (Some(12), 12));
     }

@@ -135,14 +135,17 @@ const COLUMNS: [(&str, Cell); 9] = [
 
 /// Whether there are paths of several strategies.
 pub(super) fn several(tuned: &Tuned) -> bool {
-    let mut strategies = tuned.outcomes.iter().filter_map(|outcome| outcome.strategy);
+    let mut strategies = tuned
+        .outcomes
+        .iter()
+        .filter_map(|outcome| outcome.options.strategy);
     let first = strategies.next();
     strategies.any(|strategy| Some(strategy) != first)
 }
 
 /// The strategy of a path; nothing where none started.
 pub(super) fn name(outcome: &Outcome) -> &'static str {
-    outcome.strategy.map_or("", StrategyKind::name)
+    outcome.options.strategy.map_or("", StrategyKind::name)
 }
 
 impl<'a> Report<'a> {
@@ -184,7 +187,7 @@ impl<'a> Report<'a> {
         let point = outcome.points.get(k.checked_sub(1)?)?;
         let (step, score) = (&point.step, point.score);
         Some(Row {
-            lambda: outcome.lambda.value(),
+            lambda: outcome.options.lambda.value(),
             strategy: several(self.tuned).then(|| name(outcome)),
             k,
             feature: self.dataset.index_base().written(step.feature),
@@ -241,8 +244,8 @@ impl<'a> Report<'a> {
     fn paths(&self) -> Vec<PathEntry<'a>> {
         let outcomes = self.tuned.outcomes.iter();
         let entry = |outcome: &'a Outcome| PathEntry {
-            lambda: outcome.lambda.value(),
-            strategy: outcome.strategy.map(StrategyKind::name),
+            lambda: outcome.options.lambda.value(),
+            strategy: outcome.options.strategy.map(StrategyKind::name),
             steps: outcome.points.len(),
             ending: ending(&outcome.ending),
             reason: trouble(&outcome.ending),
@@ -285,7 +288,7 @@ impl<'a> Report<'a> {
         let _ = writeln!(text, "\n{}", self.path_table());
         for outcome in &self.tuned.outcomes {
             if let Some(trouble) = trouble(&outcome.ending) {
-                let lambda = short(outcome.lambda.value());
+                let lambda = short(outcome.options.lambda.value());
                 let _ = writeln!(text, "lambda {lambda}: {trouble}");
             }
         }
@@ -432,7 +435,7 @@ impl<'a> Report<'a> {
         for outcome in &self.tuned.outcomes {
             if outcome.points.is_empty() {
                 let mut cells = vec![String::new(); titles.len()];
-                cells[0] = outcome.lambda.to_string();
+                cells[0] = outcome.options.lambda.to_string();
                 cells[titles.len() - 1] = note(outcome);
                 writer.write_record(cells)?;
             }

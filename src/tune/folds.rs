@@ -1,0 +1,170 @@
+//! Cross-validation over queries: the folds, and selections without one of them.
+
+use super::path::PathEnd;
+use super::run::Part;
+use super::score::{Meter, Values};
+use super::{Evidence, TuneError, TuneOptions};
+use crate::columns::{ColumnClasses, Partition};
+use crate::data::{Column, Dataset};
+use crate::greedy::{Advance, Greedy, SelectError, Target};
+use crate::peers::low;
+use crate::ridge::Groups;
+
+/// A fold: the data to select from, and the queries that are left out.
+#[derive(Debug)]
+pub(super) struct Fold {
+    /// Positions of its queries in the whole data.
+    queries: Vec<usize>,
+    candidates: ColumnClasses,
+    labels: Vec<f64>,
+    teacher: Option<Vec<f64>>,
+    pub(super) test: Dataset<'static>,
+}
+
+impl Fold {
+    /// The folds of the data of this rank, whose column classes are `whole`; none unless they are
+    /// the evidence.
+    pub(super) fn all(
+        dataset: &Dataset<'_>,
+        whole: &ColumnClasses,
+        options: &TuneOptions<'_>,
+    ) -> Result<Vec<Self>, TuneError> {
+        let Evidence::Folds { count, seed } = options.evidence else {
+            return Ok(Vec::new());
+        };
+        let queries = dataset.queries().len();
+        if queries == 1 {
+            return Err(SelectError::OneQuery.into());
+        }
+        let groups = Groups::folds(queries, count, seed);
+        let groups = groups.map_err(|_| TuneError::Folds { count, queries })?;
+        if groups.iter().any(|fold| queries - fold.len() == 1) {
+            return Err(TuneError::OneQueryLeft { count, queries });
+        }
+        let fold = |queries: &[usize]| Self::new(dataset, queries.to_vec(), options, whole);
+        groups.iter().map(fold).collect()
+    }
+
+    fn new(
+        dataset: &Dataset<'_>,
+        queries: Vec<usize>,
+        options: &TuneOptions<'_>,
+        whole: &ColumnClasses,
+    ) -> Result<Self, TuneError> {
+        let others: Vec<usize> = (0..dataset.queries().len())
+            .filter(|query| queries.binary_search(query).is_err())
+            .collect();
+        let mut train = dataset.queries_subset(&others)?;
+        let peers = whole.shared_peers();
+        if peers.count() > 1 {
+            // Columns are equal here that are not in the whole data.
+            train = Partition::exchange(&train, &*peers);
+        }
+        Ok(Self {
+            candidates: options.candidates(&train).among(peers),
+            labels: train.labels().to_vec(),
+            teacher: train.teacher().map(<[f64]>::to_vec),
+            test: dataset.queries_subset(&queries)?,
+            queries,
+        })
+    }
+
+    /// Bytes held.
+    pub(super) fn memory(&self) -> u64 {
+        let teacher = self.teacher.as_deref().map_or(0, size_of_val);
+        let numbers = size_of_val(&self.labels[..]) + size_of_val(&self.queries[..]) + teacher;
+        self.candidates.memory() + self.test.memory() + numbers as u64
+    }
+
+    /// What a selection without the fold sees.
+    pub(super) fn part(&self) -> Part<'_> {
+        Part {
+            candidates: &self.candidates,
+            target: Target {
+                labels: &self.labels,
+                teacher: self.teacher.as_deref(),
+            },
+        }
+    }
+}
+
+/// A selection without a fold, and how it does on the fold.
+pub(super) struct FoldPath<'a> {
+    fold: &'a Fold,
+    meter: &'a Meter<'a>,
+    /// `None` where nothing can be selected from: every model predicts 0.
+    greedy: Option<Greedy<'a>>,
+    /// The columns of the features on the fold.
+    columns: Vec<(Vec<u32>, Vec<f64>)>,
+    /// Values after the last step.
+    values: Values,
+}
+
+impl<'a> FoldPath<'a> {
+    /// Before the first step of `greedy`.
+    pub(super) fn new(
+        fold: &'a Fold,
+        meter: &'a Meter<'a>,
+        greedy: Option<Greedy<'a>>,
+    ) -> Result<Self, PathEnd> {
+        let zeros = vec![0.0; fold.test.rows()];
+        Ok(Self {
+            fold,
+            meter,
+            greedy,
+            columns: Vec::new(),
+            values: meter.values(&zeros, &zeros).ok_or(PathEnd::Overflow)?,
+        })
+    }
+
+    /// Takes a step and measures the fold; `None` if there was none to take.
+    pub(super) fn advance(&mut self) -> Result<Option<Advance>, PathEnd> {
+        let Some(greedy) = &mut self.greedy else {
+            return Ok(None);
+        };
+        let Some(advance) = greedy.advance()? else {
+            return Ok(None);
+        };
+        let column = column_of(advance.step.feature, &self.fold.test, &self.fold.candidates);
+        self.columns.push(column);
+        let mut scores = vec![0.0; self.fold.test.rows()];
+        for (weight, (rows, values)) in greedy.state().weights().iter().zip(&self.columns) {
+            for (&row, value) in rows.iter().zip(values) {
+                scores[row as usize] += weight * value;
+            }
+        }
+        let values = self.meter.values(&scores, &scores);
+        self.values = values.ok_or(PathEnd::Overflow)?;
+        Ok(Some(advance))
+    }
+
+    /// The features so far.
+    pub(super) fn features(&self) -> Vec<u32> {
+        let greedy = self.greedy.as_ref();
+        greedy.map_or_else(Vec::new, |greedy| greedy.features().to_vec())
+    }
+
+    /// Puts the fold's values where its queries are in the whole data.
+    pub(super) fn spread(&self, all: &mut Values) {
+        for (all, own) in all.iter_mut().zip(&self.values) {
+            for (&query, value) in self.fold.queries.iter().zip(own) {
+                all[query] = *value;
+            }
+        }
+    }
+}
+
+/// Rows and values of a feature in `data`, of which each of the ranks of `candidates` has some
+/// columns.
+fn column_of(feature: u32, data: &Dataset<'_>, candidates: &ColumnClasses) -> (Vec<u32>, Vec<f64>) {
+    let mut words = Vec::new();
+    if let Some(position) = data.position(feature) {
+        let Column { rows, values } = data.column(position);
+        words.extend(rows.iter().copied().map(u64::from));
+        words.extend(values.iter().map(|value| value.to_bits()));
+    }
+    let words = candidates.peers().gather(words).concat();
+    let (rows, values) = words.split_at(words.len() / 2);
+    let values = values.iter().copied().map(f64::from_bits);
+    (rows.iter().map(low).collect(), values.collect())
+}
