@@ -65,7 +65,6 @@ pub(crate) fn in_input_rows(mut error: TrainError, inputs: &[u32]) -> TrainError
 pub(crate) fn tune(error: TuneError) -> PyErr {
     match error {
         TuneError::Select(error) => select(error),
-        TuneError::Train(error) => train(error),
         _ => value(error),
     }
 }

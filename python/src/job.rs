@@ -32,9 +32,12 @@ pub(crate) struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    /// Whether Python wants the work to end.
-    pub(crate) fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed)
+    /// Breaks where Python wants the work to end.
+    pub(crate) fn flow(&self) -> ControlFlow<()> {
+        if self.stop.load(Ordering::Relaxed) {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
     }
 
     /// Calls the callback with the arguments that `arguments` makes, and waits for its answer.
@@ -46,10 +49,7 @@ impl Watch<'_> {
             // Nobody answers any more once the work has ended.
             let _ = sender.send(Box::new(arguments)).map(|()| answers.recv());
         }
-        if self.stopped() {
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
+        self.flow()
     }
 }
 

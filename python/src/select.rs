@@ -12,7 +12,7 @@ use rankrls::greedy::{
 };
 use rankrls::memory::{Bytes, budget};
 use rankrls::metrics::Convention;
-use rankrls::tune::{TuneError, TuneOptions, Tuning};
+use rankrls::tune::{Event, TuneError, TuneOptions, Tuning};
 use rankrls::{Dataset, Lambda, Model as Fitted, Ridge, SelectionOptions, StrategyKind};
 
 use crate::data::{Matrix, View, dataset, in_row_order};
@@ -185,16 +185,6 @@ impl Observer for Steps<'_, '_> {
     }
 }
 
-/// Ends the choice of lambda where Python wants the work to end.
-impl rankrls::tune::Observer for Watch<'_> {
-    fn stepped(&mut self, _: &rankrls::tune::GridStep<'_>) -> ControlFlow<()> {
-        if self.stopped() {
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    }
-}
-
 /// A finished selection.
 struct Found {
     selection: Selection,
@@ -230,7 +220,10 @@ fn work(
             candidates: Some(&candidates),
             ..Tuning::new(&data, &quick)
         };
-        let tuned = match tuning.run(watch) {
+        // Ends where Python wants the work to end.
+        let stop = &mut *watch;
+        let mut observer = move |_: Event<'_>| stop.flow();
+        let tuned = match tuning.run(&mut observer) {
             Ok(tuned) if tuned.interrupted => return Ok(None),
             Err(TuneError::Interrupted) => return Ok(None),
             Err(error @ TuneError::NoModel { lambda, .. }) => {

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rankrls::greedy::{Step, plan};
 use rankrls::metrics::{Rules, parse_list};
-use rankrls::tune::{Evidence, GridStep, Observer, Rule, TuneError, TuneOptions, Tuning};
+use rankrls::tune::{Event, Evidence, Observer, Rule, TuneError, TuneOptions, Tuning};
 use rankrls::{
     ColumnClasses, Lambda, Lambdas, Model as Fitted, SelectError, SelectionOptions, StrategyKind,
 };
@@ -38,7 +38,10 @@ struct Steps<'a, 'w> {
 }
 
 impl Observer for Steps<'_, '_> {
-    fn stepped(&mut self, step: &GridStep<'_>) -> ControlFlow<()> {
+    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        let Event::Stepped(step) = event else {
+            return ControlFlow::Continue(());
+        };
         if step.fold.is_none() {
             if step.number == 1 {
                 self.taken.push((step.lambda, Vec::new()));

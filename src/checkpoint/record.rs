@@ -16,7 +16,7 @@ use crate::greedy::{
 };
 use crate::metrics::Rules;
 use crate::tune::{
-    self, Evidence, GridStep, Measure, RecordedLesson, RecordedPath, Rule, TuneOptions,
+    self, Event, Evidence, Measure, RecordedLesson, RecordedPath, Rule, TuneOptions,
 };
 use crate::{Lambda, Lambdas};
 
@@ -477,37 +477,33 @@ impl Observer for Checkpointer<Progress> {
 }
 
 impl tune::Observer for Checkpointer<Tuning> {
-    fn taught(&mut self, lesson: &RecordedLesson, took: Duration) {
-        if self.keeps(&lesson.lesson, took) {
-            self.record.lessons.push(lesson.clone());
-            self.changed = true;
-            self.flush();
-        }
-    }
-
-    fn planned(&mut self, lambda: Lambda, strategy: StrategyKind) {
-        let taken = &mut self.record.taken;
-        let other = |taken: &RecordedPath| (taken.lambda, taken.strategy) != (lambda, strategy);
-        if taken.iter().all(other) {
-            taken.push(RecordedPath {
-                lambda,
-                strategy,
-                steps: Vec::new(),
-                folds: Vec::new(),
-            });
-        }
-    }
-
-    fn stepped(&mut self, step: &GridStep<'_>) -> ControlFlow<()> {
-        if !step.replayed {
-            let mut taken = self.record.taken.iter_mut();
-            let own = |taken: &&mut RecordedPath| {
-                (taken.lambda, taken.strategy) == (step.lambda, step.strategy)
-            };
-            if let Some(taken) = taken.find(own) {
-                taken.of_mut(step.fold).push(step.step.clone());
+    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        let own = |taken: &RecordedPath, path| (taken.lambda, taken.strategy) == path;
+        match event {
+            Event::Taught(lesson, took) if self.keeps(&lesson.lesson, took) => {
+                self.record.lessons.push(lesson.clone());
+                self.changed = true;
+                self.flush();
             }
-            self.write();
+            Event::Planned(lambda, strategy) => {
+                let taken = &mut self.record.taken;
+                if !taken.iter().any(|taken| own(taken, (lambda, strategy))) {
+                    taken.push(RecordedPath {
+                        lambda,
+                        strategy,
+                        steps: Vec::new(),
+                        folds: Vec::new(),
+                    });
+                }
+            }
+            Event::Stepped(step) if !step.replayed => {
+                let mut taken = self.record.taken.iter_mut();
+                if let Some(taken) = taken.find(|taken| own(taken, (step.lambda, step.strategy))) {
+                    taken.of_mut(step.fold).push(step.step.clone());
+                }
+                self.write();
+            }
+            _ => {}
         }
         ControlFlow::Continue(())
     }

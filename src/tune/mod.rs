@@ -53,7 +53,7 @@ pub use crate::metrics::Score;
 pub use error::TuneError;
 pub use options::{Evidence, TuneOptions};
 pub use outcome::{
-    Earlier, Ending, Grid, GridStep, Observer, Outcome, Point, RecordedLesson, RecordedPath,
+    Earlier, Ending, Event, Grid, GridStep, Observer, Outcome, Point, RecordedLesson, RecordedPath,
 };
 pub use rule::{Choice, Curve, Rule};
 pub use score::{Measure, UnknownMeasure};

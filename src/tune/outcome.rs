@@ -259,40 +259,41 @@ pub struct GridStep<'a> {
     pub replayed: bool,
 }
 
-/// Watches the grid; one call at a time, in an order that depends on timing. Everything defaults
-/// to doing nothing.
-pub trait Observer: Send {
+/// News of the grid.
+#[derive(Debug, Clone, Copy)]
+pub enum Event<'a> {
     /// A teacher is done, and took so long.
-    fn taught(&mut self, lesson: &RecordedLesson, took: Duration) {
-        let _ = (lesson, took);
-    }
-
+    Taught(&'a RecordedLesson, Duration),
     /// A lambda is going to be tried, by this strategy. All of them are told before the start.
-    fn planned(&mut self, lambda: Lambda, strategy: StrategyKind) {
-        let _ = (lambda, strategy);
-    }
-
+    Planned(Lambda, StrategyKind),
     /// The selections are about to start: once for each strategy, and for each lambda past the edge
     /// of the grid.
-    fn started(&mut self, grid: &Grid) {
-        let _ = grid;
-    }
-
-    /// A step is done; breaking ends all selections after the steps they are at, and the choice
-    /// is made among the models so far.
-    fn stepped(&mut self, step: &GridStep<'_>) -> ControlFlow<()> {
-        let _ = step;
-        ControlFlow::Continue(())
-    }
-
+    Started(&'a Grid),
+    /// A step is done.
+    Stepped(&'a GridStep<'a>),
     /// A lambda is done.
-    fn finished(&mut self, outcome: &Outcome) {
-        let _ = outcome;
+    Finished(&'a Outcome),
+}
+
+/// Watches the grid. A closure may do it, and `()` watches nothing.
+pub trait Observer: Send {
+    /// Takes the news: one call at a time, in an order that depends on timing. Breaking after a step
+    /// ends all selections after the steps they are at, and the choice is made among the models so
+    /// far; after other news it changes nothing.
+    fn event(&mut self, event: Event<'_>) -> ControlFlow<()>;
+}
+
+impl Observer for () {
+    fn event(&mut self, _: Event<'_>) -> ControlFlow<()> {
+        ControlFlow::Continue(())
     }
 }
 
-/// Watches nothing.
-impl Observer for () {}
+impl<F: FnMut(Event<'_>) -> ControlFlow<()> + Send> Observer for F {
+    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        self(event)
+    }
+}
 
 #[cfg(test)]
 mod tests {

@@ -3,7 +3,7 @@
 use super::folds::FoldPath;
 use super::run::{Job, Lessons, Part, Run};
 use super::score::{Values, summarise};
-use super::{Ending, Evidence, Outcome, Point, TuneError};
+use super::{Ending, Event, Evidence, Outcome, Point, TuneError};
 use crate::greedy::{Greedy, Plan, SelectError, SelectionOptions, Step, tied_predictions};
 use crate::interrupt::unless_ended;
 
@@ -109,7 +109,7 @@ impl<'a, 'r> Path<'a, 'r> {
             Ok(()) if job.plan.steps < run.options.selection.k => Ending::Exhausted,
             Ok(()) => Ending::Complete,
         };
-        run.tell(|observer| observer.finished(&outcome));
+        run.tell(Event::Finished(&outcome));
         Ok(outcome)
     }
 

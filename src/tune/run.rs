@@ -10,8 +10,8 @@ use super::folds::Fold;
 use super::path::Path;
 use super::score::Meter;
 use super::{
-    Earlier, Ending, Evidence, Grid, GridStep, Observer, Outcome, RecordedLesson, Score, TuneError,
-    TuneOptions, Tuning,
+    Earlier, Ending, Event, Evidence, Grid, GridStep, Observer, Outcome, RecordedLesson, Score,
+    TuneError, TuneOptions, Tuning,
 };
 use crate::columns::ColumnClasses;
 use crate::greedy::{
@@ -338,17 +338,15 @@ impl Run<'_> {
             *lessons = self.teach(job);
         }
         let concurrent = self.concurrent(&ready);
-        self.tell(|observer| {
-            for job in &ready {
-                observer.planned(job.options.lambda, job.plan.strategy);
-            }
-            observer.started(&Grid {
-                lambdas: ready.len(),
-                steps: ready.iter().map(|job| job.steps()).sum(),
-                later_steps,
-                concurrent,
-            });
-        });
+        for job in &ready {
+            self.tell(Event::Planned(job.options.lambda, job.plan.strategy));
+        }
+        self.tell(Event::Started(&Grid {
+            lambdas: ready.len(),
+            steps: ready.iter().map(|job| job.steps()).sum(),
+            later_steps,
+            concurrent,
+        }));
         let (lessons, next) = (&*lessons, AtomicUsize::new(0));
         let work = |_: usize| {
             let mut done = Vec::new();
@@ -399,7 +397,7 @@ impl Run<'_> {
                 fold,
                 lesson: lesson.clone(),
             };
-            self.tell(|observer| observer.taught(&lesson, begin.elapsed()));
+            self.tell(Event::Taught(&lesson, begin.elapsed()));
         }
         Ok(lesson)
     }
@@ -426,18 +424,16 @@ impl Run<'_> {
             step: &advance.step,
             replayed: advance.replayed,
         };
-        let mut stops = false;
-        self.tell(|observer| stops = observer.stepped(&step).is_break());
+        let stops = self.tell(Event::Stepped(&step));
         if self.candidates().peers().any(stops) {
             self.stop();
         }
     }
 
-    /// One thread at a time. An observer that panicked is not called again; its panic is passed
-    /// on by the thread it happened in.
-    pub(super) fn tell(&self, what: impl FnOnce(&mut dyn Observer)) {
-        if let Ok(mut observer) = self.observer.lock() {
-            what(&mut **observer);
-        }
+    /// Tells the observer, and says whether it wants to stop; one thread at a time. An observer that
+    /// panicked is not called again; its panic is passed on by the thread it happened in.
+    pub(super) fn tell(&self, event: Event<'_>) -> bool {
+        let observer = self.observer.lock();
+        observer.is_ok_and(|mut observer| observer.event(event).is_break())
     }
 }

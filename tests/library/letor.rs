@@ -9,7 +9,7 @@ use rankrls::data::read::ReadOptions;
 use rankrls::interrupt::Interrupt;
 use rankrls::letor::{self, Fold, FoldOutcome, LetorError, Measures, measure, options, validation};
 use rankrls::ridge::{RidgeProblem, TrainOptions};
-use rankrls::tune::{GridStep, Observer, Outcome, TuneError};
+use rankrls::tune::{Event, TuneError};
 use rankrls::{Lambda, QueryWeight, SelectionOptions, select};
 
 /// Rows in queries of different sizes; `seed` makes others.
@@ -124,58 +124,37 @@ fn queries_weigh_as_they_do_in_training() {
     assert_ne!(error(QueryWeight::Uniform), error(QueryWeight::Pairs));
 }
 
-/// Ends the selections after so many steps.
-#[derive(Default)]
-struct Watch {
-    steps: usize,
-    last: Option<usize>,
-}
-
-impl Observer for Watch {
-    fn stepped(&mut self, _: &GridStep<'_>) -> ControlFlow<()> {
-        self.steps += 1;
-        if self.last.is_some_and(|last| self.steps > last) {
-            return ControlFlow::Break(());
-        }
-        ControlFlow::Continue(())
-    }
-}
-
 #[test]
 fn an_interrupt_leaves_no_outcome() {
     let (fold, lambdas) = (fold(), grid(&[1.0, 2.0, 8.0]));
-    let mut whole = Watch::default();
-    letor::run(&fold, &options(), &lambdas, &mut whole).unwrap();
-    assert_eq!(whole.steps, 3 * 6);
-    for last in 0..whole.steps - 1 {
-        let mut watch = Watch {
-            last: Some(last),
-            ..Watch::default()
+    // The last of all steps leaves nothing to stop.
+    for last in 1..3 * 6 {
+        let mut steps = 0;
+        let mut watch = |event: Event<'_>| {
+            steps += usize::from(matches!(event, Event::Stepped(_)));
+            if steps >= last {
+                return ControlFlow::Break(());
+            }
+            ControlFlow::Continue(())
         };
         let error = letor::run(&fold, &options(), &lambdas, &mut watch).unwrap_err();
-        assert!(
-            matches!(error, LetorError::Tune(TuneError::Interrupted)),
-            "{error}"
-        );
-    }
-}
-
-/// Asks for the end once all paths are done.
-struct Late<'a>(&'a Interrupt, usize);
-
-impl Observer for Late<'_> {
-    fn finished(&mut self, _: &Outcome) {
-        self.1 -= 1;
-        if self.1 == 0 {
-            self.0.request();
-        }
+        let interrupted = matches!(error, LetorError::Tune(TuneError::Interrupted));
+        assert!(interrupted, "{error}");
     }
 }
 
 #[test]
 fn an_interrupt_ends_the_model_of_all_features() {
     let (fold, lambdas, interrupt) = (fold(), grid(&[1.0, 2.0, 8.0]), Interrupt::new());
-    let mut watch = Late(&interrupt, lambdas.len());
+    let mut left = lambdas.len();
+    // Asks for the end once all paths are done.
+    let mut watch = |event: Event<'_>| {
+        left -= usize::from(matches!(event, Event::Finished(_)));
+        if left == 0 {
+            interrupt.request();
+        }
+        ControlFlow::Continue(())
+    };
     let work = || letor::run(&fold, &options(), &lambdas, &mut watch);
     assert!(interrupt.run(2, work).unwrap().is_none());
 }

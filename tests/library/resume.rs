@@ -12,7 +12,7 @@ use rankrls::data::sample;
 use rankrls::greedy::{Criterion, State};
 use rankrls::greedy::{Observer, SelectError, Step, resume_among, select_among};
 use rankrls::metrics::{Convention, Metric};
-use rankrls::tune::{self, Evidence, Grid, GridStep, Measure, Rule, TuneError, Tuned};
+use rankrls::tune::{self, Event, Evidence, Measure, Rule, TuneError, Tuned};
 use rankrls::{
     ColumnClasses, Dataset, Lambda, QueryWeight, Scale, Selection, SelectionOptions, StrategyKind,
 };
@@ -262,28 +262,19 @@ struct TuneCut {
 }
 
 impl tune::Observer for TuneCut {
-    fn taught(&mut self, lesson: &tune::RecordedLesson, took: Duration) {
-        self.lessons += 1;
-        self.checkpointer.taught(lesson, took);
-    }
-
-    fn planned(&mut self, lambda: Lambda, strategy: StrategyKind) {
-        self.checkpointer.planned(lambda, strategy);
-    }
-
-    fn started(&mut self, grid: &Grid) {
-        self.expected += grid.steps;
-    }
-
-    fn stepped(&mut self, step: &GridStep<'_>) -> ControlFlow<()> {
-        tune::Observer::stepped(&mut self.checkpointer, step)?;
-        if step.replayed {
-            self.replayed += 1;
-            return ControlFlow::Continue(());
-        }
-        self.left = self.left.saturating_sub(1);
-        if self.left == 0 {
-            return ControlFlow::Break(());
+    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        tune::Observer::event(&mut self.checkpointer, event)?;
+        match event {
+            Event::Taught(..) => self.lessons += 1,
+            Event::Started(grid) => self.expected += grid.steps,
+            Event::Stepped(step) if step.replayed => self.replayed += 1,
+            Event::Stepped(_) => {
+                self.left = self.left.saturating_sub(1);
+                if self.left == 0 {
+                    return ControlFlow::Break(());
+                }
+            }
+            _ => {}
         }
         ControlFlow::Continue(())
     }

@@ -8,8 +8,8 @@ use rankrls::greedy::Criterion;
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::ridge::Groups;
 use rankrls::tune::{
-    Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Rule, TuneError, TuneOptions,
-    Tuned, Tuning,
+    Ending, Event, Evidence, Grid, Measure, Observer, Outcome, Rule, TuneError, TuneOptions, Tuned,
+    Tuning,
 };
 use rankrls::{Dataset, Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind, select};
 
@@ -487,21 +487,17 @@ struct Counter {
 }
 
 impl Observer for Counter {
-    fn started(&mut self, grid: &Grid) {
-        self.grid = Some(*grid);
-    }
-
-    fn stepped(&mut self, _: &GridStep<'_>) -> ControlFlow<()> {
-        self.steps += 1;
-        if self.steps == self.last {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
+    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        match event {
+            Event::Started(grid) => self.grid = Some(*grid),
+            Event::Stepped(_) => self.steps += 1,
+            Event::Finished(_) => self.finished += 1,
+            _ => {}
         }
-    }
-
-    fn finished(&mut self, _: &Outcome) {
-        self.finished += 1;
+        if self.steps == self.last {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
@@ -17,7 +16,7 @@ use rankrls::letor::{
 };
 use rankrls::memory::{self, Bytes};
 use rankrls::plot::{self, Figure, LinePlot, panel, power};
-use rankrls::tune::{Curve, GridStep, Measure, Observer, Outcome, Rule, TuneError};
+use rankrls::tune::{Curve, Event, Measure, Outcome, Rule, TuneError};
 use rankrls::{Dataset, Lambda, Lambdas, QueryWeight, SelectionOptions, StrategyKind};
 use serde::Serialize;
 
@@ -88,12 +87,7 @@ pub(crate) fn run(args: &LetorArgs, console: Console, interrupt: &Interrupt) -> 
     interrupt.finishing("the steps at work", &bar);
     let mut folds = Vec::with_capacity(files.len());
     for files in &files {
-        let mut watch = Watch {
-            fold: &files.name,
-            interrupt,
-            bar: &bar,
-        };
-        let work = || args.fold(files, console, &mut watch);
+        let work = || args.fold(files, console, interrupt, &bar);
         match interrupt.run(work)?.transpose()?.flatten() {
             Some(fold) => folds.push(fold),
             None => break,
@@ -118,35 +112,17 @@ pub(crate) fn run(args: &LetorArgs, console: Console, interrupt: &Interrupt) -> 
     Ok(interrupt.code().unwrap_or(ExitCode::SUCCESS))
 }
 
-/// Progress and signals.
-struct Watch<'a> {
-    fold: &'a str,
-    interrupt: &'a Interrupt,
-    bar: &'a ProgressBar,
-}
-
-impl Observer for Watch<'_> {
-    fn stepped(&mut self, _: &GridStep<'_>) -> ControlFlow<()> {
-        self.interrupt.flow()
-    }
-
-    fn finished(&mut self, path: &Outcome) {
-        let lambda = path.options.lambda.value();
-        tracing::info!(fold = self.fold, lambda, "selected");
-        self.bar.inc(1);
-    }
-}
-
 impl LetorArgs {
     /// Runs the protocol on a fold; `None` if that was interrupted.
     fn fold(
         &self,
         files: &FoldFiles,
         console: Console,
-        watch: &mut Watch<'_>,
+        interrupt: &Interrupt,
+        bar: &ProgressBar,
     ) -> Result<Option<FoldReport>> {
         let begin = Instant::now();
-        watch.bar.set_message(format!(", {}", files.name));
+        bar.set_message(format!(", {}", files.name));
         tracing::info!(fold = %files.name, "reading");
         let asked = self.max_memory.map(|Bytes(bytes)| bytes);
         let max_memory = asked.or_else(memory::budget);
@@ -154,7 +130,7 @@ impl LetorArgs {
             .format(Format::Svmlight)
             .max_memory(max_memory);
         let fold = files.read(&reading)?;
-        watch.bar.suspend(|| warn(&fold, console));
+        bar.suspend(|| warn(&fold, console));
         let options = SelectionOptions {
             strategy: self.strategy,
             query_weight: self.query_weight,
@@ -162,14 +138,22 @@ impl LetorArgs {
             max_memory,
             ..SelectionOptions::new(self.k.unwrap_or(usize::MAX), Lambda::ONE)
         };
-        let outcome = match letor::run(&fold, &options, self.lambdas.clone(), watch) {
+        let mut watch = |event: Event<'_>| {
+            if let Event::Finished(path) = event {
+                let lambda = path.options.lambda.value();
+                tracing::info!(fold = files.name, lambda, "selected");
+                bar.inc(1);
+            }
+            interrupt.flow()
+        };
+        let outcome = match letor::run(&fold, &options, self.lambdas.clone(), &mut watch) {
             Err(LetorError::Tune(TuneError::Interrupted)) => return Ok(None),
             outcome => outcome.map_err(|error| anyhow!("{}: {error}", files.name))?,
         };
         let (greedy, all) = (outcome.tuned.selection(), &outcome.all_features);
         let lambdas = lambdas(&outcome);
         let lambdas = lambdas.iter().map(|lambda| lambda.value());
-        watch.bar.suspend(|| {
+        bar.suspend(|| {
             for (model, chosen) in [("features", greedy.lambda), ("all columns", all.lambda)] {
                 let what = format!("{}: the lambda of {model}", files.name);
                 warn_of_edge(&what, lambdas.clone(), chosen.value(), console);

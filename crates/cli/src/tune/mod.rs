@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::{ArgMatches, Args, ValueEnum};
@@ -18,12 +18,12 @@ use rankrls::metrics::parse_list;
 use rankrls::peers::Peers;
 use rankrls::plot::{self, Figure, Panel, Path, power};
 use rankrls::tune::{
-    self, Earlier, Ending, Evidence, Grid, GridStep, Measure, Observer, Outcome, Point,
-    RecordedLesson, Rule, TuneError, TuneOptions, Tuned,
+    self, Earlier, Ending, Event, Evidence, Grid, Measure, Observer, Outcome, Point, Rule,
+    TuneError, TuneOptions, Tuned,
 };
 use rankrls::{
-    ColumnClasses, Dataset, Lambda, Lambdas, Metric, Model, SelectionOptions, StrategyKind,
-    TestPath, memory,
+    ColumnClasses, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind, TestPath,
+    memory,
 };
 
 use super::args::{self, Measures, RulesArgs, at_least_one, usage};
@@ -580,48 +580,38 @@ impl<'a> Watch<'a> {
 }
 
 impl Observer for Watch<'_> {
-    fn taught(&mut self, lesson: &RecordedLesson, took: Duration) {
+    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
         if let Some(checkpointer) = &mut self.checkpointer {
-            checkpointer.taught(lesson, took);
+            checkpointer.event(event)?;
         }
-    }
-
-    fn planned(&mut self, lambda: Lambda, strategy: StrategyKind) {
-        if let Some(checkpointer) = &mut self.checkpointer {
-            checkpointer.planned(lambda, strategy);
-        }
-    }
-
-    fn started(&mut self, grid: &Grid) {
-        let Grid {
-            lambdas,
-            concurrent,
-            steps,
-            later_steps,
-        } = grid;
-        tracing::info!(lambdas, concurrent, "tuning");
-        let bar = self
-            .bar
-            .get_or_insert_with(|| self.console.bar(0, self.style));
-        bar.set_length(bar.position() + (steps + later_steps) as u64);
-        self.interrupt.finishing("the steps at work", bar);
-    }
-
-    fn stepped(&mut self, step: &GridStep<'_>) -> ControlFlow<()> {
-        if let Some(checkpointer) = &mut self.checkpointer {
-            checkpointer.stepped(step)?;
-        }
-        if let Some(bar) = &self.bar {
-            let lambda = short(step.lambda.value());
-            bar.set_message(format!(", lambda {lambda} at {}", step.number));
-            bar.inc(1);
+        match event {
+            Event::Taught(..) | Event::Planned(..) => {}
+            Event::Started(grid) => {
+                let Grid {
+                    lambdas,
+                    concurrent,
+                    steps,
+                    later_steps,
+                } = grid;
+                tracing::info!(lambdas, concurrent, "tuning");
+                let bar = || self.console.bar(0, self.style);
+                let bar = self.bar.get_or_insert_with(bar);
+                bar.set_length(bar.position() + (steps + later_steps) as u64);
+                self.interrupt.finishing("the steps at work", bar);
+            }
+            Event::Stepped(step) => {
+                if let Some(bar) = &self.bar {
+                    let lambda = short(step.lambda.value());
+                    bar.set_message(format!(", lambda {lambda} at {}", step.number));
+                    bar.inc(1);
+                }
+            }
+            Event::Finished(outcome) => {
+                let (lambda, steps) = (outcome.options.lambda.value(), outcome.points.len());
+                tracing::info!(lambda, steps, ending = ?outcome.ending, "path done");
+            }
         }
         self.interrupt.flow()
-    }
-
-    fn finished(&mut self, outcome: &Outcome) {
-        let (lambda, steps) = (outcome.options.lambda.value(), outcome.points.len());
-        tracing::info!(lambda, steps, ending = ?outcome.ending, "path done");
     }
 }
 
@@ -702,6 +692,7 @@ fn figure(tuned: &Tuned, options: &TuneOptions<'_>, test: Option<&TestPath<'_>>)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rankrls::Lambda;
     use rankrls::data::sample;
 
     #[test]
