@@ -18,13 +18,12 @@ use rankrls::{Dataset, Lambda, Ridge, StrategyKind, TestPath, UnknownName};
 use serde::Serialize;
 
 use super::args::{self, Measures, RulesArgs, at_least_one, usage};
-use super::console::{Console, Interrupt};
+use super::console::Console;
 use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData, warn_of_few_queries};
-use super::output::{
-    Object, OutputFile, PlotArgs, counted, or_dash, print_report, printable, ridge, table,
-};
+use super::output::{Object, PlotArgs, counted, or_dash, printable, ridge, table};
 use super::report::FLATTERS;
 use super::select::{Watch, choose_lambda};
+use super::session::Session;
 use super::settings::{TargetArgs, WeightArgs};
 
 /// Compare strategies: time, memory, errors, and the features they share
@@ -137,10 +136,11 @@ impl Contestant {
     }
 }
 
-pub(crate) fn run(args: &CompareArgs, console: Console, interrupt: &Interrupt) -> Result<ExitCode> {
+pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.check()?;
-    let csv = args.csv.as_deref().map(OutputFile::create).transpose()?;
-    let plot = args.plot.create()?;
+    let console = session.console;
+    let csv = session.create(args.csv.as_deref())?;
+    let plot = args.plot.create(session)?;
     let test = args.test.as_ref();
     let input = Input::read(&args.data, &args.teacher, [None, test], console)?;
     if let (Some(test), Some(path)) = (&input.test, test) {
@@ -158,9 +158,9 @@ pub(crate) fn run(args: &CompareArgs, console: Console, interrupt: &Interrupt) -
     options.lambda = if let Some(ridge) = args.lambda {
         ridge.lambda(candidates.unit())
     } else {
-        let chosen = choose_lambda(&candidates, &input, &options, interrupt, console)?;
+        let chosen = choose_lambda(&candidates, &input, &options, session)?;
         let Some(chosen) = chosen else {
-            return Ok(interrupt.code().unwrap_or(ExitCode::FAILURE));
+            return Ok(session.without_results());
         };
         chosen.lambda
     };
@@ -168,8 +168,7 @@ pub(crate) fn run(args: &CompareArgs, console: Console, interrupt: &Interrupt) -
         args,
         options,
         input: &input,
-        interrupt,
-        console,
+        session,
     };
     let comparison = job.compare();
     let ran = comparison.ran().count();
@@ -180,16 +179,17 @@ pub(crate) fn run(args: &CompareArgs, console: Console, interrupt: &Interrupt) -
         bail!(comparison.why_none_ran());
     }
     if ran == 0 {
-        return Ok(interrupt.code().unwrap_or(ExitCode::FAILURE));
+        return Ok(session.without_results());
     }
     comparison.warn(console);
     let drawn = plot.map_or(Ok(()), |plot| plot.write(comparison.figure()));
     let listed = csv.map_or(Ok(()), |file| file.write(|writer| comparison.write(writer)));
-    print_report(args.json, &comparison, || comparison.text())?;
-    // Results are printed even if they could not be written.
-    drawn?;
-    listed?;
-    Ok(interrupt.code().unwrap_or(ExitCode::SUCCESS))
+    session.end(
+        args.json,
+        &comparison,
+        || comparison.text(),
+        drawn.and(listed),
+    )
 }
 
 impl CompareArgs {
@@ -217,8 +217,7 @@ struct Job<'a> {
     args: &'a CompareArgs,
     options: SelectionOptions,
     input: &'a Input,
-    interrupt: &'a Interrupt,
-    console: Console,
+    session: &'a Session<'a>,
 }
 
 /// A selection.
@@ -250,7 +249,7 @@ impl<'a> Job<'a> {
 
     /// Selects by a contestant; `None` if somebody interrupts.
     fn select(&self, contestant: &Contestant, seed: u64) -> Result<Option<Run<'a>>> {
-        if self.interrupt.code().is_some() {
+        if self.session.interrupt.code().is_some() {
             return Ok(None);
         }
         let options = SelectionOptions {
@@ -262,9 +261,9 @@ impl<'a> Job<'a> {
         let (args, input) = (self.args, self.input);
         let test = input.test_path(&args.metrics.0, args.rules.rules());
         let prefix = format!("{} ", contestant.name);
-        let mut watch = Watch::new(prefix, self.console, self.interrupt, test);
+        let mut watch = Watch::new(prefix, self.session, test);
         let begin = Instant::now();
-        let found = self.interrupt.run(|| input.candidates(&options))?;
+        let found = self.session.interrupt.run(|| input.candidates(&options))?;
         let Some(candidates) = found.transpose()? else {
             return Ok(None);
         };
@@ -363,7 +362,7 @@ impl<'a> Comparison<'a> {
         Self {
             schema: "rankrls.comparison/1",
             version: env!("CARGO_PKG_VERSION"),
-            interrupted: job.interrupt.code().is_some(),
+            interrupted: job.session.interrupt.code().is_some(),
             file: args.data.path.to_string_lossy().into(),
             test_file: args.test.as_ref().map(|path| path.to_string_lossy().into()),
             lambda: job.options.lambda.value(),

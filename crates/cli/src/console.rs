@@ -10,9 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use clap::ArgMatches;
 use clap::builder::StyledStr;
-use clap::parser::ValueSource;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use rankrls::Selection;
 use rankrls::greedy::Teacher;
@@ -21,6 +19,8 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 use tracing::Level;
+
+use super::session::Session;
 
 /// How often a spinner turns.
 const TICK: Duration = Duration::from_millis(120);
@@ -191,12 +191,11 @@ pub(crate) fn warn_of_teacher(teacher: Option<Teacher>, console: Console) {
     }
 }
 
-/// Warns of a `given` seed where the strategy draws nothing.
-pub(crate) fn warn_of_seed(given: &ArgMatches, selection: &Selection, console: Console) {
-    let seed_given = given.value_source("seed") == Some(ValueSource::CommandLine);
-    if seed_given && selection.sampler.is_none() {
+/// Warns of a seed that was given where the strategy draws nothing.
+pub(crate) fn warn_of_seed(session: &Session<'_>, selection: &Selection) {
+    if session.is_given("seed") && selection.sampler.is_none() {
         let strategy = selection.strategy;
-        console.warn(format_args!(
+        session.console.warn(format_args!(
             "--seed has no effect: {strategy} draws nothing at random without --candidates"
         ));
     }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{ArgGroup, Args};
@@ -14,9 +15,8 @@ use serde::Serialize;
 use super::args::{self, Measures, RulesArgs, usage};
 use super::console::Console;
 use super::data::{self, DataArgs, RulesReport, Wanted};
-use super::output::{
-    Object, OutputFile, measure, or_blank, or_dash, print_report, printable, table,
-};
+use super::output::{Object, measure, or_blank, or_dash, printable, table};
+use super::session::Session;
 
 /// Measure how models or files of scores rank data, and compare them
 ///
@@ -69,9 +69,10 @@ pub(crate) struct EvaluateArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: &EvaluateArgs, console: Console) -> Result<()> {
-    args.check()?;
-    let csv = args.csv.as_deref().map(OutputFile::create).transpose()?;
+pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode> {
+    args.data.check(1)?;
+    let console = session.console;
+    let csv = session.create(args.csv.as_deref())?;
     let (loaded, scored) = args.scored(console)?;
     if !scored.iter().any(|scored| scored.one_query) {
         data::check_queries(&loaded, &args.path)?;
@@ -89,9 +90,7 @@ pub(crate) fn run(args: &EvaluateArgs, console: Console) -> Result<()> {
     let written = csv.map_or(Ok(()), |file| {
         file.write(|writer| report.write_queries(writer))
     });
-    print_report(args.json, &report, || report.text())?;
-    // Results are printed even if they could not be written.
-    written
+    session.end(args.json, &report, || report.text(), written)
 }
 
 /// What models that share the data agree on: how many columns there are, how they are counted, and
@@ -129,10 +128,6 @@ impl Scored {
 }
 
 impl EvaluateArgs {
-    fn check(&self) -> Result<()> {
-        self.data.check(1)
-    }
-
     /// The data, and the scores of all rankings: models first.
     fn scored(&self, console: Console) -> Result<(Loaded, Vec<Scored>)> {
         let mut scored = Vec::new();

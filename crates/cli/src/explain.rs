@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::iter;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -13,9 +14,9 @@ use rankrls::{Dataset, Model};
 use serde::Serialize;
 
 use super::args::{at_least_one, usage};
-use super::console::Console;
 use super::data::{DataArgs, Wanted};
-use super::output::{counted, format_exact, number, print_report, printable, table};
+use super::output::{counted, format_exact, number, printable, table};
+use super::session::Session;
 
 /// Features shown of a row where all rows are shown.
 const SHOWN: usize = 5;
@@ -62,14 +63,14 @@ pub(crate) struct ExplainArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: &ExplainArgs, console: Console) -> Result<()> {
+pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode> {
     if args.row.is_some() && args.row == args.versus {
         return Err(usage("--row and --versus name the same row: expected two"));
     }
     let model = Model::read(&args.model)?;
     let mut reading = args.data.clone();
     let id = args.id.clone().or_else(|| reading.take_query());
-    let loaded = reading.read_for(&model, &args.path, Wanted::Queries, console)?;
+    let loaded = reading.read_for(&model, &args.path, Wanted::Queries, session.console)?;
     let data = &loaded.dataset;
     let query = query(data, &id.unwrap_or_default(), &args.path)?;
     let number = |row: &Option<usize>| row.map(|row| row_of(data, query, row)).transpose();
@@ -92,7 +93,7 @@ pub(crate) fn run(args: &ExplainArgs, console: Console) -> Result<()> {
     let report = Report::new(&model, data, &args.path, &explained, row, &texts);
     let alone = args.row.is_some() || args.versus.is_some();
     let top = args.top.unwrap_or(if alone { usize::MAX } else { SHOWN });
-    print_report(args.json, &report, || report.text(top))
+    session.end(args.json, &report, || report.text(top), Ok(()))
 }
 
 /// The query with an identifier, or with a number from 1 where queries have none.

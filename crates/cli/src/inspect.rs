@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -11,6 +12,7 @@ use rankrls::plot::{self, Figure};
 
 use super::output::{PlotArgs, counted, format_exact, number, print, printable, short, table};
 use super::report::{FLATTERS, PathRow, path_table, settings};
+use super::session::Session;
 
 /// Most weights that are drawn where no number is given.
 const DRAWN: usize = 100;
@@ -62,9 +64,9 @@ fn weights(model: &Model, most: usize) -> Figure {
     plot::weights(&origin, weights, selected, most)
 }
 
-pub(crate) fn run(args: &InspectArgs) -> Result<()> {
+pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.plot.check()?;
-    let plot = args.plot.create()?;
+    let plot = args.plot.create(session)?;
     let model = Model::read(&args.model)?;
     if model.expansion().is_some() && (plot.is_some() || args.members) {
         bail!("the model has no features: its kernel compares rows");
@@ -73,7 +75,8 @@ pub(crate) fn run(args: &InspectArgs) -> Result<()> {
         plot.write(weights(&model, args.top.unwrap_or(DRAWN)))?;
     }
     if args.json {
-        return print(|output| model.write_to(output));
+        print(|output| model.write_to(output))?;
+        return Ok(session.code());
     }
     let mut text = heading(&model);
     if model.strategy().is_selection() {
@@ -99,7 +102,8 @@ pub(crate) fn run(args: &InspectArgs) -> Result<()> {
     if args.members {
         let _ = write!(text, "\n{}", members(&model));
     }
-    print(|output| output.write_all(text.as_bytes()))
+    print(|output| output.write_all(text.as_bytes()))?;
+    Ok(session.code())
 }
 
 fn heading(model: &Model) -> String {

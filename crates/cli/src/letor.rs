@@ -24,8 +24,9 @@ use super::args::{at_least_one, usage};
 use super::console::{Console, Interrupt, warn_of_edge, warn_of_teacher};
 use super::data::{TeacherArgs, warn_dropped};
 use super::output::{
-    Object, OutputFile, by_name, counted, format_exact, measure, print_report, printable, table,
+    Object, OutputFile, by_name, counted, format_exact, measure, printable, table,
 };
+use super::session::Session;
 use super::settings::{LAMBDAS_HELP, QUERY_WEIGHT_HELP, TargetArgs, one_of, strategy};
 
 const STYLE: &str = "{bar:24} {pos}/{len} selections{msg}{left}";
@@ -78,7 +79,8 @@ pub(crate) struct LetorArgs {
     json: bool,
 }
 
-pub(crate) fn run(args: &LetorArgs, console: Console, interrupt: &Interrupt) -> Result<ExitCode> {
+pub(crate) fn run(args: &LetorArgs, session: &Session<'_>) -> Result<ExitCode> {
+    let (console, interrupt) = (session.console, session.interrupt);
     TeacherArgs::default().check(&args.target.options(), &[args.strategy])?;
     let files = letor::find(&args.directory)?;
     let curves = curve_files(args.curves.as_deref(), &files)?;
@@ -98,7 +100,7 @@ pub(crate) fn run(args: &LetorArgs, console: Console, interrupt: &Interrupt) -> 
         let (done, all) = (folds.len(), files.len());
         console.warn(format_args!("interrupted: {done} of {all} folds are done"));
         if folds.is_empty() {
-            return Ok(interrupt.code().unwrap_or(ExitCode::FAILURE));
+            return Ok(session.without_results());
         }
     }
     let drawn = draw(curves, &folds, files.len() > 1);
@@ -106,10 +108,7 @@ pub(crate) fn run(args: &LetorArgs, console: Console, interrupt: &Interrupt) -> 
         args,
         folds: &folds,
     };
-    print_report(args.json, &report.document(), || report.text())?;
-    // Results are printed even if they could not be drawn.
-    drawn?;
-    Ok(interrupt.code().unwrap_or(ExitCode::SUCCESS))
+    session.end(args.json, &report.document(), || report.text(), drawn)
 }
 
 impl LetorArgs {

@@ -17,6 +17,7 @@ mod predict;
 mod ranks;
 mod report;
 mod select;
+mod session;
 mod settings;
 mod shard;
 mod train;
@@ -41,6 +42,7 @@ use args::{UsageError, usage};
 use console::{Console, Interrupt};
 use output::print;
 use ranks::Failure;
+use session::Session;
 
 /// Greedy RankRLS: exact leave-query-out selection of sparse features for learning to rank.
 #[derive(Debug, Parser)]
@@ -231,22 +233,27 @@ fn start(
     files::check(&Cli::command(), matches)?;
     let interrupt = Interrupt::new(peers.count() == 1);
     interrupt.install(console)?;
+    let session = Session {
+        console,
+        interrupt: &interrupt,
+        peers,
+        given,
+    };
     match &cli.command {
-        Command::Select(args) => return select::run(args, given, console, &interrupt, peers),
-        Command::Train(args) => train::run(args, console, &interrupt),
-        Command::Tune(args) => return tune::run(args, given, console, &interrupt, peers),
-        Command::Compare(args) => return compare::run(args, console, &interrupt),
-        Command::Predict(args) => predict::run(args, console),
-        Command::Evaluate(args) => evaluate::run(args, console),
-        Command::Explain(args) => explain::run(args, console),
-        Command::Inspect(args) => inspect::run(args),
-        Command::Letor(args) => return letor::run(args, console, &interrupt),
-        Command::Shard(args) => shard::run(args, console, &interrupt),
-        Command::Corpus(args) => return corpus::run(args, console, &interrupt),
+        Command::Select(args) => select::run(args, &session),
+        Command::Train(args) => train::run(args, &session),
+        Command::Tune(args) => tune::run(args, &session),
+        Command::Compare(args) => compare::run(args, &session),
+        Command::Predict(args) => predict::run(args, &session),
+        Command::Evaluate(args) => evaluate::run(args, &session),
+        Command::Explain(args) => explain::run(args, &session),
+        Command::Inspect(args) => inspect::run(args, &session),
+        Command::Letor(args) => letor::run(args, &session),
+        Command::Shard(args) => shard::run(args, &session),
+        Command::Corpus(args) => corpus::run(args, &session),
         Command::Completions(args) => completions(args),
         Command::Man(args) => man(args),
-    }?;
-    Ok(interrupt.code().unwrap_or(ExitCode::SUCCESS))
+    }
 }
 
 /// Refuses a number of threads in the environment that `--threads` would refuse: no such number
@@ -262,23 +269,26 @@ fn check_environment(threads: Option<u16>) -> Result<()> {
     }
 }
 
-fn completions(args: &CompletionsArgs) -> Result<()> {
+fn completions(args: &CompletionsArgs) -> Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "rankrls", &mut script);
-    print(|output| output.write_all(&script))
+    print(|output| output.write_all(&script))?;
+    Ok(ExitCode::SUCCESS)
 }
 
-fn man(args: &ManArgs) -> Result<()> {
+fn man(args: &ManArgs) -> Result<ExitCode> {
     let Some(folder) = &args.folder else {
         let page = clap_mangen::Man::new(Cli::command());
-        return print(|mut output| page.render(&mut output));
+        print(|mut output| page.render(&mut output))?;
+        return Ok(ExitCode::SUCCESS);
     };
     let write = |folder: &Path| -> Result<()> {
         fs::create_dir_all(folder)?;
         clap_mangen::generate_to(Cli::command(), folder)?;
         Ok(())
     };
-    write(folder).with_context(|| format!("cannot write man pages to {}", folder.display()))
+    write(folder).with_context(|| format!("cannot write man pages to {}", folder.display()))?;
+    Ok(ExitCode::SUCCESS)
 }
 
 #[cfg(test)]

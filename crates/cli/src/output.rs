@@ -15,6 +15,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::args::usage;
+use super::session::Session;
 
 /// Writes to standard output. A closed pipe, such as that of `head`, is not an error.
 pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
@@ -28,26 +29,6 @@ pub(crate) fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Res
         }
         written => written.context("cannot write to standard output"),
     }
-}
-
-/// Prints one JSON document.
-pub(crate) fn print_json(document: &impl Serialize) -> Result<()> {
-    print(|output| {
-        serde_json::to_writer_pretty(&mut *output, document)?;
-        writeln!(output)
-    })
-}
-
-/// Prints a report: one JSON document, or `text` for people.
-pub(crate) fn print_report(
-    json: bool,
-    document: &impl Serialize,
-    text: impl FnOnce() -> String,
-) -> Result<()> {
-    if json {
-        return print_json(document);
-    }
-    print(|output| output.write_all(text().as_bytes()))
 }
 
 /// A file that was found writable before the work began.
@@ -150,9 +131,9 @@ impl PlotArgs {
         }
     }
 
-    /// The file, found writable before the work begins.
-    pub(crate) fn create(&self) -> Result<Option<PlotFile>> {
-        let output = self.plot.as_deref().map(OutputFile::create).transpose()?;
+    /// The file, found writable before the work begins, for the rank that writes.
+    pub(crate) fn create(&self, session: &Session<'_>) -> Result<Option<PlotFile>> {
+        let output = session.create(self.plot.as_deref())?;
         let size = self.size;
         Ok(output.map(|output| PlotFile { size, output }))
     }

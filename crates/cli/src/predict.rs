@@ -2,14 +2,15 @@
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
 use rankrls::Model;
 
-use super::console::Console;
 use super::data::{DataArgs, Wanted, in_input_order};
-use super::output::{OutputFile, print};
+use super::output::print;
+use super::session::Session;
 
 /// Score rows with a model, one score a line in input order
 ///
@@ -34,12 +35,12 @@ pub(crate) struct PredictArgs {
     output: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &PredictArgs, console: Console) -> Result<()> {
-    let output = args.output.as_deref().map(OutputFile::create).transpose()?;
+pub(crate) fn run(args: &PredictArgs, session: &Session<'_>) -> Result<ExitCode> {
+    let output = session.create(args.output.as_deref())?;
     let model = Model::read(&args.model)?;
     let loaded = args
         .data
-        .read_for(&model, &args.path, Wanted::Features, console)?;
+        .read_for(&model, &args.path, Wanted::Features, session.console)?;
     let scores = in_input_order(&loaded.dataset, model.scores(&loaded.dataset));
     if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
         let row = row + 1;
@@ -55,5 +56,6 @@ pub(crate) fn run(args: &PredictArgs, console: Console) -> Result<()> {
     match output {
         Some(output) => output.write(write),
         None => print(write),
-    }
+    }?;
+    Ok(session.code())
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use clap::{ArgMatches, Args};
+use clap::Args;
 use indicatif::ProgressBar;
 use rankrls::checkpoint::Checkpointer;
 use rankrls::greedy::{
@@ -21,13 +21,12 @@ use rankrls::{ColumnClasses, Model, Ridge, StrategyKind, TestPath, memory};
 
 use super::args::{self, Measures, RulesArgs, at_least_one};
 use super::checkpoint::{self, CheckpointArgs, Extended, Start};
-use super::console::{
-    Condition, Console, Interrupt, NOTHING, warn_of_lost_digits, warn_of_seed, warn_of_teacher,
-};
+use super::console::{Condition, NOTHING, warn_of_lost_digits, warn_of_seed, warn_of_teacher};
 use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData, warn_of_few_queries};
-use super::output::{OutputFile, PlotArgs, PlotFile, print_report, short, test_panels};
+use super::output::{OutputFile, PlotArgs, PlotFile, short, test_panels};
 use super::plan::PlanReport;
 use super::report::{LambdaChoice, SelectionReport};
+use super::session::Session;
 use super::settings::SelectionArgs;
 use super::tune;
 
@@ -103,38 +102,27 @@ pub(crate) struct SelectArgs {
     json: bool,
 }
 
-/// Selects by options of which some are `given`, as one of `peers`: the first reads and writes all
-/// but the training data.
-pub(crate) fn run(
-    args: &SelectArgs,
-    given: &ArgMatches,
-    console: Console,
-    interrupt: &Interrupt,
-    peers: &Arc<dyn Peers>,
-) -> Result<ExitCode> {
-    args.check(&**peers)?;
+pub(crate) fn run(args: &SelectArgs, session: &Session<'_>) -> Result<ExitCode> {
+    args.check(&**session.peers)?;
     if args.dry_run {
         if args.lambda.is_none() {
-            console.tell("lambda: auto; no selections are made to choose it in a dry run\n");
+            let text = "lambda: auto; no selections are made to choose it in a dry run\n";
+            session.console.tell(text);
         }
-        return args.plan(&args.read(console, &**peers)?, peers);
+        return args.plan(session);
     }
-    let leads = peers.rank() == 0;
-    let (mut extended, mut output, mut plot) = (None, None, None);
-    if leads {
+    let mut extended = None;
+    if session.leads() {
         args.checkpoint.check()?;
         extended = args.extended()?;
-        output = args.output.as_deref().map(OutputFile::create).transpose()?;
-        plot = args.plot.create()?;
     }
-    let input = args.read(console, &**peers)?;
+    let output = session.create(args.output.as_deref())?;
+    let plot = args.plot.create(session)?;
+    let input = args.read(session)?;
     let job = Job {
         args,
-        given,
-        console,
+        session,
         input,
-        interrupt,
-        peers,
     };
     job.run(extended, output, plot)
 }
@@ -174,10 +162,11 @@ impl SelectArgs {
     }
 
     /// The data, with labels that the measures can be taken of.
-    fn read(&self, console: Console, peers: &dyn Peers) -> Result<Input> {
+    fn read(&self, session: &Session<'_>) -> Result<Input> {
+        let (console, peers) = (session.console, &**session.peers);
         let others = [
             self.validation.as_ref(),
-            self.test.as_ref().filter(|_| peers.rank() == 0),
+            self.test.as_ref().filter(|_| session.leads()),
         ];
         let mut input = Input::read(&self.data, &self.teacher, others, console)?;
         let filters = self.selection.strategy == Some(StrategyKind::FsEd);
@@ -226,31 +215,27 @@ impl SelectArgs {
     }
 
     /// Prints the memory that every strategy would take.
-    fn plan(&self, input: &Input, peers: &Arc<dyn Peers>) -> Result<ExitCode> {
+    fn plan(&self, session: &Session<'_>) -> Result<ExitCode> {
+        let input = self.read(session)?;
         let mut options = SelectionOptions {
             strategy: None,
             ..self.options()
         };
-        let candidates = input.candidates(&options)?.among(Arc::clone(peers));
+        let candidates = input.candidates(&options)?;
+        let candidates = candidates.among(Arc::clone(session.peers));
         if let Some(ridge) = self.lambda {
             options.lambda = ridge.lambda(candidates.unit());
         }
         let plan = PlanReport::new(&input.train, &candidates, input.memory(), &options)?;
-        if peers.rank() == 0 {
-            print_report(self.json, &plan, || plan.text())?;
-        }
-        Ok(ExitCode::SUCCESS)
+        session.end(self.json, &plan, || plan.text(), Ok(()))
     }
 }
 
 /// A selection about to be made.
 struct Job<'a> {
     args: &'a SelectArgs,
-    given: &'a ArgMatches,
-    console: Console,
+    session: &'a Session<'a>,
     input: Input,
-    interrupt: &'a Interrupt,
-    peers: &'a Arc<dyn Peers>,
 }
 
 impl Job<'_> {
@@ -263,7 +248,7 @@ impl Job<'_> {
         plot: Option<PlotFile>,
     ) -> Result<ExitCode> {
         let begin = Instant::now();
-        let (args, input) = (self.args, &self.input);
+        let (args, input, session) = (self.args, &self.input, self.session);
         let mut options = args.options();
         if input.shards.is_some() && args.lambda.is_none() && args.extend.is_none() {
             bail!("data in parts are not folded to choose lambda: give one with --lambda");
@@ -271,47 +256,45 @@ impl Job<'_> {
         let (mut found, mut choice) = (None, None);
         if args.extend.is_none() {
             let candidates = input.candidates(&options)?;
-            let candidates = candidates.among(Arc::clone(self.peers));
+            let candidates = candidates.among(Arc::clone(session.peers));
             let distils = options.strategy.is_some_and(StrategyKind::distils);
             let usual = distils.then(|| TargetOptions::ridge(input.train.queries().len()));
             options.lambda = if let Some(ridge) = args.lambda.or(usual) {
                 ridge.lambda(candidates.unit())
             } else {
-                let (interrupt, console) = (self.interrupt, self.console);
-                let chosen = choose_lambda(&candidates, input, &options, interrupt, console)?;
-                let Some(chosen) = chosen else {
-                    return Ok(interrupt.code().unwrap_or(ExitCode::FAILURE));
+                let Some(chosen) = choose_lambda(&candidates, input, &options, session)? else {
+                    return Ok(session.without_results());
                 };
                 choice.insert(chosen).lambda
             };
             found = Some(candidates);
         }
         let mut earlier = Start::new(&options);
-        if self.peers.rank() == 0 {
+        if session.leads() {
             earlier = Start::find(&options, extended, &args.checkpoint, &input.train)?;
         }
-        earlier.agree(&**self.peers);
-        earlier.tell(args.k, self.console);
+        earlier.agree(&**session.peers);
+        earlier.tell(args.k, session.console);
         let candidates = if let Some(candidates) = found {
             candidates
         } else {
             let candidates = input.candidates(&earlier.options)?;
-            candidates.among(Arc::clone(self.peers))
+            candidates.among(Arc::clone(session.peers))
         };
         let progress = earlier.progress.take();
-        let checkpointer = args.checkpoint.checkpointer(progress, self.interrupt)?;
+        let checkpointer = args.checkpoint.checkpointer(progress, session.interrupt)?;
         let test = input.test_path(&args.metrics.0, args.rules.rules());
         let mut watch = Watch {
             checkpointer,
-            ..Watch::new(String::new(), self.console, self.interrupt, test)
+            ..Watch::new(String::new(), session, test)
         };
         let options = &earlier.options;
         let Some(selection) = watch.select(input, &candidates, options, earlier.earlier())? else {
-            self.console.warn(format_args!(
+            session.console.warn(format_args!(
                 "interrupted before the first step: {}",
                 watch.left(NOTHING)
             ));
-            return Ok(self.interrupt.code().unwrap_or(ExitCode::FAILURE));
+            return Ok(session.without_results());
         };
         let select_seconds = begin.elapsed().as_secs_f64();
         let summary = candidates.summary();
@@ -332,24 +315,18 @@ impl Job<'_> {
         report.test_seconds = watch.test.as_ref().map(|_| watch.test_seconds);
         report.peak_rss_bytes = memory::peak();
         report.lambda_choice = choice;
-        if self.peers.rank() == 0 {
-            print_report(args.json, &report, || report.text())?;
-        }
-        // Results are printed even if they could not be saved.
-        saved?;
-        drawn?;
-        Ok(self.interrupt.code().unwrap_or(ExitCode::SUCCESS))
+        session.end(args.json, &report, || report.text(), saved.and(drawn))
     }
 
     fn warn(&self, selection: &Selection, classes: usize, watch: &Watch<'_>) {
-        let queries = self.input.train.queries();
-        warn_of_few_queries(queries.len(), self.console);
-        warn_of_lost_digits(selection.condition, Condition::Estimate, self.console);
-        warn_of_teacher(selection.teacher, self.console);
+        let (queries, console) = (self.input.train.queries(), self.session.console);
+        warn_of_few_queries(queries.len(), console);
+        warn_of_lost_digits(selection.condition, Condition::Estimate, console);
+        warn_of_teacher(selection.teacher, console);
         let (taken, asked) = (selection.steps.len(), self.args.k);
         match selection.ending {
             Ending::Complete => {}
-            Ending::Exhausted => self.console.warn(format_args!(
+            Ending::Exhausted => console.warn(format_args!(
                 "selected {taken} features, not {asked}: the data has {classes} column classes \
                  to select from"
             )),
@@ -358,7 +335,7 @@ impl Job<'_> {
                 let model = output.map(|path| format!(" and {}", path.display()));
                 let model = model.unwrap_or_default();
                 let left = watch.left("an unfinished step is lost");
-                self.console.warn(format_args!(
+                console.warn(format_args!(
                     "interrupted after {taken} of {asked} features, which are in the report{model}; \
                      {left}"
                 ));
@@ -368,12 +345,12 @@ impl Job<'_> {
         let constant =
             |range: Range<usize>| labels[range].windows(2).all(|pair| pair[0] == pair[1]);
         if queries.ranges().all(constant) {
-            self.console.warn(
+            console.warn(
                 "the labels are constant within every query: there is nothing to learn, and every \
                  weight is 0",
             );
         }
-        warn_of_seed(self.given, selection, self.console);
+        warn_of_seed(self.session, selection);
     }
 }
 
@@ -382,12 +359,12 @@ pub(super) fn choose_lambda(
     candidates: &ColumnClasses,
     input: &Input,
     options: &SelectionOptions,
-    interrupt: &Interrupt,
-    console: Console,
+    session: &Session<'_>,
 ) -> Result<Option<LambdaChoice>> {
     let begin = Instant::now();
+    let (console, interrupt) = (session.console, session.interrupt);
     let options = TuneOptions::quick(*options);
-    let mut watch = tune::Watch::new(console, interrupt, QUICK_STYLE, None);
+    let mut watch = tune::Watch::new(session, QUICK_STYLE, None);
     let tuning = Tuning {
         candidates: Some(candidates),
         held: input.memory(),
@@ -418,8 +395,7 @@ const STYLE: &str = "{prefix}{bar:24} {pos}/{len} features{msg}{left}";
 pub(super) struct Watch<'a> {
     /// Before the progress bar.
     prefix: String,
-    console: Console,
-    interrupt: &'a Interrupt,
+    session: &'a Session<'a>,
     pub(super) test: Option<TestPath<'a>>,
     /// Time that measuring test data took.
     pub(super) test_seconds: f64,
@@ -431,14 +407,12 @@ impl<'a> Watch<'a> {
     /// Without a checkpoint.
     pub(super) fn new(
         prefix: String,
-        console: Console,
-        interrupt: &'a Interrupt,
+        session: &'a Session<'a>,
         test: Option<TestPath<'a>>,
     ) -> Self {
         Self {
             prefix,
-            console,
-            interrupt,
+            session,
             test,
             test_seconds: 0.0,
             checkpointer: None,
@@ -455,7 +429,7 @@ impl<'a> Watch<'a> {
         options: &SelectionOptions,
         earlier: Earlier<'_>,
     ) -> Result<Option<Selection>> {
-        let (train, held, interrupt) = (&input.train, input.memory(), self.interrupt);
+        let (train, held, interrupt) = (&input.train, input.memory(), self.session.interrupt);
         let work = || resume_among(candidates, train, held, options, earlier, self);
         let selection = interrupt.run(work)?;
         self.clear();
@@ -472,7 +446,7 @@ impl<'a> Watch<'a> {
 
     /// Takes the progress bar away, and completes the checkpoint.
     fn clear(&mut self) {
-        checkpoint::finish(self.checkpointer.as_mut(), "features", self.console);
+        checkpoint::finish(self.checkpointer.as_mut(), "features", self.session.console);
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
@@ -482,15 +456,15 @@ impl<'a> Watch<'a> {
         if let Some(bar) = &self.bar {
             bar.set_message(format!(", LQO error {:.6}", step.lqo_error));
             bar.set_position(number as u64);
-            self.interrupt
-                .finishing(format!("step {}", number + 1), bar);
+            let next = format!("step {}", number + 1);
+            self.session.interrupt.finishing(next, bar);
         }
         if let Some(test) = &mut self.test {
             let begin = Instant::now();
             test.stepped(number, step, state)?;
             self.test_seconds += begin.elapsed().as_secs_f64();
         }
-        self.interrupt.flow()
+        self.session.interrupt.flow()
     }
 }
 
@@ -502,9 +476,9 @@ impl Observer for Watch<'_> {
     }
 
     fn started(&mut self, plan: &Plan) {
-        let bar = self.console.bar(plan.steps, STYLE);
+        let bar = self.session.console.bar(plan.steps, STYLE);
         let bar = self.bar.insert(bar.with_prefix(self.prefix.clone()));
-        self.interrupt.finishing("step 1", bar);
+        self.session.interrupt.finishing("step 1", bar);
         if let Some(checkpointer) = &mut self.checkpointer {
             checkpointer.started(plan);
         }

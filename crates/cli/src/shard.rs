@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
@@ -9,9 +10,9 @@ use rankrls::shards::{MANIFEST, Sharding, Shards};
 use serde::Serialize;
 
 use super::args::at_least_one;
-use super::console::{Console, Interrupt};
 use super::data::{TrainingData, read_named};
-use super::output::{counted, print_report, sizes};
+use super::output::{counted, sizes};
+use super::session::Session;
 
 fn at_least_one_part(text: &str) -> Result<NonZeroUsize, String> {
     NonZeroUsize::new(at_least_one(text)?).ok_or_else(String::new)
@@ -62,7 +63,8 @@ struct PartReport {
     nonzeros: usize,
 }
 
-pub(crate) fn run(args: &ShardArgs, console: Console, interrupt: &Interrupt) -> Result<()> {
+pub(crate) fn run(args: &ShardArgs, session: &Session<'_>) -> Result<ExitCode> {
+    let (console, interrupt) = (session.console, session.interrupt);
     let read = &args.data.read;
     read.check(1)?;
     interrupt.leaves(format!(
@@ -92,7 +94,7 @@ pub(crate) fn run(args: &ShardArgs, console: Console, interrupt: &Interrupt) -> 
         hash: shards.hash().to_string(),
         parts: parts(&shards),
     };
-    print_report(args.json, &report, || report.text())
+    session.end(args.json, &report, || report.text(), Ok(()))
 }
 
 fn parts(shards: &Shards) -> Vec<PartReport> {

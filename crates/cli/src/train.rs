@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::str::FromStr;
 use std::time::Instant;
 
@@ -23,12 +24,10 @@ use rankrls::{Dataset, Lambda, Lambdas, Model, Objective, QueryWeight, Scale, So
 use serde::Serialize;
 
 use super::args::{at_least_one, finite, usage};
-use super::console::{Condition, Console, Interrupt, warn_of_edge, warn_of_lost_digits};
+use super::console::{Condition, Console, warn_of_edge, warn_of_lost_digits};
 use super::data::{Sizes, TrainingData, in_input_order, warn_of_few_queries};
-use super::output::{
-    self, OutputFile, PlotArgs, format_exact, number, or_blank, or_dash, print_report, ridge,
-    short, table,
-};
+use super::output::{self, PlotArgs, format_exact, number, or_blank, or_dash, ridge, short, table};
+use super::session::Session;
 use super::settings::{LAMBDAS_HELP, WeightArgs, auto_or, one_of};
 
 /// Train RankRLS on all features, or on given ones, without selection
@@ -278,19 +277,19 @@ fn places(data: &Dataset<'_>) -> impl Fn(usize) -> usize {
     move |row| places.get(row).copied().unwrap_or(row)
 }
 
-pub(crate) fn run(args: &TrainArgs, console: Console, interrupt: &Interrupt) -> Result<()> {
+pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     let kernels = args.check()?;
-    let create = |path: &Option<PathBuf>| path.as_deref().map(OutputFile::create).transpose();
-    let output = create(&args.output)?;
-    let scores = create(&args.holdout_scores)?;
-    let plot = args.plot.create()?;
+    let console = session.console;
+    let output = session.create(args.output.as_deref())?;
+    let scores = session.create(args.holdout_scores.as_deref())?;
+    let plot = args.plot.create(session)?;
     let (train, load_seconds) = args.data.train(console)?;
     let begin = Instant::now();
     let spinner = console.spinner("training".to_owned());
     let trained = args.train(&train, kernels);
     spinner.finish_and_clear();
     let trained = trained?;
-    interrupt.finishing("the files", &spinner);
+    session.interrupt.finishing("the files", &spinner);
     let train_seconds = begin.elapsed().as_secs_f64();
     let saved = match output {
         Some(output) => output.write(|writer| trained.model.write_to(writer)),
@@ -307,9 +306,8 @@ pub(crate) fn run(args: &TrainArgs, console: Console, interrupt: &Interrupt) -> 
     let drawn = plot.map_or(Ok(()), |file| file.write(args.figure(&trained.outcome)));
     let report = args.report(&trained, load_seconds, train_seconds);
     report.warn(console);
-    print_report(args.json, &report, || report.text())?;
-    // Results are printed even if they could not be saved.
-    saved.and(held_out).and(drawn)
+    let saved = saved.and(held_out).and(drawn);
+    session.end(args.json, &report, || report.text(), saved)
 }
 
 /// A model, and how it was found.

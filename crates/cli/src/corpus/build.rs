@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -12,8 +13,9 @@ use rankrls_parses::corpus::{BuildError, BuildObserver, BuildOptions, Candidates
 use rankrls_parses::linkgrammar;
 
 use crate::args::usage;
-use crate::console::{Console, Interrupt};
-use crate::output::{print_json, sizes};
+use crate::console::Console;
+use crate::output::sizes;
+use crate::session::Session;
 
 /// Sentences that are named in warnings; the manifest names all.
 const NAMED: usize = 10;
@@ -121,14 +123,14 @@ impl BuildArgs {
     }
 }
 
-pub(crate) fn run(args: &BuildArgs, console: Console, interrupt: &Interrupt) -> Result<()> {
+pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
+    let console = session.console;
     if args.output.as_os_str() == "-" {
         return Err(usage("-o takes a prefix of file names, not -"));
     }
     let prefix = args.output.display();
     let progress = Progress {
-        console,
-        interrupt,
+        session,
         left: format!("the parses so far are in {prefix}.journal, and --resume goes on"),
         parsing: OnceLock::new(),
         writing: OnceLock::new(),
@@ -144,11 +146,10 @@ pub(crate) fn run(args: &BuildArgs, console: Console, interrupt: &Interrupt) -> 
     let manifest = built.map_err(refused)?;
     warn_skipped(&manifest, console);
     if args.json {
-        print_json(&manifest)?;
-    } else {
-        console.tell(summary(&manifest));
+        return session.end(true, &manifest, String::new, Ok(()));
     }
-    Ok(())
+    console.tell(summary(&manifest));
+    Ok(session.code())
 }
 
 /// An option out of its range is a mistake in the arguments, and so are options at odds.
@@ -185,8 +186,7 @@ const WRITING: &str = "{bar:24} {pos}/{len} sentences written{left}";
 
 /// Draws bars; once there is a journal to go on from, a signal leaves that.
 struct Progress<'a> {
-    console: Console,
-    interrupt: &'a Interrupt,
+    session: &'a Session<'a>,
     /// What a signal leaves.
     left: String,
     parsing: OnceLock<ProgressBar>,
@@ -203,8 +203,10 @@ impl Progress<'_> {
 
 impl BuildObserver for Progress<'_> {
     fn parsed(&self, done: usize, of: usize) {
-        let bar = self.parsing.get_or_init(|| self.console.bar(of, PARSING));
-        self.interrupt.leaves(self.left.clone());
+        let bar = self
+            .parsing
+            .get_or_init(|| self.session.console.bar(of, PARSING));
+        self.session.interrupt.leaves(self.left.clone());
         bar.set_position(done as u64);
         if done == of {
             bar.finish_and_clear();
@@ -212,7 +214,9 @@ impl BuildObserver for Progress<'_> {
     }
 
     fn written(&self, done: usize, of: usize) {
-        let bar = self.writing.get_or_init(|| self.console.bar(of, WRITING));
+        let bar = self
+            .writing
+            .get_or_init(|| self.session.console.bar(of, WRITING));
         bar.set_position(done as u64);
     }
 }

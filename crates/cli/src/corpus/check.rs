@@ -8,7 +8,8 @@ use clap::Args;
 use rankrls_parses::corpus::{Checked, Listing, Verdict};
 use serde::Serialize;
 
-use crate::output::{print_report, table};
+use crate::output::table;
+use crate::session::Session;
 
 /// Check that the files of a corpus are as `corpus build` wrote them
 ///
@@ -50,7 +51,7 @@ impl Document<'_> {
     }
 }
 
-pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
+pub(crate) fn run(args: &CheckArgs, session: &Session<'_>) -> Result<ExitCode> {
     let listing = Listing::read(&args.manifest)?;
     let folder = args.manifest.parent().unwrap_or(Path::new(""));
     let files = listing.check(folder);
@@ -59,9 +60,9 @@ pub(crate) fn run(args: &CheckArgs) -> Result<ExitCode> {
         intact: files.iter().all(|file| file.verdict == Verdict::Intact),
         files,
     };
-    print_report(args.json, &document, || document.text())?;
+    let code = session.end(args.json, &document, || document.text(), Ok(()))?;
     Ok(if document.intact {
-        ExitCode::SUCCESS
+        code
     } else {
         ExitCode::FAILURE
     })

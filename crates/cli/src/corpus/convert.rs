@@ -1,6 +1,7 @@
 //! `rankrls corpus convert`.
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -10,9 +11,9 @@ use rankrls::data::{DataFiles, MatrixLayout, Part};
 use rankrls::{Dataset, IndexBase};
 
 use crate::args::usage;
-use crate::console::Console;
 use crate::data::{DataArgs, read_named};
 use crate::output::{CompleteFile, OutputFile, print};
+use crate::session::Session;
 use crate::settings::one_of;
 
 /// Convert data to another format
@@ -68,12 +69,13 @@ fn list(items: impl Iterator<Item = String>) -> String {
     }
 }
 
-pub(crate) fn run(args: &ConvertArgs, console: Console) -> Result<()> {
+pub(crate) fn run(args: &ConvertArgs, session: &Session<'_>) -> Result<ExitCode> {
     let target = args.target.create(&args.output)?;
     args.data.check(1)?;
     let options = args.data.options(0);
-    let dataset = read_named(options, args.names.as_ref(), &args.input, console)?;
-    target.write(&dataset)
+    let dataset = read_named(options, args.names.as_ref(), &args.input, session.console)?;
+    target.write(&dataset)?;
+    Ok(session.code())
 }
 
 /// How data is to be written.

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::Args;
@@ -11,10 +12,10 @@ use rankrls::{ColumnClasses, Dataset, Ridge};
 use serde::Serialize;
 
 use crate::args::at_least_one;
-use crate::console::Console;
 use crate::data::{DataArgs, Sizes, read_named};
-use crate::output::{counted, number, or_dash, print_report, printable, ridge, table};
+use crate::output::{counted, number, or_dash, printable, ridge, table};
 use crate::plan::Costs;
+use crate::session::Session;
 
 /// Describe data: sizes, labels, columns, and the memory that each strategy would take
 #[derive(Debug, Args)]
@@ -84,12 +85,12 @@ struct Memory {
     costs: Costs,
 }
 
-pub(crate) fn run(args: &InfoArgs, console: Console) -> Result<()> {
+pub(crate) fn run(args: &InfoArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.data.check(1)?;
     let options = args.data.options(0);
-    let dataset = read_named(options, args.names.as_ref(), &args.path, console)?;
+    let dataset = read_named(options, args.names.as_ref(), &args.path, session.console)?;
     let report = InfoReport::new(&dataset, args)?;
-    print_report(args.json, &report, || report.text())
+    session.end(args.json, &report, || report.text(), Ok(()))
 }
 
 impl<'a> InfoReport<'a> {

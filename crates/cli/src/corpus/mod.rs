@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
-use super::console::{Console, Interrupt};
+use super::session::Session;
 
 /// Make, describe and convert corpora of ranking data
 #[derive(Debug, Args)]
@@ -35,13 +35,12 @@ enum CorpusCommand {
     Project(project::ProjectArgs),
 }
 
-pub(crate) fn run(args: &CorpusArgs, console: Console, interrupt: &Interrupt) -> Result<ExitCode> {
+pub(crate) fn run(args: &CorpusArgs, session: &Session<'_>) -> Result<ExitCode> {
     match &args.command {
-        CorpusCommand::Build(args) => build::run(args, console, interrupt),
-        CorpusCommand::Check(args) => return check::run(args),
-        CorpusCommand::Info(args) => info::run(args, console),
-        CorpusCommand::Convert(args) => convert::run(args, console),
-        CorpusCommand::Project(args) => project::run(args, console),
-    }?;
-    Ok(ExitCode::SUCCESS)
+        CorpusCommand::Build(args) => build::run(args, session),
+        CorpusCommand::Check(args) => check::run(args, session),
+        CorpusCommand::Info(args) => info::run(args, session),
+        CorpusCommand::Convert(args) => convert::run(args, session),
+        CorpusCommand::Project(args) => project::run(args, session),
+    }
 }

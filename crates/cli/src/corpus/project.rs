@@ -1,6 +1,7 @@
 //! `rankrls corpus project`.
 
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
@@ -9,9 +10,9 @@ use rankrls::data::{Ranker, write_query_sizes};
 
 use super::convert::TargetArgs;
 use crate::args::usage;
-use crate::console::Console;
 use crate::data::{DataArgs, Wanted};
 use crate::output::OutputFile;
+use crate::session::Session;
 use crate::settings::one_of;
 
 /// Reduce data to the columns of a model, to train other rankers on
@@ -50,7 +51,7 @@ pub(crate) struct ProjectArgs {
     target: TargetArgs,
 }
 
-pub(crate) fn run(args: &ProjectArgs, console: Console) -> Result<()> {
+pub(crate) fn run(args: &ProjectArgs, session: &Session<'_>) -> Result<ExitCode> {
     let target = args.target.create(&args.output)?;
     if args.ranker.is_some() && !target.is_plain_svmlight() {
         return Err(usage(
@@ -64,7 +65,7 @@ pub(crate) fn run(args: &ProjectArgs, console: Console) -> Result<()> {
     }
     let loaded = args
         .data
-        .read_for(&model, &args.path, Wanted::Labels, console)?;
+        .read_for(&model, &args.path, Wanted::Labels, session.console)?;
     let dataset = loaded.dataset;
     // Found writable before the work.
     let mut sizes = args.output.clone().into_os_string();
@@ -78,12 +79,13 @@ pub(crate) fn run(args: &ProjectArgs, console: Console) -> Result<()> {
     };
     let projected = projected?;
     let Some(ranker) = args.ranker else {
-        return target.write(&projected);
+        target.write(&projected)?;
+        return Ok(session.code());
     };
     let queries = projected.queries().clone();
     target.zero_based().write(&projected.for_ranker(ranker)?)?;
     if let Some(file) = sizes {
         file.write(|writer| write_query_sizes(&queries, writer))?;
     }
-    Ok(())
+    Ok(session.code())
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use clap::{ArgMatches, Args, ValueEnum};
+use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use rankrls::checkpoint::{Checkpointer, Record, Tuning, TuningSettings};
 use rankrls::data::read::Loaded;
@@ -29,11 +29,12 @@ use rankrls::{
 use super::args::{self, Measures, RulesArgs, at_least_one, usage};
 use super::checkpoint::{self, CheckpointArgs};
 use super::console::{
-    Condition, Console, Interrupt, warn_of_edge, warn_of_lost_digits, warn_of_seed, warn_of_teacher,
+    Condition, Console, warn_of_edge, warn_of_lost_digits, warn_of_seed, warn_of_teacher,
 };
 use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData};
-use super::output::{OutputFile, PlotArgs, print_report, short, test_panels};
+use super::output::{PlotArgs, short, test_panels};
 use super::ranks;
+use super::session::Session;
 use super::settings::{LAMBDAS_HELP, SelectionArgs, one_of};
 use report::{Report, TableFile};
 
@@ -348,30 +349,19 @@ fn read(args: &TuneArgs, console: Console, peers: &dyn Peers) -> Result<Input> {
     Ok(input)
 }
 
-/// Tunes by options of which some are `given`, writes files and prints the report, also when
-/// interrupted on the way. The first of `peers` writes.
-pub(crate) fn run(
-    args: &TuneArgs,
-    given: &ArgMatches,
-    console: Console,
-    interrupt: &Interrupt,
-    peers: &Arc<dyn Peers>,
-) -> Result<ExitCode> {
+/// Tunes, writes files and prints the report, also when interrupted on the way.
+pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
+    let (console, interrupt, peers) = (session.console, session.interrupt, session.peers);
     args.check(&**peers)?;
     let leads = peers.rank() == 0;
-    let (mut table_file, mut plot_file) = (None, None);
+    let mut table_file = None;
     if leads {
         args.checkpoint.check()?;
         table_file = args.csv.as_deref().map(TableFile::create).transpose()?;
-        plot_file = args.plot.create()?;
     }
-    // Files are found writable before the work begins.
-    let create = |path: &Option<PathBuf>| {
-        let path = path.as_deref().filter(|_| leads);
-        path.map(OutputFile::create).transpose()
-    };
-    let model_file = create(&args.output)?;
-    let page_file = create(&args.html)?;
+    let plot_file = args.plot.create(session)?;
+    let model_file = session.create(args.output.as_deref())?;
+    let page_file = session.create(args.html.as_deref())?;
     let input = read(args, console, &**peers)?;
     let begin = Instant::now();
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
@@ -386,7 +376,7 @@ pub(crate) fn run(
     let earlier = record.as_ref().map_or_else(Earlier::default, Earlier::from);
     let record = record.clone().filter(|_| leads);
     let checkpointer = args.checkpoint.checkpointer(record, interrupt)?;
-    let mut watch = Watch::new(console, interrupt, STYLE, checkpointer);
+    let mut watch = Watch::new(session, STYLE, checkpointer);
     let train = &input.train;
     let tuning = tune::Tuning {
         dataset: train,
@@ -402,11 +392,11 @@ pub(crate) fn run(
     let tuned = match tuned {
         None | Some(Err(TuneError::Interrupted)) => {
             console.warn(format_args!("{}; {left}", TuneError::Interrupted));
-            return Ok(interrupt.code().unwrap_or(ExitCode::FAILURE));
+            return Ok(session.without_results());
         }
         Some(tuned) => tuned?,
     };
-    let judged = judged(&tuning, &tuned, interrupt, console)?;
+    let judged = judged(&tuning, &tuned, session)?;
     let tune_seconds = begin.elapsed().as_secs_f64();
     let (selection, summary) = (tuned.selection(), candidates.summary());
     let test_path = args.test_path(&tuned, input.test.as_ref())?;
@@ -415,7 +405,7 @@ pub(crate) fn run(
     let test_sizes = test_sizes.map(|test| TestSizes::new(test, &metrics, &args.rules.rules()));
     let folds = judged.is_some() || matches!(options.evidence, Evidence::Folds { .. });
     if !folds {
-        warn_of_seed(given, &selection, console);
+        warn_of_seed(session, &selection);
     }
     warn(&tuned, &selection, &left, console);
     data::warn_of_few_queries(train.queries().len(), console);
@@ -451,12 +441,7 @@ pub(crate) fn run(
         Ok(())
     };
     let saved: Result<()> = save();
-    if leads {
-        print_report(args.json, &report.document(), || report.text())?;
-    }
-    // Results are printed even if they could not be saved.
-    saved?;
-    Ok(interrupt.code().unwrap_or(ExitCode::SUCCESS))
+    session.end(args.json, &report.document(), || report.text(), saved)
 }
 
 /// What an earlier run has found, or nothing yet, for all ranks; none if no checkpoint is asked for.
@@ -484,15 +469,15 @@ fn record(
 fn judged(
     tuning: &tune::Tuning<'_>,
     tuned: &Tuned,
-    interrupt: &Interrupt,
-    console: Console,
+    session: &Session<'_>,
 ) -> Result<Option<Outcome>> {
+    let (console, interrupt) = (session.console, session.interrupt);
     let few = Evidence::folds(tuning.dataset.queries().len(), 1).is_none();
     if !tuning.options.evidence.is_optimistic() || tuned.interrupted || few {
         return Ok(None);
     }
     // The selections without a fold have no part in the choice.
-    let mut watch = Watch::new(console, interrupt, STYLE, None);
+    let mut watch = Watch::new(session, STYLE, None);
     let work = || tuning.judge_by_folds(tuned, &mut watch);
     let judged = interrupt.run(work)?;
     watch.clear();
@@ -546,8 +531,7 @@ fn warn(tuned: &Tuned, selection: &Selection, left: &str, console: Console) {
 
 /// Watches the grid: progress, checkpoints and signals.
 pub(super) struct Watch<'a> {
-    console: Console,
-    interrupt: &'a Interrupt,
+    session: &'a Session<'a>,
     style: &'a str,
     checkpointer: Option<Checkpointer<Tuning>>,
     /// One for all strategies.
@@ -556,14 +540,12 @@ pub(super) struct Watch<'a> {
 
 impl<'a> Watch<'a> {
     pub(super) fn new(
-        console: Console,
-        interrupt: &'a Interrupt,
+        session: &'a Session<'a>,
         style: &'a str,
         checkpointer: Option<Checkpointer<Tuning>>,
     ) -> Self {
         Self {
-            console,
-            interrupt,
+            session,
             style,
             checkpointer,
             bar: None,
@@ -572,7 +554,7 @@ impl<'a> Watch<'a> {
 
     /// Takes the progress bar away, and completes the checkpoint.
     pub(super) fn clear(&mut self) {
-        checkpoint::finish(self.checkpointer.as_mut(), "steps", self.console);
+        checkpoint::finish(self.checkpointer.as_mut(), "steps", self.session.console);
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
@@ -594,10 +576,10 @@ impl Observer for Watch<'_> {
                     later_steps,
                 } = grid;
                 tracing::info!(lambdas, concurrent, "tuning");
-                let bar = || self.console.bar(0, self.style);
+                let bar = || self.session.console.bar(0, self.style);
                 let bar = self.bar.get_or_insert_with(bar);
                 bar.set_length(bar.position() + (steps + later_steps) as u64);
-                self.interrupt.finishing("the steps at work", bar);
+                self.session.interrupt.finishing("the steps at work", bar);
             }
             Event::Stepped(step) => {
                 if let Some(bar) = &self.bar {
@@ -611,7 +593,7 @@ impl Observer for Watch<'_> {
                 tracing::info!(lambda, steps, ending = ?outcome.ending, "path done");
             }
         }
-        self.interrupt.flow()
+        self.session.interrupt.flow()
     }
 }
 
@@ -692,18 +674,28 @@ fn figure(tuned: &Tuned, options: &TuneOptions<'_>, test: Option<&TestPath<'_>>)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::console::Interrupt;
+    use clap::ArgMatches;
     use rankrls::Lambda;
     use rankrls::data::sample;
+    use rankrls::peers::Alone;
 
     #[test]
     fn one_bar_has_the_steps_of_all_strategies() {
         let (data, interrupt) = (sample::train(), Interrupt::new(true));
+        let (peers, given): (Arc<dyn Peers>, _) = (Arc::new(Alone), ArgMatches::default());
+        let session = Session {
+            console: Console::new(true, false),
+            interrupt: &interrupt,
+            peers: &peers,
+            given: &given,
+        };
         let lambdas = [1.0, 4.0].map(|lambda| Lambda::new(lambda).unwrap());
         let options = TuneOptions {
             strategies: vec![StrategyKind::Dense, StrategyKind::Bounded],
             ..TuneOptions::new(SelectionOptions::new(3, Lambda::ONE), &lambdas)
         };
-        let mut watch = Watch::new(Console::new(true, false), &interrupt, STYLE, None);
+        let mut watch = Watch::new(&session, STYLE, None);
         tune::Tuning::new(&data, &options).run(&mut watch).unwrap();
         let bar = watch.bar.unwrap();
         assert_eq!((bar.length(), bar.position()), (Some(12), 12));

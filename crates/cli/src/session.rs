@@ -1,0 +1,75 @@
+//! A run of the command: the terminal, signals, ranks and files that all commands share, and how a run
+//! ends.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Result;
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+use rankrls::peers::Peers;
+use serde::Serialize;
+
+use super::console::{Console, Interrupt};
+use super::output::{OutputFile, print};
+
+/// What a command works with beside its arguments.
+pub(crate) struct Session<'a> {
+    pub(crate) console: Console,
+    pub(crate) interrupt: &'a Interrupt,
+    /// The ranks that share the work: the first reads and writes all but the training data.
+    pub(crate) peers: &'a Arc<dyn Peers>,
+    /// The arguments of the command, with where they come from.
+    pub(crate) given: &'a ArgMatches,
+}
+
+impl Session<'_> {
+    /// Whether this rank reads, writes and prints for all.
+    pub(crate) fn leads(&self) -> bool {
+        self.peers.rank() == 0
+    }
+
+    /// Whether an option was written by the user.
+    pub(crate) fn is_given(&self, id: &str) -> bool {
+        self.given.value_source(id) == Some(ValueSource::CommandLine)
+    }
+
+    /// The file that an option names, found writable before the work begins, for the rank that
+    /// writes.
+    pub(crate) fn create(&self, path: Option<&Path>) -> Result<Option<OutputFile>> {
+        let path = path.filter(|_| self.leads());
+        path.map(OutputFile::create).transpose()
+    }
+
+    /// Prints the results, also where files could not be `saved`, and says how the run ends.
+    pub(crate) fn end(
+        &self,
+        json: bool,
+        document: &impl Serialize,
+        text: impl FnOnce() -> String,
+        saved: Result<()>,
+    ) -> Result<ExitCode> {
+        if self.leads() {
+            print(|output| {
+                if !json {
+                    return output.write_all(text().as_bytes());
+                }
+                serde_json::to_writer_pretty(&mut *output, document)?;
+                writeln!(output)
+            })?;
+        }
+        saved?;
+        Ok(self.code())
+    }
+
+    /// The exit code of a run that has done what was asked, or was ended by a signal.
+    pub(crate) fn code(&self) -> ExitCode {
+        self.interrupt.code().unwrap_or(ExitCode::SUCCESS)
+    }
+
+    /// The exit code of a run without results.
+    pub(crate) fn without_results(&self) -> ExitCode {
+        self.interrupt.code().unwrap_or(ExitCode::FAILURE)
+    }
+}
