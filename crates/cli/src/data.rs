@@ -600,6 +600,18 @@ pub(crate) fn warn_dropped(entries: u64, columns: u64, to: &str, console: Consol
     }
 }
 
+/// Where a row of the input is in `data`.
+pub(crate) fn places(data: &Dataset<'_>) -> impl Fn(usize) -> usize {
+    let mut places: Vec<usize> = Vec::new();
+    if let Some(input_rows) = data.input_rows() {
+        places.resize(data.rows(), 0);
+        for (place, &row) in input_rows.iter().enumerate() {
+            places[row as usize] = place;
+        }
+    }
+    move |row| places.get(row).copied().unwrap_or(row)
+}
+
 /// Values of rows in the order of the data set, in the order of its file.
 pub(crate) fn in_input_order(dataset: &Dataset<'_>, values: Vec<f64>) -> Vec<f64> {
     let Some(input_rows) = dataset.input_rows() else {

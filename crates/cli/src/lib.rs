@@ -10,6 +10,7 @@ mod evaluate;
 mod explain;
 mod files;
 mod inspect;
+mod kernels;
 mod letor;
 mod output;
 mod plan;

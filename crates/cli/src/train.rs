@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::time::Instant;
@@ -10,22 +10,22 @@ use std::time::Instant;
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
 use rankrls::data::LabelScale;
-use rankrls::data::read::{PreferenceLine, read_names, read_preferences, read_rows};
+use rankrls::data::read::{PreferenceLine, read_names, read_preferences};
 use rankrls::metrics::{Convention, Metric, Rules};
 use rankrls::model::{FeatureChoice, read_features};
 use rankrls::plot::{self, Figure, LinePlot, Scale as PlotScale, Series};
 use rankrls::ridge::{
     Cell, Fit, GridOutcome, Groups, HOLDOUT_TOLERANCE, HoldOut, Holding, Holdout, Kernel,
-    KernelError, KernelKind, Preference, Preferences, TOLERANCE, TrainError, TrainGrid,
-    TrainOptions, draw_basis,
+    KernelKind, Preference, Preferences, TOLERANCE, TrainError, TrainGrid, TrainOptions,
 };
 use rankrls::tune::Measure;
-use rankrls::{Dataset, Lambda, Lambdas, Model, Objective, QueryWeight, Scale, Solver, memory};
+use rankrls::{Dataset, Lambdas, Model, Objective, QueryWeight, Scale, Solver, memory};
 use serde::Serialize;
 
-use super::args::{at_least_one, finite, usage};
+use super::args::usage;
 use super::console::{Condition, Console, warn_of_edge, warn_of_lost_digits};
-use super::data::{Sizes, TrainingData, in_input_order, warn_of_few_queries};
+use super::data::{Sizes, TrainingData, in_input_order, places, warn_of_few_queries};
+use super::kernels::KernelArgs;
 use super::output::{self, PlotArgs, format_exact, number, or_blank, or_dash, ridge, short, table};
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, WeightArgs, auto_or, one_of};
@@ -80,7 +80,7 @@ pub(crate) struct TrainArgs {
     kernel: KernelArgs,
     /// Rows to predict by models that have not seen them: lqo, every query; lpo, every pair of rows of
     /// a query, or every preference; folds:N, N groups of queries, of the rows of a single query, or of
-    /// preferences, drawn at random; folds:FILE, with a fold a line for each row or preference; none
+    /// preferences, drawn at random; FILE, with a fold a line for each row or preference; none
     /// [default: lqo, or folds:5 where solver cg would take long; lpo with other objectives, or folds:5
     /// where that would take long]
     #[arg(long, value_name = "SCHEME")]
@@ -124,35 +124,16 @@ impl FromStr for HoldoutChoice {
         if text == "none" {
             return Ok(Self::Nothing);
         }
-        match (text.parse(), text.strip_prefix("folds:")) {
-            (Ok(scheme), _) => Ok(Self::Scheme(scheme)),
-            (Err(_), Some(path)) if !path.is_empty() && path.parse::<f64>().is_err() => {
-                Ok(Self::File(path.into()))
-            }
-            _ => Err(format!(
-                "expected one of {}, folds:FILE, none",
-                HoldOut::NAMES
-            )),
+        if let Ok(scheme) = text.parse() {
+            return Ok(Self::Scheme(scheme));
         }
-    }
-}
-
-/// What `--basis` names.
-#[derive(Debug, Clone)]
-enum BasisChoice {
-    Count(usize),
-    File(PathBuf),
-}
-
-impl FromStr for BasisChoice {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.parse() {
-            Ok(0) => Err("expected a number of rows from 1 on, or a file".to_owned()),
-            Ok(count) => Ok(Self::Count(count)),
-            Err(_) => Ok(Self::File(text.into())),
-        }
+        let named = text.strip_prefix("folds:");
+        let named = named.filter(|path| !path.is_empty() && path.parse::<f64>().is_err());
+        let file = named.or(Some(text).filter(|path| Path::new(path).exists()));
+        file.map(|path| Self::File(path.into())).ok_or_else(|| {
+            let schemes = HoldOut::NAMES;
+            format!("expected one of {schemes}, none, or a file with the folds")
+        })
     }
 }
 
@@ -170,111 +151,6 @@ struct ObjectiveArgs {
         help = "Preferences, PREFERRED OTHER [MAGNITUDE [WEIGHT]] a line: rows of DATA from 1 on"
     )]
     pairs: Option<PathBuf>,
-}
-
-/// Similarities of rows in place of columns.
-#[derive(Debug, Args)]
-struct KernelArgs {
-    /// Kernel: linear, x.z; gaussian, exp(-gamma |x-z|^2); polynomial, (gamma x.z + coef0)^degree;
-    /// precomputed, where column j of DATA has the values with row j of the training data
-    #[arg(long, value_name = "NAME", default_value = "linear")]
-    #[arg(value_parser = one_of(KernelKind::ALL, KernelKind::name))]
-    kernel: KernelKind,
-    /// Gamma of the kernel, a list of numbers as of --lambda: of several, the model has that of the least
-    /// hold-out error [default: 1]
-    #[arg(long, value_name = "LIST", allow_hyphen_values = true, value_parser = gammas)]
-    gamma: Option<Gammas>,
-    /// Degree of --kernel polynomial [default: 2]
-    #[arg(long, value_name = "D", value_parser = at_least_one)]
-    degree: Option<usize>,
-    /// Constant of --kernel polynomial, 0 or more [default: 0]
-    #[arg(long, value_name = "C", value_parser = finite, allow_negative_numbers = true)]
-    coef0: Option<f64>,
-    /// Reduced set: a number of rows drawn by --seed, or a file with a row of DATA a line, from 1 on.
-    /// The model is over the kernel with these rows alone
-    #[arg(long, value_name = "N|FILE")]
-    basis: Option<BasisChoice>,
-}
-
-/// Values of gamma.
-#[derive(Debug, Clone)]
-struct Gammas(Vec<f64>);
-
-/// Numbers above 0, as lambdas are.
-fn gammas(text: &str) -> Result<Gammas, String> {
-    let list: Lambdas = text
-        .parse()
-        .map_err(|error: String| error.replace("lambda", "gamma"))?;
-    let numbers = list
-        .numbers()
-        .ok_or_else(|| format!("expected numbers and powers of two, found {text:?}"))?;
-    Ok(Gammas(numbers.into_iter().map(Lambda::value).collect()))
-}
-
-impl KernelArgs {
-    /// A kernel for each gamma.
-    fn kernels(&self) -> Result<Vec<Kernel>> {
-        let mut gammas = self
-            .gamma
-            .clone()
-            .map_or_else(Vec::new, |Gammas(list)| list);
-        let polynomial = self.kernel == KernelKind::Polynomial;
-        let refuse = |option: &str, kernels: &str| {
-            Err(usage(format_args!("{option} goes with --kernel {kernels}")))
-        };
-        match self.kernel {
-            KernelKind::Gaussian | KernelKind::Polynomial => {}
-            _ if !gammas.is_empty() => return refuse("--gamma", "gaussian or polynomial"),
-            _ => {}
-        }
-        if !polynomial && (self.degree.is_some() || self.coef0.is_some()) {
-            return refuse("--degree or --coef0", "polynomial");
-        }
-        if gammas.is_empty() {
-            gammas.push(1.0);
-        }
-        let kernel = |gamma: f64| match self.kernel {
-            KernelKind::Linear => Ok(Kernel::LINEAR),
-            KernelKind::Precomputed => Ok(Kernel::PRECOMPUTED),
-            KernelKind::Gaussian => Kernel::gaussian(gamma),
-            KernelKind::Polynomial => {
-                let degree = u32::try_from(self.degree.unwrap_or(2)).unwrap_or(u32::MAX);
-                Kernel::polynomial(gamma, self.coef0.unwrap_or(0.0), degree)
-            }
-        };
-        let kernels: Result<_, KernelError> = gammas.into_iter().map(kernel).collect();
-        kernels.map_err(usage)
-    }
-
-    /// The rows of the basis.
-    fn basis(
-        &self,
-        data: &Dataset<'_>,
-        seed: u64,
-        budget: Option<u64>,
-    ) -> Result<Option<Vec<usize>>> {
-        Ok(match &self.basis {
-            None => None,
-            Some(BasisChoice::Count(count)) => Some(draw_basis(*count, data.queries(), seed)?),
-            Some(BasisChoice::File(path)) => {
-                let rows = read_rows(path, data.rows(), budget)?;
-                let place = places(data);
-                Some(rows.into_iter().map(place).collect())
-            }
-        })
-    }
-}
-
-/// Where a row of the input is in `data`.
-fn places(data: &Dataset<'_>) -> impl Fn(usize) -> usize {
-    let mut places: Vec<usize> = Vec::new();
-    if let Some(input_rows) = data.input_rows() {
-        places.resize(data.rows(), 0);
-        for (place, &row) in input_rows.iter().enumerate() {
-            places[row as usize] = place;
-        }
-    }
-    move |row| places.get(row).copied().unwrap_or(row)
 }
 
 pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
@@ -445,10 +321,7 @@ impl TrainArgs {
                 "--labels has nothing to scale: --pairs are learnt from",
             ));
         }
-        let (linear, reduced) = (
-            self.kernel.kernel == KernelKind::Linear,
-            self.kernel.basis.is_some(),
-        );
+        let (linear, reduced) = (self.kernel.is_linear(), self.kernel.has_basis());
         if !self.weight.scale.is_none() && (reduced || !linear) {
             return Err(usage("--scale goes with --kernel linear, without --basis"));
         }
@@ -569,7 +442,7 @@ impl TrainArgs {
                 let features = read_features(path, train.index_base(), train.width())?;
                 restricted = train.features_subset(&features)?;
                 own = options.column_classes(&restricted);
-                if own.is_empty() && self.kernel.kernel == KernelKind::Linear {
+                if own.is_empty() && self.kernel.is_linear() {
                     let given = match features.len() {
                         1 => "the given feature is".to_owned(),
                         count => format!("all {count} given features are"),

@@ -49,7 +49,7 @@ fn all_pairs_are_ordered_and_left_out() {
 fn folds_of_a_file_may_cut_queries() {
     let folder = folder();
     let command =
-        "train rows.svm --lambda 1 --holdout folds:folds.txt --holdout-scores s.txt --json";
+        "train rows.svm --lambda 1 --holdout folds.txt --holdout-scores s.txt --json";
     let document = folder.json(command);
     assert_eq!(document["holdout"]["scheme"], "folds:folds.txt");
     assert!(document["holdout"]["cindex"].is_number());
@@ -181,8 +181,8 @@ fn a_gamma_at_the_edge_of_its_grid_is_a_warning() {
 #[test]
 fn kernels_keep_their_rows() {
     let folder = folder();
-    let document = folder
-        .json("train train.svm --kernel gaussian --gamma 0.25,1 --lambda 0.5,2 -o m.json --json");
+    let document =
+        folder.json("train train.svm --kernel gaussian:0.25,1 --lambda 0.5,2 -o m.json --json");
     assert_eq!(document["lambdas"].as_array().unwrap().len(), 4);
     assert!(keys(&document["lambdas"][0]).contains(&"gamma"));
     assert_eq!(
@@ -297,11 +297,11 @@ fn options_that_do_not_fit_together_are_refused() {
         ),
         (
             "--gamma 2",
-            "--gamma goes with --kernel gaussian or polynomial",
+            "a gamma goes with --kernel gaussian or polynomial",
         ),
         (
             "--kernel gaussian --degree 2",
-            "--degree or --coef0 goes with --kernel polynomial",
+            "a degree or coef0 goes with --kernel polynomial",
         ),
         (
             "--kernel polynomial --coef0 -1",
@@ -330,7 +330,7 @@ fn options_that_do_not_fit_together_are_refused() {
         ),
         (
             "--holdout folds:",
-            "expected one of lqo, lpo, folds:N, folds:FILE, none",
+            "expected one of lqo, lpo, folds:N, none, or a file with the folds",
         ),
     ] {
         let error = folder.fails(&format!("train rows.svm --lambda 1 {options}"), 2);

@@ -1,0 +1,205 @@
+//! `train --kernel`: similarities of rows in place of columns.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use anyhow::Result;
+use clap::Args;
+use rankrls::data::read::read_rows;
+use rankrls::ridge::{Kernel, KernelError, KernelKind, draw_basis};
+use rankrls::{Dataset, Lambda, Lambdas, UnknownName};
+
+use super::args::usage;
+use super::data::places;
+
+#[derive(Debug, Args)]
+pub(super) struct KernelArgs {
+    /// Kernel: linear, x.z; gaussian:GAMMA, exp(-gamma |x-z|^2); polynomial:DEGREE:COEF0:GAMMA,
+    /// (gamma x.z + coef0)^degree; precomputed, where column j of DATA has the values with row j of
+    /// the training data. GAMMA is a list of numbers as of --lambda: of several, the model has that
+    /// of the least hold-out error [default: linear; degree 2, coef0 0, gamma 1]
+    #[arg(
+        long,
+        value_name = "KERNEL",
+        default_value = "linear",
+        hide_default_value = true
+    )]
+    kernel: KernelChoice,
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true, hide = true)]
+    gamma: Option<Gammas>,
+    #[arg(long, value_name = "D", hide = true)]
+    degree: Option<u32>,
+    #[arg(long, value_name = "C", allow_negative_numbers = true, hide = true)]
+    coef0: Option<f64>,
+    /// Reduced set: a number of rows drawn by --seed, or a file with a row of DATA a line, from 1 on.
+    /// The model is over the kernel with these rows alone
+    #[arg(long, value_name = "N|FILE")]
+    basis: Option<BasisChoice>,
+}
+
+/// A kind of kernel, and the parameters that are named with it.
+#[derive(Debug, Clone)]
+struct KernelChoice {
+    kind: KernelKind,
+    degree: Option<u32>,
+    coef0: Option<f64>,
+    gammas: Option<Gammas>,
+}
+
+impl FromStr for KernelChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, parameters) = text.split_once(':').unzip();
+        let kind = name.unwrap_or(text).parse();
+        let kind = kind.map_err(|error: UnknownName| error.to_string())?;
+        let places = if kind == KernelKind::Polynomial { 3 } else { 1 };
+        let mut parameters = parameters
+            .into_iter()
+            .flat_map(|text| text.splitn(places, ':'));
+        let (mut degree, mut coef0) = (None, None);
+        if kind == KernelKind::Polynomial {
+            let whole = |text: &str| text.parse().map_err(|_| expected("a whole degree", text));
+            degree = parameters.next().map(whole).transpose()?;
+            let number = |text: &str| text.parse().map_err(|_| expected("a number coef0", text));
+            coef0 = parameters.next().map(number).transpose()?;
+        }
+        Ok(Self {
+            kind,
+            degree,
+            coef0,
+            gammas: parameters.next().map(str::parse).transpose()?,
+        })
+    }
+}
+
+fn expected(what: &str, found: &str) -> String {
+    format!("expected {what}, found {found:?}")
+}
+
+/// Values of gamma: numbers above 0, as lambdas are.
+#[derive(Debug, Clone)]
+struct Gammas(Vec<f64>);
+
+impl FromStr for Gammas {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let list: Result<Lambdas, String> = text.parse();
+        let list = list.map_err(|error| error.replace("lambda", "gamma"))?;
+        let numbers = list.numbers();
+        let numbers = numbers.ok_or_else(|| expected("numbers and powers of two", text))?;
+        Ok(Self(numbers.into_iter().map(Lambda::value).collect()))
+    }
+}
+
+/// What `--basis` names.
+#[derive(Debug, Clone)]
+enum BasisChoice {
+    Count(usize),
+    File(PathBuf),
+}
+
+impl FromStr for BasisChoice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.parse() {
+            Ok(0) => Err("expected a number of rows from 1 on, or a file".to_owned()),
+            Ok(count) => Ok(Self::Count(count)),
+            Err(_) => Ok(Self::File(text.into())),
+        }
+    }
+}
+
+impl KernelArgs {
+    pub(super) fn is_linear(&self) -> bool {
+        self.kernel.kind == KernelKind::Linear
+    }
+
+    pub(super) fn has_basis(&self) -> bool {
+        self.basis.is_some()
+    }
+
+    /// A kernel for each gamma.
+    pub(super) fn kernels(&self) -> Result<Vec<Kernel>> {
+        let KernelChoice {
+            kind,
+            degree,
+            coef0,
+            gammas,
+        } = self.kernel.clone();
+        let (degree, coef0) = (degree.or(self.degree), coef0.or(self.coef0));
+        let gammas = gammas.or(self.gamma.clone());
+        let curved = [KernelKind::Gaussian, KernelKind::Polynomial].contains(&kind);
+        if gammas.is_some() && !curved {
+            return Err(usage("a gamma goes with --kernel gaussian or polynomial"));
+        }
+        if (degree.is_some() || coef0.is_some()) && kind != KernelKind::Polynomial {
+            return Err(usage("a degree or coef0 goes with --kernel polynomial"));
+        }
+        let Gammas(gammas) = gammas.unwrap_or(Gammas(vec![1.0]));
+        let kernel = |gamma: f64| match kind {
+            KernelKind::Linear => Ok(Kernel::LINEAR),
+            KernelKind::Precomputed => Ok(Kernel::PRECOMPUTED),
+            KernelKind::Gaussian => Kernel::gaussian(gamma),
+            KernelKind::Polynomial => {
+                Kernel::polynomial(gamma, coef0.unwrap_or(0.0), degree.unwrap_or(2))
+            }
+        };
+        let kernels: Result<_, KernelError> = gammas.into_iter().map(kernel).collect();
+        kernels.map_err(usage)
+    }
+
+    /// The rows of the basis.
+    pub(super) fn basis(
+        &self,
+        data: &Dataset<'_>,
+        seed: u64,
+        budget: Option<u64>,
+    ) -> Result<Option<Vec<usize>>> {
+        Ok(match &self.basis {
+            None => None,
+            Some(BasisChoice::Count(count)) => Some(draw_basis(*count, data.queries(), seed)?),
+            Some(BasisChoice::File(path)) => {
+                let rows = read_rows(path, data.rows(), budget)?;
+                let place = places(data);
+                Some(rows.into_iter().map(place).collect())
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kernels_are_read() {
+        for (text, degree, coef0, gammas) in [
+            ("linear", None, None, None),
+            ("gaussian:2^-9..2^-1:4", None, None, Some(3)),
+            ("polynomial", None, None, None),
+            ("polynomial:3", Some(3), None, None),
+            ("polynomial:3:0.5:1,2,4", Some(3), Some(0.5), Some(3)),
+        ] {
+            let read: KernelChoice = text.parse().unwrap();
+            let gammas_read = read.gammas.map(|Gammas(list)| list.len());
+            assert_eq!(
+                (read.degree, read.coef0, gammas_read),
+                (degree, coef0, gammas),
+                "{text}"
+            );
+        }
+        for text in [
+            "",
+            "cubic",
+            "gaussian:",
+            "gaussian:0",
+            "polynomial:x",
+            "polynomial:2:x",
+        ] {
+            assert!(text.parse::<KernelChoice>().is_err(), "{text}");
+        }
+    }
+}
