@@ -19,12 +19,14 @@ use serde::Serialize;
 
 use super::args::{self, Measures, RulesArgs, at_least_one, usage};
 use super::console::Console;
-use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData, warn_of_few_queries};
-use super::output::{Object, PlotArgs, counted, or_dash, printable, ridge, table};
+use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData};
+use super::figures::PlotArgs;
+use super::output::{Object, counted, or_dash, printable, ridge, table};
 use super::report::FLATTERS;
 use super::select::{Watch, choose_lambda};
 use super::session::Session;
 use super::settings::{TargetArgs, WeightArgs};
+use super::warnings::warn_of_few_queries;
 
 /// Compare strategies: time, memory, errors, and the features they share
 ///

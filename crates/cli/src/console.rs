@@ -12,15 +12,11 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use clap::builder::StyledStr;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use rankrls::Selection;
-use rankrls::greedy::Teacher;
 use rankrls::interrupt;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 use tracing::Level;
-
-use super::session::Session;
 
 /// How often a spinner turns.
 const TICK: Duration = Duration::from_millis(120);
@@ -137,89 +133,6 @@ fn time_left(state: &ProgressState, text: &mut dyn Write) {
     if state.pos() > 0 {
         let _ = write!(text, ", {:#} left", HumanDuration(state.eta()));
     }
-}
-
-/// How closely a condition number tells the lost digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Condition {
-    /// Of a selection: give or take three digits.
-    Estimate,
-    /// Of all features: mostly far above the loss.
-    Bound,
-}
-
-impl Condition {
-    /// Up to here nothing is said: half of the digits are left, or three quarters lost at most.
-    fn silent(self) -> f64 {
-        match self {
-            Self::Estimate => 1e8,
-            Self::Bound => 1e12,
-        }
-    }
-}
-
-/// A choice, called `what`, at the edge of those `tried` says little about what lies beyond.
-pub(crate) fn warn_of_edge(
-    what: &str,
-    tried: impl Iterator<Item = f64> + Clone,
-    chosen: f64,
-    console: Console,
-) {
-    let least = tried.clone().fold(f64::INFINITY, f64::min);
-    let most = tried.fold(0.0, f64::max);
-    let (which, other) = match chosen {
-        _ if least == most => return,
-        chosen if chosen == least => ("smallest", "smaller"),
-        chosen if chosen == most => ("largest", "larger"),
-        _ => return,
-    };
-    let chosen = super::output::short(chosen);
-    console.warn(format_args!(
-        "{what} {chosen} is the {which} of the grid: a {other} one may do better"
-    ));
-}
-
-/// Warns where the ridge parameter of a teacher is at an edge.
-pub(crate) fn warn_of_teacher(teacher: Option<Teacher>, console: Console) {
-    let edge = teacher.filter(|teacher| teacher.at_edge);
-    if let Some(lambda) = edge.and_then(|teacher| teacher.lambda) {
-        let lambda = super::output::short(lambda.value());
-        console.warn(format_args!(
-            "the teacher's lambda {lambda} is at the edge of those tried: --teacher-lambda takes \
-             others"
-        ));
-    }
-}
-
-/// Warns of a seed that was given where the strategy draws nothing.
-pub(crate) fn warn_of_seed(session: &Session<'_>, selection: &Selection) {
-    if session.is_given("seed") && selection.sampler.is_none() {
-        let strategy = selection.strategy;
-        session.console.warn(format_args!(
-            "--seed has no effect: {strategy} draws nothing at random without --candidates"
-        ));
-    }
-}
-
-/// Warns if rounding is amplified too much.
-pub(crate) fn warn_of_lost_digits(condition: f64, worth: Condition, console: Console) {
-    if condition <= worth.silent() {
-        return;
-    }
-    let (about, most) = match worth {
-        Condition::Estimate => ("about", ""),
-        Condition::Bound => ("up to", " at most"),
-    };
-    let what = if condition.is_finite() && condition < 1e15 {
-        let digits = condition.log10();
-        format!("{about} {digits:.0} of 16 digits of errors and weights are lost")
-    } else {
-        "errors and weights may have no digit that is right".to_owned()
-    };
-    console.warn(format_args!(
-        "{what}: the condition number is {condition:.0e}{most}, as lambda is small beside the values or \
-         columns are nearly the same; raise lambda, or scale the columns: --scale sd"
-    ));
 }
 
 /// What a signal leaves as long as there is nothing to save.

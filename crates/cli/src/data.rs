@@ -27,6 +27,7 @@ use super::console::Console;
 use super::output::{counted, number, sizes};
 use super::ranks;
 use super::settings::one_of;
+use super::warnings::warn_dropped;
 use rankrls::memory::Bytes;
 
 /// How data is to be read.
@@ -575,29 +576,6 @@ pub(crate) fn read_named(
         ));
     }
     Ok(dataset)
-}
-
-/// Fewest queries that leave-query-out says something about.
-const FEW: usize = 5;
-
-/// Warns of training data with so few queries that hold-outs say little.
-pub(crate) fn warn_of_few_queries(queries: usize, console: Console) {
-    if (2..FEW).contains(&queries) {
-        console.warn(format_args!(
-            "there are only {queries} queries: predictions for one by a model of the others say \
-             little"
-        ));
-    }
-}
-
-/// Warns of `entries` in `columns` that are unknown to `to`, such as a model.
-pub(crate) fn warn_dropped(entries: u64, columns: u64, to: &str, console: Console) {
-    if columns > 0 {
-        let (entries, columns) = (counted(entries, "non-zero"), counted(columns, "column"));
-        console.warn(format_args!(
-            "dropped {entries} in {columns} unknown to {to}"
-        ));
-    }
 }
 
 /// Where a row of the input is in `data`.

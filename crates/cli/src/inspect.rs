@@ -10,7 +10,8 @@ use rankrls::Model;
 use rankrls::model::{FeatureChoice, SelectedFeature};
 use rankrls::plot::{self, Figure};
 
-use super::output::{PlotArgs, counted, format_exact, number, print, printable, short, table};
+use super::figures::PlotArgs;
+use super::output::{counted, format_exact, number, print, printable, short, table};
 use super::report::{FLATTERS, PathRow, path_table, settings};
 use super::session::Session;
 

@@ -21,13 +21,14 @@ use rankrls::{Dataset, Lambda, Lambdas, QueryWeight, SelectionOptions, StrategyK
 use serde::Serialize;
 
 use super::args::{at_least_one, usage};
-use super::console::{Console, Interrupt, warn_of_edge, warn_of_teacher};
-use super::data::{TeacherArgs, warn_dropped};
+use super::console::{Console, Interrupt};
+use super::data::TeacherArgs;
 use super::output::{
     Object, OutputFile, by_name, counted, format_exact, measure, printable, table,
 };
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, QUERY_WEIGHT_HELP, TargetArgs, one_of, strategy};
+use super::warnings::{warn_dropped, warn_of_edge, warn_of_teacher};
 
 const STYLE: &str = "{bar:24} {pos}/{len} selections{msg}{left}";
 

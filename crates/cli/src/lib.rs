@@ -8,6 +8,7 @@ mod corpus;
 mod data;
 mod evaluate;
 mod explain;
+mod figures;
 mod files;
 mod inspect;
 mod kernels;
@@ -23,6 +24,7 @@ mod settings;
 mod shard;
 mod train;
 mod tune;
+mod warnings;
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -86,21 +88,40 @@ struct Common {
     threads: Option<u16>,
 }
 
-#[derive(Debug, Subcommand)]
-enum Command {
-    Select(Box<select::SelectArgs>),
-    Train(Box<train::TrainArgs>),
-    Tune(Box<tune::TuneArgs>),
-    Compare(Box<compare::CompareArgs>),
-    Predict(predict::PredictArgs),
-    Evaluate(evaluate::EvaluateArgs),
-    Explain(Box<explain::ExplainArgs>),
-    Inspect(Box<inspect::InspectArgs>),
-    Letor(letor::LetorArgs),
-    Shard(shard::ShardArgs),
-    Corpus(corpus::CorpusArgs),
-    Completions(CompletionsArgs),
-    Man(ManArgs),
+/// An enum of commands, each with its arguments, and the function that runs it.
+macro_rules! commands {
+    ($name:ident: $($command:ident($args:ty) => $run:path,)+) => {
+        #[derive(Debug, Subcommand)]
+        enum $name {
+            $($command(Box<$args>),)+
+        }
+
+        impl $name {
+            fn run(&self, session: &Session<'_>) -> Result<ExitCode> {
+                match self {
+                    $(Self::$command(args) => $run(args, session),)+
+                }
+            }
+        }
+    };
+}
+
+use commands;
+
+commands! { Command:
+    Select(select::SelectArgs) => select::run,
+    Train(train::TrainArgs) => train::run,
+    Tune(tune::TuneArgs) => tune::run,
+    Compare(compare::CompareArgs) => compare::run,
+    Predict(predict::PredictArgs) => predict::run,
+    Evaluate(evaluate::EvaluateArgs) => evaluate::run,
+    Explain(explain::ExplainArgs) => explain::run,
+    Inspect(inspect::InspectArgs) => inspect::run,
+    Letor(letor::LetorArgs) => letor::run,
+    Shard(shard::ShardArgs) => shard::run,
+    Corpus(corpus::CorpusArgs) => corpus::run,
+    Completions(CompletionsArgs) => completions,
+    Man(ManArgs) => man,
 }
 
 /// Print completions for a shell
@@ -240,21 +261,7 @@ fn start(
         peers,
         given,
     };
-    match &cli.command {
-        Command::Select(args) => select::run(args, &session),
-        Command::Train(args) => train::run(args, &session),
-        Command::Tune(args) => tune::run(args, &session),
-        Command::Compare(args) => compare::run(args, &session),
-        Command::Predict(args) => predict::run(args, &session),
-        Command::Evaluate(args) => evaluate::run(args, &session),
-        Command::Explain(args) => explain::run(args, &session),
-        Command::Inspect(args) => inspect::run(args, &session),
-        Command::Letor(args) => letor::run(args, &session),
-        Command::Shard(args) => shard::run(args, &session),
-        Command::Corpus(args) => corpus::run(args, &session),
-        Command::Completions(args) => completions(args),
-        Command::Man(args) => man(args),
-    }
+    cli.command.run(&session)
 }
 
 /// Refuses a number of threads in the environment that `--threads` would refuse: no such number
@@ -270,18 +277,18 @@ fn check_environment(threads: Option<u16>) -> Result<()> {
     }
 }
 
-fn completions(args: &CompletionsArgs) -> Result<ExitCode> {
+fn completions(args: &CompletionsArgs, session: &Session<'_>) -> Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "rankrls", &mut script);
     print(|output| output.write_all(&script))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(session.code())
 }
 
-fn man(args: &ManArgs) -> Result<ExitCode> {
+fn man(args: &ManArgs, session: &Session<'_>) -> Result<ExitCode> {
     let Some(folder) = &args.folder else {
         let page = clap_mangen::Man::new(Cli::command());
         print(|mut output| page.render(&mut output))?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(session.code());
     };
     let write = |folder: &Path| -> Result<()> {
         fs::create_dir_all(folder)?;
@@ -289,7 +296,7 @@ fn man(args: &ManArgs) -> Result<ExitCode> {
         Ok(())
     };
     write(folder).with_context(|| format!("cannot write man pages to {}", folder.display()))?;
-    Ok(ExitCode::SUCCESS)
+    Ok(session.code())
 }
 
 #[cfg(test)]

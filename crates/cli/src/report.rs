@@ -10,11 +10,12 @@ use rankrls::tune::{Measure, Outcome, TuneOptions, Tuned};
 use rankrls::{Dataset, Lambda, QueryWeight, Ridge, Scale, StrategyKind, TestPath};
 use serde::Serialize;
 
-use super::console::{Console, warn_of_edge};
+use super::console::Console;
 use super::data::{Sizes, TestSizes};
 use super::output::{
     Object, by_name, format_exact, measure, number, or_dash, printable, ridge, short, table,
 };
+use super::warnings::warn_of_edge;
 
 /// A selection, in the schema `rankrls.selection/1`.
 #[derive(Debug, Serialize)]

@@ -21,14 +21,18 @@ use rankrls::{ColumnClasses, Model, Ridge, StrategyKind, TestPath, memory};
 
 use super::args::{self, Measures, RulesArgs, at_least_one};
 use super::checkpoint::{self, CheckpointArgs, Extended, Start};
-use super::console::{Condition, NOTHING, warn_of_lost_digits, warn_of_seed, warn_of_teacher};
-use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData, warn_of_few_queries};
-use super::output::{OutputFile, PlotArgs, PlotFile, short, test_panels};
+use super::console::NOTHING;
+use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData};
+use super::figures::{PlotArgs, PlotFile, test_panels};
+use super::output::{OutputFile, short};
 use super::plan::PlanReport;
 use super::report::{LambdaChoice, SelectionReport};
 use super::session::Session;
 use super::settings::SelectionArgs;
 use super::tune;
+use super::warnings::{
+    Condition, warn_of_few_queries, warn_of_lost_digits, warn_of_seed, warn_of_teacher,
+};
 
 /// Select features by leave-query-out error
 ///

@@ -11,6 +11,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 
+use super::commands;
 use super::session::Session;
 
 /// Make, describe and convert corpora of ranking data
@@ -26,21 +27,14 @@ pub(crate) struct CorpusArgs {
     command: CorpusCommand,
 }
 
-#[derive(Debug, Subcommand)]
-enum CorpusCommand {
-    Build(Box<build::BuildArgs>),
-    Check(check::CheckArgs),
-    Info(info::InfoArgs),
-    Convert(convert::ConvertArgs),
-    Project(project::ProjectArgs),
+commands! { CorpusCommand:
+    Build(build::BuildArgs) => build::run,
+    Check(check::CheckArgs) => check::run,
+    Info(info::InfoArgs) => info::run,
+    Convert(convert::ConvertArgs) => convert::run,
+    Project(project::ProjectArgs) => project::run,
 }
 
 pub(crate) fn run(args: &CorpusArgs, session: &Session<'_>) -> Result<ExitCode> {
-    match &args.command {
-        CorpusCommand::Build(args) => build::run(args, session),
-        CorpusCommand::Check(args) => check::run(args, session),
-        CorpusCommand::Info(args) => info::run(args, session),
-        CorpusCommand::Convert(args) => convert::run(args, session),
-        CorpusCommand::Project(args) => project::run(args, session),
-    }
+    args.command.run(session)
 }

@@ -28,14 +28,17 @@ use rankrls::{
 
 use super::args::{self, Measures, RulesArgs, at_least_one, usage};
 use super::checkpoint::{self, CheckpointArgs};
-use super::console::{
-    Condition, Console, warn_of_edge, warn_of_lost_digits, warn_of_seed, warn_of_teacher,
-};
+use super::console::Console;
 use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData};
-use super::output::{PlotArgs, short, test_panels};
+use super::output::short;
 use super::ranks;
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, SelectionArgs, one_of};
+use crate::figures::{PlotArgs, test_panels};
+use crate::warnings::{
+    Condition, warn_of_edge, warn_of_few_queries, warn_of_lost_digits, warn_of_seed,
+    warn_of_teacher,
+};
 use report::{Report, TableFile};
 
 const STYLE: &str = "{bar:24} {pos}/{len} steps{msg}{left}";
@@ -408,7 +411,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
         warn_of_seed(session, &selection);
     }
     warn(&tuned, &selection, &left, console);
-    data::warn_of_few_queries(train.queries().len(), console);
+    warn_of_few_queries(train.queries().len(), console);
     let report = Report {
         tuned: &tuned,
         selection: &selection,

@@ -48,8 +48,7 @@ fn all_pairs_are_ordered_and_left_out() {
 #[test]
 fn folds_of_a_file_may_cut_queries() {
     let folder = folder();
-    let command =
-        "train rows.svm --lambda 1 --holdout folds.txt --holdout-scores s.txt --json";
+    let command = "train rows.svm --lambda 1 --holdout folds.txt --holdout-scores s.txt --json";
     let document = folder.json(command);
     assert_eq!(document["holdout"]["scheme"], "folds:folds.txt");
     assert!(document["holdout"]["cindex"].is_number());

@@ -1,0 +1,108 @@
+//! `--plot`: where figures go, and the panels of test data.
+
+use std::path::PathBuf;
+
+use anyhow::Result;
+use clap::Args;
+use rankrls::TestPath;
+use rankrls::plot::{self, Figure};
+
+use super::args::usage;
+use super::output::OutputFile;
+use super::session::Session;
+
+/// Where to draw.
+#[derive(Debug, Args)]
+pub(crate) struct PlotArgs {
+    /// Draw it too, as FILE.svg
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// Size of the drawing, such as 1600x900; 96 are an inch
+    #[arg(long, value_name = "WxH", requires = "plot", value_parser = size)]
+    size: Option<(u32, u32)>,
+}
+
+/// Parses a width and a height.
+fn size(text: &str) -> Result<(u32, u32), String> {
+    let number = |text: &str| {
+        text.parse()
+            .ok()
+            .filter(|size| (100..=20_000).contains(size))
+    };
+    let sides = text
+        .split_once('x')
+        .map(|(width, height)| (number(width), number(height)));
+    match sides {
+        Some((Some(width), Some(height))) => Ok((width, height)),
+        _ => Err("expected two numbers from 100 to 20000, such as 1600x900".to_owned()),
+    }
+}
+
+impl PlotArgs {
+    /// Refuses a name that does not end in .svg.
+    pub(crate) fn check(&self) -> Result<()> {
+        match &self.plot {
+            Some(path) => plot::check_ending(path).map_err(usage),
+            None => Ok(()),
+        }
+    }
+
+    /// The file, found writable before the work begins, for the rank that writes.
+    pub(crate) fn create(&self, session: &Session<'_>) -> Result<Option<PlotFile>> {
+        let output = session.create(self.plot.as_deref())?;
+        let size = self.size;
+        Ok(output.map(|output| PlotFile { size, output }))
+    }
+}
+
+/// A diagram to be written.
+#[derive(Debug)]
+pub(crate) struct PlotFile {
+    size: Option<(u32, u32)>,
+    output: OutputFile,
+}
+
+impl PlotFile {
+    /// Draws `figure`.
+    pub(crate) fn write(self, figure: Figure) -> Result<()> {
+        let svg = figure.size(self.size).to_svg();
+        self.output.write(|writer| writer.write_all(svg.as_bytes()))
+    }
+}
+
+/// Adds a panel for each measure of test data along a path, two panels a row where there are many.
+pub(crate) fn test_panels(figure: Figure, test: &TestPath<'_>) -> Figure {
+    let panels = test.metrics().iter().zip(0_usize..).map(|(metric, index)| {
+        let label = format!(
+            "{metric} of the test data, convention {}",
+            test.convention()
+        );
+        let values = test.steps().iter().map(|values| values[index]);
+        plot::panel(label, vec![(String::new(), values.collect())], None, None)
+    });
+    let figure = panels.fold(figure, Figure::lines);
+    let columns = if figure.panels.len() > 4 { 2 } else { 1 };
+    figure.columns(columns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_have_two_sides() {
+        assert_eq!(size("1600x900"), Ok((1600, 900)));
+        for text in [
+            "",
+            "1600",
+            "1600x",
+            "x900",
+            "0x900",
+            "1e3x900",
+            "1600x99999",
+            "-1x900",
+        ] {
+            assert!(size(text).is_err(), "{text}");
+        }
+    }
+}
