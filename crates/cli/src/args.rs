@@ -4,12 +4,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use clap::Args;
-use rankrls::greedy::Criterion;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use rankrls::Ridge;
 use rankrls::metrics::{Convention, Gain, Labels, Metric, MetricsError, Rules, parse_list};
-use rankrls::{Ridge, SelectionOptions, StrategyKind};
 
 use super::console::Console;
-use super::settings::one_of;
 
 /// A mistake in the arguments that the parser of the command line cannot see: exit code 2.
 #[derive(Debug)]
@@ -38,6 +37,31 @@ pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
 pub(crate) fn finite(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| number.is_finite());
     number.ok_or_else(|| "expected a finite number".to_owned())
+}
+
+/// Parses the name of one of `all` values.
+pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
+    all: impl IntoIterator<Item = T>,
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T> {
+    let all: Vec<T> = all.into_iter().collect();
+    let names = PossibleValuesParser::new(all.iter().map(|&value| name(value)));
+    names.map(move |found| {
+        let mut values = all.iter().copied();
+        let value = values.find(|&value| name(value) == found);
+        value.expect("the parser lets names of values through alone")
+    })
+}
+
+/// Parses `auto`, which is `None`, or the name of one of `all` values. The type of the field has to be
+/// written as `std::option::Option`: clap takes a plain `Option` for an argument that may be missing.
+pub(crate) fn auto_or<T: Copy + Send + Sync + 'static, const N: usize>(
+    all: [T; N],
+    name: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = Option<T>> {
+    let names = std::iter::once("auto").chain(all.map(name));
+    PossibleValuesParser::new(names)
+        .map(move |found| all.into_iter().find(|&value| name(value) == found))
 }
 
 /// Parses `auto`, which is `None`, or a ridge parameter. The type of the field has to be written
@@ -146,22 +170,4 @@ impl RulesArgs {
 fn grade(text: &str) -> Result<f64, String> {
     let grade = finite(text).ok().filter(|grade| *grade > 0.0);
     grade.ok_or_else(|| "expected a number above 0".to_owned())
-}
-
-/// Refuses `options` that one of `strategies` cannot heed, and rules of nothing: whether anything
-/// but the criterion is `measured`.
-pub(crate) fn check_selection(
-    options: &SelectionOptions,
-    strategies: &[Option<StrategyKind>],
-    rules: &RulesArgs,
-    measured: bool,
-) -> anyhow::Result<()> {
-    rules.check(measured, options.criterion != Criterion::Squared)?;
-    strategies.iter().try_for_each(|&strategy| {
-        let options = SelectionOptions {
-            strategy,
-            ..*options
-        };
-        options.check_strategy().map_err(usage)
-    })
 }

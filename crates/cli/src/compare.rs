@@ -13,19 +13,20 @@ use rankrls::greedy::{
     Earlier, Ending, Plan, SelectError, Selection, SelectionOptions, Step, plan,
 };
 use rankrls::memory::Bytes;
+use rankrls::peers::Peers;
 use rankrls::plot::{Figure, LinePlot, Series};
 use rankrls::{Dataset, Lambda, Ridge, StrategyKind, TestPath, UnknownName};
 use serde::Serialize;
 
 use super::args::{self, Measures, RulesArgs, at_least_one, usage};
 use super::console::Console;
-use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData};
+use super::data::{self, Input, Sizes, TestSizes, TrainingData};
 use super::figures::PlotArgs;
 use super::output::{Object, counted, or_dash, printable, ridge, table};
 use super::report::FLATTERS;
 use super::select::{Watch, choose_lambda};
 use super::session::Session;
-use super::settings::{TargetArgs, WeightArgs};
+use super::settings::{TargetArgs, TeacherArgs, WeightArgs};
 use super::warnings::warn_of_few_queries;
 
 /// Compare strategies: time, memory, errors, and the features they share
@@ -139,7 +140,7 @@ impl Contestant {
 }
 
 pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode> {
-    args.check()?;
+    args.check(&**session.peers)?;
     let console = session.console;
     let csv = session.create(args.csv.as_deref())?;
     let plot = args.plot.create(session)?;
@@ -196,7 +197,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
 
 impl CompareArgs {
     /// Refuses mistakes that the parser cannot see.
-    fn check(&self) -> Result<()> {
+    fn check(&self, peers: &dyn Peers) -> Result<()> {
         self.data.read.check(1 + usize::from(self.test.is_some()))?;
         for (index, contestant) in self.strategies.iter().enumerate() {
             if self.strategies[..index].contains(contestant) {
@@ -208,7 +209,8 @@ impl CompareArgs {
         }
         let strategies = self.strategies.iter().map(|one| Some(one.strategy));
         let strategies: Vec<_> = strategies.collect();
-        self.teacher.check(&self.target.options(), &strategies)?;
+        let target = self.target.options();
+        self.teacher.check(&target, &strategies, peers)?;
         self.rules.check(self.test.is_some(), false)?;
         self.plot.check()
     }

@@ -12,21 +12,21 @@ use rankrls::data::read::{
     Format, Loaded, Missing, ReadOptions, RowQueries, TableOptions, read_names, read_scores,
 };
 use rankrls::data::{DataHash, GIVE_QUERIES, sample};
-use rankrls::greedy::{Refit, SelectError, SelectionOptions, State, TargetOptions};
+use rankrls::greedy::{SelectionOptions, State};
 use rankrls::metrics::{self, Convention, Gain, Labels, Metric, MetricsError, Rules};
 use rankrls::peers::Peers;
 use rankrls::shards::Shards;
 use rankrls::{
-    ColumnClasses, Dataset, DatasetError, FeatureNames, IndexBase, Model, StrategyKind, TestPath,
-    memory,
+    ColumnClasses, Dataset, DatasetError, FeatureNames, IndexBase, Model, TestPath, memory,
 };
 use serde::Serialize;
 
+use super::args::one_of;
 use super::args::{at_least_one, usage};
 use super::console::Console;
 use super::output::{counted, number, sizes};
 use super::ranks;
-use super::settings::one_of;
+use super::settings::TeacherArgs;
 use super::warnings::warn_dropped;
 use rankrls::memory::Bytes;
 
@@ -299,72 +299,6 @@ impl TrainingData {
         );
         Ok(loaded)
     }
-}
-
-/// A teacher from elsewhere.
-#[derive(Debug, Default, Args)]
-pub(crate) struct TeacherArgs {
-    /// Scores of a teacher, one a row, by any ranker that had not seen the row's query: in place of
-    /// RankRLS on all columns for --strategy distil and --refit cross-fitted
-    #[arg(long, value_name = "FILE")]
-    pub(crate) teacher: Option<PathBuf>,
-}
-
-impl TeacherArgs {
-    /// Refuses options that `strategies` have no use for.
-    pub(crate) fn check(
-        &self,
-        target: &TargetOptions,
-        strategies: &[Option<StrategyKind>],
-    ) -> Result<()> {
-        let distils = strategies.iter().flatten().any(|kind| kind.distils());
-        let taught = is_taught(target, strategies);
-        if target.blend.is_some() && !distils {
-            return Err(usage("--blend goes with --strategy distil"));
-        }
-        if target.refit_lambda.is_some() && !is_refitted(target, strategies) {
-            return Err(usage(
-                "--refit-lambda is of cross-fitted weights: it goes with --refit cross-fitted or \
-                 --strategy distil",
-            ));
-        }
-        if !taught && (self.teacher.is_some() || target.teacher_lambda.is_some()) {
-            return Err(usage(
-                "there is nothing to teach: a teacher goes with --strategy distil or --refit \
-                 cross-fitted",
-            ));
-        }
-        if self.teacher.is_some() && target.teacher_lambda.is_some() {
-            return Err(usage(
-                "--teacher brings its scores: there is no --teacher-lambda to choose",
-            ));
-        }
-        Ok(())
-    }
-
-    /// Refuses a teacher that `peers` would have to train on columns of which each has a share.
-    pub(crate) fn check_ranks(
-        &self,
-        target: &TargetOptions,
-        strategies: &[Option<StrategyKind>],
-        peers: &dyn Peers,
-    ) -> Result<()> {
-        if peers.count() > 1 && self.teacher.is_none() && is_taught(target, strategies) {
-            return Err(usage(SelectError::SharedTeacher));
-        }
-        Ok(())
-    }
-}
-
-/// Whether the weights of one of `strategies` are cross-fitted.
-fn is_refitted(target: &TargetOptions, strategies: &[Option<StrategyKind>]) -> bool {
-    target.refit != Some(Refit::Labels) && is_taught(target, strategies)
-}
-
-/// Whether one of `strategies` learns from a teacher.
-fn is_taught(target: &TargetOptions, strategies: &[Option<StrategyKind>]) -> bool {
-    let mut kinds = strategies.iter().flatten();
-    kinds.any(|kind| kind.distils()) || target.refit == Some(Refit::CrossFitted)
 }
 
 /// Scores from a file for the rows of `dataset`, called `name` in messages, in its order; read

@@ -20,14 +20,14 @@ use rankrls::tune::{Curve, Event, Measure, Outcome, Rule, TuneError};
 use rankrls::{Dataset, Lambda, Lambdas, QueryWeight, SelectionOptions, StrategyKind};
 use serde::Serialize;
 
+use super::args::one_of;
 use super::args::{at_least_one, usage};
 use super::console::{Console, Interrupt};
-use super::data::TeacherArgs;
 use super::output::{
     Object, OutputFile, by_name, counted, format_exact, measure, printable, table,
 };
 use super::session::Session;
-use super::settings::{LAMBDAS_HELP, QUERY_WEIGHT_HELP, TargetArgs, one_of, strategy};
+use super::settings::{LAMBDAS_HELP, QUERY_WEIGHT_HELP, TargetArgs, TeacherArgs, strategy};
 use super::warnings::{warn_dropped, warn_of_edge, warn_of_teacher};
 
 const STYLE: &str = "{bar:24} {pos}/{len} selections{msg}{left}";
@@ -82,7 +82,7 @@ pub(crate) struct LetorArgs {
 
 pub(crate) fn run(args: &LetorArgs, session: &Session<'_>) -> Result<ExitCode> {
     let (console, interrupt) = (session.console, session.interrupt);
-    TeacherArgs::default().check(&args.target.options(), &[args.strategy])?;
+    TeacherArgs::default().check(&args.target.options(), &[args.strategy], &**session.peers)?;
     let files = letor::find(&args.directory)?;
     let curves = curve_files(args.curves.as_deref(), &files)?;
     let bar = console.bar(files.len() * args.lambdas.count(), STYLE);

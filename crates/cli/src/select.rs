@@ -22,13 +22,13 @@ use rankrls::{ColumnClasses, Model, Ridge, StrategyKind, TestPath, memory};
 use super::args::{self, Measures, RulesArgs, at_least_one};
 use super::checkpoint::{self, CheckpointArgs, Extended, Start};
 use super::console::NOTHING;
-use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData};
+use super::data::{self, Input, Sizes, TestSizes, TrainingData};
 use super::figures::{PlotArgs, PlotFile, test_panels};
 use super::output::{OutputFile, short};
 use super::plan::PlanReport;
 use super::report::{LambdaChoice, SelectionReport};
 use super::session::Session;
-use super::settings::SelectionArgs;
+use super::settings::{SelectionArgs, TeacherArgs, check_selection};
 use super::tune;
 use super::warnings::{
     Condition, warn_of_few_queries, warn_of_lost_digits, warn_of_seed, warn_of_teacher,
@@ -139,7 +139,7 @@ impl SelectArgs {
         let strategies = [self.selection.strategy];
         let measured = self.test.is_some();
         let options = self.selection.options(self.k);
-        args::check_selection(&options, &strategies, &self.rules, measured)?;
+        check_selection(&options, &strategies, &self.rules, measured)?;
         self.plot.check()?;
         let filters = self.selection.strategy == Some(StrategyKind::FsEd);
         if self.validation.is_some() && !filters && self.extend.is_none() {
@@ -149,8 +149,7 @@ impl SelectArgs {
         }
         if self.extend.is_none() {
             let target = &options.target;
-            self.teacher.check(target, &strategies)?;
-            self.teacher.check_ranks(target, &strategies, peers)?;
+            self.teacher.check(target, &strategies, peers)?;
         }
         Ok(())
     }

@@ -1,39 +1,18 @@
 //! The settings of the library as arguments: a struct of arguments for each struct of options, field
 //! by field.
 
+use std::path::PathBuf;
+
+use anyhow::Result;
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::TypedValueParser;
 use rankrls::data::LabelScale;
-use rankrls::greedy::{Criterion, Refit, TargetOptions, TeacherLambdas};
+use rankrls::greedy::{Criterion, Refit, SelectError, TargetOptions, TeacherLambdas};
 use rankrls::metrics::Metric;
+use rankrls::peers::Peers;
 use rankrls::{Lambda, QueryWeight, Ridge, Scale, SelectionOptions, StrategyKind};
 
-use super::args::at_least_one;
-
-/// Parses the name of one of `all` values.
-pub(crate) fn one_of<T: Copy + Send + Sync + 'static>(
-    all: impl IntoIterator<Item = T>,
-    name: fn(T) -> &'static str,
-) -> impl TypedValueParser<Value = T> {
-    let all: Vec<T> = all.into_iter().collect();
-    let names = PossibleValuesParser::new(all.iter().map(|&value| name(value)));
-    names.map(move |found| {
-        let mut values = all.iter().copied();
-        let value = values.find(|&value| name(value) == found);
-        value.expect("the parser lets names of values through alone")
-    })
-}
-
-/// Parses `auto`, which is `None`, or the name of one of `all` values. The type of the field has to be
-/// written as `std::option::Option`: clap takes a plain `Option` for an argument that may be missing.
-pub(crate) fn auto_or<T: Copy + Send + Sync + 'static, const N: usize>(
-    all: [T; N],
-    name: fn(T) -> &'static str,
-) -> impl TypedValueParser<Value = Option<T>> {
-    let names = std::iter::once("auto").chain(all.map(name));
-    PossibleValuesParser::new(names)
-        .map(move |found| all.into_iter().find(|&value| name(value) == found))
-}
+use super::args::{RulesArgs, at_least_one, auto_or, one_of, usage};
 
 /// Parses the name of a strategy, or `auto`.
 pub(crate) fn strategy() -> impl TypedValueParser<Value = Option<StrategyKind>> {
@@ -159,4 +138,62 @@ fn share(text: &str) -> Result<f64, String> {
         Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
         _ => Err("expected a number from 0 to 1".to_owned()),
     }
+}
+
+/// A teacher from elsewhere.
+#[derive(Debug, Default, Args)]
+pub(crate) struct TeacherArgs {
+    /// Scores of a teacher, one a row, by any ranker that had not seen the row's query: in place of
+    /// RankRLS on all columns for --strategy distil and --refit cross-fitted
+    #[arg(long, value_name = "FILE")]
+    pub(crate) teacher: Option<PathBuf>,
+}
+
+impl TeacherArgs {
+    /// Refuses options that `strategies` have no use for, and a teacher that `peers` would have to
+    /// train on columns of which each has a share.
+    pub(crate) fn check(
+        &self,
+        target: &TargetOptions,
+        strategies: &[Option<StrategyKind>],
+        peers: &dyn Peers,
+    ) -> Result<()> {
+        let distils = strategies.iter().flatten().any(|kind| kind.distils());
+        let taught = distils || target.refit == Some(Refit::CrossFitted);
+        let refitted = taught && target.refit != Some(Refit::Labels);
+        let given = self.teacher.is_some();
+        let mistake = if target.blend.is_some() && !distils {
+            "--blend goes with --strategy distil"
+        } else if target.refit_lambda.is_some() && !refitted {
+            "--refit-lambda is of cross-fitted weights: it goes with --refit cross-fitted or \
+             --strategy distil"
+        } else if !taught && (given || target.teacher_lambda.is_some()) {
+            "there is nothing to teach: a teacher goes with --strategy distil or --refit cross-fitted"
+        } else if given && target.teacher_lambda.is_some() {
+            "--teacher brings its scores: there is no --teacher-lambda to choose"
+        } else if taught && !given && peers.count() > 1 {
+            return Err(usage(SelectError::SharedTeacher));
+        } else {
+            return Ok(());
+        };
+        Err(usage(mistake))
+    }
+}
+
+/// Refuses `options` that one of `strategies` cannot heed, and rules of nothing: whether anything
+/// but the criterion is `measured`.
+pub(crate) fn check_selection(
+    options: &SelectionOptions,
+    strategies: &[Option<StrategyKind>],
+    rules: &RulesArgs,
+    measured: bool,
+) -> Result<()> {
+    rules.check(measured, options.criterion != Criterion::Squared)?;
+    strategies.iter().try_for_each(|&strategy| {
+        let options = SelectionOptions {
+            strategy,
+            ..*options
+        };
+        options.check_strategy().map_err(usage)
+    })
 }

@@ -23,13 +23,14 @@ use rankrls::{Dataset, Lambdas, Model, Objective, QueryWeight, Scale, Solver, me
 use serde::Serialize;
 
 use super::args::usage;
+use super::args::{auto_or, one_of};
 use super::console::Console;
 use super::data::{Sizes, TrainingData, in_input_order, places};
 use super::figures::PlotArgs;
 use super::kernels::KernelArgs;
 use super::output::{self, format_exact, number, or_blank, or_dash, ridge, short, table};
 use super::session::Session;
-use super::settings::{LAMBDAS_HELP, WeightArgs, auto_or, one_of};
+use super::settings::{LAMBDAS_HELP, WeightArgs};
 use super::warnings::{Condition, warn_of_edge, warn_of_few_queries, warn_of_lost_digits};
 
 /// Train RankRLS on all features, or on given ones, without selection

@@ -10,11 +10,11 @@ use rankrls::data::read::Format;
 use rankrls::data::{DataFiles, MatrixLayout, Part};
 use rankrls::{Dataset, IndexBase};
 
+use crate::args::one_of;
 use crate::args::usage;
 use crate::data::{DataArgs, read_named};
 use crate::output::{CompleteFile, OutputFile, print};
 use crate::session::Session;
-use crate::settings::one_of;
 
 /// Convert data to another format
 #[derive(Debug, Args)]

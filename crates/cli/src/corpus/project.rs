@@ -9,11 +9,11 @@ use rankrls::Model;
 use rankrls::data::{Ranker, write_query_sizes};
 
 use super::convert::TargetArgs;
+use crate::args::one_of;
 use crate::args::usage;
 use crate::data::{DataArgs, Wanted};
 use crate::output::OutputFile;
 use crate::session::Session;
-use crate::settings::one_of;
 
 /// Reduce data to the columns of a model, to train other rankers on
 ///

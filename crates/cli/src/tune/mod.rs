@@ -26,14 +26,15 @@ use rankrls::{
     memory,
 };
 
+use super::args::one_of;
 use super::args::{self, Measures, RulesArgs, at_least_one, usage};
 use super::checkpoint::{self, CheckpointArgs};
 use super::console::Console;
-use super::data::{self, Input, Sizes, TeacherArgs, TestSizes, TrainingData};
+use super::data::{self, Input, Sizes, TestSizes, TrainingData};
 use super::output::short;
 use super::ranks;
 use super::session::Session;
-use super::settings::{LAMBDAS_HELP, SelectionArgs, one_of};
+use super::settings::{LAMBDAS_HELP, SelectionArgs, TeacherArgs, check_selection};
 use crate::figures::{PlotArgs, test_panels};
 use crate::warnings::{
     Condition, warn_of_edge, warn_of_few_queries, warn_of_lost_digits, warn_of_seed,
@@ -171,10 +172,9 @@ impl TuneArgs {
             }
         }
         let options = self.selection.options(self.k);
-        args::check_selection(&options, &strategies, &self.rules, true)?;
+        check_selection(&options, &strategies, &self.rules, true)?;
         let target = &options.target;
-        self.teacher.check(target, &strategies)?;
-        self.teacher.check_ranks(target, &strategies, peers)?;
+        self.teacher.check(target, &strategies, peers)?;
         let others = [&self.validation, &self.test].into_iter().flatten();
         self.data.read.check(1 + others.count())?;
         self.plot.check()?;
