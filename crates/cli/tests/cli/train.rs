@@ -236,7 +236,7 @@ fn mistakes_are_told() {
         (
             "train train.svm --lambda 1 --holdout folds",
             2,
-            "expected one of lqo, lpo, folds:N, folds:FILE, none",
+            "expected one of lqo, lpo, folds:N, none, or a file with the folds",
         ),
         (
             "train train.svm --lambda 1 --holdout folds:1",
