@@ -1,6 +1,7 @@
 //! Which of all models to take.
 
 use std::cmp::Ordering;
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -73,6 +74,12 @@ struct Entry {
 }
 
 impl Rule {
+    /// Paths end after five models in a row that do not improve by 0.001.
+    pub const MIN_IMPROVEMENT: Self = Self::MinImprovement {
+        least: 0.001,
+        patience: 5,
+    };
+
     /// The name.
     pub fn name(self) -> &'static str {
         match self {
@@ -127,6 +134,33 @@ impl Rule {
             }
             _ => None,
         }
+    }
+}
+
+/// Reads `best`, `one-se` or `min-improvement`, which `:LEAST` and `:PATIENCE` may follow.
+impl FromStr for Rule {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let mut parts = text.split(':');
+        let rules = [Self::Best, Self::OneSe, Self::MIN_IMPROVEMENT];
+        let name = parts.next().unwrap_or_default();
+        let mut rule = rules.into_iter().find(|rule| rule.name() == name);
+        if let Some(Self::MinImprovement { least, patience }) = &mut rule {
+            if let Some(text) = parts.next() {
+                let number = text.parse().ok();
+                let number = number.filter(|number: &f64| number.is_finite() && *number >= 0.0);
+                *least = number
+                    .ok_or_else(|| format!("expected an improvement from 0 on, found {text}"))?;
+            }
+            if let Some(text) = parts.next() {
+                let number = text.parse().ok().filter(|number| *number > 0);
+                *patience =
+                    number.ok_or_else(|| format!("expected a patience from 1 on, found {text}"))?;
+            }
+        }
+        rule.filter(|_| parts.next().is_none())
+            .ok_or_else(|| "expected best, one-se or min-improvement:X:P".to_owned())
     }
 }
 
@@ -254,6 +288,36 @@ mod tests {
     fn chosen(rule: Rule, measure: Measure, curves: &[Curve]) -> (f64, usize) {
         let choice = rule.choose(measure, curves).unwrap();
         (curves[choice.position].lambda.value(), choice.k)
+    }
+
+    #[test]
+    fn rules_are_read() {
+        let rule = |least, patience| Ok(Rule::MinImprovement { least, patience });
+        for (text, read) in [
+            ("best", Ok(Rule::Best)),
+            ("one-se", Ok(Rule::OneSe)),
+            ("min-improvement", Ok(Rule::MIN_IMPROVEMENT)),
+            ("min-improvement:0.01", rule(0.01, 5)),
+            ("min-improvement:0:2", rule(0.0, 2)),
+        ] {
+            assert_eq!(text.parse(), read, "{text}");
+        }
+        for text in [
+            "",
+            "worst",
+            "best:1",
+            "min-improvement:-1",
+            "min-improvement:nan",
+        ] {
+            assert!(text.parse::<Rule>().is_err(), "{text}");
+        }
+        for text in [
+            "min-improvement:0:0",
+            "min-improvement:0:1:2",
+            "min-improvement:",
+        ] {
+            assert!(text.parse::<Rule>().is_err(), "{text}");
+        }
     }
 
     #[test]

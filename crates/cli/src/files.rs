@@ -84,7 +84,7 @@ fn named(command: &Command, matches: &ArgMatches, id: &str) -> Vec<Named> {
     let paths: Vec<PathBuf> = match matches.try_get_many::<PathBuf>(id) {
         Ok(paths) => paths.into_iter().flatten().cloned().collect(),
         // What takes a name, a number or a file.
-        Err(_) if ["holdout", "basis"].contains(&id) => {
+        Err(_) if ["evidence", "holdout", "basis"].contains(&id) => {
             let raw = matches.get_raw(id).into_iter().flatten();
             let text = raw.filter_map(|text| text.to_str());
             text.map(|text| text.trim_start_matches("folds:").into())

@@ -1,5 +1,6 @@
 //! `rankrls tune`.
 
+mod judging;
 mod report;
 
 use std::ops::ControlFlow;
@@ -9,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use indicatif::ProgressBar;
 use rankrls::checkpoint::{Checkpointer, Record, Tuning, TuningSettings};
 use rankrls::data::read::Loaded;
@@ -18,13 +19,15 @@ use rankrls::metrics::parse_list;
 use rankrls::peers::Peers;
 use rankrls::plot::{self, Figure, Panel, Path, power};
 use rankrls::tune::{
-    self, Earlier, Ending, Event, Evidence, Grid, Measure, Observer, Outcome, Point, Rule,
-    TuneError, TuneOptions, Tuned,
+    self, Earlier, Ending, Event, Evidence, Grid, Measure, Observer, Outcome, Point, TuneError,
+    TuneOptions, Tuned,
 };
 use rankrls::{
     ColumnClasses, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind, TestPath,
     memory,
 };
+
+use judging::JudgingArgs;
 
 use super::args::one_of;
 use super::args::{self, Measures, RulesArgs, at_least_one, usage};
@@ -44,13 +47,6 @@ use report::{Report, TableFile};
 
 const STYLE: &str = "{bar:24} {pos}/{len} steps{msg}{left}";
 
-/// Folds where none are asked for.
-const FOLDS: usize = 5;
-
-/// Least improvement and patience where none are asked for.
-const LEAST: f64 = 0.001;
-const PATIENCE: usize = 5;
-
 const SEED_HELP: &str = "Seed of the random draws, of candidates and of folds [default: 1]";
 
 /// Choose lambda and the number of features together
@@ -64,12 +60,12 @@ const SEED_HELP: &str = "Seed of the random draws, of candidates and of folds [d
 Examples:
   rankrls tune @parses -k 20
   rankrls tune train.svm -k 50 --lambdas 2^-2..2^8:2 --rule one-se -o model.json
-  rankrls tune train.svm -k 50 --validation test.svm --measure ndcg@10 --metrics map,cindex
-  rankrls tune train.svm -k 20 --lambdas 0.5,4,32 --folds 3 --csv models.csv
+  rankrls tune train.svm -k 50 --evidence vali.svm --measure ndcg@10 --metrics map,cindex
+  rankrls tune train.svm -k 20 --lambdas 0.5,4,32 --evidence folds:3 --csv models.csv
   rankrls tune train.svm -k 50 --rule one-se --plot paths.svg
   rankrls tune @parses -k 20 --strategies bounded,distil --lambdas 4,16,64 --measure cindex
-  rankrls tune train.svm -k 200 --folds 3 --checkpoint tune.checkpoint --resume
-  rankrls tune train.svm -k 50 --min-improvement 0.01 --patience 3 --json")]
+  rankrls tune train.svm -k 200 --evidence folds:3 --checkpoint tune.checkpoint --resume
+  rankrls tune train.svm -k 50 --rule min-improvement:0.01:3 --json")]
 pub(crate) struct TuneArgs {
     /// Most features to select
     #[arg(short, value_name = "K", value_parser = at_least_one)]
@@ -90,19 +86,8 @@ pub(crate) struct TuneArgs {
     strategies: Vec<StrategyKind>,
     #[command(flatten)]
     teacher: TeacherArgs,
-    /// Predictions to judge by: lqo, for the training data by models that leave out the query;
-    /// validation, for the data of --validation; folds, for the queries of each fold by features
-    /// selected without them [default: what --validation or --folds ask for; else folds where
-    /// column classes are more than ten times the queries, so that lqo would flatter, and lqo where
-    /// they are not]
-    #[arg(long, value_enum, value_name = "NAME")]
-    evidence: Option<EvidenceName>,
-    /// Validation data
-    #[arg(long, value_name = "DATA")]
-    validation: Option<PathBuf>,
-    /// Number of folds, from 2 to the number of queries [default: 5]
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    folds: Option<usize>,
+    #[command(flatten)]
+    judging: JudgingArgs,
     /// What models are judged by: squared, the mean over queries of the squared centred error, or
     /// a measure
     #[arg(long, value_name = "NAME", default_value = "squared")]
@@ -112,17 +97,6 @@ pub(crate) struct TuneArgs {
     metrics: Option<Measures>,
     #[command(flatten)]
     rules: RulesArgs,
-    /// best: the best value; one-se: the fewest features within one standard error of it;
-    /// min-improvement: the best of paths that end where they improve no more [default: best]
-    #[arg(long, value_enum, value_name = "NAME")]
-    rule: Option<RuleName>,
-    /// The improvement that a path has to make, as a share of the squared error or a difference
-    /// of a measure [default: 0.001]
-    #[arg(long, value_name = "X", allow_negative_numbers = true)]
-    min_improvement: Option<f64>,
-    /// The steps in which it has to make it [default: 5]
-    #[arg(long, value_name = "P", value_parser = at_least_one)]
-    patience: Option<usize>,
     #[command(flatten)]
     data: TrainingData,
     /// Measure the chosen path on this data; has no part in the choice
@@ -146,20 +120,6 @@ pub(crate) struct TuneArgs {
     json: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum EvidenceName {
-    Lqo,
-    Validation,
-    Folds,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum RuleName {
-    Best,
-    OneSe,
-    MinImprovement,
-}
-
 impl TuneArgs {
     /// Refuses mistakes that the parser cannot see.
     fn check(&self, peers: &dyn Peers) -> Result<()> {
@@ -175,32 +135,11 @@ impl TuneArgs {
         check_selection(&options, &strategies, &self.rules, true)?;
         let target = &options.target;
         self.teacher.check(target, &strategies, peers)?;
-        let others = [&self.validation, &self.test].into_iter().flatten();
+        let validation = self.judging.validation();
+        let others = [&validation, &self.test].into_iter().flatten();
         self.data.read.check(1 + others.count())?;
         self.plot.check()?;
-        self.check_evidence()?;
-        self.rule().map(|_| ())
-    }
-
-    fn check_evidence(&self) -> Result<()> {
-        let (validation, folds) = (self.validation.is_some(), self.folds.is_some());
-        let message = match self.evidence() {
-            _ if validation && folds => "--validation and --folds are two kinds of evidence",
-            Some(EvidenceName::Validation) if !validation => {
-                "--evidence validation takes its data from --validation"
-            }
-            Some(EvidenceName::Lqo | EvidenceName::Folds) if validation => {
-                "--validation goes with --evidence validation"
-            }
-            Some(EvidenceName::Lqo | EvidenceName::Validation) if folds => {
-                "--folds goes with --evidence folds"
-            }
-            Some(EvidenceName::Folds) if self.folds == Some(1) => {
-                "--folds: expected at least 2, one to predict and one to select from"
-            }
-            _ => return Ok(()),
-        };
-        Err(usage(message))
+        self.judging.check()
     }
 
     /// The strategies to choose from; `None`: the fastest exact one.
@@ -217,39 +156,10 @@ impl TuneArgs {
         self.selection.options(self.k).flatters() || self.strategies().iter().any(distils)
     }
 
-    /// The evidence that was asked for.
-    fn evidence(&self) -> Option<EvidenceName> {
-        match self.evidence {
-            Some(name) => Some(name),
-            None if self.validation.is_some() => Some(EvidenceName::Validation),
-            None if self.folds.is_some() => Some(EvidenceName::Folds),
-            None if self.flatters() => Some(EvidenceName::Folds),
-            None => None,
-        }
-    }
-
-    fn rule(&self) -> Result<Rule> {
-        let asked = self.min_improvement.is_some() || self.patience.is_some();
-        match self.rule {
-            Some(RuleName::Best | RuleName::OneSe) if asked => Err(usage(
-                "--min-improvement and --patience go with --rule min-improvement",
-            )),
-            None if !asked => Ok(Rule::Best),
-            Some(RuleName::Best) => Ok(Rule::Best),
-            Some(RuleName::OneSe) => Ok(Rule::OneSe),
-            None | Some(RuleName::MinImprovement) => self.min_improvement(),
-        }
-    }
-
-    fn min_improvement(&self) -> Result<Rule> {
-        let least = self.min_improvement.unwrap_or(LEAST);
-        if !(least.is_finite() && least >= 0.0) {
-            return Err(usage(format_args!(
-                "--min-improvement: expected a number from 0 on, found {least}"
-            )));
-        }
-        let patience = self.patience.unwrap_or(PATIENCE);
-        Ok(Rule::MinImprovement { least, patience })
+    /// The evidence that was asked for, or folds where others would flatter.
+    fn evidence(&self) -> Option<judging::Choice> {
+        let folds = || self.flatters().then_some(judging::Choice::FIVE_FOLDS);
+        self.judging.evidence().or_else(folds)
     }
 
     /// The measures of the test data, that of the choice first.
@@ -298,14 +208,8 @@ impl TuneArgs {
 
     /// What to try, with the validation data if they are the evidence.
     fn options<'a>(&self, validation: Option<&'a Dataset<'a>>) -> Result<TuneOptions<'a>> {
-        let evidence = match (self.evidence(), validation) {
-            (Some(EvidenceName::Folds), _) => Evidence::Folds {
-                count: self.folds.unwrap_or(FOLDS),
-                seed: self.selection.seed,
-            },
-            (Some(EvidenceName::Validation), Some(dataset)) => Evidence::Validation(dataset),
-            _ => Evidence::Lqo,
-        };
+        let asked = self.evidence().unwrap_or(judging::Choice::Lqo);
+        let evidence = asked.evidence(self.selection.seed, validation);
         let (selection, rules) = (self.selection.options(self.k), self.rules.rules());
         let selection = SelectionOptions {
             criterion: selection.criterion.under(rules.convention),
@@ -318,7 +222,7 @@ impl TuneArgs {
             measure: self.measure,
             metrics: metrics.map_or_else(Vec::new, |Measures(metrics)| metrics.clone()),
             rules,
-            rule: self.rule()?,
+            rule: self.judging.rule()?,
             strategies: self.strategies.clone(),
             ..TuneOptions::new(selection, self.lambdas.clone())
         })
@@ -328,7 +232,8 @@ impl TuneArgs {
 /// The data, with labels that the measures can be taken of.
 fn read(args: &TuneArgs, console: Console, peers: &dyn Peers) -> Result<Input> {
     let test = args.test.as_ref().filter(|_| peers.rank() == 0);
-    let others = [args.validation.as_ref(), test];
+    let validation = args.judging.validation();
+    let others = [validation.as_ref(), test];
     let mut input = Input::read(&args.data, &args.teacher, others, console)?;
     if input.shards.is_some() && peers.count() == 1 {
         let path = args.data.path.display();

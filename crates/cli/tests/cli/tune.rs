@@ -167,10 +167,7 @@ fn evidence_may_be_validation_data_or_folds() {
     ));
     let found = folder.json("evaluate other.svm --model model.json --metrics ndcg@10 --json");
     assert_eq!(found["metrics"]["ndcg@10"], document["chosen"]["value"]);
-    let same = tuned(
-        &folder,
-        "-k 3 --evidence validation --validation other.svm --measure ndcg@10",
-    );
+    let same = tuned(&folder, "-k 3 --evidence other.svm --measure ndcg@10");
     assert_eq!(same["table"], document["table"]);
     let folds = tuned(&folder, "-k 3 --folds 3 --seed 4 --lambdas 1,4");
     assert_eq!(
@@ -295,15 +292,21 @@ fn mistakes_in_arguments_end_with_2() {
         ("-k 2 --measure mse", "squared"),
         ("-k 2 --measure ndcg", "no valid cut-off"),
         ("-k 2 --evidence validation", "--validation"),
-        ("-k 2 --evidence lqo --folds 3", "--evidence folds"),
+        ("-k 2 --evidence lqo --folds 3", "--evidence says all"),
         (
             "-k 2 --evidence folds --validation test.svm",
-            "--evidence validation",
+            "--evidence says all",
         ),
         (
             "-k 2 --folds 3 --validation test.svm",
-            "two kinds of evidence",
+            "cannot be used with",
         ),
+        (
+            "-k 2 --evidence vali.svm",
+            "expected lqo, folds:N, or a file",
+        ),
+        ("-k 2 --evidence folds:1", "at least 2 folds"),
+        ("-k 2 --rule min-improvement:0.1:0", "a patience from 1 on"),
         ("-k 2 --folds 1", "at least 2"),
         ("-k 2 --rule best --patience 3", "--rule min-improvement"),
         (

@@ -462,6 +462,7 @@ const TUNE: &[&str] = &[
     "--evidence validation",
     "--evidence lqo --folds 3",
     "--folds 3 --validation test.svm",
+    "--evidence absent.svm",
     "--rule best --patience 3",
     "--min-improvement -0.1",
     "--table t.txt",
