@@ -154,8 +154,8 @@ impl<'a> Tuning<'a> {
             rule: Rule::Best,
             lambdas: Lambdas::of(&[lambda]),
             selection: SelectionOptions {
-                k,
                 strategy,
+                k,
                 ..*asked
             },
             strategies: Vec::new(),

@@ -84,9 +84,9 @@ pub enum Ending {
 
 impl Outcome {
     /// Before the first step of a selection by `options`.
-    pub(super) fn without_points(options: SelectionOptions, unit: f64, ending: Ending) -> Self {
+    pub(super) fn without_points(options: &SelectionOptions, unit: f64, ending: Ending) -> Self {
         Self {
-            options,
+            options: *options,
             unit,
             teacher: None,
             points: Vec::new(),
@@ -194,21 +194,6 @@ pub struct Earlier<'a> {
     pub paths: &'a [RecordedPath],
     /// What its teachers taught, as far as that was kept.
     pub lessons: &'a [RecordedLesson],
-}
-
-impl<'a> From<&'a [RecordedPath]> for Earlier<'a> {
-    fn from(paths: &'a [RecordedPath]) -> Self {
-        Self {
-            paths,
-            lessons: &[],
-        }
-    }
-}
-
-impl<'a> From<&'a Vec<RecordedPath>> for Earlier<'a> {
-    fn from(paths: &'a Vec<RecordedPath>) -> Self {
-        Self::from(&paths[..])
-    }
 }
 
 impl<'a> Earlier<'a> {

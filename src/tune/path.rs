@@ -76,7 +76,7 @@ impl<'a, 'r> Path<'a, 'r> {
             ..job.options
         };
         let unit = run.candidates().unit();
-        let mut outcome = Outcome::without_points(options, unit, Ending::Complete);
+        let mut outcome = Outcome::without_points(&options, unit, Ending::Complete);
         let one_by_one = !run.folds.is_empty() && !run.side_by_side();
         let ended = unless_ended(|| match one_by_one {
             _ if run.is_stopped() => Err(PathEnd::Stopped),

@@ -174,7 +174,7 @@ impl Run<'_> {
         if let Some(recorded) = self.earlier.path(&options) {
             options.strategy = Some(recorded.strategy);
         }
-        let reason = match self.plan(options) {
+        let reason = match self.plan(&options) {
             Ok(job) if self.held.saturating_add(job.memory) <= self.limit => return Ok(Ok(job)),
             Ok(job) => self.refusal(&job),
             Err(error @ SelectError::Memory { .. }) => error.to_string(),
@@ -182,14 +182,14 @@ impl Run<'_> {
         };
         options.strategy = None;
         let (unit, ending) = (self.candidates().unit(), Ending::Refused { reason });
-        Ok(Err(Outcome::without_points(options, unit, ending)))
+        Ok(Err(Outcome::without_points(&options, unit, ending)))
     }
 
-    fn plan(&self, options: SelectionOptions) -> Result<Job, SelectError> {
-        let plan = self.plan_among(&self.parts[0], &options)?;
+    fn plan(&self, options: &SelectionOptions) -> Result<Job, SelectError> {
+        let plan = self.plan_among(&self.parts[0], options)?;
         let options = SelectionOptions {
             strategy: Some(plan.strategy),
-            ..options
+            ..*options
         };
         let fold = |part: &Part<'_>| match self.plan_among(part, &options) {
             Ok(plan) => Ok(Some(plan)),

@@ -138,11 +138,18 @@ impl LetorArgs {
             max_memory,
             ..SelectionOptions::new(self.k.unwrap_or(usize::MAX), Lambda::ONE)
         };
+        let mut beyond = false;
         let mut watch = |event: Event<'_>| {
-            if let Event::Finished(path) = event {
-                let lambda = path.options.lambda.value();
-                tracing::info!(fold = files.name, lambda, "selected");
-                bar.inc(1);
+            match event {
+                // The grid goes on past an edge.
+                Event::Started(grid) if beyond => bar.inc_length(grid.lambdas as u64),
+                Event::Started(_) => beyond = true,
+                Event::Finished(path) => {
+                    let lambda = path.options.lambda.value();
+                    tracing::info!(fold = files.name, lambda, "selected");
+                    bar.inc(1);
+                }
+                _ => {}
             }
             interrupt.flow()
         };
