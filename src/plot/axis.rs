@@ -33,25 +33,6 @@ impl Scale {
     }
 }
 
-/// The values of an axis.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Range {
-    pub(super) low: f64,
-    pub(super) high: f64,
-}
-
-impl Range {
-    /// From the least of `values` to the largest; 1 where there are none.
-    pub(super) fn of(values: impl Iterator<Item = f64>) -> Self {
-        let range = values.fold(None, |range: Option<(f64, f64)>, value| {
-            let (low, high) = range.unwrap_or((value, value));
-            Some((low.min(value), high.max(value)))
-        });
-        let (low, high) = range.unwrap_or((1.0, 1.0));
-        Self { low, high }
-    }
-}
-
 /// A tick and its label.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tick {
@@ -72,27 +53,32 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// An axis on which `range` has some room at both ends, with about `most` ticks. `whole`
-    /// axes count: their ticks are whole numbers.
-    pub(super) fn around(scale: Scale, range: Range, most: usize, whole: bool) -> Self {
-        let (low, high) = (scale.of(range.low), scale.of(range.high));
-        let (low, high) = if high - low > 1e-9 * low.abs().max(high.abs()) {
-            let room = 0.04 * (high - low);
-            (low - room, high + room)
+    /// An axis of `values` with a share `room` of their extent free at both ends, and about `most`
+    /// ticks. `whole` axes count: their ticks are whole numbers.
+    pub(super) fn around(
+        scale: Scale,
+        values: impl Iterator<Item = f64>,
+        room: f64,
+        most: usize,
+        whole: bool,
+    ) -> Self {
+        let (low, high) = extent(values).unwrap_or((1.0, 1.0));
+        let (low, high) = (scale.of(low), scale.of(high));
+        let room = if high - low > 1e-9 * low.abs().max(high.abs()) {
+            room * (high - low)
         } else {
-            let room = match scale {
+            match scale {
                 Scale::Log => 0.5,
                 Scale::Linear if whole || low == 0.0 => 1.0,
                 Scale::Linear => 0.1 * low.abs(),
-            };
-            (low - room, high + room)
+            }
         };
-        Self::between(scale, low, high, most, whole)
+        Self::between(scale, low - room, high + room, most, whole)
     }
 
-    /// The axis of bars, from 0.
-    pub(super) fn of_bars(range: Range, most: usize) -> Self {
-        let (low, high) = (range.low.min(0.0), range.high.max(0.0));
+    /// The axis of bars of lengths `values`, from 0.
+    pub(super) fn of_bars(values: impl Iterator<Item = f64>, most: usize) -> Self {
+        let (low, high) = extent(values.chain([0.0])).unwrap_or_default();
         let high = if high > low { high } else { low + 1.0 };
         Self::between(Scale::Linear, low, high, most, false)
     }
@@ -123,6 +109,12 @@ impl Axis {
         let share = (self.scale.of(value) - self.low) / (self.high - self.low);
         self.from + share * (self.to - self.from)
     }
+}
+
+/// The least and the largest of `values`.
+fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    let ends = values.map(|value| (value, value));
+    ends.reduce(|(low, high), (value, _)| (low.min(value), high.max(value)))
 }
 
 /// Ticks at multiples of 1, 2 or 5 times a power of ten.
@@ -207,7 +199,7 @@ mod tests {
     }
 
     fn around(scale: Scale, low: f64, high: f64, whole: bool) -> Axis {
-        Axis::around(scale, Range { low, high }, 5, whole)
+        Axis::around(scale, [low, high].into_iter(), 0.04, 5, whole)
     }
 
     #[test]
@@ -274,7 +266,7 @@ mod tests {
                     assert!((0.0..=100.0).contains(&axis.place(value)), "{axis:?}");
                 }
             }
-            let none = Axis::around(scale, Range::of(std::iter::empty()), 5, false);
+            let none = Axis::around(scale, std::iter::empty(), 0.04, 5, false);
             assert!(!none.ticks.is_empty());
         }
         assert_eq!(Scale::Linear.placeable(f64::NAN), None);
@@ -283,12 +275,10 @@ mod tests {
 
     #[test]
     fn bars_start_at_nought() {
-        let range = |low, high| Range { low, high };
-        let axis = Axis::of_bars(range(2.0, 7.0), 5).placed(0.0, 70.0);
+        let of = |lengths: [f64; 2]| Axis::of_bars(lengths.into_iter(), 5).placed(0.0, 70.0);
+        let axis = of([2.0, 7.0]);
         assert_eq!((axis.place(0.0), axis.place(7.0)), (0.0, 70.0));
-        let axis = Axis::of_bars(range(-1.0, 1.0), 5).placed(0.0, 70.0);
-        assert_eq!(axis.place(0.0), 35.0);
-        let none = Axis::of_bars(range(0.0, 0.0), 5);
-        assert!(none.place(0.0).is_finite());
+        assert_eq!(of([-1.0, 1.0]).place(0.0), 35.0);
+        assert!(of([0.0, 0.0]).place(0.0).is_finite());
     }
 }

@@ -1,6 +1,6 @@
 //! Figures of selections and models, from names and numbers.
 
-use super::{Bar, BarPlot, Figure, LinePlot, Series};
+use super::{BarPlot, Figure, LinePlot, Series};
 
 /// The measures of a selection after each of its steps, under a name.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -104,12 +104,13 @@ pub fn weights(origin: &str, weights: Vec<(String, f64)>, in_order: bool, most: 
     } else {
         "All weights".to_owned()
     };
-    let bars = kept
-        .into_iter()
-        .map(|(_, (name, weight))| Bar::new(name, weight));
+    let plot = BarPlot {
+        x_label: "weight".to_owned(),
+        bars: kept.into_iter().map(|(_, bar)| bar).collect(),
+    };
     Figure::new(format!("Weights {origin}"))
         .note(format!("{part}, {order}."))
-        .bars(bars.fold(BarPlot::new("weight"), BarPlot::bar))
+        .bars(plot)
 }
 
 /// A ridge parameter: powers of two as such, others with six digits.

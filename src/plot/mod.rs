@@ -1,8 +1,8 @@
 //! Diagrams: lines against the number of features, bars of weights, as SVG and in HTML.
 //!
-//! A [`Figure`] is panels under a title. [`paths()`] draws how leave-query-out measures went along
-//! selections, [`weights()`] the weights of a model; other diagrams are put together from [`LinePlot`]
-//! and [`BarPlot`].
+//! A [`Figure`] is panels under a title. [`paths()`] draws leave-query-out measures along
+//! selections, [`weights()`] the weights of a model; [`LinePlot`] and [`BarPlot`] are the panels of
+//! other diagrams.
 //!
 //! ```
 //! use rankrls::plot::{Figure, LinePlot, Series};
@@ -17,12 +17,14 @@
 //! # Conventions
 //!
 //! * Values that are none, not finite or, on a logarithmic axis, not above 0 break a line.
-//! * A few lines are named where they end; many of a parameter's values
-//!   ([`LinePlot::parameter`]) have colours from a scale, with a strip that explains it.
+//! * Lines of one name have one colour and stroke in all panels of a figure. A few are named where
+//!   they end; else a legend above the panels names them all. Values of a parameter
+//!   ([`LinePlot::parameter`]) have colours from a scale.
 //! * Colours follow the reader's preference for dark or light pages (`prefers-color-scheme`). They
 //!   are attributes for light pages, which style sheets override for dark ones, so that programs
 //!   without style sheets draw the light version.
-//! * Names are any text: they are escaped, cut where they are too long, and whole in a tooltip.
+//! * Names are any text: they are escaped, cut where they are too long, though never to equal
+//!   texts, and whole in a tooltip.
 //! * Equal figures are equal bytes.
 //!
 //! # Why the SVG is written here
@@ -35,6 +37,7 @@
 mod axis;
 mod figure;
 mod figures;
+mod page;
 mod panels;
 mod svg;
 #[cfg(test)]
@@ -42,8 +45,7 @@ mod tests;
 mod text;
 
 pub use axis::Scale;
-pub use figure::{
-    Bar, BarPlot, Figure, Level, LinePlot, Mark, Panel, PlotError, Series, check_ending,
-};
+pub use figure::{BarPlot, Figure, LinePlot, Mark, NotSvg, Panel, Series, check_ending};
 pub use figures::{Path, panel, paths, power, weights};
-pub use svg::{escaped, html_page};
+pub use page::html_page;
+pub use svg::escaped;

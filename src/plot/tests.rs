@@ -4,6 +4,7 @@ use roxmltree::{Document, Node};
 
 use super::*;
 
+const SVG: &str = "http://www.w3.org/2000/svg";
 const NASTY: &str = "<script>\"&' \u{1}\u{ffff} 漢字";
 
 fn line(name: &str, values: &[f64]) -> Series {
@@ -16,14 +17,24 @@ fn lines(series: impl IntoIterator<Item = Series>) -> LinePlot {
     series.into_iter().fold(plot, LinePlot::series)
 }
 
+fn bars(x_label: &str, bars: &[(&str, f64)]) -> BarPlot {
+    let bars = bars
+        .iter()
+        .map(|(name, length)| ((*name).to_owned(), *length));
+    BarPlot {
+        x_label: x_label.to_owned(),
+        bars: bars.collect(),
+    }
+}
+
 fn with_lines(series: impl IntoIterator<Item = Series>) -> Figure {
     Figure::new("A figure").lines(lines(series))
 }
 
 fn count(svg: &str, tag: &str) -> usize {
     let document = Document::parse(svg).unwrap();
-    let tagged = |node: &Node<'_, '_>| node.has_tag_name(("http://www.w3.org/2000/svg", tag));
-    document.descendants().filter(tagged).count()
+    let nodes = document.descendants();
+    nodes.filter(|node| node.has_tag_name((SVG, tag))).count()
 }
 
 fn texts(svg: &str, tag: &str) -> Vec<String> {
@@ -73,14 +84,12 @@ fn strange() -> Figure {
         .lines(many)
         .lines(ordered.mark(2.0, 2.0, NASTY))
         .lines(lines([line("a", &[1.0])]).mark(f64::NAN, 1.0, "nowhere"))
-        .bars(BarPlot::new(NASTY))
-        .bars(
-            BarPlot::new("weight")
-                .bar(Bar::new(NASTY, 0.5))
-                .bar(Bar::new(NASTY.repeat(20), -1e9))
-                .bar(Bar::new("", f64::NAN)),
-        )
-        .bars(BarPlot::new("zero").bar(Bar::new("none", 0.0)))
+        .bars(bars(NASTY, &[]))
+        .bars(bars(
+            "weight",
+            &[(NASTY, 0.5), (&NASTY.repeat(20), -1e9), ("", f64::NAN)],
+        ))
+        .bars(bars("zero", &[("none", 0.0)]))
 }
 
 #[test]
@@ -132,34 +141,97 @@ fn strange_figures_are_xml_without_strange_numbers() {
     );
 }
 
+/// The documents in a page.
+fn documents(html: &str) -> Vec<String> {
+    let parts = html.split("<svg ").skip(1);
+    let parts = parts.map(|part| part.split_inclusive("</svg>").next().unwrap());
+    parts
+        .map(|part| format!("<svg xmlns=\"http://www.w3.org/2000/svg\" {part}"))
+        .collect()
+}
+
 #[test]
 fn nothing_lies_outside() {
-    let svg = strange().to_svg();
-    let document = Document::parse(&svg).unwrap();
-    let view = document.root_element().attribute("viewBox").unwrap();
-    assert!(view.starts_with("0 0 880 "), "{view}");
-    for node in document
-        .descendants()
-        .filter(|node| node.tag_name().name() == "text")
-    {
-        let number = |name: &str| {
-            node.attribute(name)
-                .map(|text| text.parse::<f64>().unwrap())
+    let mut all = documents(&strange().to_html_fragment());
+    all.push(strange().columns(1).to_svg());
+    for svg in all {
+        let document = Document::parse(&svg).unwrap();
+        let view = document.root_element().attribute("viewBox").unwrap();
+        assert!(view.starts_with("0 0 440 "), "{view}");
+        for node in document
+            .descendants()
+            .filter(|node| node.has_tag_name((SVG, "text")))
+        {
+            let number = |name: &str| node.attribute(name).unwrap().parse::<f64>().unwrap();
+            let shown = node.text().unwrap_or_default();
+            let width = text::width(shown, number("font-size"));
+            let left = match node.attribute("text-anchor") {
+                Some("middle") => number("x") - width / 2.0,
+                Some("end") => number("x") - width,
+                _ => number("x"),
+            };
+            let inside = left >= -1.0 && left + width <= 441.0;
+            assert!(inside, "{left} {width} {shown}");
+        }
+    }
+}
+
+#[test]
+fn a_name_is_one_colour_in_all_panels() {
+    let panel = |names: &[&str]| lines(names.iter().map(|name| line(name, &[1.0, 2.0])));
+    let of =
+        |first: &[&str], second: &[&str]| Figure::new("").lines(panel(first)).lines(panel(second));
+    let strokes = |svg: &str, tag: &str| -> Vec<String> {
+        let document = Document::parse(svg).unwrap();
+        let nodes = document
+            .descendants()
+            .filter(|node| node.has_tag_name((SVG, tag)));
+        let stroke = |node: Node<'_, '_>| {
+            let dash = node.attribute("stroke-dasharray").unwrap_or("none");
+            Some(format!(
+                "{} {dash}",
+                node.attribute("stroke-width")
+                    .and(node.attribute("stroke"))?
+            ))
         };
-        let shown: String = node.text().unwrap_or_default().to_owned();
-        let width = text::width(&shown, number("font-size").unwrap());
-        let left = match node.attribute("text-anchor") {
-            Some("middle") => number("x").unwrap() - width / 2.0,
-            Some("end") => number("x").unwrap() - width,
-            _ => number("x").unwrap(),
-        };
-        let panel = node.parent_element().unwrap().tag_name().name() == "g";
-        let right = if panel { svg::WIDTH } else { 880.0 };
-        assert!(
-            left >= -1.0 && left + width <= right + 1.0,
-            "{left} {width} {shown}"
+        nodes.filter_map(stroke).collect()
+    };
+    let svg = of(&["a", "b", "c"], &["c", "a"]).to_svg();
+    let drawn = strokes(&svg, "polyline");
+    assert_eq!((&drawn[3], &drawn[4]), (&drawn[2], &drawn[0]));
+    assert_eq!(
+        texts(&svg, "text")
+            .iter()
+            .filter(|text| *text == "a")
+            .count(),
+        2
+    );
+    // Names that do not fit beside their lines are in a legend, once and whole.
+    let long = [
+        "exact, lambda 64, labels of a scale",
+        "exact, lambda 64, cross-fitted",
+    ];
+    let svg = of(&long, &long[1..]).to_svg();
+    let drawn = strokes(&svg, "polyline");
+    assert_eq!(drawn[1], drawn[2]);
+    assert_eq!(strokes(&svg, "line").len(), 2);
+    for name in long {
+        assert_eq!(
+            texts(&svg, "text")
+                .iter()
+                .filter(|text| *text == name)
+                .count(),
+            1
         );
     }
+    let many: Vec<String> = (0..24).map(|index| format!("name {index}")).collect();
+    let many: Vec<&str> = many.iter().map(String::as_str).collect();
+    let svg = of(&many, &many[9..]).to_svg();
+    let (drawn, legend) = (strokes(&svg, "polyline"), strokes(&svg, "line"));
+    assert_eq!(drawn[9..24], drawn[24..]);
+    assert_eq!(drawn[..24], legend);
+    let different: std::collections::BTreeSet<_> = legend.iter().collect();
+    assert_eq!(different.len(), 24);
 }
 
 #[test]
@@ -175,27 +247,13 @@ fn pages_need_nothing_from_elsewhere() {
     for outside in ["href", "src=", "url(", "@import", "<script"] {
         assert!(!html.contains(outside), "{outside}");
     }
-    assert_eq!(html.matches("<svg ").count(), 11);
-    for svg in html.split("<svg ").skip(1) {
-        let svg = svg.split_inclusive("</svg>").next().unwrap();
-        Document::parse(&format!("<svg {svg}")).unwrap();
+    // Eleven panels and a legend.
+    let documents = documents(&html);
+    assert_eq!(documents.len(), 12);
+    for svg in documents {
+        Document::parse(&svg).unwrap();
         assert!(svg.contains("width:100%;height:auto"));
     }
-}
-
-#[test]
-fn files_are_written() {
-    let folder = tempfile::tempdir().unwrap();
-    let figure = with_lines([line("a", &[1.0, 2.0])]);
-    let path = folder.path().join("a.SVG");
-    figure.write(&path).unwrap();
-    assert_eq!(std::fs::read_to_string(path).unwrap(), figure.to_svg());
-    let refused = figure.write(&folder.path().join("a.png")).unwrap_err();
-    assert!(matches!(refused, PlotError::Ending { .. }));
-    let refused = figure
-        .write(&folder.path().join("absent/a.svg"))
-        .unwrap_err();
-    assert!(matches!(refused, PlotError::Write { .. }));
 }
 
 #[test]
@@ -208,7 +266,7 @@ fn paths_mark_what_was_chosen() {
     let figure = paths("t", &[path("1"), path("16")], Some("lambda"), Some((1, 2)));
     let svg = figure.to_svg();
     assert_eq!(count(&svg, "polyline"), 4);
-    assert_eq!(svg.matches("rk-ring\"").count(), 2);
+    assert_eq!(svg.matches("rk-ink-s\"").count(), 2);
     let labels = texts(&svg, "text");
     assert_eq!(
         labels
@@ -218,10 +276,10 @@ fn paths_mark_what_was_chosen() {
         2
     );
     let none = paths("t", &[path("")], None, None).to_svg();
-    assert!(!none.contains("rk-ring\""));
+    assert!(!none.contains("rk-ink-s\""));
     // A step without a value cannot be marked.
     let first = paths("t", &[path("")], None, Some((0, 1))).to_svg();
-    assert_eq!(first.matches("rk-ring\"").count(), 1);
+    assert_eq!(first.matches("rk-ink-s\"").count(), 1);
 }
 
 #[test]
@@ -236,25 +294,35 @@ fn spreads_and_levels_are_within_and_described() {
     let label = document.root_element().attribute("aria-label").unwrap();
     assert_eq!(
         label,
-        "A. error against features; lines end: seeds 3 at 3; marked: here, 2; line across: limit, 12"
+        "A. error against features; lines end: seeds 3 at 3; line across: limit, 12; marked: here, 2"
     );
+    let node = |tag: &str, attribute: &str| {
+        let mut nodes = document.descendants();
+        let found =
+            nodes.find(|node| node.has_tag_name((SVG, tag)) && node.has_attribute(attribute));
+        found.unwrap().attribute(attribute).unwrap().to_owned()
+    };
+    // The first dashed line is the level.
     let level = document
         .descendants()
-        .find(|node| node.attribute("class") == Some("rk-level"));
+        .find(|node| node.has_attribute("stroke-dasharray"));
     let height: f64 = level.unwrap().attribute("y1").unwrap().parse().unwrap();
-    let polygon = document
-        .descendants()
-        .find(|node| node.has_tag_name(("http://www.w3.org/2000/svg", "polygon")));
-    let points = polygon.unwrap().attribute("points").unwrap();
-    let highest = points
-        .split([' ', ','])
-        .skip(1)
-        .step_by(2)
-        .map(|y| y.parse::<f64>().unwrap());
-    assert!(
-        highest.fold(f64::INFINITY, f64::min) > height,
-        "the level is above the band"
-    );
+    let points = |tag: &str| -> Vec<f64> {
+        let points = node(tag, "points");
+        points
+            .split([' ', ','])
+            .map(|place| place.parse().unwrap())
+            .collect()
+    };
+    let (band, line) = (points("polygon"), points("polyline"));
+    assert!(band.iter().skip(1).step_by(2).all(|y| *y > height));
+    assert!(texts(&svg, "text").contains(&"limit: 12".to_owned()));
+    // The edges of the band go along the line, below it and above it.
+    for point in 0..3 {
+        let (below, above) = (2 * point, 2 * (5 - point));
+        assert_eq!((band[below], band[above]), (line[below], line[below]));
+        assert!(band[below + 1] > line[below + 1] && line[below + 1] > band[above + 1]);
+    }
 }
 
 #[test]

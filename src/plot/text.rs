@@ -1,4 +1,4 @@
-//! Text: how wide it is, where it is cut, where labels stand, and numbers.
+//! Text: how wide it is, where it is cut and broken, and numbers.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -39,6 +39,21 @@ pub(super) fn cut(text: &str, size: f64, most: f64) -> String {
     cut.truncate(cut.trim_end().len());
     cut.push('…');
     cut
+}
+
+/// All `names`, cut to `most`. Names that would be cut to equal texts have their numbers at the
+/// end.
+pub(super) fn cut_apart(names: &[&str], size: f64, most: f64) -> Vec<String> {
+    let cuts: Vec<String> = names.iter().map(|name| cut(name, size, most)).collect();
+    let apart = |(index, name): (usize, &&str)| {
+        let own = &cuts[index];
+        if *own == **name || cuts.iter().filter(|cut| *cut == own).count() == 1 {
+            return own.clone();
+        }
+        let number = format!(" ({})", index + 1);
+        cut(name, size, most - width(&number, size)) + &number
+    };
+    names.iter().enumerate().map(apart).collect()
 }
 
 /// The lines of `text`, broken at blanks, none wider than `most`.
@@ -85,102 +100,9 @@ pub(super) fn signed(number: &str) -> String {
     number.replace('-', "\u{2212}")
 }
 
-/// Places as near to `wanted` as may be, in their order, at least `gap` apart, from `top` to
-/// `bottom`. `wanted` need not be sorted; where there is no room for all, the gaps are less.
-pub(super) fn spread(wanted: &[f64], gap: f64, top: f64, bottom: f64) -> Vec<f64> {
-    let mut order: Vec<usize> = (0..wanted.len()).collect();
-    order.sort_by(|&a, &b| wanted[a].total_cmp(&wanted[b]));
-    let room = (bottom - top) / (wanted.len().max(2) - 1) as f64;
-    let gap = gap.min(room);
-    let mut blocks: Vec<Block> = Vec::new();
-    for &index in &order {
-        blocks.push(Block {
-            middle: wanted[index],
-            members: 1,
-        });
-        settle(&mut blocks, gap, top, bottom);
-    }
-    let mut placed = vec![0.0; wanted.len()];
-    let mut order = order.into_iter();
-    for block in blocks {
-        for (member, index) in (0..block.members).zip(order.by_ref()) {
-            placed[index] = block.top(gap) + gap * member as f64;
-        }
-    }
-    placed
-}
-
-/// Labels in a row, as near to each other as they may be.
-struct Block {
-    middle: f64,
-    members: usize,
-}
-
-impl Block {
-    fn top(&self, gap: f64) -> f64 {
-        self.middle - self.half(gap)
-    }
-
-    fn bottom(&self, gap: f64) -> f64 {
-        self.middle + self.half(gap)
-    }
-
-    fn half(&self, gap: f64) -> f64 {
-        gap * (self.members - 1) as f64 / 2.0
-    }
-}
-
-/// Keeps the last block within the limits, and joins it with those that it is too near to.
-fn settle(blocks: &mut Vec<Block>, gap: f64, top: f64, bottom: f64) {
-    while let Some(mut last) = blocks.pop() {
-        let half = last.half(gap);
-        // Not `clamp`: rounding may leave no room at all.
-        last.middle = last.middle.min(bottom - half).max(top + half);
-        match blocks.pop() {
-            Some(before) if last.top(gap) < before.bottom(gap) + gap => {
-                let members = before.members + last.members;
-                let sum = before.middle * before.members as f64 + last.middle * last.members as f64;
-                blocks.push(Block {
-                    middle: sum / members as f64,
-                    members,
-                });
-            }
-            before => {
-                blocks.extend(before);
-                blocks.push(last);
-                return;
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn labels_with_room_stay() {
-        assert_eq!(spread(&[50.0, 10.0], 15.0, 0.0, 100.0), [50.0, 10.0]);
-        assert!(spread(&[], 15.0, 0.0, 100.0).is_empty());
-    }
-
-    #[test]
-    fn labels_never_overlap() {
-        let wanted = [3.0, 99.0, 98.0, 97.0, 50.0, 1.0, 2.0];
-        let placed = spread(&wanted, 12.0, 0.0, 100.0);
-        let mut sorted = placed.clone();
-        sorted.sort_by(f64::total_cmp);
-        assert!(sorted.windows(2).all(|pair| pair[1] - pair[0] > 11.999));
-        assert!(sorted[0] >= 0.0 && sorted[6] <= 100.0, "{sorted:?}");
-        for (a, b) in [(5, 6), (6, 0), (0, 4), (4, 3), (3, 2), (2, 1)] {
-            assert!(placed[a] < placed[b], "{placed:?}");
-        }
-        let full = spread(&[5.0; 30], 12.0, 0.0, 100.0);
-        assert!(
-            full.iter()
-                .all(|place| (-1e-9..=100.0 + 1e-9).contains(place))
-        );
-    }
 
     #[test]
     fn what_is_cut_fits() {
@@ -191,6 +113,27 @@ mod tests {
         }
         assert_eq!(cut("short", 13.0, 60.0), "short");
         assert_eq!(cut("abc", 13.0, 0.0), "…");
+    }
+
+    #[test]
+    fn different_names_are_cut_to_different_texts() {
+        let names = [
+            "exact, lambda 64",
+            "exact, lambda 16",
+            "short",
+            "other, lambda 1",
+        ];
+        let cuts = cut_apart(&names, 10.0, 70.0);
+        assert_eq!(
+            cuts,
+            ["exact, l… (1)", "exact, l… (2)", "short", "other, lam…"]
+        );
+        assert!(cuts.iter().all(|cut| width(cut, 10.0) <= 70.0));
+        // A name that is like what another is cut to.
+        assert_eq!(
+            cut_apart(&["aaaa…", "aaaaaaaa"], 10.0, 36.0),
+            ["aaaa…", "a… (2)"]
+        );
     }
 
     #[test]

@@ -372,24 +372,27 @@ pub(crate) fn measure_again() -> Result<()> {
     fs::write(root().join(CSV), measured).with_context(|| format!("cannot write {CSV}"))
 }
 
-/// Draws the results with bands of two standard errors of the difference to `distil`, and fills in the tables.
+/// Draws by how much selectors are better than `distil`, with bands of two standard errors of
+/// that, and fills in the tables.
 pub(crate) fn draw_results() -> Result<()> {
     let mut reader =
         csv::Reader::from_path(root().join(CSV)).with_context(|| format!("cannot read {CSV}"))?;
     let lines: Vec<Line> = reader.deserialize().collect::<Result<_, _>>()?;
-    let mut figure = Figure::new("Concordance index on unseen queries").columns(2);
+    let mut figure = Figure::new("Concordance index on unseen queries, less that of distil")
+        .note("Bands: two standard errors of the difference.")
+        .columns(2);
     let groups = distinct(lines.iter().map(|line| line.group.as_str()));
     for (number, group) in groups.iter().enumerate() {
         let own = || lines.iter().filter(|line| line.group == **group);
         let selectors = distinct(own().map(|line| line.selector.as_str()));
-        let plot = LinePlot::new("features", "concordance index").title(*group);
+        let plot = LinePlot::new("features", "difference").title(*group);
         let plot = plot.scales(Scale::Log, Scale::Linear);
         figure = figure.lines(selectors.iter().fold(plot, |plot, selector| {
             let lines: Vec<&Line> = own().filter(|line| line.selector == **selector).collect();
-            let points = lines.iter().map(|line| (line.k as f64, Some(line.cindex)));
+            let points = lines.iter().map(|line| (line.k as f64, Some(-line.behind)));
             let band = lines.iter().map(|line| {
                 let wide = 2.0 * line.standard_error;
-                (line.k as f64, line.cindex - wide, line.cindex + wide)
+                (line.k as f64, -line.behind - wide, -line.behind + wide)
             });
             plot.series(Series::new(*selector, points).band(band))
         }));
@@ -419,7 +422,7 @@ pub(crate) fn draw_results() -> Result<()> {
         let begin = format!("<!-- quality {} -->", number + 1);
         fill("docs/quality.md", &begin, "<!-- end -->", &table)?;
     }
-    figure.write(&root().join("docs/quality/quality.svg"))?;
+    fs::write(root().join("docs/quality/quality.svg"), figure.to_svg())?;
     Ok(())
 }
 

@@ -510,7 +510,7 @@ pub(crate) fn draw() -> Result<()> {
             ))
         }))
     });
-    figure.write(&root().join("docs/scaling/scaling.svg"))?;
+    fs::write(root().join("docs/scaling/scaling.svg"), figure.to_svg())?;
     fill(
         PAGE,
         "<!-- begin fits -->",

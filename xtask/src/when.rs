@@ -190,6 +190,6 @@ pub(crate) fn draw() -> Result<()> {
         }
         figure = figure.lines(plot);
     }
-    figure.write(&root().join("docs/when/when.svg"))?;
+    fs::write(root().join("docs/when/when.svg"), figure.to_svg())?;
     Ok(())
 }
