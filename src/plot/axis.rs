@@ -16,19 +16,11 @@ pub enum Scale {
 const LARGEST: f64 = 1e300;
 
 impl Scale {
-    /// `value`, if it can be placed.
-    pub(super) fn placeable(self, value: f64) -> Option<f64> {
-        let placeable = match self {
-            Self::Linear => value.abs() < LARGEST,
-            Self::Log => value > 1.0 / LARGEST && value < LARGEST,
-        };
-        placeable.then_some(value)
-    }
-
-    fn of(self, value: f64) -> f64 {
+    /// Where a value is in the units of the scale, if it can be placed.
+    fn of(self, value: f64) -> Option<f64> {
         match self {
-            Self::Linear => value,
-            Self::Log => value.log10(),
+            Self::Linear => (value.abs() < LARGEST).then_some(value),
+            Self::Log => (value > 1.0 / LARGEST && value < LARGEST).then(|| value.log10()),
         }
     }
 }
@@ -36,7 +28,7 @@ impl Scale {
 /// A tick and its label.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Tick {
-    pub(super) value: f64,
+    value: f64,
     pub(super) label: String,
 }
 
@@ -62,8 +54,8 @@ impl Axis {
         most: usize,
         whole: bool,
     ) -> Self {
-        let (low, high) = extent(values).unwrap_or((1.0, 1.0));
-        let (low, high) = (scale.of(low), scale.of(high));
+        let nothing = scale.of(1.0).unwrap_or_default();
+        let (low, high) = extent(scale, values).unwrap_or((nothing, nothing));
         let room = if high - low > 1e-9 * low.abs().max(high.abs()) {
             room * (high - low)
         } else {
@@ -78,7 +70,7 @@ impl Axis {
 
     /// The axis of bars of lengths `values`, from 0.
     pub(super) fn of_bars(values: impl Iterator<Item = f64>, most: usize) -> Self {
-        let (low, high) = extent(values.chain([0.0])).unwrap_or_default();
+        let (low, high) = extent(Scale::Linear, values.chain([0.0])).unwrap_or_default();
         let high = if high > low { high } else { low + 1.0 };
         Self::between(Scale::Linear, low, high, most, false)
     }
@@ -104,16 +96,23 @@ impl Axis {
         self
     }
 
-    /// Where `value` is.
-    pub(super) fn place(&self, value: f64) -> f64 {
-        let share = (self.scale.of(value) - self.low) / (self.high - self.low);
-        self.from + share * (self.to - self.from)
+    /// Where `value` is, if it can be placed.
+    pub(super) fn place(&self, value: f64) -> Option<f64> {
+        let share = (self.scale.of(value)? - self.low) / (self.high - self.low);
+        Some(self.from + share * (self.to - self.from))
+    }
+
+    /// Places and labels of the ticks.
+    pub(super) fn marked(&self) -> impl Iterator<Item = (f64, &str)> {
+        let ticks = self.ticks.iter();
+        ticks.filter_map(|tick| Some((self.place(tick.value)?, &*tick.label)))
     }
 }
 
-/// The least and the largest of `values`.
-fn extent(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
-    let ends = values.map(|value| (value, value));
+/// The least and the largest of those `values` that can be placed, in the units of the scale.
+fn extent(scale: Scale, values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+    let ends = values.filter_map(|value| scale.of(value));
+    let ends = ends.map(|value| (value, value));
     ends.reduce(|(low, high), (value, _)| (low.min(value), high.max(value)))
 }
 
@@ -248,7 +247,7 @@ mod tests {
         let narrow = around(Scale::Log, 3.01, 3.09, false);
         assert!(narrow.ticks.len() > 2, "{narrow:?}");
         let axis = around(Scale::Log, 1.0, 100.0, false).placed(0.0, 100.0);
-        assert!((axis.place(10.0) - 50.0).abs() < 1e-9);
+        assert!((axis.place(10.0).unwrap() - 50.0).abs() < 1e-9);
     }
 
     #[test]
@@ -263,22 +262,25 @@ mod tests {
                 let axis = around(scale, low, high, false).placed(0.0, 100.0);
                 assert!(axis.ticks.len() < 12, "{axis:?}");
                 for value in [low, high] {
-                    assert!((0.0..=100.0).contains(&axis.place(value)), "{axis:?}");
+                    assert!(
+                        (0.0..=100.0).contains(&axis.place(value).unwrap()),
+                        "{axis:?}"
+                    );
                 }
             }
             let none = Axis::around(scale, std::iter::empty(), 0.04, 5, false);
             assert!(!none.ticks.is_empty());
         }
-        assert_eq!(Scale::Linear.placeable(f64::NAN), None);
-        assert_eq!(Scale::Log.placeable(0.0), None);
+        assert_eq!(Scale::Linear.of(f64::NAN), None);
+        assert_eq!(Scale::Log.of(0.0), None);
     }
 
     #[test]
     fn bars_start_at_nought() {
         let of = |lengths: [f64; 2]| Axis::of_bars(lengths.into_iter(), 5).placed(0.0, 70.0);
         let axis = of([2.0, 7.0]);
-        assert_eq!((axis.place(0.0), axis.place(7.0)), (0.0, 70.0));
-        assert_eq!(of([-1.0, 1.0]).place(0.0), 35.0);
-        assert!(of([0.0, 0.0]).place(0.0).is_finite());
+        assert_eq!((axis.place(0.0), axis.place(7.0)), (Some(0.0), Some(70.0)));
+        assert_eq!(of([-1.0, 1.0]).place(0.0), Some(35.0));
+        assert_eq!(of([0.0, 0.0]).place(0.0), Some(0.0));
     }
 }

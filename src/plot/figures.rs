@@ -7,10 +7,8 @@ use super::{BarPlot, Figure, LinePlot, Series};
 pub struct Path {
     /// Its name, such as the value of lambda; empty for none.
     pub name: String,
-    /// Leave-query-out error after each step.
-    pub lqo_error: Vec<f64>,
-    /// Concordance index of the leave-query-out predictions after each step.
-    pub lqo_cindex: Vec<Option<f64>>,
+    /// Leave-query-out error and concordance index after each step.
+    pub steps: Vec<(f64, Option<f64>)>,
 }
 
 impl Path {
@@ -19,11 +17,9 @@ impl Path {
         name: impl Into<String>,
         steps: impl IntoIterator<Item = (f64, Option<f64>)>,
     ) -> Self {
-        let (lqo_error, lqo_cindex) = steps.into_iter().unzip();
         Self {
             name: name.into(),
-            lqo_error,
-            lqo_cindex,
+            steps: steps.into_iter().collect(),
         }
     }
 }
@@ -38,19 +34,13 @@ pub fn paths(
     parameter: Option<&str>,
     chosen: Option<(usize, usize)>,
 ) -> Figure {
-    let curves = |values: &dyn Fn(&Path) -> Vec<Option<f64>>| {
-        let curve = |path: &Path| (path.name.clone(), values(path));
-        paths.iter().map(curve).collect::<Vec<_>>()
+    let panel = |label: &str, value: fn(&(f64, Option<f64>)) -> Option<f64>| {
+        let curve = |path: &Path| (path.name.clone(), path.steps.iter().map(value).collect());
+        panel(label, paths.iter().map(curve).collect(), parameter, chosen)
     };
-    let errors = |path: &Path| path.lqo_error.iter().copied().map(Some).collect();
-    let cindices = |path: &Path| path.lqo_cindex.clone();
-    let panel = |label: &str, curves| panel(label, curves, parameter, chosen);
     Figure::new(title)
-        .lines(panel("leave-query-out error", curves(&errors)))
-        .lines(panel(
-            "leave-query-out concordance index",
-            curves(&cindices),
-        ))
+        .lines(panel("leave-query-out error", |step| Some(step.0)))
+        .lines(panel("leave-query-out concordance index", |step| step.1))
 }
 
 /// A panel of values against the number of features, from one on: one line for each of `curves`,
@@ -70,19 +60,18 @@ pub fn panel(
         series.emphasis = chosen.is_some_and(|(chosen, _)| chosen == index);
         plot.series.push(series);
     }
-    let Some((index, features)) = chosen else {
-        return plot;
-    };
-    let series = plot.series.get(index).and_then(|series| {
-        let point = series.points.get(features.checked_sub(1)?)?;
-        Some((point.0, point.1?, series.name.clone()))
+    let marked = chosen.and_then(|(index, features)| {
+        let series = plot.series.get(index)?;
+        let (x, y) = *series.points.get(features.checked_sub(1)?)?;
+        let label = match parameter {
+            Some(parameter) => format!("{features} at {parameter} {}", series.name),
+            None => features.to_string(),
+        };
+        Some((x, y?, label))
     });
-    match (series, parameter) {
-        (Some((x, y, name)), Some(parameter)) => {
-            plot.mark(x, y, format!("{features} at {parameter} {name}"))
-        }
-        (Some((x, y, _)), None) => plot.mark(x, y, features.to_string()),
-        (None, _) => plot,
+    match marked {
+        Some((x, y, label)) => plot.mark(x, y, label),
+        None => plot,
     }
 }
 
@@ -113,6 +102,8 @@ pub fn weights(origin: &str, weights: Vec<(String, f64)>, in_order: bool, most: 
         .bars(plot)
 }
 
+const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+
 /// A ridge parameter: powers of two as such, others with six digits.
 #[expect(clippy::cast_possible_truncation, reason = "exponents of floats")]
 pub fn power(lambda: f64) -> String {
@@ -121,13 +112,9 @@ pub fn power(lambda: f64) -> String {
         let digits = format!("{lambda:.5e}").parse();
         return digits.unwrap_or(lambda).to_string();
     }
-    let digit = |char: char| match char {
-        '-' => '⁻',
-        '1' => '¹',
-        '2' => '²',
-        '3' => '³',
-        '0' | '4'..='9' => char::from_u32(0x2070 + (char as u32 - '0' as u32)).unwrap_or(char),
-        char => char,
+    let digit = |char: char| match char.to_digit(10) {
+        Some(digit) => DIGITS[digit as usize],
+        None => '⁻',
     };
     let exponent = (exponent as i32).to_string();
     format!("2{}", exponent.chars().map(digit).collect::<String>())

@@ -1,6 +1,6 @@
 //! Panels of lines, panels of bars, and the names of lines.
 
-use super::axis::{Axis, Scale, Tick};
+use super::axis::{Axis, Scale};
 use super::svg::{BOLD, Canvas, DISTINCT, GRID, INK, MARGIN, Paint, Point, SOFT, WIDTH};
 use super::text::{cut, cut_apart, number, width};
 use super::{BarPlot, Figure, LinePlot, Mark, Panel, Series};
@@ -33,41 +33,48 @@ pub(super) fn draw(panel: &Panel, keys: &Keys<'_>) -> Canvas {
     }
 }
 
-/// A name and the parameter that it is a value of.
-type Key<'a> = (Option<&'a str>, &'a str);
-
 /// The names of all lines of a figure: lines of one name are drawn alike in all its panels.
 pub(super) struct Keys<'a> {
-    keys: Vec<Key<'a>>,
+    /// Names by the parameter that they are values of.
+    groups: Vec<(Option<&'a str>, Vec<&'a str>)>,
     /// Whether lines are named where they end, as there is room for all names. Else by a legend.
     at_ends: bool,
 }
 
 impl<'a> Keys<'a> {
     pub(super) fn of(figure: &'a Figure) -> Self {
-        let mut keys: Vec<Key<'_>> = Vec::new();
+        let mut groups: Vec<(Option<&str>, Vec<&str>)> = Vec::new();
         for panel in &figure.panels {
             let Panel::Lines(plot) = panel else {
                 continue;
             };
+            let parameter = plot.parameter.as_deref();
+            let place = groups.iter().position(|group| group.0 == parameter);
+            let place = place.unwrap_or_else(|| {
+                groups.push((parameter, Vec::new()));
+                groups.len() - 1
+            });
             for series in &plot.series {
-                let key = (plot.parameter.as_deref(), &*series.name);
-                if !keys.contains(&key) {
-                    keys.push(key);
+                if !groups[place].1.contains(&&*series.name) {
+                    groups[place].1.push(&series.name);
                 }
             }
         }
-        let fits = |(parameter, name): &Key<'_>| parameter.is_none() && width(name, SMALL) <= NAME;
-        let at_ends = keys.len() <= DISTINCT.len() && keys.iter().all(fits);
-        Self { keys, at_ends }
+        let at_ends = groups.iter().all(|(parameter, names)| {
+            let fit = names.iter().all(|name| width(name, SMALL) <= NAME);
+            parameter.is_none() && names.len() <= DISTINCT.len() && fit
+        });
+        Self { groups, at_ends }
     }
 
     /// The colour and the dashes of lines of a name.
-    fn stroke(&self, (parameter, name): Key<'_>) -> (Paint, &'static str) {
-        let alike = || self.keys.iter().filter(|key| key.0 == parameter);
-        let index = alike().position(|key| key.1 == name).unwrap_or(0);
+    fn stroke(&self, parameter: Option<&str>, name: &str) -> (Paint, &'static str) {
+        let mut groups = self.groups.iter();
+        let names = groups.find(|group| group.0 == parameter);
+        let names = names.map_or(&[][..], |(_, names)| names);
+        let index = names.iter().position(|own| *own == name).unwrap_or(0);
         if parameter.is_some() {
-            return (Paint::ordered(index, alike().count()), DASHES[0]);
+            return (Paint::ordered(index, names.len()), DASHES[0]);
         }
         let round = (index / DISTINCT.len()).min(DASHES.len() - 1);
         (DISTINCT[index % DISTINCT.len()].clone(), DASHES[round])
@@ -79,21 +86,16 @@ impl<'a> Keys<'a> {
         if self.at_ends {
             return;
         }
-        let stride = self.keys.len().div_ceil(LISTED);
-        let listed = |(index, key): &(usize, &Key<'a>)| {
-            let skipped = key.0.is_some() && index % stride > 0 && index + 1 < self.keys.len();
-            !key.1.is_empty() && !skipped
-        };
-        let keys = self.keys.iter().enumerate().filter(listed);
-        let keys: Vec<Key<'a>> = keys.map(|(_, key)| *key).collect();
         let mut entries = Vec::new();
-        let mut said = None;
-        for &(parameter, name) in &keys {
-            if parameter != said {
-                entries.extend(parameter.map(|parameter| (None, parameter)));
-                said = parameter;
-            }
-            entries.push((Some(self.stroke((parameter, name))), name));
+        for (parameter, names) in &self.groups {
+            entries.extend(parameter.map(|parameter| (None, parameter)));
+            let stride = match parameter {
+                Some(_) => names.len().div_ceil(LISTED).max(1),
+                None => 1,
+            };
+            let named = names.iter().filter(|name| !name.is_empty());
+            let strokes = named.map(|name| (Some(self.stroke(*parameter, name)), *name));
+            entries.extend(strokes.step_by(stride));
         }
         list(canvas, &entries);
     }
@@ -177,25 +179,18 @@ impl Line<'_> {
 
 impl<'a> Area<'a> {
     fn of(plot: &'a LinePlot, keys: &Keys<'_>, top: f64) -> Self {
-        let points = || {
-            let points = plot.series.iter().flat_map(|series| &series.points);
-            let marks = plot.marks.iter();
-            let marks = marks.filter_map(|mark| Some((mark.x?, Some(mark.y))));
-            let bands = plot.series.iter().flat_map(|series| &series.band);
-            let bands = bands.flat_map(|&(x, low, high)| [(x, Some(low)), (x, Some(high))]);
-            let points = points.copied().chain(marks).chain(bands);
-            points.filter_map(|(x, y)| {
-                Some((plot.x_scale.placeable(x)?, plot.y_scale.placeable(y?)?))
-            })
-        };
-        let whole = plot.x_scale == Scale::Linear && points().all(|(x, _)| x.fract() == 0.0);
-        let x = Axis::around(plot.x_scale, points().map(|(x, _)| x), 0.04, 6, whole);
-        let marks = plot.marks.iter();
-        let marks = marks.filter_map(|mark| plot.y_scale.placeable(mark.y));
-        let heights = points().map(|(_, y)| y).chain(marks);
+        let points = plot.series.iter().flat_map(|series| &series.points);
+        let points = points.filter_map(|&(x, y)| Some((Some(x), y?)));
+        let bands = plot.series.iter().flat_map(|series| &series.band);
+        let bands = bands.flat_map(|&(x, low, high)| [(Some(x), low), (Some(x), high)]);
+        let marks = plot.marks.iter().map(|mark| (mark.x, mark.y));
+        let (across, heights): (Vec<_>, Vec<f64>) = points.chain(bands).chain(marks).unzip();
+        let across = || across.iter().copied().flatten();
+        let whole = plot.x_scale == Scale::Linear && across().all(|x| x.fract() == 0.0);
+        let x = Axis::around(plot.x_scale, across(), 0.04, 6, whole);
         // Labels of marks stand beyond the data.
         let room = if plot.marks.is_empty() { 0.04 } else { 0.13 };
-        let y = Axis::around(plot.y_scale, heights, room, 5, false);
+        let y = Axis::around(plot.y_scale, heights.into_iter(), room, 5, false);
         let widest = y.ticks.iter().map(|tick| width(&tick.label, SMALL));
         let left = MARGIN + widest.fold(0.0, f64::max) + 6.0;
         let names = plot.series.iter().map(|series| width(&series.name, SMALL));
@@ -214,9 +209,7 @@ impl<'a> Area<'a> {
 
     /// The place of a point that has one.
     fn at(&self, (x, y): (f64, f64)) -> Option<Point> {
-        let x = self.plot.x_scale.placeable(x)?;
-        let y = self.plot.y_scale.placeable(y)?;
-        Some((self.x.place(x), self.y.place(y)))
+        Some((self.x.place(x)?, self.y.place(y)?))
     }
 
     fn line(&self, series: &'a Series, keys: &Keys<'_>) -> Line<'a> {
@@ -224,7 +217,7 @@ impl<'a> Area<'a> {
         let points: Vec<_> = series.points.iter().map(place).collect();
         let runs = points.split(Option::is_none);
         let runs = runs.map(|run| run.iter().flatten().copied().collect());
-        let (paint, dash) = keys.stroke((self.plot.parameter.as_deref(), &series.name));
+        let (paint, dash) = keys.stroke(self.plot.parameter.as_deref(), &series.name);
         Line {
             series,
             paint,
@@ -236,10 +229,8 @@ impl<'a> Area<'a> {
     fn grid(&self, canvas: &mut Canvas, empty: bool) {
         let (left, right) = (self.x.from, self.x.to);
         let (top, bottom) = (self.y.to, self.y.from);
-        for tick in &self.y.ticks {
-            let y = self.y.place(tick.value);
+        for (y, label) in self.y.marked() {
             canvas.line((left, y), (right, y), &GRID, "");
-            let label = &tick.label;
             canvas.text((left - 6.0, y + 4.5), SMALL, &SOFT, END, label, label);
         }
         ticks_below(canvas, &self.x, (top, bottom));
@@ -332,8 +323,8 @@ impl<'a> Area<'a> {
 
     /// A dashed line across the panel, explained below it.
     fn level(&self, canvas: &mut Canvas, value: f64, label: &str) {
-        if self.plot.y_scale.placeable(value).is_some() {
-            let (y, dash) = (self.y.place(value), "stroke-dasharray=\"5 4\"");
+        if let Some(y) = self.y.place(value) {
+            let dash = "stroke-dasharray=\"5 4\"";
             let more = format!("stroke-width=\"1.2\" {dash}");
             canvas.line((self.x.from, y), (self.x.to, y), &SOFT, &more);
             let label = format!("{label}: {}", number(value, 4));
@@ -375,8 +366,7 @@ fn spread(wanted: &[f64], gap: f64, top: f64, bottom: f64) -> Vec<f64> {
 /// Upright lines at the ticks of `axis` from `top` to `bottom`, and labels where they have room.
 fn ticks_below(canvas: &mut Canvas, axis: &Axis, (top, bottom): (f64, f64)) {
     let mut free = f64::NEG_INFINITY;
-    for Tick { value, label } in &axis.ticks {
-        let x = axis.place(*value);
+    for (x, label) in axis.marked() {
         canvas.line((x, top), (x, bottom), &GRID, "");
         let half = width(label, SMALL) / 2.0;
         let middle = x.max(half + 2.0).min(WIDTH - half - 2.0);
@@ -408,8 +398,7 @@ fn draw_bars(plot: &BarPlot) -> Canvas {
     let mut canvas = Canvas::new(WIDTH);
     let top = 10.0;
     let bottom = top + PITCH * plot.bars.len().max(1) as f64;
-    let lengths = plot.bars.iter();
-    let lengths = lengths.filter_map(|(_, value)| Scale::Linear.placeable(*value));
+    let lengths = plot.bars.iter().map(|(_, length)| *length);
     let axis = Axis::of_bars(lengths, 5).placed(MARGIN, WIDTH - MARGIN);
     ticks_below(&mut canvas, &axis, (top, bottom));
     axis_label(&mut canvas, &axis, bottom, &plot.x_label);
@@ -440,8 +429,7 @@ fn draw_bar(canvas: &mut Canvas, axis: &Axis, bar: &(String, f64), shown: &str, 
     canvas.text((MARGIN, foot), SMALL, &INK, "", shown, name);
     canvas.text((WIDTH - MARGIN, foot), SMALL, &INK, END, &value, &value);
     canvas.end();
-    if let Some(length) = Scale::Linear.placeable(*length) {
-        let (origin, end) = (axis.place(0.0), axis.place(length));
+    if let (Some(origin), Some(end)) = (axis.place(0.0), axis.place(*length)) {
         let paint = &DISTINCT[usize::from(end < origin)];
         let extent = (end - origin).abs().max(1.0);
         canvas.rectangle((origin.min(end), top + 20.0), (extent, 12.0), paint);

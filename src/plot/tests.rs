@@ -258,11 +258,8 @@ fn pages_need_nothing_from_elsewhere() {
 
 #[test]
 fn paths_mark_what_was_chosen() {
-    let path = |name: &str| Path {
-        name: name.to_owned(),
-        lqo_error: vec![3.0, 2.0, 1.0],
-        lqo_cindex: vec![None, Some(0.6), Some(0.7)],
-    };
+    let steps = [(3.0, None), (2.0, Some(0.6)), (1.0, Some(0.7))];
+    let path = |name: &str| Path::new(name, steps);
     let figure = paths("t", &[path("1"), path("16")], Some("lambda"), Some((1, 2)));
     let svg = figure.to_svg();
     assert_eq!(count(&svg, "polyline"), 4);
