@@ -15,14 +15,13 @@ const GRID: &str = "display:grid;gap:1rem 1.5rem;align-items:start;\
 impl Figure {
     /// One SVG document with all panels.
     pub fn to_svg(&self) -> String {
-        let page = match self.size {
-            Some((width, height)) => self.fitted((f64::from(width), f64::from(height))),
+        let size = self.size;
+        let size = size.map(|(width, height)| (f64::from(width), f64::from(height)));
+        let page = match size {
+            Some(size) => self.fitted(size),
             None => self.arranged(self.columns),
         };
-        let (width, height) = match self.size {
-            Some((width, height)) => (f64::from(width), f64::from(height)),
-            None => (page.width, page.height),
-        };
+        let (width, height) = size.unwrap_or((page.width, page.height));
         let size = format!("width=\"{}\" height=\"{}\"", Units(width), Units(height));
         let mut paper = Canvas::new(page.width);
         paper.rectangle((0.0, 0.0), (page.width, page.height), &PAPER);

@@ -1,11 +1,68 @@
 //! Properties of figures of all kinds.
 
-use roxmltree::{Document, Node};
+use std::collections::{BTreeSet, HashMap};
+
+use roxmltree::Document;
 
 use super::*;
 
-const SVG: &str = "http://www.w3.org/2000/svg";
 const NASTY: &str = "<script>\"&' \u{1}\u{ffff} 漢字";
+
+/// An element of a document.
+struct Element {
+    tag: String,
+    text: String,
+    attributes: HashMap<String, String>,
+}
+
+impl Element {
+    fn numbers(&self, attribute: &str) -> Vec<f64> {
+        let numbers = self.attributes[attribute].split([' ', ',']);
+        numbers.map(|number| number.parse().unwrap()).collect()
+    }
+
+    /// Colour and dashes of a line of data or of a legend.
+    fn stroke(&self) -> Option<String> {
+        let stroke = self
+            .attributes
+            .get("stroke-width")
+            .and(self.attributes.get("stroke"))?;
+        Some(format!(
+            "{stroke} {:?}",
+            self.attributes.get("stroke-dasharray")
+        ))
+    }
+}
+
+fn elements(svg: &str) -> Vec<Element> {
+    let document = Document::parse(svg).unwrap();
+    let nodes = document.descendants().filter(|node| node.is_element());
+    let element = |node: roxmltree::Node<'_, '_>| Element {
+        tag: node.tag_name().name().to_owned(),
+        text: node.text().unwrap_or_default().to_owned(),
+        attributes: node
+            .attributes()
+            .map(|attribute| (attribute.name().to_owned(), attribute.value().to_owned()))
+            .collect(),
+    };
+    nodes.map(element).collect()
+}
+
+fn tagged(svg: &str, tag: &str) -> Vec<Element> {
+    let mut found = elements(svg);
+    found.retain(|element| element.tag == tag);
+    found
+}
+
+fn count(svg: &str, tag: &str) -> usize {
+    tagged(svg, tag).len()
+}
+
+/// How often `text` stands in the drawing.
+fn says(svg: &str, text: &str) -> usize {
+    let texts = tagged(svg, "text");
+    texts.iter().filter(|element| element.text == text).count()
+}
 
 fn line(name: &str, values: &[f64]) -> Series {
     let points = (1..).zip(values);
@@ -29,40 +86,6 @@ fn bars(x_label: &str, bars: &[(&str, f64)]) -> BarPlot {
 
 fn with_lines(series: impl IntoIterator<Item = Series>) -> Figure {
     Figure::new("A figure").lines(lines(series))
-}
-
-fn count(svg: &str, tag: &str) -> usize {
-    let document = Document::parse(svg).unwrap();
-    let nodes = document.descendants();
-    nodes.filter(|node| node.has_tag_name((SVG, tag))).count()
-}
-
-fn texts(svg: &str, tag: &str) -> Vec<String> {
-    let document = Document::parse(svg).unwrap();
-    let nodes = document.descendants();
-    let nodes = nodes.filter(|node| node.tag_name().name() == tag);
-    nodes
-        .filter_map(|node| node.text().map(str::to_owned))
-        .collect()
-}
-
-/// Every number in an attribute that places something.
-fn places(svg: &str) -> Vec<f64> {
-    let document = Document::parse(svg).unwrap();
-    let mut places = Vec::new();
-    for node in document.descendants() {
-        for attribute in node.attributes() {
-            if [
-                "x", "y", "cx", "cy", "x1", "y2", "width", "height", "points", "viewBox",
-            ]
-            .contains(&attribute.name())
-            {
-                let numbers = attribute.value().split([' ', ',']);
-                places.extend(numbers.map(|number| number.parse::<f64>().unwrap()));
-            }
-        }
-    }
-    places
 }
 
 /// Everything that a panel may have to draw.
@@ -114,31 +137,35 @@ fn points_without_a_value_break_the_line() {
 fn one_point_is_a_dot() {
     let svg = with_lines([line("", &[7.0])]).to_svg();
     assert_eq!((count(&svg, "polyline"), count(&svg, "circle")), (0, 1));
-    assert!(texts(&svg, "title").contains(&"features: 1\nerror: 7".to_owned()));
+    assert_eq!(
+        tagged(&svg, "title").last().unwrap().text,
+        "features: 1\nerror: 7"
+    );
 }
 
 #[test]
 fn strange_figures_are_xml_without_strange_numbers() {
     let svg = strange().to_svg();
-    let places = places(&svg);
-    assert!(places.len() > 500);
-    assert!(
-        places
-            .iter()
-            .all(|place| place.is_finite() && place.abs() < 1e4)
-    );
-    assert_eq!(
-        texts(&svg, "text")
-            .iter()
-            .filter(|text| *text == "no values")
-            .count(),
-        3
-    );
-    let titles = texts(&svg, "title");
-    assert!(
-        titles.contains(&"<script>\"&' \u{fffd}\u{fffd} 漢字".to_owned()),
-        "{titles:?}"
-    );
+    let mut places = 0;
+    for element in elements(&svg) {
+        for name in [
+            "x", "y", "cx", "cy", "x1", "y2", "width", "height", "points", "viewBox",
+        ] {
+            if element.attributes.contains_key(name) {
+                let numbers = element.numbers(name);
+                assert!(
+                    numbers
+                        .iter()
+                        .all(|place| place.is_finite() && place.abs() < 1e4)
+                );
+                places += numbers.len();
+            }
+        }
+    }
+    assert!(places > 500);
+    assert_eq!(says(&svg, "no values"), 3);
+    let mut titles = tagged(&svg, "title").into_iter();
+    assert!(titles.any(|title| title.text == "<script>\"&' \u{fffd}\u{fffd} 漢字"));
 }
 
 /// The documents in a page.
@@ -155,83 +182,50 @@ fn nothing_lies_outside() {
     let mut all = documents(&strange().to_html_fragment());
     all.push(strange().columns(1).to_svg());
     for svg in all {
-        let document = Document::parse(&svg).unwrap();
-        let view = document.root_element().attribute("viewBox").unwrap();
-        assert!(view.starts_with("0 0 440 "), "{view}");
-        for node in document
-            .descendants()
-            .filter(|node| node.has_tag_name((SVG, "text")))
-        {
-            let number = |name: &str| node.attribute(name).unwrap().parse::<f64>().unwrap();
-            let shown = node.text().unwrap_or_default();
-            let width = text::width(shown, number("font-size"));
-            let left = match node.attribute("text-anchor") {
-                Some("middle") => number("x") - width / 2.0,
-                Some("end") => number("x") - width,
-                _ => number("x"),
+        assert!(svg.contains("viewBox=\"0 0 440 "), "{svg}");
+        for element in tagged(&svg, "text") {
+            let (x, size) = (element.numbers("x")[0], element.numbers("font-size")[0]);
+            let width = text::width(&element.text, size);
+            let left = match element.attributes.get("text-anchor").map(String::as_str) {
+                Some("middle") => x - width / 2.0,
+                Some("end") => x - width,
+                _ => x,
             };
             let inside = left >= -1.0 && left + width <= 441.0;
-            assert!(inside, "{left} {width} {shown}");
+            assert!(inside, "{left} {width} {}", element.text);
         }
     }
 }
 
 #[test]
-fn a_name_is_one_colour_in_all_panels() {
+fn a_name_is_one_stroke_in_all_panels() {
     let panel = |names: &[&str]| lines(names.iter().map(|name| line(name, &[1.0, 2.0])));
-    let of =
-        |first: &[&str], second: &[&str]| Figure::new("").lines(panel(first)).lines(panel(second));
-    let strokes = |svg: &str, tag: &str| -> Vec<String> {
-        let document = Document::parse(svg).unwrap();
-        let nodes = document
-            .descendants()
-            .filter(|node| node.has_tag_name((SVG, tag)));
-        let stroke = |node: Node<'_, '_>| {
-            let dash = node.attribute("stroke-dasharray").unwrap_or("none");
-            Some(format!(
-                "{} {dash}",
-                node.attribute("stroke-width")
-                    .and(node.attribute("stroke"))?
-            ))
-        };
-        nodes.filter_map(stroke).collect()
+    let of = |first: &[&str], second: &[&str]| {
+        let figure = Figure::new("").lines(panel(first)).lines(panel(second));
+        figure.to_svg()
     };
-    let svg = of(&["a", "b", "c"], &["c", "a"]).to_svg();
+    let strokes = |svg: &str, tag: &str| -> Vec<String> {
+        let elements = tagged(svg, tag);
+        elements.iter().filter_map(Element::stroke).collect()
+    };
+    let svg = of(&["a", "b", "c"], &["c", "a"]);
     let drawn = strokes(&svg, "polyline");
     assert_eq!((&drawn[3], &drawn[4]), (&drawn[2], &drawn[0]));
-    assert_eq!(
-        texts(&svg, "text")
-            .iter()
-            .filter(|text| *text == "a")
-            .count(),
-        2
-    );
+    assert_eq!(says(&svg, "a"), 2);
     // Names that do not fit beside their lines are in a legend, once and whole.
     let long = [
-        "exact, lambda 64, labels of a scale",
+        "exact, lambda 64, scaled labels",
         "exact, lambda 64, cross-fitted",
     ];
-    let svg = of(&long, &long[1..]).to_svg();
-    let drawn = strokes(&svg, "polyline");
-    assert_eq!(drawn[1], drawn[2]);
-    assert_eq!(strokes(&svg, "line").len(), 2);
-    for name in long {
-        assert_eq!(
-            texts(&svg, "text")
-                .iter()
-                .filter(|text| *text == name)
-                .count(),
-            1
-        );
-    }
+    let svg = of(&long, &long[1..]);
+    assert_eq!(long.map(|name| says(&svg, name)), [1, 1]);
     let many: Vec<String> = (0..24).map(|index| format!("name {index}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    let svg = of(&many, &many[9..]).to_svg();
+    let svg = of(&many, &many[9..]);
     let (drawn, legend) = (strokes(&svg, "polyline"), strokes(&svg, "line"));
     assert_eq!(drawn[9..24], drawn[24..]);
     assert_eq!(drawn[..24], legend);
-    let different: std::collections::BTreeSet<_> = legend.iter().collect();
-    assert_eq!(different.len(), 24);
+    assert_eq!(legend.iter().collect::<BTreeSet<_>>().len(), 24);
 }
 
 #[test]
@@ -264,14 +258,7 @@ fn paths_mark_what_was_chosen() {
     let svg = figure.to_svg();
     assert_eq!(count(&svg, "polyline"), 4);
     assert_eq!(svg.matches("rk-ink-s\"").count(), 2);
-    let labels = texts(&svg, "text");
-    assert_eq!(
-        labels
-            .iter()
-            .filter(|text| *text == "2 at lambda 16")
-            .count(),
-        2
-    );
+    assert_eq!(says(&svg, "2 at lambda 16"), 2);
     let none = paths("t", &[path("")], None, None).to_svg();
     assert!(!none.contains("rk-ink-s\""));
     // A step without a value cannot be marked.
@@ -286,34 +273,16 @@ fn spreads_and_levels_are_within_and_described() {
     let figure =
         Figure::new("A").lines(lines([spread]).level(12.0, "limit").mark(2.0, 2.0, "here"));
     let svg = figure.to_svg();
-    assert_eq!((count(&svg, "polygon"), count(&svg, "polyline")), (1, 1));
-    let document = Document::parse(&svg).unwrap();
-    let label = document.root_element().attribute("aria-label").unwrap();
-    assert_eq!(
-        label,
-        "A. error against features; lines end: seeds 3 at 3; line across: limit, 12; marked: here, 2"
-    );
-    let node = |tag: &str, attribute: &str| {
-        let mut nodes = document.descendants();
-        let found =
-            nodes.find(|node| node.has_tag_name((SVG, tag)) && node.has_attribute(attribute));
-        found.unwrap().attribute(attribute).unwrap().to_owned()
-    };
-    // The first dashed line is the level.
-    let level = document
-        .descendants()
-        .find(|node| node.has_attribute("stroke-dasharray"));
-    let height: f64 = level.unwrap().attribute("y1").unwrap().parse().unwrap();
-    let points = |tag: &str| -> Vec<f64> {
-        let points = node(tag, "points");
-        points
-            .split([' ', ','])
-            .map(|place| place.parse().unwrap())
-            .collect()
-    };
-    let (band, line) = (points("polygon"), points("polyline"));
+    let label = "A. error against features; lines end: seeds 3 at 3; line across: limit, 12; \
+                 marked: here, 2";
+    assert_eq!(elements(&svg)[0].attributes["aria-label"], label);
+    let places = |tag: &str| tagged(&svg, tag)[0].numbers("points");
+    let (band, line) = (places("polygon"), places("polyline"));
+    let lines = tagged(&svg, "line");
+    let level = lines.iter().find(|line| line.stroke().is_some()).unwrap();
+    let height = level.numbers("y1")[0];
     assert!(band.iter().skip(1).step_by(2).all(|y| *y > height));
-    assert!(texts(&svg, "text").contains(&"limit: 12".to_owned()));
+    assert_eq!(says(&svg, "limit: 12"), 1);
     // The edges of the band go along the line, below it and above it.
     for point in 0..3 {
         let (below, above) = (2 * point, 2 * (5 - point));
@@ -332,28 +301,9 @@ fn a_size_arranges_the_panels() {
             .size(size)
             .to_svg()
     };
-    let places = |svg: &str| {
-        let document = Document::parse(svg).unwrap();
-        let nodes = document.descendants();
-        let mut places: Vec<String> = nodes
-            .filter_map(|node| node.attribute("transform"))
-            .map(str::to_owned)
-            .collect();
-        places.retain(|place| !place.contains("translate(0 0)"));
-        places
-    };
+    // Whether the second panel stands beside the first.
+    let beside = |svg: &str| svg.contains("translate(440 ");
     let (wide, high) = (panels((1600, 600)), panels((600, 1600)));
     assert!(wide.contains("width=\"1600\" height=\"600\""));
-    assert!(
-        places(&wide)
-            .iter()
-            .any(|place| place.starts_with("translate(440 ")),
-        "{wide}"
-    );
-    assert!(
-        !places(&high)
-            .iter()
-            .any(|place| place.starts_with("translate(440 ")),
-        "{high}"
-    );
+    assert!(beside(&wide) && !beside(&high));
 }
