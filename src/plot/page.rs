@@ -71,11 +71,11 @@ impl Figure {
     /// where there is room, never wider than the page. It needs nothing from elsewhere.
     pub fn to_html_fragment(&self) -> String {
         let keys = Keys::of(self);
-        let svg = |canvas: Canvas, label: &str| {
+        let svg = |canvas: Canvas, most: u8, label: &str| {
             let attributes =
                 "preserveAspectRatio=\"xMinYMin\" style=\"display:block;width:100%;height:auto\"";
             let svg = canvas.finish(label, attributes);
-            format!("<div style=\"min-width:0;max-width:38rem\">{svg}</div>\n")
+            format!("<div style=\"min-width:0;max-width:{most}rem\">{svg}</div>\n")
         };
         let mut html =
             "<figure class=\"rk-figure\" style=\"margin:0;max-width:100%\">\n".to_owned();
@@ -87,7 +87,7 @@ impl Figure {
         let mut legend = Canvas::new(WIDTH);
         keys.legend(&mut legend);
         if legend.height > 0.0 {
-            html += &svg(legend, "the colours of the lines");
+            html += &svg(legend, 28, "the colours of the lines");
         }
         let _ = writeln!(html, "<div style=\"{GRID}\">");
         for panel in &self.panels {
@@ -95,7 +95,7 @@ impl Figure {
                 "" => panel.description(),
                 title => format!("{title}: {}", panel.description()),
             };
-            html += &svg(panels::draw(panel, &keys), &label);
+            html += &svg(panels::draw(panel, &keys), 38, &label);
         }
         html += "</div>\n";
         if !self.note.is_empty() {

@@ -190,7 +190,7 @@ impl<'a> Area<'a> {
         let x = Axis::around(plot.x_scale, across(), 0.04, 6, whole);
         // Labels of marks stand beyond the data.
         let room = if plot.marks.is_empty() { 0.04 } else { 0.13 };
-        let y = Axis::around(plot.y_scale, heights.into_iter(), room, 5, false);
+        let y = Axis::around(plot.y_scale, heights.into_iter(), room, 6, false);
         let widest = y.ticks.iter().map(|tick| width(&tick.label, SMALL));
         let left = MARGIN + widest.fold(0.0, f64::max) + 6.0;
         let names = plot.series.iter().map(|series| width(&series.name, SMALL));
@@ -372,7 +372,7 @@ fn ticks_below(canvas: &mut Canvas, axis: &Axis, (top, bottom): (f64, f64)) {
         let middle = x.max(half + 2.0).min(WIDTH - half - 2.0);
         if middle - half >= free {
             canvas.text((middle, bottom + 18.0), SMALL, &SOFT, MIDDLE, label, label);
-            free = middle + half + 6.0;
+            free = middle + half + 4.0;
         }
     }
 }
