@@ -209,20 +209,20 @@ impl LinePlot {
             let (name, x, y) = (self.name_of(series), number(x, 4), number(y, 4));
             Some(format!("{name} {y} at {x}").trim().to_owned())
         };
-        let mut text = match &*self.title {
-            "" => String::new(),
-            title => format!("{title}: "),
-        };
-        text += &format!("{} against {}", self.y_label, self.x_label);
+        let axes = format!("{} against {}", self.y_label, self.x_label);
+        let mut parts = vec![match &*self.title {
+            "" => axes,
+            title => format!("{title}: {axes}"),
+        }];
         let ends = some_of(self.series.iter().filter_map(end));
         if !ends.is_empty() {
-            text += &format!("; lines end: {ends}");
+            parts.push(format!("lines end: {ends}"));
         }
-        for Mark { x, y, label } in &self.marks {
+        parts.extend(self.marks.iter().map(|Mark { x, y, label }| {
             let kind = x.map_or("line across", |_| "marked");
-            text += &format!("; {kind}: {label}, {}", number(*y, 4));
-        }
-        text
+            format!("{kind}: {label}, {}", number(*y, 4))
+        }));
+        parts.join("; ")
     }
 
     /// The name of a series, behind the parameter that it is a value of.

@@ -36,7 +36,7 @@ impl Element {
 
 fn elements(svg: &str) -> Vec<Element> {
     let document = Document::parse(svg).unwrap();
-    let nodes = document.descendants().filter(|node| node.is_element());
+    let nodes = document.descendants().filter(roxmltree::Node::is_element);
     let element = |node: roxmltree::Node<'_, '_>| Element {
         tag: node.tag_name().name().to_owned(),
         text: node.text().unwrap_or_default().to_owned(),
