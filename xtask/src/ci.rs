@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Result, ensure};
 
 use crate::commands::{
-    cargo, command, corpora, environment, find, program, released, root, run, target,
+    built, cargo, command, corpora, environment, find, program, root, run, target,
 };
 use crate::{book, python, release};
 
@@ -16,8 +16,8 @@ const DENY: &str = "cargo-deny@0.20.2";
 /// Everything, in the order in which it fails soonest.
 pub(crate) fn run_all() -> Result<()> {
     match corpora() {
-        Some(folder) => println!("RANKRLS_CORPORA: {}", folder.display()),
-        None => println!("RANKRLS_CORPORA: not set, tests on real data are skipped"),
+        Ok(folder) => println!("RANKRLS_CORPORA: {}", folder.display()),
+        Err(_) => println!("RANKRLS_CORPORA: not set, tests on real data are skipped"),
     }
     step("format");
     run(&mut cargo("fmt --all --check"))?;
@@ -38,11 +38,11 @@ pub(crate) fn run_all() -> Result<()> {
     step("packages, compiled as packed");
     release::package()?;
     step("files against scikit-learn, SciPy and LightGBM");
-    interop(&program("debug"))?;
+    interop(&program("dev"))?;
     step("the Python package");
-    python::check(&program("debug"))?;
+    python::check(&program("dev"))?;
     step("reports in Chromium");
-    report(&program("debug"))?;
+    report(&program("dev"))?;
     step("documentation");
     let doc = "doc --locked --workspace --no-deps --document-private-items";
     run(cargo(doc).env("RUSTDOCFLAGS", "-D warnings"))?;
@@ -122,7 +122,7 @@ pub(crate) fn interop(program: &Path) -> Result<()> {
 
 /// Times other selectors beside rankrls, the Python package among them.
 pub(crate) fn peers(train: &str, test: &str, rest: &[&str]) -> Result<()> {
-    let program = released()?;
+    let program = built("release")?;
     let folder = root().join("benches/peers");
     let python = environment("peers", &folder.join("requirements.txt"))?;
     python::install(&python, &python::wheel(&python)?)?;
@@ -141,6 +141,8 @@ pub(crate) fn rlscore(data: &str, rest: &[&str]) -> Result<()> {
     let folder = root().join("benches/peers");
     let python = environment("peers", &folder.join("requirements.txt"))?;
     let mut training = command(python, "");
-    training.arg(folder.join("training.py")).arg(released()?);
+    training
+        .arg(folder.join("training.py"))
+        .arg(built("release")?);
     run(training.arg(data).args(rest))
 }

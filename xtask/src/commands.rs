@@ -17,12 +17,27 @@ pub(crate) fn root() -> &'static Path {
 
 /// The folder that cargo builds in.
 pub(crate) fn target() -> PathBuf {
-    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+    root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
 
-/// The program `rankrls` of a profile.
+/// The package with the program `rankrls`.
+const PACKAGE: &str = "rankrls-cli";
+
+/// The program `rankrls`, built in a profile with the same features of dependencies as this one, so
+/// that they are not built again.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn built(profile: &str) -> Result<PathBuf> {
+    let build = format!("build --quiet --locked --profile {profile} --bin rankrls");
+    run(cargo(&build).args(["--package", PACKAGE, "--package", "xtask"]))?;
+    Ok(program(profile))
+}
+
+/// Where the program `rankrls` of a profile is.
 pub(crate) fn program(profile: &str) -> PathBuf {
-    target().join(profile).join("rankrls")
+    let folder = if profile == "dev" { "debug" } else { profile };
+    target().join(folder).join("rankrls")
 }
 
 /// Where `name` is on the path, if it is.
@@ -78,35 +93,12 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     String::from_utf8(output.stdout).context("expected UTF-8")
 }
 
-/// The program `rankrls`, built in the release profile.
+/// What a task of this program prints, built in the release profile.
 ///
 /// # Errors
 /// As [`run`].
-pub(crate) fn released() -> Result<PathBuf> {
-    run(&mut cargo("build --release --quiet --locked --bin rankrls"))?;
-    Ok(program("release"))
-}
-
-/// Runs a task of this program, built in the release profile.
-///
-/// # Errors
-/// As [`run`].
-pub(crate) fn in_release(arguments: &[&str]) -> Result<()> {
-    run(&mut task_in_release(arguments))
-}
-
-/// The same, for what it prints.
-///
-/// # Errors
-/// As [`run`].
-pub(crate) fn printed_in_release(task: &str) -> Result<String> {
-    output(&mut task_in_release(&[task]))
-}
-
-fn task_in_release(arguments: &[&str]) -> Command {
-    let mut command = cargo("run --release --quiet --locked --package xtask --");
-    command.args(arguments);
-    command
+pub(crate) fn printed_in_release(arguments: &[&str]) -> Result<String> {
+    output(cargo("run --release --quiet --locked --package xtask --").args(arguments))
 }
 
 /// The Python of an environment with the packages of `requirements`, in `target/NAME`, or in the
@@ -137,7 +129,11 @@ pub(crate) fn tool(name: &str) -> Result<PathBuf> {
     Ok(python.with_file_name(name))
 }
 
-/// A folder of corpora that is not part of the repository, if it is at hand.
-pub(crate) fn corpora() -> Option<PathBuf> {
-    env::var_os("RANKRLS_CORPORA").map(PathBuf::from)
+/// The folder of corpora that are not part of the repository.
+///
+/// # Errors
+/// If none is named.
+pub(crate) fn corpora() -> Result<PathBuf> {
+    let folder = env::var_os("RANKRLS_CORPORA").map(PathBuf::from);
+    folder.context("RANKRLS_CORPORA: expected the folder of corpora")
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, from_str, json};
 
-use crate::commands::{command, corpora, environment, output, root, run};
+use crate::commands::{built, command, corpora, environment, output, root, run};
 use crate::page::{fill, row};
 
 /// A listing: arguments of `rankrls train` without the model, test data, and figures.
@@ -136,60 +136,40 @@ const MEASURED: &str = "/test/metrics/cindex";
 ///
 /// # Errors
 /// If a command fails, or prints another figure than RLScore.
-pub(crate) fn compare(housing: &Path, program: &Path) -> Result<()> {
-    let corpora = corpora().context("RANKRLS_CORPORA: expected the folder of corpora")?;
+pub(crate) fn compare(housing: &Path) -> Result<()> {
+    let (program, corpora) = (built("release")?, corpora()?);
     let (temporary, peers) = (tempfile::tempdir()?, root().join("benches/peers"));
     let folder = temporary.path();
     let mut drawing = command(environment("peers", &peers.join("requirements.txt"))?, "");
     let housing = housing.canonicalize().context("cannot read the data")?;
-    run(drawing
-        .arg(peers.join("housing.py"))
-        .arg(housing)
-        .arg(folder))?;
-    let parses = "rlscore-parse";
-    std::fs::create_dir(folder.join(parses))?;
-    for entry in std::fs::read_dir(corpora.join(parses))? {
-        let entry = entry?;
-        std::fs::copy(entry.path(), folder.join(parses).join(entry.file_name()))?;
-    }
-    let program = program.canonicalize()?;
-    let mut failures = 0;
-    for (name, listings) in [("tutorial", TUTORIAL), ("parses", PARSES)] {
+    drawing.arg(peers.join("housing.py"));
+    run(drawing.arg(housing).arg(folder))?;
+    let mut parts = Vec::new();
+    for (name, listings, data) in [("tutorial", TUTORIAL, folder), ("parses", PARSES, &corpora)] {
         let (mut lines, mut rows) = (Vec::new(), Vec::new());
         for listing in listings {
             let Listing { title, train, .. } = listing;
             lines.push(format!("- {title}: `rankrls train {train}`"));
-            match listing.compare(&program, folder) {
-                Ok(figures) => rows.extend(figures),
-                Err(error) => {
-                    failures += 1;
-                    eprintln!("{}: {error:#}", listing.title);
-                }
-            }
+            let compared = listing.compare(&program, data, &folder.join("model.json"));
+            rows.extend(compared.with_context(|| *title)?);
         }
         lines.push("\n| listing | figure | RLScore | rankrls |\n|---|---|---|---|".to_owned());
-        lines.extend(rows);
-        println!("{}", lines.join("\n"));
-        if failures == 0 {
-            let begin = format!("<!-- {name} -->");
-            fill("docs/rankrls-family.md", &begin, "<!-- end -->", &lines)?;
-        }
+        parts.push((name, [lines, rows].concat()));
     }
-    ensure!(failures == 0, "{failures} listings differ from RLScore");
+    for (name, lines) in parts {
+        fill("docs/rankrls-family.md", name, &lines)?;
+    }
     Ok(())
 }
 
 impl Listing {
     /// Rows of the table.
-    fn compare(&self, program: &Path, folder: &Path) -> Result<Vec<String>> {
-        let model = "model.json";
-        let train = format!("train {} -o {model}", self.train);
-        let test = format!("evaluate {} --model {model} --metrics cindex", self.test);
+    fn compare(&self, program: &Path, data: &Path, model: &Path) -> Result<Vec<String>> {
+        let train = format!("train {} --json -q -o", self.train);
+        let test = format!("evaluate {} --json -q --metrics cindex --model", self.test);
         let report = |arguments: &str| -> Result<Value> {
-            let mut rankrls = command(program, "");
-            rankrls.args(arguments.split_whitespace());
-            rankrls.args(["--json", "-q"]).current_dir(folder);
-            Ok(from_str(&output(&mut rankrls)?)?)
+            let mut rankrls = command(program, arguments);
+            Ok(from_str(&output(rankrls.arg(model).current_dir(data))?)?)
         };
         let found = json!({"train": report(&train)?, "test": report(&test)?});
         let mut lines = Vec::new();

@@ -69,7 +69,7 @@ pub(crate) fn wheel(python: &Path) -> Result<PathBuf> {
 
 /// Fills in the tables of `docs/rankers.md` by `python/examples/rankers.py`.
 pub(crate) fn rankers() -> Result<()> {
-    let folder = corpora().context("RANKRLS_CORPORA: expected the folder of corpora")?;
+    let folder = corpora()?;
     let python = environment("python", &root().join("python/tests/requirements.txt"))?;
     install(&python, &wheel(&python)?)?;
     let letor = folder.join("letor-mq2008-fold3");
@@ -83,13 +83,8 @@ pub(crate) fn rankers() -> Result<()> {
         }
         rankers.args(options.split(' '));
         let printed = output(rankers.arg("-o").arg(target().join(format!("{name}.csv"))))?;
-        let begin = format!("<!-- rankers {name} -->");
-        fill(
-            "docs/rankers.md",
-            &begin,
-            "<!-- end -->",
-            &[printed.trim_end().to_owned()],
-        )
+        let printed = printed.trim_end().to_owned();
+        fill("docs/rankers.md", &format!("rankers {name}"), &[printed])
     };
     table(
         "link-parses",

@@ -16,19 +16,114 @@ use rankrls::data::read::ReadOptions;
 use rankrls::data::{LabelScale, write_svmlight};
 use rankrls::greedy::{Refit, SelectionOptions, TargetOptions, TeacherLambdas, WeightsPath};
 use rankrls::metrics::{Convention, evaluate};
-use rankrls::plot::{Figure, LinePlot, Scale, Series};
+use rankrls::plot::Scale;
 use rankrls::ridge::{Groups, HOLDOUT_TOLERANCE, RidgeProblem, TrainOptions, Weights};
-use rankrls::tune::{Evidence, Measure, TuneOptions, Tuning};
+use rankrls::tune::{Evidence, Measure, Point, TuneOptions, tune};
 use rankrls::{ColumnClasses, Dataset, Lambda, Metric, Ridge, StrategyKind, select};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use crate::commands::{command, corpora, environment, output, printed_in_release, root};
-use crate::page::{fill, row};
+use crate::commands::{command, corpora, environment, output, root};
+use crate::page::row;
+use crate::study::{Job, Line, Panel, Study, distinct};
 
-const CSV: &str = "docs/quality/quality.csv";
-const LAMBDAS: [f64; 3] = [4.0, 16.0, 64.0];
+pub(crate) const STUDY: Study = Study {
+    name: "quality",
+    page: "docs/quality.md",
+    // Means over the trials of a group. `behind` is by how much `distil` is better, followed by the
+    // standard error of that over queries.
+    columns: "group,selector,k,cindex,behind,standard_error",
+    jobs: || {
+        let folder = corpora()?;
+        let job = |group: &'static Group| -> Job {
+            let folder = folder.clone();
+            Box::new(move || group.measure(&folder))
+        };
+        Ok(GROUPS.iter().map(job).collect())
+    },
+    title: "Concordance index on unseen queries",
+    across: 2,
+    panels: || GROUPS.iter().map(Group::panel).collect(),
+    tables: |lines| {
+        let numbered = (1..).zip(&GROUPS);
+        let table = |(number, group): (usize, &Group)| {
+            let own = lines.iter().filter(|line| line.text("group") == group.name);
+            (format!("quality {number}"), table(&own.collect::<Vec<_>>()))
+        };
+        numbered.map(table).collect()
+    },
+};
+
+/// Trials whose results are averaged.
+struct Group {
+    name: &'static str,
+    steps: &'static [usize],
+    /// By names that `values` knows; the first is the one that others are compared with.
+    selectors: &'static [&'static str],
+    /// Draws them from the folder of corpora.
+    trials: fn(&Path) -> Result<Vec<Trial>>,
+}
+
+static GROUPS: [Group; 3] = [
+    Group {
+        name: "four times 112 queries of parses",
+        steps: &[10, 20, 50, 100, 200],
+        selectors: &SELECTORS,
+        trials: |folder| draw(&read(&folder.join(PARSES))?, 112, 4),
+    },
+    Group {
+        name: "half the queries of parses",
+        steps: &[10, 20, 50, 100, 200],
+        selectors: &QUICK,
+        trials: |folder| {
+            let parses = read(&folder.join(PARSES))?;
+            draw(&parses, parses.queries().len() / 2, 1)
+        },
+    },
+    Group {
+        name: "MQ2008, fold 3",
+        steps: &[5, 10, 20],
+        selectors: &SELECTORS,
+        trials: |folder| {
+            let letor = folder.join("letor-mq2008-fold3");
+            Ok(vec![Trial {
+                train: read(&letor.join("train.txt.zst"))?,
+                test: read(&letor.join("test.txt.zst"))?,
+            }])
+        },
+    },
+];
+
+const PARSES: &str = "ewt-parse/train_20000.svm.zst";
+
+static SELECTORS: [&str; 12] = [
+    "distil",
+    "distil, labels sqrt-sd",
+    "exact, lambda 64, labels sqrt-sd",
+    "exact, lambda 64, cross-fitted",
+    "exact",
+    "residual",
+    "backfit",
+    "univariate",
+    "lasso + RankRLS",
+    "abess + RankRLS",
+    "lightgbm + RankRLS",
+    "all columns",
+];
+
+/// Without folds of those that take long, and without those of others, which hold the columns
+/// densely.
+static QUICK: [&str; 8] = [
+    "distil",
+    "distil, labels sqrt-sd",
+    "exact, lambda 64, labels sqrt-sd",
+    "exact, lambda 64, cross-fitted",
+    "exact, lambda 64",
+    "residual",
+    "univariate",
+    "all columns",
+];
+
 const FOLDS: Evidence<'_> = Evidence::Folds { count: 5, seed: 1 };
-const PEERS: [&str; 3] = ["lasso", "abess", "lightgbm"];
 
 /// A training set and what it is judged on.
 struct Trial {
@@ -36,35 +131,15 @@ struct Trial {
     test: Dataset<'static>,
 }
 
-/// Trials whose results are averaged.
-struct Group {
-    name: &'static str,
-    steps: &'static [usize],
-    trials: Vec<Trial>,
-    /// Whether all selectors are run. Else folds of those that take long are not, and neither are
-    /// those of others, which hold the columns densely.
-    all: bool,
-}
-
 /// For each number of features, the index of every test query.
 type Values = Vec<Vec<Option<f64>>>;
 
-/// A line of the file of results: means over the trials of a group.
-#[derive(Debug, Serialize, Deserialize)]
-struct Line {
-    group: String,
-    selector: String,
-    k: usize,
-    cindex: f64,
-    /// By how much `distil` is better, and the standard error over queries of that.
-    behind: f64,
-    standard_error: f64,
+fn lambda(value: f64) -> Lambda {
+    Lambda::new(value).expect("above 0")
 }
 
-fn lambdas() -> Vec<Lambda> {
-    LAMBDAS
-        .map(|lambda| Lambda::new(lambda).expect("above 0"))
-        .to_vec()
+fn lambdas() -> [Lambda; 3] {
+    [4.0, 16.0, 64.0].map(lambda)
 }
 
 fn read(path: &Path) -> Result<Dataset<'static>> {
@@ -91,70 +166,126 @@ fn draw(data: &Dataset<'_>, size: usize, count: usize) -> Result<Vec<Trial>> {
     (0..count).map(trial).collect()
 }
 
-fn groups() -> Result<Vec<Group>> {
-    let folder = corpora().context("RANKRLS_CORPORA: expected the folder of corpora")?;
-    let parses = read(&folder.join("ewt-parse/train_20000.svm.zst"))?;
-    let half = parses.queries().len() / 2;
-    let letor = folder.join("letor-mq2008-fold3");
-    let trial = Trial {
-        train: read(&letor.join("train.txt.zst"))?,
-        test: read(&letor.join("test.txt.zst"))?,
-    };
-    Ok(vec![
-        Group {
-            name: "four times 112 queries of parses",
-            steps: &[10, 20, 50, 100, 200],
-            trials: draw(&parses, 112, 4)?,
-            all: true,
-        },
-        Group {
-            name: "half the queries of parses",
-            steps: &[10, 20, 50, 100, 200],
-            trials: draw(&parses, half, 1)?,
-            all: false,
-        },
-        Group {
-            name: "MQ2008, fold 3",
-            steps: &[5, 10, 20],
-            trials: vec![trial],
-            all: true,
-        },
-    ])
+impl Group {
+    /// Runs all selectors on all trials, and compares them with the first.
+    fn measure(&self, folder: &Path) -> Result<Vec<Vec<String>>> {
+        let trials = (self.trials)(folder)?;
+        let all = |selector: &&str| -> Result<Vec<Values>> {
+            eprintln!("{}: {selector}", self.name);
+            let own = trials
+                .iter()
+                .map(|trial| values(selector, trial, self.steps));
+            own.collect()
+        };
+        let all: Vec<Vec<Values>> = self.selectors.iter().map(all).collect::<Result<_>>()?;
+        let count = trials.len() as f64;
+        let mut lines = Vec::new();
+        for (selector, values) in self.selectors.iter().zip(&all) {
+            for (step, k) in self.steps.iter().enumerate() {
+                let (mut index, mut behind, mut variance) = (0.0, 0.0, 0.0);
+                for (first, own) in all[0].iter().zip(values) {
+                    let (first, own) = (&first[step], &own[step]);
+                    index += mean(own.iter().flatten().copied()).0;
+                    let pairs = first.iter().zip(own);
+                    let differences = pairs.filter_map(|(a, b)| Some((*a)? - (*b)?));
+                    let (difference, error) = mean(differences);
+                    behind += difference;
+                    variance += error * error;
+                }
+                lines.push(vec![
+                    self.name.to_owned(),
+                    (*selector).to_owned(),
+                    k.to_string(),
+                    format!("{:.5}", index / count),
+                    format!("{:.5}", behind / count),
+                    format!("{:.5}", variance.sqrt() / count),
+                ]);
+            }
+        }
+        Ok(lines)
+    }
+
+    /// With bands of two standard errors of the difference to `distil`.
+    fn panel(&self) -> Panel {
+        Panel {
+            title: self.name.to_owned(),
+            only: vec![("group", self.name)],
+            series: "selector",
+            x: ("features", "k"),
+            y: ("concordance index", "cindex"),
+            scale: Scale::Linear,
+            error: Some("standard_error"),
+        }
+    }
 }
 
-/// The index of every test query by these weights of features.
-fn judge(test: &Dataset<'_>, features: &[u32], weights: &[f64]) -> Result<Vec<Option<f64>>> {
-    let scores = test.scores(features, weights);
-    let (labels, queries) = (test.labels(), test.queries());
-    let metrics = [Metric::Concordance];
-    let found = evaluate(&metrics, labels, &scores, queries, Convention::Standard)?;
-    Ok(found.metrics[0].per_query.clone())
-}
-
-/// A strategy with the ridge parameter that folds choose, for each number of features.
-fn tuned(trial: &Trial, steps: &[usize], options: &SelectionOptions) -> Result<Values> {
-    let options = TuneOptions {
-        evidence: FOLDS,
-        measure: Measure::Metric(Metric::Concordance),
-        ..TuneOptions::new(*options, &lambdas())
-    };
-    let tuned = Tuning::new(&trial.train, &options).run(&mut ())?;
-    let values = steps.iter().map(|&k| {
-        let points = tuned
-            .outcomes
+/// A row for each selector, a column for each number of features.
+fn table(lines: &[&Line]) -> Vec<String> {
+    let steps = distinct(lines.iter().copied(), "k");
+    let titles = steps.iter().map(|k| format!("k = {k}"));
+    let mut table = vec![
+        row(&[vec!["selector".to_owned()], titles.collect()].concat()),
+        format!("|---|{}", "---|".repeat(steps.len())),
+    ];
+    for selector in distinct(lines.iter().copied(), "selector") {
+        let mut cells = vec![selector.to_owned()];
+        for line in lines
             .iter()
-            .filter_map(|outcome| outcome.points.get(..k));
-        let best = points.max_by(|a, b| {
-            let value = |points: &[rankrls::tune::Point]| points[k - 1].score.mean;
-            value(a)
-                .partial_cmp(&value(b))
-                .expect("indices are numbers")
-        });
-        let points = best.context("fewer column classes than features")?;
-        let features: Vec<u32> = points.iter().map(|point| point.step.feature).collect();
-        judge(&trial.test, &features, &points[k - 1].weights)
-    });
-    values.collect()
+            .filter(|line| line.text("selector") == selector)
+        {
+            let number = |column| line.number(column).unwrap_or(f64::NAN);
+            let index = format!("{:.3}", number("cindex"));
+            let (ahead, error) = (-number("behind"), number("standard_error"));
+            cells.push(match selector {
+                "distil" => index,
+                _ => format!("{index} ({ahead:+.3} ± {error:.3})"),
+            });
+        }
+        table.push(row(&cells));
+    }
+    table
+}
+
+/// What a selector does on a trial.
+fn values(selector: &str, trial: &Trial, steps: &[usize]) -> Result<Values> {
+    // Numbers, as the table of docs/quality.md was measured.
+    let raw = TargetOptions {
+        labels: Some(LabelScale::Raw),
+        refit_lambda: Some(Ridge::Number(lambda(4.0))),
+        teacher_lambda: TeacherLambdas::new(&lambdas()),
+        ..TargetOptions::default()
+    };
+    let refit = TargetOptions {
+        refit: Some(Refit::CrossFitted),
+        ..raw
+    };
+    let scaled = TargetOptions {
+        labels: Some(LabelScale::SqrtSd),
+        ..raw
+    };
+    let most = *steps.last().context("there are steps")?;
+    let options = |strategy, target, value| SelectionOptions {
+        strategy: Some(strategy),
+        target,
+        ..SelectionOptions::new(most, lambda(value))
+    };
+    let plain = |strategy, target, value| plain(trial, steps, &options(strategy, target, value));
+    let tuned = |strategy| tuned(trial, steps, &options(strategy, raw, 1.0));
+    let few = trial.train.queries().len() < 500;
+    let distil = if few { 16.0 } else { 4.0 };
+    match selector {
+        "distil" => plain(StrategyKind::Distil, raw, distil),
+        "distil, labels sqrt-sd" => plain(StrategyKind::Distil, scaled, distil),
+        "exact, lambda 64" => plain(StrategyKind::Bounded, raw, 64.0),
+        "exact, lambda 64, labels sqrt-sd" => plain(StrategyKind::Bounded, scaled, 64.0),
+        "exact, lambda 64, cross-fitted" => plain(StrategyKind::Bounded, refit, 64.0),
+        "exact" => tuned(StrategyKind::Bounded),
+        "all columns" => Ok(vec![refitted(trial, None)?; steps.len()]),
+        _ => match selector.strip_suffix(" + RankRLS") {
+            Some(name) => peer(trial, steps, name),
+            None => tuned(selector.parse()?),
+        },
+    }
 }
 
 /// A strategy with a ridge parameter that is given.
@@ -165,6 +296,32 @@ fn plain(trial: &Trial, steps: &[usize], options: &SelectionOptions) -> Result<V
     let values = steps.iter().map(|&k| {
         let weights: Vec<f64> = weights.row(k - 1).iter().take(k).copied().collect();
         judge(&trial.test, &features[..k], &weights)
+    });
+    values.collect()
+}
+
+/// A strategy with the ridge parameter that folds choose, for each number of features.
+fn tuned(trial: &Trial, steps: &[usize], options: &SelectionOptions) -> Result<Values> {
+    let options = TuneOptions {
+        evidence: FOLDS,
+        measure: Measure::Metric(Metric::Concordance),
+        ..TuneOptions::new(*options, &lambdas())
+    };
+    let tuned = tune(&trial.train, &options, &mut ())?;
+    let values = steps.iter().map(|&k| {
+        let points = tuned
+            .outcomes
+            .iter()
+            .filter_map(|outcome| outcome.points.get(..k));
+        let best = points.max_by(|a, b| {
+            let value = |points: &[Point]| points[k - 1].score.mean;
+            value(a)
+                .partial_cmp(&value(b))
+                .expect("indices are numbers")
+        });
+        let points = best.context("fewer column classes than features")?;
+        let features: Vec<u32> = points.iter().map(|point| point.step.feature).collect();
+        judge(&trial.test, &features, &points[k - 1].weights)
     });
     values.collect()
 }
@@ -189,13 +346,14 @@ fn refitted(trial: &Trial, features: Option<&[u32]>) -> Result<Vec<Option<f64>>>
 }
 
 /// What a selector of others chooses among the distinct columns, for each number of features.
-fn peer(trial: &Trial, steps: &[usize], name: &str, folder: &Path) -> Result<Values> {
+fn peer(trial: &Trial, steps: &[usize], name: &str) -> Result<Values> {
     let python = environment("peers", &root().join("benches/peers/requirements.txt"))?;
     let classes = ColumnClasses::new(&trial.train);
     let columns: Vec<u32> = (0..classes.len())
         .map(|class| classes.feature(class))
         .collect();
-    let file = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let folder = tempfile::tempdir()?;
+    let file = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
     let (train, scores) = (file("train.svm"), file("scores.txt"));
     let projected = trial.train.project(&columns)?;
     write_svmlight(&projected, fs::File::create(&train)?)?;
@@ -225,92 +383,13 @@ struct Chosen {
     features: Vec<usize>,
 }
 
-/// All selectors on a trial: names and values.
-fn all(trial: &Trial, group: &Group, folder: &Path) -> Result<Vec<(String, Values)>> {
-    let most = *group.steps.last().context("there are steps")?;
-    let options = |strategy, target, lambda| SelectionOptions {
-        strategy: Some(strategy),
-        target,
-        ..SelectionOptions::new(most, Lambda::new(lambda).expect("above 0"))
-    };
-    // Numbers, as the table of docs/quality.md was measured.
-    let labels = TargetOptions {
-        labels: Some(LabelScale::Raw),
-        refit_lambda: Some(Ridge::Number(Lambda::new(4.0)?)),
-        teacher_lambda: TeacherLambdas::new(
-            &[4.0, 16.0, 64.0].map(|lambda| Lambda::new(lambda).expect("above 0")),
-        ),
-        ..TargetOptions::default()
-    };
-    let refit = TargetOptions {
-        refit: Some(Refit::CrossFitted),
-        ..labels
-    };
-    let scaled = TargetOptions {
-        labels: Some(LabelScale::SqrtSd),
-        ..labels
-    };
-    let few = trial.train.queries().len() < 500;
-    let lambda = if few { 16.0 } else { 4.0 };
-    let mut found = Vec::new();
-    for (name, strategy, target, lambda) in [
-        ("distil", StrategyKind::Distil, labels, lambda),
-        (
-            "distil, labels sqrt-sd",
-            StrategyKind::Distil,
-            scaled,
-            lambda,
-        ),
-        (
-            "exact, lambda 64, labels sqrt-sd",
-            StrategyKind::Bounded,
-            scaled,
-            64.0,
-        ),
-        (
-            "exact, lambda 64, cross-fitted",
-            StrategyKind::Bounded,
-            refit,
-            64.0,
-        ),
-    ] {
-        let values = plain(trial, group.steps, &options(strategy, target, lambda))?;
-        found.push((name.to_owned(), values));
-    }
-    if !group.all {
-        let exact = options(StrategyKind::Bounded, labels, 64.0);
-        found.push((
-            "exact, lambda 64".to_owned(),
-            plain(trial, group.steps, &exact)?,
-        ));
-    }
-    for (name, strategy) in [
-        ("exact", StrategyKind::Bounded),
-        ("residual", StrategyKind::Residual),
-        ("backfit", StrategyKind::Backfit),
-        ("univariate", StrategyKind::Univariate),
-    ] {
-        let long = [StrategyKind::Bounded, StrategyKind::Backfit].contains(&strategy);
-        if long && !group.all {
-            continue;
-        }
-        eprintln!("{}: {name}", group.name);
-        let values = tuned(trial, group.steps, &options(strategy, labels, 1.0))?;
-        found.push((name.to_owned(), values));
-    }
-    for name in PEERS.into_iter().filter(|_| group.all) {
-        eprintln!("{}: {name}", group.name);
-        found.push((
-            format!("{name} + RankRLS"),
-            peer(trial, group.steps, name, folder)?,
-        ));
-    }
-    let everything = refitted(trial, None)?;
-    found.push((
-        "all columns".to_owned(),
-        vec![everything; group.steps.len()],
-    ));
-    Ok(found)
+/// The index of every test query by these weights of features.
+fn judge(test: &Dataset<'_>, features: &[u32], weights: &[f64]) -> Result<Vec<Option<f64>>> {
+    let scores = test.scores(features, weights);
+    let (labels, queries) = (test.labels(), test.queries());
+    let metrics = [Metric::Concordance];
+    let found = evaluate(&metrics, labels, &scores, queries, Convention::Standard)?;
+    Ok(found.metrics[0].per_query.clone())
 }
 
 /// Mean and standard error over queries of `values`.
@@ -320,118 +399,4 @@ fn mean(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / count;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
     (mean, (squares / (count - 1.0) / count).sqrt())
-}
-
-/// Runs everything and prints the file of results.
-pub(crate) fn measure() -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let mut writer = csv::Writer::from_writer(std::io::stdout());
-    for group in groups()? {
-        let trials = group
-            .trials
-            .iter()
-            .map(|trial| all(trial, &group, folder.path()));
-        let trials: Vec<Vec<(String, Values)>> = trials.collect::<Result<_>>()?;
-        for (place, (selector, _)) in trials[0].iter().enumerate() {
-            for (step, &k) in group.steps.iter().enumerate() {
-                let own = |trial: &[(String, Values)], place: usize| trial[place].1[step].clone();
-                let (mut index, mut behind, mut variance) = (0.0, 0.0, 0.0);
-                for trial in &trials {
-                    let (first, own) = (own(trial, 0), own(trial, place));
-                    index += mean(own.iter().flatten().copied()).0;
-                    let pairs = first.iter().zip(&own);
-                    let differences = pairs.filter_map(|(a, b)| Some((*a)? - (*b)?));
-                    let (difference, error) = mean(differences);
-                    behind += difference;
-                    variance += error * error;
-                }
-                let count = trials.len() as f64;
-                writer.serialize(Line {
-                    group: group.name.to_owned(),
-                    selector: selector.clone(),
-                    k,
-                    cindex: rounded(index / count),
-                    behind: rounded(behind / count),
-                    standard_error: rounded(variance.sqrt() / count),
-                })?;
-            }
-        }
-        writer.flush()?;
-    }
-    Ok(())
-}
-
-fn rounded(value: f64) -> f64 {
-    (value * 1e5).round() / 1e5
-}
-
-/// Measures, and keeps the results.
-pub(crate) fn measure_again() -> Result<()> {
-    let measured = printed_in_release("measure-quality")?;
-    fs::create_dir_all(root().join("docs/quality"))?;
-    fs::write(root().join(CSV), measured).with_context(|| format!("cannot write {CSV}"))
-}
-
-/// Draws by how much selectors are better than `distil`, with bands of two standard errors of
-/// that, and fills in the tables.
-pub(crate) fn draw_results() -> Result<()> {
-    let mut reader =
-        csv::Reader::from_path(root().join(CSV)).with_context(|| format!("cannot read {CSV}"))?;
-    let lines: Vec<Line> = reader.deserialize().collect::<Result<_, _>>()?;
-    let mut figure = Figure::new("Concordance index on unseen queries, less that of distil")
-        .note("Bands: two standard errors of the difference.")
-        .columns(2);
-    let groups = distinct(lines.iter().map(|line| line.group.as_str()));
-    for (number, group) in groups.iter().enumerate() {
-        let own = || lines.iter().filter(|line| line.group == **group);
-        let selectors = distinct(own().map(|line| line.selector.as_str()));
-        let plot = LinePlot::new("features", "difference").title(*group);
-        let plot = plot.scales(Scale::Log, Scale::Linear);
-        figure = figure.lines(selectors.iter().fold(plot, |plot, selector| {
-            let lines: Vec<&Line> = own().filter(|line| line.selector == **selector).collect();
-            let points = lines.iter().map(|line| (line.k as f64, Some(-line.behind)));
-            let band = lines.iter().map(|line| {
-                let wide = 2.0 * line.standard_error;
-                (line.k as f64, -line.behind - wide, -line.behind + wide)
-            });
-            plot.series(Series::new(*selector, points).band(band))
-        }));
-        let steps: Vec<usize> = own()
-            .filter(|line| line.selector == selectors[0])
-            .map(|line| line.k)
-            .collect();
-        let mut titles = vec!["selector".to_owned()];
-        titles.extend(steps.iter().map(|k| format!("k = {k}")));
-        let mut table = vec![row(&titles), format!("|---|{}", "---|".repeat(steps.len()))];
-        for selector in &selectors {
-            let mut cells = vec![(*selector).to_owned()];
-            cells.extend(
-                own()
-                    .filter(|line| line.selector == **selector)
-                    .map(|line| {
-                        let (index, behind, error) =
-                            (line.cindex, line.behind, line.standard_error);
-                        match *selector {
-                            "distil" => format!("{index:.3}"),
-                            _ => format!("{index:.3} ({:+.3} ± {error:.3})", -behind),
-                        }
-                    }),
-            );
-            table.push(row(&cells));
-        }
-        let begin = format!("<!-- quality {} -->", number + 1);
-        fill("docs/quality.md", &begin, "<!-- end -->", &table)?;
-    }
-    fs::write(root().join("docs/quality/quality.svg"), figure.to_svg())?;
-    Ok(())
-}
-
-fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut all: Vec<&str> = Vec::new();
-    for name in names {
-        if !all.contains(&name) {
-            all.push(name);
-        }
-    }
-    all
 }

@@ -1,165 +1,186 @@
 //! The tables of docs/strategies.md: whole runs of `rankrls select`, one strategy after the other.
 
 use std::path::Path;
-use std::process::Command;
+use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::Result;
+use serde_json::Value;
 
-use crate::commands::{command, corpora, released};
-use crate::measure::selections;
-use crate::page::{fill, row};
+use crate::commands::{built, command, corpora, output};
+use crate::page::row;
+use crate::study::{Job, Line, Study, median};
 
-const PAGE: &str = "docs/strategies.md";
+pub(crate) const STUDY: Study = Study {
+    name: "strategies",
+    page: "docs/strategies.md",
+    columns: "table,data,k,lambda,runs,cores,load,strategy,select_seconds,feature_ms,whole_seconds,\
+              peak_mb,lqo_error,test_cindex,error",
+    jobs: || {
+        let folder = corpora()?;
+        let job = |table: &'static Table| -> Job {
+            let folder = folder.clone();
+            Box::new(move || table.measure(&folder))
+        };
+        Ok(TABLES.iter().map(job).collect())
+    },
+    title: "",
+    across: 0,
+    panels: Vec::new,
+    tables: |lines| {
+        let tables = TABLES.iter();
+        let tables = tables.map(|table| (format!("begin {}", table.name), table.show(lines)));
+        tables.collect()
+    },
+};
 
-/// A table: the same data, `k` and lambda for all strategies.
+const LAMBDA: &str = "16";
+const RUNS: usize = 3;
+
+/// A table: the same data and `k` for all strategies.
 struct Table {
     name: &'static str,
+    folder: &'static str,
     data: &'static str,
     test: Option<&'static str>,
     k: usize,
-    lambda: &'static str,
-    runs: usize,
     /// Names, some with the candidates that may be drawn: `sampled:500`.
     strategies: &'static [&'static str],
 }
 
-const SMALL: Table = Table {
-    name: "small",
-    data: "ewt-parse/train_2000.svm.zst",
-    test: Some("ewt-parse/test_2000.svm.zst"),
-    k: 20,
-    lambda: "16",
-    runs: 3,
-    strategies: &[
-        "dense",
-        "lowmem",
-        "bounded",
-        "sampled",
-        "sampled:1000",
-        "backfit",
-    ],
-};
-
-const TABLES: [Table; 3] = [
-    SMALL,
+static TABLES: [Table; 3] = [
+    Table {
+        name: "small",
+        folder: "ewt-parse",
+        data: "train_2000.svm.zst",
+        test: Some("test_2000.svm.zst"),
+        k: 20,
+        strategies: &[
+            "dense",
+            "lowmem",
+            "bounded",
+            "sampled",
+            "sampled:1000",
+            "backfit",
+        ],
+    },
     Table {
         name: "large",
-        data: "ewt-parse/train_20000.svm.zst",
+        folder: "ewt-parse",
+        data: "train_20000.svm.zst",
         test: None,
         k: 50,
         strategies: &["dense", "bounded", "sampled", "backfit"],
-        ..SMALL
     },
     Table {
         name: "letor",
-        data: "letor-mq2008-fold3/train.txt.zst",
-        test: Some("letor-mq2008-fold3/test.txt.zst"),
+        folder: "letor-mq2008-fold3",
+        data: "train.txt.zst",
+        test: Some("test.txt.zst"),
+        k: 20,
         strategies: &["dense", "lowmem", "bounded", "backfit"],
-        ..SMALL
     },
 ];
 
-/// Measures the tables of these names, all if there are none.
-pub(crate) fn measure_again(names: &[&str]) -> Result<()> {
-    if let Some(name) = names
-        .iter()
-        .find(|name| TABLES.iter().all(|table| table.name != **name))
-    {
-        let known = TABLES.map(|table| table.name).join(", ");
-        bail!("expected one of {known}, found {name:?}");
-    }
-    let program = released()?;
-    for table in &TABLES {
-        if names.is_empty() || names.contains(&table.name) {
-            let (begin, end) = (
-                format!("<!-- begin {} -->", table.name),
-                format!("<!-- end {} -->", table.name),
-            );
-            fill(PAGE, &begin, &end, &table.measure(&program)?)?;
-        }
-    }
-    Ok(())
-}
-
 impl Table {
-    fn measure(&self, program: &Path) -> Result<Vec<String>> {
+    fn measure(&self, folder: &Path) -> Result<Vec<Vec<String>>> {
+        let (program, folder) = (built("release")?, folder.join(self.folder));
         let cores = std::thread::available_parallelism()?;
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
         let load = load.split(' ').next().unwrap_or("unknown");
-        let file = self.data.rsplit('/').next().unwrap_or_default();
-        let mut lines = vec![
-            format!(
-                "{file}, k {}, lambda {}, {} runs, {cores} cores, load {load}",
-                self.k, self.lambda, self.runs
-            ),
-            String::new(),
-            "| strategy | selection, s | ms a feature | whole run, s | peak memory, MB | LQO error | test \
-             concordance |"
-                .to_owned(),
-            "|---|---:|---:|---:|---:|---:|---:|".to_owned(),
-        ];
-        for strategy in self.strategies {
-            lines.push(row(&self.row(program, strategy)?));
-        }
-        Ok(lines)
+        let line = |strategy: &&str| {
+            let mut cells: Vec<String> = [self.name, self.data].map(str::to_owned).into();
+            cells.extend([self.k.to_string(), LAMBDA.to_owned(), RUNS.to_string()]);
+            cells.extend([cores.to_string(), load.to_owned(), (*strategy).to_owned()]);
+            cells.extend(self.figures(&program, &folder, strategy)?);
+            Ok(cells)
+        };
+        self.strategies.iter().map(line).collect()
     }
 
-    fn row(&self, program: &Path, strategy: &str) -> Result<[String; 7]> {
-        let measured = match selections(&mut self.command(program, strategy)?, self.runs)? {
-            Ok(measured) => measured,
-            Err(error) => {
-                let mut cells = [const { String::new() }; 7];
-                (cells[0], cells[1]) = (strategy.to_owned(), error);
-                return Ok(cells);
+    /// Medians over runs, and at the end what a run said that failed.
+    fn figures(&self, program: &Path, folder: &Path, strategy: &str) -> Result<[String; 7]> {
+        let mut figures = [const { String::new() }; 7];
+        let (name, candidates) = strategy.split_once(':').unwrap_or((strategy, ""));
+        let arguments = format!("select --strategy {name} -k {} --lambda {LAMBDA}", self.k);
+        let mut select = command(program, &arguments);
+        select
+            .args(["--json", "--quiet"])
+            .arg(folder.join(self.data));
+        if !candidates.is_empty() {
+            select.args(["--candidates", candidates]);
+        }
+        let (mut whole, mut seconds, mut peak) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..RUNS {
+            let start = Instant::now();
+            let output = select.output()?;
+            whole.push(start.elapsed().as_secs_f64());
+            if !output.status.success() {
+                let said = String::from_utf8_lossy(&output.stderr);
+                figures[6] += said.lines().next().unwrap_or_default();
+                return Ok(figures);
+            }
+            let found: Value = serde_json::from_slice(&output.stdout)?;
+            seconds.push(number(&found, "/select_seconds"));
+            peak.push(number(&found, "/peak_rss_bytes"));
+            figures[4] = format!("{:.4}", number(&found, &self.last("lqo_error")));
+        }
+        let seconds = median(seconds);
+        figures[0] = format!("{seconds:.3}");
+        figures[1] = format!("{:.1}", 1e3 * seconds / self.k as f64);
+        figures[2] = format!("{:.2}", median(whole));
+        figures[3] = format!("{:.0}", median(peak) / 1e6);
+        figures[5] = match self.test {
+            None => "-".to_owned(),
+            Some(test) => {
+                // Reading the test data is not timed.
+                select.arg("--test").arg(folder.join(test));
+                let found = output(select.args(["--metrics", "cindex"]))?;
+                let found = serde_json::from_str(&found)?;
+                format!("{:.4}", number(&found, &self.last("test/cindex")))
             }
         };
-        let error = measured
-            .last
-            .steps
-            .last()
-            .map_or(f64::NAN, |step| step.lqo_error);
-        let seconds = measured.select_seconds;
-        Ok([
-            strategy.to_owned(),
-            format!("{seconds:.3}"),
-            format!("{:.1}", 1e3 * seconds / self.k as f64),
-            format!("{:.2}", measured.whole_seconds),
-            format!("{:.0}", measured.peak_bytes / 1e6),
-            format!("{error:.4}"),
-            self.concordance(program, strategy)?,
-        ])
+        Ok(figures)
     }
 
-    fn command(&self, program: &Path, strategy: &str) -> Result<Command> {
-        let (name, candidates) = strategy.split_once(':').unwrap_or((strategy, ""));
-        let (k, lambda) = (self.k, self.lambda);
-        let arguments = format!("select -k {k} --lambda {lambda} --strategy {name} --json --quiet");
-        let mut command = command(program, &arguments);
-        command.arg(folder()?.join(self.data));
-        if !candidates.is_empty() {
-            command.args(["--candidates", candidates]);
+    /// A place in the last step.
+    fn last(&self, name: &str) -> String {
+        format!("/steps/{}/{name}", self.k - 1)
+    }
+
+    /// The table in the page.
+    fn show(&self, lines: &[Line]) -> Vec<String> {
+        let own = lines.iter().filter(|line| line.text("table") == self.name);
+        let (mut setting, mut rows) = (String::new(), Vec::new());
+        for line in own {
+            let [data, k, lambda] = ["data", "k", "lambda"].map(|column| line.text(column));
+            let [runs, cores, load] = ["runs", "cores", "load"].map(|column| line.text(column));
+            setting =
+                format!("{data}, k {k}, lambda {lambda}, {runs} runs, {cores} cores, load {load}");
+            rows.push(match line.text("error") {
+                "" => row(&SHOWN.map(|(_, column)| line.text(column))),
+                error => format!("| {} | {error} | | | | | |", line.text("strategy")),
+            });
         }
-        Ok(command)
-    }
-
-    /// Concordance index of the test data after the last step, by a run that is not timed.
-    fn concordance(&self, program: &Path, strategy: &str) -> Result<String> {
-        let Some(test) = self.test else {
-            return Ok("-".to_owned());
-        };
-        let mut command = self.command(program, strategy)?;
-        command
-            .arg("--test")
-            .arg(folder()?.join(test))
-            .args(["--metrics", "cindex"]);
-        let measured = selections(&mut command, 1)?.map_err(anyhow::Error::msg)?;
-        let last = measured.last.steps.last().context("expected a step")?;
-        let index = last.test.get("cindex").copied().flatten();
-        Ok(index.map_or_else(|| "-".to_owned(), |index| format!("{index:.4}")))
+        let titles = SHOWN.map(|(title, _)| title);
+        let alignment = "|---|---:|---:|---:|---:|---:|---:|";
+        let mut table = vec![setting, String::new(), row(&titles), alignment.to_owned()];
+        table.extend(rows);
+        table
     }
 }
 
-/// The folder of corpora.
-fn folder() -> Result<std::path::PathBuf> {
-    corpora().context("RANKRLS_CORPORA has to name the folder of corpora")
+/// Titles and columns of a table in the page.
+const SHOWN: [(&str, &str); 7] = [
+    ("strategy", "strategy"),
+    ("selection, s", "select_seconds"),
+    ("ms a feature", "feature_ms"),
+    ("whole run, s", "whole_seconds"),
+    ("peak memory, MB", "peak_mb"),
+    ("LQO error", "lqo_error"),
+    ("test concordance", "test_cindex"),
+];
+
+fn number(report: &Value, place: &str) -> f64 {
+    let found = report.pointer(place).and_then(Value::as_f64);
+    found.unwrap_or(f64::NAN)
 }

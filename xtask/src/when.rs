@@ -2,21 +2,29 @@
 //!
 //! Data are drawn, and their column classes found, before anything is timed.
 
-use std::fs;
-
 use anyhow::{Context, Result};
 use rankrls::greedy::{SelectionOptions, select_among};
-use rankrls::plot::{Figure, LinePlot, Scale, Series};
-use rankrls::{ColumnClasses, Dataset, Lambda, StrategyKind};
-use serde::{Deserialize, Serialize};
+use rankrls::plot::Scale;
+use rankrls::{ColumnClasses, Lambda, StrategyKind};
 
-use crate::commands::{printed_in_release, root};
-use crate::measure::seconds_of;
-use crate::page::significant;
+use crate::study::{Job, Panel, Study, seconds_of};
 use crate::zipf::Zipf;
 
-const LAMBDA: f64 = 16.0;
-const CSV: &str = "docs/when/when.csv";
+pub(crate) const STUDY: Study = Study {
+    name: "when",
+    page: "docs/strategies.md",
+    columns: "group,strategy,value,seconds",
+    jobs: || {
+        Ok(GROUPS
+            .iter()
+            .map(|group| Box::new(|| group.measure()) as Job)
+            .collect())
+    },
+    title: "Time of a selection",
+    across: 3,
+    panels: || GROUPS.iter().map(Group::panel).collect(),
+    tables: |_| Vec::new(),
+};
 
 /// The strategies that are compared. Baselines would only show how quick a strategy is that does
 /// less.
@@ -29,10 +37,9 @@ const STRATEGIES: [StrategyKind; 5] = [
 ];
 
 /// Data to draw, and a selection from them.
-#[derive(Debug, Clone, Copy)]
 struct Setting {
     rows: usize,
-    columns: u32,
+    columns: usize,
     /// Entries of a row.
     entries: usize,
     /// Rows of a query.
@@ -51,145 +58,103 @@ const BASE: Setting = Setting {
     kappa: StrategyKind::DEFAULT_SAMPLE,
 };
 
-/// A thing that is varied, and its values.
+/// A thing that is varied, its values in parts of a unit, and the setting of each value.
 struct Group {
     name: &'static str,
-    settings: Vec<(f64, Setting)>,
+    values: &'static [usize],
+    unit: f64,
+    setting: fn(usize) -> Setting,
 }
 
-fn groups() -> [Group; 6] {
-    let group = |name, values: &[usize], setting: &dyn Fn(usize) -> Setting| Group {
-        name,
-        settings: values
-            .iter()
-            .map(|&value| (value as f64, setting(value)))
-            .collect(),
-    };
-    // As many entries in a row, whatever the number of columns.
-    let columns = [(100, 30), (1000, 50), (10_000, 50), (50_000, 50)];
-    let columns = columns.map(|(columns, entries)| {
-        let setting = Setting {
-            columns,
-            entries,
-            ..BASE
-        };
-        (f64::from(columns), setting)
-    });
-    let densities = [(0.001, 2), (0.005, 10), (0.05, 100), (0.3, 600)];
-    let densities = densities.map(|(density, entries)| {
-        let setting = Setting {
+static GROUPS: [Group; 6] = [
+    group("columns", &[100, 1000, 10_000, 50_000], |columns| Setting {
+        columns,
+        entries: if columns == 100 { 30 } else { 50 },
+        ..BASE
+    }),
+    group("rows", &[200, 1000, 4000], |rows| Setting { rows, ..BASE }),
+    Group {
+        unit: 1000.0,
+        ..group("density", &[1, 5, 50, 300], |thousandths| Setting {
             columns: 2000,
-            entries,
+            entries: 2 * thousandths,
             ..BASE
-        };
-        (density, setting)
-    });
-    [
-        Group {
-            name: "columns",
-            settings: columns.into(),
-        },
-        group("rows", &[200, 1000, 4000], &|rows| Setting { rows, ..BASE }),
-        Group {
-            name: "density",
-            settings: densities.into(),
-        },
-        group("query size", &[2, 10, 100, 1000], &|size| Setting {
-            size,
-            ..BASE
-        }),
-        group("k", &[1, 10, 40, 100], &|k| Setting {
-            columns: 4000,
-            k,
-            ..BASE
-        }),
-        group("kappa", &[10, 59, 500, 4000], &|kappa| Setting {
-            kappa,
-            ..BASE
-        }),
-    ]
+        })
+    },
+    group("query size", &[2, 10, 100, 1000], |size| Setting {
+        size,
+        ..BASE
+    }),
+    group("k", &[1, 10, 40, 100], |k| Setting {
+        columns: 4000,
+        k,
+        ..BASE
+    }),
+    group("kappa", &[10, 59, 500, 4000], |kappa| Setting {
+        kappa,
+        ..BASE
+    }),
+];
+
+const fn group(
+    name: &'static str,
+    values: &'static [usize],
+    setting: fn(usize) -> Setting,
+) -> Group {
+    Group {
+        name,
+        values,
+        unit: 1.0,
+        setting,
+    }
 }
 
-fn draw_data(setting: &Setting) -> Dataset<'static> {
-    let zipf = Zipf {
-        rows: setting.rows,
-        queries: setting.rows / setting.size,
-        columns: setting.columns,
-        nonzeros: setting.rows * setting.entries,
-        shared: 0,
-        seed: 1,
-    };
-    zipf.dataset()
-}
-
-/// A line of the file of times.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Time {
-    group: String,
-    strategy: String,
-    value: f64,
-    seconds: f64,
-}
-
-/// Times all strategies at all settings and prints the file of times.
-pub(crate) fn measure() -> Result<()> {
-    println!("group,strategy,value,seconds");
-    let lambda = Lambda::new(LAMBDA)?;
-    for group in groups() {
-        let data: Vec<_> = group
-            .settings
-            .iter()
-            .map(|(_, setting)| draw_data(setting))
-            .collect();
-        let classes: Vec<_> = data.iter().map(ColumnClasses::new).collect();
-        for strategy in STRATEGIES {
-            for (((value, setting), data), classes) in
-                group.settings.iter().zip(&data).zip(&classes)
-            {
+impl Group {
+    /// Times all strategies at all values.
+    fn measure(&self) -> Result<Vec<Vec<String>>> {
+        let mut lines = Vec::new();
+        for &value in self.values {
+            let setting = (self.setting)(value);
+            let zipf = Zipf {
+                rows: setting.rows,
+                queries: setting.rows / setting.size,
+                columns: u32::try_from(setting.columns)?,
+                nonzeros: setting.rows * setting.entries,
+                shared: 0,
+                seed: 1,
+            };
+            let data = zipf.dataset();
+            let classes = ColumnClasses::new(&data);
+            for strategy in STRATEGIES {
                 let options = SelectionOptions {
                     strategy: Some(strategy),
                     sample: (strategy == StrategyKind::Sampled).then_some(setting.kappa),
-                    ..SelectionOptions::new(setting.k, lambda)
+                    ..SelectionOptions::new(setting.k, Lambda::new(16.0)?)
                 };
-                let select = || select_among(classes, data.labels(), 0, &options, &mut ());
+                let select = || select_among(&classes, data.labels(), 0, &options, &mut ());
                 let (seconds, found) = seconds_of(select);
                 found.context("there are candidates")?;
-                let seconds = significant(seconds, 6);
-                println!(
-                    "{},{strategy},{},{seconds}",
-                    group.name,
-                    significant(*value, 6)
-                );
+                let value = value as f64 / self.unit;
+                lines.push(vec![
+                    self.name.to_owned(),
+                    strategy.to_string(),
+                    value.to_string(),
+                    seconds.to_string(),
+                ]);
             }
         }
+        Ok(lines)
     }
-    Ok(())
-}
 
-/// Measures, and keeps the times.
-pub(crate) fn measure_again() -> Result<()> {
-    let measured = printed_in_release("measure-when")?;
-    fs::write(root().join(CSV), measured).with_context(|| format!("cannot write {CSV}"))
-}
-
-/// Draws the times.
-pub(crate) fn draw() -> Result<()> {
-    let cannot = || format!("cannot read {CSV}");
-    let mut reader = csv::Reader::from_path(root().join(CSV)).with_context(cannot)?;
-    let times: csv::Result<Vec<Time>> = reader.deserialize().collect();
-    let times = times.with_context(cannot)?;
-    let mut figure = Figure::new("Time of a selection").columns(3);
-    for group in groups() {
-        let plot = LinePlot::new(group.name, "seconds").title(format!("by {}", group.name));
-        let mut plot = plot.scales(Scale::Log, Scale::Log);
-        for strategy in STRATEGIES.map(StrategyKind::name) {
-            let own = |time: &&Time| time.group == group.name && time.strategy == strategy;
-            let points = times.iter().filter(own);
-            let points = points.map(|time| (time.value, Some(time.seconds)));
-            plot = plot.series(Series::new(strategy, points));
+    fn panel(&self) -> Panel {
+        Panel {
+            title: format!("by {}", self.name),
+            only: vec![("group", self.name)],
+            series: "strategy",
+            x: (self.name, "value"),
+            y: ("seconds", "seconds"),
+            scale: Scale::Log,
+            error: None,
         }
-        figure = figure.lines(plot);
     }
-    fs::write(root().join("docs/when/when.svg"), figure.to_svg())?;
-    Ok(())
 }
