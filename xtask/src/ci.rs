@@ -2,13 +2,11 @@
 
 use std::env;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 
-use crate::commands::{
-    built, cargo, command, corpora, environment, find, program, root, run, target,
-};
+use crate::commands::{built, cargo, command, corpora, find, program, run, script, target};
 use crate::{book, python, release};
 
 const DENY: &str = "cargo-deny@0.20.2";
@@ -103,46 +101,25 @@ pub(crate) fn report(program: &Path) -> Result<()> {
         println!("Chromium is not installed: the report is not opened in it");
         return Ok(());
     };
-    let folder = root().join("tests/report");
-    let python = environment("report", &folder.join("requirements.txt"))?;
-    run(command(python, "")
-        .arg(folder.join("report.py"))
-        .arg(fs::canonicalize(program)?)
-        .arg(chromium))
+    run(script("tests/report/report.py")?.arg(program).arg(chromium))
 }
 
 /// Holds the files of rankrls against those of scikit-learn, SciPy and LightGBM.
 pub(crate) fn interop(program: &Path) -> Result<()> {
-    let folder = root().join("tests/interop");
-    let python = environment("interop", &folder.join("requirements.txt"))?;
-    run(command(python, "")
-        .arg(folder.join("interop.py"))
-        .arg(fs::canonicalize(program)?))
+    run(script("tests/interop/interop.py")?.arg(program))
 }
 
 /// Times other selectors beside rankrls, the Python package among them.
 pub(crate) fn peers(train: &str, test: &str, rest: &[&str]) -> Result<()> {
-    let program = built("release")?;
-    let folder = root().join("benches/peers");
-    let python = environment("peers", &folder.join("requirements.txt"))?;
+    let data = [fs::canonicalize(train)?, fs::canonicalize(test)?];
+    let mut compare = script("benches/peers/compare.py")?;
+    let python = PathBuf::from(compare.get_program());
     python::install(&python, &python::wheel(&python)?)?;
-    let (train, test) = (fs::canonicalize(train)?, fs::canonicalize(test)?);
-    let mut compare = command(python, "");
-    compare
-        .arg(folder.join("compare.py"))
-        .arg(program)
-        .arg(train)
-        .arg(test);
-    run(compare.args(rest))
+    run(compare.arg(built("release")?).args(data).args(rest))
 }
 
 /// Times RLScore's `QueryRankRLS` beside `rankrls train`.
 pub(crate) fn rlscore(data: &str, rest: &[&str]) -> Result<()> {
-    let folder = root().join("benches/peers");
-    let python = environment("peers", &folder.join("requirements.txt"))?;
-    let mut training = command(python, "");
-    training
-        .arg(folder.join("training.py"))
-        .arg(built("release")?);
-    run(training.arg(data).args(rest))
+    let mut training = script("benches/peers/training.py")?;
+    run(training.arg(built("release")?).arg(data).args(rest))
 }

@@ -25,9 +25,6 @@ const PACKAGE: &str = "rankrls-cli";
 
 /// The program `rankrls`, built in a profile with the same features of dependencies as this one, so
 /// that they are not built again.
-///
-/// # Errors
-/// As [`run`].
 pub(crate) fn built(profile: &str) -> Result<PathBuf> {
     let build = format!("build --quiet --locked --profile {profile} --bin rankrls");
     run(cargo(&build).args(["--package", PACKAGE, "--package", "xtask"]))?;
@@ -65,9 +62,6 @@ pub(crate) fn cargo(arguments: &str) -> Command {
 }
 
 /// Runs a command to its end.
-///
-/// # Errors
-/// If it cannot be started, or fails.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command
         .status()
@@ -77,9 +71,6 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 }
 
 /// Runs a command and gives what it prints.
-///
-/// # Errors
-/// As [`run`].
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let output = command
         .stderr(Stdio::inherit())
@@ -94,18 +85,12 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
 }
 
 /// What a task of this program prints, built in the release profile.
-///
-/// # Errors
-/// As [`run`].
 pub(crate) fn printed_in_release(arguments: &[&str]) -> Result<String> {
     output(cargo("run --release --quiet --locked --package xtask --").args(arguments))
 }
 
 /// The Python of an environment with the packages of `requirements`, in `target/NAME`, or in the
 /// folder that `RANKRLS_NAME_VENV` names. It is made anew when the requirements change.
-///
-/// # Errors
-/// If it cannot be made.
 pub(crate) fn environment(name: &str, requirements: &Path) -> Result<PathBuf> {
     let variable = format!("RANKRLS_{}_VENV", name.to_uppercase());
     let venv = env::var_os(variable).map_or_else(|| target().join(name), PathBuf::from);
@@ -120,19 +105,25 @@ pub(crate) fn environment(name: &str, requirements: &Path) -> Result<PathBuf> {
     Ok(python)
 }
 
+/// A program in Python, in the environment of the requirements beside it, which has the name of the
+/// folder.
+pub(crate) fn script(file: &str) -> Result<Command> {
+    let file = root().join(file);
+    let folder = file.parent().context("expected a folder")?;
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let python = environment(&name, &folder.join("requirements.txt"))?;
+    let mut script = command(python, "");
+    script.arg(file);
+    Ok(script)
+}
+
 /// A program that comes with a package of Python: mdBook, actionlint, cargo-dist.
-///
-/// # Errors
-/// If it cannot be installed.
 pub(crate) fn tool(name: &str) -> Result<PathBuf> {
     let python = environment("publishing", &root().join("xtask/requirements.txt"))?;
     Ok(python.with_file_name(name))
 }
 
 /// The folder of corpora that are not part of the repository.
-///
-/// # Errors
-/// If none is named.
 pub(crate) fn corpora() -> Result<PathBuf> {
     let folder = env::var_os("RANKRLS_CORPORA").map(PathBuf::from);
     folder.context("RANKRLS_CORPORA: expected the folder of corpora")

@@ -74,7 +74,7 @@ fn run(arguments: &[&str]) -> Result<()> {
             studies.into_iter().try_for_each(measure_and_draw)
         }
         // Started by the task above, in the release profile.
-        ["measure", name, number] => study(name)?.measure(number.parse()?),
+        ["measure", name, part] => study(name)?.measure(part.parse()?),
         ["peers", train, test, rest @ ..] => ci::peers(train, test, rest),
         ["rlscore", data, rest @ ..] => ci::rlscore(data, rest),
         ["family", housing] => family::compare(housing.as_ref()),

@@ -6,23 +6,27 @@ use anyhow::{Context, Result};
 
 use crate::commands::root;
 
-/// Puts `content` between the line `<!-- marker -->` of a page and the next one that ends a part.
-///
-/// # Errors
-/// If the page cannot be read or written, or has no such lines.
-pub(crate) fn fill(page: &str, marker: &str, content: &[String]) -> Result<()> {
-    let path = root().join(page);
-    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {page}"))?;
-    let filled = filled(&text, marker, content)
-        .with_context(|| format!("{page}: expected <!-- {marker} --> and <!-- end -->"))?;
-    fs::write(&path, filled).with_context(|| format!("cannot write {page}"))
+/// Puts lines between the line `<!-- marker -->` of a page and the next one that ends a part. `content`
+/// makes them from what stands there.
+pub(crate) fn fill(
+    page: &str,
+    marker: &str,
+    content: impl FnOnce(&str) -> Result<Vec<String>>,
+) -> Result<()> {
+    let file = root().join(page);
+    let text = fs::read_to_string(&file).with_context(|| format!("cannot read {page}"))?;
+    let parts = split(&text, marker);
+    let [before, part, after] = parts.with_context(|| format!("{page}: no part {marker}"))?;
+    let filled = format!("{before}{}\n{after}", content(part)?.join("\n"));
+    fs::write(file, filled).with_context(|| format!("cannot write {page}"))
 }
 
-fn filled(text: &str, marker: &str, content: &[String]) -> Option<String> {
+/// A page before, in and after a part.
+fn split<'a>(text: &'a str, marker: &str) -> Option<[&'a str; 3]> {
     let begin = format!("<!-- {marker} -->\n");
-    let (before, rest) = text.split_once(&begin)?;
-    let after = &rest[rest.find("<!-- end")?..];
-    Some(format!("{before}{begin}{}\n{after}", content.join("\n")))
+    let (before, rest) = text.split_at(text.find(&begin)? + begin.len());
+    let (part, after) = rest.split_at(rest.find("<!-- end")?);
+    Some([before, part, after])
 }
 
 /// A row of a table in Markdown.
@@ -36,13 +40,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_between_the_markers_changes() {
-        let content = ["x".to_owned(), "y".to_owned()];
+    fn a_part_is_between_its_marker_and_the_next_end() {
         let page = "a\n<!-- b -->\nold\n<!-- end b -->\nc\n<!-- end -->\n";
-        assert_eq!(
-            filled(page, "b", &content).as_deref(),
-            Some("a\n<!-- b -->\nx\ny\n<!-- end b -->\nc\n<!-- end -->\n")
-        );
-        assert_eq!(filled("a\n", "b", &content), None);
+        let parts = [
+            "a\n<!-- b -->\n",
+            "old\n",
+            "<!-- end b -->\nc\n<!-- end -->\n",
+        ];
+        assert_eq!(split(page, "b"), Some(parts));
+        assert_eq!(split("a\n", "b"), None);
     }
 }

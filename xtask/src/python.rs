@@ -14,7 +14,7 @@ const LARGEST: u64 = 8 << 20;
 /// Builds the wheel, installs it beside the current and the oldest supported scikit-learn, and runs
 /// checks, tests and examples. `program` is the command of the same checkout.
 pub(crate) fn check(program: &Path) -> Result<()> {
-    let (folder, program) = (root().join("python"), fs::canonicalize(program)?);
+    let folder = root().join("python");
     let tests = folder.join("tests");
     let current = environment("python", &tests.join("requirements.txt"))?;
     let oldest = environment("python-oldest", &tests.join("requirements-oldest.txt"))?;
@@ -30,7 +30,7 @@ pub(crate) fn check(program: &Path) -> Result<()> {
     let pytest = |python: &Path, what: &str| {
         let pytest = format!("-m pytest -q -c ../pyproject.toml --rootdir . {what}");
         let mut pytest = command(python, &pytest);
-        run(pytest.current_dir(&tests).env("RANKRLS_COMMAND", &program))
+        run(pytest.current_dir(&tests).env("RANKRLS_COMMAND", program))
     };
     pytest(&current, ".")?;
     pytest(&current, "--pyargs rankrls")?;
@@ -84,7 +84,9 @@ pub(crate) fn rankers() -> Result<()> {
         rankers.args(options.split(' '));
         let printed = output(rankers.arg("-o").arg(target().join(format!("{name}.csv"))))?;
         let printed = printed.trim_end().to_owned();
-        fill("docs/rankers.md", &format!("rankers {name}"), &[printed])
+        fill("docs/rankers.md", &format!("rankers {name}"), |_| {
+            Ok(vec![printed])
+        })
     };
     table(
         "link-parses",

@@ -22,9 +22,9 @@ use rankrls::tune::{Evidence, Measure, Point, TuneOptions, tune};
 use rankrls::{ColumnClasses, Dataset, Lambda, Metric, Ridge, StrategyKind, select};
 use serde::Deserialize;
 
-use crate::commands::{command, corpora, environment, output, root};
+use crate::commands::{corpora, output, script};
 use crate::page::row;
-use crate::study::{Job, Line, Panel, Study, distinct};
+use crate::study::{Cells, Line, Panel, Study, distinct};
 
 pub(crate) const STUDY: Study = Study {
     name: "quality",
@@ -32,14 +32,8 @@ pub(crate) const STUDY: Study = Study {
     // Means over the trials of a group. `behind` is by how much `distil` is better, followed by the
     // standard error of that over queries.
     columns: "group,selector,k,cindex,behind,standard_error",
-    jobs: || {
-        let folder = corpora()?;
-        let job = |group: &'static Group| -> Job {
-            let folder = folder.clone();
-            Box::new(move || group.measure(&folder))
-        };
-        Ok(GROUPS.iter().map(job).collect())
-    },
+    parts: || GROUPS.len(),
+    measure: |part| GROUPS[part].measure(&corpora()?),
     title: "Concordance index on unseen queries",
     across: 2,
     panels: || GROUPS.iter().map(Group::panel).collect(),
@@ -168,7 +162,7 @@ fn draw(data: &Dataset<'_>, size: usize, count: usize) -> Result<Vec<Trial>> {
 
 impl Group {
     /// Runs all selectors on all trials, and compares them with the first.
-    fn measure(&self, folder: &Path) -> Result<Vec<Vec<String>>> {
+    fn measure(&self, folder: &Path) -> Result<Vec<Cells>> {
         let trials = (self.trials)(folder)?;
         let all = |selector: &&str| -> Result<Vec<Values>> {
             eprintln!("{}: {selector}", self.name);
@@ -207,14 +201,12 @@ impl Group {
 
     /// With bands of two standard errors of the difference to `distil`.
     fn panel(&self) -> Panel {
+        let (x, y) = (("features", "k"), ("concordance index", "cindex"));
         Panel {
-            title: self.name.to_owned(),
-            only: vec![("group", self.name)],
             series: "selector",
-            x: ("features", "k"),
-            y: ("concordance index", "cindex"),
             scale: Scale::Linear,
             error: Some("standard_error"),
+            ..Panel::new(self.name, vec![("group", self.name)], x, y)
         }
     }
 }
@@ -345,34 +337,23 @@ fn refitted(trial: &Trial, features: Option<&[u32]>) -> Result<Vec<Option<f64>>>
     judge(&trial.test, &features, &values)
 }
 
-/// What a selector of others chooses among the distinct columns, for each number of features.
+/// RankRLS on the distinct columns that a selector of others chooses.
 fn peer(trial: &Trial, steps: &[usize], name: &str) -> Result<Values> {
-    let python = environment("peers", &root().join("benches/peers/requirements.txt"))?;
     let classes = ColumnClasses::new(&trial.train);
-    let columns: Vec<u32> = (0..classes.len())
-        .map(|class| classes.feature(class))
-        .collect();
+    let columns = (0..classes.len()).map(|class| classes.feature(class));
+    let columns: Vec<u32> = columns.collect();
     let folder = tempfile::tempdir()?;
-    let file = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
-    let (train, scores) = (file("train.svm"), file("scores.txt"));
+    let [train, scores] = ["train.svm", "scores.txt"].map(|name| folder.path().join(name));
     let projected = trial.train.project(&columns)?;
     write_svmlight(&projected, fs::File::create(&train)?)?;
-    let choose = |k: usize| -> Result<Vec<u32>> {
-        let mut peer = command(&python, "benches/peers/peer.py");
-        peer.args([name, &train, &train, &k.to_string(), "16", &scores]);
-        let printed = output(&mut peer)?;
+    let values = steps.iter().map(|k| {
+        let mut peer = script("benches/peers/peer.py")?;
+        peer.arg(name).args([&train, &train]);
+        let printed = output(peer.args([&k.to_string(), "16"]).arg(&scores))?;
         let last = printed.lines().last().context("expected a line of JSON")?;
         let found: Chosen = serde_json::from_str(last)?;
-        Ok(found.features.iter().map(|&one| columns[one - 1]).collect())
-    };
-    // The gain orders all columns at once.
-    let ordered = match (name, steps.last()) {
-        ("lightgbm", Some(&most)) => Some(choose(most)?),
-        _ => None,
-    };
-    let values = steps.iter().map(|&k| match &ordered {
-        Some(all) => refitted(trial, Some(&all[..k.min(all.len())])),
-        None => refitted(trial, Some(&choose(k)?)),
+        let features = found.features.iter().map(|&one| columns[one - 1]);
+        refitted(trial, Some(&features.collect::<Vec<u32>>()))
     });
     values.collect()
 }

@@ -9,6 +9,8 @@ use crate::commands::{cargo, command, output, root, run, target, tool};
 
 /// In the order of publication.
 const CRATES: [&str; 4] = ["rankrls-files", "rankrls-parses", "rankrls", "rankrls-cli"];
+/// All crates of the workspace have the same, and this program, too.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What the registry takes at most.
 const MOST_BYTES: u64 = 10 << 20;
 
@@ -22,18 +24,11 @@ for system in ['linux-64', 'osx-arm64', 'win-64']:
     packages = recipe.render(rattler.VariantConfig(variants), platform)
     assert [one.recipe.package.name for one in packages] == ['rankrls', 'py-rankrls'], packages";
 
-/// Packs the crates and compiles them as packed.
-///
-/// # Errors
-/// If a package is incomplete or too large, or holds a corpus that is not compiled in.
+/// Packs the crates and compiles them as packed. A package that is too large, or holds a corpus that
+/// is not compiled in, is an error.
 pub(crate) fn package() -> Result<()> {
     run(&mut cargo("fetch --quiet --locked"))?;
-    let package_id = output(&mut cargo("pkgid --offline --package rankrls"))?;
-    let (_, version) = package_id
-        .trim()
-        .rsplit_once(['#', '@'])
-        .context("expected a version")?;
-    forget_packed(version)?;
+    forget_packed()?;
     let package = "package --quiet --locked --offline --allow-dirty";
     run(cargo(package).args(CRATES.map(|name| format!("--package={name}"))))?;
     let compiled_in = fs::read_to_string(root().join("src/data/sample.rs"))?;
@@ -45,7 +40,7 @@ pub(crate) fn package() -> Result<()> {
                 "{name} packs {file}, which is not compiled in"
             );
         }
-        let file = format!("package/{name}-{version}.crate");
+        let file = format!("package/{name}-{VERSION}.crate");
         let bytes = fs::metadata(target().join(&file))?.len();
         ensure!(bytes <= MOST_BYTES, "{file} has {bytes} bytes");
         println!("{file}: {} files, {bytes} bytes", list.lines().count());
@@ -55,18 +50,16 @@ pub(crate) fn package() -> Result<()> {
 
 /// Removes what cargo unpacked and compiled when crates of this version were packed before: it
 /// takes a package of a known name and version for the same.
-fn forget_packed(version: &str) -> Result<()> {
+fn forget_packed() -> Result<()> {
     let home = env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(env::home_dir()?.join(".cargo")));
     let registries = home.map(|home| home.join("registry/src"));
     for registry in registries.map_or_else(Vec::new, |folder| entries(&folder)) {
         // A registry in a folder has no host before the hash.
-        if registry
-            .file_name()
-            .is_some_and(|name| name.to_string_lossy().starts_with('-'))
-        {
+        let name = registry.file_name().unwrap_or_default().to_string_lossy();
+        if name.starts_with('-') {
             for name in CRATES {
-                let _ = fs::remove_dir_all(registry.join(format!("{name}-{version}")));
+                let _ = fs::remove_dir_all(registry.join(format!("{name}-{VERSION}")));
             }
         }
     }
@@ -90,9 +83,6 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Checks workflows, recipe and citation, and changes nothing.
-///
-/// # Errors
-/// If something is wrong, or a program to check it cannot be installed.
 pub(crate) fn check() -> Result<()> {
     // Without the linters of scripts that some machines have, and some have not.
     run(&mut command(tool("actionlint")?, "-shellcheck= -pyflakes="))?;

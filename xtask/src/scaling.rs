@@ -2,8 +2,7 @@
 //!
 //! Data are drawn, and files read, before anything is timed. `classes_seconds` is for finding the
 //! column classes, `select_seconds` for all `k` steps after that. `peak_bytes` is the most memory
-//! that the process had while it selected, with the data, and `planned_bytes` is the amount that
-//! `--dry-run` says.
+//! that the process had while it selected, with the data.
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write as _};
@@ -11,21 +10,21 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use rankrls::data::read::ReadOptions;
-use rankrls::greedy::{SelectionOptions, plan, select_among};
-use rankrls::plot::Scale;
+use rankrls::greedy::{SelectError, SelectionOptions, select_among};
 use rankrls::{ColumnClasses, Dataset, Lambda, StrategyKind, memory};
 
 use crate::commands::corpora;
 use crate::page::row;
-use crate::study::{Job, Line, Panel, Study, seconds_of};
+use crate::study::{Cells, Line, Panel, Study, seconds_of};
 use crate::zipf::Zipf;
 
 pub(crate) const STUDY: Study = Study {
     name: "scaling",
     page: "docs/scaling.md",
     columns: "study,data,rows,queries,columns,nonzeros,classes,class_nonzeros,strategy,k,lambda,\
-              classes_seconds,select_seconds,planned_bytes,peak_bytes,evaluated,lqo_error",
-    jobs,
+              classes_seconds,select_seconds,peak_bytes,evaluated,lqo_error",
+    parts: || jobs().len(),
+    measure: |part| jobs().swap_remove(part)(),
     title: "How time and memory grow",
     across: 3,
     panels,
@@ -41,17 +40,14 @@ const DENSE_ROWS: usize = 4000;
 /// A strategy, `k` and lambda.
 type Trial = (StrategyKind, usize, f64);
 
-const BOUNDED: Trial = (StrategyKind::Bounded, K, LAMBDA);
-const DENSE: Trial = (StrategyKind::Dense, K, LAMBDA);
-
-fn steps<const N: usize>(all: [usize; N]) -> Vec<Trial> {
-    let trial = |k| (StrategyKind::Bounded, k, LAMBDA);
-    all.map(trial).into()
-}
-
-fn lambdas<const N: usize>(k: usize, all: [f64; N]) -> Vec<Trial> {
-    let trial = |lambda| (StrategyKind::Bounded, k, lambda);
-    all.map(trial).into()
+/// Trials of `bounded` at each `k`, with each lambda.
+fn bounded(ks: &[usize], lambdas: &[f64]) -> Vec<Trial> {
+    let trial = |&k| {
+        lambdas
+            .iter()
+            .map(move |&lambda| (StrategyKind::Bounded, k, lambda))
+    };
+    ks.iter().flat_map(trial).collect()
 }
 
 /// Rows, queries, columns and non-zeros.
@@ -142,54 +138,50 @@ pub(crate) fn draw_zipf(sizes: &[&str], file: &Path) -> Result<()> {
     Ok(text.flush()?)
 }
 
-fn jobs() -> Result<Vec<Job>> {
+/// Draws or reads data, and measures on them.
+type Job = Box<dyn FnOnce() -> Result<Vec<Cells>>>;
+
+fn jobs() -> Vec<Job> {
     let drawn = |study: &'static str, sizes, trials: Vec<Trial>| -> Job {
         Box::new(move || measure(study, "drawn", &drawn(sizes).dataset(), &trials))
     };
-    let corpora = corpora()?.join("ewt-parse");
     let real = |name: &'static str, trials: Vec<Trial>| -> Job {
-        let file = corpora.join(format!("{name}.svm.zst"));
         Box::new(move || {
-            measure(
-                "real",
-                name,
-                &ReadOptions::new().read(&file)?.dataset,
-                &trials,
-            )
+            let file = corpora()?.join(format!("ewt-parse/{name}.svm.zst"));
+            let data = ReadOptions::new().read(&file)?.dataset;
+            measure("real", name, &data, &trials)
         })
     };
-    let mut jobs = Vec::new();
+    let usual = bounded(&[K], &[LAMBDA]);
+    let both = [&usual[..], &[(StrategyKind::Dense, K, LAMBDA)]].concat();
+    let steps = bounded(&[5, 10, 20, 40, 80, 160], &[LAMBDA]);
+    let shrinking = [1024.0, 256.0, 64.0, 16.0, 4.0, 1.0, 0.25, 0.01, 0.0001];
+    let many = bounded(&[10, 20, 50, 100, 200, 500, 1000], &[LAMBDA]);
+    let few = bounded(&[50], &[64.0, 4.0, 1.0, 0.25]);
+    let largest = bounded(&[50], &[LAMBDA, 1.0]);
+    // First those that fail without the folder of corpora.
+    let mut jobs = vec![
+        real("train_2000", both.clone()),
+        real("train_20000", [many, few].concat()),
+        drawn("k", MIDDLE, steps),
+        drawn("lambda", MIDDLE, bounded(&[2 * K], &shrinking)),
+        drawn("largest", LARGEST, [&usual[..], &largest].concat()),
+    ];
     for (study, all) in SIZES {
         for &sizes in all {
-            let mut trials = vec![BOUNDED];
-            trials.extend((sizes[0] <= DENSE_ROWS).then_some(DENSE));
-            jobs.push(drawn(study, sizes, trials));
+            let trials = if sizes[0] <= DENSE_ROWS {
+                &both
+            } else {
+                &usual
+            };
+            jobs.push(drawn(study, sizes, trials.clone()));
         }
     }
-    let shrinking = [1024.0, 256.0, 64.0, 16.0, 4.0, 1.0, 0.25, 0.01, 0.0001];
-    let many = steps([10, 20, 50, 100, 200, 500, 1000]);
-    let few = lambdas(50, [64.0, 4.0, 1.0, 0.25]);
-    jobs.extend([
-        drawn("k", MIDDLE, steps([5, 10, 20, 40, 80, 160])),
-        drawn("lambda", MIDDLE, lambdas(2 * K, shrinking)),
-        real("train_2000", vec![BOUNDED, DENSE]),
-        real("train_20000", [many, few].concat()),
-        drawn(
-            "largest",
-            LARGEST,
-            [vec![BOUNDED], lambdas(50, [LAMBDA, 1.0])].concat(),
-        ),
-    ]);
-    Ok(jobs)
+    jobs
 }
 
 /// A line for each trial that fits into memory.
-fn measure(
-    study: &str,
-    name: &str,
-    data: &Dataset<'_>,
-    trials: &[Trial],
-) -> Result<Vec<Vec<String>>> {
+fn measure(study: &str, name: &str, data: &Dataset<'_>, trials: &[Trial]) -> Result<Vec<Cells>> {
     let (classes_seconds, candidates) = seconds_of(|| ColumnClasses::new(data));
     let held = data.memory() + candidates.memory();
     let mut lines = Vec::new();
@@ -200,17 +192,17 @@ fn measure(
             max_memory: memory::budget().map(|budget| budget + held),
             ..SelectionOptions::new(k, Lambda::new(lambda)?)
         };
-        let planned = match plan(&candidates, data.memory(), &options) {
-            Ok(plan) => held + plan.memory,
-            Err(error) => {
-                eprintln!("{name}, {strategy} is left out: {error}");
-                continue;
-            }
-        };
         start_peak();
         let select = || select_among(&candidates, data.labels(), data.memory(), &options, &mut ());
         let (seconds, selection) = seconds_of(select);
-        let (selection, peak) = (selection?, memory::peak());
+        let peak = memory::peak();
+        let selection = match selection {
+            Err(error @ SelectError::Memory { .. }) => {
+                eprintln!("{name}, {strategy} is left out: {error}");
+                continue;
+            }
+            selection => selection?,
+        };
         let summary = candidates.summary();
         let evaluated: usize = selection.steps.iter().map(|step| step.evaluated).sum();
         let last = selection.steps.last().map(|step| step.lqo_error);
@@ -228,7 +220,6 @@ fn measure(
             lambda.to_string(),
             format!("{classes_seconds:.6}"),
             format!("{seconds:.6}"),
-            planned.to_string(),
             peak.map_or_else(String::new, |bytes| bytes.to_string()),
             evaluated.to_string(),
             last.map_or_else(String::new, |error| error.to_string()),
@@ -244,21 +235,13 @@ fn start_peak() {
 }
 
 fn panels() -> Vec<Panel> {
-    let panel = |title: &str, study, x, y| Panel {
-        title: title.to_owned(),
-        only: vec![("study", study)],
-        series: "strategy",
-        x,
-        y,
-        scale: Scale::Log,
-        error: None,
-    };
+    let panel = |title: &str, study, x, y| Panel::new(title, vec![("study", study)], x, y);
     let (k, lambda) = (("k", "k"), ("lambda", "lambda"));
     let (rows, nonzeros) = (("rows", "rows"), ("non-zeros", "nonzeros"));
     let (columns, queries) = (("columns", "columns"), ("queries", "queries"));
-    let real = |title: &str, fixed, x| Panel {
-        only: vec![("data", "train_20000"), ("strategy", "bounded"), fixed],
-        ..panel(title, "real", x, SECONDS)
+    let real = |title: &str, fixed, x| {
+        let only = vec![("data", "train_20000"), ("strategy", "bounded"), fixed];
+        Panel::new(title, only, x, SECONDS)
     };
     vec![
         panel("more rows", "rows", rows, SECONDS),

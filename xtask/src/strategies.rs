@@ -8,21 +8,15 @@ use serde_json::Value;
 
 use crate::commands::{built, command, corpora, output};
 use crate::page::row;
-use crate::study::{Job, Line, Study, median};
+use crate::study::{Cells, Line, Study, median};
 
 pub(crate) const STUDY: Study = Study {
     name: "strategies",
     page: "docs/strategies.md",
     columns: "table,data,k,lambda,runs,cores,load,strategy,select_seconds,feature_ms,whole_seconds,\
               peak_mb,lqo_error,test_cindex,error",
-    jobs: || {
-        let folder = corpora()?;
-        let job = |table: &'static Table| -> Job {
-            let folder = folder.clone();
-            Box::new(move || table.measure(&folder))
-        };
-        Ok(TABLES.iter().map(job).collect())
-    },
+    parts: || TABLES.len(),
+    measure: |part| TABLES[part].measure(&corpora()?),
     title: "",
     across: 0,
     panels: Vec::new,
@@ -82,7 +76,7 @@ static TABLES: [Table; 3] = [
 ];
 
 impl Table {
-    fn measure(&self, folder: &Path) -> Result<Vec<Vec<String>>> {
+    fn measure(&self, folder: &Path) -> Result<Vec<Cells>> {
         let (program, folder) = (built("release")?, folder.join(self.folder));
         let cores = std::thread::available_parallelism()?;
         let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();

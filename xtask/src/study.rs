@@ -1,5 +1,4 @@
-//! A measured page: its jobs write a CSV file, from which its figure is drawn and its tables are
-//! filled in.
+//! A measured page: figures go to a CSV file, from which a diagram is drawn and tables are filled in.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -20,8 +19,11 @@ pub(crate) struct Study {
     pub(crate) page: &'static str,
     /// Columns of the CSV file.
     pub(crate) columns: &'static str,
-    /// What there is to measure, in order.
-    pub(crate) jobs: fn() -> Result<Vec<Job>>,
+    /// How many parts there are to measure. Each has a process of its own, in the release profile, so
+    /// that it finds no memory that others left behind.
+    pub(crate) parts: fn() -> usize,
+    /// Lines of the CSV file, from a part.
+    pub(crate) measure: fn(usize) -> Result<Vec<Cells>>,
     /// Title of the figure.
     pub(crate) title: &'static str,
     /// Diagrams side by side.
@@ -34,27 +36,25 @@ pub(crate) struct Study {
 /// The marker of a table in the page, and its lines.
 pub(crate) type Table = (String, Vec<String>);
 
-/// Measures some lines of the CSV file. Each job has a process of its own, in the release profile,
-/// so that it finds no memory that others left behind.
-pub(crate) type Job = Box<dyn FnOnce() -> Result<Vec<Vec<String>>>>;
+/// Cells of a line of the CSV file.
+pub(crate) type Cells = Vec<String>;
 
 impl Study {
-    /// Does all jobs, and keeps what they measure.
+    /// Measures all parts, and keeps the lines.
     pub(crate) fn measure_again(&self) -> Result<()> {
         let mut text = format!("{}\n", self.columns);
-        for number in 0..(self.jobs)()?.len() {
-            text += &printed_in_release(&["measure", self.name, &number.to_string()])?;
+        for part in 0..(self.parts)() {
+            text += &printed_in_release(&["measure", self.name, &part.to_string()])?;
         }
         fs::create_dir_all(root().join("docs").join(self.name))?;
         let file = self.file("csv");
         fs::write(&file, text).with_context(|| format!("cannot write {}", file.display()))
     }
 
-    /// Does one job, and prints its lines.
-    pub(crate) fn measure(&self, number: usize) -> Result<()> {
-        let job = (self.jobs)()?.into_iter().nth(number);
+    /// Measures one part, and prints its lines.
+    pub(crate) fn measure(&self, part: usize) -> Result<()> {
         let mut writer = csv::Writer::from_writer(io::stdout());
-        for cells in job.context("no such job")?()? {
+        for cells in (self.measure)(part)? {
             writer.write_record(cells)?;
         }
         Ok(writer.flush()?)
@@ -75,7 +75,7 @@ impl Study {
             plots.fold(figure, Figure::lines).write(&self.file("svg"))?;
         }
         for (marker, table) in (self.tables)(&lines) {
-            fill(self.page, &marker, &table)?;
+            fill(self.page, &marker, |_| Ok(table))?;
         }
         Ok(())
     }
@@ -132,6 +132,24 @@ pub(crate) struct Panel {
 }
 
 impl Panel {
+    /// A series for each strategy; both scales are logarithmic.
+    pub(crate) fn new(
+        title: impl Into<String>,
+        only: Vec<(&'static str, &'static str)>,
+        x: (&'static str, &'static str),
+        y: (&'static str, &'static str),
+    ) -> Self {
+        Self {
+            title: title.into(),
+            only,
+            series: "strategy",
+            x,
+            y,
+            scale: Scale::Log,
+            error: None,
+        }
+    }
+
     fn plot(&self, lines: &[Line]) -> LinePlot {
         let plot = LinePlot::new(self.x.0, self.y.0).title(self.title.as_str());
         let plot = plot.scales(Scale::Log, self.scale);

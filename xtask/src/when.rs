@@ -4,22 +4,17 @@
 
 use anyhow::{Context, Result};
 use rankrls::greedy::{SelectionOptions, select_among};
-use rankrls::plot::Scale;
 use rankrls::{ColumnClasses, Lambda, StrategyKind};
 
-use crate::study::{Job, Panel, Study, seconds_of};
+use crate::study::{Cells, Panel, Study, seconds_of};
 use crate::zipf::Zipf;
 
 pub(crate) const STUDY: Study = Study {
     name: "when",
     page: "docs/strategies.md",
     columns: "group,strategy,value,seconds",
-    jobs: || {
-        Ok(GROUPS
-            .iter()
-            .map(|group| Box::new(|| group.measure()) as Job)
-            .collect())
-    },
+    parts: || GROUPS.len(),
+    measure: |part| GROUPS[part].measure(),
     title: "Time of a selection",
     across: 3,
     panels: || GROUPS.iter().map(Group::panel).collect(),
@@ -111,7 +106,7 @@ const fn group(
 
 impl Group {
     /// Times all strategies at all values.
-    fn measure(&self) -> Result<Vec<Vec<String>>> {
+    fn measure(&self) -> Result<Vec<Cells>> {
         let mut lines = Vec::new();
         for &value in self.values {
             let setting = (self.setting)(value);
@@ -147,14 +142,8 @@ impl Group {
     }
 
     fn panel(&self) -> Panel {
-        Panel {
-            title: format!("by {}", self.name),
-            only: vec![("group", self.name)],
-            series: "strategy",
-            x: (self.name, "value"),
-            y: ("seconds", "seconds"),
-            scale: Scale::Log,
-            error: None,
-        }
+        let title = format!("by {}", self.name);
+        let (x, y) = ((self.name, "value"), ("seconds", "seconds"));
+        Panel::new(title, vec![("group", self.name)], x, y)
     }
 }
