@@ -72,7 +72,8 @@ impl Study {
         if !panels.is_empty() {
             let plots = panels.iter().map(|panel| panel.plot(&lines));
             let figure = Figure::new(self.title).columns(self.across);
-            plots.fold(figure, Figure::lines).write(&self.file("svg"))?;
+            let figure = plots.fold(figure, Figure::lines);
+            fs::write(self.file("svg"), figure.to_svg())?;
         }
         for (marker, table) in (self.tables)(&lines) {
             fill(self.page, &marker, |_| Ok(table))?;
