@@ -20,7 +20,7 @@ use rankrls::plot::Scale;
 use rankrls::ridge::{Groups, HOLDOUT_TOLERANCE, RidgeProblem, TrainOptions, Weights};
 use rankrls::tune::{Evidence, Measure, Point, TuneOptions, tune};
 use rankrls::{ColumnClasses, Dataset, Lambda, Metric, Ridge, StrategyKind, select};
-use serde::Deserialize;
+use serde_json::Value;
 
 use crate::commands::{corpora, output, script};
 use crate::page::row;
@@ -351,17 +351,13 @@ fn peer(trial: &Trial, steps: &[usize], name: &str) -> Result<Values> {
         peer.arg(name).args([&train, &train]);
         let printed = output(peer.args([&k.to_string(), "16"]).arg(&scores))?;
         let last = printed.lines().last().context("expected a line of JSON")?;
-        let found: Chosen = serde_json::from_str(last)?;
-        let features = found.features.iter().map(|&one| columns[one - 1]);
+        let mut found: Value = serde_json::from_str(last)?;
+        // From 1 on.
+        let chosen: Vec<usize> = serde_json::from_value(found["features"].take())?;
+        let features = chosen.into_iter().map(|one| columns[one - 1]);
         refitted(trial, Some(&features.collect::<Vec<u32>>()))
     });
     values.collect()
-}
-
-#[derive(Deserialize)]
-struct Chosen {
-    /// From 1 on.
-    features: Vec<usize>,
 }
 
 /// The index of every test query by these weights of features.
