@@ -18,7 +18,7 @@ use rankrls::greedy::{Refit, SelectionOptions, TargetOptions, TeacherLambdas, We
 use rankrls::metrics::{Convention, evaluate};
 use rankrls::plot::Scale;
 use rankrls::ridge::{Groups, HOLDOUT_TOLERANCE, RidgeProblem, TrainOptions, Weights};
-use rankrls::tune::{Evidence, Measure, Point, TuneOptions, tune};
+use rankrls::tune::{Evidence, Measure, Point, TuneOptions, Tuning};
 use rankrls::{ColumnClasses, Dataset, Lambda, Metric, Ridge, StrategyKind, select};
 use serde_json::Value;
 
@@ -34,7 +34,8 @@ pub(crate) const STUDY: Study = Study {
     columns: "group,selector,k,cindex,behind,standard_error",
     parts: || GROUPS.len(),
     measure: |part| GROUPS[part].measure(&corpora()?),
-    title: "Concordance index on unseen queries",
+    title: "Concordance index on unseen queries, less that of distil",
+    note: Some("Bands: two standard errors of the difference."),
     across: 2,
     panels: || GROUPS.iter().map(Group::panel).collect(),
     tables: |lines| {
@@ -199,11 +200,12 @@ impl Group {
         Ok(lines)
     }
 
-    /// With bands of two standard errors of the difference to `distil`.
+    /// By how much selectors are better than `distil`, with bands of two standard errors of that.
     fn panel(&self) -> Panel {
-        let (x, y) = (("features", "k"), ("concordance index", "cindex"));
+        let (x, y) = (("features", "k"), ("difference", "behind"));
         Panel {
             series: "selector",
+            sign: -1.0,
             scale: Scale::Linear,
             error: Some("standard_error"),
             ..Panel::new(self.name, vec![("group", self.name)], x, y)
@@ -299,7 +301,7 @@ fn tuned(trial: &Trial, steps: &[usize], options: &SelectionOptions) -> Result<V
         measure: Measure::Metric(Metric::Concordance),
         ..TuneOptions::new(*options, &lambdas())
     };
-    let tuned = tune(&trial.train, &options, &mut ())?;
+    let tuned = Tuning::new(&trial.train, &options).run(&mut ())?;
     let values = steps.iter().map(|&k| {
         let points = tuned
             .outcomes

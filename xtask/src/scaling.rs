@@ -26,6 +26,7 @@ pub(crate) const STUDY: Study = Study {
     parts: || jobs().len(),
     measure: |part| jobs().swap_remove(part)(),
     title: "How time and memory grow",
+    note: None,
     across: 3,
     panels,
     tables: |lines| vec![("begin fits".to_owned(), fits(lines))],

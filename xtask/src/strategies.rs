@@ -18,6 +18,7 @@ pub(crate) const STUDY: Study = Study {
     parts: || TABLES.len(),
     measure: |part| TABLES[part].measure(&corpora()?),
     title: "",
+    note: None,
     across: 0,
     panels: Vec::new,
     tables: |lines| {

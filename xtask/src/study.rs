@@ -26,6 +26,8 @@ pub(crate) struct Study {
     pub(crate) measure: fn(usize) -> Result<Vec<Cells>>,
     /// Title of the figure.
     pub(crate) title: &'static str,
+    /// What stands below the title, if anything does.
+    pub(crate) note: Option<&'static str>,
     /// Diagrams side by side.
     pub(crate) across: usize,
     /// Diagrams of the figure; there is no figure if there are none.
@@ -72,6 +74,7 @@ impl Study {
         if !panels.is_empty() {
             let plots = panels.iter().map(|panel| panel.plot(&lines));
             let figure = Figure::new(self.title).columns(self.across);
+            let figure = self.note.into_iter().fold(figure, Figure::note);
             let figure = plots.fold(figure, Figure::lines);
             fs::write(self.file("svg"), figure.to_svg())?;
         }
@@ -126,6 +129,8 @@ pub(crate) struct Panel {
     pub(crate) x: (&'static str, &'static str),
     /// Label and column.
     pub(crate) y: (&'static str, &'static str),
+    /// Of y: -1 turns it around.
+    pub(crate) sign: f64,
     /// Of y; that of x is logarithmic.
     pub(crate) scale: Scale,
     /// The column of standard errors, of which two are drawn as a band.
@@ -146,6 +151,7 @@ impl Panel {
             series: "strategy",
             x,
             y,
+            sign: 1.0,
             scale: Scale::Log,
             error: None,
         }
@@ -155,7 +161,10 @@ impl Panel {
         let plot = LinePlot::new(self.x.0, self.y.0).title(self.title.as_str());
         let plot = plot.scales(Scale::Log, self.scale);
         self.names(lines).into_iter().fold(plot, |plot, name| {
-            let points = self.points(lines, name, self.y.1);
+            let mut points = self.points(lines, name, self.y.1);
+            for (_, y) in &mut points {
+                *y *= self.sign;
+            }
             let mut series = Series::new(name, points.iter().map(|&(x, y)| (x, Some(y))));
             if let Some(error) = self.error {
                 let errors = self.points(lines, name, error);

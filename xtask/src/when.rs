@@ -16,6 +16,7 @@ pub(crate) const STUDY: Study = Study {
     parts: || GROUPS.len(),
     measure: |part| GROUPS[part].measure(),
     title: "Time of a selection",
+    note: None,
     across: 3,
     panels: || GROUPS.iter().map(Group::panel).collect(),
     tables: |_| Vec::new(),

@@ -52,7 +52,7 @@ Examples:
   rankrls train train.svm --lambda 2^-4..2^10:2
   rankrls train train.svm --lambda 1 --features model.json -o given.json
   rankrls train train.svm --lambda 1 --holdout folds:3 --seed 7
-  rankrls train train.svm --kernel gaussian --gamma 2^-9..2^-1:2 --plot surface.svg
+  rankrls train train.svm --kernel gaussian:2^-9..2^-1:2 --plot surface.svg
   rankrls train train.svm --objective global --holdout lpo --measure cindex
   rankrls train train.svm --objective pairs --pairs preferences.txt -o preferred.json")]
 pub(crate) struct TrainArgs {

@@ -56,6 +56,7 @@ fn help_has_examples_and_fits_into_80_columns() {
 fn examples_work() {
     let folder = Folder::new();
     folder.write("train.svm.zst", crate::support::zst(crate::support::TRAIN));
+    folder.write("vali.svm", crate::support::TEST);
     folder.write("train.features", "0:1\n1:1\n0:2\n1:1\n");
     folder.write("train.labels", "1\n0\n1\n0\n");
     folder.write("train.qids", "1\n1\n2\n2\n");
