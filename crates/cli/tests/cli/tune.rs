@@ -375,7 +375,7 @@ fn the_paths_are_drawn_with_the_choice() {
     assert_eq!(svg.matches(&mark).count(), 9, "{mark} in {text}");
     // The standard error of the chosen path, and the values within it of the best.
     assert_eq!(svg.matches("<polygon").count(), 1);
-    assert!(svg.contains(">one standard error from the best</text>"));
+    assert!(svg.contains(">one standard error from the best: 0."));
     folder.run(&format!("{tune} --plot again.svg --threads 2"));
     assert_eq!(folder.read("again.svg"), svg);
     folder.run(&format!(
