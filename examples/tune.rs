@@ -24,7 +24,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let tuned = Tuning::new(&data, &options).run(&mut ())?;
     let chosen = tuned.selection();
-    println!("lambda {}, {} features", chosen.lambda, chosen.steps.len());
+    println!(
+        "lambda {}, {} features",
+        chosen.options.lambda,
+        chosen.steps.len()
+    );
 
     let classes = ColumnClasses::new(&data).summary();
     let model = Model::from_selection(&chosen, &data, &classes);

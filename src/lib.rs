@@ -65,7 +65,7 @@ pub use greedy::{
 };
 pub use lambda::{InvalidLambda, Lambda, Lambdas, Ridge};
 pub use metrics::{Convention, Metric};
-pub use model::{GlobalRankRls, GreedyRankRls, Model, ModelError, PairwiseRankRls, RankRls};
+pub use model::{GreedyRankRls, Model, ModelError, RankRls};
 pub use names::UnknownName;
 pub use objective::Objective;
 pub use ridge::{HoldOut, Kernel, Solver, TrainError, TrainOptions};

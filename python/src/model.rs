@@ -176,14 +176,14 @@ impl Model {
     /// The ridge parameter.
     #[getter]
     fn alpha(&self) -> f64 {
-        self.0.lambda().value()
+        self.0.settings().lambda.value()
     }
 
     /// The ridge parameter of cross-fitted weights.
     #[getter]
     fn refit_alpha(&self) -> Option<f64> {
         // A model has the number.
-        let ridge = self.0.target().refit_lambda?;
+        let ridge = self.0.settings().target.refit_lambda?;
         Some(ridge.lambda(1.0).value())
     }
 

@@ -296,7 +296,7 @@ pub(crate) fn selected<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let result = described(py, &selection.steps, &selection.weights)?;
     result.set_item("strategy", selection.strategy.name())?;
-    result.set_item("alpha", selection.lambda.value())?;
+    result.set_item("alpha", selection.options.lambda.value())?;
     result.set_item("unit", selection.unit)?;
     let taught = selection.teacher.is_some_and(|teacher| teacher.at_edge);
     result.set_item("at_edge", (at_edge, taught))?;

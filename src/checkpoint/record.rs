@@ -1,6 +1,6 @@
 //! The steps of a run so far with its settings, and writing them while the run goes on.
 
-use std::fmt;
+use std::collections::BTreeSet;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -8,12 +8,11 @@ use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{CheckpointError, load, save};
 use crate::data::{DataHash, Output};
-use crate::greedy::{
-    self, Criterion, Lesson, Observer, Plan, SelectionOptions, State, Step, StrategyKind,
-};
+use crate::greedy::{self, Lesson, Observer, Plan, SelectionOptions, State, Step, StrategyKind};
 use crate::metrics::Rules;
 use crate::tune::{
     self, Event, Evidence, Measure, RecordedLesson, RecordedPath, Rule, TuneOptions,
@@ -23,7 +22,7 @@ use crate::{Lambda, Lambdas};
 /// The steps of a run so far.
 pub trait Record: Serialize + DeserializeOwned {
     /// The settings that decide the outcome of the run, the training data aside.
-    type Settings;
+    type Settings: Serialize;
 
     /// The kind of checkpoint, one word.
     const KIND: &'static str;
@@ -31,14 +30,8 @@ pub trait Record: Serialize + DeserializeOwned {
     /// Nothing yet, of the run that `settings` describe on data with the hash `data`.
     fn new(data: DataHash, settings: Self::Settings) -> Self;
 
-    /// Hash of the training data.
-    fn data(&self) -> DataHash;
-
-    /// The settings of the run.
-    fn settings(&self) -> &Self::Settings;
-
-    /// Each of `settings` by a name, as text.
-    fn described(settings: &Self::Settings) -> Vec<(&'static str, String)>;
+    /// Hash of the training data, and the settings of the run.
+    fn run(&self) -> (DataHash, &Self::Settings);
 
     /// Contents that no run can have written.
     fn fault(&self) -> Option<String>;
@@ -64,15 +57,13 @@ pub trait Record: Serialize + DeserializeOwned {
         settings: &Self::Settings,
     ) -> Result<Self, CheckpointError> {
         let record: Self = load(path, Self::KIND)?;
-        let described = |data: DataHash, settings| {
-            let data = ("the BLAKE3 hash of the data", data.to_string());
-            std::iter::once(data).chain(Self::described(settings))
-        };
-        let pairs = described(record.data(), record.settings()).zip(described(data, settings));
-        let changed = pairs.filter(|(then, now)| then != now);
-        let differences: Vec<String> = changed
-            .map(|((what, then), (_, now))| format!("{what} was {then} and is {now} now"))
-            .collect();
+        let (then, settings_then) = record.run();
+        let mut differences = Vec::new();
+        if then != data {
+            let hashes = format!("was {then} and is {data} now");
+            differences.push(format!("the BLAKE3 hash of the data {hashes}"));
+        }
+        compare("", &json(settings_then), &json(settings), &mut differences);
         let path = path.to_owned();
         if !differences.is_empty() {
             return Err(CheckpointError::OtherRun { path, differences });
@@ -84,9 +75,47 @@ pub trait Record: Serialize + DeserializeOwned {
     }
 }
 
-/// A setting, or what counts where it is not given.
-fn given(setting: Option<impl fmt::Display>, otherwise: &str) -> String {
-    setting.map_or_else(|| otherwise.to_owned(), |setting| setting.to_string())
+fn json(settings: &impl Serialize) -> Value {
+    serde_json::to_value(settings).expect("settings have names for keys")
+}
+
+/// Adds a line to `differences` for each key whose values differ `then` and `now`. A key within
+/// another has both names, joined by a dot; a missing key counts as null.
+fn compare(name: &str, then: &Value, now: &Value, differences: &mut Vec<String>) {
+    let keys: BTreeSet<&String> = match (then, now) {
+        (Value::Object(one), Value::Object(other)) => one.keys().chain(other.keys()).collect(),
+        (Value::Object(one), Value::Null) | (Value::Null, Value::Object(one)) => {
+            one.keys().collect()
+        }
+        _ if then == now => return,
+        _ => {
+            let (name, then, now) = (name.replace('_', " "), text(then), text(now));
+            return differences.push(format!("{name} was {then} and is {now} now"));
+        }
+    };
+    for key in keys {
+        let name = if name.is_empty() {
+            key.clone()
+        } else {
+            format!("{name}.{key}")
+        };
+        let [then, now] = [then, now].map(|value| value.get(key).unwrap_or(&Value::Null));
+        compare(&name, then, now, differences);
+    }
+}
+
+/// A setting in a message.
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => "not given".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(list) => list.iter().map(text).collect::<Vec<_>>().join(","),
+        Value::Object(map) => map.values().map(text).collect::<Vec<_>>().join(" "),
+        Value::Bool(_) | Value::Number(_) => {
+            let number = value.to_string();
+            number.strip_suffix(".0").unwrap_or(&number).to_owned()
+        }
+    }
 }
 
 /// The steps of a selection so far.
@@ -130,44 +159,8 @@ impl Record for Progress {
         }
     }
 
-    fn data(&self) -> DataHash {
-        self.data
-    }
-
-    fn settings(&self) -> &SelectionOptions {
-        &self.settings
-    }
-
-    // The memory allowed has no part.
-    fn described(options: &SelectionOptions) -> Vec<(&'static str, String)> {
-        let criterion = match options.criterion {
-            Criterion::Squared => options.criterion.to_string(),
-            Criterion::Ranking { convention, .. } => {
-                format!("{} ({convention})", options.criterion)
-            }
-        };
-        let target = options.target;
-        vec![
-            ("strategy", given(options.strategy, "auto")),
-            ("lambda", options.lambda.to_string()),
-            ("k", options.k.to_string()),
-            ("candidates", given(options.sample, "the strategy's own")),
-            ("seed", options.seed.to_string()),
-            ("criterion", criterion),
-            ("query weight", options.query_weight.to_string()),
-            ("the scale of labels", given(target.labels, "the default")),
-            ("refit", given(target.refit, "the default")),
-            (
-                "lambda of weights",
-                given(target.refit_lambda, "the default"),
-            ),
-            ("blend", given(target.blend, "the default")),
-            (
-                "teacher's lambdas",
-                given(target.teacher_lambda, "the default"),
-            ),
-            ("scale", options.scale.to_string()),
-        ]
+    fn run(&self) -> (DataHash, &SelectionOptions) {
+        (self.data, &self.settings)
     }
 
     fn fault(&self) -> Option<String> {
@@ -219,16 +212,6 @@ pub enum EvidenceSettings {
         /// Seed of the partition.
         seed: u64,
     },
-}
-
-impl fmt::Display for EvidenceSettings {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Lqo => formatter.write_str("leave-query-out predictions"),
-            Self::Validation { data } => write!(formatter, "validation data with the hash {data}"),
-            Self::Folds { count, seed } => write!(formatter, "{count} folds of the seed {seed}"),
-        }
-    }
 }
 
 impl From<&TuneOptions<'_>> for TuningSettings {
@@ -289,43 +272,8 @@ impl Record for Tuning {
         }
     }
 
-    fn data(&self) -> DataHash {
-        self.data
-    }
-
-    fn settings(&self) -> &TuningSettings {
-        &self.settings
-    }
-
-    fn described(settings: &TuningSettings) -> Vec<(&'static str, String)> {
-        let name = settings.rule.name();
-        let rule = match settings.rule {
-            Rule::MinImprovement { least, patience } => {
-                format!("{name} by {least} in {patience} steps")
-            }
-            _ => name.to_owned(),
-        };
-        let rules = settings.rules;
-        let strategies = match &settings.strategies[..] {
-            [] => vec!["one"],
-            several => several.iter().map(|kind| kind.name()).collect(),
-        };
-        let mut all = vec![
-            ("strategies", strategies.join(",")),
-            ("the grid of lambdas", settings.lambdas.to_string()),
-            ("evidence", settings.evidence.to_string()),
-            ("measure", settings.measure.to_string()),
-            ("convention", rules.convention.to_string()),
-            (
-                "the least relevant label",
-                given(rules.relevant_from, "not given"),
-            ),
-            ("gain", rules.gain.to_string()),
-            ("the largest grade", given(rules.max_grade, "not given")),
-            ("rule", rule),
-        ];
-        all.extend(Progress::described(&settings.selection));
-        all
+    fn run(&self) -> (DataHash, &TuningSettings) {
+        (self.data, &self.settings)
     }
 
     fn fault(&self) -> Option<String> {

@@ -35,6 +35,7 @@ pub(crate) use criterion::tied_predictions;
 pub use criterion::{Criterion, RankingCriterion, lqo_cindex};
 pub use driver::{Advance, Greedy, Step};
 pub use error::SelectError;
+pub(crate) use options::SEED;
 pub use options::SelectionOptions;
 pub(crate) use plan::agreed;
 pub use plan::{Estimate, Plan, estimates, plan};

@@ -51,6 +51,9 @@ pub struct SelectionOptions {
     pub max_memory: Option<u64>,
 }
 
+/// The seed of random draws where nobody gives another.
+pub(crate) const SEED: u64 = 1;
+
 impl SelectionOptions {
     /// Selection of `k` features with ridge parameter `lambda`, by the fastest exact strategy
     /// that fits into memory, without a limit. Every step takes the least squared error of all
@@ -62,7 +65,7 @@ impl SelectionOptions {
             query_weight: QueryWeight::Uniform,
             scale: Scale::None,
             sample: None,
-            seed: 1,
+            seed: SEED,
             target: TargetOptions::default(),
             lambda,
             k,
@@ -159,6 +162,20 @@ impl SelectionOptions {
             .map_err(SelectError::Criterion)?;
         let criterion = RankingCriterion::new(metric, convention, labels, queries);
         Ok(Some(criterion.ok_or(SelectError::Undefined { metric })?))
+    }
+
+    /// The same with every choice made that counts for `strategy`, which learns from `target`, and
+    /// without what does not count: what reports, models and checkpoints have of a selection.
+    pub(crate) fn resolved(self, strategy: StrategyKind, target: TargetOptions) -> Self {
+        let sample = self.sample.or(strategy.default_sample());
+        Self {
+            strategy: Some(strategy),
+            sample,
+            seed: sample.map_or(SEED, |_| self.seed),
+            target,
+            max_memory: None,
+            ..self
+        }
     }
 
     /// The random subsets that `strategy` judges, if it does not judge all candidates.

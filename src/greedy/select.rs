@@ -7,13 +7,12 @@ use ndarray::{Array1, ArrayView1};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Advance, Criterion, Greedy, Lesson, Plan, Sampler, SelectError, SelectionOptions, State, Step,
-    StrategyKind, Target, TargetOptions, Teacher, plan,
+    Advance, Greedy, Lesson, Plan, SelectError, SelectionOptions, State, Step, StrategyKind,
+    Target, Teacher, plan,
 };
-use crate::columns::{ColumnClasses, Scale};
+use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::interrupt::{end, unless_ended};
-use crate::{Lambda, QueryWeight};
 
 /// Watches a selection. Everything defaults to doing nothing.
 pub trait Observer: Send {
@@ -84,22 +83,13 @@ pub enum Ending {
 pub struct Selection {
     /// The strategy used.
     pub strategy: StrategyKind,
-    /// The ridge parameter.
-    pub lambda: Lambda,
+    /// What was asked for, with every choice made: the strategy, candidates drawn each step (if not
+    /// all were judged), what was learnt from. Without a memory limit.
+    pub options: SelectionOptions,
     /// The unit of ridge parameters ([`ColumnClasses::unit`]).
     pub unit: f64,
-    /// Candidates drawn each step, if not all were judged, and the seed.
-    pub sampler: Option<Sampler>,
-    /// What each step improved most.
-    pub criterion: Criterion,
-    /// What the queries counted.
-    pub query_weight: QueryWeight,
-    /// What was learnt from.
-    pub target: TargetOptions,
     /// The teacher, if there was one.
     pub teacher: Option<Teacher>,
-    /// What the columns were divided by.
-    pub scale: Scale,
     /// What happened, step by step.
     pub steps: Vec<Step>,
     /// Weights of the selected features in order of selection.
@@ -233,16 +223,16 @@ fn run(
         taken if taken < options.k => Ending::Exhausted,
         _ => Ending::Complete,
     };
+    let options = SelectionOptions {
+        query_weight: candidates.query_weight(),
+        scale: candidates.scale(),
+        ..*options
+    };
     Ok(Selection {
         strategy: plan.strategy,
-        lambda: options.lambda,
+        options: options.resolved(plan.strategy, greedy.target()),
         unit: candidates.unit(),
-        sampler: options.sampler(plan.strategy),
-        criterion: options.criterion,
-        query_weight: candidates.query_weight(),
-        target: greedy.target(),
         teacher: greedy.teacher(),
-        scale: candidates.scale(),
         classes: greedy.classes().to_vec(),
         steps,
         weights: greedy.state().weights(),

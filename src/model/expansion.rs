@@ -20,8 +20,8 @@ pub struct Expansion {
 pub struct BasisRow {
     /// What its kernel value counts.
     pub coefficient: f64,
-    /// Its columns, ascending: 0-based here, as the data file counts them in a model file.
-    pub indices: Vec<u64>,
+    /// Its columns, ascending: 0-based here, and counted as in the data file in a model file.
+    pub indices: Vec<u32>,
     /// The values there.
     pub values: Vec<f64>,
 }
@@ -47,7 +47,7 @@ impl Expansion {
         for position in 0..dataset.stored_columns() {
             for (row, value) in dataset.column(position).iter() {
                 if let Some(place) = places[row].filter(|_| value != 0.0) {
-                    basis[place].indices.push(dataset.feature(position).into());
+                    basis[place].indices.push(dataset.feature(position));
                     basis[place].values.push(value);
                 }
             }
@@ -80,9 +80,7 @@ impl Expansion {
         let mut ends = vec![0];
         let (mut indices, mut values) = (Vec::new(), Vec::new());
         for row in &self.rows {
-            // Columns have 32 bits.
-            let columns = row.indices.iter().map(|&index| u32::try_from(index));
-            indices.extend(columns.map(|column| column.unwrap_or(u32::MAX)));
+            indices.extend_from_slice(&row.indices);
             values.extend_from_slice(&row.values);
             ends.push(indices.len());
         }

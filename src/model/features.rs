@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::file::{LARGEST, short};
+use super::file::{Invalid, LARGEST, short};
 use super::{Model, ModelError};
 use crate::data::IndexBase;
 use rankrls_files::read_whole;
@@ -19,82 +19,64 @@ use rankrls_files::read_whole;
 pub fn read_features(path: &Path, base: IndexBase, width: usize) -> Result<Vec<u32>, ModelError> {
     let text = read_whole(path, LARGEST)?;
     let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
-    if first == Some(&b'{') {
-        let model = Model::parse(&text, path)?;
-        return of_model(&model, path, width);
-    }
-    List { path, base, width }.parse(&text)
+    let features = if first == Some(&b'{') {
+        of_model(&Model::parse(&text, path)?, width)
+    } else {
+        of_list(&String::from_utf8_lossy(&text), base, width)
+    };
+    features.map_err(|invalid| invalid.of(path))
 }
 
-fn of_model(model: &Model, path: &Path, width: usize) -> Result<Vec<u32>, ModelError> {
-    let value = |expected: String, found: String| ModelError::Value {
-        path: path.to_owned(),
+fn of_model(model: &Model, width: usize) -> Result<Vec<u32>, Invalid> {
+    let refusal = |expected: String, found: String| Invalid {
         field: "features".to_owned(),
         expected,
         found,
     };
     if model.expansion().is_some() {
         let found = "rows of a kernel in their place".to_owned();
-        return Err(value("features".to_owned(), found));
+        return Err(refusal("features".to_owned(), found));
     }
-    let mut features = model.features().iter().map(|feature| feature.feature);
-    if let Some(absent) = features.clone().find(|&feature| feature as usize >= width) {
+    let features: Vec<u32> = model.features().iter().map(|f| f.feature).collect();
+    if let Some(&absent) = features.iter().find(|&&feature| feature as usize >= width) {
         let expected = format!("features of the data, which has {width} columns");
         let index = model.index_base().written(absent);
-        return Err(value(expected, format!("index {index}")));
+        return Err(refusal(expected, format!("index {index}")));
     }
-    Ok(features.by_ref().collect())
+    Ok(features)
 }
 
-/// A list about to be read.
-struct List<'a> {
-    path: &'a Path,
-    base: IndexBase,
-    width: usize,
-}
-
-impl List<'_> {
-    fn parse(&self, text: &[u8]) -> Result<Vec<u32>, ModelError> {
-        let text = String::from_utf8_lossy(text);
-        let mut features = Vec::new();
-        let mut lines = HashMap::new();
-        for (number, line) in (1_usize..).zip(text.lines()) {
-            let item = line.split('#').next().unwrap_or_default().trim();
-            if item.is_empty() {
-                continue;
-            }
-            let feature = self.feature(item).ok_or_else(|| {
-                let first = u64::from(self.base.first());
-                let last = (self.width as u64 + first).saturating_sub(1);
-                let expected = format!("an index from {first} to {last}");
-                self.refusal(number, expected, format!("{:?}", short(item)))
-            })?;
-            if let Some(before) = lines.insert(feature, number) {
-                let found = format!("{item} again, after line {before}");
-                return Err(self.refusal(number, "every index once".to_owned(), found));
-            }
-            features.push(feature);
+fn of_list(text: &str, base: IndexBase, width: usize) -> Result<Vec<u32>, Invalid> {
+    let refusal = |line: usize, expected: &str, found: String| Invalid {
+        field: format!("line {line}"),
+        expected: expected.to_owned(),
+        found,
+    };
+    let first = u64::from(base.first());
+    let last = (width as u64 + first).saturating_sub(1);
+    let range = format!("an index from {first} to {last}");
+    let mut features = Vec::new();
+    let mut lines = HashMap::new();
+    for (number, line) in (1_usize..).zip(text.lines()) {
+        let item = line.split('#').next().unwrap_or_default().trim();
+        if item.is_empty() {
+            continue;
         }
-        if features.is_empty() {
-            return Err(self.refusal(1, "an index".to_owned(), "none in all lines".to_owned()));
+        let index: Option<u32> = item.parse().ok();
+        let feature = index.and_then(|index| index.checked_sub(base.first()));
+        let Some(feature) = feature.filter(|&feature| (feature as usize) < width) else {
+            return Err(refusal(number, &range, format!("{:?}", short(item))));
+        };
+        if let Some(before) = lines.insert(feature, number) {
+            let found = format!("{item} again, after line {before}");
+            return Err(refusal(number, "every index once", found));
         }
-        Ok(features)
+        features.push(feature);
     }
-
-    fn feature(&self, item: &str) -> Option<u32> {
-        let index: u32 = item.parse().ok()?;
-        let feature = index.checked_sub(self.base.first())?;
-        Some(feature).filter(|&feature| (feature as usize) < self.width)
+    if features.is_empty() {
+        return Err(refusal(1, "an index", "none in all lines".to_owned()));
     }
-
-    fn refusal(&self, line: usize, expected: String, found: String) -> ModelError {
-        ModelError::Value {
-            path: self.path.to_owned(),
-            field: format!("line {line}"),
-            expected,
-            found,
-        }
-    }
+    Ok(features)
 }
 
 #[cfg(test)]

@@ -2,9 +2,11 @@
 
 use std::fmt::Display;
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::Path;
 
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::ser::Formatter;
 
 use super::{
@@ -12,7 +14,7 @@ use super::{
 };
 use crate::data::IndexBase;
 use crate::data::read::TableOptions;
-use crate::greedy::{Criterion, Sampler, TargetOptions};
+use crate::greedy::{Criterion, SEED, SelectionOptions, TargetOptions};
 use crate::metrics::{Convention, Metric};
 use crate::ridge::Kernel;
 use crate::{Lambda, Objective, QueryWeight, Scale};
@@ -39,14 +41,9 @@ impl Model {
     /// [`ModelError`] for text that is no valid model.
     pub fn parse(text: &[u8], path: &Path) -> Result<Self, ModelError> {
         check_schema(text, path)?;
-        let document: Document =
+        let document: Document<Vec<SelectedFeature>> =
             serde_json::from_slice(text).map_err(|error| json_error(path, &error))?;
-        document.model().map_err(|invalid| ModelError::Value {
-            path: path.to_owned(),
-            field: invalid.field,
-            expected: invalid.expected,
-            found: invalid.found,
-        })
+        document.model().map_err(|invalid| invalid.of(path))
     }
 
     /// Writes the model to the file at `path`, which appears whole or not at all. It is
@@ -74,9 +71,9 @@ impl Model {
     pub fn write_to(&self, mut writer: impl Write) -> io::Result<()> {
         let coefficients = self.expansion.iter().flat_map(Expansion::rows);
         let weights = self.features.iter().map(|f| f.weight);
-        let mut weights = weights.chain(coefficients.map(|row| row.coefficient));
-        let weights = weights.all(f64::is_finite);
-        if !weights || !self.path.iter().all(|step| step.lqo_error.is_finite()) {
+        let weights = weights.chain(coefficients.map(|row| row.coefficient));
+        let errors = self.path.iter().map(|step| step.lqo_error);
+        if !weights.chain(errors).all(f64::is_finite) {
             let message = "weights or errors of the model are no finite numbers";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
@@ -133,10 +130,11 @@ fn json_error(path: &Path, error: &serde_json::Error) -> ModelError {
     }
 }
 
-/// A model as it is written: `index` and `identical` count as the data file does.
+/// A model as it is written: all columns are counted as in the data file. The settings are its first
+/// keys. `F` are the features, [`Entry`] to be written.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
+struct Document<F> {
     schema: String,
     strategy: FeatureChoice,
     lambda: Lambda,
@@ -154,6 +152,7 @@ struct Document {
     scale: Scale,
     /// Column classes drawn each step, if not all were judged.
     candidates: Option<usize>,
+    /// The seed of the draws.
     seed: Option<u64>,
     index_base: u32,
     #[serde(default, skip_serializing_if = "TableOptions::is_default")]
@@ -162,8 +161,8 @@ struct Document {
     kernel: Option<Kernel>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     basis: Option<Vec<BasisRow>>,
-    features: Vec<FeatureEntry>,
-    path: Vec<PathEntry>,
+    features: F,
+    path: Vec<PathStep>,
     data: DataSummary,
 }
 
@@ -177,41 +176,107 @@ enum CriterionName {
     Measure(Metric),
 }
 
-/// A name or a list that is `None` is left out, not null.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[expect(clippy::option_option, reason = "a name, null, or left out")]
-struct FeatureEntry {
-    index: u64,
-    #[serde(default, deserialize_with = "present")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<Option<String>>,
-    weight: f64,
-    #[serde(default, deserialize_with = "present")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    identical: Option<Vec<u64>>,
+/// A feature to be written.
+#[derive(Debug)]
+struct Entry<'a> {
+    feature: &'a SelectedFeature,
+    base: IndexBase,
+    /// Without a name that is null and an empty list.
+    brief: bool,
 }
 
-fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
+impl Serialize for Entry<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let SelectedFeature {
+            feature,
+            name,
+            weight,
+            identical,
+        } = self.feature;
+        let written = |&column: &u32| self.base.written(column);
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("index", &written(feature))?;
+        if !self.brief || name.is_some() {
+            map.serialize_entry("name", name)?;
+        }
+        map.serialize_entry("weight", weight)?;
+        if !self.brief || !identical.is_empty() {
+            let identical: Vec<u64> = identical.iter().map(written).collect();
+            map.serialize_entry("identical", &identical)?;
+        }
+        map.end()
+    }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PathEntry {
-    step: usize,
-    feature: u64,
-    lqo_error: f64,
-    lqo_cindex: Option<f64>,
+impl<'a> Document<Vec<Entry<'a>>> {
+    fn new(model: &'a Model) -> Self {
+        let (base, settings) = (model.index_base, &model.settings);
+        // There may be a million features that were not selected.
+        let brief = !model.strategy.is_selection();
+        let entry = |feature| Entry {
+            feature,
+            base,
+            brief,
+        };
+        let (criterion, convention) = match settings.criterion {
+            Criterion::Squared => (CriterionName::Squared, None),
+            Criterion::Ranking { metric, convention } => {
+                (CriterionName::Measure(metric), Some(convention))
+            }
+        };
+        let mut document = Self {
+            schema: SCHEMA.to_owned(),
+            strategy: model.strategy,
+            lambda: settings.lambda,
+            criterion,
+            convention,
+            objective: model.objective,
+            query_weight: settings.query_weight,
+            target: settings.target,
+            scale: settings.scale,
+            candidates: settings.sample,
+            seed: settings.sample.map(|_| settings.seed),
+            index_base: base.first(),
+            table: model.table.clone(),
+            kernel: model.expansion.as_ref().map(Expansion::kernel),
+            basis: model.expansion.as_ref().map(|basis| basis.rows().to_vec()),
+            features: model.features.iter().map(entry).collect(),
+            path: model.path.clone(),
+            data: model.data,
+        };
+        document.recount(|column| *column += base.first());
+        document
+    }
+}
+
+impl<F> Document<F> {
+    /// Counts the columns of basis and path anew.
+    fn recount(&mut self, count: impl Fn(&mut u32)) {
+        let basis = self.basis.iter_mut().flatten();
+        basis.for_each(|row| row.indices.iter_mut().for_each(&count));
+        self.path
+            .iter_mut()
+            .for_each(|step| count(&mut step.feature));
+    }
 }
 
 /// A value that is out of its range or contradicts another.
-struct Invalid {
-    field: String,
-    expected: String,
-    found: String,
+pub(super) struct Invalid {
+    pub(super) field: String,
+    pub(super) expected: String,
+    pub(super) found: String,
+}
+
+impl Invalid {
+    /// The error of the file at `path`.
+    pub(super) fn of(self, path: &Path) -> ModelError {
+        ModelError::Value {
+            path: path.to_owned(),
+            field: self.field,
+            expected: self.expected,
+            found: self.found,
+        }
+    }
 }
 
 /// Refuses a value unless it is `legal`.
@@ -231,62 +296,9 @@ fn require(
     })
 }
 
-impl Document {
-    fn new(model: &Model) -> Self {
-        let base = model.index_base;
-        // What is null or empty is left out where there may be a million features.
-        let brief = !model.strategy.is_selection();
-        let feature = |feature: &SelectedFeature| {
-            let identical = feature.identical.iter().map(|&f| base.written(f));
-            FeatureEntry {
-                index: base.written(feature.feature),
-                name: (!brief || feature.name.is_some()).then(|| feature.name.clone()),
-                weight: feature.weight,
-                identical: Some(identical.collect())
-                    .filter(|list: &Vec<u64>| !brief || !list.is_empty()),
-            }
-        };
-        let step = |(step, path): (usize, &PathStep)| PathEntry {
-            step,
-            feature: base.written(model.features[step - 1].feature),
-            lqo_error: path.lqo_error,
-            lqo_cindex: path.lqo_cindex,
-        };
-        let (criterion, convention) = match model.criterion {
-            Criterion::Squared => (CriterionName::Squared, None),
-            Criterion::Ranking { metric, convention } => {
-                (CriterionName::Measure(metric), Some(convention))
-            }
-        };
-        Self {
-            schema: SCHEMA.to_owned(),
-            strategy: model.strategy,
-            lambda: model.lambda,
-            criterion,
-            convention,
-            objective: model.objective,
-            query_weight: model.query_weight,
-            target: model.target,
-            scale: model.scale,
-            candidates: model.sampler.map(|sampler| sampler.size),
-            seed: model.sampler.map(|sampler| sampler.seed),
-            index_base: base.first(),
-            table: model.table.clone(),
-            kernel: model.expansion.as_ref().map(Expansion::kernel),
-            basis: model.expansion.as_ref().map(|expansion| {
-                let mut rows = expansion.rows().to_vec();
-                let indices = rows.iter_mut().flat_map(|row| &mut row.indices);
-                indices.for_each(|index| *index += u64::from(base.first()));
-                rows
-            }),
-            features: model.features.iter().map(feature).collect(),
-            path: (1..).zip(&model.path).map(step).collect(),
-            data: model.data,
-        }
-    }
-
+impl Document<Vec<SelectedFeature>> {
     /// The model, once everything is checked that the types do not say.
-    fn model(self) -> Result<Model, Invalid> {
+    fn model(mut self) -> Result<Model, Invalid> {
         let base = match self.index_base {
             0 => IndexBase::Zero,
             other => {
@@ -296,47 +308,49 @@ impl Document {
         };
         self.check_sampler()?;
         check_sizes(&self.data, self.kernel.is_none())?;
-        let expansion = self.expansion(base)?;
-        if expansion.is_none() {
-            self.check_features(base)?;
+        // No more columns than 32 bits count: that was checked.
+        let first = base.first();
+        let columns = u64::from(first)..u64::from(first) + self.data.columns as u64;
+        let kernel = self.check_kernel(&columns)?;
+        if kernel.is_none() {
+            self.check_features(&columns)?;
         }
         self.check_path()?;
-        let criterion = self.criterion()?;
-        let sampler = self.candidates.zip(self.seed);
-        let column = |index: u64| {
-            let column = u32::try_from(index - u64::from(base.first()));
-            column.expect("indices have been checked to be in range")
+        let settings = SelectionOptions {
+            strategy: self.strategy.selects_by(),
+            criterion: self.criterion()?,
+            query_weight: self.query_weight,
+            scale: self.scale,
+            sample: self.candidates,
+            seed: self.seed.unwrap_or(SEED),
+            target: self.target,
+            ..SelectionOptions::new(self.features.len(), self.lambda)
         };
-        let feature = |entry: FeatureEntry| SelectedFeature {
-            feature: column(entry.index),
-            name: entry.name.flatten(),
-            weight: entry.weight,
-            identical: entry.identical.into_iter().flatten().map(column).collect(),
-        };
-        let step = |entry: &PathEntry| PathStep {
-            lqo_error: entry.lqo_error,
-            lqo_cindex: entry.lqo_cindex,
-        };
+        self.recount(|column| *column -= first);
+        for feature in &mut self.features {
+            feature.feature -= first;
+            feature
+                .identical
+                .iter_mut()
+                .for_each(|column| *column -= first);
+        }
+        let rows = kernel.zip(self.basis);
         Ok(Model {
             strategy: self.strategy,
-            lambda: self.lambda,
-            criterion,
             objective: self.objective,
-            query_weight: self.query_weight,
-            target: self.target,
-            scale: self.scale,
-            expansion,
-            sampler: sampler.map(|(size, seed)| Sampler { size, seed }),
+            settings,
             index_base: base,
             table: self.table,
-            path: self.path.iter().map(step).collect(),
+            features: self.features,
+            expansion: rows
+                .map(|(kernel, rows)| Expansion::of_rows(kernel, rows, self.data.columns)),
+            path: self.path,
             data: self.data,
-            features: self.features.into_iter().map(feature).collect(),
         })
     }
 
-    /// The kernel and its basis, if there is one: then there are no features.
-    fn expansion(&self, base: IndexBase) -> Result<Option<Expansion>, Invalid> {
+    /// The kernel, if there is one: then there is a basis, and there are no features.
+    fn check_kernel(&self, columns: &Range<u64>) -> Result<Option<Kernel>, Invalid> {
         let (kernel, basis) = match (self.kernel, &self.basis) {
             (None, None) => return Ok(None),
             (Some(kernel), Some(basis)) => (kernel, basis),
@@ -350,45 +364,32 @@ impl Document {
             expected: "a kernel with its parameters".to_owned(),
             found: error.to_string(),
         })?;
-        let expected = "none, as the model has a kernel that is not linear";
         let count = self.features.len();
-        require(
-            count == 0 && !kernel.is_linear(),
-            "features",
-            expected,
-            count,
-        )?;
+        let legal = count == 0 && !kernel.is_linear();
+        let expected = "none, as the model has a kernel that is not linear";
+        require(legal, "features", expected, count)?;
         let selected = self.strategy.is_selection();
         require(!selected, "strategy", "all or given", self.strategy)?;
-        let most = self.data.rows;
+        let (most, rows) = (self.data.rows, basis.len());
         let expected = format!("from 1 to {most} rows, those of the data");
-        require(
-            (1..=most).contains(&basis.len()),
-            "basis",
-            expected,
-            basis.len(),
-        )?;
-        let range = u64::from(base.first())..u64::from(base.first()) + self.data.columns as u64;
-        let mut rows = basis.clone();
-        for (number, row) in rows.iter_mut().enumerate() {
+        require((1..=most).contains(&rows), "basis", expected, rows)?;
+        for (number, row) in basis.iter().enumerate() {
             let field = |name: &str| format!("basis[{number}].{name}");
             let (indices, values) = (row.indices.len(), row.values.len());
             let expected = format!("{indices} values, one an index");
             require(indices == values, field("values"), expected, values)?;
-            let expected = format!(
-                "ascending indices from {} to {}",
-                range.start,
-                range.end - 1
-            );
-            let ascending = row.indices.windows(2).all(|pair| pair[0] < pair[1]);
-            let legal = ascending && row.indices.iter().all(|index| range.contains(index));
-            require(legal, field("indices"), expected, "others")?;
+            let (first, last) = (columns.start, columns.end - 1);
+            let expected = format!("ascending indices from {first} to {last}");
+            let ascending = row.indices.is_sorted_by(|a, b| a < b);
+            let within = row
+                .indices
+                .iter()
+                .all(|&index| columns.contains(&index.into()));
+            require(ascending && within, field("indices"), expected, "others")?;
             let finite = row.coefficient.is_finite() && row.values.iter().all(|v| v.is_finite());
             require(finite, field("values"), "finite numbers", "others")?;
-            let indices = row.indices.iter_mut();
-            indices.for_each(|index| *index -= u64::from(base.first()));
         }
-        Ok(Some(Expansion::of_rows(checked, rows, self.data.columns)))
+        Ok(Some(checked))
     }
 
     fn criterion(&self) -> Result<Criterion, Invalid> {
@@ -418,48 +419,42 @@ impl Document {
     }
 
     /// Every column may stand in one place only, as a feature or as one that equals it.
-    fn check_features(&self, base: IndexBase) -> Result<(), Invalid> {
+    fn check_features(&self, columns: &Range<u64>) -> Result<(), Invalid> {
         let data = &self.data;
         let (most, which) = if self.strategy.is_selection() {
             (data.column_classes, "one a column class")
         } else {
             // No more constant columns than columns: that was checked.
-            (
-                data.columns - data.constant_columns,
-                "the columns that vary",
-            )
+            let varying = data.columns - data.constant_columns;
+            (varying, "the columns that vary")
         };
         let count = self.features.len();
         let expected = format!("from 1 to {most} features, {which}");
         require((1..=most).contains(&count), "features", expected, count)?;
-        for (number, FeatureEntry { weight, .. }) in self.features.iter().enumerate() {
-            let field = || format!("features[{number}].weight");
-            if !weight.is_finite() {
-                require(false, field(), "a finite number", weight)?;
-            }
+        let mut weights = self.features.iter().map(|feature| feature.weight);
+        if let Some(number) = weights.position(|weight| !weight.is_finite()) {
+            let field = format!("features[{number}].weight");
+            require(
+                false,
+                field,
+                "a finite number",
+                self.features[number].weight,
+            )?;
         }
-        let range = u64::from(base.first())..u64::from(base.first()) + data.columns as u64;
         let mut indices = Vec::with_capacity(count);
         for (number, feature) in self.features.iter().enumerate() {
-            for &index in [feature.index]
-                .iter()
-                .chain(feature.identical.iter().flatten())
-            {
-                if !range.contains(&index) {
-                    let expected = format!("indices from {} to {}", range.start, range.end - 1);
+            for &index in [feature.feature].iter().chain(&feature.identical) {
+                if !columns.contains(&index.into()) {
+                    let expected = format!("indices from {} to {}", columns.start, columns.end - 1);
                     require(false, format!("features[{number}]"), expected, index)?;
                 }
                 indices.push(index);
             }
         }
         indices.sort_unstable();
-        match indices.windows(2).find(|pair| pair[0] == pair[1]) {
-            None => Ok(()),
-            Some(pair) => {
-                let found = format!("{} twice", pair[0]);
-                require(false, "features", "every index once", found)
-            }
-        }
+        let twice = indices.windows(2).find(|pair| pair[0] == pair[1]);
+        let found = twice.map_or_else(String::new, |pair| format!("{} twice", pair[0]));
+        require(twice.is_none(), "features", "every index once", found)
     }
 
     fn check_path(&self) -> Result<(), Invalid> {
@@ -471,19 +466,23 @@ impl Document {
         }
         let expected = format!("{} steps, one a feature", features.len());
         require(path.len() == features.len(), "path", expected, path.len())?;
-        for (number, (entry, feature)) in path.iter().zip(features).enumerate() {
+        for (number, (step, feature)) in path.iter().zip(features).enumerate() {
             let field = |name: &str| format!("path[{number}].{name}");
-            let step = number + 1;
+            let (next, index) = (number + 1, feature.feature);
             require(
-                entry.step == step,
+                step.step == next,
                 field("step"),
-                step.to_string(),
-                entry.step,
+                next.to_string(),
+                step.step,
             )?;
-            let expected = format!("{}, the feature in its place", feature.index);
-            let same = entry.feature == feature.index;
-            require(same, field("feature"), expected, entry.feature)?;
-            let error = entry.lqo_error;
+            let expected = format!("{index}, the feature in its place");
+            require(
+                step.feature == index,
+                field("feature"),
+                expected,
+                step.feature,
+            )?;
+            let error = step.lqo_error;
             let legal = error.is_finite() && error >= 0.0;
             require(
                 legal,
@@ -491,10 +490,9 @@ impl Document {
                 "a finite number from 0 on",
                 error,
             )?;
-            if let Some(index) = entry.lqo_cindex {
-                let legal = (0.0..=1.0).contains(&index);
-                require(legal, field("lqo_cindex"), "a number from 0 to 1", index)?;
-            }
+            let cindex = step.lqo_cindex.unwrap_or_default();
+            let legal = (0.0..=1.0).contains(&cindex);
+            require(legal, field("lqo_cindex"), "a number from 0 to 1", cindex)?;
         }
         Ok(())
     }
@@ -511,27 +509,16 @@ fn check_sizes(data: &DataSummary, has_columns: bool) -> Result<(), Invalid> {
     within("rows", data.rows, 1, MOST)?;
     within("queries", data.queries, 1, data.rows)?;
     within("columns", data.columns, 1, MOST)?;
-    within(
-        "nonzeros",
-        data.nonzeros,
-        0,
-        data.rows.saturating_mul(data.columns),
-    )?;
+    let cells = data.rows.saturating_mul(data.columns);
+    within("nonzeros", data.nonzeros, 0, cells)?;
     let (columns, constant) = (data.columns, data.constant_columns);
-    let expected = format!("at most {columns}, the columns");
-    require(
-        constant <= columns,
+    let (field, expected) = (
         "data.constant_columns",
-        expected,
-        constant,
-    )?;
-    let least = usize::from(has_columns);
-    within(
-        "column_classes",
-        data.column_classes,
-        least,
-        columns - constant,
-    )
+        format!("at most {columns}, the columns"),
+    );
+    require(constant <= columns, field, expected, constant)?;
+    let (least, most) = (usize::from(has_columns), columns - constant);
+    within("column_classes", data.column_classes, least, most)
 }
 
 /// JSON with one feature a line: breaks lines after the members of a document and of what they

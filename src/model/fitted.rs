@@ -170,8 +170,8 @@ impl GreedyRankRlsParams {
 ///
 /// ```
 /// use rankrls::data::sample;
-/// use rankrls::RankRls;
-/// use rankrls::ridge::Kernel;
+/// use rankrls::ridge::{Kernel, Preference, Preferences};
+/// use rankrls::{Objective, RankRls};
 ///
 /// let data = sample::train();
 /// let model = RankRls::params().lambda(16.0)?.fit(&data)?;
@@ -183,6 +183,14 @@ impl GreedyRankRlsParams {
 /// let params = RankRls::params().kernel(Kernel::gaussian(0.01)?);
 /// let model = params.holdout("lpo".parse()?).fit(&data)?;
 /// assert_eq!(model.predict(&data)?.len(), data.rows());
+///
+/// // All pairs of examples, whatever their queries, and given pairs.
+/// let params = RankRls::params().objective(Objective::Global).lambda(16.0)?;
+/// assert!(params.fit(&data)?.holdout().unwrap().cindex > Some(0.5));
+/// let first = |other| Preference { preferred: 0, other, magnitude: 1.0, weight: 1.0 };
+/// let preferences = Preferences::new((1..5).map(first).collect(), data.rows())?;
+/// let scores = RankRls::params().preferences(preferences).fit(&data)?.predict(&data)?;
+/// assert!((1..5).all(|other| scores[0] > scores[other]));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -194,55 +202,6 @@ pub struct RankRls {
     condition: f64,
     convergence: Option<Convergence>,
     model: Model,
-}
-
-/// RankRLS for all pairs of examples, whatever their queries (Pahikkala et al., 2009): the loss is
-/// the sum over all of them, and leave-pair-out its hold-out.
-///
-/// ```
-/// use rankrls::data::sample;
-/// use rankrls::GlobalRankRls;
-///
-/// let data = sample::train();
-/// let model = GlobalRankRls::params().lambda(16.0)?.fit(&data)?;
-/// assert!(model.holdout().unwrap().cindex > Some(0.5));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug)]
-pub struct GlobalRankRls;
-
-/// RankRLS for given pairs of examples.
-///
-/// ```
-/// use rankrls::PairwiseRankRls;
-/// use rankrls::data::sample;
-/// use rankrls::ridge::{Preference, Preferences};
-///
-/// let data = sample::train();
-/// let first = |other| Preference { preferred: 0, other, magnitude: 1.0, weight: 1.0 };
-/// let preferences = Preferences::new((1..5).map(first).collect(), data.rows())?;
-/// let model = PairwiseRankRls::params(preferences).fit(&data)?;
-/// let scores = model.predict(&data)?;
-/// assert!((1..5).all(|other| scores[0] > scores[other]));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-#[derive(Debug)]
-pub struct PairwiseRankRls;
-
-impl GlobalRankRls {
-    /// Parameters, as of [`RankRls::params`].
-    pub fn params() -> RankRlsParams {
-        RankRls::params().objective(Objective::Global)
-    }
-}
-
-impl PairwiseRankRls {
-    /// Parameters, as of [`RankRls::params`]. The labels of the data are not used.
-    pub fn params(preferences: Preferences) -> RankRlsParams {
-        let mut params = RankRls::params().objective(Objective::Pairs);
-        params.0.preferences = Some(preferences);
-        params
-    }
 }
 
 impl RankRls {
@@ -309,7 +268,7 @@ impl RankRls {
     }
 }
 
-/// Parameters of [`RankRls`], [`GlobalRankRls`] and [`PairwiseRankRls`].
+/// Parameters of [`RankRls`].
 #[derive(Debug, Clone)]
 pub struct RankRlsParams(TrainGrid);
 
@@ -343,6 +302,13 @@ impl RankRlsParams {
     pub fn holdout(mut self, holdout: HoldOut) -> Self {
         self.0.holdout = Holding::Given(holdout);
         self
+    }
+
+    /// The pairs of examples to order, under [`Objective::Pairs`]: the labels of the data are not used.
+    #[must_use]
+    pub fn preferences(mut self, preferences: Preferences) -> Self {
+        self.0.preferences = Some(preferences);
+        self.objective(Objective::Pairs)
     }
 
     /// Holds nothing out.
@@ -470,7 +436,10 @@ mod tests {
         let units = LabelScale::Unit.apply(data.labels(), data.queries());
         let before = Dataset::new(data.x(), units, data.queries().clone()).unwrap();
         assert_eq!(scaled.weights(), params.fit(&before).unwrap().weights());
-        assert_eq!(scaled.model().target().labels, Some(LabelScale::Unit));
+        assert_eq!(
+            scaled.model().settings().target.labels,
+            Some(LabelScale::Unit)
+        );
         let iterated = params.solver(Solver::ConjugateGradients);
         assert_eq!(iterated.fit(&data).unwrap().holdout(), None);
     }
@@ -479,7 +448,10 @@ mod tests {
     fn a_column_that_tells_queries_apart_orders_all_pairs() {
         let x = arr2(&[[0.0, 1.0], [0.0, 2.0], [1.0, 1.0], [1.0, 3.0]]);
         let data = Dataset::new(&x, &[0.0, 1.0, 2.0, 4.0], &["a", "a", "b", "b"]).unwrap();
-        let model = GlobalRankRls::params().fit(&data).unwrap();
+        let model = RankRls::params()
+            .objective(Objective::Global)
+            .fit(&data)
+            .unwrap();
         assert_eq!(model.features(), [0, 1]);
         let mut text = Vec::new();
         model.model().write_to(&mut text).unwrap();

@@ -1,23 +1,6 @@
 //! The model file: what was selected or trained, from what, and how well it did on the way.
 //!
-//! A model is one JSON document with the schema `rankrls.model/1`:
-//!
-//! | key | meaning |
-//! |---|---|
-//! | `strategy`, `lambda` | how the features were selected; `all` or `given` if they were not, see [`FeatureChoice`] |
-//! | `criterion`, `convention` | what each step improved most: `squared` or a measure, and the measure's convention or null; `squared` where missing |
-//! | `objective` | which pairs were to be ordered, see [`Objective`]; `query` where missing |
-//! | `query_weight` | what the queries counted; `uniform` where missing |
-//! | `target` | what was learnt from, see [`TargetOptions`]: `labels`, `refit`, `blend`, `teacher_lambda`; the raw labels where missing |
-//! | `scale` | what the columns were divided by in training, which is in the weights already; `none` where missing |
-//! | `candidates`, `seed` | candidates drawn each step and the seed; null if all were judged |
-//! | `index_base` | 0 or 1: how the data file, and with it this file, counts columns |
-//! | `table` | what the columns of a table were, and missing values, see [`TableOptions`]: `label`, `query`, `missing` (a number or `mean`), `ignore`; nothing said where missing |
-//! | `features` | in order of selection, else ascending: `index`, `name` or null, `weight`, and `identical`, the other columns that centre to the same up to sign. `name` and `identical` may be left out |
-//! | `path` | `step`, `feature`, `lqo_error` and `lqo_cindex` (null without pairs to order) after each step; empty if nothing was selected |
-//! | `kernel`, `basis` | of a model under a kernel that is not linear, in place of features: the kernel with its parameters, and rows of the training data, each with its `coefficient`, `indices` and `values` |
-//! | `data` | sizes of the training data, `constant_columns`, `column_classes`, and its `hash`, see [`DataHash`] |
-//!
+//! A model is one JSON document with the schema `rankrls.model/1`; `docs/formats.md` has its keys.
 //! Numbers are written so that they read back to the same bits. Reading checks everything that
 //! can be checked and takes memory in proportion to the file, of at most 256 MiB; the file may
 //! be compressed.
@@ -37,34 +20,25 @@ use std::path::PathBuf;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
-use crate::columns::{Scale, Summary};
+use crate::columns::Summary;
 use crate::data::read::{ReadError, TableOptions};
 use crate::data::{DataHash, Dataset, DatasetError, FeatureNames, IndexBase};
-use crate::greedy::{
-    Criterion, Sampler, Selection, SelectionOptions, Step, StrategyKind, TargetOptions,
-};
+use crate::greedy::{Selection, SelectionOptions, Step, StrategyKind, TargetOptions};
 use crate::ridge::{Fit, Kernel, TrainOptions};
-use crate::{Lambda, Objective, QueryWeight};
+use crate::{Lambda, Objective};
 
 pub use expansion::{BasisRow, Expansion};
 pub use explain::{Against, Contribution, ExplainError, ExplainedRow, Explanation};
 pub use features::read_features;
 pub use file::SCHEMA;
-pub use fitted::{
-    GlobalRankRls, GreedyRankRls, GreedyRankRlsParams, PairwiseRankRls, RankRls, RankRlsParams,
-};
+pub use fitted::{GreedyRankRls, GreedyRankRlsParams, RankRls, RankRlsParams};
 
 /// A linear model over features that were selected, over given ones, or over all.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     strategy: FeatureChoice,
-    lambda: Lambda,
-    sampler: Option<Sampler>,
-    criterion: Criterion,
     objective: Objective,
-    query_weight: QueryWeight,
-    target: TargetOptions,
-    scale: Scale,
+    settings: SelectionOptions,
     index_base: IndexBase,
     table: TableOptions,
     features: Vec<SelectedFeature>,
@@ -74,22 +48,44 @@ pub struct Model {
     data: DataSummary,
 }
 
-/// A feature of a model.
-#[derive(Debug, Clone, PartialEq)]
+/// A feature of a model. Its columns are 0-based here, and counted as in the data file in a model file.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SelectedFeature {
-    /// 0-based column.
+    /// The column.
+    #[serde(rename = "index")]
     pub feature: u32,
     /// Its name, if the data had names.
+    #[serde(default)]
     pub name: Option<String>,
     /// Its weight.
     pub weight: f64,
-    /// 0-based columns that centre to the same one up to sign.
+    /// Columns that centre to the same one up to sign.
+    #[serde(default)]
     pub identical: Vec<u32>,
 }
 
-/// How good the model was after a step.
-#[derive(Debug, Clone, Copy, PartialEq)]
+impl SelectedFeature {
+    /// A column of `dataset` with its name there.
+    fn new(dataset: &Dataset<'_>, feature: u32, weight: f64, identical: Vec<u32>) -> Self {
+        Self {
+            feature,
+            name: dataset.name_of(feature).map(str::to_owned),
+            weight,
+            identical,
+        }
+    }
+}
+
+/// How good the model was after a step. The column is 0-based here, and counted as in the data file in
+/// a model file.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PathStep {
+    /// The number of the step, from 1 on.
+    pub step: usize,
+    /// The column that was added.
+    pub feature: u32,
     /// Leave-query-out error: sum over queries of the squared centred residuals.
     pub lqo_error: f64,
     /// Concordance index of the leave-query-out predictions, if some query has a pair to order.
@@ -135,34 +131,28 @@ impl Model {
     /// The model that `selection` found in `dataset`.
     pub fn from_selection(selection: &Selection, dataset: &Dataset<'_>, summary: &Summary) -> Self {
         let parts = selection.steps.iter().zip(&selection.weights);
-        let parts = parts.zip(&selection.classes);
         let feature = |((step, &weight), class): ((&Step, &f64), &Vec<u32>)| {
-            let others = class.iter().filter(|&&member| member != step.feature);
-            SelectedFeature {
-                feature: step.feature,
-                name: dataset.name_of(step.feature).map(str::to_owned),
-                weight,
-                identical: others.copied().collect(),
-            }
+            let others = class.iter().copied().filter(|&other| other != step.feature);
+            SelectedFeature::new(dataset, step.feature, weight, others.collect())
         };
-        let path = |step: &Step| PathStep {
+        let path = |(number, step): (usize, &Step)| PathStep {
+            step: number,
+            feature: step.feature,
             lqo_error: step.lqo_error,
             lqo_cindex: step.lqo_cindex,
         };
         Self {
             strategy: FeatureChoice::Strategy(selection.strategy),
-            lambda: selection.lambda,
-            sampler: selection.sampler,
-            criterion: selection.criterion,
             objective: Objective::Query,
-            query_weight: selection.query_weight,
-            target: selection.target,
-            scale: selection.scale,
+            settings: SelectionOptions {
+                k: selection.steps.len(),
+                ..selection.options
+            },
             index_base: dataset.index_base(),
             table: TableOptions::default(),
-            features: parts.map(feature).collect(),
+            features: parts.zip(&selection.classes).map(feature).collect(),
             expansion: None,
-            path: selection.steps.iter().map(path).collect(),
+            path: (1..).zip(&selection.steps).map(path).collect(),
             data: DataSummary::new(dataset, summary),
         }
     }
@@ -195,24 +185,21 @@ impl Model {
             }
         };
         let pairs = weights.features.iter().zip(&weights.values);
-        let feature = |(&feature, &weight): (&u32, &f64)| SelectedFeature {
-            feature,
-            name: dataset.name_of(feature).map(str::to_owned),
-            weight,
-            identical: Vec::new(),
+        let feature = |(&feature, &weight): (&u32, &f64)| {
+            SelectedFeature::new(dataset, feature, weight, Vec::new())
         };
         Self {
             strategy,
-            lambda,
-            sampler: None,
-            criterion: Criterion::Squared,
             objective: options.objective,
-            query_weight: options.query_weight,
-            target: TargetOptions {
-                labels: Some(options.labels).filter(|labels| !labels.is_raw()),
-                ..TargetOptions::default()
+            settings: SelectionOptions {
+                query_weight: options.query_weight,
+                scale: options.scale,
+                target: TargetOptions {
+                    labels: Some(options.labels).filter(|labels| !labels.is_raw()),
+                    ..TargetOptions::default()
+                },
+                ..SelectionOptions::new(weights.features.len(), lambda)
             },
-            scale: options.scale,
             index_base: dataset.index_base(),
             table: TableOptions::default(),
             features: pairs.map(feature).collect(),
@@ -247,25 +234,10 @@ impl Model {
         self.strategy
     }
 
-    /// The rows of training data that the model scores by, where its kernel is not linear: then it has
-    /// no features.
-    pub fn expansion(&self) -> Option<&Expansion> {
-        self.expansion.as_ref()
-    }
-
-    /// The ridge parameter.
-    pub fn lambda(&self) -> Lambda {
-        self.lambda
-    }
-
-    /// Candidates drawn each step, if not all were judged, and the seed.
-    pub fn sampler(&self) -> Option<Sampler> {
-        self.sampler
-    }
-
-    /// What each step of the selection improved most.
-    pub fn criterion(&self) -> Criterion {
-        self.criterion
+    /// The settings of the selection, with every choice made; of a training those that selections
+    /// have, too.
+    pub fn settings(&self) -> &SelectionOptions {
+        &self.settings
     }
 
     /// What the model is to order.
@@ -273,40 +245,16 @@ impl Model {
         self.objective
     }
 
-    /// What the queries of the training data counted.
-    pub fn query_weight(&self) -> QueryWeight {
-        self.query_weight
-    }
-
-    /// What was learnt from.
-    pub fn target(&self) -> TargetOptions {
-        self.target
-    }
-
-    /// What the columns were divided by in training. Weights are in the units of the data.
-    pub fn scale(&self) -> Scale {
-        self.scale
+    /// The rows of training data that the model scores by, where its kernel is not linear: then it has
+    /// no features.
+    pub fn expansion(&self) -> Option<&Expansion> {
+        self.expansion.as_ref()
     }
 
     /// The selection that this model is the end of, to go on with
     /// ([`resume_among`](crate::greedy::resume_among)): its options, with room for `k` features,
     /// and its steps. `None` for a model whose features were not selected.
     pub fn selection(&self, k: usize) -> Option<(SelectionOptions, Vec<Step>)> {
-        let FeatureChoice::Strategy(strategy) = self.strategy else {
-            return None;
-        };
-        let mut options = SelectionOptions {
-            strategy: Some(strategy),
-            criterion: self.criterion,
-            query_weight: self.query_weight,
-            target: self.target,
-            scale: self.scale,
-            ..SelectionOptions::new(k, self.lambda)
-        };
-        if let Some(Sampler { size, seed }) = self.sampler {
-            options.seed = seed;
-            options.sample = Some(size).filter(|_| strategy.default_sample() != Some(size));
-        }
         let step = |(feature, path): (&SelectedFeature, &PathStep)| Step {
             feature: feature.feature,
             lqo_error: path.lqo_error,
@@ -317,7 +265,10 @@ impl Model {
             alive: Vec::new(),
         };
         let steps = self.features.iter().zip(&self.path).map(step);
-        Some((options, steps.collect()))
+        let options = SelectionOptions { k, ..self.settings };
+        self.strategy
+            .is_selection()
+            .then(|| (options, steps.collect()))
     }
 
     /// How the training data counted its columns.
@@ -437,9 +388,17 @@ impl FeatureChoice {
         }
     }
 
+    /// The strategy, if one selected them.
+    fn selects_by(self) -> Option<StrategyKind> {
+        match self {
+            Self::Strategy(strategy) => Some(strategy),
+            Self::All | Self::Given => None,
+        }
+    }
+
     /// Whether features were added one at a time, so that there is a path.
     pub fn is_selection(self) -> bool {
-        matches!(self, Self::Strategy(_))
+        self.selects_by().is_some()
     }
 }
 

@@ -115,18 +115,13 @@ impl Outcome {
     /// [`select`](greedy::select()) finds with this lambda, `k` and strategy. `None` unless
     /// there are as many.
     pub fn selection(&self, k: usize) -> Option<Selection> {
-        let (points, options) = (self.points.get(..k)?, &self.options);
+        let (points, options) = (self.points.get(..k)?, self.options);
         let strategy = options.strategy?;
         Some(Selection {
             strategy,
-            lambda: options.lambda,
+            options: SelectionOptions { k, ..options }.resolved(strategy, options.target),
             unit: self.unit,
-            sampler: options.sampler(strategy),
-            criterion: options.criterion,
-            query_weight: options.query_weight,
-            target: options.target,
             teacher: self.teacher,
-            scale: options.scale,
             steps: points.iter().map(|point| point.step.clone()).collect(),
             weights: points.last()?.weights.clone(),
             condition: points.last()?.condition,

@@ -193,7 +193,7 @@ proptest! {
         let expected = select(&scaled.dataset(), &plain, &mut ());
         prop_assert_eq!(found.is_ok(), expected.is_ok());
         let (Ok(found), Ok(expected)) = (found, expected) else { return Ok(()) };
-        prop_assert_eq!(found.target.labels, Some(scale));
+        prop_assert_eq!(found.options.target.labels, Some(scale));
         let pairs = found.steps.iter().zip(&expected.steps);
         for (found, expected) in pairs {
             let error = expected.lqo_error;

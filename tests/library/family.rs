@@ -17,8 +17,7 @@ use rankrls::ridge::{
     RidgeProblem, TOLERANCE, TrainGrid, TrainOptions,
 };
 use rankrls::{
-    Dataset, GlobalRankRls, HoldOut, Lambda, Objective, PairwiseRankRls, Queries, QueryWeight,
-    RankRls, Solver, TrainError,
+    Dataset, HoldOut, Lambda, Objective, Queries, QueryWeight, RankRls, Solver, TrainError,
 };
 use serde_json::Value;
 
@@ -282,7 +281,11 @@ fn kernels_are_those_of_rlscore() {
         let own = as_one(&dataset);
         for (key, params, data) in [
             ("query", RankRls::params(), &dataset),
-            ("global", GlobalRankRls::params(), &own),
+            (
+                "global",
+                RankRls::params().objective(Objective::Global),
+                &own,
+            ),
         ] {
             let params = params.lambda(lambda(run).value()).unwrap().kernel(kernel);
             let model = params.fit(data).unwrap();
@@ -366,7 +369,7 @@ fn preferences_are_learnt_as_in_rlscore() {
                 }
             }
         }
-        let params = PairwiseRankRls::params(preferences(&ones, &ones));
+        let params = RankRls::params().preferences(preferences(&ones, &ones));
         let params = params.lambda(lambda(run).value()).unwrap();
         let model = params
             .kernel(Kernel::gaussian(0.25).unwrap())

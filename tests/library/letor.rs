@@ -67,7 +67,7 @@ fn the_chosen_model_is_what_select_finds() {
     let chosen = outcome.tuned.selection();
     let options = SelectionOptions {
         strategy: Some(chosen.strategy),
-        ..SelectionOptions::new(chosen.steps.len(), chosen.lambda)
+        ..SelectionOptions::new(chosen.steps.len(), chosen.options.lambda)
     };
     let selected = select(&fold.train, &options, &mut ()).unwrap();
     assert_eq!(selected, chosen);
@@ -196,7 +196,7 @@ fn fold_3_of_mq2008_is_that_of_the_paper() {
         .map(|step| step.feature + 1)
         .collect();
     assert_eq!(features, [39, 29, 25, 23, 46, 37, 19]);
-    assert_eq!(selection.lambda.value(), 8.0);
+    assert_eq!(selection.options.lambda.value(), 8.0);
     let greedy = ["0.4582", "0.2363", "0.4787", "0.2558"];
     assert_eq!(printed(&outcome.test), greedy);
     let all_features = ["0.4542", "0.2325", "0.4741", "0.2489"];

@@ -9,7 +9,7 @@ use rankrls::checkpoint::{
 use rankrls::data::DataHash;
 use rankrls::data::read::ReadOptions;
 use rankrls::data::sample;
-use rankrls::greedy::{Criterion, State};
+use rankrls::greedy::{Criterion, State, TargetOptions};
 use rankrls::greedy::{Observer, SelectError, Step, resume_among, select_among};
 use rankrls::metrics::{Convention, Metric};
 use rankrls::tune::{self, Event, Evidence, Measure, Rule, TuneError, Tuned};
@@ -225,18 +225,30 @@ fn a_checkpoint_of_another_run_is_refused_with_what_differs() {
         seed: 9,
         sample: Some(3),
         query_weight: QueryWeight::Size,
+        criterion: Criterion::Ranking {
+            metric: Metric::Concordance,
+            convention: Convention::Letor,
+        },
+        target: TargetOptions {
+            blend: Some(0.3),
+            ..TargetOptions::default()
+        },
+        max_memory: Some(1 << 30),
         ..options(4.0)
     };
     let text = refusal(hash, &other);
     for difference in [
         "lambda was 2 and is 4 now",
-        "strategy was auto and is dense now",
+        "strategy was not given and is dense now",
         "seed was 1 and is 9 now",
-        "candidates was the strategy's own and is 3 now",
+        "sample was not given and is 3 now",
         "query weight was uniform and is size now",
+        "criterion was squared and is letor cindex now",
+        "target.blend was not given and is 0.3 now",
     ] {
         assert!(text.contains(difference), "{text}");
     }
+    assert!(!text.contains("memory"), "{text}");
     let other = DataHash::of(&sample::test());
     assert!(refusal(other, &options(2.0)).contains("hash of the data was"));
 }
@@ -481,17 +493,19 @@ fn a_checkpoint_of_another_tuning_is_refused_with_what_differs() {
     };
     let text = refusal(hash, &other);
     for difference in [
-        "strategies was one and is lowmem,sampled now",
-        "the grid of lambdas was 0.25,1,4 and is 1,2 now",
-        "evidence was leave-query-out predictions and is 3 folds of the seed 2 now",
+        "strategies was not given and is lowmem,sampled now",
+        "lambdas was 0.25,1,4 and is 1,2 now",
+        "evidence.kind was lqo and is folds now",
+        "evidence.count was not given and is 3 now",
         "measure was squared and is cindex now",
         "convention was standard and is letor now",
-        "rule was best and is min-improvement by 0.5 in 3 steps now",
-        "k was 6 and is 7 now",
-        "strategy was auto and is sampled now",
-        "candidates was the strategy's own and is 5 now",
-        "seed was 1 and is 4 now",
-        "query weight was uniform and is pairs now",
+        "rule.name was best and is min-improvement now",
+        "rule.least was not given and is 0.5 now",
+        "selection.k was 6 and is 7 now",
+        "selection.strategy was not given and is sampled now",
+        "selection.sample was not given and is 5 now",
+        "selection.seed was 1 and is 4 now",
+        "selection.query weight was uniform and is pairs now",
     ] {
         assert!(text.contains(difference), "{difference}: {text}");
     }
@@ -501,7 +515,8 @@ fn a_checkpoint_of_another_tuning_is_refused_with_what_differs() {
         evidence: Evidence::Validation(&test),
         ..tune_options()
     };
-    assert!(refusal(hash, &validated).contains("is validation data with the hash "));
+    let hash_now = format!("evidence.data was not given and is {}", DataHash::of(&test));
+    assert!(refusal(hash, &validated).contains(&hash_now));
     // What was hashed right but cannot be.
     tuning.taken.push(tune::RecordedPath {
         lambda: Lambda::new(3.0).unwrap(),

@@ -436,7 +436,7 @@ proptest! {
                 ..by(strategy, k, lambda)
             };
             let Some(selection) = run(&problem, &options) else { return Ok(()) };
-            prop_assert_eq!(selection.query_weight, weight);
+            prop_assert_eq!(selection.options.query_weight, weight);
             check_path(
                 &scaled,
                 &selection,
@@ -470,7 +470,7 @@ proptest! {
                 ..by(strategy, problem.x.len(), lambda)
             };
             let Some(mut selection) = run(&problem, &options) else { return Ok(()) };
-            prop_assert_eq!(selection.scale, scale);
+            prop_assert_eq!(selection.options.scale, scale);
             for (step, weight) in selection.steps.iter().zip(&mut selection.weights) {
                 *weight *= divisors[step.feature as usize];
             }

@@ -50,7 +50,10 @@ fn compare(
     (scaled, again): (&Dataset<'_>, &Selection),
     factor: f64,
 ) -> Result<(), TestCaseError> {
-    prop_assert_eq!(again.lambda.value(), found.lambda.value() * factor * factor);
+    prop_assert_eq!(
+        again.options.lambda.value(),
+        found.options.lambda.value() * factor * factor
+    );
     prop_assert_eq!(again.unit, found.unit * factor * factor);
     prop_assert_eq!(found.features(), again.features());
     prop_assert_eq!(bits(found.errors()), bits(again.errors()));
@@ -95,7 +98,7 @@ proptest! {
         match (by(&data), by(&scaled)) {
             // Columns that are divided by a scale have none of the units left.
             (Ok(found), Ok(again)) if !scale.is_none() => {
-                prop_assert_eq!(found.lambda, again.lambda);
+                prop_assert_eq!(found.options.lambda, again.options.lambda);
                 prop_assert_eq!(bits(found.errors()), bits(again.errors()));
             }
             (Ok(found), Ok(again)) => compare((&data, &found), (&scaled, &again), factor)?,

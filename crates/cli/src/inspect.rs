@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use rankrls::Model;
-use rankrls::model::{FeatureChoice, SelectedFeature};
+use rankrls::model::SelectedFeature;
 use rankrls::plot::{self, Figure};
+use rankrls::{Model, StrategyKind};
 
 use super::figures::PlotArgs;
 use super::output::{counted, format_exact, number, print, printable, short, table};
@@ -61,7 +61,10 @@ fn weights(model: &Model, most: usize) -> Figure {
         (name, feature.weight)
     };
     let weights = model.features().iter().map(weight).collect();
-    let origin = format!("at lambda {}, {origin}", short(model.lambda().value()));
+    let origin = format!(
+        "at lambda {}, {origin}",
+        short(model.settings().lambda.value())
+    );
     plot::weights(&origin, weights, selected, most)
 }
 
@@ -82,7 +85,8 @@ pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode>
     let mut text = heading(&model);
     if model.strategy().is_selection() {
         let _ = writeln!(text, "\n{}", path(&model, args.top));
-        if matches!(model.strategy(), FeatureChoice::Strategy(kind) if kind.distils()) {
+        let strategy = model.settings().strategy;
+        if strategy.is_some_and(StrategyKind::distils) {
             text += FLATTERS;
         }
     } else if args.members {
@@ -109,12 +113,11 @@ pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode>
 
 fn heading(model: &Model) -> String {
     let data = model.data();
-    let sampler = model.sampler().map(|sampler| (sampler.size, sampler.seed));
     let mut text = format!(
         "strategy {}, lambda {}{}",
         model.strategy(),
-        short(model.lambda().value()),
-        settings(model.scale(), sampler, &model.target()),
+        short(model.settings().lambda.value()),
+        settings(model.settings()),
     );
     if !model.objective().is_query() {
         let _ = write!(text, ", objective {}", model.objective());

@@ -161,7 +161,10 @@ impl LetorArgs {
         let lambdas = lambdas(&outcome);
         let lambdas = lambdas.iter().map(|lambda| lambda.value());
         bar.suspend(|| {
-            for (model, chosen) in [("features", greedy.lambda), ("all columns", all.lambda)] {
+            for (model, chosen) in [
+                ("features", greedy.options.lambda),
+                ("all columns", all.lambda),
+            ] {
                 let what = format!("{}: the lambda of {model}", files.name);
                 warn_of_edge(&what, lambdas.clone(), chosen.value(), console);
             }
@@ -308,7 +311,7 @@ impl FoldEntry {
             column_classes: summary.column_classes,
             greedy: GreedyEntry {
                 strategy: selection.strategy.name(),
-                lambda: selection.lambda,
+                lambda: selection.options.lambda,
                 k: selection.steps.len(),
                 features: selection.features().into_iter().map(written).collect(),
                 weights: selection.weights,

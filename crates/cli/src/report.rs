@@ -4,7 +4,9 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use rankrls::greedy::{Criterion, Ending, Selection, Stability, TargetOptions, Teacher};
+use rankrls::greedy::{
+    Criterion, Ending, Selection, SelectionOptions, Stability, TargetOptions, Teacher,
+};
 use rankrls::metrics::Convention;
 use rankrls::tune::{Measure, Outcome, TuneOptions, Tuned};
 use rankrls::{Dataset, Lambda, QueryWeight, Ridge, Scale, StrategyKind, TestPath};
@@ -21,6 +23,8 @@ use super::warnings::warn_of_edge;
 #[derive(Debug, Serialize)]
 pub(crate) struct SelectionReport<'a> {
     schema: &'static str,
+    #[serde(skip)]
+    options: &'a SelectionOptions,
     strategy: StrategyKind,
     lambda: f64,
     /// How it was chosen, if it was not given.
@@ -203,7 +207,7 @@ impl<'a> SelectionReport<'a> {
         load_seconds: f64,
         select_seconds: f64,
     ) -> Self {
-        let (test, path) = test.unzip();
+        let ((test, path), options) = (test.unzip(), &selection.options);
         let row = |(number, (step, &weight)): (usize, (&'a rankrls::Step, &f64))| PathRow {
             step: number + 1,
             feature: dataset.index_base().written(step.feature),
@@ -229,20 +233,21 @@ impl<'a> SelectionReport<'a> {
         Self {
             schema: "rankrls.selection/1",
             strategy: selection.strategy,
-            lambda: selection.lambda.value(),
+            options,
+            lambda: options.lambda.value(),
             lambda_choice: None,
-            criterion: selection.criterion.to_string(),
-            convention: match selection.criterion {
+            criterion: options.criterion.to_string(),
+            convention: match options.criterion {
                 Criterion::Squared => None,
                 Criterion::Ranking { convention, .. } => Some(convention),
             },
-            query_weight: selection.query_weight,
-            target: Some(selection.target).filter(|target| *target != TargetOptions::default()),
+            query_weight: options.query_weight,
+            target: Some(options.target).filter(|target| *target != TargetOptions::default()),
             teacher: selection.teacher,
             densities_at: DensitiesAt::of(selection.strategy, dataset),
-            scale: selection.scale,
-            candidates: selection.sampler.map(|sampler| sampler.size),
-            seed: selection.sampler.map(|sampler| sampler.seed),
+            scale: options.scale,
+            candidates: options.sample,
+            seed: options.sample.map(|_| options.seed),
             data,
             steps: steps.enumerate().map(row).collect(),
             weights: &selection.weights,
@@ -275,8 +280,7 @@ impl<'a> SelectionReport<'a> {
         if self.query_weight != QueryWeight::Uniform {
             let _ = write!(text, ", query weight {}", self.query_weight);
         }
-        let sampler = self.candidates.zip(self.seed);
-        text += &settings(self.scale, sampler, &self.target.unwrap_or_default());
+        text += &settings(self.options);
         if let Some(teacher) = &self.teacher {
             let _ = write!(text, "\nteacher: {}", taught_by(teacher, self.data.unit));
         }
@@ -334,17 +338,13 @@ pub(crate) const FLATTERS: &str = "\nthe LQO columns of distil flatter: its teac
      tune --evidence folds judge fairly\n";
 
 /// The scale, the random subsets and the labels, where they are not as usual.
-pub(crate) fn settings(
-    scale: Scale,
-    sampler: Option<(usize, u64)>,
-    target: &TargetOptions,
-) -> String {
-    let mut text = String::new();
-    if !scale.is_none() {
-        let _ = write!(text, ", scale {scale}");
+pub(crate) fn settings(options: &SelectionOptions) -> String {
+    let (mut text, target) = (String::new(), &options.target);
+    if !options.scale.is_none() {
+        let _ = write!(text, ", scale {}", options.scale);
     }
-    if let Some((size, seed)) = sampler {
-        let _ = write!(text, ", {size} candidates a step, seed {seed}");
+    if let Some(size) = options.sample {
+        let _ = write!(text, ", {size} candidates a step, seed {}", options.seed);
     }
     if let Some(labels) = target.labels.filter(|labels| !labels.is_raw()) {
         let _ = write!(text, ", labels {labels}, errors in their units");

@@ -501,7 +501,7 @@ impl Observer for Watch<'_> {
 
 /// The path of a selection: held-out measures, and measures of the test data.
 fn figure(selection: &Selection, watch: &Watch<'_>) -> Figure {
-    let (strategy, lambda) = (selection.strategy, short(selection.lambda.value()));
+    let (strategy, lambda) = (selection.strategy, short(selection.options.lambda.value()));
     let title = format!("Selection by {strategy} at lambda {lambda}");
     let steps = selection.steps.iter();
     let path = plot::Path::new("", steps.map(|step| (step.lqo_error, step.lqo_cindex)));

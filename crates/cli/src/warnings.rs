@@ -61,7 +61,7 @@ pub(crate) fn warn_of_teacher(teacher: Option<Teacher>, console: Console) {
 
 /// Warns of a seed that was given where the strategy draws nothing.
 pub(crate) fn warn_of_seed(session: &Session<'_>, selection: &Selection) {
-    if session.is_given("seed") && selection.sampler.is_none() {
+    if session.is_given("seed") && selection.options.sample.is_none() {
         let strategy = selection.strategy;
         session.console.warn(format_args!(
             "--seed has no effect: {strategy} draws nothing at random without --candidates"

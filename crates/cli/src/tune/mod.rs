@@ -425,7 +425,7 @@ fn warn(tuned: &Tuned, selection: &Selection, left: &str, console: Console) {
     warn_of_edge(
         "the chosen lambda",
         lambdas,
-        selection.lambda.value(),
+        selection.options.lambda.value(),
         console,
     );
     warn_of_teacher(selection.teacher, console);

@@ -376,7 +376,7 @@ impl<'a> Report<'a> {
         };
         let mut text = format!(
             "chosen: {strategy}lambda {}, {k} features\n        {measure_name} {}{}, {} queries",
-            ridge(self.selection.lambda.value(), self.sizes.unit),
+            ridge(self.selection.options.lambda.value(), self.sizes.unit),
             point.score.mean.map_or_else(String::new, number),
             error(&point.score),
             point.score.queries,

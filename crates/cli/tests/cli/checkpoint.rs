@@ -189,11 +189,11 @@ fn a_checkpoint_of_another_tuning_is_left_alone() {
         (TUNE.replace("-k 5", "-k 6"), "k was 5 and is 6 now"),
         (
             TUNE.replace("--folds 3", "--folds 4"),
-            "evidence was 3 folds of the seed 1 and is 4 folds of the seed 1 now",
+            "evidence.count was 3 and is 4 now",
         ),
         (
             TUNE.replace("0.5,2^3", "1"),
-            "the grid of lambdas was 0.5,8 and is 1 now",
+            "lambdas was 0.5,8 and is 1 now",
         ),
         (
             "select big.svm -k 5 --lambda 1".to_owned(),
