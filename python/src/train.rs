@@ -160,15 +160,8 @@ impl TrainOptions {
             .map_err(|error| errors::in_input_rows(error, &inputs))?;
         let at_edge = outcome.is_at_edge();
         let mut best = outcome.cells.swap_remove(outcome.best);
-        let model = Fitted::from_fit(
-            &outcome.fit,
-            best.kernel,
-            FeatureChoice::All,
-            best.lambda,
-            data,
-            &classes.summary(),
-            &options,
-        );
+        let (fit, choice, summary) = (&outcome.fit, FeatureChoice::All, classes.summary());
+        let model = Fitted::from_fit(fit, &best, choice, data, &summary, &options);
         let support = match outcome.fit {
             Fit::Linear(_) => None,
             Fit::Kernel { rows, coefficients } => {

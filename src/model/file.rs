@@ -1,6 +1,5 @@
 //! The JSON of a model file: written, read, and everything in it checked.
 
-use std::fmt::Display;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
@@ -279,148 +278,134 @@ impl Invalid {
     }
 }
 
-/// Refuses a value unless it is `legal`.
-fn require(
-    legal: bool,
-    field: impl Into<String>,
-    expected: impl Into<String>,
-    found: impl Display,
-) -> Result<(), Invalid> {
-    if legal {
-        return Ok(());
-    }
-    Err(Invalid {
-        field: field.into(),
-        expected: expected.into(),
-        found: found.to_string(),
-    })
+/// `refuse!(field: expected, found)` refuses a field of the document.
+macro_rules! refuse {
+    ($field:literal: $expected:literal, $found:expr) => {
+        return Err(Invalid {
+            field: format_args!($field).to_string(),
+            expected: format_args!($expected).to_string(),
+            found: $found.to_string(),
+        })
+    };
+}
+
+/// `require!(legal; field: expected, found)` refuses it unless it is legal.
+macro_rules! require {
+    ($legal:expr; $($refusal:tt)+) => {
+        if !$legal {
+            refuse!($($refusal)+);
+        }
+    };
 }
 
 impl Document<Vec<SelectedFeature>> {
     /// The model, once everything is checked that the types do not say.
     fn model(mut self) -> Result<Model, Invalid> {
-        let base = match self.index_base {
-            0 => IndexBase::Zero,
-            other => {
-                require(other == 1, "index_base", "0 or 1", other)?;
-                IndexBase::One
-            }
-        };
-        self.check_sampler()?;
+        let first = self.index_base;
+        require!(first <= 1; "index_base": "0 or 1", first);
         check_sizes(&self.data, self.kernel.is_none())?;
         // No more columns than 32 bits count: that was checked.
-        let first = base.first();
         let columns = u64::from(first)..u64::from(first) + self.data.columns as u64;
         let kernel = self.check_kernel(&columns)?;
         if kernel.is_none() {
             self.check_features(&columns)?;
         }
         self.check_path()?;
-        let settings = SelectionOptions {
+        let settings = self.settings()?;
+        self.recount(|column| *column -= first);
+        for feature in &mut self.features {
+            feature.feature -= first;
+            let identical = feature.identical.iter_mut();
+            identical.for_each(|column| *column -= first);
+        }
+        let rows = kernel.zip(self.basis);
+        let expansion = |(kernel, rows)| Expansion::of_rows(kernel, rows, self.data.columns);
+        Ok(Model {
+            strategy: self.strategy,
+            objective: self.objective,
+            settings,
+            index_base: match first {
+                0 => IndexBase::Zero,
+                _ => IndexBase::One,
+            },
+            table: self.table,
+            features: self.features,
+            expansion: rows.map(expansion),
+            path: self.path,
+            data: self.data,
+        })
+    }
+
+    fn settings(&self) -> Result<SelectionOptions, Invalid> {
+        require!(
+            self.candidates.is_some() == self.seed.is_some();
+            "seed": "a seed together with a number of candidates, or neither", "one of them"
+        );
+        require!(self.candidates != Some(0); "candidates": "1 or more", 0);
+        let criterion = match (self.criterion, self.convention) {
+            (CriterionName::Squared, None) => Criterion::Squared,
+            (CriterionName::Squared, Some(found)) => {
+                refuse!("convention": "null, as the criterion squared has none", found)
+            }
+            (CriterionName::Measure(metric), Some(convention)) => {
+                Criterion::Ranking { metric, convention }
+            }
+            (CriterionName::Measure(metric), None) => {
+                refuse!("convention": "that of the criterion {metric}", "null")
+            }
+        };
+        Ok(SelectionOptions {
             strategy: self.strategy.selects_by(),
-            criterion: self.criterion()?,
+            criterion,
             query_weight: self.query_weight,
             scale: self.scale,
             sample: self.candidates,
             seed: self.seed.unwrap_or(SEED),
             target: self.target,
             ..SelectionOptions::new(self.features.len(), self.lambda)
-        };
-        self.recount(|column| *column -= first);
-        for feature in &mut self.features {
-            feature.feature -= first;
-            feature
-                .identical
-                .iter_mut()
-                .for_each(|column| *column -= first);
-        }
-        let rows = kernel.zip(self.basis);
-        Ok(Model {
-            strategy: self.strategy,
-            objective: self.objective,
-            settings,
-            index_base: base,
-            table: self.table,
-            features: self.features,
-            expansion: rows
-                .map(|(kernel, rows)| Expansion::of_rows(kernel, rows, self.data.columns)),
-            path: self.path,
-            data: self.data,
         })
     }
 
     /// The kernel, if there is one: then there is a basis, and there are no features.
     fn check_kernel(&self, columns: &Range<u64>) -> Result<Option<Kernel>, Invalid> {
+        let (count, strategy) = (self.features.len(), self.strategy);
         let (kernel, basis) = match (self.kernel, &self.basis) {
             (None, None) => return Ok(None),
             (Some(kernel), Some(basis)) => (kernel, basis),
-            _ => {
-                let expected = "a kernel together with its basis, or neither";
-                return require(false, "basis", expected, "one of them").map(|()| None);
-            }
+            _ => refuse!("basis": "a kernel together with its basis, or neither", "one of them"),
         };
-        let checked = kernel.checked().map_err(|error| Invalid {
-            field: "kernel".to_owned(),
-            expected: "a kernel with its parameters".to_owned(),
-            found: error.to_string(),
-        })?;
-        let count = self.features.len();
-        let legal = count == 0 && !kernel.is_linear();
-        let expected = "none, as the model has a kernel that is not linear";
-        require(legal, "features", expected, count)?;
-        let selected = self.strategy.is_selection();
-        require(!selected, "strategy", "all or given", self.strategy)?;
+        let kernel = match kernel.checked() {
+            Ok(kernel) => kernel,
+            Err(error) => refuse!("kernel": "a kernel with its parameters", error),
+        };
+        require!(
+            count == 0 && !kernel.is_linear();
+            "features": "none, as the model has a kernel that is not linear", count
+        );
+        require!(!strategy.is_selection(); "strategy": "all or given", strategy);
         let (most, rows) = (self.data.rows, basis.len());
-        let expected = format!("from 1 to {most} rows, those of the data");
-        require((1..=most).contains(&rows), "basis", expected, rows)?;
+        let legal = (1..=most).contains(&rows);
+        require!(legal; "basis": "from 1 to {most} rows, those of the data", rows);
+        let (first, last) = (columns.start, columns.end - 1);
         for (number, row) in basis.iter().enumerate() {
-            let field = |name: &str| format!("basis[{number}].{name}");
-            let (indices, values) = (row.indices.len(), row.values.len());
-            let expected = format!("{indices} values, one an index");
-            require(indices == values, field("values"), expected, values)?;
-            let (first, last) = (columns.start, columns.end - 1);
-            let expected = format!("ascending indices from {first} to {last}");
-            let ascending = row.indices.is_sorted_by(|a, b| a < b);
-            let within = row
-                .indices
-                .iter()
-                .all(|&index| columns.contains(&index.into()));
-            require(ascending && within, field("indices"), expected, "others")?;
-            let finite = row.coefficient.is_finite() && row.values.iter().all(|v| v.is_finite());
-            require(finite, field("values"), "finite numbers", "others")?;
+            let (indices, values) = (&row.indices, &row.values);
+            let (count, found) = (indices.len(), values.len());
+            require!(found == count; "basis[{number}].values": "{count} values, one an index", found);
+            let within = indices.iter().all(|&index| columns.contains(&index.into()));
+            require!(
+                within && indices.is_sorted_by(|a, b| a < b);
+                "basis[{number}].indices": "ascending indices from {first} to {last}", "others"
+            );
+            let finite =
+                row.coefficient.is_finite() && values.iter().all(|value| value.is_finite());
+            require!(finite; "basis[{number}].values": "finite numbers", "others");
         }
-        Ok(Some(checked))
-    }
-
-    fn criterion(&self) -> Result<Criterion, Invalid> {
-        match (self.criterion, self.convention) {
-            (CriterionName::Measure(metric), Some(convention)) => {
-                Ok(Criterion::Ranking { metric, convention })
-            }
-            (CriterionName::Squared, convention) => {
-                let found = convention.map_or_else(String::new, |found| found.to_string());
-                let expected = "null, as the criterion squared has none";
-                require(convention.is_none(), "convention", expected, found)?;
-                Ok(Criterion::Squared)
-            }
-            (CriterionName::Measure(metric), None) => Err(Invalid {
-                field: "convention".to_owned(),
-                expected: format!("that of the criterion {metric}"),
-                found: "null".to_owned(),
-            }),
-        }
-    }
-
-    fn check_sampler(&self) -> Result<(), Invalid> {
-        let both = self.candidates.is_some() == self.seed.is_some();
-        let expected = "a seed together with a number of candidates, or neither";
-        require(both, "seed", expected, "one of them")?;
-        require(self.candidates != Some(0), "candidates", "1 or more", 0)
+        Ok(Some(kernel))
     }
 
     /// Every column may stand in one place only, as a feature or as one that equals it.
     fn check_features(&self, columns: &Range<u64>) -> Result<(), Invalid> {
-        let data = &self.data;
+        let (data, count) = (&self.data, self.features.len());
         let (most, which) = if self.strategy.is_selection() {
             (data.column_classes, "one a column class")
         } else {
@@ -428,71 +413,53 @@ impl Document<Vec<SelectedFeature>> {
             let varying = data.columns - data.constant_columns;
             (varying, "the columns that vary")
         };
-        let count = self.features.len();
-        let expected = format!("from 1 to {most} features, {which}");
-        require((1..=most).contains(&count), "features", expected, count)?;
-        let mut weights = self.features.iter().map(|feature| feature.weight);
-        if let Some(number) = weights.position(|weight| !weight.is_finite()) {
-            let field = format!("features[{number}].weight");
-            require(
-                false,
-                field,
-                "a finite number",
-                self.features[number].weight,
-            )?;
-        }
+        let legal = (1..=most).contains(&count);
+        require!(legal; "features": "from 1 to {most} features, {which}", count);
+        let (first, last) = (columns.start, columns.end - 1);
         let mut indices = Vec::with_capacity(count);
         for (number, feature) in self.features.iter().enumerate() {
+            let weight = feature.weight;
+            require!(weight.is_finite(); "features[{number}].weight": "a finite number", weight);
             for &index in [feature.feature].iter().chain(&feature.identical) {
-                if !columns.contains(&index.into()) {
-                    let expected = format!("indices from {} to {}", columns.start, columns.end - 1);
-                    require(false, format!("features[{number}]"), expected, index)?;
-                }
+                let legal = columns.contains(&index.into());
+                require!(legal; "features[{number}]": "indices from {first} to {last}", index);
                 indices.push(index);
             }
         }
         indices.sort_unstable();
         let twice = indices.windows(2).find(|pair| pair[0] == pair[1]);
         let found = twice.map_or_else(String::new, |pair| format!("{} twice", pair[0]));
-        require(twice.is_none(), "features", "every index once", found)
+        require!(twice.is_none(); "features": "every index once", found);
+        Ok(())
     }
 
     fn check_path(&self) -> Result<(), Invalid> {
-        let (path, features) = (&self.path, &self.features);
-        if !self.strategy.is_selection() {
-            require(self.seed.is_none(), "seed", "null", "a seed")?;
-            let expected = format!("no steps, with strategy {}", self.strategy);
-            return require(path.is_empty(), "path", expected, path.len());
+        let (path, features, strategy) = (&self.path, &self.features, self.strategy);
+        let (count, found) = (features.len(), path.len());
+        if !strategy.is_selection() {
+            require!(self.seed.is_none(); "seed": "null", "a seed");
+            require!(found == 0; "path": "no steps, with strategy {strategy}", found);
+            return Ok(());
         }
-        let expected = format!("{} steps, one a feature", features.len());
-        require(path.len() == features.len(), "path", expected, path.len())?;
+        require!(found == count; "path": "{count} steps, one a feature", found);
         for (number, (step, feature)) in path.iter().zip(features).enumerate() {
-            let field = |name: &str| format!("path[{number}].{name}");
-            let (next, index) = (number + 1, feature.feature);
-            require(
-                step.step == next,
-                field("step"),
-                next.to_string(),
-                step.step,
-            )?;
-            let expected = format!("{index}, the feature in its place");
-            require(
-                step.feature == index,
-                field("feature"),
-                expected,
-                step.feature,
-            )?;
-            let error = step.lqo_error;
-            let legal = error.is_finite() && error >= 0.0;
-            require(
-                legal,
-                field("lqo_error"),
-                "a finite number from 0 on",
-                error,
-            )?;
-            let cindex = step.lqo_cindex.unwrap_or_default();
-            let legal = (0.0..=1.0).contains(&cindex);
-            require(legal, field("lqo_cindex"), "a number from 0 to 1", cindex)?;
+            let (next, found) = (number + 1, step.step);
+            require!(found == next; "path[{number}].step": "{next}", found);
+            let (index, found) = (feature.feature, step.feature);
+            require!(
+                found == index;
+                "path[{number}].feature": "{index}, the feature in its place", found
+            );
+            let found = step.lqo_error;
+            require!(
+                found.is_finite() && found >= 0.0;
+                "path[{number}].lqo_error": "a finite number from 0 on", found
+            );
+            let found = step.lqo_cindex.unwrap_or_default();
+            require!(
+                (0.0..=1.0).contains(&found);
+                "path[{number}].lqo_cindex": "a number from 0 to 1", found
+            );
         }
         Ok(())
     }
@@ -501,24 +468,24 @@ impl Document<Vec<SelectedFeature>> {
 fn check_sizes(data: &DataSummary, has_columns: bool) -> Result<(), Invalid> {
     /// Most rows or columns that can be indexed.
     const MOST: usize = u32::MAX as usize;
-    let within = |field: &str, found: usize, least: usize, most: usize| {
-        let expected = format!("a number from {least} to {most}");
-        let legal = (least..=most).contains(&found);
-        require(legal, format!("data.{field}"), expected, found)
-    };
-    within("rows", data.rows, 1, MOST)?;
-    within("queries", data.queries, 1, data.rows)?;
-    within("columns", data.columns, 1, MOST)?;
-    let cells = data.rows.saturating_mul(data.columns);
-    within("nonzeros", data.nonzeros, 0, cells)?;
-    let (columns, constant) = (data.columns, data.constant_columns);
-    let (field, expected) = (
-        "data.constant_columns",
-        format!("at most {columns}, the columns"),
+    let (rows, columns, constant) = (data.rows, data.columns, data.constant_columns);
+    let (cells, varying) = (
+        rows.saturating_mul(columns),
+        columns.saturating_sub(constant),
     );
-    require(constant <= columns, field, expected, constant)?;
-    let (least, most) = (usize::from(has_columns), columns - constant);
-    within("column_classes", data.column_classes, least, most)
+    let classes = usize::from(has_columns)..=varying;
+    for (field, found, legal) in [
+        ("rows", rows, 1..=MOST),
+        ("queries", data.queries, 1..=rows),
+        ("columns", columns, 1..=MOST),
+        ("nonzeros", data.nonzeros, 0..=cells),
+        ("constant_columns", constant, 0..=columns),
+        ("column_classes", data.column_classes, classes),
+    ] {
+        let (least, most) = (legal.start(), legal.end());
+        require!(legal.contains(&found); "data.{field}": "a number from {least} to {most}", found);
+    }
+    Ok(())
 }
 
 /// JSON with one feature a line: breaks lines after the members of a document and of what they

@@ -14,7 +14,7 @@ use crate::greedy::{
 #[cfg(doc)]
 use crate::ridge::RidgeProblem;
 use crate::ridge::{
-    Convergence, Fit, HoldOut, Holding, Holdout, Kernel, Preferences, Solver, TrainError,
+    Cell, Convergence, Fit, HoldOut, Holding, Holdout, Kernel, Preferences, Solver, TrainError,
     TrainGrid, TrainOptions, Weights,
 };
 use crate::setters::setters;
@@ -37,7 +37,6 @@ use crate::{InvalidLambda, Lambda, Lambdas, Objective, Ridge};
 #[derive(Debug, Clone)]
 pub struct GreedyRankRls {
     features: Vec<u32>,
-    weights: Array1<f64>,
     selection: Selection,
     model: Model,
 }
@@ -56,7 +55,7 @@ impl GreedyRankRls {
 
     /// A weight for each feature, in order of selection.
     pub fn weights(&self) -> ArrayView1<'_, f64> {
-        self.weights.view()
+        self.selection.weights()
     }
 
     /// The steps: the leave-query-out error and concordance index after each.
@@ -157,8 +156,7 @@ impl GreedyRankRlsParams {
         };
         let selection = select_among(&classes, data, data.memory(), &options, observer)?;
         Ok(GreedyRankRls {
-            features: selection.steps.iter().map(|step| step.feature).collect(),
-            weights: selection.weights.clone().into(),
+            features: selection.features(),
             model: Model::from_selection(&selection, data, &classes.summary()),
             selection,
         })
@@ -197,10 +195,8 @@ impl GreedyRankRlsParams {
 pub struct RankRls {
     features: Vec<u32>,
     weights: Array1<f64>,
-    holdout: Option<Holdout>,
     solver: Solver,
-    condition: f64,
-    convergence: Option<Convergence>,
+    cell: Cell,
     model: Model,
 }
 
@@ -231,7 +227,7 @@ impl RankRls {
     /// would have to train again for every query, and for data of one query, which leave nothing to
     /// train on. Under other objectives every pair is held out.
     pub fn holdout(&self) -> Option<&Holdout> {
-        self.holdout.as_ref()
+        self.cell.holdout.as_ref()
     }
 
     /// Scores of the rows of `x`, in row order: of a [`Dataset`], or of a matrix of `sprs` or
@@ -254,12 +250,12 @@ impl RankRls {
     /// At most so much is rounding amplified, from 1 on
     /// ([`Trained::condition`](crate::ridge::Trained::condition)).
     pub fn condition(&self) -> f64 {
-        self.condition
+        self.cell.condition
     }
 
     /// How conjugate gradients ended, if they were the solver.
     pub fn convergence(&self) -> Option<Convergence> {
-        self.convergence
+        self.cell.convergence
     }
 
     /// The model as a file has it, with the names of the features.
@@ -352,17 +348,8 @@ impl RankRlsParams {
         let classes = options.column_classes(data);
         let mut outcome = grid.train(data, data.memory(), Some(&classes))?;
         let cell = outcome.cells.swap_remove(outcome.best);
-        let choice = FeatureChoice::All;
-        let (summary, kernel) = (classes.summary(), cell.kernel);
-        let model = Model::from_fit(
-            &outcome.fit,
-            kernel,
-            choice,
-            cell.lambda,
-            data,
-            &summary,
-            options,
-        );
+        let (fit, choice, summary) = (&outcome.fit, FeatureChoice::All, classes.summary());
+        let model = Model::from_fit(fit, &cell, choice, data, &summary, options);
         let weights = match outcome.fit {
             Fit::Linear(weights) => weights,
             Fit::Kernel { .. } => Weights::default(),
@@ -370,10 +357,8 @@ impl RankRlsParams {
         Ok(RankRls {
             features: weights.features,
             weights: weights.values.into(),
-            holdout: cell.holdout,
             solver: outcome.solver,
-            condition: cell.condition,
-            convergence: cell.convergence,
+            cell,
             model,
         })
     }

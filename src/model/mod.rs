@@ -20,12 +20,12 @@ use std::path::PathBuf;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
 
+use crate::Objective;
 use crate::columns::Summary;
 use crate::data::read::{ReadError, TableOptions};
 use crate::data::{DataHash, Dataset, DatasetError, FeatureNames, IndexBase};
 use crate::greedy::{Selection, SelectionOptions, Step, StrategyKind, TargetOptions};
-use crate::ridge::{Fit, Kernel, TrainOptions};
-use crate::{Lambda, Objective};
+use crate::ridge::{Cell, Fit, TrainOptions};
 
 pub use expansion::{BasisRow, Expansion};
 pub use explain::{Against, Contribution, ExplainError, ExplainedRow, Explanation};
@@ -157,18 +157,18 @@ impl Model {
         }
     }
 
-    /// The model that was trained on features of `dataset`, all or `given` ones, with `lambda` and
-    /// `kernel` by these `options`: weights of features, or coefficients of rows. A kernel that is
-    /// linear in the columns becomes weights.
+    /// The model that was trained on features of `dataset`, all or `given` ones, with ridge parameter
+    /// and kernel of `cell` by these `options`: weights of features, or coefficients of rows. A kernel
+    /// that is linear in the columns becomes weights.
     pub fn from_fit(
         fit: &Fit,
-        kernel: Kernel,
+        cell: &Cell,
         strategy: FeatureChoice,
-        lambda: Lambda,
         dataset: &Dataset<'_>,
         summary: &Summary,
         options: &TrainOptions,
     ) -> Self {
+        let kernel = cell.kernel;
         let expansion = match fit {
             Fit::Kernel { rows, coefficients } if !kernel.is_linear() => {
                 Some(Expansion::new(kernel, dataset, rows, coefficients))
@@ -198,7 +198,7 @@ impl Model {
                     labels: Some(options.labels).filter(|labels| !labels.is_raw()),
                     ..TargetOptions::default()
                 },
-                ..SelectionOptions::new(weights.features.len(), lambda)
+                ..SelectionOptions::new(weights.features.len(), cell.lambda)
             },
             index_base: dataset.index_base(),
             table: TableOptions::default(),

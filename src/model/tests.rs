@@ -5,11 +5,12 @@ use serde_json::{Value, json};
 
 use super::file::Lines;
 use super::*;
+use crate::Lambda;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::data::read::{Missing, ReadOptions};
 use crate::greedy::StrategyKind;
-use crate::ridge::{Fit, Kernel, Weights};
+use crate::ridge::{Cell, Fit, Kernel, Weights};
 use crate::{SelectionOptions, select};
 
 const TEXT: &str = "\
@@ -43,11 +44,17 @@ fn trained() -> Model {
         features: vec![0, 1, 2, 3],
         values: vec![0.5, -0.125, 1e-3, 0.5],
     });
-    let (lambda, data) = (Lambda::new(2.0).unwrap(), data());
+    let cell = Cell {
+        kernel: Kernel::LINEAR,
+        lambda: Lambda::new(2.0).unwrap(),
+        condition: 1.0,
+        holdout: None,
+        measure: None,
+        convergence: None,
+    };
+    let (data, choice, options) = (data(), FeatureChoice::All, TrainOptions::new());
     let summary = ColumnClasses::new(&data).summary();
-    let (choice, options) = (FeatureChoice::All, TrainOptions::new());
-    let kernel = Kernel::LINEAR;
-    let mut model = Model::from_fit(&weights, kernel, choice, lambda, &data, &summary, &options);
+    let mut model = Model::from_fit(&weights, &cell, choice, &data, &summary, &options);
     model.features[2].name = None;
     model
 }

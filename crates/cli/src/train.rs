@@ -472,16 +472,8 @@ impl TrainArgs {
         let (fit, choice) = (&outcome.fit, self.choice());
         // A basis has the given features alone.
         let source = if best.kernel.is_linear() { train } else { data };
-        let model = Model::from_fit(
-            fit,
-            best.kernel,
-            choice,
-            best.lambda,
-            source,
-            &summary,
-            &options,
-        )
-        .with_table(self.data.read.table());
+        let model = Model::from_fit(fit, best, choice, source, &summary, &options);
+        let model = model.with_table(self.data.read.table());
         Ok(TrainedModel {
             weights: model.features().len(),
             model,
