@@ -33,7 +33,12 @@ fn data() -> Dataset<'static> {
 
 fn model() -> Model {
     let data = data();
-    let options = SelectionOptions::new(3, Lambda::new(0.3).unwrap());
+    // Neither the seed nor the memory has a part in it.
+    let options = SelectionOptions {
+        seed: 9,
+        max_memory: Some(1 << 30),
+        ..SelectionOptions::new(3, Lambda::new(0.3).unwrap())
+    };
     let selection = select(&data, &options, &mut ()).unwrap();
     Model::from_selection(&selection, &data, &ColumnClasses::new(&data).summary())
 }

@@ -59,7 +59,7 @@ fn a_distilled_selection_goes_on_from_a_model_and_from_a_checkpoint() {
     let other = format!("{select} -k 9 --checkpoint c --resume --blend 0.5");
     let error = folder.fails(&other, 1);
     assert!(
-        error.contains("blend was the default and is 0.5 now"),
+        error.contains("target.blend was not given and is 0.5 now"),
         "{error}"
     );
 }
