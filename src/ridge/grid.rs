@@ -3,7 +3,7 @@
 use super::conjugate::{Convergence, HOLDOUT_TOLERANCE};
 use super::groups::Groups;
 use super::holdout::{HoldOut, Holdout};
-use super::kernel::{Kernel, KernelKind, ReducedSet};
+use super::kernel::{Kernel, KernelError, KernelKind, KernelMatrix, ReducedSet};
 use super::options::{Solver, TrainError, TrainOptions};
 use super::pairs::{PairwiseProblem, PairwiseTrained, Preferences};
 use super::trained::{RidgeProblem, Trained, Weights};
@@ -346,6 +346,20 @@ impl TrainGrid {
         Ok(scheme)
     }
 
+    /// The values of `kernel`. A grid may go on to gammas with which no two rows are alike, as others
+    /// are better then; its least gamma may not.
+    fn matrix(&self, kernel: &Kernel, data: &Dataset<'_>) -> Result<KernelMatrix, KernelError> {
+        let matrix = kernel.matrix(data)?;
+        let kernels = self.kernels.iter();
+        if kernels
+            .map(Kernel::gamma)
+            .all(|gamma| gamma >= kernel.gamma())
+        {
+            kernel.check_alike(&matrix)?;
+        }
+        Ok(matrix)
+    }
+
     fn problem<'p>(
         &'p self,
         source: &'p Source,
@@ -360,9 +374,12 @@ impl TrainGrid {
                 Source::Reduced(reduced) => {
                     PairwiseProblem::new(reduced.mapped(), preferences, options)?
                 }
-                Source::Kernel(kernel) => {
-                    PairwiseProblem::of_kernel(data, kernel.matrix(data)?, preferences, options)?
-                }
+                Source::Kernel(kernel) => PairwiseProblem::of_kernel(
+                    data,
+                    self.matrix(kernel, data)?,
+                    preferences,
+                    options,
+                )?,
             }));
         }
         Ok(Problem::Ridge(match (source, classes) {
@@ -370,7 +387,7 @@ impl TrainGrid {
             (Source::Columns, None) => RidgeProblem::new(data, options)?,
             (Source::Reduced(reduced), _) => RidgeProblem::new(reduced.mapped(), options)?,
             (Source::Kernel(kernel), _) => {
-                RidgeProblem::of_kernel(data, kernel.matrix(data)?, options)?
+                RidgeProblem::of_kernel(data, self.matrix(kernel, data)?, options)?
             }
         }))
     }

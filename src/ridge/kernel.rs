@@ -295,12 +295,13 @@ impl Kernel {
             values.kernel(self, values.row(row), dataset, column);
         });
         check_finite(square.values(), size)?;
-        self.check_alike(square.values(), size)?;
         Ok(KernelMatrix(square))
     }
 
-    /// Refuses a gamma with which the model could tell nothing of any row but those it has seen.
-    fn check_alike(&self, values: &[f64], size: usize) -> Result<(), KernelError> {
+    /// Refuses a gamma with which a model of `matrix` could tell nothing of any row but those it has
+    /// seen.
+    pub(super) fn check_alike(&self, matrix: &KernelMatrix) -> Result<(), KernelError> {
+        let (values, size) = (matrix.0.values(), matrix.rows());
         let alike = |(at, value): (usize, &f64)| at / size != at % size && *value > 0.0;
         if self.kind != KernelKind::Gaussian || size < 2 || values.iter().enumerate().any(alike) {
             return Ok(());
