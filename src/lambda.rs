@@ -93,12 +93,8 @@ impl FromStr for Lambda {
 
 impl fmt::Display for Lambda {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if (1e-6..1e15).contains(&self.0) {
-            self.0.fmt(formatter)
-        } else {
-            // Not in hundreds of zeros.
-            fmt::LowerExp::fmt(&self.0, formatter)
-        }
+        // Not in hundreds of zeros.
+        formatter.pad(&rankrls_files::exact(self.0))
     }
 }
 

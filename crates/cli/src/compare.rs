@@ -22,11 +22,13 @@ use super::args::{self, Measures, RulesArgs, at_least_one, usage};
 use super::console::Console;
 use super::data::{self, Input, Sizes, TestSizes, TrainingData};
 use super::figures::PlotArgs;
-use super::output::{Object, counted, or_dash, printable, ridge, table};
+use super::numbers::{counted, printable, ridge};
+use super::output::{Object, by_name};
 use super::report::FLATTERS;
 use super::select::{Watch, choose_lambda};
 use super::session::Session;
 use super::settings::{TargetArgs, TeacherArgs, WeightArgs};
+use super::sheet::Sheet;
 use super::warnings::warn_of_few_queries;
 
 /// Compare strategies: time, memory, errors, and the features they share
@@ -434,15 +436,7 @@ impl<'a> Comparison<'a> {
         if self.strategies.iter().any(|entry| entry.runs.len() > 1) {
             text += "means of several runs, ± their standard deviation\n";
         }
-        let fixed = "strategy exact seconds memory evaluated overlap".split(' ');
-        let header: Vec<String> = fixed.map(str::to_owned).chain(self.merits()).collect();
-        let mut table = table(&header);
-        for entry in &self.strategies {
-            let mut cells = entry.cells();
-            cells.resize(header.len(), "-".to_owned());
-            table.add_row(cells);
-        }
-        let _ = writeln!(text, "\n{}", table.trim_fmt());
+        let _ = writeln!(text, "\n{}", self.table());
         if self.ran().any(|entry| entry.distils) {
             text += FLATTERS;
         }
@@ -451,6 +445,30 @@ impl<'a> Comparison<'a> {
             let _ = writeln!(text, "{}", printable(&failure));
         }
         text
+    }
+
+    /// A line a strategy, as far as it ran.
+    fn table(&self) -> String {
+        let count = |value: Spread| format!("{:.0}", value.mean);
+        let percent = |share: Spread| format!("{:.0}%", 100.0 * share.mean);
+        Sheet::of(&self.strategies)
+            .words("strategy", |entry| entry.strategy)
+            .number("exact", |entry| entry.exact)
+            .measure("seconds", |entry| Some(entry.select_seconds?.mean))
+            .number("memory", |entry| match entry.needs_bytes {
+                Some(_) => Some("does not fit".to_owned()),
+                None => Some(Bytes(entry.memory_bytes?).to_string()),
+            })
+            .number("evaluated", |entry| entry.evaluated.map(count))
+            .number("overlap", |entry| entry.overlap.map(percent))
+            .measures(self.merits(), |entry, merit| {
+                let value = entry.steps.last()?.merits()[merit]?;
+                Some(match entry.runs.len() {
+                    1 => format!("{:.4}", value.mean),
+                    _ => format!("{:.4} ±{:.4}", value.mean, value.deviation),
+                })
+            })
+            .text()
     }
 
     /// Figures of merit against the number of features: means, and bands from the least value of
@@ -477,30 +495,46 @@ impl<'a> Comparison<'a> {
 
     /// A line a step as CSV; one with an error and no step for a strategy that did not run.
     fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
-        let mut writer = csv::Writer::from_writer(writer);
-        let titles = "strategy,exact,error,seed,select_seconds,memory_bytes,step,feature,name,\
-                      lqo_error,lqo_cindex,evaluated";
-        let mut titles: Vec<String> = titles.split(',').map(str::to_owned).collect();
-        titles.extend(self.metrics.iter().map(|metric| format!("test_{metric}")));
-        writer.write_record(&titles)?;
+        let mut lines = Vec::new();
         for entry in &self.strategies {
-            let first = (entry.strategy, entry.exact, &entry.error);
-            if entry.error.is_some() {
-                writer.serialize((first, vec![""; titles.len() - 3]))?;
-            }
+            let line = |run, place| Line { entry, run, place };
+            lines.extend(entry.error.is_some().then(|| line(None, None)));
             for run in &entry.runs {
-                let whole = (run.seed, run.select_seconds, run.plan.memory);
-                for (index, step) in run.steps.iter().enumerate() {
-                    let name = self.train.name_of(step.feature);
-                    let chosen = (index + 1, run.features[index], name);
-                    let judged = (step.lqo_error, step.lqo_cindex, step.evaluated);
-                    let test = run.test.as_ref().map(|test| &test.steps()[index][..]);
-                    let test = test.unwrap_or_default();
-                    writer.serialize((first, whole, chosen, judged, test))?;
-                }
+                let places = (0..run.steps.len()).map(Some);
+                lines.extend(places.map(|place| line(Some(run), place)));
             }
         }
-        writer.flush()
+        let tests = self.metrics.iter().map(|metric| format!("test {metric}"));
+        Sheet::of(&lines)
+            .words("strategy", |line| line.entry.strategy)
+            .words("exact", |line| line.entry.exact)
+            .words("error", |line| line.entry.error.as_deref())
+            .number("seed", |line| line.run?.seed)
+            .number("select seconds", |line| Some(line.run?.select_seconds))
+            .number("memory bytes", |line| Some(line.run?.plan.memory))
+            .number("step", |line| Some(line.place? + 1))
+            .number("feature", |line| Some(line.run?.features[line.place?]))
+            .words("name", |line| self.train.name_of(line.step()?.feature))
+            .number("LQO error", |line| Some(line.step()?.lqo_error))
+            .measure("LQO cindex", |line| line.step()?.lqo_cindex)
+            .number("evaluated", |line| Some(line.step()?.evaluated))
+            .measures(tests, |line, metric| {
+                line.run?.test.as_ref()?.steps()[line.place?][metric]
+            })
+            .csv(writer)
+    }
+}
+
+/// A line of CSV: a step, or a strategy that did not run.
+struct Line<'a> {
+    entry: &'a Entry<'a>,
+    run: Option<&'a Run<'a>>,
+    place: Option<usize>,
+}
+
+impl<'a> Line<'a> {
+    fn step(&self) -> Option<&'a Step> {
+        Some(&self.run?.steps[self.place?])
     }
 }
 
@@ -565,46 +599,18 @@ impl<'a> Entry<'a> {
             _ => format!("{name} did not run: {error}"),
         }
     }
-
-    /// A row of the table, as far as the strategy ran.
-    fn cells(&self) -> Vec<String> {
-        let merit = |value: Option<Spread>| {
-            or_dash(value, |value| match self.runs.len() {
-                1 => format!("{:.4}", value.mean),
-                _ => format!("{:.4} ±{:.4}", value.mean, value.deviation),
-            })
-        };
-        let memory = match (self.memory_bytes, self.needs_bytes) {
-            (None, Some(_)) => "does not fit".to_owned(),
-            (bytes, _) => or_dash(bytes, |bytes| Bytes(bytes).to_string()),
-        };
-        let mut cells = vec![
-            self.strategy.to_owned(),
-            if self.exact { "yes" } else { "no" }.to_owned(),
-            or_dash(self.select_seconds, |time| format!("{:.4}", time.mean)),
-            memory,
-            or_dash(self.evaluated, |count| format!("{:.0}", count.mean)),
-            or_dash(self.overlap, |share| format!("{:.0}%", 100.0 * share.mean)),
-        ];
-        let merits = self.steps.last().map(StepEntry::merits);
-        cells.extend(merits.into_iter().flatten().map(merit));
-        cells
-    }
 }
 
 impl StepEntry {
     fn new(runs: &[Run<'_>], index: usize, metrics: &[String]) -> Self {
         let of = |value: &dyn Fn(&Run<'_>) -> Option<f64>| Spread::of(runs.iter().map(value));
-        let measure = |(number, metric): (usize, &String)| {
-            let value = |run: &Run<'_>| run.test.as_ref()?.steps()[index][number];
-            (metric.clone(), of(&value))
-        };
+        let measure = |number: usize| of(&|run| run.test.as_ref()?.steps()[index][number]);
         Self {
             step: index + 1,
             lqo_error: of(&|run| Some(run.steps[index].lqo_error)),
             lqo_cindex: of(&|run| run.steps[index].lqo_cindex),
             evaluated: of(&|run| Some(run.steps[index].evaluated as f64)),
-            test: Object(metrics.iter().enumerate().map(measure).collect()),
+            test: by_name(metrics, (0..).map(measure)),
         }
     }
 

@@ -24,7 +24,7 @@ use serde::Serialize;
 use super::args::one_of;
 use super::args::{at_least_one, usage};
 use super::console::Console;
-use super::output::{counted, number, sizes};
+use super::numbers::{counted, number, sizes};
 use super::ranks;
 use super::settings::TeacherArgs;
 use super::warnings::warn_dropped;

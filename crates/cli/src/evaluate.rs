@@ -15,8 +15,10 @@ use serde::Serialize;
 use super::args::{self, Measures, RulesArgs, usage};
 use super::console::Console;
 use super::data::{self, DataArgs, RulesReport, Wanted};
-use super::output::{Object, measure, or_blank, or_dash, printable, table};
+use super::numbers::printable;
+use super::output::{Object, by_name};
 use super::session::Session;
+use super::sheet::Sheet;
 
 /// Measure how models or files of scores rank data, and compare them
 ///
@@ -237,6 +239,8 @@ struct Figures<'a> {
 
 #[derive(Serialize)]
 struct QueryRow<'a> {
+    #[serde(skip)]
+    ranking: &'a str,
     /// The identifier, or the number from 1 if the queries have none.
     query: Cow<'a, str>,
     #[serde(flatten)]
@@ -312,14 +316,8 @@ impl<'a> Report<'a> {
             if let Some(rows) = &figures.per_query {
                 let title = titles.get(place);
                 let title = title.map_or_else(String::new, |title| format!("{title}\n\n"));
-                let mut header = vec!["query"];
-                header.extend(figures.metrics.0.iter().map(|(name, _)| name.as_str()));
-                let mut table = table(&header);
-                for row in rows {
-                    let values = row.values.0.iter().map(|&(_, value)| measure(value));
-                    table.add_row(std::iter::once(printable(&row.query)).chain(values));
-                }
-                text = format!("{text}\n{title}{}\n", table.trim_fmt());
+                let table = self.of_queries(Sheet::of(rows)).text();
+                text = format!("{text}\n{title}{table}\n");
             }
         }
         text
@@ -337,45 +335,38 @@ impl<'a> Report<'a> {
     /// A line for each measure of each ranking.
     fn means(&self) -> String {
         let several = self.comparisons.is_some();
-        let mut header = vec!["measure"];
-        header.extend(several.then_some("ranking"));
-        header.extend(["mean", "s.e.", "queries", "left out"]);
-        let mut means = table(&header);
         let measures = self.all.first().map_or(0, |first| first.metrics.len());
-        for place in 0..measures {
-            for (number, ranking) in self.all.iter().enumerate() {
-                let values = &ranking.metrics[place];
-                let mut cells = vec![values.metric.to_string()];
-                cells.extend(several.then(|| label(number)));
-                cells.extend([
-                    measure(values.mean),
-                    measure(values.standard_error),
-                    values.queries.to_string(),
-                    values.left_out.to_string(),
-                ]);
-                means.add_row(cells);
-            }
-        }
-        means.trim_fmt()
+        let of = |place: usize| {
+            let rankings = self.all.iter().enumerate();
+            rankings.map(move |(number, ranking)| (number, &ranking.metrics[place]))
+        };
+        let rows: Vec<(usize, &MetricValues)> = (0..measures).flat_map(of).collect();
+        Sheet::of(&rows)
+            .words("measure", |(_, values)| values.metric.to_string())
+            .words("ranking", |(number, _)| several.then(|| label(*number)))
+            .measure("mean", |(_, values)| values.mean)
+            .measure("s.e.", |(_, values)| values.standard_error)
+            .number("queries", |(_, values)| values.queries)
+            .number("left out", |(_, values)| values.left_out)
+            .text()
+    }
+
+    /// Adds the columns of queries: the query, and its measures.
+    fn of_queries<'r>(&self, sheet: Sheet<'r, QueryRow<'r>>) -> Sheet<'r, QueryRow<'r>> {
+        let metrics = self.all.first().map_or(&[][..], |first| &first.metrics);
+        let metrics = metrics.iter().map(|values| values.metric);
+        sheet
+            .words("query", |row| &*row.query)
+            .measures(metrics, |row, place| row.values.0[place].1)
     }
 
     /// A line for each query of each ranking, as CSV.
     fn write_queries(&self, writer: &mut dyn Write) -> io::Result<()> {
-        let mut writer = csv::Writer::from_writer(writer);
-        for (number, ranking) in self.all.iter().enumerate() {
-            let metrics = &ranking.metrics;
-            if number == 0 {
-                let names = metrics.iter().map(|values| values.metric.to_string());
-                let titles = ["ranking", "query"].map(str::to_owned);
-                writer.write_record(titles.into_iter().chain(names))?;
-            }
-            for row in query_rows(ranking, self.loaded) {
-                let values = row.values.0.iter().map(|&(_, value)| or_blank(value));
-                let names = [ranking.name.clone(), row.query.into_owned()];
-                writer.write_record(names.into_iter().chain(values))?;
-            }
-        }
-        writer.flush()
+        let all = self.all.iter();
+        let rows = all.flat_map(|ranking| query_rows(ranking, self.loaded));
+        let rows: Vec<QueryRow<'_>> = rows.collect();
+        let sheet = Sheet::of(&rows).words("ranking", |row| row.ranking);
+        self.of_queries(sheet).csv(writer)
     }
 }
 
@@ -408,35 +399,33 @@ impl<'a> Comparisons<'a> {
 
     fn text(&self) -> String {
         let interval = format!("{:.0}% interval", 100.0 * self.confidence);
-        let header = [
-            "measure", "pair", "diff.", "s.e.", &interval, "p", "wins", "ties", "losses",
-        ];
-        let mut table = table(&header);
         let measures = self.pairs.first().map_or(0, |first| first.metrics.0.len());
-        for place in 0..measures {
-            for comparison in &self.pairs {
-                let (name, found) = &comparison.metrics.0[place];
-                let ends = |[low, high]: [f64; 2]| format!("{low:+.4} to {high:+.4}");
-                table.add_row([
-                    name.clone(),
-                    comparison.pair.clone(),
-                    or_dash(found.difference, |mean| format!("{mean:+.4}")),
-                    measure(found.standard_error),
-                    or_dash(found.interval, ends),
-                    measure(found.p),
-                    found.wins.to_string(),
-                    found.ties.to_string(),
-                    found.losses.to_string(),
-                ]);
-            }
-        }
+        let of = |place: usize| {
+            self.pairs.iter().map(move |compared| {
+                let (name, found) = &compared.metrics.0[place];
+                (name, &compared.pair, found)
+            })
+        };
+        let rows: Vec<_> = (0..measures).flat_map(of).collect();
+        let signed = |value: f64| format!("{value:+.4}");
+        let ends = |ends: [f64; 2]| ends.map(signed).join(" to ");
+        let table = Sheet::of(&rows)
+            .words("measure", |(name, ..)| name.as_str())
+            .words("pair", |(_, pair, _)| pair.as_str())
+            .number("diff.", |(.., found)| found.difference.map(signed))
+            .measure("s.e.", |(.., found)| found.standard_error)
+            .number(interval, |(.., found)| found.interval.map(ends))
+            .measure("p", |(.., found)| found.p)
+            .number("wins", |(.., found)| found.wins)
+            .number("ties", |(.., found)| found.ties)
+            .number("losses", |(.., found)| found.losses);
         let (resamples, seed) = (self.resamples, self.seed);
         format!(
             "{}\n\nDifferences: the first of the pair less the second. Intervals: {resamples} \
              bootstrap\nsamples of the queries. p: randomisation test, exact where up to {} queries\n\
              differ, else by {resamples} draws; not corrected for the number of comparisons.\n\
              Seed {seed}. Wins, ties and losses are queries.\n",
-            table.trim_fmt(),
+            table.text(),
             metrics::paired::EXACT,
         )
     }
@@ -450,9 +439,10 @@ fn label(place: usize) -> String {
 }
 
 /// The values of every query.
-fn query_rows<'a>(ranking: &Ranking, loaded: &'a Loaded) -> Vec<QueryRow<'a>> {
+fn query_rows<'a>(ranking: &'a Ranking, loaded: &'a Loaded) -> Vec<QueryRow<'a>> {
     let queries = loaded.dataset.queries();
     let row = |query: usize| QueryRow {
+        ranking: &ranking.name,
         query: match queries.id(query) {
             Some(id) => id.into(),
             None => (query + 1).to_string().into(),
@@ -463,8 +453,6 @@ fn query_rows<'a>(ranking: &Ranking, loaded: &'a Loaded) -> Vec<QueryRow<'a>> {
 }
 
 fn by_metric<V>(metrics: &[MetricValues], value: impl Fn(&MetricValues) -> V) -> Object<V> {
-    let named = metrics
-        .iter()
-        .map(|values| (values.metric.to_string(), value(values)));
-    Object(named.collect())
+    let names = metrics.iter().map(|values| values.metric);
+    by_name(names, metrics.iter().map(value))
 }

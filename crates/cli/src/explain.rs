@@ -15,8 +15,9 @@ use serde::Serialize;
 
 use super::args::{at_least_one, usage};
 use super::data::{DataArgs, Wanted};
-use super::output::{counted, format_exact, number, printable, table};
+use super::numbers::{counted, exact, number, printable};
 use super::session::Session;
+use super::sheet::Sheet;
 
 /// Features shown of a row where all rows are shown.
 const SHOWN: usize = 5;
@@ -319,7 +320,7 @@ impl Ranked {
     }
 
     fn heading(&self) -> String {
-        let (label, score) = (format_exact(self.label), number(self.score));
+        let (label, score) = (exact(self.label), number(self.score));
         let mut text = format!(
             "{}: row {}, label {label}, score {score}, difference {}\n",
             self.place(),
@@ -337,25 +338,18 @@ impl Ranked {
         if self.contributions.is_empty() {
             return "no feature makes a difference\n".to_owned();
         }
-        let named = self.contributions.iter().any(|part| part.name.is_some());
+        let (shown, others) = self
+            .contributions
+            .split_at(top.min(self.contributions.len()));
         let reference = if versus { "there" } else { "mean" };
-        let mut header = vec!["contribution", "value", reference, "weight", "feature"];
-        header.extend(named.then_some("name"));
-        let mut table = table(&header);
-        let shown = top.min(self.contributions.len());
-        for part in &self.contributions[..shown] {
-            let mut cells = vec![
-                signed(part.contribution),
-                format_exact(part.value),
-                number(part.reference),
-                number(part.weight),
-                part.feature.to_string(),
-            ];
-            cells.extend(named.then(|| printable(part.name.as_deref().unwrap_or_default())));
-            table.add_row(cells);
-        }
-        let others = &self.contributions[shown..];
-        let mut text = format!("{}\n", table.trim_fmt());
+        let table = Sheet::of(shown)
+            .number("contribution", |part| signed(part.contribution))
+            .number("value", |part| exact(part.value))
+            .number(reference, |part| part.reference)
+            .number("weight", |part| part.weight)
+            .number("feature", |part| part.feature)
+            .words("name", |part| part.name.as_deref());
+        let mut text = table.text() + "\n";
         if !others.is_empty() {
             let sum: f64 = others.iter().map(|part| part.contribution).sum();
             let features = counted(others.len(), "feature");

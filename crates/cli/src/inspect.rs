@@ -11,9 +11,11 @@ use rankrls::plot::{self, Figure};
 use rankrls::{Model, StrategyKind};
 
 use super::figures::PlotArgs;
-use super::output::{counted, format_exact, number, print, printable, short, table};
+use super::numbers::{counted, exact, printable, short};
+use super::output::print;
 use super::report::{FLATTERS, PathRow, path_table, settings};
 use super::session::Session;
+use super::sheet::Sheet;
 
 /// Most weights that are drawn where no number is given.
 const DRAWN: usize = 100;
@@ -96,9 +98,9 @@ pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode>
         );
     } else if let Some(expansion) = model.expansion() {
         let kernel = expansion.kernel();
-        let gamma = kernel.gamma().map_or_else(String::new, |gamma| {
-            format!(", gamma {}", format_exact(gamma))
-        });
+        let gamma = kernel
+            .gamma()
+            .map_or_else(String::new, |gamma| format!(", gamma {}", exact(gamma)));
         let rows = counted(expansion.rows().len(), "row");
         let _ = writeln!(text, "kernel {}{gamma}, over {rows}", kernel.kind());
     } else {
@@ -148,25 +150,15 @@ const LARGEST: usize = 20;
 fn largest(model: &Model, top: usize) -> String {
     let mut features: Vec<_> = model.features().iter().collect();
     features.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()));
-    let named = features.iter().any(|feature| feature.name.is_some());
-    let header: &[&str] = if named {
-        &["feature", "name", "weight"]
-    } else {
-        &["feature", "weight"]
-    };
-    let mut table = table(header);
-    for feature in features.iter().take(top) {
-        let mut cells = vec![model.index_base().written(feature.feature).to_string()];
-        if named {
-            cells.push(printable(feature.name.as_deref().unwrap_or_default()));
-        }
-        cells.push(number(feature.weight));
-        table.add_row(cells);
-    }
     let (all, shown) = (features.len(), features.len().min(top));
+    let base = model.index_base();
+    let table = Sheet::of(&features[..shown])
+        .number("feature", |feature| base.written(feature.feature))
+        .words("name", |feature| feature.name.as_deref())
+        .number("weight", |feature| feature.weight);
     format!(
         "\n{}\n\n{shown} of {all} features, largest weights first\n",
-        table.trim_fmt()
+        table.text()
     )
 }
 

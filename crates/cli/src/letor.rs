@@ -23,11 +23,11 @@ use serde::Serialize;
 use super::args::one_of;
 use super::args::{at_least_one, usage};
 use super::console::{Console, Interrupt};
-use super::output::{
-    Object, OutputFile, by_name, counted, format_exact, measure, printable, table,
-};
+use super::numbers::{counted, printable};
+use super::output::{Object, OutputFile, by_name};
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, QUERY_WEIGHT_HELP, TargetArgs, TeacherArgs, strategy};
+use super::sheet::Sheet;
 use super::warnings::{warn_dropped, warn_of_edge, warn_of_teacher};
 
 const STYLE: &str = "{bar:24} {pos}/{len} selections{msg}{left}";
@@ -269,7 +269,7 @@ struct CurveEntry {
 }
 
 fn values(measures: &Measures) -> Values {
-    by_name(&MEASURES, measures)
+    by_name(MEASURES, *measures)
 }
 
 impl Size {
@@ -290,11 +290,10 @@ impl FoldEntry {
         let written = |feature| fold.train.index_base().written(feature);
         let curve = |path: &Outcome| {
             let features = path.points.iter().map(|point| point.step.feature);
-            let names = MEASURES.iter().map(ToString::to_string);
             CurveEntry {
                 lambda: path.options.lambda,
                 features: features.map(written).collect(),
-                validation: Object(names.zip((0..).map(|index| of(path, index))).collect()),
+                validation: by_name(MEASURES, (0..).map(|index| of(path, index))),
             }
         };
         let grid = lambdas(outcome).into_iter().zip(&all.grid);
@@ -338,7 +337,7 @@ struct Report<'a> {
     folds: &'a [FoldReport],
 }
 
-impl Report<'_> {
+impl<'a> Report<'a> {
     /// The JSON document of the schema `rankrls.letor/1`.
     fn document(&self) -> impl Serialize {
         let names = ["greedy", "all_features"].map(str::to_owned);
@@ -391,7 +390,7 @@ impl Report<'_> {
         let first = self.folds.first();
         let lambdas = first.map_or_else(Vec::new, |fold| lambdas(&fold.outcome));
         let ends = [lambdas.first(), lambdas.last()].into_iter().flatten();
-        let ends: Vec<String> = ends.map(|lambda| format_exact(lambda.value())).collect();
+        let ends: Vec<String> = ends.map(Lambda::to_string).collect();
         let mut text = format!(
             "{directory}: {folds}, query weight {}\n{} from {}\n",
             self.args.query_weight,
@@ -418,33 +417,37 @@ impl Report<'_> {
     }
 
     fn choices(&self) -> String {
-        let header = ["fold", "lambda", "k", "lambda, all", "features"];
-        let mut table = table(&header);
-        for FoldReport { entry, .. } in self.folds {
-            let features = entry.greedy.features.iter().map(u64::to_string);
-            table.add_row([
-                printable(&entry.fold),
-                format_exact(entry.greedy.lambda.value()),
-                entry.greedy.k.to_string(),
-                format_exact(entry.all_features.lambda.value()),
-                features.collect::<Vec<String>>().join(" "),
-            ]);
-        }
-        table.trim_fmt()
+        Sheet::of(self.folds)
+            .words("fold", |fold| fold.entry.fold.as_str())
+            .number("lambda", |fold| fold.entry.greedy.lambda.to_string())
+            .number("k", |fold| fold.entry.greedy.k)
+            .number("lambda, all", |fold| {
+                fold.entry.all_features.lambda.to_string()
+            })
+            .words("features", |fold| {
+                let features = fold.entry.greedy.features.iter().map(u64::to_string);
+                features.collect::<Vec<String>>().join(" ")
+            })
+            .text()
     }
 
     fn measured(&self, index: usize) -> String {
-        let mut table = table(&["fold", "greedy", "all features"]);
-        for FoldReport { outcome, entry } in self.folds {
-            let models = [&outcome.test, &outcome.all_features.test];
-            let cells = models.map(|measures| measure(measures[index]));
-            table.add_row(std::iter::once(printable(&entry.fold)).chain(cells));
+        let of = |fold: &'a FoldReport| {
+            let (name, outcome) = (fold.entry.fold.as_str(), &fold.outcome);
+            (
+                name,
+                [outcome.test[index], outcome.all_features.test[index]],
+            )
+        };
+        let mut rows: Vec<_> = self.folds.iter().map(of).collect();
+        if rows.len() > 1 {
+            rows.push(("average", self.means().map(|means| means[index])));
         }
-        if self.folds.len() > 1 {
-            let cells = self.means().map(|measures| measure(measures[index]));
-            table.add_row(std::iter::once("average".to_owned()).chain(cells));
-        }
-        table.trim_fmt()
+        Sheet::of(&rows)
+            .words("fold", |(fold, _)| *fold)
+            .measure("greedy", |(_, [greedy, _])| *greedy)
+            .measure("all features", |(_, [_, all])| *all)
+            .text()
     }
 }
 

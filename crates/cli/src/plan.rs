@@ -6,9 +6,10 @@ use anyhow::Result;
 use rankrls::greedy::{SelectError, SelectionOptions, State, plan};
 use rankrls::{ColumnClasses, Dataset, Estimate, StrategyKind, estimates, memory};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::data::Sizes;
-use super::output::{or_dash, table};
+use super::sheet::Sheet;
 use rankrls::memory::Bytes;
 
 #[derive(Debug, Serialize)]
@@ -164,24 +165,18 @@ impl Costs {
     }
 
     fn table(&self) -> String {
-        let header = ["strategy", "takes", "with data", "process", "exact", "fits"];
-        let mut table = table(&header);
-        for row in &self.strategies {
-            let yes_or_no = |yes| if yes { "yes" } else { "no" }.to_owned();
-            let fits = match (row.able, row.fits) {
-                (false, _) if self.sampling => "cannot sample".to_owned(),
-                (false, _) => "cannot rank".to_owned(),
-                (true, fits) => yes_or_no(fits),
-            };
-            table.add_row([
-                row.strategy.to_string(),
-                Bytes(row.bytes).to_string(),
-                Bytes(row.total_bytes).to_string(),
-                or_dash(row.peak_bytes, |peak| Bytes(peak).to_string()),
-                yes_or_no(row.exact),
-                fits,
-            ]);
-        }
-        table.trim_fmt()
+        let bytes = |bytes| Bytes(bytes).to_string();
+        Sheet::of(&self.strategies)
+            .words("strategy", |row| row.strategy.name())
+            .number("takes", |row| bytes(row.bytes))
+            .number("with data", |row| bytes(row.total_bytes))
+            .number("process", |row| row.peak_bytes.map(bytes))
+            .number("exact", |row| row.exact)
+            .number("fits", |row| match row.able {
+                true => Value::from(row.fits),
+                false if self.sampling => "cannot sample".into(),
+                false => "cannot rank".into(),
+            })
+            .text()
     }
 }

@@ -14,9 +14,9 @@ use serde::Serialize;
 
 use super::console::Console;
 use super::data::{Sizes, TestSizes};
-use super::output::{
-    Object, by_name, format_exact, measure, number, or_dash, printable, ridge, short, table,
-};
+use super::numbers::{exact, measure, ridge, short};
+use super::output::{Object, by_name};
+use super::sheet::Sheet;
 use super::warnings::warn_of_edge;
 
 /// A selection, in the schema `rankrls.selection/1`.
@@ -146,19 +146,15 @@ impl LambdaChoice {
 
     /// The same for people.
     pub(crate) fn text(&self) -> String {
-        let mut table = table(&["lambda", "best k", "squared error", "s.e."]);
-        for judged in &self.grid {
-            table.add_row([
-                ridge(judged.lambda, self.unit),
-                or_dash(judged.k, |k| k.to_string()),
-                or_dash(judged.value, number),
-                or_dash(judged.standard_error, number),
-            ]);
-        }
+        let table = Sheet::of(&self.grid)
+            .number("lambda", |judged| ridge(judged.lambda, self.unit))
+            .number("best k", |judged| judged.k)
+            .number("squared error", |judged| judged.value)
+            .number("s.e.", |judged| judged.standard_error);
         format!(
             "{}\nlambda {}: the least squared error a query in {} folds, seed {}, of models of at \
              most {} features; {:.2} s; --lambda gives another\n",
-            table.trim_fmt(),
+            table.text(),
             ridge(self.lambda.value(), self.unit),
             self.folds,
             self.seed,
@@ -221,11 +217,11 @@ impl<'a> SelectionReport<'a> {
             evaluated: step.evaluated,
             alive: &step.alive,
             test: path.and_then(|path| {
-                let values = path.steps().get(number)?;
+                let values = path.steps().get(number)?.iter().copied();
                 Some(by_name(path.metrics(), values))
             }),
             standard_errors: path.and_then(|path| {
-                let values = path.standard_errors().get(number)?;
+                let values = path.standard_errors().get(number)?.iter().copied();
                 Some(by_name(path.metrics(), values))
             }),
         };
@@ -319,17 +315,15 @@ impl<'a> SelectionReport<'a> {
         let mut errors = steps.clone().filter_map(|row| row.standard_errors.as_ref());
         let errors = errors.next_back();
         let means = steps.filter_map(|row| Some((row.step.to_string(), row.test.as_ref()?)));
-        let lines = means.chain(errors.map(|errors| ("s.e.".to_owned(), errors)));
+        let last = errors.map(|errors| ("s.e.".to_owned(), errors));
+        let lines: Vec<_> = means.chain(last).collect();
         let names = errors.iter().flat_map(|errors| &errors.0);
-        let mut header = vec!["step"];
-        header.extend(names.map(|(name, _)| name.as_str()));
-        let mut table = table(&header);
-        for (title, values) in lines {
-            let values = values.0.iter().map(|&(_, value)| measure(value));
-            table.add_row(std::iter::once(title).chain(values));
-        }
+        let names = names.map(|(name, _)| name);
+        let table = Sheet::of(&lines)
+            .number("step", |(step, _)| step.as_str())
+            .measures(names, |(_, values), place| values.0[place].1);
         let last = "s.e. is the standard error over queries at the last step";
-        format!("{}\n\n{last}", table.trim_fmt())
+        format!("{}\n\n{last}", table.text())
     }
 }
 
@@ -350,7 +344,7 @@ pub(crate) fn settings(options: &SelectionOptions) -> String {
         let _ = write!(text, ", labels {labels}, errors in their units");
     }
     if let Some(blend) = target.blend {
-        let _ = write!(text, ", blend {}", format_exact(blend));
+        let _ = write!(text, ", blend {}", exact(blend));
     }
     if let Some(refit) = target.refit {
         let _ = write!(text, ", weights by {refit}");
@@ -372,30 +366,20 @@ fn taught_by(teacher: &Teacher, unit: f64) -> String {
     format!("{by}, hold-out cindex {}", measure(teacher.cindex))
 }
 
-/// Selected features, one a line, with a column of names if there are any, and one of the
-/// `criterion` if it is a measure that the table does not have anyhow.
+/// Selected features, one a line.
 pub(crate) fn path_table(rows: &[PathRow<'_>], criterion: &str) -> String {
-    let named = rows.iter().any(|row| row.name.is_some());
-    let ranked = criterion != "cindex" && rows.iter().any(|row| row.criterion.is_some());
+    // The concordance index has its column anyhow.
+    let ranked = criterion != "cindex";
     let criterion = format!("LQO {criterion}");
-    let mut header = vec!["step", "feature"];
-    header.extend(named.then_some("name"));
-    header.extend(["weight", "LQO error", "LQO cindex"]);
-    header.extend(ranked.then_some(criterion.as_str()));
-    header.push("identical");
-    let folds = rows.iter().any(|row| row.folds.is_some());
-    header.extend(folds.then_some("folds"));
-    let mut table = table(&header);
-    for row in rows {
-        let mut cells = vec![row.step.to_string(), row.feature.to_string()];
-        cells.extend(named.then(|| printable(row.name.unwrap_or_default())));
-        cells.push(number(row.weight));
-        cells.push(number(row.lqo_error));
-        cells.push(measure(row.lqo_cindex));
-        cells.extend(ranked.then(|| measure(row.criterion)));
-        cells.push(row.identical_columns.to_string());
-        cells.extend(row.folds.map(|folds| folds.to_string()));
-        table.add_row(cells);
-    }
-    table.trim_fmt()
+    Sheet::of(rows)
+        .number("step", |row| row.step)
+        .number("feature", |row| row.feature)
+        .words("name", |row| row.name)
+        .number("weight", |row| row.weight)
+        .number("LQO error", |row| row.lqo_error)
+        .measure("LQO cindex", |row| row.lqo_cindex)
+        .measure(criterion, |row| row.criterion.filter(|_| ranked))
+        .number("identical", |row| row.identical_columns)
+        .number("folds", |row| row.folds)
+        .text()
 }

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::args::at_least_one;
 use super::data::{TrainingData, read_named};
-use super::output::{counted, sizes};
+use super::numbers::{counted, sizes};
 use super::session::Session;
 
 fn at_least_one_part(text: &str) -> Result<NonZeroUsize, String> {

@@ -28,9 +28,10 @@ use super::console::Console;
 use super::data::{Sizes, TrainingData, in_input_order, places};
 use super::figures::PlotArgs;
 use super::kernels::KernelArgs;
-use super::output::{self, format_exact, number, or_blank, or_dash, ridge, short, table};
+use super::numbers::{exact, ridge, short};
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, WeightArgs};
+use super::sheet::Sheet;
 use super::warnings::{Condition, warn_of_edge, warn_of_few_queries, warn_of_lost_digits};
 
 /// Train RankRLS on all features, or on given ones, without selection
@@ -632,7 +633,7 @@ impl Report {
         if let Some(kernel) = &self.kernel {
             let _ = write!(text, ", kernel {}", kernel.kind());
             if let Some(gamma) = kernel.gamma() {
-                let _ = write!(text, " with gamma {}", format_exact(gamma));
+                let _ = write!(text, " with gamma {}", exact(gamma));
             }
         }
         if self.query_weight != QueryWeight::Uniform {
@@ -677,43 +678,24 @@ impl Report {
     }
 
     fn table(&self) -> String {
-        let iterated = self.lambdas.iter().any(|entry| entry.iterations.is_some());
-        let lqo = self.lqo_error.is_some();
-        let gammas = self.lambdas.iter().any(|entry| entry.gamma.is_some());
-        let measure = self.measure.filter(|metric| *metric != Metric::Concordance);
-        let measure = measure.map(|metric| metric.to_string());
-        let mut header = vec!["lambda"];
-        if gammas {
-            header.insert(0, "gamma");
-        }
-        header.extend(if lqo {
-            ["LQO error", "LQO cindex"]
+        let lqo = if self.lqo_error.is_some() {
+            "LQO"
         } else {
-            ["hold-out error", "hold-out cindex"]
-        });
-        header.extend(measure.as_deref());
-        let iterations = ["iterations", "residual"];
-        header.extend(iterations.iter().filter(|_| iterated));
-        let mut table = table(&header);
-        for entry in &self.lambdas {
-            let holdout = entry.holdout.as_ref();
-            let mut cells = vec![
-                short(entry.lambda),
-                or_dash(holdout.map(|holdout| holdout.squared), number),
-                output::measure(holdout.and_then(|holdout| holdout.cindex)),
-            ];
-            if gammas {
-                cells.insert(0, or_blank(entry.gamma.map(format_exact)));
-            }
-            if measure.is_some() {
-                cells.push(output::measure(holdout.and_then(|holdout| holdout.measure)));
-            }
-            if iterated {
-                cells.push(or_blank(entry.iterations));
-                cells.push(or_dash(entry.residual, number));
-            }
-            table.add_row(cells);
-        }
-        table.trim_fmt()
+            "hold-out"
+        };
+        let measure = self.measure.filter(|metric| *metric != Metric::Concordance);
+        Sheet::of(&self.lambdas)
+            .number("gamma", |entry| entry.gamma.map(exact))
+            .number("lambda", |entry| short(entry.lambda))
+            .number(format!("{lqo} error"), |entry| {
+                Some(entry.holdout.as_ref()?.squared)
+            })
+            .measure(format!("{lqo} cindex"), |entry| {
+                entry.holdout.as_ref()?.cindex
+            })
+            .measures(measure, |entry, _| entry.holdout.as_ref()?.measure)
+            .number("iterations", |entry| entry.iterations)
+            .number("residual", |entry| entry.residual)
+            .text()
     }
 }

@@ -4,7 +4,7 @@ use rankrls::Selection;
 use rankrls::greedy::Teacher;
 
 use super::console::Console;
-use super::output::{counted, short};
+use super::numbers::{counted, short};
 use super::session::Session;
 
 /// How closely a condition number tells the lost digits.

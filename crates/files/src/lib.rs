@@ -9,6 +9,6 @@ mod strings;
 
 pub use error::{Place, ReadError, ReadErrorKind, quote};
 pub use input::{hash_text, read_whole};
-pub use number::{push_integer, push_number};
+pub use number::{exact, push_integer, push_number};
 pub use output::{CompleteOutput, Output};
 pub use strings::Strings;

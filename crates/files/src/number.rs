@@ -36,6 +36,13 @@ pub fn push_number(text: &mut Vec<u8>, number: f64) {
     debug_assert!(written.is_ok());
 }
 
+/// The shortest decimal that reads back as `number`, as a text.
+pub fn exact(number: f64) -> String {
+    let mut text = Vec::new();
+    push_number(&mut text, number);
+    text.into_iter().map(char::from).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,9 +61,7 @@ mod tests {
             (1.5e-7, "1.5e-7"),
             (f64::MIN_POSITIVE, "2.2250738585072014e-308"),
         ] {
-            let mut bytes = Vec::new();
-            push_number(&mut bytes, number);
-            assert_eq!(String::from_utf8(bytes).unwrap(), text);
+            assert_eq!(exact(number), text);
         }
     }
 }

@@ -14,7 +14,7 @@ use rankrls_parses::linkgrammar;
 
 use crate::args::usage;
 use crate::console::Console;
-use crate::output::sizes;
+use crate::numbers::sizes;
 use crate::session::Session;
 
 /// Sentences that are named in warnings; the manifest names all.

@@ -8,8 +8,8 @@ use clap::Args;
 use rankrls_parses::corpus::{Checked, Listing, Verdict};
 use serde::Serialize;
 
-use crate::output::table;
 use crate::session::Session;
+use crate::sheet::Sheet;
 
 /// Check that the files of a corpus are as `corpus build` wrote them
 ///
@@ -39,15 +39,15 @@ struct Document<'a> {
 
 impl Document<'_> {
     fn text(&self) -> String {
-        let mut table = table(&["role", "file", "verdict"]);
-        for file in &self.files {
-            let verdict = match &file.error {
-                Some(error) => format!("{}: {error}", file.verdict),
-                None => file.verdict.to_string(),
-            };
-            table.add_row([file.role, file.file, &verdict]);
-        }
-        table.trim_fmt() + "\n"
+        let verdict = |file: &Checked<'_>| match &file.error {
+            Some(error) => format!("{}: {error}", file.verdict),
+            None => file.verdict.to_string(),
+        };
+        let table = Sheet::of(&self.files)
+            .words("role", |file| file.role)
+            .words("file", |file| file.file)
+            .words("verdict", verdict);
+        table.text() + "\n"
     }
 }
 

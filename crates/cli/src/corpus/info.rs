@@ -10,12 +10,14 @@ use rankrls::data::{self, DataHash, Description, Spread};
 use rankrls::greedy::SelectionOptions;
 use rankrls::{ColumnClasses, Dataset, Ridge};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::args::at_least_one;
 use crate::data::{DataArgs, Sizes, read_named};
-use crate::output::{counted, number, or_dash, printable, ridge, table};
+use crate::numbers::{counted, exact, number, ridge};
 use crate::plan::Costs;
 use crate::session::Session;
+use crate::sheet::Sheet;
 
 /// Describe data: sizes, labels, columns, and the memory that each strategy would take
 #[derive(Debug, Args)]
@@ -134,7 +136,7 @@ impl<'a> InfoReport<'a> {
             counted(data.empty_columns, "empty column"),
             counted(description.single_query_columns, "column"),
             counted(*single_query_classes, "column class"),
-            or_dash(description.density, number),
+            number(description.density),
         );
         let _ = writeln!(text, "{}\n", self.spreads());
         let labels = &description.labels;
@@ -168,48 +170,39 @@ impl<'a> InfoReport<'a> {
             labels,
             ..
         } = &self.description;
+        let range = &labels.range_in_query;
+        let range = [range.least, range.median, range.mean, range.largest];
         let mut rows = vec![
             ("rows of a query", counts(query_sizes)),
             ("labels of a query", counts(&labels.distinct_in_query)),
-            ("range of its labels", floats(&labels.range_in_query)),
+            ("range of its labels", range.map(Value::from)),
             ("non-zeros of a row", counts(row_nonzeros)),
         ];
-        rows.extend(
-            column_nonzeros
-                .as_ref()
-                .map(|spread| ("non-zeros of a column", counts(spread))),
-        );
-        let header = ["measure", "least", "median", "mean", "largest"];
-        let mut table = table(&header);
-        for (what, [least, median, mean, largest]) in rows {
-            table.add_row([what.to_owned(), least, median, mean, largest]);
-        }
-        table.trim_fmt()
+        let columns = column_nonzeros.as_ref();
+        rows.extend(columns.map(|spread| ("non-zeros of a column", counts(spread))));
+        Sheet::of(&rows)
+            .words("measure", |(what, _)| *what)
+            .number("least", |(_, [least, ..])| least.clone())
+            .number("median", |(_, [_, median, ..])| median.clone())
+            .number("mean", |(_, [.., mean, _])| mean.clone())
+            .number("largest", |(_, [.., largest])| largest.clone())
+            .text()
     }
 
     fn longest(&self) -> String {
-        let named = self.longest_columns.iter().any(|c| c.name.is_some());
-        let mut header = vec!["longest column", "non-zeros"];
-        header.extend(named.then_some("name"));
-        let mut table = table(&header);
-        for column in &self.longest_columns {
-            let mut cells = vec![column.feature.to_string(), column.nonzeros.to_string()];
-            cells.extend(named.then(|| printable(column.name.unwrap_or_default())));
-            table.add_row(cells);
-        }
-        table.trim_fmt()
+        Sheet::of(&self.longest_columns)
+            .number("longest column", |column| column.feature)
+            .number("non-zeros", |column| column.nonzeros)
+            .words("name", |column| column.name)
+            .text()
     }
 }
 
-fn counts(spread: &Spread<usize>) -> [String; 4] {
+fn counts(spread: &Spread<usize>) -> [Value; 4] {
     [
-        spread.least.to_string(),
-        spread.median.to_string(),
-        number(spread.mean),
-        spread.largest.to_string(),
+        spread.least.into(),
+        exact(spread.median).into(),
+        spread.mean.into(),
+        spread.largest.into(),
     ]
-}
-
-fn floats(spread: &Spread<f64>) -> [String; 4] {
-    [spread.least, spread.median, spread.mean, spread.largest].map(number)
 }

@@ -34,7 +34,7 @@ use super::args::{self, Measures, RulesArgs, at_least_one, usage};
 use super::checkpoint::{self, CheckpointArgs};
 use super::console::Console;
 use super::data::{self, Input, Sizes, TestSizes, TrainingData};
-use super::output::short;
+use super::numbers::short;
 use super::ranks;
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, SelectionArgs, TeacherArgs, check_selection};

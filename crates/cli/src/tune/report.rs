@@ -1,6 +1,4 @@
 //! What `tune` prints and writes of the models: a document, tables for people, and a table file.
-//!
-//! A column of the table is a field of [`Row`] and a line in [`COLUMNS`].
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -11,14 +9,14 @@ use rankrls::greedy::{Selection, Stability};
 use rankrls::metrics::Convention;
 use rankrls::plot::{Figure, escaped, html_page};
 use rankrls::tune::{Ending, Evidence, Measure, Outcome, Point, Rule, Score, TuneOptions, Tuned};
-use rankrls::{Dataset, Metric, StrategyKind, TestPath};
+use rankrls::{Dataset, StrategyKind, TestPath};
 use serde::Serialize;
 
 use crate::data::{Sizes, TestSizes};
-use crate::output::{
-    Object, OutputFile, by_name, measure, number, or_blank, or_dash, ridge, short, table,
-};
+use crate::numbers::{measure, number, ridge, short};
+use crate::output::{Object, OutputFile, by_name};
 use crate::report::SelectionReport;
+use crate::sheet::Sheet;
 
 /// A tuned selection to be printed.
 #[derive(Debug)]
@@ -118,20 +116,13 @@ struct Row<'a> {
     short_folds: usize,
 }
 
-type Cell = fn(&Row<'_>) -> String;
-
-/// Titles and cells of a table file, before those of the metrics.
-const COLUMNS: [(&str, Cell); 9] = [
-    ("lambda", |row| row.lambda.to_string()),
-    ("k", |row| row.k.to_string()),
-    ("feature", |row| row.feature.to_string()),
-    ("name", |row| row.name.unwrap_or_default().to_owned()),
-    ("lqo_error", |row| row.lqo_error.to_string()),
-    ("lqo_cindex", |row| or_blank(row.lqo_cindex)),
-    ("value", |row| or_blank(row.value)),
-    ("standard_error", |row| or_blank(row.standard_error)),
-    ("queries", |row| row.queries.to_string()),
-];
+/// A line of the table of models.
+struct Line<'a> {
+    lambda: f64,
+    /// `None`: the path has none.
+    model: Option<Row<'a>>,
+    note: Option<String>,
+}
 
 /// Whether there are paths of several strategies.
 pub(super) fn several(tuned: &Tuned) -> bool {
@@ -203,8 +194,8 @@ impl<'a> Report<'a> {
     }
 
     fn metrics(&self, point: &Point) -> Object<Option<f64>> {
-        let means: Vec<Option<f64>> = point.metrics.iter().map(|score| score.mean).collect();
-        by_name(&self.options.metrics, &means)
+        let means = point.metrics.iter().map(|score| score.mean);
+        by_name(&self.options.metrics, means)
     }
 
     fn by_folds(&self) -> Option<ByFolds> {
@@ -342,24 +333,16 @@ impl<'a> Report<'a> {
             Evidence::Lqo => "optimistic",
             _ => "value",
         };
-        let header = [
-            "lambda", "strategy", "steps", "best k", value, "s.e.", "one-se k", "ends",
-        ];
-        let mut table = table(&header);
-        for path in self.paths() {
-            let best = path.best.as_ref();
-            table.add_row([
-                short(path.lambda),
-                or_dash(path.strategy, str::to_owned),
-                path.steps.to_string(),
-                or_dash(best, |row| row.k.to_string()),
-                or_dash(best.and_then(|row| row.value), number),
-                or_dash(best.and_then(|row| row.standard_error), number),
-                or_dash(path.one_se, |row| row.k.to_string()),
-                path.ending.to_owned(),
-            ]);
-        }
-        table.trim_fmt()
+        Sheet::of(&self.paths())
+            .number("lambda", |path| short(path.lambda))
+            .words("strategy", |path| path.strategy)
+            .number("steps", |path| path.steps)
+            .number("best k", |path| Some(path.best.as_ref()?.k))
+            .number(value, |path| path.best.as_ref()?.value)
+            .number("s.e.", |path| path.best.as_ref()?.standard_error)
+            .number("one-se k", |path| Some(path.one_se.as_ref()?.k))
+            .number("ends", |path| path.ending)
+            .text()
     }
 
     fn chosen(&self) -> String {
@@ -391,13 +374,13 @@ impl<'a> Report<'a> {
                 "        by {} folds, seed {}: {measure_name} {}{}",
                 folds.count,
                 folds.seed,
-                or_dash(folds.score.mean, number),
+                number(folds.score.mean),
                 error(&folds.score),
             );
         }
         for (metric, score) in self.options.metrics.iter().zip(&point.metrics) {
             if Measure::Metric(*metric) != measure_name {
-                let (mean, queries) = (or_dash(score.mean, number), score.queries);
+                let (mean, queries) = (number(score.mean), score.queries);
                 let error = error(score);
                 let _ = writeln!(text, "        {metric} {mean}{error}, {queries} queries");
             }
@@ -420,38 +403,39 @@ impl<'a> Report<'a> {
     /// A line a model. How a path ended stands in the last of its lines, which is the only one and
     /// has no `k` where there is no model.
     fn csv(&self, writer: &mut dyn Write) -> io::Result<()> {
-        let mut writer = csv::Writer::from_writer(writer);
-        let metrics = self.options.metrics.iter().map(Metric::to_string);
-        let mut titles: Vec<String> = COLUMNS
-            .iter()
-            .map(|(title, _)| (*title).to_owned())
-            .collect();
-        titles.extend(metrics.chain(["short_folds", "note"].map(str::to_owned)));
-        let several = several(self.tuned);
-        if several {
-            titles.insert(1, "strategy".to_owned());
+        let lines = self.tuned.outcomes.iter().flat_map(|outcome| {
+            let models = self.rows(outcome).map(|row| Line {
+                lambda: row.lambda,
+                note: (row.k == outcome.points.len()).then(|| note(outcome)),
+                model: Some(row),
+            });
+            let none = outcome.points.is_empty().then(|| Line {
+                lambda: outcome.options.lambda.value(),
+                note: Some(note(outcome)),
+                model: None,
+            });
+            models.chain(none)
+        });
+        let lines: Vec<Line<'_>> = lines.collect();
+        let mut sheet = Sheet::of(&lines).number("lambda", |line| line.lambda);
+        if several(self.tuned) {
+            sheet = sheet.words("strategy", |line| line.model.as_ref()?.strategy);
         }
-        writer.write_record(&titles)?;
-        for outcome in &self.tuned.outcomes {
-            if outcome.points.is_empty() {
-                let mut cells = vec![String::new(); titles.len()];
-                cells[0] = outcome.options.lambda.to_string();
-                cells[titles.len() - 1] = note(outcome);
-                writer.write_record(cells)?;
-            }
-            for row in self.rows(outcome) {
-                let last = row.k == outcome.points.len();
-                let mut cells: Vec<String> = COLUMNS.iter().map(|(_, cell)| cell(&row)).collect();
-                if several {
-                    cells.insert(1, name(outcome).to_owned());
-                }
-                cells.extend(row.metrics.0.iter().map(|&(_, value)| or_blank(value)));
-                cells.push(row.short_folds.to_string());
-                cells.push(if last { note(outcome) } else { String::new() });
-                writer.write_record(cells)?;
-            }
-        }
-        writer.flush()
+        sheet
+            .number("k", |line| Some(line.model.as_ref()?.k))
+            .number("feature", |line| Some(line.model.as_ref()?.feature))
+            .words("name", |line| line.model.as_ref()?.name)
+            .number("LQO error", |line| Some(line.model.as_ref()?.lqo_error))
+            .measure("LQO cindex", |line| line.model.as_ref()?.lqo_cindex)
+            .number("value", |line| line.model.as_ref()?.value)
+            .number("standard error", |line| line.model.as_ref()?.standard_error)
+            .number("queries", |line| Some(line.model.as_ref()?.queries))
+            .measures(&self.options.metrics, |line, place| {
+                line.model.as_ref()?.metrics.0[place].1
+            })
+            .number("short folds", |line| Some(line.model.as_ref()?.short_folds))
+            .words("note", |line| line.note.clone())
+            .csv(writer)
     }
 }
 

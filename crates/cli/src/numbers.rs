@@ -1,0 +1,146 @@
+//! Numbers and names as text.
+
+pub(crate) use rankrls_files::exact;
+
+/// Six significant digits: fixed where that is readable, else with an exponent. `-` where there is
+/// no number.
+pub(crate) fn number(value: impl Into<Option<f64>>) -> String {
+    let Some(value) = value.into() else {
+        return "-".to_owned();
+    };
+    let magnitude = value.abs();
+    if magnitude == 0.0 {
+        return "0".to_owned();
+    }
+    if !(1e-4..1e7).contains(&magnitude) {
+        return format!("{value:.5e}");
+    }
+    let decimals = [1e5, 1e4, 1e3, 1e2, 1e1, 1e0, 1e-1, 1e-2, 1e-3];
+    let decimals = decimals
+        .iter()
+        .take_while(|&&power| magnitude < power)
+        .count();
+    format!("{value:.decimals$}")
+}
+
+/// A number in full where that is short, else six digits of it: a share of the unit has many.
+pub(crate) fn short(value: f64) -> String {
+    let full = exact(value);
+    if full.len() <= 10 {
+        return full;
+    }
+    let digits = format!("{value:.5e}").parse();
+    digits.map_or(full, exact)
+}
+
+/// A ridge parameter, and what share of the unit it is.
+pub(crate) fn ridge(lambda: f64, unit: f64) -> String {
+    let (share, lambda) = (lambda / unit, short(lambda));
+    if !(share.is_finite() && share > 0.0) {
+        return lambda;
+    }
+    if !(1e-4..1e6).contains(&share) {
+        return format!("{lambda} ({share:.2e} u)");
+    }
+    // Three digits.
+    let powers = [1e2, 1e1, 1e0, 1e-1, 1e-2, 1e-3];
+    let decimals = powers.iter().take_while(|&&power| share < power).count();
+    format!("{lambda} ({share:.decimals$} u)")
+}
+
+/// A measure, or `-` where it is undefined.
+pub(crate) fn measure(value: impl Into<Option<f64>>) -> String {
+    let value = value.into();
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"))
+}
+
+/// `1 column`, `2 columns`, `2 queries`, `2 classes`.
+pub(crate) fn counted(count: impl TryInto<u64>, noun: &str) -> String {
+    let count = count.try_into().unwrap_or(u64::MAX);
+    match (count, noun.strip_suffix('y')) {
+        (1, _) => format!("1 {noun}"),
+        (_, Some(stem)) => format!("{count} {stem}ies"),
+        (_, None) if noun.ends_with('s') => format!("{count} {noun}es"),
+        (_, None) => format!("{count} {noun}s"),
+    }
+}
+
+/// Sizes of data: rows, queries, columns and non-zeros.
+pub(crate) fn sizes(
+    rows: usize,
+    queries: usize,
+    columns: usize,
+    nonzeros: impl TryInto<u64>,
+) -> String {
+    let sizes = [(rows, "row"), (queries, "query"), (columns, "column")];
+    let [rows, queries, columns] = sizes.map(|(count, noun)| counted(count, noun));
+    let nonzeros = counted(nonzeros, "non-zero");
+    format!("{rows}, {queries}, {columns}, {nonzeros}")
+}
+
+/// A name on one line: control characters, which could move the cursor, are escaped.
+pub(crate) fn printable(name: &str) -> String {
+    let mut text = String::with_capacity(name.len());
+    for char in name.chars() {
+        if char.is_control() {
+            text.extend(char.escape_default());
+        } else {
+            text.push(char);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ridge_parameters_come_with_their_share() {
+        for (lambda, unit, text) in [
+            (16.0, 230.0, "16 (0.0696 u)"),
+            (4.0, 2.0, "4 (2.00 u)"),
+            (256.0, 0.87, "256 (294 u)"),
+            (1e-9, 2.0, "1e-9 (5.00e-10 u)"),
+            (2.0, 0.0, "2"),
+            (2.0, f64::INFINITY, "2"),
+        ] {
+            assert_eq!(ridge(lambda, unit), text);
+        }
+    }
+
+    #[test]
+    fn numbers_have_six_digits() {
+        for (value, text) in [
+            (0.0, "0"),
+            (1.0, "1.00000"),
+            (-12.345_678_9, "-12.3457"),
+            (123_456.7, "123457"),
+            (1_234_567.8, "1234568"),
+            (0.051_234_567, "0.0512346"),
+            (0.000_123_456_7, "0.000123457"),
+            (1.5e-7, "1.50000e-7"),
+            (-2e30, "-2.00000e30"),
+        ] {
+            assert_eq!(number(value), text);
+        }
+    }
+
+    #[test]
+    fn one_of_a_kind_is_singular() {
+        assert_eq!(
+            sizes(1, 1, 1, 1_usize),
+            "1 row, 1 query, 1 column, 1 non-zero"
+        );
+        assert_eq!(
+            sizes(0, 2, 3, 4_usize),
+            "0 rows, 2 queries, 3 columns, 4 non-zeros"
+        );
+        assert_eq!(counted(2_usize, "column class"), "2 column classes");
+    }
+
+    #[test]
+    fn control_characters_are_escaped() {
+        assert_eq!(printable("a\x1b[31m\tü"), "a\\u{1b}[31m\\tü");
+    }
+}

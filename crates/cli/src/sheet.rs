@@ -1,0 +1,316 @@
+//! Tables. A column is defined once, by its title, its kind and its cells; text for people and CSV
+//! for scripts both come from these columns.
+
+use std::io::{self, Write};
+
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
+use serde_json::Value;
+
+use super::numbers::{exact, measure, number, printable};
+
+/// Columns over `rows`. A cell is a number, a text, yes or no, or null where there is no value.
+#[derive(Debug)]
+pub(crate) struct Sheet<'a, R> {
+    rows: &'a [R],
+    columns: Vec<Column>,
+}
+
+#[derive(Debug)]
+struct Column {
+    title: String,
+    kind: Kind,
+    cells: Vec<Value>,
+}
+
+/// How text shows a column.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    Number,
+    Measure,
+    Words,
+}
+
+impl<'a, R> Sheet<'a, R> {
+    /// A sheet without columns.
+    pub(crate) fn of(rows: &'a [R]) -> Self {
+        Self {
+            rows,
+            columns: Vec::new(),
+        }
+    }
+
+    fn column<V: Into<Value>>(
+        mut self,
+        kind: Kind,
+        title: impl Into<String>,
+        cell: impl Fn(&'a R) -> V,
+    ) -> Self {
+        self.columns.push(Column {
+            title: title.into(),
+            kind,
+            cells: self.rows.iter().map(|row| cell(row).into()).collect(),
+        });
+        self
+    }
+
+    /// Adds a column of counts, of numbers with six digits, or of texts about numbers.
+    pub(crate) fn number<V: Into<Value>>(
+        self,
+        title: impl Into<String>,
+        cell: impl Fn(&'a R) -> V,
+    ) -> Self {
+        self.column(Kind::Number, title, cell)
+    }
+
+    /// Adds a column of numbers with four decimals.
+    pub(crate) fn measure<V: Into<Value>>(
+        self,
+        title: impl Into<String>,
+        cell: impl Fn(&'a R) -> V,
+    ) -> Self {
+        self.column(Kind::Measure, title, cell)
+    }
+
+    /// Adds a column for each title. `cell` takes a row and the place of the title.
+    pub(crate) fn measures<V: Into<Value>>(
+        self,
+        titles: impl IntoIterator<Item = impl ToString>,
+        cell: impl Fn(&'a R, usize) -> V,
+    ) -> Self {
+        let titles = titles.into_iter().enumerate();
+        titles.fold(self, |sheet, (place, title)| {
+            sheet.measure(title.to_string(), |row| cell(row, place))
+        })
+    }
+
+    /// Adds a column of names or lists, which may be wrapped between words.
+    pub(crate) fn words<V: Into<Value>>(
+        self,
+        title: impl Into<String>,
+        cell: impl Fn(&'a R) -> V,
+    ) -> Self {
+        self.column(Kind::Words, title, cell)
+    }
+
+    /// The text for people, without blanks and a line break at its end. A column drops out where
+    /// there are rows, but none has a value.
+    pub(crate) fn text(&self) -> String {
+        // Ranks under `mpirun` have terminals without a width.
+        self.text_within(Table::new().width().filter(|&width| width > 0))
+    }
+
+    fn text_within(&self, width: Option<u16>) -> String {
+        let shown =
+            |column: &&Column| column.cells.is_empty() || !column.cells.iter().all(Value::is_null);
+        let columns: Vec<Printed> = self.columns.iter().filter(shown).map(Printed::of).collect();
+        let blocks = blocks(&columns, width).into_iter();
+        let blocks = blocks.map(|columns| block(&columns, width));
+        blocks.collect::<Vec<_>>().join("\n\n")
+    }
+
+    /// Writes all columns, and numbers in full. Titles are those of the text, in lower case and with
+    /// `_` for blanks.
+    pub(crate) fn csv(&self, writer: &mut dyn Write) -> io::Result<()> {
+        let mut writer = csv::Writer::from_writer(writer);
+        let titles = self.columns.iter().map(|column| &column.title);
+        writer.write_record(titles.map(|title| title.to_lowercase().replace(' ', "_")))?;
+        for row in 0..self.rows.len() {
+            let cells = self.columns.iter().map(|column| &column.cells[row]);
+            writer.write_record(cells.map(in_full))?;
+        }
+        writer.flush()
+    }
+}
+
+/// A cell of CSV.
+fn in_full(cell: &Value) -> String {
+    match cell {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Number(value) if value.is_f64() => value.as_f64().map_or_else(String::new, exact),
+        value => value.to_string(),
+    }
+}
+
+/// A cell of a text.
+fn for_people(cell: &Value, kind: Kind) -> String {
+    match cell {
+        Value::Null => "-".to_owned(),
+        Value::Bool(yes) => if *yes { "yes" } else { "no" }.to_owned(),
+        Value::String(text) => printable(text),
+        Value::Number(value) if value.is_f64() => match kind {
+            Kind::Measure => measure(value.as_f64()),
+            _ => number(value.as_f64()),
+        },
+        value => value.to_string(),
+    }
+}
+
+/// A column as text.
+struct Printed {
+    kind: Kind,
+    /// The title and the cells.
+    lines: Vec<String>,
+    /// The width of the longest word where the column may be wrapped, else of the longest cell.
+    least: u16,
+}
+
+impl Printed {
+    fn of(column: &Column) -> Self {
+        let cells = column
+            .cells
+            .iter()
+            .map(|cell| for_people(cell, column.kind));
+        let lines: Vec<String> = [column.title.clone()].into_iter().chain(cells).collect();
+        let mut table = Table::new();
+        table.add_rows(lines.iter().map(|line| match column.kind {
+            Kind::Words => [line.replace(' ', "\n")],
+            _ => [line.clone()],
+        }));
+        Self {
+            kind: column.kind,
+            lines,
+            least: table.column_max_content_widths()[0],
+        }
+    }
+}
+
+/// Blanks between columns.
+const GAP: u16 = 2;
+
+/// The columns that stand beside each other: as many as fit. Others come below, beside the first
+/// one again.
+fn blocks(columns: &[Printed], width: Option<u16>) -> Vec<Vec<&Printed>> {
+    let mut blocks = vec![Vec::new()];
+    let mut used = 0;
+    for column in columns {
+        let block = blocks.len() - 1;
+        let narrow = width.is_some_and(|width| used + column.least > width);
+        if blocks[block].len() > 1 && narrow {
+            blocks.push(vec![&columns[0], column]);
+            used = columns[0].least + GAP;
+        } else {
+            blocks[block].push(column);
+        }
+        used += column.least + GAP;
+    }
+    blocks
+}
+
+/// Columns beside each other, without rules. On a terminal the table keeps to its width, but
+/// breaks no word.
+fn block(columns: &[&Printed], width: Option<u16>) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    match width {
+        Some(width) => table.set_width(width),
+        None => table.force_no_tty(),
+    };
+    for line in 0..columns.first().map_or(0, |first| first.lines.len()) {
+        table.add_row(columns.iter().map(|column| &column.lines[line]));
+    }
+    let last = columns.len().saturating_sub(1);
+    for (place, (set, column)) in table.column_iter_mut().zip(columns).enumerate() {
+        let gap = if place < last { GAP } else { 0 };
+        set.set_padding((0, gap));
+        set.set_constraint(match column.kind {
+            Kind::Words => ColumnConstraint::LowerBoundary(Width::Fixed(column.least + gap)),
+            _ => ColumnConstraint::ContentWidth,
+        });
+        if column.kind != Kind::Words {
+            set.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.trim_fmt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Printed of a table on a terminal of this width.
+    fn lines<R>(sheet: &Sheet<'_, R>, width: u16) -> Vec<String> {
+        let text = sheet.text_within(Some(width));
+        text.lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn a_column_is_text_and_csv() {
+        let sum = 0.1 + 0.2;
+        let rows = [("bounded", Some(sum), true), ("a, \x1b", None, false)];
+        let sheet = Sheet::of(&rows)
+            .words("strategy", |row| row.0)
+            .number("LQO error", |row| row.1)
+            .measure("LQO cindex", |row| row.1)
+            .number("exact", |row| row.2)
+            .number("seed", |_| None::<u64>);
+        insta::assert_snapshot!(sheet.text_within(None), @r"
+        strategy   LQO error  LQO cindex  exact
+        bounded     0.300000      0.3000    yes
+        a, \u{1b}          -           -     no
+        ");
+        let mut csv = Vec::new();
+        sheet.csv(&mut csv).unwrap();
+        let csv = String::from_utf8(csv).unwrap();
+        let expected = "strategy,lqo_error,lqo_cindex,exact,seed\n\
+            bounded,0.30000000000000004,0.30000000000000004,true,\n\
+            \"a, \x1b\",,,false,\n";
+        assert_eq!(csv, expected);
+        let empty = Sheet::of(&rows[..0]).number("k", |_| 0_u64);
+        assert_eq!(empty.text_within(None), "k");
+    }
+
+    #[test]
+    fn names_are_wrapped_on_terminals_only() {
+        let rows = [
+            ("1", "a".to_owned(), 0.5),
+            ("10", "long ".repeat(30), -0.25),
+        ];
+        let sheet = Sheet::of(&rows)
+            .number("step", |row| row.0)
+            .words("name", |row| row.1.as_str())
+            .number("weight", |row| row.2);
+        let whole = sheet.text_within(None);
+        assert_eq!(whole.lines().count(), 3, "{whole}");
+        let wrapped = lines(&sheet, 80);
+        assert!(wrapped.len() > 3);
+        assert!(wrapped.iter().all(|line| line.len() <= 80), "{wrapped:?}");
+    }
+
+    #[test]
+    fn words_stay_whole() {
+        let word = "w".repeat(50);
+        let rows = [[format!("a {word} b"), "other ".repeat(20)]];
+        let sheet = Sheet::of(&rows)
+            .number("step", |_| 1_u64)
+            .words("name", |row| row[0].as_str())
+            .words("query", |row| row[1].as_str())
+            .number("weight", |_| 0.5);
+        let narrow = lines(&sheet, 80);
+        assert!(narrow.iter().all(|line| line.len() <= 80), "{narrow:?}");
+        let words = || narrow.iter().flat_map(|line| line.split_whitespace());
+        assert_eq!(words().filter(|&found| found == word).count(), 1);
+        assert_eq!(words().filter(|&found| found == "other").count(), 20);
+        // A word that does not fit is not broken either.
+        let narrow = lines(&sheet, 30);
+        assert!(narrow.iter().any(|line| line.contains(&word)), "{narrow:?}");
+    }
+
+    #[test]
+    fn columns_without_room_come_below() {
+        let sheet = Sheet::of(&[()])
+            .number("step", |()| 1_u64)
+            .number("LQO error", |()| 1.0)
+            .measure("LQO cindex", |()| 0.5)
+            .measure("test cindex", |()| 0.6);
+        insta::assert_snapshot!(lines(&sheet, 30).join("\n"), @r"
+        step  LQO error  LQO cindex
+           1    1.00000      0.5000
+
+        step  test cindex
+           1       0.6000
+        ");
+        assert_eq!(lines(&sheet, 40).len(), 2);
+    }
+}
