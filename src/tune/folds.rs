@@ -1,7 +1,5 @@
 //! Cross-validation over queries: the folds, and selections without one of them.
 
-use super::path::PathEnd;
-use super::run::Part;
 use super::score::{Meter, Values};
 use super::{Evidence, TuneError, TuneOptions};
 use crate::columns::{ColumnClasses, Partition};
@@ -9,6 +7,32 @@ use crate::data::{Column, Dataset};
 use crate::greedy::{Advance, Greedy, SelectError, Target};
 use crate::peers::low;
 use crate::ridge::Groups;
+
+/// What a selection sees: all training data, or those without a fold.
+pub(super) struct Part<'a> {
+    pub(super) candidates: &'a ColumnClasses,
+    pub(super) target: Target<'a>,
+}
+
+/// Why a path ends before its time.
+#[derive(Debug)]
+pub(super) enum PathEnd {
+    /// The observer stopped it.
+    Stopped,
+    /// An error, a weight or a prediction is no finite number.
+    Overflow,
+    /// It cannot start, or steps of an earlier run cannot be taken again.
+    Select(SelectError),
+}
+
+impl From<SelectError> for PathEnd {
+    fn from(error: SelectError) -> Self {
+        match error {
+            SelectError::NotFinite { .. } => Self::Overflow,
+            error => Self::Select(error),
+        }
+    }
+}
 
 /// A fold: the data to select from, and the queries that are left out.
 #[derive(Debug)]

@@ -23,7 +23,7 @@
 //! };
 //! let tuned = Tuning::new(&sample::train(), &options).run(&mut ())?;
 //! let chosen = tuned.selection();
-//! println!("lambda {}, {} features", chosen.lambda, chosen.steps.len());
+//! println!("lambda {}, {} features", tuned.lambda(), chosen.steps.len());
 //! # Ok::<(), rankrls::tune::TuneError>(())
 //! ```
 //!
@@ -42,6 +42,7 @@
 
 mod error;
 mod folds;
+mod grid;
 mod options;
 mod outcome;
 mod path;
@@ -185,9 +186,9 @@ impl<'a> Tuning<'a> {
         self.options.check()?;
         let Some(candidates) = self.candidates else {
             let candidates = self.options.candidates(self.dataset);
-            return run::outcomes(self, &candidates, observer);
+            return grid::outcomes(self, &candidates, observer);
         };
-        run::outcomes(self, candidates, observer)
+        grid::outcomes(self, candidates, observer)
     }
 
     fn nothing_chosen(&self, outcomes: &[Outcome], interrupted: bool) -> TuneError {

@@ -1,31 +1,11 @@
 //! One path of the grid: a selection, the models on its way, and how they are judged.
 
-use super::folds::FoldPath;
-use super::run::{Job, Lessons, Part, Run};
+use super::folds::{FoldPath, Part, PathEnd};
+use super::run::{Job, Lessons, Run};
 use super::score::{Values, summarise};
 use super::{Ending, Event, Evidence, Outcome, Point, TuneError};
 use crate::greedy::{Greedy, Plan, SelectError, SelectionOptions, Step, tied_predictions};
 use crate::interrupt::unless_ended;
-
-/// Why a path ends before its time.
-#[derive(Debug)]
-pub(super) enum PathEnd {
-    /// The observer stopped it.
-    Stopped,
-    /// An error, a weight or a prediction is no finite number.
-    Overflow,
-    /// It cannot start, or steps of an earlier run cannot be taken again.
-    Select(SelectError),
-}
-
-impl From<SelectError> for PathEnd {
-    fn from(error: SelectError) -> Self {
-        match error {
-            SelectError::NotFinite { .. } => Self::Overflow,
-            error => Self::Select(error),
-        }
-    }
-}
 
 /// The values that a model is judged by, and the folds that had no step for it.
 #[derive(Default)]

@@ -1,0 +1,244 @@
+//! The grid: paths by strategy and lambda, as a queue.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Instant;
+
+use rayon::prelude::*;
+
+use super::folds::{Fold, Part};
+use super::path::Path;
+use super::run::{Job, Lessons, Run};
+use super::score::Meter;
+use super::{
+    Ending, Event, Evidence, Grid, Observer, Outcome, RecordedLesson, Score, TuneError,
+    TuneOptions, Tuning,
+};
+use crate::columns::ColumnClasses;
+use crate::greedy::{Lesson, Plan, SelectError, SelectionOptions, Step, agreed};
+use crate::interrupt::unless_ended;
+use crate::lambda::{MOST_BEYOND, beyond};
+use crate::metrics::check_labels;
+use crate::{Lambda, Lambdas};
+
+/// The outcome of every path of the grid, for one strategy after the other, and whether they were
+/// ended before their time.
+pub(super) fn outcomes(
+    tuning: &Tuning<'_>,
+    candidates: &ColumnClasses,
+    observer: &mut dyn Observer,
+) -> Result<(Vec<Outcome>, bool), TuneError> {
+    let &Tuning {
+        dataset,
+        options,
+        earlier,
+        held,
+        ..
+    } = tuning;
+    let judged = match options.evidence {
+        Evidence::Validation(validation) => validation,
+        _ => dataset,
+    };
+    let folds = Fold::all(dataset, candidates, options)?;
+    let (labels, queries) = (judged.labels(), judged.queries());
+    check_labels(&options.measures(), labels, queries, &options.rules).map_err(TuneError::Judge)?;
+    let meter = |data| Meter::new(data, options, labels);
+    let meters: Vec<Meter<'_>> = match &folds[..] {
+        [] => vec![meter(judged)],
+        folds => folds.iter().map(|fold| meter(&fold.test)).collect(),
+    };
+    let whole = Part {
+        candidates,
+        target: dataset.into(),
+    };
+    let mut parts = vec![whole];
+    parts.extend(folds.iter().map(Fold::part));
+    let held = held + candidates.memory();
+    let held = folds
+        .iter()
+        .map(Fold::memory)
+        .fold(held, u64::saturating_add);
+    let results = results_memory(candidates, queries.len(), options);
+    let held = held.saturating_add(results);
+    let (held, max_memory) = agreed(candidates.peers(), held, options.selection.max_memory);
+    let run = Run {
+        options,
+        parts,
+        folds: &folds,
+        meters: &meters,
+        earlier,
+        queries: queries.len(),
+        held,
+        limit: max_memory.unwrap_or(u64::MAX),
+        observer: Mutex::new(observer),
+        stopped: AtomicBool::new(false),
+    };
+    let strategies = options.by_strategy().into_iter();
+    let strategies = strategies.map(|selection| SelectionOptions {
+        max_memory,
+        ..selection
+    });
+    run.strategies(&strategies.collect::<Vec<_>>())
+}
+
+/// Bytes that the results of all paths of a strategy take.
+fn results_memory(candidates: &ColumnClasses, queries: usize, options: &TuneOptions<'_>) -> u64 {
+    // Where the grid goes on past its edge, for each lambda more.
+    let beyond = match options.lambdas {
+        Lambdas::Auto => MOST_BEYOND,
+        Lambdas::Given(_) => 0,
+    };
+    let paths = options.grid(candidates.unit()).len() + beyond;
+    let steps = options.selection.k.min(candidates.summary().column_classes) as u64;
+    let weights = steps.saturating_mul(steps + 1) / 2 * size_of::<f64>() as u64;
+    let columns = 1 + options.metrics.len();
+    let values = match options.evidence {
+        Evidence::Folds { .. } => columns * queries * size_of::<Option<f64>>(),
+        _ => 0,
+    };
+    let point = size_of::<Step>() + columns * size_of::<Score>() + values;
+    let path = weights.saturating_add(steps.saturating_mul(point as u64));
+    path.saturating_mul(paths as u64)
+}
+
+/// The grid.
+impl Run<'_> {
+    /// Outcomes of the paths of each strategy, and whether they were ended before their time.
+    fn strategies(
+        &self,
+        strategies: &[SelectionOptions],
+    ) -> Result<(Vec<Outcome>, bool), TuneError> {
+        let (mut all, mut interrupted) = (Vec::new(), false);
+        for (place, selection) in strategies.iter().enumerate() {
+            let later = strategies.len() - 1 - place;
+            let Some(paths) = unless_ended(|| self.strategy(selection, later)) else {
+                interrupted = true;
+                break;
+            };
+            all.extend(paths?);
+            let cut = |path: &Outcome| path.ending == Ending::Interrupted;
+            let more = later > 0 || self.options.lambdas == Lambdas::Auto || all.iter().any(cut);
+            if self.is_stopped() && more {
+                interrupted = true;
+                break;
+            }
+        }
+        Ok((all, interrupted))
+    }
+
+    /// Outcomes of the grid by the strategy of `selection`, after which so many come `later`, and of
+    /// the paths past its edge while the choice is there; by lambda.
+    fn strategy(
+        &self,
+        selection: &SelectionOptions,
+        later: usize,
+    ) -> Result<Vec<Outcome>, TuneError> {
+        let candidates = self.candidates();
+        let grid = self.options.grid(candidates.unit());
+        let steps = selection.k.min(candidates.summary().column_classes);
+        let later = later * grid.len() * self.parts.len() * steps;
+        let mut lessons = Lessons::new();
+        let mut outcomes = self.grid(selection, &grid, later, &mut lessons)?;
+        while self.options.lambdas == Lambdas::Auto && !self.is_stopped() {
+            let tried: Vec<Lambda> = outcomes.iter().map(|path| path.options.lambda).collect();
+            let choice = self.options.choose(&outcomes);
+            let past = choice.and_then(|choice| beyond(&tried, grid.len(), tried[choice.position]));
+            let Some(lambda) = past else {
+                break;
+            };
+            outcomes.extend(self.grid(selection, &[lambda], later, &mut lessons)?);
+            outcomes.sort_by(|a, b| a.options.lambda.total_cmp(b.options.lambda));
+        }
+        Ok(outcomes)
+    }
+
+    /// Outcomes of `selection` with each of `lambdas`, in their order. The first fills `lessons`.
+    ///
+    /// As many tasks as fit into memory take one job after the other; all of them, and the
+    /// parallel parts of every step, share the threads of the pool. A thread that waits within a
+    /// selection may begin another one only by beginning another task, so that no more are at work.
+    fn grid(
+        &self,
+        selection: &SelectionOptions,
+        lambdas: &[Lambda],
+        later_steps: usize,
+        lessons: &mut Lessons,
+    ) -> Result<Vec<Outcome>, TuneError> {
+        let with = |&lambda: &Lambda| {
+            self.job(SelectionOptions {
+                lambda,
+                ..*selection
+            })
+        };
+        let jobs: Vec<_> = lambdas.iter().map(with).collect::<Result<_, _>>()?;
+        let ready: Vec<&Job> = jobs.iter().flatten().collect();
+        if let Some(job) = ready.first()
+            && lessons.is_empty()
+        {
+            *lessons = self.teach(job);
+        }
+        let concurrent = self.concurrent(&ready);
+        for job in &ready {
+            self.tell(Event::Planned(job.options.lambda, job.plan.strategy));
+        }
+        self.tell(Event::Started(&Grid {
+            lambdas: ready.len(),
+            steps: ready.iter().map(|job| job.steps()).sum(),
+            later_steps,
+            concurrent,
+        }));
+        let (lessons, next) = (&*lessons, AtomicUsize::new(0));
+        let work = |_: usize| {
+            let mut done = Vec::new();
+            loop {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                done.push(match jobs.get(place) {
+                    Some(Ok(job)) => (place, Path::new(self, job, lessons).outcome()),
+                    Some(Err(refused)) => (place, Ok(refused.clone())),
+                    None => return done,
+                });
+            }
+        };
+        let workers = (0..concurrent).into_par_iter().with_max_len(1);
+        let mut outcomes: Vec<_> = workers.flat_map_iter(work).collect();
+        outcomes.sort_by_key(|(place, _)| *place);
+        outcomes.into_iter().map(|(_, outcome)| outcome).collect()
+    }
+
+    /// The lessons of the teachers that the plans of `job` have, which no lambda of a selection
+    /// changes. Before paths are followed, as a thread that waited for a lesson could begin another path.
+    fn teach(&self, job: &Job) -> Lessons {
+        let fold = |part: usize| part.checked_sub(1);
+        let lesson = |(number, part)| match job.plan(fold(number)) {
+            Some(plan) => self.lesson(job, fold(number), part, plan),
+            None => Ok(None),
+        };
+        self.parts.iter().enumerate().map(lesson).collect()
+    }
+
+    /// That of the selection without `fold`, or from all data: kept by an earlier run, or new.
+    fn lesson(
+        &self,
+        job: &Job,
+        fold: Option<usize>,
+        part: &Part<'_>,
+        plan: &Plan,
+    ) -> Result<Option<Lesson>, SelectError> {
+        let (strategy, target) = (plan.strategy, part.target);
+        let kept = self.earlier.lesson(strategy, fold);
+        if let Some(kept) = kept.filter(|kept| kept.fits(target.labels, plan)) {
+            return Ok(Some(kept.clone()));
+        }
+        let begin = Instant::now();
+        let lesson = Lesson::new(part.candidates, target, plan, &job.options)?;
+        if let Some(lesson) = &lesson {
+            let lesson = RecordedLesson {
+                strategy,
+                fold,
+                lesson: lesson.clone(),
+            };
+            self.tell(Event::Taught(&lesson, begin.elapsed()));
+        }
+        Ok(lesson)
+    }
+}
