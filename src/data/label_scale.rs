@@ -19,8 +19,8 @@ use crate::names::names;
 /// | `sqrt-sd` | `(y - mean) / sqrt(sd)` |
 /// | `unit` | `(y - mean) / sd` |
 ///
-/// A query with equal labels stays out: its labels become 0. `docs/quality.md` has what that is
-/// worth.
+/// A query with equal labels stays out: its labels become 0. `docs/quality.md` measures what each
+/// scale is worth.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LabelScale {

@@ -234,8 +234,8 @@ impl Model {
         self.strategy
     }
 
-    /// The settings of the selection, with every choice made; of a training those that selections
-    /// have, too.
+    /// The settings that the model was made with, with every choice made: all of a selection; of a
+    /// training its ridge parameter, labels, scale and query weight.
     pub fn settings(&self) -> &SelectionOptions {
         &self.settings
     }

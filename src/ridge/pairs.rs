@@ -98,7 +98,7 @@ impl Preferences {
         self.list.len()
     }
 
-    /// The Laplacian of all but those that are `out`, and `b = D' C g`.
+    /// The Laplacian `D' C D` of the preferences that are not `out`, `m x m`, and `b = D' C g`.
     fn laplacian(&self, out: &[bool]) -> (CsMat<f64>, Vec<f64>) {
         let mut moments = vec![0.0; self.rows];
         // Sorted by place, so that sums have one order.

@@ -129,6 +129,14 @@ impl KernelArgs {
             coef0,
             gammas,
         } = self.kernel.clone();
+        let twice = gammas.is_some() && self.gamma.is_some()
+            || degree.is_some() && self.degree.is_some()
+            || coef0.is_some() && self.coef0.is_some();
+        if twice {
+            return Err(usage(
+                "--kernel says all: it does not go with another --gamma, --degree or --coef0",
+            ));
+        }
         let (degree, coef0) = (degree.or(self.degree), coef0.or(self.coef0));
         let gammas = gammas.or(self.gamma.clone());
         let curved = [KernelKind::Gaussian, KernelKind::Polynomial].contains(&kind);

@@ -82,7 +82,7 @@ impl JudgingArgs {
                 "--evidence validation takes its data from --validation: --evidence FILE says both"
             }
             (None | Some(Choice::Validation(None)), _, None)
-            | (None | Some(Choice::Folds(_)), None, _)
+            | (None | Some(Choice::FIVE_FOLDS), None, _)
             | (_, None, None) => return self.rule().map(|_| ()),
             _ => "--evidence says all: it does not go with another --validation or --folds",
         };
@@ -111,16 +111,11 @@ impl JudgingArgs {
         if self.min_improvement.is_none() && self.patience.is_none() {
             return Ok(self.rule.unwrap_or_default());
         }
-        if self
-            .rule
-            .is_some_and(|rule| rule.name() != "min-improvement")
-        {
+        let named = self.rule.unwrap_or(Rule::MIN_IMPROVEMENT);
+        let Rule::MinImprovement { least, patience } = named else {
             return Err(usage(
                 "--min-improvement and --patience go with --rule min-improvement",
             ));
-        }
-        let Rule::MinImprovement { least, patience } = Rule::MIN_IMPROVEMENT else {
-            return Ok(Rule::MIN_IMPROVEMENT);
         };
         let least = self.min_improvement.clone().unwrap_or(least.to_string());
         let patience = self.patience.clone().unwrap_or(patience.to_string());

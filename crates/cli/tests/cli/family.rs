@@ -309,6 +309,7 @@ fn options_that_do_not_fit_together_are_refused() {
             "coef0 of the kernel: expected a finite number from 0 on",
         ),
         ("--kernel gaussian --gamma 0", "gamma is 0: expected"),
+        ("--kernel gaussian:1 --gamma 2", "--kernel says all"),
         (
             "--kernel gaussian --solver cg",
             "a kernel has the solver dual",

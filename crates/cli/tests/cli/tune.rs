@@ -174,6 +174,12 @@ fn evidence_may_be_validation_data_or_folds() {
         folds["evidence"],
         serde_json::json!({"kind": "folds", "count": 3, "seed": 4})
     );
+    let rule = "-k 3 --evidence lqo --lambdas 1 --rule min-improvement:0.02 --patience 3";
+    let rule = &tuned(&folder, rule)["rule"];
+    assert_eq!(
+        (&rule["least"], &rule["patience"]),
+        (&0.02.into(), &3.into())
+    );
     assert_eq!(
         tuned(&folder, "-k 3 --evidence folds --lambdas 1")["evidence"]["count"],
         5
@@ -306,6 +312,7 @@ fn mistakes_in_arguments_end_with_2() {
             "expected lqo, folds:N, or a file",
         ),
         ("-k 2 --evidence folds:1", "at least 2 folds"),
+        ("-k 2 --evidence folds:3 --folds 2", "--evidence says all"),
         ("-k 2 --rule min-improvement:0.1:0", "a patience from 1 on"),
         ("-k 2 --folds 1", "at least 2"),
         ("-k 2 --rule best --patience 3", "--rule min-improvement"),
