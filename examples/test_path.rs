@@ -9,7 +9,7 @@ use std::error::Error;
 use std::ops::ControlFlow;
 
 use rankrls::data::sample;
-use rankrls::greedy::{Observer, State, Step, TestPath};
+use rankrls::greedy::{Event, Observer, TestPath};
 use rankrls::metrics::evaluate;
 use rankrls::ridge::Groups;
 use rankrls::{Convention, GreedyRankRls, Metric};
@@ -22,8 +22,9 @@ struct Patience<'a> {
 }
 
 impl Observer for Patience<'_> {
-    fn stepped(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
-        self.path.stepped(number, step, state)?;
+    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        self.path.event(event)?;
+        let number = self.path.steps().len();
         let Some(cindex) = self.path.steps().last().and_then(|values| values[0]) else {
             return ControlFlow::Continue(());
         };

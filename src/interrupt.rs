@@ -104,21 +104,9 @@ mod tests {
     use super::*;
     use crate::data::sample;
     use crate::greedy::select_among;
-    use crate::greedy::{Ending, Observer, State, Step};
+    use crate::greedy::{self, Ending};
     use crate::tune::{Event, Evidence, Measure, TuneError, TuneOptions, Tuning};
     use crate::{GreedyRankRls, Lambda, Metric, RankRls, SelectionOptions, StrategyKind};
-
-    /// Asks for the end after so many steps.
-    struct Impatient<'a>(&'a Interrupt, usize);
-
-    impl Observer for Impatient<'_> {
-        fn stepped(&mut self, number: usize, _: &Step, _: &State) -> ControlFlow<()> {
-            if number == self.1 {
-                self.0.request();
-            }
-            ControlFlow::Continue(())
-        }
-    }
 
     #[test]
     fn every_strategy_ends_with_the_steps_before_a_request() {
@@ -130,7 +118,14 @@ mod tests {
             let two = GreedyRankRls::params(2).strategy(strategy).fit(&data);
             let two = two.unwrap();
             let (interrupt, params) = (Interrupt::new(), GreedyRankRls::params(9));
-            let mut observer = Impatient(&interrupt, 2);
+            let mut observer = |event: greedy::Event<'_>| {
+                if let greedy::Event::Stepped(_, state) = event
+                    && state.steps() == 2
+                {
+                    interrupt.request();
+                }
+                ControlFlow::Continue(())
+            };
             let work = || params.strategy(strategy).fit_with(&data, &mut observer);
             let ended = interrupt.run(2, work).unwrap().unwrap().unwrap();
             assert_eq!(ended.selection().ending, Ending::Interrupted, "{strategy}");

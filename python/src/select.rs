@@ -8,11 +8,11 @@ use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rankrls::greedy::{
-    Criterion, Observer, Selection, State, Step, TargetOptions, WeightsPath, select_among,
+    Criterion, Event, Observer, Selection, Step, TargetOptions, WeightsPath, select_among,
 };
 use rankrls::memory::{Bytes, budget};
 use rankrls::metrics::Convention;
-use rankrls::tune::{Event, TuneError, TuneOptions, Tuning};
+use rankrls::tune::{self, TuneError, TuneOptions, Tuning};
 use rankrls::{Dataset, Lambda, Model as Fitted, Ridge, SelectionOptions, StrategyKind};
 
 use crate::data::{Matrix, View, dataset, in_row_order};
@@ -173,10 +173,14 @@ struct Steps<'a, 'w> {
 }
 
 impl Observer for Steps<'_, '_> {
-    fn stepped(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
+    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        let Event::Stepped(advance, state) = event else {
+            return ControlFlow::Continue(());
+        };
         if let Some(path) = &mut self.path {
-            let _ = path.stepped(number, step, state);
+            let _ = path.event(event);
         }
+        let (number, step) = (state.steps(), &advance.step);
         self.taken.steps.push(step.clone());
         self.taken.weights = state.weights();
         let (feature, error, cindex) = (step.feature, step.lqo_error, step.lqo_cindex);
@@ -222,7 +226,7 @@ fn work(
         };
         // Ends where Python wants the work to end.
         let stop = &mut *watch;
-        let mut observer = move |_: Event<'_>| stop.flow();
+        let mut observer = move |_: tune::Event<'_>| stop.flow();
         let tuned = match tuning.run(&mut observer) {
             Ok(tuned) if tuned.interrupted => return Ok(None),
             Err(TuneError::Interrupted) => return Ok(None),

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{CheckpointError, load, save};
 use crate::data::{DataHash, Output};
-use crate::greedy::{self, Lesson, Observer, Plan, SelectionOptions, State, Step, StrategyKind};
+use crate::greedy::{self, Lesson, SelectionOptions, Step, StrategyKind};
 use crate::metrics::Rules;
 use crate::tune::{
     self, Event, Evidence, Measure, RecordedLesson, RecordedPath, Rule, TuneOptions,
@@ -398,27 +398,20 @@ impl<R: Record> Checkpointer<R> {
     }
 }
 
-impl Observer for Checkpointer<Progress> {
-    fn taught(&mut self, lesson: &Lesson, took: Duration) {
-        if self.keeps(lesson, took) {
-            self.record.lesson = Some(lesson.clone());
-            self.changed = true;
-            self.flush();
-        }
-    }
-
-    fn started(&mut self, plan: &Plan) {
-        self.record.strategy = Some(plan.strategy);
-    }
-
-    fn replayed(&mut self, _: usize, _: &Step, _: &State) -> ControlFlow<()> {
-        ControlFlow::Continue(())
-    }
-
-    fn stepped(&mut self, _: usize, step: &Step, _: &State) -> ControlFlow<()> {
-        if step.lqo_error.is_finite() {
-            self.record.steps.push(step.clone());
-            self.write();
+impl greedy::Observer for Checkpointer<Progress> {
+    fn event(&mut self, event: greedy::Event<'_>) -> ControlFlow<()> {
+        match event {
+            greedy::Event::Taught(lesson, took) if self.keeps(lesson, took) => {
+                self.record.lesson = Some(lesson.clone());
+                self.changed = true;
+                self.flush();
+            }
+            greedy::Event::Started(plan) => self.record.strategy = Some(plan.strategy),
+            greedy::Event::Stepped(advance, _) if !advance.replayed => {
+                self.record.steps.push(advance.step.clone());
+                self.write();
+            }
+            _ => {}
         }
         ControlFlow::Continue(())
     }

@@ -39,7 +39,7 @@ pub(crate) use options::SEED;
 pub use options::SelectionOptions;
 pub(crate) use plan::agreed;
 pub use plan::{Estimate, Plan, estimates, plan};
-pub use select::{Earlier, Ending, Observer, Selection, resume_among, select, select_among};
+pub use select::{Earlier, Ending, Event, Observer, Selection, resume_among, select, select_among};
 pub use stability::{Frequency, Stability};
 pub use state::State;
 pub use strategies::{ExpectedDivergence, Sampler, StrategyKind};

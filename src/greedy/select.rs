@@ -14,33 +14,35 @@ use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::interrupt::{end, unless_ended};
 
-/// Watches a selection. Everything defaults to doing nothing.
-pub trait Observer: Send {
+/// News of a selection.
+#[derive(Debug, Clone, Copy)]
+pub enum Event<'a> {
     /// A teacher is done, and took so long; before the start.
-    fn taught(&mut self, lesson: &Lesson, took: Duration) {
-        let _ = (lesson, took);
-    }
-
+    Taught(&'a Lesson, Duration),
     /// The strategy has been chosen and is about to start.
-    fn started(&mut self, plan: &Plan) {
-        let _ = plan;
-    }
+    Started(&'a Plan),
+    /// A step is done, and this is the state after it.
+    Stepped(&'a Advance, &'a State),
+}
 
-    /// A step was taken again that an earlier run had found; as [`stepped`](Self::stepped)
-    /// unless said otherwise.
-    fn replayed(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
-        self.stepped(number, step, state)
-    }
+/// Watches a selection. A closure may do it, and `()` watches nothing.
+pub trait Observer: Send {
+    /// Takes the news. Breaking after a step ends the selection with the steps so far; after other
+    /// news it changes nothing.
+    fn event(&mut self, event: Event<'_>) -> ControlFlow<()>;
+}
 
-    /// A step is done; breaking ends the selection with what there is.
-    fn stepped(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
-        let _ = (number, step, state);
+impl Observer for () {
+    fn event(&mut self, _: Event<'_>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
 }
 
-/// Watches nothing.
-impl Observer for () {}
+impl<F: FnMut(Event<'_>) -> ControlFlow<()> + Send> Observer for F {
+    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        self(event)
+    }
+}
 
 /// What an earlier run of a selection has found: nothing, some steps, or a teacher's lesson, too.
 #[derive(Debug, Clone, Copy, Default)]
@@ -178,12 +180,13 @@ pub fn resume_among<'a>(
             .filter(|kept| kept.fits(target.labels, &plan))
         {
             Some(kept) => Some(kept.clone()),
-            None => Lesson::new(candidates, target, &plan, options)?
-                .inspect(|lesson| observer.taught(lesson, begin.elapsed())),
+            None => Lesson::new(candidates, target, &plan, options)?.inspect(|lesson| {
+                let _ = observer.event(Event::Taught(lesson, begin.elapsed()));
+            }),
         };
         let (labels, steps) = (target.labels, earlier.steps);
         let greedy = Greedy::taught(candidates, labels, lesson, &plan, options, steps)?;
-        observer.started(&plan);
+        let _ = observer.event(Event::Started(&plan));
         run(greedy, candidates, &plan, options, observer)
     })
 }
@@ -203,17 +206,15 @@ fn run(
             None => break true,
             Some(advanced) => advanced?,
         };
-        let Some(Advance { step, replayed }) = advanced else {
+        let Some(advance) = advanced else {
             break false;
         };
-        let number = steps.len() + 1;
-        let flow = if replayed {
-            observer.replayed(number, &step, greedy.state())
-        } else {
-            step.log(number, candidates.written(step.feature));
-            observer.stepped(number, &step, greedy.state())
-        };
-        steps.push(step);
+        let step = &advance.step;
+        if !advance.replayed {
+            step.log(steps.len() + 1, candidates.written(step.feature));
+        }
+        let flow = observer.event(Event::Stepped(&advance, greedy.state()));
+        steps.push(advance.step);
         if steps.len() < plan.steps && candidates.peers().any(flow.is_break()) {
             break true;
         }

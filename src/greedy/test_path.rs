@@ -6,8 +6,7 @@ use std::ops::ControlFlow;
 use ndarray::{Array2, ArrayView1};
 
 use crate::data::Dataset;
-use crate::greedy::State;
-use crate::greedy::{Observer, Step};
+use crate::greedy::{Event, Observer};
 use crate::metrics::{Convention, Metric, MetricsError, Rules, distinct, evaluate};
 
 /// Keeps the weights after each step of a selection that it observes.
@@ -38,9 +37,11 @@ impl WeightsPath {
 }
 
 impl Observer for WeightsPath {
-    fn stepped(&mut self, _: usize, step: &Step, state: &State) -> ControlFlow<()> {
-        self.features.push(step.feature);
-        self.steps.push(state.weights());
+    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        if let Event::Stepped(advance, state) = event {
+            self.features.push(advance.step.feature);
+            self.steps.push(state.weights());
+        }
         ControlFlow::Continue(())
     }
 }
@@ -120,8 +121,11 @@ impl<'a> TestPath<'a> {
 }
 
 impl Observer for TestPath<'_> {
-    fn stepped(&mut self, _: usize, step: &Step, state: &State) -> ControlFlow<()> {
-        match self.push(step.feature, &state.weights()) {
+    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        let Event::Stepped(advance, state) = event else {
+            return ControlFlow::Continue(());
+        };
+        match self.push(advance.step.feature, &state.weights()) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 self.error = Some(error);

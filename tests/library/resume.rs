@@ -9,8 +9,8 @@ use rankrls::checkpoint::{
 use rankrls::data::DataHash;
 use rankrls::data::read::ReadOptions;
 use rankrls::data::sample;
-use rankrls::greedy::{Criterion, State, TargetOptions};
-use rankrls::greedy::{Observer, SelectError, Step, resume_among, select_among};
+use rankrls::greedy::{self, Criterion, SelectError, Step, TargetOptions};
+use rankrls::greedy::{resume_among, select_among};
 use rankrls::metrics::{Convention, Metric};
 use rankrls::tune::{self, Event, Evidence, Measure, Rule, TuneError, Tuned};
 use rankrls::{
@@ -150,21 +150,17 @@ struct Cut {
     after: usize,
 }
 
-impl Observer for Cut {
-    fn started(&mut self, plan: &rankrls::greedy::Plan) {
-        self.checkpointer.started(plan);
-    }
-
-    fn replayed(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
-        self.checkpointer.replayed(number, step, state)
-    }
-
-    fn stepped(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
-        self.checkpointer.stepped(number, step, state)?;
-        if number >= self.after {
-            return ControlFlow::Break(());
+impl greedy::Observer for Cut {
+    fn event(&mut self, event: greedy::Event<'_>) -> ControlFlow<()> {
+        greedy::Observer::event(&mut self.checkpointer, event)?;
+        match event {
+            greedy::Event::Stepped(advance, state)
+                if !advance.replayed && state.steps() >= self.after =>
+            {
+                ControlFlow::Break(())
+            }
+            _ => ControlFlow::Continue(()),
         }
-        ControlFlow::Continue(())
     }
 }
 

@@ -6,8 +6,7 @@ use crate::oracle::Problem;
 use crate::oracle::problems::{lambdas, problems};
 use proptest::prelude::*;
 use rankrls::data::LabelScale;
-use rankrls::greedy::{Criterion, State};
-use rankrls::greedy::{Observer, SelectError, Step, select};
+use rankrls::greedy::{Criterion, Event, SelectError, select};
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::{
     ColumnClasses, Lambda, Queries, QueryWeight, Sampler, Scale, Selection, SelectionOptions,
@@ -309,20 +308,6 @@ fn a_value_whose_square_overflows_is_refused() {
     }
 }
 
-struct Counter(usize);
-
-impl Observer for Counter {
-    fn stepped(&mut self, number: usize, _: &Step, state: &State) -> ControlFlow<()> {
-        assert_eq!(state.steps(), number);
-        self.0 += 1;
-        if self.0 == 2 {
-            ControlFlow::Break(())
-        } else {
-            ControlFlow::Continue(())
-        }
-    }
-}
-
 #[test]
 fn an_observer_can_stop_and_keeps_what_there_is() {
     let problem = Problem {
@@ -334,7 +319,20 @@ fn an_observer_can_stop_and_keeps_what_there_is() {
         labels: vec![1.0, 0.0, 0.5, 0.0, 1.0],
         sizes: vec![2, 3],
     };
-    let selection = select(&problem.dataset(), &options(3, 1.0), &mut Counter(0)).unwrap();
+    let mut steps = 0;
+    let mut observer = |event: Event<'_>| {
+        let Event::Stepped(_, state) = event else {
+            return ControlFlow::Continue(());
+        };
+        steps += 1;
+        assert_eq!(state.steps(), steps);
+        if steps == 2 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    let selection = select(&problem.dataset(), &options(3, 1.0), &mut observer).unwrap();
     assert_eq!(selection.steps.len(), 2);
     assert_eq!(selection.weights.len(), 2);
     assert_eq!(selection.ending, rankrls::greedy::Ending::Interrupted);

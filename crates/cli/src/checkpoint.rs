@@ -96,38 +96,6 @@ impl CheckpointArgs {
     }
 }
 
-/// Completes the checkpoint, and warns if that fails. `what` are the steps of the run.
-pub(crate) fn finish<R: Record>(
-    checkpointer: Option<&mut Checkpointer<R>>,
-    what: &str,
-    console: Console,
-) {
-    let Some(checkpointer) = checkpointer else {
-        return;
-    };
-    checkpointer.flush();
-    if let Some(error) = checkpointer.error() {
-        let saved = checkpointer.saved();
-        console.warn(format_args!(
-            "cannot write the checkpoint: {error}; the last one has {saved} {what}"
-        ));
-    }
-}
-
-/// What an interrupted run has left in its checkpoint, or what it has `lost` without one. `what` are
-/// the steps of the run.
-pub(crate) fn left<R: Record>(
-    checkpointer: Option<&Checkpointer<R>>,
-    what: &str,
-    lost: &str,
-) -> String {
-    let Some(checkpointer) = checkpointer else {
-        return lost.to_owned();
-    };
-    let (path, saved) = (checkpointer.path().display(), checkpointer.saved());
-    format!("{path} has {saved} {what}, and --resume goes on")
-}
-
 /// The path of a model to go on from.
 pub(crate) struct Extended {
     /// Hash of the data that it is of.

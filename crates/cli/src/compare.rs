@@ -25,11 +25,12 @@ use super::figures::PlotArgs;
 use super::numbers::{counted, printable, ridge};
 use super::output::{Object, by_name};
 use super::report::FLATTERS;
-use super::select::{Watch, choose_lambda};
+use super::select::{Tested, choose_lambda};
 use super::session::Session;
 use super::settings::{TargetArgs, TeacherArgs, WeightArgs};
 use super::sheet::Sheet;
 use super::warnings::warn_of_few_queries;
+use super::watch::Watch;
 
 /// Compare strategies: time, memory, errors, and the features they share
 ///
@@ -265,17 +266,17 @@ impl<'a> Job<'a> {
             ..self.options
         };
         let (args, input) = (self.args, self.input);
-        let test = input.test_path(&args.metrics.0, args.rules.rules());
-        let prefix = format!("{} ", contestant.name);
-        let mut watch = Watch::new(prefix, self.session, test);
+        let mut tested = Tested::new(input.test_path(&args.metrics.0, args.rules.rules()));
+        let mut watch = Watch::named(self.session, &contestant.name);
         let begin = Instant::now();
         let found = self.session.interrupt.run(|| input.candidates(&options))?;
         let Some(candidates) = found.transpose()? else {
             return Ok(None);
         };
         let plan = plan(&candidates, input.memory(), &options)?;
-        let selection = watch.select(input, &candidates, &options, Earlier::default())?;
-        let seconds = begin.elapsed().as_secs_f64() - watch.test_seconds;
+        let nothing = Earlier::default();
+        let selection = tested.select(input, &candidates, &options, nothing, &mut watch)?;
+        let seconds = begin.elapsed().as_secs_f64() - tested.seconds;
         let whole = |selection: &Selection| selection.ending != Ending::Interrupted;
         let Some(selection) = selection.filter(whole) else {
             return Ok(None);
@@ -288,7 +289,7 @@ impl<'a> Job<'a> {
             features: features.map(|feature| base.written(feature)).collect(),
             plan,
             steps: selection.steps,
-            test: watch.test,
+            test: tested.path,
         }))
     }
 }

@@ -8,7 +8,6 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow};
 use clap::Args;
-use indicatif::ProgressBar;
 use rankrls::data::read::{Format, ReadOptions};
 use rankrls::greedy::TargetOptions;
 use rankrls::letor::{
@@ -16,21 +15,20 @@ use rankrls::letor::{
 };
 use rankrls::memory::{self, Bytes};
 use rankrls::plot::{self, Figure, LinePlot, panel, power};
-use rankrls::tune::{Curve, Event, Measure, Outcome, Rule, TuneError};
+use rankrls::tune::{Curve, Measure, Outcome, Rule, TuneError};
 use rankrls::{Dataset, Lambda, Lambdas, QueryWeight, SelectionOptions, StrategyKind};
 use serde::Serialize;
 
 use super::args::one_of;
 use super::args::{at_least_one, usage};
-use super::console::{Console, Interrupt};
+use super::console::Console;
 use super::numbers::{counted, printable};
 use super::output::{Object, OutputFile, by_name};
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, QUERY_WEIGHT_HELP, TargetArgs, TeacherArgs, strategy};
 use super::sheet::Sheet;
 use super::warnings::{warn_dropped, warn_of_edge, warn_of_teacher};
-
-const STYLE: &str = "{bar:24} {pos}/{len} selections{msg}{left}";
+use super::watch::Watch;
 
 /// Run the experiment of the LETOR collections: train, choose on validation data, test
 ///
@@ -81,25 +79,20 @@ pub(crate) struct LetorArgs {
 }
 
 pub(crate) fn run(args: &LetorArgs, session: &Session<'_>) -> Result<ExitCode> {
-    let (console, interrupt) = (session.console, session.interrupt);
     TeacherArgs::default().check(&args.target.options(), &[args.strategy], &**session.peers)?;
     let files = letor::find(&args.directory)?;
     let curves = curve_files(args.curves.as_deref(), &files)?;
-    let bar = console.bar(files.len() * args.lambdas.count(), STYLE);
-    // A signal ends with a message, and the report of the folds that are done.
-    interrupt.finishing("the steps at work", &bar);
     let mut folds = Vec::with_capacity(files.len());
     for files in &files {
-        let work = || args.fold(files, console, interrupt, &bar);
-        match interrupt.run(work)?.transpose()?.flatten() {
+        match args.fold(files, session)? {
             Some(fold) => folds.push(fold),
             None => break,
         }
     }
-    bar.finish_and_clear();
     if folds.len() < files.len() {
         let (done, all) = (folds.len(), files.len());
-        console.warn(format_args!("interrupted: {done} of {all} folds are done"));
+        let done = format_args!("interrupted: {done} of {all} folds are done");
+        session.console.warn(done);
         if folds.is_empty() {
             return Ok(session.without_results());
         }
@@ -114,15 +107,8 @@ pub(crate) fn run(args: &LetorArgs, session: &Session<'_>) -> Result<ExitCode> {
 
 impl LetorArgs {
     /// Runs the protocol on a fold; `None` if that was interrupted.
-    fn fold(
-        &self,
-        files: &FoldFiles,
-        console: Console,
-        interrupt: &Interrupt,
-        bar: &ProgressBar,
-    ) -> Result<Option<FoldReport>> {
-        let begin = Instant::now();
-        bar.set_message(format!(", {}", files.name));
+    fn fold(&self, files: &FoldFiles, session: &Session<'_>) -> Result<Option<FoldReport>> {
+        let (begin, console) = (Instant::now(), session.console);
         tracing::info!(fold = %files.name, "reading");
         let asked = self.max_memory.map(|Bytes(bytes)| bytes);
         let max_memory = asked.or_else(memory::budget);
@@ -130,7 +116,7 @@ impl LetorArgs {
             .format(Format::Svmlight)
             .max_memory(max_memory);
         let fold = files.read(&reading)?;
-        bar.suspend(|| warn(&fold, console));
+        warn(&fold, console);
         let options = SelectionOptions {
             strategy: self.strategy,
             query_weight: self.query_weight,
@@ -138,38 +124,23 @@ impl LetorArgs {
             max_memory,
             ..SelectionOptions::new(self.k.unwrap_or(usize::MAX), Lambda::ONE)
         };
-        let mut beyond = false;
-        let mut watch = |event: Event<'_>| {
-            match event {
-                // The grid goes on past an edge.
-                Event::Started(grid) if beyond => bar.inc_length(grid.lambdas as u64),
-                Event::Started(_) => beyond = true,
-                Event::Finished(path) => {
-                    let lambda = path.options.lambda.value();
-                    tracing::info!(fold = files.name, lambda, "selected");
-                    bar.inc(1);
-                }
-                _ => {}
-            }
-            interrupt.flow()
-        };
-        let outcome = match letor::run(&fold, &options, self.lambdas.clone(), &mut watch) {
-            Err(LetorError::Tune(TuneError::Interrupted)) => return Ok(None),
-            outcome => outcome.map_err(|error| anyhow!("{}: {error}", files.name))?,
+        let mut watch = Watch::named(session, &files.name);
+        let ran = watch.run(|watch| letor::run(&fold, &options, self.lambdas.clone(), watch))?;
+        let outcome = match ran {
+            None | Some(Err(LetorError::Tune(TuneError::Interrupted))) => return Ok(None),
+            Some(outcome) => outcome.map_err(|error| anyhow!("{}: {error}", files.name))?,
         };
         let (greedy, all) = (outcome.tuned.selection(), &outcome.all_features);
         let lambdas = lambdas(&outcome);
         let lambdas = lambdas.iter().map(|lambda| lambda.value());
-        bar.suspend(|| {
-            for (model, chosen) in [
-                ("features", greedy.options.lambda),
-                ("all columns", all.lambda),
-            ] {
-                let what = format!("{}: the lambda of {model}", files.name);
-                warn_of_edge(&what, lambdas.clone(), chosen.value(), console);
-            }
-            warn_of_teacher(greedy.teacher, console);
-        });
+        for (model, chosen) in [
+            ("features", greedy.options.lambda),
+            ("all columns", all.lambda),
+        ] {
+            let what = format!("{}: the lambda of {model}", files.name);
+            warn_of_edge(&what, lambdas.clone(), chosen.value(), console);
+        }
+        warn_of_teacher(greedy.teacher, console);
         let entry = FoldEntry::new(&fold, &outcome, begin.elapsed().as_secs_f64());
         Ok(Some(FoldReport { outcome, entry }))
     }

@@ -27,6 +27,7 @@ mod sheet;
 mod train;
 mod tune;
 mod warnings;
+mod watch;
 
 use std::fs;
 use std::io::{self, Write as _};

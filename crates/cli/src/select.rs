@@ -4,15 +4,13 @@ use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use indicatif::ProgressBar;
-use rankrls::checkpoint::Checkpointer;
+use rankrls::checkpoint::Progress;
 use rankrls::greedy::{
-    Earlier, Ending, Lesson, Observer, Plan, Selection, SelectionOptions, State, Step,
-    TargetOptions, resume_among,
+    Earlier, Ending, Event, Observer, Selection, SelectionOptions, TargetOptions, resume_among,
 };
 use rankrls::peers::Peers;
 use rankrls::plot::{self, Figure};
@@ -20,7 +18,7 @@ use rankrls::tune::{TuneError, TuneOptions, Tuning};
 use rankrls::{ColumnClasses, Model, Ridge, StrategyKind, TestPath, memory};
 
 use super::args::{self, Measures, RulesArgs, at_least_one};
-use super::checkpoint::{self, CheckpointArgs, Extended, Start};
+use super::checkpoint::{CheckpointArgs, Extended, Start};
 use super::console::NOTHING;
 use super::data::{self, Input, Sizes, TestSizes, TrainingData};
 use super::figures::{PlotArgs, PlotFile, test_panels};
@@ -30,10 +28,10 @@ use super::plan::PlanReport;
 use super::report::{LambdaChoice, SelectionReport};
 use super::session::Session;
 use super::settings::{SelectionArgs, TeacherArgs, check_selection};
-use super::tune;
 use super::warnings::{
     Condition, warn_of_few_queries, warn_of_lost_digits, warn_of_seed, warn_of_teacher,
 };
+use super::watch::Watch;
 
 /// Select features by leave-query-out error
 ///
@@ -287,13 +285,11 @@ impl Job<'_> {
         };
         let progress = earlier.progress.take();
         let checkpointer = args.checkpoint.checkpointer(progress, session.interrupt)?;
-        let test = input.test_path(&args.metrics.0, args.rules.rules());
-        let mut watch = Watch {
-            checkpointer,
-            ..Watch::new(String::new(), session, test)
-        };
-        let options = &earlier.options;
-        let Some(selection) = watch.select(input, &candidates, options, earlier.earlier())? else {
+        let mut tested = Tested::new(input.test_path(&args.metrics.0, args.rules.rules()));
+        let mut watch = Watch::new(session, checkpointer);
+        let (options, earlier) = (&earlier.options, earlier.earlier());
+        let selection = tested.select(input, &candidates, options, earlier, &mut watch)?;
+        let Some(selection) = selection else {
             session.console.warn(format_args!(
                 "interrupted before the first step: {}",
                 watch.left(NOTHING)
@@ -307,22 +303,24 @@ impl Job<'_> {
                 .with_table(input.table.clone());
             output.write(|writer| model.write_to(writer))
         });
-        let drawn = plot.map_or(Ok(()), |plot| plot.write(figure(&selection, &watch)));
+        let drawn = plot.map_or(Ok(()), |plot| {
+            plot.write(figure(&selection, tested.path.as_ref()))
+        });
         self.warn(&selection, summary.column_classes, &watch);
         let sizes = Sizes::new(&input.train, &summary);
         let test = input.test.as_ref();
         let test = test.map(|test| TestSizes::new(test, &args.metrics.0, &args.rules.rules()));
-        let test = test.zip(watch.test.as_ref());
+        let test = test.zip(tested.path.as_ref());
         let (train, seconds) = (&input.train, input.seconds);
         let mut report =
             SelectionReport::new(&selection, train, sizes, test, seconds, select_seconds);
-        report.test_seconds = watch.test.as_ref().map(|_| watch.test_seconds);
+        report.test_seconds = tested.path.as_ref().map(|_| tested.seconds);
         report.peak_rss_bytes = memory::peak();
         report.lambda_choice = choice;
         session.end(args.json, &report, || report.text(), saved.and(drawn))
     }
 
-    fn warn(&self, selection: &Selection, classes: usize, watch: &Watch<'_>) {
+    fn warn(&self, selection: &Selection, classes: usize, watch: &Watch<'_, Progress>) {
         let (queries, console) = (self.input.train.queries(), self.session.console);
         warn_of_few_queries(queries.len(), console);
         warn_of_lost_digits(selection.condition, Condition::Estimate, console);
@@ -368,14 +366,13 @@ pub(super) fn choose_lambda(
     let begin = Instant::now();
     let (console, interrupt) = (session.console, session.interrupt);
     let options = TuneOptions::quick(*options);
-    let mut watch = tune::Watch::new(session, QUICK_STYLE, None);
+    let mut watch = Watch::named(session, "lambda");
     let tuning = Tuning {
         candidates: Some(candidates),
         held: input.memory(),
         ..Tuning::new(&input.train, &options)
     };
-    let tuned = interrupt.run(|| tuning.run(&mut watch))?;
-    watch.clear();
+    let tuned = watch.run(|watch| tuning.run(watch))?;
     interrupt.leaves(NOTHING.to_owned());
     match tuned.unwrap_or(Err(TuneError::Interrupted)) {
         Ok(tuned) if !tuned.interrupted => {
@@ -392,36 +389,16 @@ pub(super) fn choose_lambda(
     }
 }
 
-const QUICK_STYLE: &str = "{bar:24} {pos}/{len} steps to choose lambda{left}";
-const STYLE: &str = "{prefix}{bar:24} {pos}/{len} features{msg}{left}";
-
-/// Watches a selection: progress, measures on test data, signals.
-pub(super) struct Watch<'a> {
-    /// Before the progress bar.
-    prefix: String,
-    session: &'a Session<'a>,
-    pub(super) test: Option<TestPath<'a>>,
-    /// Time that measuring test data took.
-    pub(super) test_seconds: f64,
-    checkpointer: Option<Checkpointer>,
-    bar: Option<ProgressBar>,
+/// Measures the test data, if there are any, after each step.
+pub(super) struct Tested<'a> {
+    pub(super) path: Option<TestPath<'a>>,
+    /// Time that it took.
+    pub(super) seconds: f64,
 }
 
-impl<'a> Watch<'a> {
-    /// Without a checkpoint.
-    pub(super) fn new(
-        prefix: String,
-        session: &'a Session<'a>,
-        test: Option<TestPath<'a>>,
-    ) -> Self {
-        Self {
-            prefix,
-            session,
-            test,
-            test_seconds: 0.0,
-            checkpointer: None,
-            bar: None,
-        }
+impl<'a> Tested<'a> {
+    pub(super) fn new(path: Option<TestPath<'a>>) -> Self {
+        Self { path, seconds: 0.0 }
     }
 
     /// Selects among the `candidates` of `input`, after what an `earlier` run has found; `None` if
@@ -432,83 +409,42 @@ impl<'a> Watch<'a> {
         candidates: &ColumnClasses,
         options: &SelectionOptions,
         earlier: Earlier<'_>,
+        watch: &mut Watch<'_, Progress>,
     ) -> Result<Option<Selection>> {
-        let (train, held, interrupt) = (&input.train, input.memory(), self.session.interrupt);
-        let work = || resume_among(candidates, train, held, options, earlier, self);
-        let selection = interrupt.run(work)?;
-        self.clear();
-        match self.test.as_ref().and_then(TestPath::error) {
+        let (train, held) = (&input.train, input.memory());
+        let selection = watch.run(|watch| {
+            let mut observer = |event: Event<'_>| {
+                self.event(event)?;
+                watch.event(event)
+            };
+            resume_among(candidates, train, held, options, earlier, &mut observer)
+        })?;
+        match self.path.as_ref().and_then(TestPath::error) {
             None => Ok(selection.transpose()?),
             Some(error) => Err(error.clone()).context("cannot measure the test data"),
         }
     }
 
-    /// What an interrupted run has left in its checkpoint, or what it has `lost` without one.
-    fn left(&self, lost: &str) -> String {
-        checkpoint::left(self.checkpointer.as_ref(), "features", lost)
-    }
-
-    /// Takes the progress bar away, and completes the checkpoint.
-    fn clear(&mut self) {
-        checkpoint::finish(self.checkpointer.as_mut(), "features", self.session.console);
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
-
-    fn see(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
-        if let Some(bar) = &self.bar {
-            bar.set_message(format!(", LQO error {:.6}", step.lqo_error));
-            bar.set_position(number as u64);
-            let next = format!("step {}", number + 1);
-            self.session.interrupt.finishing(next, bar);
-        }
-        if let Some(test) = &mut self.test {
-            let begin = Instant::now();
-            test.stepped(number, step, state)?;
-            self.test_seconds += begin.elapsed().as_secs_f64();
-        }
-        self.session.interrupt.flow()
-    }
-}
-
-impl Observer for Watch<'_> {
-    fn taught(&mut self, lesson: &Lesson, took: Duration) {
-        if let Some(checkpointer) = &mut self.checkpointer {
-            checkpointer.taught(lesson, took);
-        }
-    }
-
-    fn started(&mut self, plan: &Plan) {
-        let bar = self.session.console.bar(plan.steps, STYLE);
-        let bar = self.bar.insert(bar.with_prefix(self.prefix.clone()));
-        self.session.interrupt.finishing("step 1", bar);
-        if let Some(checkpointer) = &mut self.checkpointer {
-            checkpointer.started(plan);
-        }
-    }
-
-    fn replayed(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
-        self.see(number, step, state)
-    }
-
-    fn stepped(&mut self, number: usize, step: &Step, state: &State) -> ControlFlow<()> {
-        if let Some(checkpointer) = &mut self.checkpointer {
-            checkpointer.stepped(number, step, state)?;
-        }
-        self.see(number, step, state)
+    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
+        let Some(path) = &mut self.path else {
+            return ControlFlow::Continue(());
+        };
+        let begin = Instant::now();
+        let flow = path.event(event);
+        self.seconds += begin.elapsed().as_secs_f64();
+        flow
     }
 }
 
 /// The path of a selection: held-out measures, and measures of the test data.
-fn figure(selection: &Selection, watch: &Watch<'_>) -> Figure {
+fn figure(selection: &Selection, test: Option<&TestPath<'_>>) -> Figure {
     let (strategy, lambda) = (selection.strategy, short(selection.options.lambda.value()));
     let title = format!("Selection by {strategy} at lambda {lambda}");
     let steps = selection.steps.iter();
     let path = plot::Path::new("", steps.map(|step| (step.lqo_error, step.lqo_cindex)));
     let figure = plot::paths(title, &[path], None, None);
-    let Some(test) = &watch.test else {
-        return figure;
-    };
-    test_panels(figure, test)
+    match test {
+        Some(test) => test_panels(figure, test),
+        None => figure,
+    }
 }

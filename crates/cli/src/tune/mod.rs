@@ -3,7 +3,6 @@
 mod judging;
 mod report;
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -11,16 +10,14 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use indicatif::ProgressBar;
-use rankrls::checkpoint::{Checkpointer, Record, Tuning, TuningSettings};
+use rankrls::checkpoint::{Record, Tuning, TuningSettings};
 use rankrls::data::read::Loaded;
 use rankrls::greedy::Selection;
 use rankrls::metrics::parse_list;
 use rankrls::peers::Peers;
 use rankrls::plot::{self, Figure, Panel, Path, power};
 use rankrls::tune::{
-    self, Earlier, Ending, Event, Evidence, Grid, Measure, Observer, Outcome, Point, TuneError,
-    TuneOptions, Tuned,
+    self, Earlier, Ending, Evidence, Measure, Outcome, Point, TuneError, TuneOptions, Tuned,
 };
 use rankrls::{
     ColumnClasses, Dataset, Lambdas, Metric, Model, SelectionOptions, StrategyKind, TestPath,
@@ -31,10 +28,9 @@ use judging::JudgingArgs;
 
 use super::args::one_of;
 use super::args::{self, Measures, RulesArgs, at_least_one, usage};
-use super::checkpoint::{self, CheckpointArgs};
+use super::checkpoint::CheckpointArgs;
 use super::console::Console;
 use super::data::{self, Input, Sizes, TestSizes, TrainingData};
-use super::numbers::short;
 use super::ranks;
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, SelectionArgs, TeacherArgs, check_selection};
@@ -43,9 +39,8 @@ use crate::warnings::{
     Condition, warn_of_edge, warn_of_few_queries, warn_of_lost_digits, warn_of_seed,
     warn_of_teacher,
 };
+use crate::watch::Watch;
 use report::{Report, TableFile};
-
-const STYLE: &str = "{bar:24} {pos}/{len} steps{msg}{left}";
 
 const SEED_HELP: &str = "Seed of the random draws, of candidates and of folds [default: 1]";
 
@@ -284,7 +279,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let earlier = record.as_ref().map_or_else(Earlier::default, Earlier::from);
     let record = record.clone().filter(|_| leads);
     let checkpointer = args.checkpoint.checkpointer(record, interrupt)?;
-    let mut watch = Watch::new(session, STYLE, checkpointer);
+    let mut watch = Watch::new(session, checkpointer);
     let train = &input.train;
     let tuning = tune::Tuning {
         dataset: train,
@@ -293,10 +288,8 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
         held: input.memory(),
         earlier,
     };
-    let tuned = interrupt.run(|| tuning.run(&mut watch))?;
-    watch.clear();
-    let lost = "other steps are lost, which --checkpoint would have kept";
-    let left = checkpoint::left(watch.checkpointer.as_ref(), "steps", lost);
+    let tuned = watch.run(|watch| tuning.run(watch))?;
+    let left = watch.left("other steps are lost, which --checkpoint would have kept");
     let tuned = match tuned {
         None | Some(Err(TuneError::Interrupted)) => {
             console.warn(format_args!("{}; {left}", TuneError::Interrupted));
@@ -379,16 +372,14 @@ fn judged(
     tuned: &Tuned,
     session: &Session<'_>,
 ) -> Result<Option<Outcome>> {
-    let (console, interrupt) = (session.console, session.interrupt);
+    let console = session.console;
     let few = Evidence::folds(tuning.dataset.queries().len(), 1).is_none();
     if !tuning.options.evidence.is_optimistic() || tuned.interrupted || few {
         return Ok(None);
     }
     // The selections without a fold have no part in the choice.
-    let mut watch = Watch::new(session, STYLE, None);
-    let work = || tuning.judge_by_folds(tuned, &mut watch);
-    let judged = interrupt.run(work)?;
-    watch.clear();
+    let mut watch = Watch::new(session, None);
+    let judged = watch.run(|watch| tuning.judge_by_folds(tuned, watch))?;
     let interrupted = || {
         console.warn("interrupted: the model is chosen, but not judged by folds");
         Ok(None)
@@ -434,74 +425,6 @@ fn warn(tuned: &Tuned, selection: &Selection, left: &str, console: Console) {
         console.warn(format_args!(
             "the chosen model has all {k} features: more may do better"
         ));
-    }
-}
-
-/// Watches the grid: progress, checkpoints and signals.
-pub(super) struct Watch<'a> {
-    session: &'a Session<'a>,
-    style: &'a str,
-    checkpointer: Option<Checkpointer<Tuning>>,
-    /// One for all strategies.
-    bar: Option<ProgressBar>,
-}
-
-impl<'a> Watch<'a> {
-    pub(super) fn new(
-        session: &'a Session<'a>,
-        style: &'a str,
-        checkpointer: Option<Checkpointer<Tuning>>,
-    ) -> Self {
-        Self {
-            session,
-            style,
-            checkpointer,
-            bar: None,
-        }
-    }
-
-    /// Takes the progress bar away, and completes the checkpoint.
-    pub(super) fn clear(&mut self) {
-        checkpoint::finish(self.checkpointer.as_mut(), "steps", self.session.console);
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-impl Observer for Watch<'_> {
-    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
-        if let Some(checkpointer) = &mut self.checkpointer {
-            checkpointer.event(event)?;
-        }
-        match event {
-            Event::Taught(..) | Event::Planned(..) => {}
-            Event::Started(grid) => {
-                let Grid {
-                    lambdas,
-                    concurrent,
-                    steps,
-                    later_steps,
-                } = grid;
-                tracing::info!(lambdas, concurrent, "tuning");
-                let bar = || self.session.console.bar(0, self.style);
-                let bar = self.bar.get_or_insert_with(bar);
-                bar.set_length(bar.position() + (steps + later_steps) as u64);
-                self.session.interrupt.finishing("the steps at work", bar);
-            }
-            Event::Stepped(step) => {
-                if let Some(bar) = &self.bar {
-                    let lambda = short(step.lambda.value());
-                    bar.set_message(format!(", lambda {lambda} at {}", step.number));
-                    bar.inc(1);
-                }
-            }
-            Event::Finished(outcome) => {
-                let (lambda, steps) = (outcome.options.lambda.value(), outcome.points.len());
-                tracing::info!(lambda, steps, ending = ?outcome.ending, "path done");
-            }
-        }
-        self.session.interrupt.flow()
     }
 }
 
@@ -577,35 +500,4 @@ fn figure(tuned: &Tuned, options: &TuneOptions<'_>, test: Option<&TestPath<'_>>)
         "Thick line and ring: chosen by the rule {}. Band: one standard error of the chosen path.",
         options.rule.name()
     ))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::console::Interrupt;
-    use clap::ArgMatches;
-    use rankrls::Lambda;
-    use rankrls::data::sample;
-    use rankrls::peers::Alone;
-
-    #[test]
-    fn one_bar_has_the_steps_of_all_strategies() {
-        let (data, interrupt) = (sample::train(), Interrupt::new(true));
-        let (peers, given): (Arc<dyn Peers>, _) = (Arc::new(Alone), ArgMatches::default());
-        let session = Session {
-            console: Console::new(true, false),
-            interrupt: &interrupt,
-            peers: &peers,
-            given: &given,
-        };
-        let lambdas = [1.0, 4.0].map(|lambda| Lambda::new(lambda).unwrap());
-        let options = TuneOptions {
-            strategies: vec![StrategyKind::Dense, StrategyKind::Bounded],
-            ..TuneOptions::new(SelectionOptions::new(3, Lambda::ONE), &lambdas)
-        };
-        let mut watch = Watch::new(&session, STYLE, None);
-        tune::Tuning::new(&data, &options).run(&mut watch).unwrap();
-        let bar = watch.bar.unwrap();
-        assert_eq!((bar.length(), bar.position()), (Some(12), 12));
-    }
 }

@@ -52,7 +52,7 @@ fn interrupted(name: &str, code: i32) {
     assert_eq!(output.status.code(), Some(code));
     let rest = rest.join().unwrap();
     assert!(rest.contains("warning: interrupted after "));
-    let told = rest.find("finishing step ").expect("an answer");
+    let told = rest.find("finishing the steps at work").expect("an answer");
     assert!(
         rest[told..].contains(", Ctrl-C again to stop at once\n"),
         "{rest}"

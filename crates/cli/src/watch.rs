@@ -1,0 +1,172 @@
+//! The observer of selections and grids: the progress bar, the checkpoint, and signals.
+
+use std::ops::ControlFlow;
+
+use indicatif::ProgressBar;
+use rankrls::checkpoint::{Checkpointer, Progress, Record, Tuning};
+use rankrls::{greedy, tune};
+
+use super::numbers::short;
+use super::session::Session;
+
+const STYLE: &str = "{prefix}{bar:24} {pos}/{len} steps{msg}{left}";
+
+/// Draws the steps, writes the checkpoint, and ends the work after a signal.
+pub(crate) struct Watch<'a, R: Record> {
+    session: &'a Session<'a>,
+    /// Before the bar.
+    prefix: String,
+    checkpointer: Option<Checkpointer<R>>,
+    /// One for all that it watches.
+    bar: Option<ProgressBar>,
+}
+
+impl<'a, R: Record> Watch<'a, R> {
+    /// Writes the checkpoint if there is one.
+    pub(crate) fn new(session: &'a Session<'a>, checkpointer: Option<Checkpointer<R>>) -> Self {
+        Self {
+            session,
+            prefix: String::new(),
+            checkpointer,
+            bar: None,
+        }
+    }
+
+    /// Without a checkpoint, of work that has a name beside the bar.
+    pub(crate) fn named(session: &'a Session<'a>, name: &str) -> Self {
+        Self {
+            prefix: format!("{name} "),
+            ..Self::new(session, None)
+        }
+    }
+
+    /// Does `work`, which takes the watch for its observer; `None` if that was interrupted before it
+    /// had a result. Takes the bar away then, and completes the checkpoint.
+    pub(crate) fn run<T: Send>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> T + Send,
+    ) -> anyhow::Result<Option<T>>
+    where
+        R: Send,
+    {
+        let interrupt = self.session.interrupt;
+        let found = interrupt.run(|| work(self));
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+        let Some(checkpointer) = &mut self.checkpointer else {
+            return found;
+        };
+        checkpointer.flush();
+        if let Some(error) = checkpointer.error() {
+            let saved = checkpointer.saved();
+            self.session.console.warn(format_args!(
+                "cannot write the checkpoint: {error}; the last one has {saved} steps"
+            ));
+        }
+        found
+    }
+
+    /// What an interrupted run has left in its checkpoint, or what it has `lost` without one.
+    pub(crate) fn left(&self, lost: &str) -> String {
+        let Some(checkpointer) = &self.checkpointer else {
+            return lost.to_owned();
+        };
+        let (path, saved) = (checkpointer.path().display(), checkpointer.saved());
+        format!("{path} has {saved} steps, and --resume goes on")
+    }
+
+    /// Goes on to so many steps more. From now on there is something to save.
+    fn begin(&mut self, steps: usize) {
+        let bar = || {
+            let bar = self.session.console.bar(0, STYLE);
+            bar.with_prefix(self.prefix.clone())
+        };
+        let bar = self.bar.get_or_insert_with(bar);
+        bar.set_length(bar.position() + steps as u64);
+        self.session.interrupt.finishing("the steps at work", bar);
+    }
+
+    fn step(&self, news: String) {
+        if let Some(bar) = &self.bar {
+            bar.set_message(news);
+            bar.inc(1);
+        }
+    }
+}
+
+impl greedy::Observer for Watch<'_, Progress> {
+    fn event(&mut self, event: greedy::Event<'_>) -> ControlFlow<()> {
+        if let Some(checkpointer) = &mut self.checkpointer {
+            checkpointer.event(event)?;
+        }
+        match event {
+            greedy::Event::Taught(..) => {}
+            greedy::Event::Started(plan) => self.begin(plan.steps),
+            greedy::Event::Stepped(advance, _) => {
+                self.step(format!(", LQO error {:.6}", advance.step.lqo_error));
+            }
+        }
+        self.session.interrupt.flow()
+    }
+}
+
+impl tune::Observer for Watch<'_, Tuning> {
+    fn event(&mut self, event: tune::Event<'_>) -> ControlFlow<()> {
+        if let Some(checkpointer) = &mut self.checkpointer {
+            checkpointer.event(event)?;
+        }
+        match event {
+            tune::Event::Taught(..) | tune::Event::Planned(..) => {}
+            tune::Event::Started(grid) => {
+                let (lambdas, concurrent) = (grid.lambdas, grid.concurrent);
+                tracing::info!(lambdas, concurrent, "tuning");
+                self.begin(grid.steps + grid.later_steps);
+            }
+            tune::Event::Stepped(step) => {
+                let lambda = short(step.lambda.value());
+                self.step(format!(", lambda {lambda} at {}", step.number));
+            }
+            tune::Event::Finished(outcome) => {
+                let (lambda, steps) = (outcome.options.lambda.value(), outcome.points.len());
+                tracing::info!(lambda, steps, ending = ?outcome.ending, "path done");
+            }
+        }
+        self.session.interrupt.flow()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use clap::ArgMatches;
+    use rankrls::data::sample;
+    use rankrls::peers::{Alone, Peers};
+    use rankrls::tune::TuneOptions;
+    use rankrls::{Lambda, SelectionOptions, StrategyKind};
+
+    use super::*;
+    use crate::console::{Console, Interrupt};
+
+    #[test]
+    fn one_bar_has_the_steps_of_all_strategies() {
+        let (data, interrupt) = (sample::train(), Interrupt::new(true));
+        let (peers, given): (Arc<dyn Peers>, _) = (Arc::new(Alone), ArgMatches::default());
+        let session = Session {
+            console: Console::new(true, false),
+            interrupt: &interrupt,
+            peers: &peers,
+            given: &given,
+        };
+        let lambdas = [1.0, 4.0].map(|lambda| Lambda::new(lambda).unwrap());
+        let options = TuneOptions {
+            strategies: vec![StrategyKind::Dense, StrategyKind::Bounded],
+            ..TuneOptions::new(SelectionOptions::new(3, Lambda::ONE), &lambdas)
+        };
+        let mut watch = Watch::new(&session, None);
+        tune::Tuning::new(&data, &options).run(&mut watch).unwrap();
+        let bar = watch.bar.unwrap();
+        assert_eq!((bar.length(), bar.position()), (Some(12), 12));
+    }
+}
