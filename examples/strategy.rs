@@ -8,24 +8,23 @@
 use std::error::Error;
 
 use rankrls::data::sample;
-use rankrls::greedy::{Contest, Greedy, Round, Strategy, Work, plan};
+use rankrls::greedy::{Greedy, Round, Strategy, plan};
 use rankrls::{ColumnClasses, GreedyRankRls, Lambda, SelectionOptions};
 
 /// Orthogonal matching pursuit: the gain of a column `v` is `(v . r)^2 / |v|^2`.
 struct Alignment;
 
 impl Strategy for Alignment {
-    fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
+    fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         let residual = round.state.residual();
         let error: f64 = residual.iter().map(|r| r * r).sum();
-        let judge = |candidate: usize| {
+        let judge = |&candidate: &u32| {
+            let candidate = candidate as usize;
             let column = round.candidates.column(candidate).iter();
             let along: f64 = column.map(|(row, value)| value * residual[row]).sum();
             error - along * along / round.candidates.squared_norm(candidate)
         };
-        let eligible = round.eligible_candidates();
-        let contest = round.judge(&eligible, 512, || (), |(), candidate| judge(candidate));
-        (contest, Work::evaluated(eligible.len()))
+        eligible.iter().map(judge).collect()
     }
 }
 

@@ -52,11 +52,6 @@ impl LastStep {
             sole_query: None,
         }
     }
-
-    /// Whether this is the step that changed nothing.
-    pub(super) fn is_none(&self) -> bool {
-        self.nu[0] == 0.0
-    }
 }
 
 /// One query's share of the state while a feature is added.

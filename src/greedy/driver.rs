@@ -4,11 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::error::{check_labels, check_values};
 use super::refit::RefittedWeights;
+use super::strategy::{first_tied, least};
 use super::target::REFIT_BLEND;
 use super::teacher::{Lesson, learnt};
 use super::{
-    Addition, Contest, Plan, RankingCriterion, Round, Sampler, SelectError, SelectionOptions,
-    State, Strategy, Target, TargetOptions, Teacher, Work, lqo_cindex,
+    Addition, Plan, RankingCriterion, Round, Sampler, SelectError, SelectionOptions, State,
+    Strategy, Target, TargetOptions, Teacher, Work, lqo_cindex,
 };
 use crate::columns::ColumnClasses;
 use crate::data::Column;
@@ -17,9 +18,9 @@ use crate::peers::low;
 
 /// A selection in single steps. [`select`](super::select()) does the whole job.
 ///
-/// Where ranks share the columns ([`ColumnClasses::among`]), each rank [`propose`](Self::propose)s
-/// among its own, the [`Contest`]s are merged, and every rank [`adopt`](Self::adopt)s the winner's
-/// [`Addition`]: [`advance`](Self::advance) does all three.
+/// Where ranks share the columns ([`ColumnClasses::among`]), each has the errors of its own; ranks tell
+/// each other the least and the lowest feature that ties with it, and the owner of this feature sends
+/// its column.
 pub struct Greedy<'a> {
     candidates: &'a ColumnClasses,
     labels: &'a [f64],
@@ -29,6 +30,8 @@ pub struct Greedy<'a> {
     own: Option<Vec<f64>>,
     state: State,
     strategy: Box<dyn Strategy>,
+    /// Whether the strategy has not adopted the last feature: it does when the next step needs it.
+    behind: bool,
     sampler: Option<Sampler>,
     ranking: Option<RankingCriterion>,
     retired: Vec<bool>,
@@ -136,6 +139,7 @@ impl<'a> Greedy<'a> {
             teacher: lesson.map(|lesson| lesson.teacher),
             own,
             state,
+            behind: false,
             sampler,
             ranking,
             retired: vec![false; candidates.len()],
@@ -173,7 +177,7 @@ impl<'a> Greedy<'a> {
         &self.features
     }
 
-    /// 0-based features of the class of each, ascending, for steps by [`advance`](Self::advance).
+    /// 0-based features of the class of each, ascending.
     pub(crate) fn classes(&self) -> &[Vec<u32>] {
         &self.classes
     }
@@ -218,67 +222,10 @@ impl<'a> Greedy<'a> {
         }))
     }
 
-    /// Judges the candidates of this rank for the next step, and says what that took. The contest is
-    /// empty when none is left.
-    pub fn propose(&mut self) -> (Contest, Work) {
-        heed();
-        let round = Round {
-            candidates: self.candidates,
-            state: &self.state,
-            retired: &self.retired,
-            sample: None,
-            ranking: self.ranking.as_ref(),
-            room: Round::room(self.state.labels().len(), self.state.capacity()),
-        };
-        let Some(sampler) = self.sampler else {
-            return self.strategy.propose(&round);
-        };
-        let drawn = sampler.draw(self.state.steps(), &self.left);
-        let sample = self.candidates.positions(drawn.into_iter());
-        self.strategy.propose(&Round {
-            sample: Some(&sample),
-            ..round
-        })
-    }
-
-    /// The column of a candidate by the feature that represents it, ready to be added here
-    /// or in another process.
-    pub fn addition(&self, feature: u32) -> Option<Addition<'a>> {
-        let candidate = self.candidates.represented_by(feature)?;
-        Some(Addition {
-            feature,
-            column: self.candidates.column(candidate),
-            factor: self.candidates.factor(candidate),
-        })
-    }
-
-    /// Adds a feature, from here or from another process, and retires the candidate that
-    /// equals it.
-    ///
-    /// # Panics
-    /// When all planned steps have been taken.
-    pub fn adopt(&mut self, addition: Addition<'_>) {
-        self.add(addition, self.equal_to(&addition));
-    }
-
-    /// Adds the feature that represents `candidate`, if this rank has it.
-    fn add(&mut self, addition: Addition<'_>, candidate: Option<usize>) {
-        let mut feature = addition.feature;
-        if let Some(candidate) = candidate {
-            self.retired[candidate] = true;
-            feature = self.candidates.feature(candidate);
-        }
-        if let Ok(place) = self.left.binary_search(&feature) {
-            self.left.remove(place);
-        }
-        self.features.push(addition.feature);
-        self.state.add(addition);
-        self.strategy.adopt(self.candidates, &self.state);
-    }
-
     /// Adds the feature that represents a candidate, whichever rank has it; says whether one that is
     /// left is represented by it.
     fn take(&mut self, feature: u32) -> Result<bool, SelectError> {
+        self.follow();
         let candidates = self.candidates;
         let own = candidates.represented_by(feature);
         let own = own.filter(|&candidate| !self.retired[candidate]);
@@ -290,6 +237,7 @@ impl<'a> Greedy<'a> {
             words.extend([candidates.factor(candidate).to_bits(), class.len() as u64]);
             words.extend(class.iter().chain(&*rows).map(|&number| u64::from(number)));
             words.extend(values.iter().map(|value| value.to_bits()));
+            self.retired[candidate] = true;
         }
         let all = candidates.peers().gather(words);
         let Some([factor, count, numbers @ ..]) = all
@@ -303,34 +251,29 @@ impl<'a> Greedy<'a> {
         let (rows, values) = column.split_at(column.len() / 2);
         let rows: Vec<u32> = rows.iter().map(low).collect();
         let values: Vec<f64> = values.iter().copied().map(f64::from_bits).collect();
+        if let Ok(place) = self.left.binary_search(&feature) {
+            self.left.remove(place);
+        }
+        self.features.push(feature);
         self.classes.push(class.iter().map(low).collect());
-        let column = Column {
-            rows: &rows,
-            values: &values,
-        };
-        let factor = f64::from_bits(*factor);
-        self.add(
-            Addition {
-                feature,
-                column,
-                factor,
+        self.state.add(Addition {
+            feature,
+            column: Column {
+                rows: &rows,
+                values: &values,
             },
-            own,
-        );
+            factor: f64::from_bits(*factor),
+        });
+        self.behind = true;
         Ok(true)
     }
 
-    /// The candidate that is the column of `addition`: the one its feature represents, or,
-    /// when the feature is none of these columns, one with the same canonical form.
-    fn equal_to(&self, addition: &Addition<'_>) -> Option<usize> {
-        let candidates = self.candidates;
-        let Column { rows, values } = addition.column;
-        candidates.represented_by(addition.feature).or_else(|| {
-            (0..candidates.len()).find(|&candidate| {
-                let own = candidates.column(candidate);
-                own.rows == rows && own.values == values
-            })
-        })
+    /// Lets the strategy adopt the feature that was added last.
+    fn follow(&mut self) {
+        if self.behind {
+            self.strategy.adopt(self.candidates, &self.state);
+            self.behind = false;
+        }
     }
 
     /// Takes a step again: its feature has to be left, and the error after it what it was, to
@@ -355,9 +298,19 @@ impl<'a> Greedy<'a> {
 
     /// Takes the best step; `None` when no candidate is left.
     fn search(&mut self) -> Result<Option<Step>, SelectError> {
-        let (contest, work) = self.propose();
-        let (contest, Work { evaluated, alive }) = self.merged(&contest, &work);
-        let Some(feature) = contest.winner().map(|winner| winner.feature) else {
+        heed();
+        self.follow();
+        let eligible = self.eligible();
+        let round = Round {
+            candidates: self.candidates,
+            state: &self.state,
+            sampled: self.sampler.is_some(),
+            ranking: self.ranking.as_ref(),
+            room: Round::room(self.state.labels().len(), self.state.capacity()),
+        };
+        let errors = self.strategy.errors(&round, &eligible);
+        let Work { evaluated, alive } = self.work(eligible.len());
+        let Some(feature) = self.winner(&eligible, &errors) else {
             return Ok(None);
         };
         if !self.take(feature)? {
@@ -374,25 +327,39 @@ impl<'a> Greedy<'a> {
         }))
     }
 
-    /// What all ranks propose, and what that took together.
-    fn merged(&self, contest: &Contest, work: &Work) -> (Contest, Work) {
-        let counts = [work.evaluated, work.alive.len()].into_iter();
-        let counts = counts.chain(work.alive.iter().copied());
-        let words = counts.map(|count| count as u64).chain(contest.words());
-        let all = self.candidates.peers().gather(words.collect());
-        let (mut contest, mut work) = (Contest::default(), Work::default());
-        for words in all {
-            let [evaluated, levels, words @ ..] = &words[..] else {
-                continue;
-            };
-            let (alive, leaders) = words.split_at(low(levels) as usize);
-            work.evaluated += low(evaluated) as usize;
-            work.alive.resize(alive.len(), 0);
-            let alive = work.alive.iter_mut().zip(alive);
-            alive.for_each(|(sum, count)| *sum += low(count) as usize);
-            contest = contest.merge(Contest::of_words(leaders));
+    /// Positions of the candidates of this rank that the next step may take, ascending.
+    fn eligible(&self) -> Vec<u32> {
+        let Some(sampler) = self.sampler else {
+            let all = (0u32..).zip(&self.retired);
+            return all.filter_map(|(at, out)| (!out).then_some(at)).collect();
+        };
+        let drawn = sampler.draw(self.state.steps(), &self.left);
+        self.candidates.positions(drawn.into_iter())
+    }
+
+    /// The lowest feature of all ranks whose error ties with the least.
+    fn winner(&self, eligible: &[u32], errors: &[f64]) -> Option<u32> {
+        let peers = self.candidates.peers();
+        let first = first_tied(errors, peers.least(least(errors)));
+        let feature = first.map(|place| self.candidates.feature(eligible[place] as usize));
+        let features = peers.gather(feature.map(u64::from).into_iter().collect());
+        features.iter().flatten().map(low).min()
+    }
+
+    /// What the errors of `judged` candidates took, on all ranks together.
+    fn work(&self, judged: usize) -> Work {
+        let Work { evaluated, alive } = self.strategy.work(judged);
+        let counts = [evaluated].into_iter().chain(alive);
+        let counts = counts.map(|count| count as u64).collect();
+        let mut sum = Work::default();
+        for words in self.candidates.peers().gather(counts) {
+            let mut counts = words.iter().map(|count| low(count) as usize);
+            sum.add(&Work {
+                evaluated: counts.next().unwrap_or(0),
+                alive: counts.collect(),
+            });
         }
-        (contest, work)
+        sum
     }
 
     /// Squared error of the leave-query-out predictions, against the labels.

@@ -28,6 +28,7 @@
 use rayon::prelude::*;
 
 use super::condition::{Condition, solve};
+use super::gain::{QuerySums, Terms};
 use crate::data::{Column, Queries};
 use crate::kernels::{self, LANES, Lanes};
 
@@ -238,8 +239,9 @@ impl Folds {
             if !touched {
                 v.fill([0.0; LANES]);
             }
-            let beta = judge(fold, self.lambda, &mut z, &rows, v, &mut gains);
-            see(query as usize, &beta, v);
+            let (terms, sums) = judge(fold, self.lambda, &mut z, &rows, v);
+            kernels::add_scaled(&mut gains, 1.0, &terms.gained(query, &sums));
+            see(query as usize, &terms.betas(query, &sums), v);
         }
         gains
     }
@@ -270,8 +272,8 @@ struct Rows<'a> {
     holdout: &'a [f64],
 }
 
-/// Adds one query's part of the gain and returns `beta_Q`. `z` holds `X_{S,-Q} v_{-Q}` and the
-/// two scalars; `v_Q` turns into `T_Q u_Q`.
+/// What equation (*) needs of one query. `z` holds `X_{S,-Q} v_{-Q}` and the two scalars; `v_Q` turns
+/// into `T_Q u_Q`.
 #[multiversion::multiversion(targets = "simd")]
 fn judge(
     fold: &Fold,
@@ -279,8 +281,7 @@ fn judge(
     z: &mut [Lanes],
     query: &Rows<'_>,
     v: &mut [Lanes],
-    gains: &mut Lanes,
-) -> Lanes {
+) -> (Terms<LANES>, QuerySums<LANES>) {
     let (z, scalars) = z.split_at_mut(fold.eta.len());
     let (mut slack, mut along) = (scalars[0], scalars[1]);
     let mut rest = &fold.factor[..];
@@ -301,7 +302,7 @@ fn judge(
         }
         here[0] = value;
     }
-    let (mut c, mut d) = ([0.0; LANES], [0.0; LANES]);
+    let mut sums = QuerySums::default();
     let rows = query.projected.chunks_exact(query.stride);
     for ((row, &p), slot) in rows.zip(query.holdout).zip(v) {
         let mut tu = *slot;
@@ -310,15 +311,13 @@ fn judge(
                 tu[lane] -= factor * z[lane];
             }
         }
-        for lane in 0..LANES {
-            c[lane] += p * tu[lane];
-            d[lane] += tu[lane] * tu[lane];
-        }
+        sums.add_left_out(&tu, p);
         *slot = tu;
     }
-    let beta = std::array::from_fn(|lane| along[lane] / (lambda + slack[lane].max(0.0)));
-    for (lane, gain) in gains.iter_mut().enumerate() {
-        *gain += beta[lane] * (2.0 * c[lane] - beta[lane] * d[lane]);
+    let mut terms = Terms::new(lambda);
+    for (s, slack) in terms.s.iter_mut().zip(slack) {
+        *s += slack;
     }
-    beta
+    terms.rho = along;
+    (terms, sums)
 }

@@ -3,19 +3,18 @@
 //! [`select()`] does the whole job, and [`Greedy`] the same in single steps.
 //!
 //! A strategy keeps whatever it wants for each candidate; everything that belongs to the examples
-//! is in the [`State`]. In a step the driver asks the strategy to [`propose`](Strategy::propose),
-//! adds the winner's column to the state and lets the strategy [`adopt`](Strategy::adopt) the
+//! is in the [`State`]. In a step the driver asks the strategy for the [`errors`](Strategy::errors),
+//! adds the column of the least one to the state and lets the strategy [`adopt`](Strategy::adopt) the
 //! change.
 
 mod addition;
-mod block;
 mod condition;
-mod contest;
 mod criterion;
 mod density;
 mod driver;
 mod error;
 mod folds;
+mod gain;
 mod options;
 mod plan;
 mod refit;
@@ -30,7 +29,6 @@ mod test_path;
 
 pub use addition::{Addition, LastStep};
 pub(crate) use addition::{centre, centred};
-pub use contest::{Contest, Entrant, TIE_TOLERANCE};
 pub(crate) use criterion::tied_predictions;
 pub use criterion::{Criterion, RankingCriterion, lqo_cindex};
 pub use driver::{Advance, Greedy, Step};
@@ -43,7 +41,7 @@ pub use select::{Earlier, Ending, Event, Observer, Selection, resume_among, sele
 pub use stability::{Frequency, Stability};
 pub use state::State;
 pub use strategies::{ExpectedDivergence, Sampler, StrategyKind};
-pub use strategy::{Round, Shape, Strategy, Work};
+pub use strategy::{Round, Shape, Strategy, TIE_TOLERANCE, Work};
 pub use target::{Refit, Target, TargetOptions, TeacherLambdas};
 pub use teacher::{Lesson, Teacher, TeacherPlan};
 pub use test_path::{TestPath, WeightsPath};

@@ -2,19 +2,35 @@
 
 use std::io;
 
-use rayon::prelude::*;
-
-use super::{Contest, Entrant, RankingCriterion, State};
+use super::{RankingCriterion, State};
 use crate::columns::{ColumnClasses, Summary};
-use crate::interrupt::heed;
+
+/// Errors within this share of the least are equal: symmetric columns tie in
+/// exact arithmetic, and rounding must not decide between them.
+pub const TIE_TOLERANCE: f64 = 1e-10;
 
 /// A way to find the best candidate of a step.
+///
+/// A step takes the lowest feature among the candidates whose error is within [`TIE_TOLERANCE`] of
+/// the least.
 pub trait Strategy: Send {
-    /// Judges the eligible candidates of a round, and says what that took.
-    fn propose(&mut self, round: &Round<'_>) -> (Contest, Work);
+    /// The criterion's value if each of the `eligible` candidates is added, in their order: for all
+    /// strategies but `backfit` and baselines the leave-query-out error, or 1 less the ranking measure.
+    /// A candidate whose value is not a number is not taken, so that a strategy may give this for one
+    /// that it knows to be worse than another.
+    ///
+    /// `eligible` has positions among the candidates of the round, ascending. The value of a candidate
+    /// depends on the state and the candidate alone: others may be on other ranks.
+    fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64>;
 
-    /// Takes note of the feature that was just added: [`State::last`] says what it changed.
-    /// Called once an addition, also when features are added that nobody proposed.
+    /// What the last [`errors`](Self::errors) of `judged` candidates took.
+    fn work(&self, judged: usize) -> Work {
+        Work::evaluated(judged)
+    }
+
+    /// Takes note of the feature that was added last: [`State::last`] says what it changed. Called once
+    /// an addition, before the next one and before the next [`errors`](Self::errors), also where the
+    /// strategy did not find the feature.
     fn adopt(&mut self, candidates: &ColumnClasses, state: &State) {
         let _ = (candidates, state);
     }
@@ -24,13 +40,36 @@ pub trait Strategy: Send {
         false
     }
 
-    /// Why the last proposal or adoption is none: columns in files could not be read.
+    /// Why the last errors or adoption are none: columns in files could not be read.
     fn failure(&mut self) -> Option<io::Error> {
         None
     }
 }
 
-/// What a proposal took: how exactness was had.
+/// The least number; infinity where there is none.
+pub(super) fn least(errors: &[f64]) -> f64 {
+    errors.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+/// The largest error that ties with the least.
+pub(super) fn tie_limit(least: f64) -> f64 {
+    least * (1.0 + TIE_TOLERANCE)
+}
+
+/// The first of `errors` that ties with the least of all ranks.
+pub(super) fn first_tied(errors: &[f64], least: f64) -> Option<usize> {
+    let limit = tie_limit(least);
+    errors.iter().position(|&error| error <= limit)
+}
+
+/// What is left of `error` after `gain`: not negative but for rounding, and no number if the
+/// gain is none, which [`f64::max`] would hide.
+pub(super) fn error_left(error: f64, gain: f64) -> f64 {
+    let left = error - gain;
+    if left < 0.0 { 0.0 } else { left }
+}
+
+/// What the errors of a step took: how exactness was had.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Work {
     /// Candidates whose criterion was evaluated exactly.
@@ -66,10 +105,8 @@ pub struct Round<'a> {
     pub candidates: &'a ColumnClasses,
     /// The state that one of them will be added to.
     pub state: &'a State,
-    /// Candidates that are out, by position: selected ones and their equals.
-    pub retired: &'a [bool],
-    /// Candidates drawn for this step, ascending and not retired; `None`: all.
-    pub sample: Option<&'a [u32]>,
+    /// Whether the eligible candidates were drawn for this step, and not all that are left.
+    pub sampled: bool,
     /// The measure to judge by; `None`: the squared error. Only met by strategies that can
     /// ([`StrategyKind::can_rank`](super::StrategyKind::can_rank)).
     pub ranking: Option<&'a RankingCriterion>,
@@ -84,54 +121,6 @@ impl Round<'_> {
     /// [`room`](Self::room) for `rows` examples and `k` steps: no more than the state takes.
     pub(super) fn room(rows: usize, k: usize) -> usize {
         ROOM.min(rows.saturating_mul(2 * size_of::<f64>() * k))
-    }
-
-    /// Whether the candidate at a position may be chosen.
-    ///
-    /// # Panics
-    /// When there is no such candidate.
-    pub fn eligible(&self, candidate: usize) -> bool {
-        match self.sample {
-            None => !self.retired[candidate],
-            Some(sample) => {
-                u32::try_from(candidate).is_ok_and(|wanted| sample.binary_search(&wanted).is_ok())
-            }
-        }
-    }
-
-    /// Positions of the candidates that may be chosen, ascending.
-    pub fn eligible_candidates(&self) -> std::borrow::Cow<'_, [u32]> {
-        match self.sample {
-            Some(sample) => sample.into(),
-            None => (0u32..)
-                .zip(self.retired)
-                .filter_map(|(candidate, &retired)| (!retired).then_some(candidate))
-                .collect::<Vec<_>>()
-                .into(),
-        }
-    }
-
-    /// Judges candidates in parallel by an error that is least for the best one; a task judges
-    /// `chunk` of them, with a scratch of its own.
-    pub fn judge<S>(
-        &self,
-        candidates: &[u32],
-        chunk: usize,
-        scratch: impl Fn() -> S + Sync + Send,
-        judge: impl Fn(&mut S, usize) -> f64 + Sync + Send,
-    ) -> Contest {
-        let judge_chunk = |scratch: &mut S, chunk: &[u32]| {
-            heed();
-            let mut contest = Contest::default();
-            for &candidate in chunk {
-                let error = judge(scratch, candidate as usize);
-                let feature = self.candidates.feature(candidate as usize);
-                contest.enter(Entrant { error, feature });
-            }
-            contest
-        };
-        let chunks = candidates.par_chunks(chunk).map_init(scratch, judge_chunk);
-        chunks.reduce(Contest::default, Contest::merge)
     }
 }
 
@@ -232,8 +221,59 @@ impl Shape {
         self.rows as f64 * self.candidates as f64
     }
 
-    /// Bytes that every strategy takes: the state, and who is out.
+    /// Bytes that every strategy takes: the state, who is out, and the errors of who is not.
     pub(super) fn base_memory(&self) -> u64 {
-        State::memory(self.rows, self.k) + self.candidates as u64
+        State::memory(self.rows, self.k) + self.candidates as u64 + 12 * self.judged() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The place that wins where ranks, or one, have these errors.
+    fn winner(ranks: &[&[f64]]) -> Option<usize> {
+        let least = least(&ranks.iter().map(|errors| least(errors)).collect::<Vec<_>>());
+        let mut passed = 0;
+        let places = ranks.iter().map(|errors| {
+            let place = first_tied(errors, least).map(|place| passed + place);
+            passed += errors.len();
+            place
+        });
+        places.flatten().min()
+    }
+
+    #[test]
+    fn a_tie_goes_to_the_lower_feature() {
+        assert_eq!(winner(&[&[2.0, 1.0 + 1e-11, 1.0]]), Some(1));
+        assert_eq!(winner(&[&[2.0, 1.0 + 1e-9, 1.0]]), Some(2));
+        assert_eq!(winner(&[&[]]), None);
+        // Not a number never wins.
+        assert_eq!(winner(&[&[f64::NAN, 5.0]]), Some(1));
+        assert_eq!(winner(&[&[f64::NAN]]), None);
+    }
+
+    #[test]
+    fn a_new_least_error_can_disqualify_the_winner() {
+        let errors = [1.0 + 1.5e-10, 1.0 + 0.8e-10, 1.0];
+        assert_eq!(winner(&[&errors[..2]]), Some(0));
+        assert_eq!(winner(&[&errors]), Some(1));
+    }
+
+    proptest! {
+        #[test]
+        fn any_split_gives_the_same_winner(
+            steps in prop::collection::vec(0u32..40, 1..30),
+            cut in 0usize..30,
+        ) {
+            let errors: Vec<f64> =
+                steps.iter().map(|&step| 1.0 + f64::from(step) * 2e-11).collect();
+            let (left, right) = errors.split_at(cut.min(errors.len()));
+            let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
+            let expected = errors.iter().position(|&error| error <= least * (1.0 + TIE_TOLERANCE));
+            prop_assert_eq!(winner(&[left, right]), expected);
+        }
     }
 }

@@ -1,9 +1,9 @@
-//! Columns spread over processes, here over drivers in one process: one merged
-//! contest and one column sent round a step make the same selection; and so does
-//! any number of threads.
+//! Columns spread over ranks make the same selection, and so does any number of threads.
 
 use crate::oracle::Problem;
-use rankrls::greedy::{Contest, Greedy, Plan, plan, select};
+use rankrls::columns::Partition;
+use rankrls::greedy::{select, select_among};
+use rankrls::peers::on_threads;
 use rankrls::{ColumnClasses, Dataset, Lambda, Queries, SelectionOptions, StrategyKind};
 
 /// A deterministic corpus: words in queries of five examples, every third word seen in one
@@ -39,68 +39,29 @@ fn problem() -> Problem {
     }
 }
 
-/// The columns of `problem` that `mine` picks, under their own numbers.
-fn share(problem: &Problem, mine: impl Fn(usize) -> bool) -> Dataset<'static> {
-    let features: Vec<u32> = (0u32..)
-        .take(problem.x.len())
-        .filter(|&f| mine(f as usize))
-        .collect();
-    let columns = features
-        .iter()
-        .map(|&feature| problem.x[feature as usize].clone())
-        .collect();
-    let part = Problem {
-        x: columns,
-        ..problem.clone()
-    };
-    part.dataset()
-        .with_features(features, problem.x.len())
-        .unwrap()
-}
-
 #[test]
 fn partitioned_columns_make_the_same_selection() {
-    let problem = problem();
-    let lambda = Lambda::new(0.5).unwrap();
-    let k = 12;
+    let data = problem().dataset();
+    let (lambda, k) = (Lambda::new(0.5).unwrap(), 12);
     for strategy in StrategyKind::ALL
         .into_iter()
-        // A teacher of some of the columns is another teacher.
-        .filter(|kind| !matches!(kind, StrategyKind::Sampled | StrategyKind::Random))
+        // Ranks train no teacher.
         .filter(|kind| !kind.distils() && !kind.needs_grades())
     {
         let options = SelectionOptions {
             strategy: Some(strategy),
             ..SelectionOptions::new(k, lambda)
         };
-        let whole = select(&problem.dataset(), &options, &mut ()).unwrap();
-        let parts: Vec<Dataset<'_>> = (0..3)
-            .map(|part| share(&problem, |feature| feature % 3 == part))
-            .collect();
-        let candidates: Vec<ColumnClasses> = parts.iter().map(ColumnClasses::new).collect();
-        let start = |candidates| {
-            let plan = Plan {
-                steps: k,
-                ..plan(candidates, 0, &options).unwrap()
-            };
-            Greedy::new(candidates, &problem.labels, &plan, &options, &[]).unwrap()
-        };
-        let mut processes: Vec<Greedy<'_>> = candidates.iter().map(start).collect();
-        for step in &whole.steps {
-            let contests = processes.iter_mut().map(|process| process.propose().0);
-            let winner = contests
-                .fold(Contest::default(), Contest::merge)
-                .winner()
-                .unwrap();
-            assert_eq!(winner.feature, step.feature, "{strategy}");
-            let addition = processes
-                .iter()
-                .find_map(|process| process.addition(winner.feature))
-                .unwrap();
-            for process in &mut processes {
-                process.adopt(addition);
-                assert_eq!(process.state().error().to_bits(), step.lqo_error.to_bits());
-            }
+        let whole = select(&data, &options, &mut ()).unwrap();
+        let found = on_threads(3, |peers| {
+            let part = Partition::share(&data, peers.count(), peers.rank());
+            let candidates = ColumnClasses::new(&part).among(peers);
+            select_among(&candidates, &part, 0, &options, &mut ()).unwrap()
+        });
+        for selection in found {
+            assert_eq!(selection.features(), whole.features(), "{strategy}");
+            assert_eq!(selection.errors(), whole.errors(), "{strategy}");
+            assert_eq!(selection.weights, whole.weights, "{strategy}");
         }
     }
 }

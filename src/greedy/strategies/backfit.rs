@@ -15,12 +15,14 @@
 //! than leave-query-out pre-fitting, not an approximation of its arithmetic: it
 //! may choose other features.
 
-use crate::greedy::contest::error_left;
-use crate::greedy::strategy::{Facts, Shape};
-use crate::greedy::{Contest, Round, State, Strategy, Work};
+use rayon::prelude::*;
+
+use crate::greedy::strategy::{Facts, Shape, error_left};
+use crate::greedy::{Round, State, Strategy};
+use crate::interrupt::heed;
 use crate::kernels;
 
-/// Candidates judged by one task.
+/// Fewest candidates that a task judges.
 const CHUNK: usize = 512;
 
 pub(super) const FACTS: Facts = Facts {
@@ -32,10 +34,8 @@ pub(super) const FACTS: Facts = Facts {
     baseline: false,
     distils: false,
     sample: None,
-    // f_Q for every query, z for each thread, and the list of candidates judged.
-    memory: |shape| {
-        8 * ((shape.queries + shape.threads) * shape.k) as u64 + 4 * shape.judged() as u64
-    },
+    // f_Q for every query, and z for each thread.
+    memory: |shape| 8 * ((shape.queries + shape.threads) * shape.k) as u64,
     cost: Shape::pass,
     build: |_, _| Box::new(Backfit),
 };
@@ -44,15 +44,17 @@ pub(super) const FACTS: Facts = Facts {
 struct Backfit;
 
 impl Strategy for Backfit {
-    fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
-        let eligible = round.eligible_candidates();
+    fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         let error = round.state.error();
         let projected = projected_holdout(round.state);
-        let z = || vec![0.0; round.state.steps()];
-        let contest = round.judge(&eligible, CHUNK, z, |z, candidate| {
-            error_left(error, gain(round, candidate, &projected, z))
-        });
-        (contest, Work::evaluated(eligible.len()))
+        let judge = |z: &mut Vec<f64>, &candidate: &u32| {
+            heed();
+            error_left(error, gain(round, candidate as usize, &projected, z))
+        };
+        let tasks = eligible.par_iter().with_min_len(CHUNK);
+        tasks
+            .map_init(|| vec![0.0; round.state.steps()], judge)
+            .collect()
     }
 }
 

@@ -1,26 +1,32 @@
 //! Algorithm 1 of the paper: O(k m n) time, O(m n) memory.
 //!
-//! The paper caches `C = G X^'` and `U = Q G X^'` (`m x n`). In the terms of
-//! `docs/derivation.md`, section 3, `lambda C_i = v_i - Phi' Phi v_i = u_i` and `U_i = T u_i`, query by
-//! query; this strategy keeps `u` and `T u`. When a feature is added,
+//! The paper's letters and their values here (`docs/derivation.md`, section 3):
+//!
+//! | paper | here |
+//! |---|---|
+//! | `a`, `p` | `lambda a` is [`State::residual`], `p` is [`State::holdout`] |
+//! | `C`, `U` | [`Block::c`] is `lambda C`, [`Block::u`] is `U` |
+//! | `c`, `d`, `gamma` of a candidate | `lambda / s`, `rho / s` and, in a query, `-lambda / (s - C_Q . U_Q)` |
+//! | `beta` in a query | `(rho - C_Q . lambda a_Q) / (s - C_Q . U_Q)` with `lambda C`: [`Terms::betas`] |
+//!
+//! The step that adds a feature subtracts it from `C` and `U` of every candidate,
 //!
 //! ```text
-//! u_i   <- u_i - tau_i phi                  tau_i = phi . v_i
-//! T u_i <- T u_i + psi_Q (nu_Q (u_iQ . psi_Q - tau_i B_Q) - tau_i)
+//! C_Q <- C_Q - tau phi_Q                                        tau = phi . v
+//! U_Q <- U_Q - psi_Q (tau - nu_Q (C_Q . psi_Q - tau B_Q))       (C from before)
 //! ```
 //!
-//! which is applied when the candidate is next judged, so that a step reads and
-//! writes each cache once. Caches hold eight candidates side by side: one query
-//! of a block stays in the first-level cache between its two passes.
+//! and takes the sums of the next step in the same pass. Both caches have eight candidates side by side,
+//! so that a query of a block stays in the first-level cache while it is read twice.
 
 use rayon::prelude::*;
 
 use super::lowmem::LowMemory;
 use crate::columns::ColumnClasses;
-use crate::greedy::block::{BlockRanking, BlockTerms, QuerySums};
-use crate::greedy::contest::error_left;
-use crate::greedy::strategy::Facts;
-use crate::greedy::{Contest, Entrant, LastStep, RankingCriterion, Round, State, Strategy, Work};
+use crate::data::Column;
+use crate::greedy::gain::{BlockRanking, QuerySums, Terms};
+use crate::greedy::strategy::{Facts, error_left};
+use crate::greedy::{LastStep, RankingCriterion, Round, State, Strategy};
 use crate::interrupt::heed;
 use crate::kernels::{self, LANES, Lanes};
 
@@ -38,76 +44,44 @@ pub(super) const FACTS: Facts = Facts {
     build: |candidates, state| Box::new(Dense::new(candidates, state)),
 };
 
-/// Algorithm 1 with caches of `u` and `T u` for every candidate.
+/// `C` and `U` of all candidates; empty once the state has a factor for every query.
 #[derive(Debug)]
-struct Dense {
-    blocks: Vec<Block>,
-    /// The step that the caches do not know of yet.
-    pending: LastStep,
-}
+struct Dense(Vec<Block>);
 
 /// Eight candidates.
 #[derive(Debug)]
 struct Block {
     first: usize,
-    terms: BlockTerms,
-    /// `u` by example; empty until the block is first judged.
+    terms: Terms<LANES>,
+    /// `lambda C`, `m`.
+    c: Vec<Lanes>,
+    /// `U`, `m`.
     u: Vec<Lanes>,
-    /// `T u` by example.
-    tu: Vec<Lanes>,
+    /// What each candidate takes off the error.
+    gains: Lanes,
 }
 
 impl Dense {
-    /// Room for the caches of all candidates; they are filled in the first step.
     fn new(candidates: &ColumnClasses, state: &State) -> Self {
-        let firsts = (0..candidates.len()).step_by(LANES);
-        let lambda = state.lambda().value();
-        Self {
-            blocks: firsts
-                .map(|first| Block::new(candidates, first, lambda))
-                .collect(),
-            pending: LastStep::none(candidates.queries()),
-        }
-    }
-
-    fn apply_pending(&mut self, candidates: &ColumnClasses, state: &State) {
-        let pending = &self.pending;
-        self.blocks.par_iter_mut().for_each(|block| {
-            block.advance(candidates, state, pending);
-        });
+        let firsts = (0..candidates.len().div_ceil(LANES)).into_par_iter();
+        let block = |block: usize| Block::new(candidates, state, block * LANES);
+        Self(firsts.map(block).collect())
     }
 }
 
 impl Strategy for Dense {
-    fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
+    fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         if round.state.folds().is_some() {
-            // The caches would lose too many digits.
-            return LowMemory.propose(round);
+            return LowMemory.errors(round, eligible);
         }
-        let eligible = round.eligible_candidates();
-        let (candidates, state, pending) = (round.candidates, round.state, &self.pending);
-        let error = state.error();
-        let contest = self
-            .blocks
-            .par_iter_mut()
-            .map(|block| {
-                let gains = block.advance(candidates, state, pending);
-                let errors = match round.ranking {
-                    None => gains.map(|gain| error_left(error, gain)),
-                    Some(ranking) => block.ranking_losses(ranking, state),
-                };
-                let mut contest = Contest::default();
-                for (candidate, error) in (block.first..candidates.len()).zip(errors) {
-                    if round.eligible(candidate) {
-                        let feature = candidates.feature(candidate);
-                        contest.enter(Entrant { error, feature });
-                    }
-                }
-                contest
-            })
-            .reduce(Contest::default, Contest::merge);
-        self.pending = LastStep::none(candidates.queries());
-        (contest, Work::evaluated(eligible.len()))
+        let error = round.state.error();
+        let of_block = |block: &Block| match round.ranking {
+            None => block.gains.map(|gain| error_left(error, gain)),
+            Some(ranking) => block.ranking_losses(ranking, round.state),
+        };
+        let errors: Vec<Lanes> = self.0.par_iter().map(of_block).collect();
+        let errors = errors.as_flattened();
+        eligible.iter().map(|&at| errors[at as usize]).collect()
     }
 
     fn follows(&self) -> bool {
@@ -115,148 +89,120 @@ impl Strategy for Dense {
     }
 
     fn adopt(&mut self, candidates: &ColumnClasses, state: &State) {
-        let Some(last) = state.last() else { return };
         if state.folds().is_some() {
-            self.blocks = Vec::new();
-            return;
+            // The caches would lose too many digits.
+            self.0 = Vec::new();
         }
-        if !self.pending.is_none() || self.blocks.first().is_some_and(|block| block.u.is_empty()) {
-            self.apply_pending(candidates, state);
+        if let Some(last) = state.last() {
+            let blocks = self.0.par_iter_mut();
+            blocks.for_each(|block| block.adopt(candidates, state, last));
         }
-        self.pending.clone_from(last);
     }
 }
 
 impl Block {
-    fn new(candidates: &ColumnClasses, first: usize, lambda: f64) -> Self {
-        let mut terms = BlockTerms::new(lambda);
-        for (lane, candidate) in (first..candidates.len()).take(LANES).enumerate() {
+    /// Before the first step: `C = X' / lambda` and `U = X'`, for centred columns.
+    fn new(candidates: &ColumnClasses, state: &State, first: usize) -> Self {
+        heed();
+        let mut terms = Terms::new(state.lambda().value());
+        let mut c = vec![[0.0; LANES]; state.labels().len()];
+        for (lane, candidate) in lanes(candidates, first) {
+            for segment in candidates.segments(candidate) {
+                for row in candidates.queries().range(segment.query) {
+                    c[row][lane] = -segment.mean;
+                }
+                for (row, value) in segment.column.iter() {
+                    c[row][lane] = value - segment.mean;
+                }
+            }
+            let Column { rows, values } = candidates.column(candidate);
             terms.s[lane] += candidates.squared_norm(candidate);
+            terms.rho[lane] = kernels::sparse_dot(rows, values, state.labels());
             terms.sole[lane] = candidates.sole_query(candidate).unwrap_or(u32::MAX);
         }
-        Self {
+        let mut block = Self {
             first,
             terms,
-            u: Vec::new(),
-            tu: Vec::new(),
-        }
-    }
-
-    /// Brings the caches up to date with `pending` and returns the gain of each candidate.
-    fn advance(&mut self, candidates: &ColumnClasses, state: &State, pending: &LastStep) -> Lanes {
-        heed();
-        if self.u.is_empty() {
-            self.fill(candidates, state);
-        }
-        let mut tau = [0.0; LANES];
-        for (lane, candidate) in (self.first..candidates.len()).take(LANES).enumerate() {
-            let column = candidates.column(candidate);
-            tau[lane] = kernels::sparse_dot(column.rows, column.values, &pending.phi);
-            self.terms.s[lane] -= tau[lane] * tau[lane];
-            self.terms.rho[lane] -= tau[lane] * pending.eta;
-        }
-        let update = Update {
-            tau: &tau,
-            last: pending,
-            offsets: state.queries().offsets(),
-            holdout: state.holdout(),
+            u: c.clone(),
+            c,
+            gains: [0.0; LANES],
         };
-        update_and_judge(&self.terms, &mut self.u, &mut self.tu, &update)
+        let nothing = LastStep::none(state.queries());
+        block.update(&[0.0; LANES], &nothing, state);
+        block
     }
 
-    /// What is missing to a perfect ranking with each candidate, by caches that are up to date.
+    /// Subtracts the feature that was added last.
+    fn adopt(&mut self, candidates: &ColumnClasses, state: &State, last: &LastStep) {
+        heed();
+        let mut tau = [0.0; LANES];
+        for (lane, candidate) in lanes(candidates, self.first) {
+            let Column { rows, values } = candidates.column(candidate);
+            tau[lane] = kernels::sparse_dot(rows, values, &last.phi);
+            self.terms.s[lane] -= tau[lane] * tau[lane];
+            self.terms.rho[lane] -= tau[lane] * last.eta;
+        }
+        self.update(&tau, last, state);
+    }
+
+    /// Updates both caches and evaluates (*): O(m) a candidate.
+    fn update(&mut self, tau: &Lanes, last: &LastStep, state: &State) {
+        let (offsets, holdout) = (state.queries().offsets(), state.holdout());
+        let caches = (&mut self.c[..], &mut self.u[..]);
+        self.gains = update_and_judge(&self.terms, caches, (tau, last), offsets, holdout);
+    }
+
+    /// What is missing to a perfect ranking with each candidate.
     fn ranking_losses(&self, ranking: &RankingCriterion, state: &State) -> Lanes {
+        heed();
         let mut ranking = BlockRanking::new(ranking, state);
         for (query, rows) in (0u32..).zip(state.queries().ranges()) {
-            let (u, tu) = (&self.u[rows.clone()], &self.tu[rows]);
-            ranking.judge(query, &self.terms, u, tu);
+            ranking.judge(query, &self.terms, &self.c[rows.clone()], &self.u[rows]);
         }
         ranking.losses()
     }
-
-    /// `u = T u = v`, the centred columns.
-    fn fill(&mut self, candidates: &ColumnClasses, state: &State) {
-        self.u = vec![[0.0; LANES]; state.labels().len()];
-        for (lane, candidate) in (self.first..candidates.len()).take(LANES).enumerate() {
-            for segment in candidates.segments(candidate) {
-                for row in candidates.queries().range(segment.query) {
-                    self.u[row][lane] = -segment.mean;
-                }
-                for (row, value) in segment.column.iter() {
-                    self.u[row][lane] = value - segment.mean;
-                }
-            }
-            let column = candidates.column(candidate);
-            self.terms.rho[lane] = kernels::sparse_dot(column.rows, column.values, state.labels());
-        }
-        self.tu.clone_from(&self.u);
-    }
 }
 
-/// A step to apply to a block, and what to judge it by.
-struct Update<'a> {
-    /// `tau_i = phi . v_i`
-    tau: &'a Lanes,
-    last: &'a LastStep,
-    offsets: &'a [u32],
-    holdout: &'a [f64],
+/// The candidates of the block that starts with `first`, each with its lane.
+fn lanes(candidates: &ColumnClasses, first: usize) -> impl Iterator<Item = (usize, usize)> {
+    (first..candidates.len()).take(LANES).enumerate()
 }
 
-/// Applies the step to `u` and `T u` and evaluates (*): O(m) a candidate.
+/// The loop over queries of Algorithm 1: first updates `c` and `u`, then takes the gains.
 #[multiversion::multiversion(targets = "simd")]
 fn update_and_judge(
-    terms: &BlockTerms,
-    u: &mut [Lanes],
-    tu: &mut [Lanes],
-    update: &Update<'_>,
+    terms: &Terms<LANES>,
+    (c, u): (&mut [Lanes], &mut [Lanes]),
+    (tau, last): (&Lanes, &LastStep),
+    offsets: &[u32],
+    holdout: &[f64],
 ) -> Lanes {
     let mut gains = [0.0; LANES];
-    for (query, bounds) in (0u32..).zip(update.offsets.windows(2)) {
+    for (query, bounds) in (0u32..).zip(offsets.windows(2)) {
         let rows = bounds[0] as usize..bounds[1] as usize;
-        let rows_of_step = (
-            &update.last.phi[rows.clone()],
-            &update.last.psi[rows.clone()],
-        );
-        let (leverage, nu) = (
-            update.last.leverage[query as usize],
-            update.last.nu[query as usize],
-        );
-        let sums = update_query(
-            (&mut u[rows.clone()], &mut tu[rows.clone()]),
-            rows_of_step,
-            (update.tau, leverage, nu),
-            &update.holdout[rows],
-        );
+        let (c, u) = (&mut c[rows.clone()], &mut u[rows.clone()]);
+        let (phi, psi) = (&last.phi[rows.clone()], &last.psi[rows.clone()]);
+        let (leverage, nu) = (last.leverage[query as usize], last.nu[query as usize]);
+        let mut along = [0.0; LANES];
+        for (c, &psi) in c.iter().zip(psi) {
+            for lane in 0..LANES {
+                along[lane] += c[lane] * psi;
+            }
+        }
+        let mut change = [0.0; LANES];
+        for lane in 0..LANES {
+            change[lane] = nu * (along[lane] - tau[lane] * leverage) - tau[lane];
+        }
+        let mut sums = QuerySums::default();
+        let examples = c.iter_mut().zip(u).zip(phi.iter().zip(psi));
+        for (((c, u), (&phi, &psi)), &p) in examples.zip(&holdout[rows]) {
+            for lane in 0..LANES {
+                c[lane] -= tau[lane] * phi;
+                u[lane] += change[lane] * psi;
+            }
+            sums.add(c, u, p);
+        }
         kernels::add_scaled(&mut gains, 1.0, &terms.gained(query, &sums));
     }
     gains
-}
-
-#[inline(always)]
-fn update_query(
-    (u, tu): (&mut [Lanes], &mut [Lanes]),
-    (phi, psi): (&[f64], &[f64]),
-    (tau, leverage, nu): (&Lanes, f64, f64),
-    holdout: &[f64],
-) -> QuerySums {
-    let mut along_psi = [0.0; LANES];
-    for (u, &psi) in u.iter().zip(psi) {
-        for lane in 0..LANES {
-            along_psi[lane] += u[lane] * psi;
-        }
-    }
-    let mut change = [0.0; LANES];
-    for lane in 0..LANES {
-        change[lane] = nu * (along_psi[lane] - tau[lane] * leverage) - tau[lane];
-    }
-    let mut sums = QuerySums::default();
-    let examples = u.iter_mut().zip(tu).zip(phi.iter().zip(psi)).zip(holdout);
-    for (((u, tu), (&phi, &psi)), &p) in examples {
-        for lane in 0..LANES {
-            u[lane] -= tau[lane] * phi;
-            tu[lane] += change[lane] * psi;
-        }
-        sums.add(u, tu, p);
-    }
-    sums
 }

@@ -35,12 +35,9 @@ use crate::columns::ColumnClasses;
 use crate::data::{Dataset, DatasetError};
 use crate::greedy::density::Sample;
 use crate::greedy::strategy::{Facts, Shape};
-use crate::greedy::{Contest, Round, Strategy, Work};
+use crate::greedy::{Round, Strategy, Work};
 use crate::interrupt::heed;
 use crate::metrics::{Context, Convention, Metric, Rules};
-
-/// Candidates entered by one task.
-const CHUNK: usize = 4096;
 
 /// Most grades, each of which has a density.
 const MOST_GRADES: usize = 16;
@@ -60,30 +57,32 @@ pub(super) const FACTS: Facts = Facts {
     baseline: true,
     distils: false,
     sample: None,
-    // Scores, the list of eligible candidates, and the values of a column on each thread.
-    memory: |shape| {
-        let column = size_of::<f64>() * 10 * shape.rows;
-        (12 * shape.candidates + shape.threads * column) as u64
-    },
+    // Scores, and the values of a column on each thread.
+    memory: |shape| 8 * (shape.candidates + shape.threads * 10 * shape.rows) as u64,
     cost: Shape::pass,
-    build: |_, _| Box::new(FsEd),
+    build: |_, _| Box::new(FsEd::default()),
 };
 
 /// Takes the candidates in the order of the scores that they come with.
-struct FsEd;
+#[derive(Debug, Default)]
+struct FsEd {
+    /// Candidates that the last step evaluated.
+    evaluated: usize,
+}
 
 impl Strategy for FsEd {
-    fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
+    fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         let Some(Ok(errors)) = round.candidates.filter() else {
             unreachable!("a plan without scores is refused");
         };
-        let eligible = round.eligible_candidates();
-        let contest = round.judge(&eligible, CHUNK, || (), |(), candidate| errors[candidate]);
         let first = round.state.steps() == 0;
-        (
-            contest,
-            Work::evaluated(if first { errors.len() } else { 0 }),
-        )
+        self.evaluated = if first { errors.len() } else { 0 };
+        let score = |&candidate: &u32| errors[candidate as usize];
+        eligible.iter().map(score).collect()
+    }
+
+    fn work(&self, _: usize) -> Work {
+        Work::evaluated(self.evaluated)
     }
 }
 

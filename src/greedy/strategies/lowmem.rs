@@ -17,20 +17,16 @@ use rayon::prelude::*;
 
 use crate::columns::{ColumnClasses, Segment};
 use crate::data::Column;
-use crate::greedy::block::{BlockRanking, BlockTerms, QuerySums};
-use crate::greedy::contest::error_left;
 use crate::greedy::folds::{Folds, SumsWithout};
+use crate::greedy::gain::{BlockRanking, QuerySums, Terms};
 use crate::greedy::state::QueryMatrices;
-use crate::greedy::strategy::{Facts, Shape};
-use crate::greedy::{Contest, Entrant, RankingCriterion, Round, State, Strategy, Work};
+use crate::greedy::strategy::{Facts, Shape, error_left};
+use crate::greedy::{RankingCriterion, Round, State, Strategy};
 use crate::interrupt::heed;
 use crate::kernels::{self, LANES, Lanes};
 
 /// Examples computed together.
 const TILE: usize = 4;
-
-/// Blocks judged by one task.
-const BLOCKS: usize = 8;
 
 /// Candidates that are judged query by query.
 const FEW: usize = 512;
@@ -47,7 +43,7 @@ pub(super) const FACTS: Facts = Facts {
     baseline: false,
     distils: false,
     sample: None,
-    memory: |shape| 4 * shape.judged() as u64 + scratch_memory(shape, shape.k),
+    memory: |shape| errors_memory(shape, shape.k),
     cost: |shape| (0.5e-9 + 0.05e-9 * shape.k as f64) * shape.cells(),
     build: |_, _| Box::new(LowMemory),
 };
@@ -68,33 +64,9 @@ pub(super) fn errors_memory(shape: &Shape, k: usize) -> u64 {
 pub(super) struct LowMemory;
 
 impl Strategy for LowMemory {
-    fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
-        let eligible = round.eligible_candidates();
-        (judge(round, &eligible), Work::evaluated(eligible.len()))
+    fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
+        errors(round, eligible)
     }
-}
-
-/// Judges `candidates` exactly by (*), in parallel.
-pub(super) fn judge(round: &Round<'_>, candidates: &[u32]) -> Contest {
-    let error = round.state.error();
-    candidates
-        .par_chunks(LANES * BLOCKS)
-        .map_init(
-            || Scratch::new(round.state),
-            |scratch, chunk| {
-                let mut contest = Contest::default();
-                for block in chunk.chunks(LANES) {
-                    heed();
-                    for (&candidate, error) in block.iter().zip(scratch.errors(round, error, block))
-                    {
-                        let feature = round.candidates.feature(candidate as usize);
-                        contest.enter(Entrant { error, feature });
-                    }
-                }
-                contest
-            },
-        )
-        .reduce(Contest::default, Contest::merge)
 }
 
 /// Errors of `candidates` by (*), in parallel.
@@ -170,7 +142,7 @@ fn gains_by_query(round: &Round<'_>, candidates: &[u32]) -> Vec<Lanes> {
 struct Block {
     /// `Z = Phi V`, `t`.
     z: Vec<Lanes>,
-    terms: BlockTerms,
+    terms: Terms<LANES>,
 }
 
 /// Scratch for one block.
@@ -285,7 +257,7 @@ impl Scratch {
 
     /// `Z`, and what of (*) does not depend on the query.
     fn project(&mut self, candidates: &ColumnClasses, state: &State, block: &[u32]) -> Block {
-        let mut terms = BlockTerms::new(state.lambda().value());
+        let mut terms = Terms::new(state.lambda().value());
         let mut z = vec![[0.0; LANES]; state.steps()];
         for (lane, &candidate) in block.iter().enumerate() {
             let candidate = candidate as usize;
@@ -427,7 +399,7 @@ fn judge_query(
     z: &[Lanes],
     z_without: &[Lanes],
     v: Option<&[Lanes]>,
-) -> QuerySums {
+) -> QuerySums<LANES> {
     let rows = query.holdout.len();
     let mut sums = QuerySums::default();
     let tiles = rows / TILE * TILE;
@@ -446,7 +418,7 @@ fn judge_tile<const ROWS: usize>(
     first: usize,
     (z, z_without): (&[Lanes], &[Lanes]),
     v: Option<&[Lanes]>,
-    sums: &mut QuerySums,
+    sums: &mut QuerySums<LANES>,
 ) {
     let mut u = [[0.0; LANES]; ROWS];
     if let Some(v) = v {

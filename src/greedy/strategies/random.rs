@@ -1,7 +1,7 @@
 //! A random feature in every step: the baseline below which nothing should fall.
 
 use crate::greedy::strategy::Facts;
-use crate::greedy::{Contest, Round, Strategy, Work};
+use crate::greedy::{Round, Strategy, Work};
 
 pub(super) const FACTS: Facts = Facts {
     name: "random",
@@ -12,7 +12,7 @@ pub(super) const FACTS: Facts = Facts {
     baseline: true,
     distils: false,
     sample: Some(1),
-    memory: |shape| 4 * shape.candidates as u64,
+    memory: |_| 0,
     cost: |_| 0.0,
     build: |_, _| Box::new(Random),
 };
@@ -22,10 +22,11 @@ pub(super) const FACTS: Facts = Facts {
 struct Random;
 
 impl Strategy for Random {
-    fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
-        let eligible = round.eligible_candidates();
-        let first = &eligible[..eligible.len().min(1)];
-        let contest = round.judge(first, 1, || (), |(), _| round.state.error());
-        (contest, Work::default())
+    fn errors(&mut self, _: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
+        vec![0.0; eligible.len()]
+    }
+
+    fn work(&self, _: usize) -> Work {
+        Work::default()
     }
 }

@@ -15,13 +15,12 @@
 use rayon::prelude::*;
 
 use crate::columns::ColumnClasses;
-use crate::greedy::contest::error_left;
-use crate::greedy::strategy::{Facts, Shape};
-use crate::greedy::{Contest, Round, State, Strategy, Work};
+use crate::greedy::strategy::{Facts, Shape, error_left};
+use crate::greedy::{Round, State, Strategy};
 use crate::interrupt::heed;
 use crate::kernels;
 
-/// Candidates judged by one task.
+/// Fewest candidates that a task judges.
 const CHUNK: usize = 512;
 
 pub(super) const FACTS: Facts = Facts {
@@ -41,7 +40,7 @@ pub(super) const FACTS: Facts = Facts {
 /// Judges candidates by the regularised training error.
 #[derive(Debug, Default)]
 pub(super) struct Residual {
-    /// Of every candidate; empty until the first proposal.
+    /// Of every candidate; empty before the first step.
     products: Vec<Products>,
 }
 
@@ -55,10 +54,9 @@ struct Products {
 }
 
 impl Residual {
-    /// The products of each candidate, a place in the list of those judged, and `z` for each
-    /// thread.
+    /// The products of each candidate, and `z` for each thread.
     pub(super) fn memory(shape: &Shape) -> u64 {
-        20 * shape.candidates as u64 + 8 * (shape.threads * shape.k) as u64
+        16 * shape.candidates as u64 + 8 * (shape.threads * shape.k) as u64
     }
 
     /// The products of all candidates with a state that may have features already.
@@ -80,22 +78,21 @@ impl Residual {
 }
 
 impl Strategy for Residual {
-    fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
+    fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         let (candidates, state) = (round.candidates, round.state);
         if self.products.is_empty() {
             self.start(candidates, state);
         }
         let error = kernels::dot(state.labels(), state.residual());
         let lambda = state.lambda().value();
-        let judge = |candidate: usize| {
+        let judge = |&candidate: &u32| {
+            let candidate = candidate as usize;
             let Products { rho, explained } = self.products[candidate];
             // |v|^2 - |z|^2 is not negative, but for rounding.
             let unexplained = candidates.squared_norm(candidate) - explained;
             error_left(error, rho * rho / (lambda + unexplained.max(0.0)))
         };
-        let eligible = round.eligible_candidates();
-        let contest = round.judge(&eligible, CHUNK, || (), |(), candidate| judge(candidate));
-        (contest, Work::evaluated(eligible.len()))
+        eligible.iter().map(judge).collect()
     }
 
     fn follows(&self) -> bool {

@@ -7,12 +7,14 @@ use std::sync::Arc;
 use super::StrategyKind;
 use crate::columns::ColumnClasses;
 use crate::columns::parts::Parts;
-use crate::greedy::{Contest, Round, State, Strategy, Work};
+use crate::greedy::{Round, State, Strategy, Work};
 
 /// A strategy for each part.
 pub(super) struct Turns {
     parts: Arc<Parts>,
     strategies: Vec<Box<dyn Strategy>>,
+    /// Of the last step.
+    work: Work,
     /// Why a part could not be read.
     failure: Option<io::Error>,
 }
@@ -22,6 +24,7 @@ impl Turns {
         let mut turns = Self {
             parts: Arc::clone(parts),
             strategies: Vec::new(),
+            work: Work::default(),
             failure: None,
         };
         let mut built = Vec::new();
@@ -48,34 +51,33 @@ impl Turns {
 }
 
 impl Strategy for Turns {
-    fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
+    fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         self.parts.begin_step();
-        let (mut contest, mut work) = (Contest::default(), Work::default());
+        let mut errors = vec![f64::NAN; eligible.len()];
+        let mut work = Work::default();
         let room = round.room / self.parts.count();
         self.each(|strategies, part, classes, places| {
-            let retired: Vec<bool> = places
-                .iter()
-                .map(|&place| round.retired[place as usize])
-                .collect();
-            let sample = round.sample.map(|sample| {
-                let own = (0u32..).zip(places);
-                let own = own.filter(|(_, place)| sample.binary_search(place).is_ok());
-                own.map(|(candidate, _)| candidate).collect::<Vec<u32>>()
-            });
-            let (found, took) = strategies[part].propose(&Round {
+            let here = (0u32..).zip(places);
+            let here =
+                here.filter_map(|(own, place)| Some((own, eligible.binary_search(place).ok()?)));
+            let (own, slots): (Vec<u32>, Vec<usize>) = here.unzip();
+            let strategy = &mut strategies[part];
+            let round = Round {
                 candidates: classes,
-                retired: &retired,
-                sample: sample.as_deref(),
                 room,
                 ..*round
-            });
-            contest = std::mem::take(&mut contest).merge(found);
-            work.add(&took);
+            };
+            for (slot, error) in slots.into_iter().zip(strategy.errors(&round, &own)) {
+                errors[slot] = error;
+            }
+            work.add(&strategy.work(own.len()));
         });
-        if self.failure.is_some() {
-            contest = Contest::default();
-        }
-        (contest, work)
+        self.work = work;
+        errors
+    }
+
+    fn work(&self, _: usize) -> Work {
+        self.work.clone()
     }
 
     fn adopt(&mut self, _: &ColumnClasses, state: &State) {

@@ -6,10 +6,7 @@
 
 use super::lowmem;
 use crate::greedy::strategy::{Facts, Shape};
-use crate::greedy::{Contest, Round, Strategy, Work};
-
-/// Candidates entered by one task.
-const CHUNK: usize = 4096;
+use crate::greedy::{Round, Strategy, Work};
 
 pub(super) const FACTS: Facts = Facts {
     name: "univariate",
@@ -28,13 +25,15 @@ pub(super) const FACTS: Facts = Facts {
 /// Ranks the candidates once, each by its own leave-query-out error.
 #[derive(Debug, Default)]
 struct Univariate {
-    /// The criterion of each candidate alone; empty until the first proposal.
+    /// The criterion of each candidate alone; empty before the first step.
     alone: Vec<f64>,
+    /// Candidates that the last step evaluated.
+    evaluated: usize,
 }
 
 impl Strategy for Univariate {
-    fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
-        let mut work = Work::default();
+    fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
+        self.evaluated = 0;
         if self.alone.is_empty() {
             let all: Vec<u32> = (0u32..).take(round.candidates.len()).collect();
             let empty = round.state.without_features();
@@ -43,15 +42,13 @@ impl Strategy for Univariate {
                 ..*round
             };
             self.alone = lowmem::errors(&alone, &all);
-            work = Work::evaluated(all.len());
+            self.evaluated = all.len();
         }
-        let eligible = round.eligible_candidates();
-        let contest = round.judge(
-            &eligible,
-            CHUNK,
-            || (),
-            |(), candidate| self.alone[candidate],
-        );
-        (contest, work)
+        let alone = |&candidate: &u32| self.alone[candidate as usize];
+        eligible.iter().map(alone).collect()
+    }
+
+    fn work(&self, _: usize) -> Work {
+        Work::evaluated(self.evaluated)
     }
 }

@@ -37,7 +37,7 @@ use super::lowmem;
 use crate::columns::ColumnClasses;
 use crate::data::{Column, Queries};
 use crate::greedy::strategy::Facts;
-use crate::greedy::{Contest, Round, Shape, Strategy, Work};
+use crate::greedy::{Round, Shape, Strategy, Work};
 use crate::interrupt::heed;
 use bounds::{QueryPart, Whole};
 use layout::{Layout, Piece};
@@ -103,6 +103,8 @@ struct Bounded {
     longest: f64,
     /// The best candidates of the last step, by error.
     leaders: Vec<u32>,
+    /// Of the last step.
+    work: Work,
 }
 
 impl Bounded {
@@ -117,44 +119,47 @@ impl Bounded {
             synced: 0,
             longest: candidates.largest_squared_norm(),
             leaders: Vec::new(),
+            work: Work::default(),
         }
     }
 }
 
 impl Strategy for Bounded {
-    fn propose(&mut self, round: &Round<'_>) -> (Contest, Work) {
+    fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         if round.state.folds().is_some() || round.state.rounding(self.longest) > COARSE {
             // The quantities that the bounds are made of have lost too many digits.
-            let all = round.eligible_candidates();
-            let work = Work {
-                evaluated: all.len(),
-                alive: vec![all.len(); 4],
+            self.work = Work {
+                evaluated: eligible.len(),
+                alive: vec![eligible.len(); 4],
             };
-            return (lowmem::judge(round, &all), work);
+            return lowmem::errors(round, eligible);
         }
         let step = StepTerms::new(round.state, self.longest);
-        let mut search = PruningSearch::new(round, &step);
-        search.evaluate(&self.open(round));
+        let mut search = PruningSearch::new(round, &step, eligible);
+        search.evaluate(&self.open(&search));
         search.share();
         let mut found = Found::default();
-        match round.sample {
-            Some(sample) => {
-                found.contenders = search.unbounded(sample);
-                found.passed = found.contenders.len();
-            }
-            None => found = self.by_norms(&search),
+        if round.sampled {
+            found.contenders = search.unbounded(eligible);
+            found.passed = found.contenders.len();
+        } else {
+            found = self.by_norms(&search);
         }
         search.residuals = &self.residuals;
         search.room = round.room.saturating_sub(found.bytes);
         let (alive, news) = search.finish(found.contenders, found.passed);
-        let work = Work {
+        self.work = Work {
             evaluated: search.evaluated(),
             alive,
         };
         self.leaders = search.leaders();
-        let contest = search.end();
+        let errors = search.errors(eligible);
         self.keep(news);
-        (contest, work)
+        errors
+    }
+
+    fn work(&self, _: usize) -> Work {
+        self.work.clone()
     }
 }
 
@@ -179,10 +184,10 @@ impl Found {
 
 impl Bounded {
     /// Candidates to open a step with: the last step's best that may still be chosen.
-    fn open(&self, round: &Round<'_>) -> Vec<u32> {
+    fn open(&self, search: &PruningSearch<'_>) -> Vec<u32> {
         let leaders = self.leaders.iter().copied();
         leaders
-            .filter(|&candidate| round.eligible(candidate as usize))
+            .filter(|&candidate| !search.out(candidate))
             .collect()
     }
 
@@ -336,7 +341,7 @@ impl Chunk<'_> {
             for (part, &z_without) in parts.iter_mut().zip(&*z_without) {
                 part.z_without = z_without;
             }
-            if search.round.retired[candidate as usize] {
+            if search.retired[candidate as usize] {
                 *residual = None;
                 continue;
             }

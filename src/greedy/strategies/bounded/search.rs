@@ -8,8 +8,9 @@ use super::step::{
     ALL_G, FIRST, FIRST_G, LEADING, OWN_G, Products, QueryTerms, R, Rest, StepTerms,
 };
 use crate::data::Column;
+use crate::greedy::Round;
 use crate::greedy::strategies::lowmem;
-use crate::greedy::{Contest, Entrant, Round};
+use crate::greedy::strategy::tie_limit;
 use crate::interrupt::heed;
 use crate::kernels::{self, LANES, Lanes};
 
@@ -209,8 +210,9 @@ pub(super) fn without(z: &[f64], own: &[f64]) -> f64 {
 pub(super) struct PruningSearch<'a> {
     pub(super) round: &'a Round<'a>,
     pub(super) step: &'a StepTerms,
-    contest: Contest,
-    /// An error above this can not win against another rank's candidates.
+    /// Candidates that the step may not take, by position.
+    pub(super) retired: Vec<bool>,
+    /// An error above this can not win.
     limit: f64,
     /// Errors of what has been evaluated exactly.
     judged: Vec<(f64, u32)>,
@@ -259,11 +261,15 @@ impl Climber {
 }
 
 impl<'a> PruningSearch<'a> {
-    pub(super) fn new(round: &'a Round<'a>, step: &'a StepTerms) -> Self {
+    pub(super) fn new(round: &'a Round<'a>, step: &'a StepTerms, eligible: &[u32]) -> Self {
+        let mut retired = vec![true; round.candidates.len()];
+        for &candidate in eligible {
+            retired[candidate as usize] = false;
+        }
         Self {
             round,
             step,
-            contest: Contest::default(),
+            retired,
             limit: f64::INFINITY,
             judged: Vec::new(),
             residuals: &[],
@@ -271,9 +277,15 @@ impl<'a> PruningSearch<'a> {
         }
     }
 
-    /// The outcome.
-    pub(super) fn end(self) -> Contest {
-        self.contest
+    /// The errors of `eligible` candidates that were evaluated; the others can not win.
+    pub(super) fn errors(self, eligible: &[u32]) -> Vec<f64> {
+        let mut errors = vec![f64::NAN; eligible.len()];
+        for (error, candidate) in self.judged {
+            if let Ok(place) = eligible.binary_search(&candidate) {
+                errors[place] = error;
+            }
+        }
+        errors
     }
 
     /// Candidates evaluated exactly so far.
@@ -283,28 +295,27 @@ impl<'a> PruningSearch<'a> {
 
     /// Whether a candidate is out, as it is selected or opened the step.
     pub(super) fn out(&self, candidate: u32) -> bool {
-        self.round.retired[candidate as usize]
+        self.retired[candidate as usize]
             || self.judged.iter().any(|&(_, judged)| judged == candidate)
     }
 
     /// Whether a candidate whose gain is at most `bound` may still win.
     pub(super) fn passes(&self, bound: f64) -> bool {
         let least = self.step.error - bound - self.step.slop(bound);
-        least <= self.contest.limit().min(self.limit) || least.is_nan()
+        least <= self.limit || least.is_nan()
     }
 
     /// Learns the least error that any rank has evaluated. Every rank calls this equally often in a
     /// step.
     pub(super) fn share(&mut self) {
-        self.limit = self.round.candidates.peers().least(self.contest.limit());
+        self.limit = self.round.candidates.peers().least(self.limit);
     }
 
     /// Evaluates candidates exactly.
     pub(super) fn evaluate(&mut self, candidates: &[u32]) {
         let errors = lowmem::errors(self.round, candidates);
         for (&candidate, error) in candidates.iter().zip(errors) {
-            let feature = self.round.candidates.feature(candidate as usize);
-            self.contest.enter(Entrant { error, feature });
+            self.limit = self.limit.min(tie_limit(error));
             self.judged.push((error, candidate));
         }
     }

@@ -8,6 +8,7 @@ use super::step::{OWN_F, P};
 use super::*;
 use crate::Lambda;
 use crate::data::{Dataset, Queries};
+use crate::greedy::strategy::{first_tied, least};
 use crate::greedy::{Addition, State};
 use crate::kernels::LANES;
 
@@ -135,16 +136,13 @@ fn check(
     (bounded, bare): (&mut Bounded, &mut Bounded),
     round: &Round<'_>,
     step: &StepTerms,
+    eligible: &[u32],
 ) -> Vec<Checked> {
-    let mut search = PruningSearch::new(round, step);
+    let mut search = PruningSearch::new(round, step, eligible);
     let contenders = bare.by_norms(&search).contenders;
     let kept = bounded.by_norms(&search).contenders;
     search.residuals = &bounded.residuals;
-    assert_eq!(
-        contenders.len(),
-        round.eligible_candidates().len(),
-        "nothing to fail at"
-    );
+    assert_eq!(contenders.len(), eligible.len(), "nothing to fail at");
     let candidates: Vec<u32> = contenders
         .iter()
         .map(|contender| contender.candidate)
@@ -231,6 +229,12 @@ impl Record {
     }
 }
 
+/// The place of the winner, and its error.
+fn first_of_least(errors: &[f64]) -> (usize, f64) {
+    let place = first_tied(errors, least(errors)).unwrap();
+    (place, errors[place])
+}
+
 /// Takes up to `steps` steps, some by the greedy choice and some at random, and checks all
 /// bounds before each.
 fn check_problem(mut problem: Problem, steps: usize, record: &mut Record, what: &str) {
@@ -242,35 +246,34 @@ fn check_problem(mut problem: Problem, steps: usize, record: &mut Record, what: 
     let lambda = Lambda::new(problem.lambda).unwrap();
     let labels = problem.dataset.labels();
     let mut state = State::new(labels, candidates.queries(), lambda, steps);
-    let mut retired = vec![false; candidates.len()];
+    let mut eligible: Vec<u32> = (0u32..).take(candidates.len()).collect();
     let mut bounded = Bounded::new(&candidates);
     let mut bare = Bounded::new(&candidates);
     while state.steps() < steps && state.folds().is_none() {
         let round = Round {
             candidates: &candidates,
             state: &state,
-            retired: &retired,
+            sampled: false,
             ranking: None,
-            sample: None,
             room: [0, 1 << 10, 1 << 20][problem.random.random_range(0..3)],
         };
         let step = StepTerms::new(&state, bounded.longest);
-        for checked in check((&mut bounded, &mut bare), &round, &step) {
+        for checked in check((&mut bounded, &mut bare), &round, &step, &eligible) {
             let what = format!("{what}, lambda {lambda}, {} steps", state.steps());
             record.add(&checked, &step, &what);
         }
         // Leaves what the next step builds upon, and must agree with the reference.
-        let winner = bounded.propose(&round).0.winner().unwrap();
-        let reference = lowmem::judge(&round, &round.eligible_candidates());
-        assert_eq!(Some(winner), reference.winner(), "{what}");
+        let winner = first_of_least(&bounded.errors(&round, &eligible));
+        let reference = lowmem::errors(&round, &eligible);
+        assert_eq!(winner, first_of_least(&reference), "{what}");
         let position = match problem.random.random_range(0..3) {
             0 => problem.random.random_range(0..candidates.len()),
-            _ => candidates.represented_by(winner.feature).unwrap(),
+            _ => eligible[winner.0] as usize,
         };
-        if retired[position] {
+        let Some(place) = eligible.iter().position(|&at| at as usize == position) else {
             continue;
-        }
-        retired[position] = true;
+        };
+        eligible.remove(place);
         state.add(Addition {
             feature: candidates.feature(position),
             column: candidates.column(position),

@@ -1,88 +1,102 @@
-//! Candidates judged eight at a time, one to a vector lane: equation (*) of `docs/derivation.md`,
-//! section 4, and how the predictions rank.
+//! Equation (*) of `docs/derivation.md`, section 4: of one candidate, or of several side by side.
 
 use super::State;
 use super::criterion::{Mean, RankingCriterion};
 use crate::kernels::{LANES, Lanes};
 
-/// What a query contributes to equation (*), for each candidate of a block.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct QuerySums {
+/// The sums that a query adds to equation (*), of each candidate.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct QuerySums<const N: usize> {
     /// `u_Q . p_Q`
-    pub(super) a: Lanes,
+    pub(super) a: [f64; N],
     /// `u_Q . T_Q u_Q`
-    pub(super) b: Lanes,
+    pub(super) b: [f64; N],
     /// `p_Q . T_Q u_Q`
-    pub(super) c: Lanes,
+    pub(super) c: [f64; N],
     /// `|T_Q u_Q|^2`
-    pub(super) d: Lanes,
+    pub(super) d: [f64; N],
 }
 
-impl QuerySums {
-    /// Adds one example: its `u`, `T u` and `p`.
-    #[inline(always)]
-    pub(super) fn add(&mut self, u: &Lanes, tu: &Lanes, p: f64) {
-        for lane in 0..LANES {
-            self.a[lane] += u[lane] * p;
-            self.b[lane] += u[lane] * tu[lane];
-            self.c[lane] += p * tu[lane];
-            self.d[lane] += tu[lane] * tu[lane];
+impl<const N: usize> Default for QuerySums<N> {
+    fn default() -> Self {
+        let zeros = [0.0; N];
+        Self {
+            a: zeros,
+            b: zeros,
+            c: zeros,
+            d: zeros,
         }
     }
 }
 
-/// What does not depend on the query, for each candidate of a block.
+impl<const N: usize> QuerySums<N> {
+    /// Adds an example: its `u`, `T u` and `p`.
+    #[inline(always)]
+    pub(super) fn add(&mut self, u: &[f64; N], tu: &[f64; N], p: f64) {
+        for lane in 0..N {
+            self.a[lane] += u[lane] * p;
+            self.b[lane] += u[lane] * tu[lane];
+        }
+        self.add_left_out(tu, p);
+    }
+
+    /// Adds an example where the sums of the other queries are known, which makes `a` and `b` 0.
+    #[inline(always)]
+    pub(super) fn add_left_out(&mut self, tu: &[f64; N], p: f64) {
+        for (lane, tu) in tu.iter().enumerate() {
+            self.c[lane] += p * tu;
+            self.d[lane] += tu * tu;
+        }
+    }
+}
+
+/// The terms of equation (*) that all queries share, of each candidate.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct BlockTerms {
+pub(super) struct Terms<const N: usize> {
     /// `s = lambda + |v|^2 - |z|^2`
-    pub(super) s: Lanes,
+    pub(super) s: [f64; N],
     /// `rho = v . r`
-    pub(super) rho: Lanes,
+    pub(super) rho: [f64; N],
     /// The query that holds the whole column, or `u32::MAX`.
-    pub(super) sole: [u32; LANES],
+    pub(super) sole: [u32; N],
     pub(super) lambda: f64,
 }
 
-impl BlockTerms {
+impl<const N: usize> Terms<N> {
+    /// The terms of columns that are 0.
     pub(super) fn new(lambda: f64) -> Self {
         Self {
-            s: [lambda; LANES],
-            rho: [0.0; LANES],
-            sole: [u32::MAX; LANES],
+            s: [lambda; N],
+            rho: [0.0; N],
+            sole: [u32::MAX; N],
             lambda,
         }
     }
 
-    /// A query's part of `e(S) - e(S + v)`, equation (*).
+    /// `beta_Q`, the weight of each candidate in the model trained without `Q`: 0 where no other query
+    /// has the candidate.
     #[inline(always)]
-    pub(super) fn gained(&self, query: u32, sums: &QuerySums) -> Lanes {
+    pub(super) fn betas(&self, query: u32, sums: &QuerySums<N>) -> [f64; N] {
+        let mut betas = [0.0; N];
+        for (lane, beta) in betas.iter_mut().enumerate() {
+            if self.sole[lane] != query {
+                // s - b_Q >= lambda but for rounding.
+                let slack = (self.s[lane] - sums.b[lane]).max(self.lambda);
+                *beta = (self.rho[lane] - sums.a[lane]) / slack;
+            }
+        }
+        betas
+    }
+
+    /// `2 beta_Q c_Q - beta_Q^2 d_Q`, what the query adds to `e(S) - e(S + v)`.
+    #[inline(always)]
+    pub(super) fn gained(&self, query: u32, sums: &QuerySums<N>) -> [f64; N] {
         let mut gained = self.betas(query, sums);
         for (lane, gained) in gained.iter_mut().enumerate() {
             let beta = *gained;
             *gained = beta * (2.0 * sums.c[lane] - beta * sums.d[lane]);
         }
         gained
-    }
-
-    /// `beta_Q`: the coefficient of a candidate in the model trained without `Q`.
-    #[inline(always)]
-    fn beta(&self, lane: usize, sums: &QuerySums) -> f64 {
-        // s - b_Q >= lambda but for rounding.
-        let slack = (self.s[lane] - sums.b[lane]).max(self.lambda);
-        (self.rho[lane] - sums.a[lane]) / slack
-    }
-
-    /// `beta_Q` for each candidate, 0 for one that no other query has: it gets no weight without
-    /// this one.
-    #[inline(always)]
-    pub(super) fn betas(&self, query: u32, sums: &QuerySums) -> Lanes {
-        let mut betas = [0.0; LANES];
-        for (lane, found) in betas.iter_mut().enumerate() {
-            if self.sole[lane] != query {
-                *found = self.beta(lane, sums);
-            }
-        }
-        betas
     }
 }
 
@@ -124,7 +138,7 @@ impl<'a> BlockRanking<'a> {
     }
 
     /// The same for a query with given `u_Q`, `T_Q u_Q` and the terms of the block.
-    pub(super) fn judge(&mut self, query: u32, terms: &BlockTerms, u: &[Lanes], tu: &[Lanes]) {
+    pub(super) fn judge(&mut self, query: u32, terms: &Terms<LANES>, u: &[Lanes], tu: &[Lanes]) {
         let mut sums = QuerySums::default();
         let range = self.state.queries().range(query as usize);
         for ((u, tu), &p) in u.iter().zip(tu).zip(&self.state.holdout()[range]) {
