@@ -293,14 +293,25 @@ impl Trained<'_> {
     /// Residuals of the rows of each group, by a model without them.
     fn residuals_without(&self, groups: &[&[usize]]) -> Result<Vec<Part>, TrainError> {
         let factored = self.factored();
-        let parts = batches(groups).into_par_iter().map(|batch| {
+        let unknowns = match &self.solution {
+            Solution::Primal { covariance, .. } => covariance.size(),
+            _ => usize::MAX,
+        };
+        // Each group is asked, whatever stands beside it.
+        let (large, small): (Vec<&[usize]>, Vec<&[usize]>) =
+            groups.iter().partition(|rows| rows.len() > unknowns / 2);
+        let alone = large
+            .iter()
+            .flat_map(|rows| batches(std::slice::from_ref(rows)));
+        let all: Vec<Batch> = alone.chain(batches(&small)).collect();
+        let parts = all.into_par_iter().map(|batch| {
             heed();
             let residuals = match &self.solution {
                 Solution::Primal {
                     covariance,
                     moments,
                     ..
-                } if 2 * batch.rows.len() > covariance.size() => {
+                } if batch.groups[0].len() > unknowns / 2 => {
                     without(self, covariance, moments, &batch)
                 }
                 _ => factored.solve_groups(&batch),
