@@ -1,7 +1,7 @@
 //! Conjugate gradients for dual systems, several side by side, without ever forming one.
 //!
-//! A [`Task`] is a system `(K + lambda I) a = y` on the rows that it does not leave out, for `K = X^ X^'` and a `y` that is centred, as is everything on the way. The preconditioner
-//! is the part of the system in which a query meets itself, decomposed once for every `lambda`; of
+//! A [`Task`] is a system `(K + lambda I) a = y` on the rows that it does not leave out, for `K = X^ X^'` and a `y` that is centred, as is everything on the way, unless rows are
+//! differences. The preconditioner is the part of the system in which a query meets itself, decomposed once for every `lambda`; of
 //! queries over [`LARGEST_BLOCK`] examples it is the diagonal, of queries that a task cuts a number.
 //!
 //! Tasks run in lanes: every vector has a number a lane for each row, so that a round of iterations
@@ -89,7 +89,8 @@ impl Preconditioner {
     /// that are not centred, none of which is met.
     pub(super) fn new(design: &Design<'_>, shift: f64) -> Self {
         let block = |query: usize| {
-            let small = design.queries().range(query).len() <= LARGEST_BLOCK;
+            let size = design.queries().range(query).len();
+            let small = (2..=LARGEST_BLOCK).contains(&size);
             let square = small.then(|| design.query_kernel(query, shift));
             square.and_then(|square| Eigen::new(&square)).map_or_else(
                 || Block::Diagonal(design.query_diagonal(query)),
@@ -583,8 +584,10 @@ fn advance<const L: usize>(
         }
         out.project(query, range, residual);
         system.blocks.blocks[query].solve(lambdas, residual, scaled);
-        // Rounding would otherwise add up outside of the centred vectors.
-        centre_rows(scaled);
+        if system.design.ends().is_none() {
+            // Rounding would otherwise add up outside of the centred vectors.
+            centre_rows(scaled);
+        }
         for lane in (0..L).filter(|&lane| out.cut[query][lane]) {
             // The whole query is no guide to a part of it.
             let size = system.blocks.shift + lambdas[lane];

@@ -1,4 +1,8 @@
-//! The centred, weighted design matrix, never formed.
+//! The design matrix of the rows that the loss compares, never formed: `X^ = B X`, where `L = B' B` is
+//! the row Laplacian of the loss.
+//!
+//! A row of `B` takes the mean of its query off a row and weighs it, or takes a row off another one
+//! that is preferred to it.
 //!
 //! One column for each class of equal ones: a class of `k` members acts like one column times
 //! `sqrt(k)`, and every member gets the weight of the class, up to sign. Columns are in the
@@ -15,7 +19,7 @@ use rayon::prelude::*;
 use super::factor::Square;
 use crate::columns::ColumnClasses;
 use crate::columns::QueryWeight;
-use crate::data::Queries;
+use crate::data::{DatasetError, Queries};
 use crate::interrupt::heed;
 use crate::kernels::sparse_dot;
 
@@ -25,12 +29,18 @@ const COLUMNS: usize = 1024;
 /// Rows whose products one task computes.
 const ROWS: usize = 256;
 
-/// `X^ = D L X diag(sqrt(k))`, `m` x classes: `L` centres every query, `D` scales its rows.
+/// `X^ = B X diag(sqrt(k))`, rows x classes. `B = D C`, where `C` centres every query or takes
+/// differences of two rows, and `D` scales what it makes.
 #[derive(Debug)]
 pub(super) struct Design<'a> {
+    /// Rows of `X^` that belong together: queries, or preferences, each of them alone.
     queries: Queries,
     /// The diagonal of `D`, unless it is all 1.
     scales: Option<Vec<f64>>,
+    /// Of preferences, the rows of the data that each compares: the preferred one first.
+    ends: Option<Vec<[u32; 2]>>,
+    /// Rows of the data.
+    rows: usize,
     features: Features<'a>,
 }
 
@@ -38,7 +48,7 @@ pub(super) struct Design<'a> {
 #[derive(Debug)]
 enum Features<'a> {
     Columns(Box<Columns<'a>>),
-    /// `X X'` itself, of features that nobody knows: a kernel, `m` x `m`, both triangles.
+    /// `X X'` itself, of features that nobody knows: a kernel of the rows, both triangles.
     Kernel(Square),
 }
 
@@ -98,10 +108,16 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Adds the products of `row` with the rows from `first` on, as many as `column` is long.
-    fn add_products(&self, row: usize, column: &mut [f64], first: usize) {
+    /// Adds the products of a row of these `entries` with the rows from `first` on, as many as
+    /// `column` is long.
+    fn add_products(
+        &self,
+        entries: impl Iterator<Item = (usize, f64)>,
+        column: &mut [f64],
+        first: usize,
+    ) {
         let end = first + column.len();
-        for (class, value) in self.rows.row(row) {
+        for (class, value) in entries {
             let factor = value * self.counts[class];
             let other = self.candidates.column(class);
             let start = other.rows.partition_point(|&row| (row as usize) < first);
@@ -111,6 +127,18 @@ impl<'a> Columns<'a> {
             }
         }
     }
+
+    /// What the first of two rows has more than the other: classes, ascending, and by how much.
+    fn difference(&self, [first, other]: [u32; 2]) -> Vec<(usize, f64)> {
+        let less = self.rows.row(other as usize);
+        let less = less.map(|(class, value)| (class, -value));
+        let mut entries: Vec<(usize, f64)> = self.rows.row(first as usize).chain(less).collect();
+        entries.sort_by_key(|&(class, _)| class);
+        let classes = entries.chunk_by(|a, b| a.0 == b.0);
+        classes
+            .map(|entries| (entries[0].0, entries.iter().map(|entry| entry.1).sum()))
+            .collect()
+    }
 }
 
 impl<'a> Design<'a> {
@@ -118,6 +146,8 @@ impl<'a> Design<'a> {
         Self {
             queries: candidates.queries().clone(),
             scales: weight.row_scales(candidates.queries()),
+            ends: None,
+            rows: candidates.queries().rows(),
             features: Features::Columns(Box::new(Columns::new(candidates))),
         }
     }
@@ -127,8 +157,33 @@ impl<'a> Design<'a> {
         Self {
             queries: queries.clone(),
             scales: weight.row_scales(queries),
+            ends: None,
+            rows: queries.rows(),
             features: Features::Kernel(kernel),
         }
+    }
+
+    /// The same features, with a row for each of `ends`: the difference of these rows of the data,
+    /// times its scale.
+    ///
+    /// # Errors
+    /// [`DatasetError`] for more differences than data may have rows.
+    pub(super) fn of_differences(
+        self,
+        ends: Vec<[u32; 2]>,
+        scales: Vec<f64>,
+    ) -> Result<Self, DatasetError> {
+        Ok(Self {
+            queries: Queries::from_sizes(&vec![1; ends.len()])?,
+            scales: Some(scales),
+            ends: Some(ends),
+            ..self
+        })
+    }
+
+    /// The rows of the data that each row compares; `None` where rows are centred.
+    pub(super) fn ends(&self) -> Option<&[[u32; 2]]> {
+        self.ends.as_deref()
     }
 
     /// The column classes, unless only their products are known.
@@ -155,9 +210,11 @@ impl<'a> Design<'a> {
         self.scales.as_ref().map_or(1.0, |scales| scales[row])
     }
 
-    /// Takes the mean of its query off every value.
+    /// Takes the mean of its query off every value, where rows are centred.
     pub(super) fn centre(&self, values: &mut [f64]) {
-        self.centre_from(0, values);
+        if self.ends.is_none() {
+            self.centre_from(0, values);
+        }
     }
 
     /// Multiplies by `D`.
@@ -169,20 +226,38 @@ impl<'a> Design<'a> {
         }
     }
 
-    /// `D a`: coefficients of the rows as they are given, from centred dual ones.
-    pub(super) fn weighed(&self, coefficients: &[f64]) -> Vec<f64> {
+    /// `B' a`: coefficients of the rows of the data, from dual ones, which are centred.
+    pub(super) fn of_data(&self, coefficients: &[f64]) -> Vec<f64> {
         let mut weighed = coefficients.to_vec();
         self.weigh(&mut weighed);
-        weighed
+        let Some(ends) = &self.ends else {
+            return weighed;
+        };
+        let weighed: Vec<[f64; 1]> = weighed.into_iter().map(|value| [value]).collect();
+        sums(ends, &weighed, self.rows).concat()
     }
 
-    /// Weights of the classes from dual coefficients that are centred: `x . D a` for each
+    /// `B v`, for a value of each row of the data.
+    fn compared(&self, mut values: Vec<f64>) -> Vec<f64> {
+        if let Some(ends) = &self.ends {
+            let value = |row: u32| values[row as usize];
+            let differences = ends
+                .iter()
+                .map(|&[first, other]| value(first) - value(other));
+            values = differences.collect();
+        }
+        self.centre(&mut values);
+        self.weigh(&mut values);
+        values
+    }
+
+    /// Weights of the classes from dual coefficients that are centred: `x . B' a` for each
     /// canonical column `x`; none if the columns are not known.
     pub(super) fn class_weights(&self, coefficients: &[f64]) -> Vec<f64> {
         let Some(candidates) = self.candidates() else {
             return Vec::new();
         };
-        let weighed = self.weighed(coefficients);
+        let weighed = self.of_data(coefficients);
         let classes = (0..candidates.len()).into_par_iter();
         classes
             .with_min_len(COLUMNS)
@@ -193,7 +268,7 @@ impl<'a> Design<'a> {
             .collect()
     }
 
-    /// `X^' y` for labels that are centred and weighted.
+    /// `X^' y` for labels that are compared like the rows.
     pub(super) fn moments(&self, labels: &[f64]) -> Vec<f64> {
         let mut moments = self.class_weights(labels);
         for (moment, count) in moments.iter_mut().zip(&self.columns().counts) {
@@ -210,12 +285,12 @@ impl<'a> Design<'a> {
             .collect()
     }
 
-    /// Centred, weighted predictions of a model with these weights of the classes.
+    /// What a model with these weights of the classes predicts of the rows of `X^`.
     pub(super) fn predictions(&self, class_weights: &[f64]) -> Vec<f64> {
         let columns = self.columns();
         let weights = class_weights.iter().zip(&columns.counts);
         let weights: Vec<f64> = weights.map(|(weight, count)| weight * count).collect();
-        let mut predictions = vec![0.0; self.queries().rows()];
+        let mut predictions = vec![0.0; self.rows];
         predictions
             .par_chunks_mut(ROWS)
             .enumerate()
@@ -225,13 +300,11 @@ impl<'a> Design<'a> {
                     *prediction = entries.map(|(class, value)| value * weights[class]).sum();
                 }
             });
-        self.centre(&mut predictions);
-        self.weigh(&mut predictions);
-        predictions
+        self.compared(predictions)
     }
 
-    /// `X^ X^' v` for several `v` that are centred, a lane each: `m` rows. `weights` has a row for
-    /// each class and is overwritten.
+    /// `X^ X^' v` for several `v` that are centred, a lane each. `weights` has a row for each class
+    /// and is overwritten.
     ///
     /// `O(nnz L)` time.
     pub(super) fn kernel<const L: usize>(
@@ -244,19 +317,35 @@ impl<'a> Design<'a> {
         if let Some(scales) = &self.scales {
             scale_rows(weighed.to_mut(), scales);
         }
+        let mut predictions = Vec::new();
+        if let Some(ends) = &self.ends {
+            weighed = Cow::Owned(sums(ends, &weighed, self.rows));
+            predictions = vec![[0.0; L]; self.rows];
+        }
         let columns = self.columns();
         let tasks = weights.par_chunks_mut(COLUMNS).enumerate();
         tasks.for_each(|(task, weights)| {
             heed();
             weigh(columns, task * COLUMNS, &weighed, weights);
         });
-        let tasks = product.par_chunks_mut(ROWS).enumerate();
-        tasks.for_each(|(task, product)| {
+        let slots = match self.ends {
+            Some(_) => &mut predictions[..],
+            None => &mut *product,
+        };
+        let tasks = slots.par_chunks_mut(ROWS).enumerate();
+        tasks.for_each(|(task, slots)| {
             heed();
-            predict(columns, task * ROWS, weights, product);
+            predict(columns, task * ROWS, weights, slots);
         });
-        for range in self.queries.ranges() {
-            centre_rows(&mut product[range]);
+        if let Some(ends) = &self.ends {
+            for (product, ends) in product.iter_mut().zip(ends) {
+                let [first, other] = ends.map(|row| &predictions[row as usize]);
+                *product = std::array::from_fn(|lane| first[lane] - other[lane]);
+            }
+        } else {
+            for range in self.queries.ranges() {
+                centre_rows(&mut product[range]);
+            }
         }
         if let Some(scales) = &self.scales {
             scale_rows(product, scales);
@@ -266,6 +355,11 @@ impl<'a> Design<'a> {
     /// Mean of the diagonal of `X^ X^'`.
     pub(super) fn mean_diagonal(&self) -> f64 {
         let queries = self.queries();
+        if let Some(ends) = &self.ends {
+            let norms = ends.iter().enumerate();
+            let norms = norms.map(|(row, &ends)| self.squared_difference(row, ends));
+            return norms.sum::<f64>() / ends.len() as f64;
+        }
         let scale = |query: usize| self.scale(queries.range(query).start);
         let trace: f64 = match &self.features {
             Features::Columns(columns) => {
@@ -277,8 +371,7 @@ impl<'a> Design<'a> {
                 columns.counts.iter().enumerate().map(norm).sum()
             }
             Features::Kernel(kernel) => {
-                let value =
-                    |row: usize, column: usize| kernel.values()[column * kernel.size() + row];
+                let value = |row: usize, column: usize| kernel.value(row, column);
                 let trace = |range: Range<usize>| -> f64 {
                     let diagonal: f64 = range.clone().map(|row| value(row, row)).sum();
                     let column = |at: usize| range.clone().map(|row| value(row, at)).sum::<f64>();
@@ -294,8 +387,60 @@ impl<'a> Design<'a> {
         trace / queries.rows() as f64
     }
 
-    /// `X^ X^' + shift J`, lower triangle, where `J` averages over every query.
+    /// The squared norm of `row`, of the difference of these rows of the data.
+    fn squared_difference(&self, row: usize, ends: [u32; 2]) -> f64 {
+        let [first, other] = ends.map(|row| row as usize);
+        let squares = match &self.features {
+            Features::Columns(columns) => {
+                let square = |(class, value): (usize, f64)| columns.counts[class] * value * value;
+                columns.difference(ends).into_iter().map(square).sum()
+            }
+            Features::Kernel(kernel) => {
+                let own = kernel.value(first, first) + kernel.value(other, other);
+                // No less than 0 but for rounding.
+                (own - 2.0 * kernel.value(first, other)).max(0.0)
+            }
+        };
+        self.scale(row).powi(2) * squares
+    }
+
+    /// `X^ X^'` of differences, lower triangle.
+    fn kernel_of_differences(&self, ends: &[[u32; 2]]) -> Square {
+        let mut square = Square::zeros(ends.len());
+        let columns = square.values_mut().par_chunks_mut(ends.len());
+        columns.enumerate().for_each_init(
+            || vec![0.0; self.rows],
+            |products, (number, column)| {
+                heed();
+                products.fill(0.0);
+                match &self.features {
+                    Features::Columns(columns) => {
+                        let own = columns.difference(ends[number]).into_iter();
+                        columns.add_products(own, products, 0);
+                    }
+                    Features::Kernel(kernel) => {
+                        let [first, other] = ends[number].map(|row| kernel.column(row as usize));
+                        let pairs = first.iter().zip(other);
+                        let products = products.iter_mut().zip(pairs);
+                        products.for_each(|(product, (first, other))| *product = first - other);
+                    }
+                }
+                let slots = column.iter_mut().enumerate().skip(number);
+                for (row, slot) in slots {
+                    let [first, other] = ends[row].map(|row| products[row as usize]);
+                    *slot = self.scale(number) * self.scale(row) * (first - other);
+                }
+            },
+        );
+        square
+    }
+
+    /// `X^ X^' + shift J`, lower triangle, where `J` averages over every query; of differences, where
+    /// nothing is centred, without it.
     pub(super) fn kernel_matrix(&self, shift: f64) -> Square {
+        if let Some(ends) = &self.ends {
+            return self.kernel_of_differences(ends);
+        }
         let rows = self.queries().rows();
         let mut square = Square::zeros(rows);
         let parts = self.queries().split_rows_mut(square.values_mut(), rows);
@@ -316,6 +461,9 @@ impl<'a> Design<'a> {
 
     /// The diagonal of that block, without the shift.
     pub(super) fn query_diagonal(&self, query: usize) -> Vec<f64> {
+        if let Some(ends) = &self.ends {
+            return vec![self.squared_difference(query, ends[query])];
+        }
         let columns = self.columns();
         let mut means = self.means();
         self.move_to(query, &mut means);
@@ -348,11 +496,12 @@ impl<'a> Design<'a> {
                 let column = &mut column[offset..];
                 match &self.features {
                     Features::Kernel(kernel) => {
-                        let all = kernel.values()[row * kernel.size()..].iter();
-                        let products = all.skip(own.start).zip(column);
+                        let products = kernel.column(row).iter().skip(own.start).zip(column);
                         products.for_each(|(product, value)| *value += product);
                     }
-                    Features::Columns(columns) => columns.add_products(row, column, own.start),
+                    Features::Columns(columns) => {
+                        columns.add_products(columns.rows.row(row), column, own.start);
+                    }
                 }
             });
         let means = mean_column(columns, height);
@@ -414,12 +563,18 @@ impl<'a> Design<'a> {
         let roots: Vec<f64> = columns.counts.iter().map(|count| count.sqrt()).collect();
         let mut matrix = Mat::zeros(columns.candidates.len(), examples.len());
         for (&row, mut column) in examples.iter().zip(matrix.col_iter_mut()) {
-            self.move_to(self.queries().of_row(row), means);
-            for (slot, mean) in column.as_mut().iter_mut().zip(&means.means) {
-                *slot = -mean;
-            }
-            for (class, value) in columns.rows.row(row) {
-                column[class] += value;
+            if let Some(ends) = &self.ends {
+                for (class, value) in columns.difference(ends[row]) {
+                    column[class] = value;
+                }
+            } else {
+                self.move_to(self.queries().of_row(row), means);
+                for (slot, mean) in column.as_mut().iter_mut().zip(&means.means) {
+                    *slot = -mean;
+                }
+                for (class, value) in columns.rows.row(row) {
+                    column[class] += value;
+                }
             }
             let scale = self.scale(row);
             for (slot, root) in column.iter_mut().zip(&roots) {
@@ -488,6 +643,23 @@ fn gather<const L: usize>(numbers: &[u32], values: &[f64], rows: &[[f64; L]]) ->
         }
     }
     sum
+}
+
+/// `C' v` of differences between so many `rows`: what is preferred gets a value, the other one loses it.
+fn sums<const L: usize>(ends: &[[u32; 2]], v: &[[f64; L]], rows: usize) -> Vec<[f64; L]> {
+    let mut sums = vec![[0.0; L]; rows];
+    for (ends, value) in ends
+        .iter()
+        .zip(v)
+        .filter(|([first, other], _)| first != other)
+    {
+        let [first, other] = ends.map(|row| row as usize);
+        for lane in 0..L {
+            sums[first][lane] += value[lane];
+            sums[other][lane] -= value[lane];
+        }
+    }
+    sums
 }
 
 fn scale_rows<const L: usize>(rows: &mut [[f64; L]], scales: &[f64]) {

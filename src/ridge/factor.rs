@@ -19,7 +19,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par, Side, Spec};
 use rayon::prelude::*;
 
 /// Columns of a block, which one task works on.
-pub(super) const BLOCK: usize = 128;
+const BLOCK: usize = 128;
 
 /// A dense symmetric matrix, column by column, of which the lower triangle counts.
 #[derive(Debug, Clone)]
@@ -48,6 +48,14 @@ impl Square {
         &mut self.values
     }
 
+    pub(super) fn column(&self, column: usize) -> &[f64] {
+        &self.values[column * self.size..][..self.size]
+    }
+
+    pub(super) fn value(&self, row: usize, column: usize) -> f64 {
+        self.values[column * self.size + row]
+    }
+
     pub(super) fn matrix(&self) -> MatRef<'_, f64> {
         MatRef::from_column_major_slice(&self.values, self.size, self.size)
     }
@@ -74,7 +82,7 @@ impl Square {
 
 /// Adds `factor * panel * panel'` to the lower triangle of the columns from `first` on, which are
 /// a block. `panel` has as many rows as these columns.
-pub(super) fn add_products(block: &mut [f64], panel: MatRef<'_, f64>, first: usize, factor: f64) {
+fn add_products(block: &mut [f64], panel: MatRef<'_, f64>, first: usize, factor: f64) {
     let size = panel.nrows();
     let width = block.len() / size;
     let block = MatMut::from_column_major_slice_mut(block, size, width);
@@ -144,19 +152,6 @@ impl Cholesky {
         let lower = self.0.matrix();
         solve_lower_triangular_in_place(lower, b.as_mut(), Par::Seq);
         solve_upper_triangular_in_place(lower.transpose(), b, Par::Seq);
-    }
-
-    /// `L`, with 0 above the diagonal.
-    pub(super) fn lower(&self) -> Mat<f64> {
-        let matrix = self.0.matrix();
-        let (rows, columns) = matrix.shape();
-        Mat::from_fn(rows, columns, |row, column| {
-            if row < column {
-                0.0
-            } else {
-                matrix[(row, column)]
-            }
-        })
     }
 
     /// `Z = L^-1 b`, so that `Z' Z = b' M^-1 b`. The first `skip` rows of `b` are known to be 0.

@@ -1,11 +1,13 @@
 //! Training with every ridge parameter and kernel of a grid, and the choice among them by hold-outs.
 
+use std::borrow::Cow;
+
 use super::conjugate::{Convergence, HOLDOUT_TOLERANCE};
 use super::groups::Groups;
 use super::holdout::{HoldOut, Holdout};
 use super::kernel::{Kernel, KernelError, KernelKind, KernelMatrix, ReducedSet};
 use super::options::{Solver, TrainError, TrainOptions};
-use super::pairs::{PairwiseProblem, PairwiseTrained, Preferences};
+use super::preferences::Preferences;
 use super::trained::{RidgeProblem, Trained, Weights};
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, Queries};
@@ -58,7 +60,7 @@ pub struct Cell {
     pub kernel: Kernel,
     /// The ridge parameter.
     pub lambda: Lambda,
-    /// At most so much is rounding amplified ([`RidgeProblem::condition`]); 1 where that is not known.
+    /// At most so much is rounding amplified ([`RidgeProblem::condition`]).
     pub condition: f64,
     /// The hold-out predictions.
     pub holdout: Option<Holdout>,
@@ -166,7 +168,8 @@ impl TrainGrid {
         for &kernel in &self.kernels {
             let options = self.options.lambdas(self.lambdas.count());
             let options = self.held_out(options, data)?;
-            let basis = self.basis.as_deref();
+            let basis = self.basis_for(kernel, trained_on);
+            let basis = basis.as_deref();
             options.check_kernel(trained_on, kernel.kind(), basis, held)?;
             let source = Source::new(trained_on, kernel, basis)?;
             let problem = self.problem(&source, trained_on, (held, classes), &options)?;
@@ -205,11 +208,23 @@ impl TrainGrid {
         Ok(GridOutcome { cells, ..outcome })
     }
 
+    /// The rows of the basis: those asked for, or all of them where they are fewer than the preferences,
+    /// which would be the unknowns of a kernel.
+    fn basis_for(&self, kernel: Kernel, data: &Dataset<'_>) -> Option<Cow<'_, [usize]>> {
+        let preferences = self.preferences.as_ref().map_or(0, Preferences::len);
+        let many = kernel.kind() != KernelKind::Linear && preferences > data.rows();
+        let all = many.then(|| (0..data.rows()).collect());
+        self.basis
+            .as_deref()
+            .map(Cow::Borrowed)
+            .or(all.map(Cow::Owned))
+    }
+
     /// The models of a kernel, and the best of them; the first of equal ones.
     fn models(
         &self,
         kernel: Kernel,
-        problem: &Problem<'_>,
+        problem: &RidgeProblem<'_>,
         source: &Source,
         out: &Out<'_>,
     ) -> Result<(Vec<Cell>, Best), TrainError> {
@@ -217,14 +232,14 @@ impl TrainGrid {
         let (first, mut next) = (tried.len(), tried.clone());
         let (mut cells, mut best) = (Vec::<Cell>::new(), None::<Best>);
         while !next.is_empty() {
-            let side_by_side = problem.side_by_side(&next, out.groups.as_ref())?;
+            let side_by_side = out.side_by_side(problem, &next)?;
             let mut side_by_side = side_by_side.map(Vec::into_iter);
             for lambda in next {
                 let (trained, holdout) = if let Some(held_out) = &mut side_by_side {
                     (None, held_out.next())
                 } else {
                     let trained = problem.train(lambda)?;
-                    let holdout = trained.hold_out(out)?;
+                    let holdout = out.of(&trained)?;
                     (Some(trained), holdout)
                 };
                 let measure = holdout.as_ref();
@@ -244,7 +259,7 @@ impl TrainGrid {
                     kernel,
                     lambda,
                     condition: problem.condition(lambda),
-                    convergence: trained.as_ref().and_then(Solved::convergence),
+                    convergence: trained.as_ref().and_then(Trained::convergence),
                     measure,
                     holdout,
                 });
@@ -314,7 +329,7 @@ impl TrainGrid {
     /// The scheme asked for, or one that is a matter of seconds.
     fn scheme(
         &self,
-        problem: &Problem<'_>,
+        problem: &RidgeProblem<'_>,
         data: &Dataset<'_>,
     ) -> Result<Option<HoldOut>, TrainError> {
         let scheme = match (&self.holdout, self.options.objective) {
@@ -331,11 +346,10 @@ impl TrainGrid {
                 });
             }
             (Holding::Given(scheme), _) => Some(scheme.clone()),
-            (Holding::Affordable, Objective::Query) => match problem {
-                _ if data.queries().len() < 2 => None,
-                Problem::Ridge(problem) => Some(problem.affordable_holdout(self.lambdas.count())),
-                Problem::Pairs(_) => None,
-            },
+            (Holding::Affordable, Objective::Query) if data.queries().len() < 2 => None,
+            (Holding::Affordable, Objective::Query) => {
+                Some(problem.affordable_holdout(self.lambdas.count()))
+            }
             (Holding::Affordable, _)
                 if problem.solver().has_holdout() && data.rows() <= LPO_ROWS =>
             {
@@ -366,30 +380,28 @@ impl TrainGrid {
         data: &'p Dataset<'_>,
         (held, classes): (u64, Option<&'p ColumnClasses>),
         options: &TrainOptions,
-    ) -> Result<Problem<'p>, TrainError> {
+    ) -> Result<RidgeProblem<'p>, TrainError> {
         if options.objective == Objective::Pairs {
             let preferences = self.preferences.as_ref().ok_or(TrainError::NoPreferences)?;
-            return Ok(Problem::Pairs(match source {
-                Source::Columns => PairwiseProblem::new(data, preferences, options)?,
+            return match source {
+                Source::Columns => RidgeProblem::of_preferences(data, preferences, options),
                 Source::Reduced(reduced) => {
-                    PairwiseProblem::new(reduced.mapped(), preferences, options)?
+                    RidgeProblem::of_preferences(reduced.mapped(), preferences, options)
                 }
-                Source::Kernel(kernel) => PairwiseProblem::of_kernel(
-                    data,
-                    self.matrix(kernel, data)?,
-                    preferences,
-                    options,
-                )?,
-            }));
+                Source::Kernel(kernel) => {
+                    let values = self.matrix(kernel, data)?;
+                    RidgeProblem::of_kernel_and_preferences(data, values, preferences, options)
+                }
+            };
         }
-        Ok(Problem::Ridge(match (source, classes) {
-            (Source::Columns, Some(classes)) => RidgeProblem::among(data, classes, held, options)?,
-            (Source::Columns, None) => RidgeProblem::new(data, options)?,
-            (Source::Reduced(reduced), _) => RidgeProblem::new(reduced.mapped(), options)?,
+        match (source, classes) {
+            (Source::Columns, Some(classes)) => RidgeProblem::among(data, classes, held, options),
+            (Source::Columns, None) => RidgeProblem::new(data, options),
+            (Source::Reduced(reduced), _) => RidgeProblem::new(reduced.mapped(), options),
             (Source::Kernel(kernel), _) => {
-                RidgeProblem::of_kernel(data, self.matrix(kernel, data)?, options)?
+                RidgeProblem::of_kernel(data, self.matrix(kernel, data)?, options)
             }
-        }))
+        }
     }
 }
 
@@ -416,7 +428,7 @@ impl Source {
         })
     }
 
-    fn fit(&self, trained: &Solved<'_>) -> Fit {
+    fn fit(&self, trained: &Trained<'_>) -> Fit {
         match self {
             Self::Columns => Fit::Linear(trained.weights()),
             Self::Reduced(reduced) => Fit::Kernel {
@@ -432,16 +444,6 @@ impl Source {
             }
         }
     }
-}
-
-enum Problem<'a> {
-    Ridge(RidgeProblem<'a>),
-    Pairs(PairwiseProblem<'a>),
-}
-
-enum Solved<'a> {
-    Ridge(Trained<'a>),
-    Pairs(PairwiseTrained<'a>),
 }
 
 /// What is held out of the models of a grid.
@@ -487,91 +489,36 @@ impl<'a> Out<'a> {
     }
 
     /// The measure that the grid chooses by.
-    fn measure(&self, problem: &Problem<'_>, holdout: &Holdout) -> Option<f64> {
+    fn measure(&self, problem: &RidgeProblem<'_>, holdout: &Holdout) -> Option<f64> {
         let (metric, rules) = self.grid.measure.as_ref()?;
         match (problem, &self.groups) {
-            (Problem::Ridge(problem), Some(groups)) if *metric != Metric::Concordance => {
+            (problem, Some(groups)) if *metric != Metric::Concordance => {
                 problem.measure(holdout, groups, *metric, *rules)
             }
             _ => holdout.cindex,
         }
     }
-}
-
-impl<'a> Problem<'a> {
-    fn solver(&self) -> Solver {
-        match self {
-            Self::Ridge(problem) => problem.solver(),
-            Self::Pairs(problem) => problem.solver(),
-        }
-    }
-
-    fn unit(&self) -> f64 {
-        match self {
-            Self::Ridge(problem) => problem.unit(),
-            Self::Pairs(problem) => problem.unit(),
-        }
-    }
-
-    fn condition(&self, lambda: Lambda) -> f64 {
-        match self {
-            Self::Ridge(problem) => problem.condition(lambda),
-            Self::Pairs(_) => 1.0,
-        }
-    }
-
-    fn train(&'a self, lambda: Lambda) -> Result<Solved<'a>, TrainError> {
-        Ok(match self {
-            Self::Ridge(problem) => Solved::Ridge(problem.train(lambda)?),
-            Self::Pairs(problem) => Solved::Pairs(problem.train(lambda)?),
-        })
-    }
 
     /// Hold-outs of all ridge parameters, where that is faster than one after the other.
     fn side_by_side(
         &self,
+        problem: &RidgeProblem<'_>,
         lambdas: &[Lambda],
-        groups: Option<&Groups>,
     ) -> Result<Option<Vec<Holdout>>, TrainError> {
-        match (self, groups) {
-            (Self::Ridge(problem), Some(groups)) if !problem.solver().has_holdout() => problem
+        match &self.groups {
+            Some(groups) if !problem.solver().has_holdout() => problem
                 .holdouts(lambdas, groups, HOLDOUT_TOLERANCE)
                 .map(Some),
             _ => Ok(None),
         }
     }
-}
 
-impl Solved<'_> {
-    fn convergence(&self) -> Option<Convergence> {
-        match self {
-            Self::Ridge(trained) => trained.convergence(),
-            Self::Pairs(trained) => trained.convergence(),
-        }
-    }
-
-    fn weights(&self) -> Weights {
-        match self {
-            Self::Ridge(trained) => trained.weights(),
-            Self::Pairs(trained) => trained.weights(),
-        }
-    }
-
-    fn coefficients(&self) -> Option<Vec<f64>> {
-        match self {
-            Self::Ridge(trained) => trained.coefficients(),
-            Self::Pairs(trained) => trained.coefficients(),
-        }
-    }
-
-    fn hold_out(&self, out: &Out<'_>) -> Result<Option<Holdout>, TrainError> {
-        match (self, &out.groups) {
-            (Self::Ridge(trained), Some(groups)) => trained.holdout(groups).map(Some),
-            (Self::Ridge(trained), None) if out.pairs => {
-                trained.leave_pair_out(out.grid.keep_pairs).map(Some)
-            }
-            (Self::Pairs(trained), Some(groups)) => trained.holdout(groups).map(Some),
-            _ => Ok(None),
+    /// The hold-outs of a model.
+    fn of(&self, trained: &Trained<'_>) -> Result<Option<Holdout>, TrainError> {
+        match &self.groups {
+            Some(groups) => trained.holdout(groups).map(Some),
+            None if self.pairs => trained.leave_pair_out(self.grid.keep_pairs).map(Some),
+            None => Ok(None),
         }
     }
 }

@@ -33,6 +33,7 @@ use super::conjugate::{Convergence, TOLERANCE, Task};
 use super::factor::{Cholesky, Square, gram};
 use super::groups::Groups;
 use super::options::{BATCH, Shape, Solver, TrainError};
+use super::preferences::ordered;
 use super::trained::{Engine, RidgeProblem, Solution, Trained};
 use crate::data::Queries;
 use crate::interrupt::heed;
@@ -186,8 +187,8 @@ impl FromStr for HoldOut {
 /// Hold-out predictions and what they are worth.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Holdout {
-    /// A prediction for every row in units of the labels, relative to the mean of its query; none
-    /// for leave-pair-out. Those of a query can be compared as far as one model made them.
+    /// A prediction for every row in units of the labels, relative to the mean of its query, or for
+    /// every preference, the difference of its rows; none for leave-pair-out. Those of a query can be compared as far as one model made them.
     pub predictions: Vec<f64>,
     /// The predictions for every pair, by leave-pair-out where they were asked for.
     pub pairs: Vec<LeftPair>,
@@ -196,7 +197,8 @@ pub struct Holdout {
     /// query of `((y_i - y_j) - (f_i - f_j))^2`, by the number of its examples.
     pub error: f64,
     /// Concordance index of the predictions, averaged over the queries, or parts, that have a pair of
-    /// different labels; `None` when none has.
+    /// different labels; `None` when none has. The share of the preferences, by weight, that come in
+    /// the right order, without those of magnitude 0.
     pub cindex: Option<f64>,
     /// How conjugate gradients ended, if they were the solver: all iterations, and the largest
     /// residual of all groups.
@@ -255,7 +257,7 @@ impl Trained<'_> {
     pub fn holdout(&self, groups: &Groups) -> Result<Holdout, TrainError> {
         let problem = self.problem;
         let queries = problem.design.queries();
-        groups.check(queries)?;
+        problem.check(groups)?;
         if let Solution::Iterated(coefficients, _) = &self.solution {
             let held_out = problem.solve_without(&[self.lambda], groups, TOLERANCE, |_| {
                 Some(&coefficients[..])
@@ -441,6 +443,14 @@ impl RidgeProblem<'_> {
         })
     }
 
+    /// Refuses groups of other data.
+    fn check(&self, groups: &Groups) -> Result<(), TrainError> {
+        match self.objective {
+            Objective::Pairs => groups.check_count("preferences", self.labels.len()),
+            _ => groups.check(self.design.queries()),
+        }
+    }
+
     /// A measure of hold-out predictions, over the parts of queries that were held out together;
     /// `None` where none of them has a value.
     pub fn measure(
@@ -451,7 +461,7 @@ impl RidgeProblem<'_> {
         rules: Rules,
     ) -> Option<f64> {
         let (order, parts) = parts_of(groups, self.design.queries()).ok()?;
-        let labels = pick(self.as_given, &order);
+        let labels = pick(&self.as_given, &order);
         let scores = pick(&holdout.predictions, &order);
         let found = evaluate(&[metric], &labels, &scores, &parts, rules).ok()?;
         found.get(metric)?.mean
@@ -493,7 +503,7 @@ impl RidgeProblem<'_> {
                 .map(|&lambda| self.train(lambda)?.holdout(groups));
             return held_out.collect();
         };
-        groups.check(self.design.queries())?;
+        self.check(groups)?;
         let starts = if groups.len() < STARTS_FROM {
             Vec::new()
         } else {
@@ -610,11 +620,15 @@ impl Holdout {
         if !error.is_finite() {
             return Err(TrainError::NotFinite);
         }
-        let mut tied = pick(&predictions, &order);
-        tie_predictions(&mut tied, &labels, &parts);
-        let labels = pick(problem.as_given, &order);
+        let cindex = if problem.objective == Objective::Pairs {
+            ordered(design, &problem.as_given, &predictions)
+        } else {
+            let mut tied = pick(&predictions, &order);
+            tie_predictions(&mut tied, &labels, &parts);
+            mean_concordance(&pick(&problem.as_given, &order), &tied, &parts)
+        };
         Ok(Self {
-            cindex: mean_concordance(&labels, &tied, &parts),
+            cindex,
             pairs: Vec::new(),
             predictions,
             error,

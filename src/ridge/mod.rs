@@ -26,9 +26,9 @@
 //! ```
 //!
 //! The parts, lowest first: `options` has the solvers, their costs, and errors; `factor` dense
-//! systems; `design` the centred matrix, which is never formed; `conjugate` the solver that forms
-//! nothing; `trained` problems and models; `groups` and `holdout` the hold-out schemes, with how to
-//! add another.
+//! systems; `design` the matrix of what the loss compares, centred rows or preferences, which is
+//! never formed; `conjugate` the solver that forms nothing; `trained` problems and models; `groups`
+//! and `holdout` the hold-out schemes, with how to add another.
 
 mod conjugate;
 mod design;
@@ -38,8 +38,8 @@ mod groups;
 mod holdout;
 mod kernel;
 mod options;
-mod pairs;
 mod pairs_out;
+mod preferences;
 mod trained;
 
 pub use conjugate::{Convergence, HOLDOUT_TOLERANCE, ITERATIONS, TOLERANCE};
@@ -48,5 +48,5 @@ pub use groups::Groups;
 pub use holdout::{HoldOut, Holdout, LeftPair};
 pub use kernel::{Kernel, KernelError, KernelKind, KernelMatrix, ReducedSet};
 pub use options::{Shape, Solver, TrainError, TrainOptions};
-pub use pairs::{PairwiseProblem, PairwiseTrained, Preference, Preferences};
+pub use preferences::{Preference, Preferences};
 pub use trained::{RidgeProblem, Trained, Weights};

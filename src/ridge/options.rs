@@ -89,6 +89,22 @@ impl Shape {
     }
 }
 
+impl Shape {
+    /// The same columns, with so many preferences in place of the rows.
+    pub(super) fn of_preferences(self, preferences: usize) -> Self {
+        let rows_each = preferences as f64 / self.rows as f64;
+        Self {
+            rows: preferences,
+            queries: preferences,
+            largest_query: 1,
+            largest_group: 1,
+            // A column of the kernel meets the columns of two rows.
+            squares: 2.0 * rows_each * self.squares,
+            ..self
+        }
+    }
+}
+
 /// Largest query whose block [`Solver::ConjugateGradients`] factors.
 pub(super) const LARGEST_BLOCK: usize = 256;
 

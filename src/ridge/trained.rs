@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use super::conjugate::{self, Convergence, Preconditioner, Solved, TOLERANCE, Task};
 use super::design::Design;
 use super::factor::{Cholesky, Square};
-use super::kernel::KernelMatrix;
+use super::kernel::{KernelError, KernelMatrix};
 use super::options::{Shape, Solver, TrainError, TrainOptions};
+use super::preferences::Preferences;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::kernels::add_scaled;
@@ -21,13 +22,15 @@ pub struct RidgeProblem<'a> {
     /// What the classes were found in; `None`: only predictions are asked for.
     dataset: Option<&'a Dataset<'a>>,
     pub(super) objective: Objective,
-    /// Labels as given, `m`.
-    pub(super) as_given: &'a [f64],
+    /// Labels as given, or magnitudes of preferences: one for each row of the design.
+    pub(super) as_given: Cow<'a, [f64]>,
     pub(super) design: Design<'a>,
-    /// Centred, weighted labels, `m`.
+    /// Centred, weighted labels.
     pub(super) labels: Vec<f64>,
     /// Mean of the diagonal of `X X'`, and what it is shifted by where it has an average of a query.
     pub(super) mean_diagonal: f64,
+    /// The unit of ridge parameters.
+    unit: f64,
     pub(super) engine: Engine,
 }
 
@@ -92,11 +95,109 @@ impl<'a> RidgeProblem<'a> {
         let solver = options.choose(&shape, held.saturating_add(candidates.memory()))?;
         tracing::info!(%solver, rows = shape.rows, classes = shape.classes, "training");
         let design = Design::new(candidates, options.query_weight);
-        let labels = centred_labels(dataset, &design, options);
+        Self::within(dataset, design, options, solver)
+    }
+
+    /// The problem of centred rows.
+    fn within(
+        dataset: &'a Dataset<'a>,
+        design: Design<'a>,
+        options: &TrainOptions,
+        solver: Solver,
+    ) -> Result<Self, TrainError> {
+        let scaled = options.labels.apply(dataset.labels(), dataset.queries());
+        let mut labels = scaled.into_owned();
+        design.centre(&mut labels);
+        design.weigh(&mut labels);
         Ok(Self {
             dataset: Some(dataset),
             objective: options.objective,
-            ..Self::prepare(design, labels, dataset.labels(), solver)?
+            ..Self::prepare(design, labels, dataset.labels().into(), solver)?
+        })
+    }
+
+    /// RankRLS on preferences among the rows of `dataset`, which is one query: its labels are not used,
+    /// and hold-outs are of preferences.
+    ///
+    /// Every preference is a row of the problem: `O(p^3)` time and `O(p^2)` memory for `p` preferences with
+    /// solver `dual`, `O(p c^2)` and `O(c^2)` for `c` column classes with `primal`, and little with `cg`.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new), and [`TrainError`] for data of several queries and for preferences of
+    /// other data.
+    pub fn of_preferences(
+        dataset: &'a Dataset<'a>,
+        preferences: &Preferences,
+        options: &TrainOptions,
+    ) -> Result<Self, TrainError> {
+        let classes = ColumnClasses::scaled(dataset, QueryWeight::Uniform, options.scale);
+        if classes.is_empty() {
+            return Err(TrainError::NoColumns {
+                columns: dataset.width(),
+            });
+        }
+        let held = dataset.memory().saturating_add(classes.memory());
+        let shape = Shape::new(&classes, options.lambdas.max(1));
+        let solver = options.choose(
+            &options.grown(shape.of_preferences(preferences.len())),
+            held,
+        )?;
+        let design = Design::new(Cow::Owned(classes), QueryWeight::Uniform);
+        Self::preferring(dataset, preferences, design, solver)
+    }
+
+    /// The same under a kernel, as of [`of_kernel`](Self::of_kernel).
+    ///
+    /// # Errors
+    /// As both.
+    pub fn of_kernel_and_preferences(
+        dataset: &'a Dataset<'a>,
+        kernel: KernelMatrix,
+        preferences: &Preferences,
+        options: &TrainOptions,
+    ) -> Result<Self, TrainError> {
+        let shape = Shape::of_rows(dataset.queries(), options.lambdas.max(1));
+        let shape = options.grown(shape.of_preferences(preferences.len()));
+        let held = dataset.memory().saturating_add(kernel.memory());
+        options.solver(Solver::Dual).choose(&shape, held)?;
+        let (queries, kernel) = (dataset.queries(), kernel.into_square());
+        let design = Design::of_kernel(kernel, queries, QueryWeight::Uniform);
+        Self::preferring(dataset, preferences, design, Solver::Dual)
+    }
+
+    /// The problem of differences of the rows of `design`, which are those of `dataset`.
+    fn preferring(
+        dataset: &'a Dataset<'a>,
+        preferences: &Preferences,
+        design: Design<'a>,
+        solver: Solver,
+    ) -> Result<Self, TrainError> {
+        let queries = dataset.queries().len();
+        if queries > 1 {
+            return Err(TrainError::Queries { queries });
+        }
+        let (expected, found) = (dataset.rows(), preferences.rows());
+        if expected != found {
+            return Err(TrainError::OtherQueries {
+                what: "rows",
+                expected,
+                found,
+            });
+        }
+        // Of centred rows, so that lambdas have the size that they have for labels.
+        let unit = design.mean_diagonal() * preferences.mean_degree();
+        let ends = preferences.iter().map(|one| [one.preferred, one.other]);
+        let roots: Vec<f64> = preferences.iter().map(|one| one.weight.sqrt()).collect();
+        let magnitudes: Vec<f64> = preferences.iter().map(|one| one.magnitude).collect();
+        let labels = magnitudes.iter().zip(&roots);
+        let labels = labels.map(|(magnitude, root)| magnitude * root).collect();
+        let design = design.of_differences(ends.collect(), roots);
+        let design = design.map_err(KernelError::from)?;
+        Ok(Self {
+            dataset: Some(dataset),
+            objective: Objective::Pairs,
+            unit,
+            ..Self::prepare(design, labels, magnitudes.into(), solver)?
         })
     }
 
@@ -124,18 +225,14 @@ impl<'a> RidgeProblem<'a> {
             return Err(options.refuse_kernel(shape.rows as u64, dataset.memory(), needed));
         }
         let design = Design::of_kernel(kernel.into_square(), queries, options.query_weight);
-        let labels = centred_labels(dataset, &design, &options);
-        Ok(Self {
-            dataset: Some(dataset),
-            objective: options.objective,
-            ..Self::prepare(design, labels, dataset.labels(), Solver::Dual)?
-        })
+        Self::within(dataset, design, &options, Solver::Dual)
     }
 
     /// The unit of ridge parameters: the mean diagonal of the centred, weighted kernel matrix,
-    /// which is that of [`ColumnClasses::unit`] where columns are known.
+    /// which is that of [`ColumnClasses::unit`] where columns are known; of preferences times the mean
+    /// weight of those that a row is in.
     pub fn unit(&self) -> f64 {
-        self.mean_diagonal
+        self.unit
     }
 
     /// The problem of column classes, weighted as they are, and of `labels` that are centred and
@@ -146,14 +243,14 @@ impl<'a> RidgeProblem<'a> {
         solver: Solver,
     ) -> Result<Self, TrainError> {
         let design = Design::new(Cow::Borrowed(candidates), QueryWeight::Uniform);
-        Self::prepare(design, labels.to_vec(), labels, solver)
+        Self::prepare(design, labels.to_vec(), labels.into(), solver)
     }
 
     /// With centred, weighted `labels`, and those `as_given`.
     fn prepare(
         design: Design<'a>,
         labels: Vec<f64>,
-        as_given: &'a [f64],
+        as_given: Cow<'a, [f64]>,
         solver: Solver,
     ) -> Result<Self, TrainError> {
         let mean_diagonal = design.mean_diagonal();
@@ -174,6 +271,7 @@ impl<'a> RidgeProblem<'a> {
             design,
             labels,
             mean_diagonal,
+            unit: mean_diagonal,
             engine,
         })
     }
@@ -284,7 +382,7 @@ impl<'a> RidgeProblem<'a> {
 }
 
 /// Weights of the features of `dataset`, from those of the column classes of its `design`.
-pub(super) fn weights_of_features(
+fn weights_of_features(
     design: &Design<'_>,
     dataset: &Dataset<'_>,
     class_weights: &[f64],
@@ -306,15 +404,6 @@ pub(super) fn weights_of_features(
     weights.sort_unstable_by_key(|&(feature, _)| feature);
     let (features, values) = weights.into_iter().unzip();
     Weights { features, values }
-}
-
-/// The labels that `options` ask for, centred and weighted.
-fn centred_labels(dataset: &Dataset<'_>, design: &Design<'_>, options: &TrainOptions) -> Vec<f64> {
-    let scaled = options.labels.apply(dataset.labels(), dataset.queries());
-    let mut labels = scaled.into_owned();
-    design.centre(&mut labels);
-    design.weigh(&mut labels);
-    labels
 }
 
 /// RankRLS trained with one ridge parameter.
@@ -396,13 +485,13 @@ impl Trained<'_> {
         weights_of_features(&self.problem.design, dataset, &self.class_weights)
     }
 
-    /// A coefficient for each row of the data, whose sum over a query is 0: a row scores the sum of
+    /// A coefficient for each row of the data, whose sum over a query, or over rows that preferences connect, is 0: a row scores the sum of
     /// its kernel values with these rows, each times the coefficient. `None` for the solvers that have
     /// none.
     pub fn coefficients(&self) -> Option<Vec<f64>> {
         match &self.solution {
             Solution::Dual(_, coefficients) | Solution::Iterated(coefficients, _) => {
-                Some(self.problem.design.weighed(coefficients))
+                Some(self.problem.design.of_data(coefficients))
             }
             Solution::Primal { .. } => None,
         }

@@ -13,8 +13,8 @@ use crate::oracle::problems::{lambdas, problems};
 use crate::oracle::{Problem, ridge};
 use proptest::prelude::*;
 use rankrls::ridge::{
-    Fit, Groups, Kernel, LeftPair, PairwiseProblem, Preference, Preferences, ReducedSet,
-    RidgeProblem, TOLERANCE, TrainGrid, TrainOptions,
+    Fit, Groups, Kernel, LeftPair, Preference, Preferences, ReducedSet, RidgeProblem, TOLERANCE,
+    TrainGrid, TrainOptions,
 };
 use rankrls::{
     Dataset, HoldOut, Lambda, Objective, Queries, QueryWeight, RankRls, Solver, TrainError,
@@ -361,7 +361,7 @@ fn preferences_are_learnt_as_in_rlscore() {
         ] {
             for solver in Solver::ALL {
                 let problem =
-                    PairwiseProblem::new(&dataset, &preferences, &options(solver)).unwrap();
+                    RidgeProblem::of_preferences(&dataset, &preferences, &options(solver)).unwrap();
                 let trained = problem.train(lambda(run)).unwrap();
                 let expected = numbers(&run[key]);
                 for (found, expected) in trained.weights().values.iter().zip(expected) {
@@ -375,6 +375,28 @@ fn preferences_are_learnt_as_in_rlscore() {
             .kernel(Kernel::gaussian(0.25).unwrap())
             .fit(&dataset)
             .unwrap();
+        let twice = preferences(&ones, &ones);
+        let twice: Vec<Preference> = twice.iter().chain(twice.iter()).copied().collect();
+        assert!(twice.len() > rows);
+        let many = Preferences::new(twice, rows).unwrap();
+        let kernel = Kernel::gaussian(0.25).unwrap();
+        let doubled = lambda(run).value() * 2.0;
+        let of_many = RankRls::params().preferences(many.clone()).kernel(kernel);
+        let of_many = of_many.lambda(doubled).unwrap().fit(&dataset).unwrap();
+        let found = of_many.predict(&test).unwrap().to_vec();
+        close_but_for_a_constant(&found, &model.predict(&test).unwrap().to_vec(), 1e-8);
+        // As many unknowns as preferences, and as many as rows.
+        let values = kernel.matrix(&dataset).unwrap();
+        let problem =
+            RidgeProblem::of_kernel_and_preferences(&dataset, values, &many, &TrainOptions::new());
+        let problem = problem.unwrap();
+        let groups = Groups::queries(many.len());
+        let trained = problem.train(Lambda::new(doubled).unwrap()).unwrap();
+        let expected = trained.holdout(&groups).unwrap();
+        let held_out = of_many.holdout().unwrap();
+        for (found, expected) in held_out.predictions.iter().zip(expected.predictions) {
+            close(*found, expected, 1e-8);
+        }
         let expected = numbers(&run["gaussian_gamma_0.25"]["test_predictions"]);
         let found = model.predict(&test).unwrap().to_vec();
         close_but_for_a_constant(&found, &expected, 1e-8);
@@ -551,7 +573,7 @@ proptest! {
         let expected = trained_on(&all);
         for solver in Solver::ALL {
             let noise = noise(lambda) * if solver.has_holdout() { 10.0 } else { 100.0 };
-            let problem_of = PairwiseProblem::new(&dataset, &preferences, &options(solver));
+            let problem_of = RidgeProblem::of_preferences(&dataset, &preferences, &options(solver));
             let Ok(rls) = problem_of else { return Ok(()) };
             let trained = rls.train(Lambda::new(lambda).unwrap()).unwrap();
             let weights = trained.weights();

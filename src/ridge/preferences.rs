@@ -1,0 +1,111 @@
+//! Preferences: `sum_p c_p (g_p - (f_s - f_e))^2 + lambda |w|^2` (PPRankRLS).
+//!
+//! A preference is a row `sqrt(c_p) (x_s - x_e)` with the label `sqrt(c_p) g_p`, which nothing centres: the
+//! loss is that of the graph Laplacian `L = B' B`, degrees less adjacency, with these differences for
+//! the rows of `B`. Preferences are left out as rows are.
+
+use super::design::Design;
+use super::options::TrainError;
+use crate::metrics::PAIR_TIE;
+
+/// One row before another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Preference {
+    /// The row that is preferred, 0-based.
+    pub preferred: u32,
+    /// The other row.
+    pub other: u32,
+    /// By how much, in units of the labels; 1 as a rule.
+    pub magnitude: f64,
+    /// What it counts; 1 as a rule.
+    pub weight: f64,
+}
+
+/// Preferences among the rows of a data set. One that comes twice counts twice, opposite ones pull
+/// against each other, cycles are allowed, and a row before itself counts nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preferences {
+    list: Vec<Preference>,
+    rows: usize,
+}
+
+impl Preferences {
+    /// Checks the preferences among so many rows.
+    ///
+    /// # Errors
+    /// [`TrainError::Preference`] for a row that is not there, a magnitude that is not finite, or a
+    /// weight that is not above 0; [`TrainError::NoPreferences`] if no two rows are compared.
+    pub fn new(list: Vec<Preference>, rows: usize) -> Result<Self, TrainError> {
+        for (number, one) in list.iter().enumerate() {
+            let refuse = |expected: String, found: String| {
+                Err(TrainError::Preference {
+                    number: number + 1,
+                    expected,
+                    found,
+                })
+            };
+            for row in [one.preferred, one.other] {
+                if row as usize >= rows {
+                    let found = (u64::from(row) + 1).to_string();
+                    return refuse(format!("rows from 1 to {rows}"), found);
+                }
+            }
+            if !one.magnitude.is_finite() {
+                return refuse("a finite magnitude".to_owned(), one.magnitude.to_string());
+            }
+            if !(one.weight.is_finite() && one.weight > 0.0) {
+                return refuse("a finite weight above 0".to_owned(), one.weight.to_string());
+            }
+        }
+        if list.iter().all(|one| one.preferred == one.other) {
+            return Err(TrainError::NoPreferences);
+        }
+        Ok(Self { list, rows })
+    }
+
+    /// The preferences, as given.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Preference> {
+        self.list.iter()
+    }
+
+    /// How many there are, at least 1.
+    #[expect(clippy::len_without_is_empty, reason = "there is one at least")]
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The rows that they are among.
+    pub(super) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The mean weight of the preferences that a row is in.
+    pub(super) fn mean_degree(&self) -> f64 {
+        let compared = self.list.iter().filter(|one| one.preferred != one.other);
+        2.0 * compared.map(|one| one.weight).sum::<f64>() / self.rows as f64
+    }
+}
+
+/// The share of these `predictions` of preferences, by weight, that come in the right order, without
+/// those of magnitude 0; `None` where all are.
+pub(super) fn ordered(design: &Design<'_>, magnitudes: &[f64], predictions: &[f64]) -> Option<f64> {
+    let largest = magnitudes
+        .iter()
+        .fold(0.0_f64, |most, one| most.max(one.abs()));
+    let (mut ordered, mut all) = (0.0, 0.0);
+    let rows = design.ends().into_iter().flatten().enumerate();
+    for (row, [preferred, other]) in rows {
+        let (magnitude, weight) = (magnitudes[row], design.scale(row).powi(2));
+        if magnitude == 0.0 || preferred == other {
+            continue;
+        }
+        all += weight;
+        ordered += weight
+            * match predictions[row] * magnitude.signum() {
+                near if near.abs() <= PAIR_TIE * largest => 0.5,
+                right if right > 0.0 => 1.0,
+                _ => 0.0,
+            };
+    }
+    (all > 0.0).then(|| ordered / all)
+}
