@@ -1,4 +1,4 @@
-//! Enums whose values have names: on the command line, in documents and in messages.
+//! Enums whose values have names: on the command line, in JSON and in messages.
 
 use thiserror::Error;
 
@@ -57,6 +57,19 @@ macro_rules! named {
                 let found = Self::ALL.into_iter().find(|value| value.name() == name);
                 let names = Self::ALL.map(Self::name);
                 found.ok_or_else(|| $crate::names::UnknownName::new($kind, name, &names))
+            }
+        }
+
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.name())
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let name = String::deserialize(deserializer)?;
+                name.parse().map_err(serde::de::Error::custom)
             }
         }
     };

@@ -1,7 +1,5 @@
 //! Which pairs of examples are to be ordered.
 
-use serde::{Deserialize, Serialize};
-
 use crate::names::names;
 
 /// Which pairs of examples a model is to order, and what each of them counts.
@@ -14,8 +12,7 @@ use crate::names::names;
 ///
 /// Under `global` a model without `h` of the examples has ridge parameter `lambda / (m - h)`, as in
 /// RLScore: the loss is a sum over pairs, of which fewer are left.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Objective {
     /// Pairs within queries (`QueryRankRLS`).
     #[default]

@@ -1,7 +1,5 @@
 //! What a query counts.
 
-use serde::{Deserialize, Serialize};
-
 use crate::data::Queries;
 use crate::names::names;
 
@@ -19,8 +17,7 @@ use crate::names::names;
 ///
 /// Only ratios of weights matter next to `lambda`: scaling all of them by a constant is
 /// scaling `lambda` by its inverse.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum QueryWeight {
     /// `omega_Q = 1`.
     #[default]

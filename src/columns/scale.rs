@@ -1,7 +1,5 @@
 //! What columns are divided by.
 
-use serde::{Deserialize, Serialize};
-
 use crate::names::names;
 
 /// What each column is divided by before anything is learned from it, so that one `lambda` suits
@@ -16,8 +14,7 @@ use crate::names::names;
 /// Entries that are zero stay zero. Weights of queries have no part in the divisor. Columns that are
 /// multiples of each other become equal but stay column classes of their own: they tie, and the
 /// lowest is selected first.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Scale {
     /// Columns are taken as they are.
     #[default]

@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use serde::{Deserialize, Serialize};
-
 use super::Queries;
 use crate::names::names;
 
@@ -21,8 +19,7 @@ use crate::names::names;
 ///
 /// A query with equal labels stays out: its labels become 0. `docs/quality.md` measures what each
 /// scale is worth.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum LabelScale {
     /// The labels as they are.
     #[default]

@@ -60,8 +60,7 @@ impl<'a> From<&'a Dataset<'_>> for Target<'a> {
 }
 
 /// What the weights of the selected features are fitted to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Refit {
     /// What the features were selected by: the labels, or the target of `distil`.
     Labels,

@@ -6,8 +6,7 @@ use crate::names::names;
 
 /// How ranks are discounted, ties broken and undefined queries treated; the
 /// [module](super) has the table. Written `letor` and `standard`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Convention {
     /// The arithmetic of `Eval-Score-4.0.pl`, to compare with published LETOR figures.
     Letor,
@@ -37,8 +36,7 @@ impl Convention {
 }
 
 /// What a document is worth by its grade `y`, its label. Written `linear` and `exponential`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Gain {
     /// `y` (K. Järvelin and J. Kekäläinen, ACM TOIS 20(4), 2002).
     Linear,

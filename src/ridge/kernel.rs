@@ -15,8 +15,7 @@ use crate::interrupt::heed;
 use crate::names::names;
 
 /// The kernels, by the names that users give.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum KernelKind {
     /// `x . z`.
     #[default]

@@ -1,6 +1,5 @@
 //! How to train: the solvers by name, what they need and what they cost, and the choice of one.
 
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::kernel::{KernelError, KernelKind};
@@ -13,16 +12,13 @@ use crate::objective::Objective;
 use crate::setters::setters;
 
 /// The ways to solve for the weights, by the names that users give.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Solver {
     /// A system of one unknown for each example.
-    #[serde(rename = "dual")]
     Dual,
     /// A system of one unknown for each column class.
-    #[serde(rename = "primal")]
     Primal,
     /// No system at all: products with the sparse columns.
-    #[serde(rename = "cg")]
     ConjugateGradients,
 }
 

@@ -13,8 +13,6 @@ mod sampled;
 mod turns;
 mod univariate;
 
-use serde::{Deserialize, Serialize};
-
 use super::State;
 use super::strategy::{Facts, Shape, Strategy};
 use crate::columns::ColumnClasses;
@@ -26,14 +24,12 @@ pub use sampled::Sampler;
 
 /// Makes the enum of all strategies from their files.
 macro_rules! strategies {
-    ($($(#[$attribute:meta])* $kind:ident => $file:ident),* $(,)?) => {
+    ($($kind:ident => $file:ident),* $(,)?) => {
         /// The strategies, by the names that users give.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-        #[serde(rename_all = "lowercase")]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum StrategyKind {
             $(
                 #[doc = concat!("`", stringify!($file), "`: [`summary`](Self::summary) says what it does.")]
-                $(#[$attribute])*
                 $kind,
             )*
         }
@@ -59,7 +55,6 @@ strategies! {
     Backfit => backfit,
     Distil => distil,
     Univariate => univariate,
-    #[serde(rename = "fs-ed")]
     FsEd => fs_ed,
     Residual => residual,
     Random => random,
