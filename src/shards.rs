@@ -412,17 +412,13 @@ impl Shards {
     ) -> Result<Dataset<'static>, ShardError> {
         let parts = parts.into_iter().map(|part| self.part(rows, part));
         let mut parts = parts.collect::<Result<Vec<_>, ShardError>>()?;
-        let data = match parts.len() {
-            1 => parts.swap_remove(0),
-            _ => rows.with_columns(self.merged(&parts)?, rows.width())?,
-        };
-        match rows.names() {
-            Some(names) => Ok(data.with_names(names.clone())?),
-            None => Ok(data),
+        match parts.len() {
+            1 => Ok(parts.swap_remove(0)),
+            _ => Ok(rows.with_columns(self.merged(&parts)?, rows.width())?),
         }
     }
 
-    /// A part without names: the one that the manifest means.
+    /// The part that the manifest means.
     fn part(&self, rows: &Dataset<'_>, part: usize) -> Result<Dataset<'static>, ShardError> {
         let absent = || ShardError::Absent {
             part: part + 1,

@@ -1,6 +1,7 @@
 //! Which rank has a column.
 
 use super::classes::{Canonicaliser, Entry, mix, scattered};
+use crate::data::transpose::Occupied;
 use crate::data::{Column, Dataset, Queries};
 use crate::peers::{Peers, low};
 
@@ -65,7 +66,7 @@ impl<'q> Partition<'q> {
         let features: Vec<u32> = own.map(|position| dataset.feature(position)).collect();
         let share = dataset.features_subset(&features);
         let share = share.expect("features of the data, each once");
-        share.with_rows_of(dataset)
+        share.as_share_of(dataset)
     }
 
     /// What [`share`](Self::share) gives this rank of data of which each rank has some columns in
@@ -101,19 +102,15 @@ impl<'q> Partition<'q> {
             }
         }
         columns.sort_unstable_by_key(|&(feature, _)| feature);
-        let (mut starts, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
-        for (_, column) in &columns {
-            let (numbers, bits) = column.split_at(column.len() / 2);
-            rows.extend(numbers.iter().map(low));
-            values.extend(bits.iter().copied().map(f64::from_bits));
-            starts.push(rows.len());
+        let mut share = Occupied::default();
+        for (feature, column) in columns {
+            let (rows, values) = column.split_at(column.len() / 2);
+            let values = values.iter().copied().map(f64::from_bits);
+            share.push(feature, rows.iter().map(low).zip(values));
         }
-        let features = columns.iter().map(|&(feature, _)| feature).collect();
-        let (labels, queries) = (own.labels().to_vec(), own.queries().clone());
-        let share = Dataset::from_csc(starts, rows, values, labels, queries);
-        let share = share.and_then(|share| share.with_features(features, own.width()));
+        let share = own.with_columns(share, own.width());
         let share = share.expect("columns of the data, each once");
-        share.with_index_base(own.index_base()).with_rows_of(own)
+        share.as_share_of(own)
     }
 }
 

@@ -8,7 +8,7 @@ use sprs::{CsMatBase, CsMatViewI, SpIndex};
 
 use super::queries::group;
 use super::transpose::{Occupied, Rows, columns_of};
-use super::{Dataset, DatasetError, Queries, SparseColumns};
+use super::{Column, Dataset, DatasetError, Queries, SparseColumns};
 
 /// Numbers that values and labels may be: `f64`, or `f32` to be copied.
 pub trait Value: Copy + Default + Into<f64> + 'static {
@@ -67,7 +67,7 @@ impl Index for isize {}
 impl Index for u64 {}
 
 /// The feature columns of a data set, stored or not.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Columns<'a> {
     pub(super) stored: SparseColumns<'a>,
     /// 0-based feature of every stored column, ascending; `None`: column `j` is feature `j`.
@@ -164,11 +164,7 @@ impl<'a, N: Value, S: Data<Elem = N>> IntoColumns<'a> for &ArrayBase<S, Ix2> {
 /// Its columns are borrowed.
 impl<'a> IntoColumns<'a> for &'a Dataset<'_> {
     fn into_columns(self) -> Result<Columns<'a>, DatasetError> {
-        Ok(Columns {
-            features: self.features.clone(),
-            width: self.width,
-            ..self.x().into_columns()?
-        })
+        Ok(self.columns.view())
     }
 }
 
@@ -217,17 +213,48 @@ impl<'a> Columns<'a> {
         }
     }
 
+    /// The same columns, borrowed.
+    pub(super) fn view(&self) -> Columns<'_> {
+        let stored = SparseColumns::new_csc(
+            self.stored.shape(),
+            self.stored.proper_indptr(),
+            self.stored.indices().into(),
+            self.stored.data().into(),
+        );
+        Columns {
+            stored,
+            features: self.features.clone(),
+            width: self.width,
+        }
+    }
+
+    /// The entries of the stored column at `position`.
+    pub(super) fn column(&self, position: usize) -> Column<'_> {
+        let indptr = self.stored.indptr();
+        let bounds = indptr.raw_storage();
+        let range = bounds[position]..bounds[position + 1];
+        Column {
+            rows: &self.stored.indices()[range.clone()],
+            values: &self.stored.data()[range],
+        }
+    }
+
+    /// The 0-based feature of the stored column at `position`.
+    pub(super) fn feature(&self, position: usize) -> u32 {
+        match &self.features {
+            Some(features) => features[position],
+            // Columns count in 32 bits, or are refused.
+            None => u32::try_from(position).unwrap_or(u32::MAX),
+        }
+    }
+
     /// The same columns with the rows in another `order`: the present position of each row.
     fn reordered(self, order: &[u32]) -> Result<Columns<'static>, DatasetError> {
         let mut moved = Occupied::default();
-        for (position, column) in self.stored.outer_iterator().enumerate() {
-            let feature = match &self.features {
-                Some(features) => features[position],
-                // Columns count in 32 bits, or are refused.
-                None => u32::try_from(position).unwrap_or(u32::MAX),
-            };
-            let (rows, values) = (column.indices().iter(), column.data().iter());
-            moved.push(feature, rows.copied().zip(values.copied()));
+        for position in 0..self.stored.cols() {
+            let Column { rows, values } = self.column(position);
+            let entries = rows.iter().copied().zip(values.iter().copied());
+            moved.push(self.feature(position), entries);
         }
         moved.move_rows(order);
         moved.into_columns(order.len(), self.width)
@@ -369,7 +396,8 @@ impl<'a> Dataset<'a> {
         let Some(order) = order else {
             return Self::assemble(columns, labels, queries);
         };
-        columns.check_lengths(&labels, &queries)?;
+        DatasetError::check_length("labels", queries.rows(), labels.len())?;
+        DatasetError::check_length("rows", queries.rows(), columns.stored.rows())?;
         let moved = order.iter().map(|&row| labels[row as usize]).collect();
         Self::assemble(columns.reordered(&order)?, moved, queries)?.with_input_rows(order)
     }
@@ -387,7 +415,7 @@ impl<'a> Dataset<'a> {
     /// The stored columns as a matrix of [`rows`](Self::rows) by
     /// [`stored_columns`](Self::stored_columns); [`feature`](Self::feature) has the feature of each.
     pub fn x(&self) -> CsMatViewI<'_, f64, u32, usize> {
-        self.columns.view()
+        self.columns.stored.view()
     }
 
     /// The labels, one a row.

@@ -30,7 +30,7 @@ impl DataHash {
     /// Hashes `dataset`, in time linear in its entries; that of the whole for a share of its columns
     /// ([`Dataset::with_entries_elsewhere`]).
     pub fn of(dataset: &Dataset<'_>) -> Self {
-        if let Some((_, hash)) = dataset.elsewhere {
+        if let Some((_, hash)) = dataset.whole {
             return hash;
         }
         let mut content = Content::new(dataset);

@@ -14,6 +14,7 @@ use sprs::{CsMatBase, CsMatViewI};
 mod arrays;
 mod description;
 mod error;
+mod examples;
 mod formats;
 pub(crate) mod hash;
 mod label_scale;
@@ -30,6 +31,7 @@ use arrays::columns_of_rows;
 pub use arrays::{Columns, Index, IntoColumns, IntoQueries, IntoVector, Value};
 pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;
+use examples::Examples;
 pub use formats::{
     DataFiles, MatrixLayout, Part, write_features, write_labels, write_names, write_npy_labels,
     write_npy_query_ids, write_npz, write_query_ids, write_svmlight, write_whole_svmlight,
@@ -227,32 +229,12 @@ impl<'a> Column<'a> {
 /// that were borrowed.
 #[derive(Debug, Clone)]
 pub struct Dataset<'a> {
-    /// `m` x stored columns.
-    columns: SparseColumns<'a>,
-    /// 0-based feature of every stored column, ascending; `None`: column `j` is feature `j`.
-    features: Option<Vec<u32>>,
-    /// Number of feature columns `n`, stored or not.
-    width: usize,
-    labels: Cow<'a, [f64]>,
-    queries: Queries,
+    columns: Columns<'a>,
+    examples: Examples<'a>,
     names: Option<FeatureNames>,
     index_base: IndexBase,
-    /// Position in the input of every row, where the reader moved rows.
-    input_rows: Option<Vec<u32>>,
-    /// Scores of a teacher, `m`.
-    teacher: Option<Vec<f64>>,
-    /// Validation rows.
-    validation: Option<Arc<Dataset<'static>>>,
-    /// All entries of the data that these are a share of, and the hash of it all.
-    elsewhere: Option<(usize, DataHash)>,
-}
-
-impl Columns<'_> {
-    /// Whether there are as many labels and rows as the queries have.
-    fn check_lengths(&self, labels: &[f64], queries: &Queries) -> Result<(), DatasetError> {
-        DatasetError::check_length("labels", queries.rows(), labels.len())?;
-        DatasetError::check_length("rows", queries.rows(), self.stored.rows())
-    }
+    /// All entries of the data of which these columns are a share, and the hash of it all.
+    whole: Option<(usize, DataHash)>,
 }
 
 impl Dataset<'static> {
@@ -291,22 +273,15 @@ impl<'a> Dataset<'a> {
         queries: Queries,
     ) -> Result<Self, DatasetError> {
         DatasetError::check_columns(columns.width)?;
-        columns.check_lengths(&labels, &queries)?;
+        let examples = Examples::new(labels, queries)?;
         let dataset = Self {
-            columns: columns.stored,
-            features: columns.features,
-            width: columns.width,
-            labels,
-            queries,
+            columns,
+            examples,
             names: None,
             index_base: IndexBase::default(),
-            input_rows: None,
-            teacher: None,
-            validation: None,
-            elsewhere: None,
+            whole: None,
         };
-        dataset.check_numbers()?;
-        Ok(dataset)
+        dataset.checked()
     }
 
     /// A data set over borrowed or owned compressed-column arrays, without copying them:
@@ -343,8 +318,8 @@ impl<'a> Dataset<'a> {
                 "expected ascending features below {width}"
             )));
         }
-        self.features = Some(features);
-        self.width = width;
+        self.columns.features = Some(features);
+        self.columns.width = width;
         Ok(self)
     }
 
@@ -353,8 +328,8 @@ impl<'a> Dataset<'a> {
     /// # Errors
     /// [`DatasetError::Lengths`] when there are fewer names than columns.
     pub fn with_names(mut self, names: FeatureNames) -> Result<Self, DatasetError> {
-        let named = names.len().min(self.width);
-        DatasetError::check_length("feature names", self.width, named)?;
+        let width = self.width();
+        DatasetError::check_length("feature names", width, names.len().min(width))?;
         self.names = Some(names);
         Ok(self)
     }
@@ -381,7 +356,7 @@ impl<'a> Dataset<'a> {
                 _ => return Err(DatasetError::Structure(format!("input row {row} twice"))),
             }
         }
-        self.input_rows = Some(input_rows);
+        self.examples.input_rows = Some(input_rows);
         Ok(self)
     }
 
@@ -403,104 +378,96 @@ impl<'a> Dataset<'a> {
         }
         let constant =
             |range: std::ops::Range<usize>| scores[range].windows(2).all(|pair| pair[0] == pair[1]);
-        if self.queries.ranges().all(constant) {
+        if self.queries().ranges().all(constant) {
             return Err(DatasetError::ConstantScores);
         }
-        self.teacher = Some(scores);
+        self.examples.teacher = Some(scores);
         Ok(self.hashed_again())
     }
 
     /// The scores of a teacher, one a row, if there are any.
     pub fn teacher(&self) -> Option<&[f64]> {
-        self.teacher.as_deref()
+        self.examples.teacher.as_deref()
     }
 
     /// Adds other rows with the same columns, at whose values the strategy `fs-ed` takes the densities
     /// of features. They stay in [`queries_subset`](Self::queries_subset).
     #[must_use]
     pub fn with_validation(mut self, validation: impl Into<Arc<Dataset<'static>>>) -> Self {
-        self.validation = Some(validation.into());
+        self.examples.validation = Some(validation.into());
         self.hashed_again()
     }
 
     /// With a hash that knows of other rows or scores, where the entries are elsewhere.
     fn hashed_again(mut self) -> Self {
         let hash = |(nonzeros, hash)| (nonzeros, DataHash::extended(hash, &self));
-        self.elsewhere = self.elsewhere.map(hash);
+        self.whole = self.whole.map(hash);
         self
     }
 
     /// The validation rows, if there are any.
     pub fn validation(&self) -> Option<&Dataset<'static>> {
-        self.validation.as_deref()
+        self.examples.validation.as_deref()
     }
 
-    /// The same rows and columns as one nameless query. Of a share of columns it is these columns alone.
+    /// The same rows and columns as one nameless query, without a teacher: its scores are of
+    /// queries. Of a share of columns it is these columns alone.
     #[must_use]
     pub fn as_one_query(&self) -> Dataset<'_> {
-        let queries = Queries::single(self.rows());
-        let columns = SparseColumns::new_csc(
-            self.columns.shape(),
-            self.columns.proper_indptr(),
-            self.columns.indices().into(),
-            self.columns.data().into(),
-        );
+        // A data set has rows.
+        let queries = Queries::single(self.rows()).unwrap_or_else(|_| self.queries().clone());
         Dataset {
-            columns,
-            features: self.features.clone(),
-            width: self.width,
-            labels: (&*self.labels).into(),
-            // A data set has rows.
-            queries: queries.unwrap_or_else(|_| self.queries.clone()),
+            columns: self.columns.view(),
+            examples: Examples {
+                labels: self.labels().into(),
+                queries,
+                input_rows: self.examples.input_rows.clone(),
+                teacher: None,
+                validation: None,
+            },
             names: self.names.clone(),
             index_base: self.index_base,
-            input_rows: self.input_rows.clone(),
-            teacher: None,
-            validation: None,
-            elsewhere: None,
+            whole: None,
         }
     }
 
-    /// The same rows with these columns, among `width`.
+    /// The same examples with these columns, which have the names of the present ones if there are
+    /// as many.
     pub(crate) fn with_columns(
         &self,
         columns: Occupied,
         width: usize,
     ) -> Result<Dataset<'static>, DatasetError> {
-        let columns = columns.into_columns(self.rows(), width)?;
-        let labels = self.labels.to_vec().into();
-        let mut dataset = Dataset::assemble(columns, labels, self.queries.clone())?;
-        dataset.index_base = self.index_base;
-        dataset.input_rows.clone_from(&self.input_rows);
-        Ok(dataset)
+        let dataset = Dataset {
+            columns: columns.into_columns(self.rows(), width)?,
+            examples: self.examples.clone().into_owned(),
+            names: self.names.clone().filter(|_| width == self.width()),
+            index_base: self.index_base,
+            whole: None,
+        };
+        dataset.checked()
     }
 
     /// Says that these columns, if any, are a share of those of data with so many entries and this
     /// hash: they are the [`nonzeros`](Self::nonzeros) and the [`DataHash`] of the share, too.
     #[must_use]
     pub fn with_entries_elsewhere(mut self, nonzeros: usize, hash: DataHash) -> Self {
-        self.elsewhere = Some((nonzeros, hash));
+        self.whole = Some((nonzeros, hash));
         self
     }
 
-    /// With all that belongs to the rows of `whole`, of whose columns these are a share.
-    #[must_use]
-    pub fn with_rows_of(mut self, whole: &Dataset<'_>) -> Self {
-        self.teacher.clone_from(&whole.teacher);
-        self.validation.clone_from(&whole.validation);
-        self.elsewhere = whole.elsewhere;
+    /// Says that these columns are a share of those that `data` are a share of, if they are.
+    pub(crate) fn as_share_of(mut self, data: &Dataset<'_>) -> Self {
+        self.whole = data.whole;
         self
     }
 
-    fn check_numbers(&self) -> Result<(), DatasetError> {
-        if let Some(row) = self.labels.iter().position(|label| !label.is_finite()) {
-            return Err(DatasetError::Label {
-                row,
-                value: self.labels[row],
-            });
-        }
-        if self.columns.data().iter().all(|value| value.is_finite()) {
-            return Ok(());
+    /// The data set, if it has as many rows as queries and all values are finite.
+    fn checked(self) -> Result<Self, DatasetError> {
+        let stored = &self.columns.stored;
+        DatasetError::check_length("rows", self.rows(), stored.rows())?;
+        if stored.data().iter().all(|value| value.is_finite()) {
+            return Ok(self);
         }
         for position in 0..self.stored_columns() {
             let mut entries = self.column(position).iter();
@@ -509,42 +476,43 @@ impl<'a> Dataset<'a> {
                 return Err(DatasetError::Value { row, column, value });
             }
         }
-        Ok(())
+        Ok(self)
     }
 
     /// Number of examples `m`.
     pub fn rows(&self) -> usize {
-        self.queries.rows()
+        self.examples.queries.rows()
     }
 
     /// Number of feature columns `n`, empty ones included.
     pub fn width(&self) -> usize {
-        self.width
+        self.columns.width
     }
 
     /// Number of columns that are stored: those with an entry, and any empty ones that came
     /// in borrowed arrays.
     pub fn stored_columns(&self) -> usize {
-        self.columns.cols()
+        self.columns.stored.cols()
     }
 
     /// Number of stored entries.
     pub fn nonzeros(&self) -> usize {
-        self.elsewhere
-            .map_or(self.columns.nnz(), |(nonzeros, _)| nonzeros)
+        let own = self.columns.stored.nnz();
+        self.whole.map_or(own, |(nonzeros, _)| nonzeros)
     }
 
     /// Bytes that reading such data takes at its peak: the rows, packed, while the columns are made of
     /// them. Chunks of text, some MiB, come on top. O(nnz) time.
     pub fn reading_memory(&self) -> u64 {
-        self.memory() + packed::bytes(self.columns.data())
+        self.memory() + packed::bytes(self.columns.stored.data())
     }
 
     /// Bytes held, borrowed arrays and validation rows included.
     pub fn memory(&self) -> u64 {
-        let entries = self.columns.nnz() * (size_of::<f64>() + size_of::<u32>());
+        let entries = self.columns.stored.nnz() * (size_of::<f64>() + size_of::<u32>());
         let columns = self.stored_columns() * size_of::<usize>()
             + self
+                .columns
                 .features
                 .as_ref()
                 .map_or(0, |features| features.len() * size_of::<u32>());
@@ -559,13 +527,7 @@ impl<'a> Dataset<'a> {
     /// # Panics
     /// When `position >= self.stored_columns()`.
     pub fn column(&self, position: usize) -> Column<'_> {
-        let indptr = self.columns.indptr();
-        let bounds = indptr.raw_storage();
-        let range = bounds[position]..bounds[position + 1];
-        Column {
-            rows: &self.columns.indices()[range.clone()],
-            values: &self.columns.data()[range],
-        }
+        self.columns.column(position)
     }
 
     /// 0-based feature of the stored column at `position`.
@@ -573,16 +535,12 @@ impl<'a> Dataset<'a> {
     /// # Panics
     /// When `position >= self.stored_columns()`.
     pub fn feature(&self, position: usize) -> u32 {
-        match &self.features {
-            Some(features) => features[position],
-            // `new` refused widths past 32 bits.
-            None => u32::try_from(position).expect("a column position"),
-        }
+        self.columns.feature(position)
     }
 
     /// The stored column of the 0-based `feature`, if it has one.
     pub fn position(&self, feature: u32) -> Option<usize> {
-        match &self.features {
+        match &self.columns.features {
             Some(features) => features.binary_search(&feature).ok(),
             None => Some(feature as usize).filter(|&position| position < self.stored_columns()),
         }
@@ -610,12 +568,12 @@ impl<'a> Dataset<'a> {
 
     /// The labels, one a row.
     pub fn labels(&self) -> &[f64] {
-        &self.labels
+        &self.examples.labels
     }
 
     /// The partition of the rows.
     pub fn queries(&self) -> &Queries {
-        &self.queries
+        &self.examples.queries
     }
 
     /// Names of the features, if they have any.
@@ -635,6 +593,6 @@ impl<'a> Dataset<'a> {
 
     /// The position in the input of every row, where that is not the row itself.
     pub fn input_rows(&self) -> Option<&[u32]> {
-        self.input_rows.as_deref()
+        self.examples.input_rows.as_deref()
     }
 }

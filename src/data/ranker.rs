@@ -56,12 +56,12 @@ impl Dataset<'_> {
     /// # Errors
     /// Those of [`Queries::from_sizes`], to which the sizes of queries give no reason.
     pub fn for_ranker(mut self, ranker: Ranker) -> Result<Self, DatasetError> {
-        self.labels = self.grades().into();
+        self.examples.labels = self.grades().into();
         self.index_base = IndexBase::Zero;
-        self.queries = match ranker {
+        self.examples.queries = match ranker {
             Ranker::LightGbm => Queries::single(self.rows())?,
             Ranker::XgBoost => {
-                let sizes: Vec<usize> = self.queries.ranges().map(|range| range.len()).collect();
+                let sizes: Vec<usize> = self.queries().ranges().map(|range| range.len()).collect();
                 Queries::from_sizes(&sizes)?
             }
         };

@@ -9,7 +9,7 @@ impl Dataset<'_> {
     /// The rows of the queries at the given positions, as a data set of its own: for training
     /// without the others. The order of the positions does not count: queries and rows keep the
     /// order of the data. Features keep their numbers and names; columns without an entry are
-    /// no longer stored, and [`input_rows`](Self::input_rows) are left behind.
+    /// no longer stored, and [`input_rows`](Self::input_rows) count the rows that are left.
     ///
     /// Takes time linear in the entries of the data and copies the entries that stay.
     ///
@@ -17,10 +17,10 @@ impl Dataset<'_> {
     /// [`DatasetError::NoRows`] for no queries, [`DatasetError::Absent`] for a position past the
     /// last query, [`DatasetError::Repeated`] for one that comes twice.
     pub fn queries_subset(&self, queries: &[usize]) -> Result<Dataset<'static>, DatasetError> {
-        let taken = marks("query", queries, self.queries.len())?;
-        let of_rows = self.queries.ranges().zip(&taken);
+        let taken = marks("query", queries, self.queries().len())?;
+        let of_rows = self.queries().ranges().zip(&taken);
         let of_rows = of_rows.flat_map(|(range, &taken)| repeat_n(taken, range.len()));
-        self.subset(of_rows, self.queries.subset(&taken)?)
+        self.subset(of_rows, self.queries().subset(&taken)?)
     }
 
     /// The given rows, each as a query of its own, likewise.
@@ -29,41 +29,38 @@ impl Dataset<'_> {
     /// As [`queries_subset`](Self::queries_subset), of rows.
     pub fn rows_subset(&self, rows: &[usize]) -> Result<Dataset<'static>, DatasetError> {
         let taken = marks("row", rows, self.rows())?;
-        self.subset(
-            taken.into_iter(),
-            Queries::from_sizes(&vec![1; rows.len()])?,
-        )
+        let queries = Queries::from_sizes(&vec![1; rows.len()])?;
+        self.subset(taken.into_iter(), queries)
     }
 
-    /// The rows that are `taken`, with all that belongs to rows, in these queries.
+    /// The rows that are `taken`, in these queries.
     fn subset(
         &self,
         taken: impl Iterator<Item = bool>,
         queries: Queries,
     ) -> Result<Dataset<'static>, DatasetError> {
-        let mut next = 0..;
-        let numbers: Vec<Option<u32>> = taken
-            .map(|taken| taken.then(|| next.next()).flatten())
+        let taken = (0..).zip(taken);
+        let rows: Vec<u32> = taken
+            .filter_map(|(row, taken)| taken.then_some(row))
             .collect();
-        let mut gathered = Occupied::default();
+        let mut places = vec![None; self.rows()];
+        for (place, &row) in (0..).zip(&rows) {
+            places[row as usize] = Some(place);
+        }
+        let mut columns = Occupied::default();
         for position in 0..self.stored_columns() {
             let entries = self.column(position).iter();
-            let kept = entries.filter_map(|(row, value)| Some((numbers[row]?, value)));
-            gathered.push(self.feature(position), kept);
+            let kept = entries.filter_map(|(row, value)| Some((places[row]?, value)));
+            columns.push(self.feature(position), kept);
         }
-        let stays = |values: &[f64]| -> Vec<f64> {
-            let values = values.iter().zip(&numbers);
-            let values = values.filter(|(_, number)| number.is_some());
-            values.map(|(&value, _)| value).collect()
+        let dataset = Dataset {
+            columns: columns.into_columns(rows.len(), self.width())?,
+            examples: self.examples.pick(&rows, queries),
+            names: self.names.clone(),
+            index_base: self.index_base,
+            whole: None,
         };
-        let labels = stays(&self.labels).into();
-        let columns = gathered.into_columns(queries.rows(), self.width)?;
-        let mut dataset = Dataset::assemble(columns, labels, queries)?;
-        dataset.index_base = self.index_base;
-        dataset.names.clone_from(&self.names);
-        dataset.teacher = self.teacher().map(stays);
-        dataset.validation.clone_from(&self.validation);
-        Ok(dataset)
+        dataset.checked()
     }
 
     /// The same rows with only the given 0-based features, which keep their numbers and names: the
@@ -96,9 +93,7 @@ impl Dataset<'_> {
         features.sort_unstable();
         features.dedup();
         let same = features.iter().map(|&feature| (feature, feature));
-        let mut kept = self.gather(same, self.width)?;
-        kept.names.clone_from(&self.names);
-        Ok(kept)
+        self.gather(same, self.width())
     }
 
     /// The data set of the 0-based `features` alone, which become columns 0, 1 and so on in the
@@ -109,13 +104,14 @@ impl Dataset<'_> {
     /// [`DatasetError::Absent`] for a feature past the last column.
     pub fn project(&self, features: &[u32]) -> Result<Dataset<'static>, DatasetError> {
         let numbered = (0..).zip(features.iter().copied());
-        let projected = self.gather(numbered, features.len())?;
+        let mut projected = self.gather(numbered, features.len())?;
         let Some(names) = &self.names else {
             return Ok(projected);
         };
         let own = features.iter();
         let own = own.map(|&feature| names.of(feature).unwrap_or_default());
-        projected.with_names(own.collect())
+        projected.names = Some(own.collect());
+        Ok(projected)
     }
 
     /// The rows with some columns among `width`, given by their new and their present numbers.
@@ -126,11 +122,11 @@ impl Dataset<'_> {
     ) -> Result<Dataset<'static>, DatasetError> {
         let mut gathered = Occupied::default();
         for (number, feature) in features {
-            if feature as usize >= self.width {
+            if feature as usize >= self.width() {
                 return Err(DatasetError::Absent {
                     what: "feature",
                     position: feature as usize,
-                    count: self.width,
+                    count: self.width(),
                 });
             }
             if let Some(position) = self.position(feature) {
@@ -227,11 +223,29 @@ mod tests {
     }
 
     #[test]
-    fn moved_rows_are_remembered_where_all_rows_stay() {
-        let data = read(TEXT).with_input_rows(vec![4, 3, 2, 1, 0]).unwrap();
+    fn moved_rows_are_remembered() {
+        let data = read(TEXT).with_input_rows(vec![4, 3, 0, 1, 2]).unwrap();
         let features = data.features_subset(&[0]).unwrap();
         assert_eq!(features.input_rows(), data.input_rows());
-        assert_eq!(data.queries_subset(&[0]).unwrap().input_rows(), None);
+        let queries = data.queries_subset(&[0, 2]).unwrap();
+        assert_eq!(queries.input_rows(), Some(&[2, 1, 0][..]));
+    }
+
+    #[test]
+    fn nothing_is_lost_on_the_way() {
+        let data = read(TEXT).with_teacher(vec![1.0, 2.0, 3.0, 4.0, 5.0]);
+        let data = data.unwrap().with_validation(read(TEXT));
+        let data = data.with_input_rows(vec![4, 3, 0, 1, 2]).unwrap();
+        let queries = |data: &Dataset<'_>| data.queries_subset(&[2, 0]).unwrap();
+        let features = |data: &Dataset<'_>| data.features_subset(&[4, 0]).unwrap();
+        let (one, other) = (queries(&features(&data)), features(&queries(&data)));
+        assert_same(&one, &other);
+        for subset in [one, other] {
+            assert_eq!(subset.teacher(), Some(&[1.0, 2.0, 5.0][..]));
+            assert!(subset.validation().is_some());
+            assert_eq!(subset.input_rows(), Some(&[2, 1, 0][..]));
+            assert_eq!(subset.project(&[0]).unwrap().teacher(), subset.teacher());
+        }
     }
 
     #[test]

@@ -426,7 +426,6 @@ fn share(
         bail!("{folder}: expected a part for each of {count} ranks, found {parts}; shard again");
     }
     let share = shards.read_parts(&data, (rank..parts).step_by(count))?;
-    let share = share.with_rows_of(&data);
     Ok(share.with_entries_elsewhere(entries, whole))
 }
 
