@@ -292,7 +292,7 @@ pub fn run(
 ) -> Result<FoldOutcome, LetorError> {
     let (train, validation) = (&fold.train, &fold.validation.dataset);
     let options = TuneOptions {
-        evidence: Evidence::Validation(validation),
+        evidence: Evidence::of(validation),
         measure: Measure::Metric(MEASURES[0]),
         metrics: MEASURES.to_vec(),
         rules: Convention::Letor.into(),
@@ -303,7 +303,7 @@ pub fn run(
     } else {
         options.candidates(train)
     };
-    let tuning = Tuning::new(train, &options);
+    let tuning = Tuning::new(train, &options).validated(validation);
     let held = tuning.held + fold.test.dataset.memory();
     let tuning = Tuning {
         candidates: Some(&candidates),
@@ -338,18 +338,16 @@ impl AllFeatures {
     fn new(
         fold: &Fold,
         held: u64,
-        options: &TuneOptions<'_>,
+        options: &TuneOptions,
         lambdas: &[Lambda],
     ) -> Result<Self, LetorError> {
         let selection = &options.selection;
-        let mut training = TrainOptions::new()
+        let training = TrainOptions::new()
             .query_weight(selection.query_weight)
             .labels(selection.target.labels.unwrap_or_default())
             .scale(selection.scale)
-            .lambdas(lambdas.len());
-        if let Some(bytes) = selection.max_memory {
-            training = training.max_memory(bytes);
-        }
+            .lambdas(lambdas.len())
+            .max_memory(selection.max_memory);
         let classes = training.column_classes(&fold.train);
         let problem = RidgeProblem::among(&fold.train, &classes, held, &training)?;
         let models = lambdas

@@ -120,29 +120,35 @@ class _Selecting(SelectorMixin, Ranker):
         )
 
     def _options(self, columns: int) -> dict[str, Any]:
-        """The parameters as the compiled part takes them."""
+        """`SelectionOptions` of the compiled part. Their lambda stands for any."""
 
         def given(name: str, convert: Callable[[Any, str], Any]) -> Any:
             value = getattr(self, name)
             return None if value is None else convert(value, name)
 
+        convention = _data.text(self.convention, "convention")
+        if convention not in ("standard", "letor"):
+            raise ValueError(f"convention: expected 'standard' or 'letor', found {convention!r}")
+        criterion: Any = _data.text(self.criterion, "criterion")
+        if criterion != "squared":
+            criterion = {"ranking": {"metric": criterion, "convention": convention}}
         return {
             "k": min(_data.count(self.n_features_to_select, "n_features_to_select"), columns),
-            "alpha": "auto",
-            "strategy": "auto",
-            "criterion": _data.text(self.criterion, "criterion"),
-            "convention": _data.text(self.convention, "convention"),
-            "labels": given("labels", _data.text),
+            "lambda": 1.0,
+            "strategy": None,
+            "criterion": criterion,
+            "target": {
+                "labels": given("labels", _data.text),
+                "refit": given("refit", _data.text),
+                "refit_lambda": given("refit_alpha", _data.ridge),
+                "blend": given("blend", _data.number),
+                "teacher_lambda": given("teacher_alpha", _data.ridge_list),
+            },
             "scale": _data.text(self.scale, "scale"),
             "query_weight": _data.text(self.query_weight, "query_weight"),
-            "refit": given("refit", _data.text),
-            "refit_alpha": given("refit_alpha", _data.ridge),
-            "n_candidates": given("n_candidates", _data.count),
-            "teacher_alpha": given("teacher_alpha", _data.ridge_list),
-            "blend": given("blend", _data.number),
+            "sample": given("n_candidates", _data.count),
             "seed": _data.seed(self.random_state),
             "max_memory": _data.size(self.max_memory),
-            "threads": _data.threads(self.n_jobs),
         }
 
     def _prepared(
@@ -271,11 +277,8 @@ class GreedyRankRLS(_Selecting):
     strategy: str = "auto"
 
     def _options(self, columns: int) -> dict[str, Any]:
-        own = {
-            "alpha": _data.ridge(self.alpha, "alpha"),
-            "strategy": _data.text(self.strategy, "strategy"),
-        }
-        return super()._options(columns) | own
+        strategy = _data.text(self.strategy, "strategy")
+        return super()._options(columns) | {"strategy": None if strategy == "auto" else strategy}
 
     @staticmethod
     def _params_of(model: _rankrls.Model) -> dict[str, Any]:
@@ -355,8 +358,11 @@ class GreedyRankRLS(_Selecting):
         test: Any = None,
     ) -> tuple[SelectionPath, _rankrls.Model | None, BaseException | None]:
         """Selects; returns what there is also when a signal or a callback ended it."""
+        alpha = _data.ridge(self.alpha, "alpha")
+        asked = json.dumps({"alpha": None if alpha == "auto" else alpha, "selection": options})
+        threads = _data.threads(self.n_jobs)
         with reporting(callback, self.verbose, options["k"], "features", Step) as told:
-            found, ended = _rankrls.select(data, options, keep_path, test, told)
+            found, ended = _rankrls.select(data, asked, threads, keep_path, test, told)
         path = SelectionPath._of(found)
         warn_of_edges(found, stacklevel=4)
         if path.condition > 1e8:
@@ -511,7 +517,8 @@ lqo_cindex_path_, identical_, path_
         k = max(1, len(model.features))
         return {"alphas": (model.alpha,), "n_features_to_select": k}
 
-    def _grid(self, seed: int) -> dict[str, Any]:
+    def _grid(self, selection: dict[str, Any]) -> dict[str, Any]:
+        """`TuneOptions` of the compiled part."""
         if self.rule not in ("best", "one-se"):
             raise ValueError(f"rule: expected 'best' or 'one-se', found {self.rule!r}")
         by_lqo = isinstance(self.cv, str) and self.cv == "lqo"
@@ -522,15 +529,18 @@ lqo_cindex_path_, identical_, path_
         strategies = _data.name_list(self.strategies, "strategies")
         if "auto" in strategies and len(strategies) > 1:
             raise ValueError("strategies: 'auto' stands alone; name the strategies to choose from")
+        evidence: dict[str, Any] = {"kind": "lqo"}
+        if not by_lqo:
+            evidence = {"kind": "folds", "count": int(self.cv), "seed": selection["seed"]}
         return {
-            "alphas": _data.ridge_list(self.alphas, "alphas"),
+            "lambdas": _data.ridge_list(self.alphas, "alphas"),
             "strategies": [name for name in strategies if name != "auto"],
-            "folds": None if by_lqo else int(self.cv),
-            "fold_seed": seed,
+            "evidence": evidence,
             "measure": _data.text(self.scoring, "scoring"),
             "metrics": _data.name_list(self.metrics, "metrics"),
-            "rules": json.dumps({"convention": self.convention}),
-            "rule": json.dumps({"name": self.rule}),
+            "rules": {"convention": self.convention},
+            "rule": {"name": self.rule},
+            "selection": selection,
         }
 
     def fit(
@@ -562,13 +572,14 @@ lqo_cindex_path_, identical_, path_
         """
         self._refuse(y, refused)
         data, options = self._prepared(X, y, qid, group, teacher, X_validation)
-        grid = self._grid(options["seed"])
+        grid = self._grid(options)
         # A range counts as one: only the compiled part reads it.
-        alphas = 5 if grid["alphas"] == "auto" else len(grid["alphas"].split(","))
+        alphas = 5 if grid["lambdas"] == "auto" else len(grid["lambdas"].split(","))
         selections = alphas * max(1, len(grid["strategies"]))
-        total = options["k"] * selections * (1 + (grid["folds"] or 0))
+        total = options["k"] * selections * (1 + grid["evidence"].get("count", 0))
+        threads = _data.threads(self.n_jobs)
         with reporting(callback, self.verbose, total, "steps", TuneStep) as told:
-            found, ended = _rankrls.tune(data, options, grid, told)
+            found, ended = _rankrls.tune(data, json.dumps(grid), threads, told)
         path = SelectionPath._of(found)
         if ended is not None:
             self.partial_ = path

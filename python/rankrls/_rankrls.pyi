@@ -50,18 +50,19 @@ class Model:
 def memory_size(size: str) -> int: ...
 def select(
     data: dict[str, Any],
-    options: dict[str, Any],
+    options: str,
+    threads: int,
     keep_path: bool = ...,
     test: Any = ...,
     callback: Callable[..., bool] | None = ...,
 ) -> tuple[dict[str, Any], BaseException | None]: ...
 def tune(
     data: dict[str, Any],
-    options: dict[str, Any],
-    grid: dict[str, Any],
+    options: str,
+    threads: int,
     callback: Callable[..., bool] | None = ...,
 ) -> tuple[dict[str, Any], BaseException | None]: ...
-def train(data: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]: ...
+def train(data: dict[str, Any], options: str, threads: int) -> dict[str, Any]: ...
 def evaluate(
     metrics: str,
     labels: NDArray[np.float64],

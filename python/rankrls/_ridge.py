@@ -200,26 +200,28 @@ class RankRLS(Ranker):
         data = _data.training(matrix, np.zeros(rows) if y is None else y, qid, group, least=1)
         preferences = None if pairs is None else _data.preferences(pairs, rows)
         held_out = (rows, "row of X") if preferences is None else (len(preferences), "pair")
-        options = {
+        solver = _data.text(self.solver, "solver")
+        training = {
             "alpha": _data.ridge_list(self.alpha, "alpha"),
-            "objective": _data.text(self.objective, "objective"),
             "kernel": _data.text(self.kernel, "kernel"),
             "gamma": _data.number(self.gamma, "gamma"),
             "degree": min(_data.count(self.degree, "degree"), 2**31),
             "coef0": _data.number(self.coef0, "coef0"),
             "basis": _data.basis(self.basis, rows),
-            "solver": _data.text(self.solver, "solver"),
-            "query_weight": _data.text(self.query_weight, "query_weight"),
-            "scale": _data.text(self.scale, "scale"),
-            "labels": _data.text(self.labels, "labels"),
             "holdout": _data.holdout(self.holdout, *held_out),
             "keep_pairs": bool(self.keep_pairs),
             "pairs": preferences,
             "seed": _data.seed(self.random_state),
-            "max_memory": _data.size(self.max_memory),
-            "threads": _data.threads(self.n_jobs),
+            "options": {
+                "objective": _data.text(self.objective, "objective"),
+                "solver": None if solver == "auto" else solver,
+                "query_weight": _data.text(self.query_weight, "query_weight"),
+                "scale": _data.text(self.scale, "scale"),
+                "labels": _data.text(self.labels, "labels"),
+                "max_memory": _data.size(self.max_memory),
+            },
         }
-        found = _rankrls.train(data, options)
+        found = _rankrls.train(data, json.dumps(training), _data.threads(self.n_jobs))
         warn_of_edges(found, stacklevel=2)
         self._adopt(found["model"])
         self.alpha_, self.unit_ = found["alpha"], found["unit"]

@@ -2,15 +2,35 @@
 
 use std::fmt::Display;
 
-use pyo3::PyErr;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
+use pyo3::{PyErr, PyResult};
 use rankrls::ridge::KernelError;
 use rankrls::tune::TuneError;
 use rankrls::{DatasetError, SelectError, TrainError};
+use serde::de::DeserializeOwned;
+use serde_path_to_error::Segment;
 
 /// A mistake in what was handed over.
 pub(crate) fn value(error: impl Display) -> PyErr {
     PyValueError::new_err(error.to_string())
+}
+
+/// Options of the library from their JSON. A mistake is told with the name that Python has for the
+/// parameter.
+pub(crate) fn options<T: DeserializeOwned>(json: &str) -> PyResult<T> {
+    let options: serde_json::Value = serde_json::from_str(json).map_err(value)?;
+    serde_path_to_error::deserialize(options).map_err(|error| {
+        let keys = error.path().iter().filter_map(|segment| match segment {
+            Segment::Map { key } => Some(key.as_str()),
+            _ => None,
+        });
+        let name = match keys.last() {
+            Some("metric") => "criterion".to_owned(),
+            Some("measure") => "scoring".to_owned(),
+            key => key.unwrap_or("options").replace("lambda", "alpha"),
+        };
+        value(format_args!("{name}: {}", error.inner()))
+    })
 }
 
 pub(crate) fn dataset(error: DatasetError) -> PyErr {

@@ -1,108 +1,44 @@
 //! Selection.
 
 use std::ops::ControlFlow;
-use std::str::FromStr;
 
 use numpy::ndarray::Array2;
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rankrls::greedy::{
-    Criterion, Event, Observer, Selection, Step, TargetOptions, WeightsPath, select_among,
+    Event, Observer, Selection, Step, TargetOptions, WeightsPath, select_among,
 };
 use rankrls::memory::{Bytes, budget};
-use rankrls::metrics::Convention;
 use rankrls::tune::{self, TuneError, TuneOptions, Tuning};
 use rankrls::{Dataset, Lambda, Model as Fitted, Ridge, SelectionOptions, StrategyKind};
+use serde::Deserialize;
 
 use crate::data::{Matrix, View, dataset, in_row_order};
 use crate::errors::{self, value};
 use crate::job::{self, Watch};
 use crate::model::Model;
 
-/// What to select, and how, as Python has it.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct Options {
-    k: usize,
-    /// `auto`: chosen by three folds.
-    alpha: String,
-    strategy: String,
-    criterion: String,
-    convention: String,
-    query_weight: String,
-    scale: String,
-    labels: Option<String>,
-    refit: Option<String>,
-    refit_alpha: Option<String>,
-    blend: Option<f64>,
-    teacher_alpha: Option<String>,
-    n_candidates: Option<usize>,
-    seed: u64,
-    max_memory: Option<u64>,
-    pub(crate) threads: usize,
+/// What to select, and how.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Options {
+    /// `None`: chosen by three folds.
+    alpha: Option<Ridge>,
+    selection: SelectionOptions,
 }
 
-pub(crate) fn parsed<T: FromStr<Err: std::fmt::Display>>(what: &str, text: &str) -> PyResult<T> {
-    text.parse()
-        .map_err(|error| value(format_args!("{what}: {error}")))
-}
-
-/// The same of a parameter that may be left out.
-fn given<T: FromStr<Err: std::fmt::Display>>(
-    what: &str,
-    text: Option<&String>,
-) -> PyResult<Option<T>> {
-    text.map(|text| parsed(what, text)).transpose()
-}
-
-impl Options {
-    pub(crate) fn selection(&self) -> PyResult<SelectionOptions> {
-        let strategy = match self.strategy.as_str() {
-            "auto" => None,
-            name => Some(parsed("strategy", name)?),
-        };
-        let criterion: Criterion = parsed("criterion", &self.criterion)?;
-        let convention: Convention = parsed("convention", &self.convention)?;
-        if let Some(found) = self.blend.filter(|share| !(0.0..=1.0).contains(share)) {
-            return Err(value(format_args!(
-                "blend: expected a number from 0 to 1, found {found}"
-            )));
-        }
-        let options = SelectionOptions {
-            strategy,
-            criterion: criterion.under(convention),
-            query_weight: parsed("query_weight", &self.query_weight)?,
-            scale: parsed("scale", &self.scale)?,
-            sample: self.n_candidates,
-            seed: self.seed,
-            target: TargetOptions {
-                labels: given("labels", self.labels.as_ref())?,
-                refit: given("refit", self.refit.as_ref())?,
-                refit_lambda: given("refit_alpha", self.refit_alpha.as_ref())?,
-                blend: self.blend,
-                teacher_lambda: given("teacher_alpha", self.teacher_alpha.as_ref())?,
-            },
-            max_memory: self.max_memory.or_else(budget),
-            ..SelectionOptions::new(self.k, Lambda::ONE)
-        };
-        options.check_strategy().map_err(errors::select)?;
-        Ok(options)
-    }
-
-    /// The ridge parameter; `None`: to be chosen.
-    fn ridge(&self) -> PyResult<Option<Ridge>> {
-        match self.alpha.as_str() {
-            "auto" => Ok(None),
-            text => parsed("alpha", text).map(Some),
-        }
-    }
+/// The same within the memory that there is.
+pub(crate) fn checked(options: &mut SelectionOptions) -> PyResult<()> {
+    options.max_memory = options.max_memory.or_else(budget);
+    options.check_strategy().map_err(errors::select)
 }
 
 /// Bytes of a size such as 8GiB.
 #[pyfunction]
 pub(crate) fn memory_size(size: &str) -> PyResult<u64> {
-    let Bytes(bytes) = parsed("max_memory", size)?;
+    let bytes = size.parse();
+    let Bytes(bytes) = bytes.map_err(|error| value(format_args!("max_memory: {error}")))?;
     Ok(bytes)
 }
 
@@ -262,21 +198,26 @@ fn work(
 
 /// Selects features: what was found, and the exception that ended it early.
 #[pyfunction]
-#[pyo3(signature = (data, options, keep_path=false, test=None, callback=None))]
+#[pyo3(signature = (data, options, threads, keep_path=false, test=None, callback=None))]
 pub(crate) fn select<'py>(
     py: Python<'py>,
     data: Data<'py>,
-    options: Options,
+    options: &str,
+    threads: usize,
     keep_path: bool,
     test: Option<Matrix<'py>>,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<(Bound<'py, PyDict>, Option<PyErr>)> {
-    let (view, selection) = (data.view()?, options.selection()?);
+    let view = data.view()?;
+    let Options {
+        alpha,
+        mut selection,
+    } = errors::options(options)?;
+    checked(&mut selection)?;
     let test = test.as_ref().map(Matrix::view).transpose()?;
-    let ridge = options.ridge()?;
     let mut taken = Taken::default();
-    let (found, ended) = job::run(py, options.threads, callback.as_ref(), |watch| {
-        work(&view, test, selection, ridge, keep_path, &mut taken, watch)
+    let (found, ended) = job::run(py, threads, callback.as_ref(), |watch| {
+        work(&view, test, selection, alpha, keep_path, &mut taken, watch)
     })?;
     let Some(found) = found.transpose()?.flatten() else {
         let result = described(py, &taken.steps, &taken.weights)?;

@@ -3,55 +3,53 @@
 use numpy::ToPyArray;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use rankrls::memory::budget;
 use rankrls::model::FeatureChoice;
 use rankrls::ridge::{
-    Cell, Fit, Groups, HoldOut, Holding, Kernel, KernelKind, Preference, Preferences, TrainGrid,
-    draw_basis,
+    Cell, Fit, Groups, HoldOut, Holding, Kernel, KernelError, KernelKind, Preference, Preferences,
+    TrainGrid, draw_basis,
 };
-use rankrls::{Dataset, Lambda, Lambdas, Model as Fitted, Solver, TrainError};
+use rankrls::{Dataset, Lambda, Lambdas, Model as Fitted, Solver, TrainError, TrainOptions};
+use serde::Deserialize;
 
 use crate::data::{in_input_order, in_row_order};
 use crate::errors::{self, value};
 use crate::job;
 use crate::model::Model;
-use crate::select::{Data, parsed};
+use crate::select::Data;
 
-/// How to train, as Python has it.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct TrainOptions {
-    alpha: String,
-    objective: String,
-    kernel: String,
+/// How to train.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Training {
+    alpha: Lambdas,
+    kernel: KernelKind,
     gamma: f64,
     degree: u32,
     coef0: f64,
     basis: Option<Basis>,
-    solver: String,
-    query_weight: String,
-    scale: String,
-    labels: String,
     /// `None`: every query, or every pair, where that comes from the factors of the solver.
     holdout: Option<Scheme>,
     keep_pairs: bool,
     pairs: Option<Vec<Pair>>,
     seed: u64,
-    max_memory: Option<u64>,
-    threads: usize,
+    options: TrainOptions,
 }
 
 /// Preferred row, other row, magnitude and weight.
 type Pair = (usize, usize, f64, f64);
 
 /// Rows of a basis, drawn or given.
-#[derive(FromPyObject)]
+#[derive(Deserialize)]
+#[serde(untagged)]
 enum Basis {
     Count(usize),
     Rows(Vec<usize>),
 }
 
 /// What to hold out: by name, or by the fold of each row or preference.
-#[derive(FromPyObject)]
+#[derive(Deserialize)]
+#[serde(untagged)]
 enum Scheme {
     Name(String),
     Folds(Vec<i64>),
@@ -72,33 +70,20 @@ struct Outcome {
     pairs: Vec<i64>,
 }
 
-impl TrainOptions {
-    fn kernel(&self) -> PyResult<Kernel> {
-        let kernel = match parsed("kernel", &self.kernel)? {
+impl Training {
+    fn kernel(&self) -> Result<Kernel, KernelError> {
+        match self.kernel {
             KernelKind::Linear => Ok(Kernel::LINEAR),
             KernelKind::Precomputed => Ok(Kernel::PRECOMPUTED),
             KernelKind::Gaussian => Kernel::gaussian(self.gamma),
             KernelKind::Polynomial => Kernel::polynomial(self.gamma, self.coef0, self.degree),
-        };
-        kernel.map_err(value)
+        }
     }
 
     /// All that does not depend on the rows of the data.
     fn grid(&self) -> PyResult<TrainGrid> {
-        let mut options = rankrls::ridge::TrainOptions::new()
-            .objective(parsed("objective", &self.objective)?)
-            .query_weight(parsed("query_weight", &self.query_weight)?)
-            .scale(parsed("scale", &self.scale)?)
-            .labels(parsed("labels", &self.labels)?);
-        if self.solver != "auto" {
-            options = options.solver(parsed("solver", &self.solver)?);
-        }
-        if let Some(limit) = self.max_memory.or_else(rankrls::memory::budget) {
-            options = options.max_memory(limit);
-        }
-        let lambdas: Lambdas = parsed("alpha", &self.alpha)?;
         let holdout = match &self.holdout {
-            None if lambdas.count() > 1 => Holding::Affordable,
+            None if self.alpha.count() > 1 => Holding::Affordable,
             None | Some(Scheme::Folds(_)) => Holding::Factored,
             Some(Scheme::Name(name)) => match name.as_str() {
                 "auto" => Holding::Affordable,
@@ -112,11 +97,11 @@ impl TrainOptions {
             },
         };
         Ok(TrainGrid {
-            kernels: vec![self.kernel()?],
+            kernels: vec![self.kernel().map_err(value)?],
             holdout,
             keep_pairs: self.keep_pairs,
-            lambdas,
-            ..TrainGrid::new(Lambda::ONE, options)
+            lambdas: self.alpha.clone(),
+            ..TrainGrid::new(Lambda::ONE, self.options.within(budget()))
         })
     }
 
@@ -199,13 +184,15 @@ impl TrainOptions {
 pub(crate) fn train<'py>(
     py: Python<'py>,
     data: Data<'py>,
-    options: TrainOptions,
+    options: &str,
+    threads: usize,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (view, grid) = (data.view()?, options.grid()?);
-    let found = job::finish(py, options.threads, || {
+    let training: Training = errors::options(options)?;
+    let (view, grid) = (data.view()?, training.grid()?);
+    let found = job::finish(py, threads, || {
         let data = view.dataset().map_err(errors::dataset)?;
         let several = grid.lambdas.count() > 1;
-        options.fit(grid, &data).map_err(|error| match error {
+        training.fit(grid, &data).map_err(|error| match error {
             TrainError::OneQuery if several => value(format_args!(
                 "which alpha is best is not known, as {error}; or give a number for alpha"
             )),

@@ -5,31 +5,13 @@ use std::ops::ControlFlow;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rankrls::greedy::{Step, plan};
-use rankrls::metrics::{Rules, parse_list};
-use rankrls::tune::{Event, Evidence, Observer, Rule, TuneError, TuneOptions, Tuning};
-use rankrls::{
-    ColumnClasses, Lambda, Lambdas, Model as Fitted, SelectError, SelectionOptions, StrategyKind,
-};
+use rankrls::tune::{Event, Observer, TuneError, TuneOptions, Tuning};
+use rankrls::{ColumnClasses, Lambda, Model as Fitted, SelectError};
 
 use crate::errors::{self, value};
 use crate::job::{self, Watch};
 use crate::model::Model;
-use crate::select::{Data, Options, described, parsed, selected};
-
-/// What to try, and how to judge it, as Python has it.
-#[derive(FromPyObject)]
-#[pyo3(from_item_all)]
-pub(crate) struct GridOptions {
-    alphas: String,
-    strategies: Vec<String>,
-    /// `None`: leave-query-out predictions.
-    folds: Option<usize>,
-    fold_seed: u64,
-    measure: String,
-    metrics: Vec<String>,
-    rules: String,
-    rule: String,
-}
+use crate::select::{Data, checked, described, selected};
 
 /// Tells Python of every step of every path, and keeps those of the paths from all data.
 struct Steps<'a, 'w> {
@@ -44,15 +26,15 @@ impl Observer for Steps<'_, '_> {
         };
         if step.fold.is_none() {
             if step.number == 1 {
-                self.taken.push((step.lambda, Vec::new()));
+                self.taken.push((step.path.lambda, Vec::new()));
             }
             let mut paths = self.taken.iter_mut().rev();
-            let path = paths.find(|(lambda, _)| *lambda == step.lambda);
+            let path = paths.find(|(lambda, _)| *lambda == step.path.lambda);
             if let Some((_, steps)) = path {
                 steps.push(step.step.clone());
             }
         }
-        let (lambda, fold, number) = (step.lambda.value(), step.fold, step.number);
+        let (lambda, fold, number) = (step.path.lambda.value(), step.fold, step.number);
         let (feature, error) = (step.step.feature, step.step.lqo_error);
         self.watch
             .tell(move |py| (lambda, fold, number, feature, error).into_pyobject(py))
@@ -61,17 +43,9 @@ impl Observer for Steps<'_, '_> {
 
 /// Refuses before any work what no strategy has the memory for: a grid would only say so of its
 /// first ridge parameter.
-fn check_memory(candidates: &ColumnClasses, held: u64, options: &TuneOptions<'_>) -> PyResult<()> {
-    let tried = match &options.strategies[..] {
-        [] => vec![options.selection.strategy],
-        several => several.iter().copied().map(Some).collect(),
-    };
-    for strategy in tried {
-        let options = SelectionOptions {
-            strategy,
-            ..options.selection
-        };
-        match plan(candidates, held, &options) {
+fn check_memory(candidates: &ColumnClasses, held: u64, options: &TuneOptions) -> PyResult<()> {
+    for selection in options.selections() {
+        match plan(candidates, held, &selection) {
             Err(error @ SelectError::Memory { .. }) => return Err(errors::select(error)),
             Err(_) => break,
             Ok(_) => {}
@@ -82,55 +56,30 @@ fn check_memory(candidates: &ColumnClasses, held: u64, options: &TuneOptions<'_>
 
 /// Chooses a model: all that were judged as a JSON document, and the chosen one.
 #[pyfunction]
-#[pyo3(signature = (data, options, grid, callback=None))]
+#[pyo3(signature = (data, options, threads, callback=None))]
 pub(crate) fn tune<'py>(
     py: Python<'py>,
     data: Data<'py>,
-    options: Options,
-    grid: GridOptions,
+    options: &str,
+    threads: usize,
     callback: Option<Py<PyAny>>,
 ) -> PyResult<(Bound<'py, PyDict>, Option<PyErr>)> {
-    let (view, selection) = (data.view()?, options.selection()?);
-    let lambdas: Lambdas = parsed("alphas", &grid.alphas)?;
-    let json = |error: serde_json::Error| value(error);
-    let rules: Rules = serde_json::from_str(&grid.rules).map_err(json)?;
-    let rule: Rule = serde_json::from_str(&grid.rule).map_err(json)?;
-    let metrics = if grid.metrics.is_empty() {
-        Vec::new()
-    } else {
-        parse_list(&grid.metrics.join(",")).map_err(value)?
-    };
-    let strategies = grid.strategies.iter();
-    let strategies = strategies.map(|name| parsed("strategies", name));
-    let strategies = strategies.collect::<PyResult<Vec<StrategyKind>>>()?;
-    let options_of = TuneOptions {
-        evidence: match grid.folds {
-            Some(count) => Evidence::Folds {
-                count,
-                seed: grid.fold_seed,
-            },
-            None => Evidence::Lqo,
-        },
-        measure: parsed("scoring", &grid.measure)?,
-        metrics,
-        rules,
-        rule,
-        strategies,
-        ..TuneOptions::new(selection, lambdas)
-    };
+    let view = data.view()?;
+    let mut options: TuneOptions = errors::options(options)?;
+    checked(&mut options.selection)?;
     let mut taken = Vec::new();
     let work = |watch: &mut Watch<'_>| -> PyResult<Option<_>> {
         let data = view.dataset().map_err(errors::dataset)?;
-        let candidates = options_of.candidates(&data);
+        let candidates = options.candidates(&data);
         let tuning = Tuning {
             candidates: Some(&candidates),
-            ..Tuning::new(&data, &options_of)
+            ..Tuning::new(&data, &options)
         };
         let watch = &mut Steps {
             watch,
             taken: &mut taken,
         };
-        check_memory(&candidates, tuning.held, &options_of)?;
+        check_memory(&candidates, tuning.held, &options)?;
         let tuned = match tuning.run(watch) {
             Err(TuneError::Interrupted) => return Ok(None),
             tuned => tuned.map_err(errors::tune)?,
@@ -143,7 +92,7 @@ pub(crate) fn tune<'py>(
             .collect();
         Ok(Some((tuned, model, stability)))
     };
-    let (found, ended) = job::run(py, options.threads, callback.as_ref(), work)?;
+    let (found, ended) = job::run(py, threads, callback.as_ref(), work)?;
     let Some((tuned, model, stability)) = found.transpose()?.flatten() else {
         let longest = taken.into_iter().max_by_key(|(_, steps)| steps.len());
         let (lambda, steps) = longest.unwrap_or((Lambda::ONE, Vec::new()));
@@ -152,7 +101,7 @@ pub(crate) fn tune<'py>(
         return Ok((result, ended));
     };
     let result = selected(py, &tuned.selection(), tuned.is_at_edge())?;
-    let outcomes = serde_json::to_string(&tuned.outcomes).map_err(json)?;
+    let outcomes = serde_json::to_string(&tuned.outcomes).map_err(value)?;
     result.set_item("outcomes", outcomes)?;
     result.set_item("choice", (tuned.choice.position, tuned.choice.k))?;
     result.set_item("stability", stability)?;

@@ -29,7 +29,7 @@ use crate::data::Output;
 use crate::data::read::ReadError;
 use rankrls_files::read_whole;
 
-pub use record::{Checkpointer, EvidenceSettings, Progress, Record, Tuning, TuningSettings};
+pub use record::{Checkpointer, Progress, Record, Tuning};
 
 /// The schema of checkpoint files.
 pub const SCHEMA: &str = "rankrls.checkpoint/1";

@@ -13,11 +13,7 @@ use serde_json::Value;
 use super::{CheckpointError, load, save};
 use crate::data::{DataHash, Output};
 use crate::greedy::{self, Lesson, SelectionOptions, Step, StrategyKind};
-use crate::metrics::Rules;
-use crate::tune::{
-    self, Event, Evidence, Measure, RecordedLesson, RecordedPath, Rule, TuneOptions,
-};
-use crate::{Lambda, Lambdas};
+use crate::tune::{self, Event, Evidence, PathId, RecordedLesson, RecordedPath, TuneOptions};
 
 /// The steps of a run so far.
 pub trait Record: Serialize + DeserializeOwned {
@@ -173,79 +169,18 @@ impl Record for Progress {
     }
 }
 
-/// The settings that decide the outcome of a tuning, data aside. Metrics that are taken besides have no part.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct TuningSettings {
-    /// The strategies to choose from, if there are several.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub strategies: Vec<StrategyKind>,
-    /// The grid, as asked for.
-    pub lambdas: Lambdas,
-    /// Where predictions come from.
-    pub evidence: EvidenceSettings,
-    /// The measure that models are judged by.
-    pub measure: Measure,
-    /// How the measure reads labels and ranks.
-    #[serde(flatten)]
-    pub rules: Rules,
-    /// How the model is chosen.
-    pub rule: Rule,
-    /// Options of all selections; the lambda stands for any.
-    pub selection: SelectionOptions,
-}
-
-/// Where the predictions come from that models are judged by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
-pub enum EvidenceSettings {
-    /// Leave-query-out predictions.
-    Lqo,
-    /// Other data.
-    Validation {
-        /// Their hash.
-        data: DataHash,
-    },
-    /// Cross-validation over queries.
-    Folds {
-        /// Folds.
-        count: usize,
-        /// Seed of the partition.
-        seed: u64,
-    },
-}
-
-impl From<&TuneOptions<'_>> for TuningSettings {
-    fn from(options: &TuneOptions<'_>) -> Self {
-        Self {
-            strategies: options.strategies.clone(),
-            lambdas: options.lambdas.clone(),
-            evidence: match options.evidence {
-                Evidence::Lqo => EvidenceSettings::Lqo,
-                Evidence::Validation(dataset) => EvidenceSettings::Validation {
-                    data: DataHash::of(dataset),
-                },
-                Evidence::Folds { count, seed } => EvidenceSettings::Folds { count, seed },
-            },
-            measure: options.measure,
-            rules: options.rules,
-            rule: options.rule,
-            selection: options.selection,
-        }
-    }
-}
-
 /// The steps of a tuning so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tuning {
     /// Hash of the training data.
     pub data: DataHash,
-    /// The settings of the run.
-    pub settings: TuningSettings,
+    /// The settings of the run. Metrics that are taken besides have no part in it.
+    pub settings: TuneOptions,
     /// What teachers taught, if that took long.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lessons: Vec<RecordedLesson>,
-    /// The steps taken, for each lambda that has been planned with a strategy.
+    /// The steps taken, for each path that has been planned.
     pub taken: Vec<RecordedPath>,
 }
 
@@ -259,11 +194,11 @@ impl<'a> From<&'a Tuning> for tune::Earlier<'a> {
 }
 
 impl Record for Tuning {
-    type Settings = TuningSettings;
+    type Settings = TuneOptions;
 
     const KIND: &'static str = "tuning";
 
-    fn new(data: DataHash, settings: TuningSettings) -> Self {
+    fn new(data: DataHash, settings: TuneOptions) -> Self {
         Self {
             data,
             settings,
@@ -272,29 +207,36 @@ impl Record for Tuning {
         }
     }
 
-    fn run(&self) -> (DataHash, &TuningSettings) {
+    fn run(&self) -> (DataHash, &TuneOptions) {
         (self.data, &self.settings)
     }
 
     fn fault(&self) -> Option<String> {
         let k = self.settings.selection.k;
         let folds = match self.settings.evidence {
-            EvidenceSettings::Folds { count, .. } => count,
+            Evidence::Folds { count, .. } => count,
             _ => 0,
         };
-        let mut before: Vec<(Lambda, StrategyKind)> = Vec::new();
-        let asked = self.settings.lambdas.numbers();
-        let strategies = &self.settings.strategies;
+        let mut before: Vec<PathId> = Vec::new();
+        let lambdas = self.settings.lambdas.numbers();
+        let selections = self.settings.selections();
         for taken in &self.taken {
-            let (lambda, strategy) = (taken.lambda, taken.strategy);
-            let foreign = asked.as_ref().is_some_and(|asked| !asked.contains(&lambda))
-                || !strategies.is_empty() && !strategies.contains(&strategy);
-            if foreign || before.contains(&(lambda, strategy)) {
+            let PathId {
+                lambda,
+                strategy,
+                labels,
+            } = taken.path;
+            let asked = selections.iter().any(|options| {
+                options.strategy.is_none_or(|asked| asked == strategy)
+                    && options.target.label_scale(strategy) == labels
+            });
+            let foreign = lambdas.as_ref().is_some_and(|all| !all.contains(&lambda)) || !asked;
+            if foreign || before.contains(&taken.path) {
                 return Some(format!(
                     "steps of {strategy} with lambda {lambda}, or twice as many"
                 ));
             }
-            before.push((lambda, strategy));
+            before.push(taken.path);
             if taken.folds.len() > folds {
                 return Some(format!("{} folds of {folds}", taken.folds.len()));
             }
@@ -419,27 +361,21 @@ impl greedy::Observer for Checkpointer<Progress> {
 
 impl tune::Observer for Checkpointer<Tuning> {
     fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
-        let own = |taken: &RecordedPath, path| (taken.lambda, taken.strategy) == path;
         match event {
             Event::Taught(lesson, took) if self.keeps(&lesson.lesson, took) => {
                 self.record.lessons.push(lesson.clone());
                 self.changed = true;
                 self.flush();
             }
-            Event::Planned(lambda, strategy) => {
+            Event::Planned(path) => {
                 let taken = &mut self.record.taken;
-                if !taken.iter().any(|taken| own(taken, (lambda, strategy))) {
-                    taken.push(RecordedPath {
-                        lambda,
-                        strategy,
-                        steps: Vec::new(),
-                        folds: Vec::new(),
-                    });
+                if !taken.iter().any(|taken| taken.path == path) {
+                    taken.push(RecordedPath::new(path));
                 }
             }
             Event::Stepped(step) if !step.replayed => {
                 let mut taken = self.record.taken.iter_mut();
-                if let Some(taken) = taken.find(|taken| own(taken, (step.lambda, step.strategy))) {
+                if let Some(taken) = taken.find(|taken| taken.path == step.path) {
                     taken.of_mut(step.fold).push(step.step.clone());
                 }
                 self.write();

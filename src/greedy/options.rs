@@ -47,7 +47,7 @@ pub struct SelectionOptions {
     /// How many features to select.
     pub k: usize,
     /// Bytes that data, candidates and strategy may take together; `None`: no limit.
-    #[serde(skip)]
+    #[serde(default, skip_serializing)]
     pub max_memory: Option<u64>,
 }
 

@@ -9,7 +9,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::StrategyKind;
 use crate::columns::ColumnClasses;
@@ -87,13 +88,24 @@ pub struct TargetOptions {
     pub refit_lambda: Option<Ridge>,
     /// Share of the labels in what `distil` selects by, from 0 to 1, the rest being the teacher's;
     /// `None`: 0.2, or 0.4 from 500 queries on.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "share")]
     pub blend: Option<f64>,
     /// Ridge parameters of the teacher, RankRLS on all columns, of which the one of least hold-out
     /// error is taken; `None`: 1/64, 1/16, 1/4, 1 and 4 of the unit, and on past an edge while that
     /// is best.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub teacher_lambda: Option<TeacherLambdas>,
+}
+
+/// Reads a share, or nothing.
+fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    let share = Option::<f64>::deserialize(deserializer)?;
+    match share.filter(|share| !(0.0..=1.0).contains(share)) {
+        None => Ok(share),
+        Some(found) => Err(D::Error::custom(format!(
+            "expected a number from 0 to 1, found {found}"
+        ))),
+    }
 }
 
 impl TargetOptions {

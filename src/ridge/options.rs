@@ -1,5 +1,6 @@
 //! How to train: the solvers by name, what they need and what they cost, and the choice of one.
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::kernel::{KernelError, KernelKind};
@@ -176,18 +177,27 @@ impl Solver {
 /// Examples whose hold-out predictions are computed at once, at least.
 pub(super) const BATCH: usize = 128;
 
-/// How to train.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+/// How to train: for the library, and the arguments and reports of commands. What is going to be asked
+/// for and held out is no part of its JSON.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct TrainOptions {
-    pub(crate) solver: Option<Solver>,
+    #[serde(skip_serializing_if = "Objective::is_query")]
     pub(crate) objective: Objective,
+    pub(crate) solver: Option<Solver>,
     pub(crate) query_weight: QueryWeight,
+    #[serde(skip_serializing_if = "LabelScale::is_raw")]
     pub(crate) labels: LabelScale,
+    #[serde(skip_serializing_if = "Scale::is_none")]
     pub(crate) scale: Scale,
     /// 0 counts as 1.
+    #[serde(skip)]
     pub(super) lambdas: usize,
+    #[serde(skip)]
     pub(super) largest_group: usize,
+    #[serde(skip)]
     pub(super) pairs: bool,
+    #[serde(skip_serializing)]
     pub(crate) max_memory: Option<u64>,
 }
 
@@ -201,7 +211,7 @@ impl TrainOptions {
     setters! {
         /// The solver. By default the cheaper of `dual` and `primal` if it takes no longer than
         /// [`Solver::PATIENCE`] and fits into memory, else conjugate gradients.
-        solver: Solver => solver;
+        solver: impl Into<Option<Solver>> => solver;
 
         /// Which pairs are to be ordered. The default is [`Objective::Query`].
         objective: Objective => objective;
@@ -228,7 +238,13 @@ impl TrainOptions {
         pairs: bool => pairs;
 
         /// Bytes that data, column classes and solver may take together. No limit by default.
-        max_memory: u64 => max_memory;
+        max_memory: impl Into<Option<u64>> => max_memory;
+    }
+
+    /// The same in at most so many bytes, unless they say how many.
+    #[must_use]
+    pub fn within(self, bytes: Option<u64>) -> Self {
+        self.max_memory(self.max_memory.or(bytes))
     }
 
     /// The classes of the columns of `data` that the objective tells apart.

@@ -28,11 +28,14 @@ pub enum TuneError {
         "leave-query-out predictions flatter where a teacher has seen all labels, and do not know of refitted weights: judge by folds or by validation data"
     )]
     FlatteringEvidence,
-    /// Strategies whose labels are on several scales, judged by squared errors.
+    /// Labels on several scales, judged by squared errors.
     #[error(
-        "the strategies learn labels on several scales, and squared errors on them do not compare: give the scale of labels, or a measure to judge by"
+        "labels are learnt on several scales, and squared errors on them do not compare: give one scale of labels, or a measure to judge by"
     )]
     LabelScales,
+    /// Evidence by other data than there are.
+    #[error("the evidence is validation data that are not those of the tuning")]
+    OtherValidation,
     /// Folds so large that selection without one of them sees a single query.
     #[error(
         "{count} folds of {queries} queries leave a single query to select from, and \

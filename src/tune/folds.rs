@@ -51,7 +51,7 @@ impl Fold {
     pub(super) fn all(
         dataset: &Dataset<'_>,
         whole: &ColumnClasses,
-        options: &TuneOptions<'_>,
+        options: &TuneOptions,
     ) -> Result<Vec<Self>, TuneError> {
         let Evidence::Folds { count, seed } = options.evidence else {
             return Ok(Vec::new());
@@ -72,7 +72,7 @@ impl Fold {
     fn new(
         dataset: &Dataset<'_>,
         queries: Vec<usize>,
-        options: &TuneOptions<'_>,
+        options: &TuneOptions,
         whole: &ColumnClasses,
     ) -> Result<Self, TuneError> {
         let others: Vec<usize> = (0..dataset.queries().len())

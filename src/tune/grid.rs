@@ -1,4 +1,4 @@
-//! The grid: paths by strategy and lambda, as a queue.
+//! The grid: paths by strategy, scale of labels and lambda, as a queue.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -21,8 +21,8 @@ use crate::lambda::{MOST_BEYOND, beyond};
 use crate::metrics::check_labels;
 use crate::{Lambda, Lambdas};
 
-/// The outcome of every path of the grid, for one strategy after the other, and whether they were
-/// ended before their time.
+/// The outcome of every path of the grid, one strategy and scale of labels after the other, and
+/// whether they were ended before their time.
 pub(super) fn outcomes(
     tuning: &Tuning<'_>,
     candidates: &ColumnClasses,
@@ -35,10 +35,7 @@ pub(super) fn outcomes(
         held,
         ..
     } = tuning;
-    let judged = match options.evidence {
-        Evidence::Validation(validation) => validation,
-        _ => dataset,
-    };
+    let judged = tuning.judged()?;
     let folds = Fold::all(dataset, candidates, options)?;
     let (labels, queries) = (judged.labels(), judged.queries());
     check_labels(&options.measures(), labels, queries, &options.rules).map_err(TuneError::Judge)?;
@@ -73,16 +70,15 @@ pub(super) fn outcomes(
         observer: Mutex::new(observer),
         stopped: AtomicBool::new(false),
     };
-    let strategies = options.by_strategy().into_iter();
-    let strategies = strategies.map(|selection| SelectionOptions {
-        max_memory,
-        ..selection
-    });
-    run.strategies(&strategies.collect::<Vec<_>>())
+    let mut selections = options.selections();
+    for selection in &mut selections {
+        selection.max_memory = max_memory;
+    }
+    run.selections(&selections)
 }
 
 /// Bytes that the results of all paths of a strategy take.
-fn results_memory(candidates: &ColumnClasses, queries: usize, options: &TuneOptions<'_>) -> u64 {
+fn results_memory(candidates: &ColumnClasses, queries: usize, options: &TuneOptions) -> u64 {
     // Where the grid goes on past its edge, for each lambda more.
     let beyond = match options.lambdas {
         Lambdas::Auto => MOST_BEYOND,
@@ -103,15 +99,15 @@ fn results_memory(candidates: &ColumnClasses, queries: usize, options: &TuneOpti
 
 /// The grid.
 impl Run<'_> {
-    /// Outcomes of the paths of each strategy, and whether they were ended before their time.
-    fn strategies(
+    /// Outcomes of the paths of each of `selections`, and whether they were ended before their time.
+    fn selections(
         &self,
-        strategies: &[SelectionOptions],
+        selections: &[SelectionOptions],
     ) -> Result<(Vec<Outcome>, bool), TuneError> {
         let (mut all, mut interrupted) = (Vec::new(), false);
-        for (place, selection) in strategies.iter().enumerate() {
-            let later = strategies.len() - 1 - place;
-            let Some(paths) = unless_ended(|| self.strategy(selection, later)) else {
+        for (place, selection) in selections.iter().enumerate() {
+            let later = selections.len() - 1 - place;
+            let Some(paths) = unless_ended(|| self.selection(selection, later)) else {
                 interrupted = true;
                 break;
             };
@@ -126,9 +122,9 @@ impl Run<'_> {
         Ok((all, interrupted))
     }
 
-    /// Outcomes of the grid by the strategy of `selection`, after which so many come `later`, and of
-    /// the paths past its edge while the choice is there; by lambda.
-    fn strategy(
+    /// Outcomes of `selection` with every lambda, after which so many selections come `later`, and of
+    /// the paths past the edge while the choice is there; by lambda.
+    fn selection(
         &self,
         selection: &SelectionOptions,
         later: usize,
@@ -179,7 +175,7 @@ impl Run<'_> {
         }
         let concurrent = self.concurrent(&ready);
         for job in &ready {
-            self.tell(Event::Planned(job.options.lambda, job.plan.strategy));
+            self.tell(Event::Planned(job.path()));
         }
         self.tell(Event::Started(&Grid {
             lambdas: ready.len(),
@@ -224,8 +220,8 @@ impl Run<'_> {
         part: &Part<'_>,
         plan: &Plan,
     ) -> Result<Option<Lesson>, SelectError> {
-        let (strategy, target) = (plan.strategy, part.target);
-        let kept = self.earlier.lesson(strategy, fold);
+        let (path, target) = (job.path(), part.target);
+        let kept = self.earlier.lesson(path, fold);
         if let Some(kept) = kept.filter(|kept| kept.fits(target.labels, plan)) {
             return Ok(Some(kept.clone()));
         }
@@ -233,7 +229,8 @@ impl Run<'_> {
         let lesson = Lesson::new(part.candidates, target, plan, &job.options)?;
         if let Some(lesson) = &lesson {
             let lesson = RecordedLesson {
-                strategy,
+                strategy: path.strategy,
+                labels: path.labels,
                 fold,
                 lesson: lesson.clone(),
             };

@@ -54,14 +54,15 @@ pub use crate::metrics::Score;
 pub use error::TuneError;
 pub use options::{Evidence, TuneOptions};
 pub use outcome::{
-    Earlier, Ending, Event, Grid, GridStep, Observer, Outcome, Point, RecordedLesson, RecordedPath,
+    Earlier, Ending, Event, Grid, GridStep, Observer, Outcome, PathId, Point, RecordedLesson,
+    RecordedPath,
 };
 pub use rule::{Choice, Curve, Rule};
 pub use score::{Measure, UnknownMeasure};
 
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
-use crate::greedy::{Selection, SelectionOptions};
+use crate::greedy::{Selection, SelectionOptions, TargetOptions};
 use crate::lambda::at_edge;
 use crate::{Lambda, Lambdas};
 
@@ -91,7 +92,9 @@ pub struct Tuning<'a> {
     /// The training data.
     pub dataset: &'a Dataset<'a>,
     /// The selections to make, and how to judge their models.
-    pub options: &'a TuneOptions<'a>,
+    pub options: &'a TuneOptions,
+    /// The data that models are judged by, under [`Evidence::Validation`].
+    pub validation: Option<&'a Dataset<'a>>,
     /// What [`TuneOptions::candidates`] found before; `None`: it is asked again.
     pub candidates: Option<&'a ColumnClasses>,
     /// Bytes in use besides the candidates, which count towards the limit.
@@ -103,21 +106,39 @@ pub struct Tuning<'a> {
 
 impl<'a> Tuning<'a> {
     /// A choice from the start, with the memory of the data in use.
-    pub fn new(dataset: &'a Dataset<'a>, options: &'a TuneOptions<'a>) -> Self {
-        let validation = match options.evidence {
-            Evidence::Validation(validation) => validation.memory(),
-            _ => 0,
-        };
+    pub fn new(dataset: &'a Dataset<'a>, options: &'a TuneOptions) -> Self {
         Self {
             dataset,
             options,
+            validation: None,
             candidates: None,
-            held: dataset.memory() + validation,
+            held: dataset.memory(),
             earlier: Earlier::default(),
         }
     }
 
-    /// Follows the path of every lambda with every strategy, and chooses a model.
+    /// The same with `validation` data to judge by, and their memory in use.
+    #[must_use]
+    pub fn validated(self, validation: &'a Dataset<'a>) -> Self {
+        Self {
+            validation: Some(validation),
+            held: self.held + validation.memory(),
+            ..self
+        }
+    }
+
+    /// The data whose labels judge the models.
+    fn judged(&self) -> Result<&'a Dataset<'a>, TuneError> {
+        let evidence = self.options.evidence;
+        if !matches!(evidence, Evidence::Validation { .. }) {
+            return Ok(self.dataset);
+        }
+        let described = |data: &&Dataset<'_>| Evidence::of(data) == evidence;
+        let validation = self.validation.filter(described);
+        validation.ok_or(TuneError::OtherValidation)
+    }
+
+    /// Follows the path of every lambda with every strategy and scale of labels, and chooses a model.
     ///
     /// # Errors
     /// [`TuneError`] when nothing can be selected, or nothing chosen, and [`TuneError::Replay`] when
@@ -148,6 +169,10 @@ impl<'a> Tuning<'a> {
     ) -> Result<Outcome, TuneError> {
         let (chosen, k, asked) = (tuned.chosen(), tuned.choice.k, &self.options.selection);
         let (strategy, lambda) = (chosen.options.strategy, tuned.lambda());
+        let target = TargetOptions {
+            labels: Some(chosen.labels()),
+            ..asked.target
+        };
         let queries = self.dataset.queries().len();
         let evidence = Evidence::folds(queries, asked.seed);
         let options = TuneOptions {
@@ -156,16 +181,17 @@ impl<'a> Tuning<'a> {
             lambdas: Lambdas::of(&[lambda]),
             selection: SelectionOptions {
                 strategy,
+                target,
                 k,
                 ..*asked
             },
             strategies: Vec::new(),
+            labels: Vec::new(),
             ..self.options.clone()
         };
         let steps = chosen.points[..k].iter().map(|point| point.step.clone());
         let recorded = strategy.map(|strategy| RecordedPath {
-            lambda,
-            strategy,
+            path: PathId::new(&chosen.options, strategy),
             steps: steps.collect(),
             folds: Vec::new(),
         });

@@ -1,13 +1,16 @@
 //! What to try, and how to judge it.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Choice, Curve, Measure, Outcome, Rule, TuneError};
 use crate::columns::ColumnClasses;
-use crate::data::Dataset;
-use crate::greedy::{SelectionOptions, StrategyKind};
+use crate::data::{DataHash, Dataset, LabelScale};
+use crate::greedy::{SelectionOptions, StrategyKind, TargetOptions};
 use crate::metrics::{Metric, Rules, distinct};
 use crate::{Lambda, Lambdas};
 
-/// The selections to make, and how to judge their models.
+/// The selections to make, and how to judge their models: for the library, checkpoints, and the
+/// arguments and reports of commands.
 ///
 /// ```
 /// use rankrls::tune::{Evidence, Rule, TuneOptions};
@@ -20,42 +23,59 @@ use crate::{Lambda, Lambdas};
 /// };
 /// # assert_eq!(options.grid(1.0).len(), 1);
 /// ```
-#[derive(Debug, Clone)]
-pub struct TuneOptions<'a> {
-    /// Options of all selections, the most features among them. Its lambda stands for any;
-    /// its memory is that of data, candidates, results and all selections at work together.
-    pub selection: SelectionOptions,
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TuneOptions {
     /// The strategies to choose from, one after the other, each with every ridge parameter; that of
     /// `selection` where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strategies: Vec<StrategyKind>,
+    /// The scales of the training labels to choose from, each with every strategy; that of `selection`
+    /// where there are none. Squared errors on several scales do not compare.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<LabelScale>,
     /// The ridge parameters.
     pub lambdas: Lambdas,
     /// Where the predictions come from that models are judged by.
-    pub evidence: Evidence<'a>,
+    pub evidence: Evidence,
     /// The measure that models are judged by. In it every query counts the same, whatever its weight in
     /// selection and training.
     pub measure: Measure,
     /// Metrics to take of every model besides, from the same predictions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<Metric>,
     /// Rules of the measure and of all metrics.
     pub rules: Rules,
     /// How the model is chosen.
     pub rule: Rule,
+    /// Options of all selections, the most features among them. Its lambda stands for any;
+    /// its memory is that of data, candidates, results and all selections at work together.
+    pub selection: SelectionOptions,
     /// Most selections at work at once; one a thread where it is `None`. There are fewer where
     /// memory does not allow as many. Results do not depend on it.
+    #[serde(skip)]
     pub concurrent: Option<usize>,
 }
 
 /// Where the predictions come from that models are judged by.
-#[derive(Debug, Clone, Copy, Default)]
-pub enum Evidence<'a> {
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
+pub enum Evidence {
     /// Leave-query-out predictions on the training data, which every step of a selection has
     /// anyway. The features were chosen by them, too, with all queries in view: they are
     /// optimistic about the choice of features, though not about their weights.
     #[default]
     Lqo,
-    /// Predictions for other data with the columns of the training data.
-    Validation(&'a Dataset<'a>),
+    /// Predictions for other data with the columns of the training data ([`of`](Self::of),
+    /// [`Tuning::validated`](super::Tuning::validated)).
+    Validation {
+        /// Their rows.
+        rows: usize,
+        /// Their queries.
+        queries: usize,
+        /// Their hash.
+        data: DataHash,
+    },
     /// Cross-validation over queries: for each fold, features are selected and weighted without
     /// the queries of the fold, whose predictions are then taken. Costs as many more selections a
     /// lambda, and sees what selection does to queries that had no part in it.
@@ -73,7 +93,16 @@ const FOLDS: usize = 5;
 /// Candidates a query from which on leave-query-out predictions flatter a selection too much.
 const CROWDED: usize = 10;
 
-impl Evidence<'_> {
+impl Evidence {
+    /// Predictions for the data set `validation`.
+    pub fn of(validation: &Dataset<'_>) -> Self {
+        Self::Validation {
+            rows: validation.rows(),
+            queries: validation.queries().len(),
+            data: DataHash::of(validation),
+        }
+    }
+
     /// Five folds, or one a query if there are fewer; `None` for less than three queries, of which
     /// a fold leaves no two.
     pub fn folds(queries: usize, seed: u64) -> Option<Self> {
@@ -103,19 +132,20 @@ impl Evidence<'_> {
     }
 }
 
-impl TuneOptions<'_> {
+impl TuneOptions {
     /// Paths by `selection` with each of `lambdas`, judged by the squared error of their
     /// leave-query-out predictions; the best is chosen.
     pub fn new(selection: SelectionOptions, lambdas: impl Into<Lambdas>) -> Self {
         Self {
-            selection,
             strategies: Vec::new(),
+            labels: Vec::new(),
             lambdas: lambdas.into(),
             evidence: Evidence::default(),
             measure: Measure::SquaredError,
             metrics: Vec::new(),
             rules: Rules::default(),
             rule: Rule::default(),
+            selection,
             concurrent: None,
         }
     }
@@ -163,7 +193,11 @@ impl TuneOptions<'_> {
         let filters = |kind: &StrategyKind| kind.needs_grades();
         let filter = self.strategies.iter().copied().find(filters);
         let strategy = filter.or(self.selection.strategy);
-        self.with(strategy).candidates(dataset)
+        let selection = SelectionOptions {
+            strategy,
+            ..self.selection
+        };
+        selection.candidates(dataset)
     }
 
     /// The model that the rule chooses of all these paths.
@@ -172,25 +206,32 @@ impl TuneOptions<'_> {
         self.rule.choose(self.measure, &curves)
     }
 
-    /// The selections by `strategy`.
-    pub(super) fn with(&self, strategy: Option<StrategyKind>) -> SelectionOptions {
-        SelectionOptions {
-            strategy,
-            ..self.selection
-        }
-    }
-
-    /// A selection for each strategy.
-    pub(super) fn by_strategy(&self) -> Vec<SelectionOptions> {
-        if self.strategies.is_empty() {
-            return vec![self.selection];
-        }
-        let strategies = self.strategies.iter().copied().map(Some);
-        strategies.map(|strategy| self.with(strategy)).collect()
+    /// A selection for each strategy with each scale of labels. Their lambda stands for any.
+    pub fn selections(&self) -> Vec<SelectionOptions> {
+        let asked = self.selection;
+        let strategies = axis(&self.strategies, asked.strategy);
+        let labels = axis(&self.labels, asked.target.labels);
+        let with = |strategy, labels| {
+            let target = TargetOptions {
+                labels,
+                ..asked.target
+            };
+            SelectionOptions {
+                strategy,
+                target,
+                ..asked
+            }
+        };
+        let pairs = strategies.iter();
+        let pairs =
+            pairs.flat_map(|&strategy| labels.iter().map(move |&labels| (strategy, labels)));
+        pairs
+            .map(|(strategy, labels)| with(strategy, labels))
+            .collect()
     }
 
     pub(super) fn check(&self) -> Result<(), TuneError> {
-        let all = self.by_strategy();
+        let all = self.selections();
         let scale = |options: &SelectionOptions| options.target.label_scale(options.strategy);
         let differ = |pair: &[SelectionOptions]| scale(&pair[0]) != scale(&pair[1]);
         if self.measure == Measure::SquaredError && all.windows(2).any(differ) {
@@ -203,5 +244,13 @@ impl TuneOptions<'_> {
             return Err(TuneError::FlatteringEvidence);
         }
         self.rule.check()
+    }
+}
+
+/// The values of an axis of the grid: `several`, or the only one.
+fn axis<T: Copy>(several: &[T], only: Option<T>) -> Vec<Option<T>> {
+    match several {
+        [] => vec![only],
+        several => several.iter().copied().map(Some).collect(),
     }
 }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Curve, Score};
 use crate::Lambda;
+use crate::data::LabelScale;
 use crate::greedy::{
     self, Lesson, Selection, SelectionOptions, Stability, Step, StrategyKind, Teacher,
 };
@@ -95,6 +96,11 @@ impl Outcome {
         }
     }
 
+    /// The scale of the labels that it learns.
+    pub fn labels(&self) -> LabelScale {
+        self.options.target.label_scale(self.options.strategy)
+    }
+
     /// How stable the first `k` features are over the folds, features counted from 0 among so many
     /// `candidates`; `None` without folds.
     pub fn stability(&self, k: usize, candidates: usize) -> Option<Stability> {
@@ -131,14 +137,35 @@ impl Outcome {
     }
 }
 
-/// The steps that an earlier run has taken with one lambda, to be taken again without a search.
+/// Which path of a grid it is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PathId {
+    /// The ridge parameter.
+    pub lambda: Lambda,
+    /// The strategy that was chosen, or taken.
+    pub strategy: StrategyKind,
+    /// The scale of the labels.
+    pub labels: LabelScale,
+}
+
+impl PathId {
+    /// The path of `options`, which may leave the strategy open.
+    pub fn new(options: &SelectionOptions, strategy: StrategyKind) -> Self {
+        Self {
+            lambda: options.lambda,
+            strategy,
+            labels: options.target.label_scale(strategy),
+        }
+    }
+}
+
+/// The steps that an earlier run has taken on one path, to be taken again without a search.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecordedPath {
-    /// The ridge parameter.
-    pub lambda: Lambda,
-    /// The strategy, which goes on whatever would be chosen now.
-    pub strategy: StrategyKind,
+    /// The path. Its strategy goes on whatever would be chosen now.
+    pub path: PathId,
     /// Those of the selection from all training data.
     pub steps: Vec<Step>,
     /// Those of the selections without a fold, by fold; folds at the end may be missing.
@@ -146,6 +173,15 @@ pub struct RecordedPath {
 }
 
 impl RecordedPath {
+    /// Before the first step.
+    pub fn new(path: PathId) -> Self {
+        Self {
+            path,
+            steps: Vec::new(),
+            folds: Vec::new(),
+        }
+    }
+
     /// The steps of the selection without `fold`, or of that from all data.
     pub fn of(&self, fold: Option<usize>) -> &[Step] {
         match fold {
@@ -176,6 +212,8 @@ impl RecordedPath {
 pub struct RecordedLesson {
     /// The strategy that learns from it.
     pub strategy: StrategyKind,
+    /// The scale of the labels that were taught.
+    pub labels: LabelScale,
     /// The fold that the teacher does without, from 0; `None`: all training data.
     pub fold: Option<usize>,
     /// The lesson.
@@ -194,17 +232,17 @@ pub struct Earlier<'a> {
 impl<'a> Earlier<'a> {
     /// The steps of the selection by `options`, which may leave the strategy open.
     pub(super) fn path(self, options: &SelectionOptions) -> Option<&'a RecordedPath> {
-        let asked = |path: &RecordedPath| {
-            let strategy = options.strategy;
-            strategy.is_none_or(|asked| asked == path.strategy)
-        };
-        let mut paths = self.paths.iter();
-        paths.find(|path| path.lambda == options.lambda && asked(path))
+        self.paths.iter().find(|RecordedPath { path, .. }| {
+            let strategy = options.strategy.unwrap_or(path.strategy);
+            *path == PathId::new(options, strategy)
+        })
     }
 
-    pub(super) fn lesson(self, strategy: StrategyKind, fold: Option<usize>) -> Option<&'a Lesson> {
+    /// What the teacher of `path` taught without `fold`.
+    pub(super) fn lesson(self, path: PathId, fold: Option<usize>) -> Option<&'a Lesson> {
+        let asked = (path.strategy, path.labels, fold);
         let mut lessons = self.lessons.iter();
-        let lesson = lessons.find(|kept| (kept.strategy, kept.fold) == (strategy, fold));
+        let lesson = lessons.find(|kept| (kept.strategy, kept.labels, kept.fold) == asked);
         lesson.map(|kept| &kept.lesson)
     }
 }
@@ -216,7 +254,7 @@ pub struct Grid {
     pub lambdas: usize,
     /// Steps of all selections together, at most.
     pub steps: usize,
-    /// Steps of the strategies to come after this one, at most.
+    /// Steps of the strategies and scales of labels to come after this one, at most.
     pub later_steps: usize,
     /// Lambdas at work at once.
     pub concurrent: usize,
@@ -225,10 +263,8 @@ pub struct Grid {
 /// A step of one of the selections.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct GridStep<'a> {
-    /// Its ridge parameter.
-    pub lambda: Lambda,
-    /// Its strategy.
-    pub strategy: StrategyKind,
+    /// Its path.
+    pub path: PathId,
     /// The fold that it does without, from 0; `None`: all training data.
     pub fold: Option<usize>,
     /// Steps of this selection so far.
@@ -244,9 +280,9 @@ pub struct GridStep<'a> {
 pub enum Event<'a> {
     /// A teacher is done, and took so long.
     Taught(&'a RecordedLesson, Duration),
-    /// A lambda is going to be tried, by this strategy. All of them are told before the start.
-    Planned(Lambda, StrategyKind),
-    /// The selections are about to start: once for each strategy, and for each lambda past the edge
+    /// A path is going to be followed. All of them are told before the start.
+    Planned(PathId),
+    /// The selections are about to start: once for each strategy and scale of labels, and for each lambda past the edge
     /// of the grid.
     Started(&'a Grid),
     /// A step is done.

@@ -98,8 +98,8 @@ impl<'a, 'r> Path<'a, 'r> {
         let meter = &self.run.meters[0];
         self.follow(outcome, |greedy| {
             let state = greedy.state();
-            let values = if let Evidence::Validation(data) = self.run.options.evidence {
-                let scores = data.scores(greedy.features(), &state.weights());
+            let values = if let Evidence::Validation { .. } = self.run.options.evidence {
+                let scores = meter.data.scores(greedy.features(), &state.weights());
                 meter.values(&scores, &scores)
             } else {
                 meter.values(&state.predictions(), &tied_predictions(state))

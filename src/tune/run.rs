@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::folds::{Fold, Part};
 use super::score::Meter;
-use super::{Earlier, Ending, Event, GridStep, Observer, Outcome, TuneError, TuneOptions};
+use super::{Earlier, Ending, Event, GridStep, Observer, Outcome, PathId, TuneError, TuneOptions};
 use crate::columns::ColumnClasses;
 use crate::greedy::{Advance, Lesson, Plan, SelectError, SelectionOptions, plan};
 
@@ -15,7 +15,7 @@ pub(super) type Lessons = Vec<Result<Option<Lesson>, SelectError>>;
 
 /// All that the paths share.
 pub(super) struct Run<'a> {
-    pub(super) options: &'a TuneOptions<'a>,
+    pub(super) options: &'a TuneOptions,
     /// All training data, then those without each fold.
     pub(super) parts: Vec<Part<'a>>,
     pub(super) folds: &'a [Fold],
@@ -51,6 +51,11 @@ impl Job {
         fold.map_or(Some(&self.plan), |fold| self.folds[fold].as_ref())
     }
 
+    /// Which path it is.
+    pub(super) fn path(&self) -> PathId {
+        PathId::new(&self.options, self.plan.strategy)
+    }
+
     /// Steps of all selections, at most.
     pub(super) fn steps(&self) -> usize {
         let folds = self.folds.iter().flatten();
@@ -77,7 +82,7 @@ impl Run<'_> {
         mut options: SelectionOptions,
     ) -> Result<Result<Job, Outcome>, TuneError> {
         if let Some(recorded) = self.earlier.path(&options) {
-            options.strategy = Some(recorded.strategy);
+            options.strategy = Some(recorded.path.strategy);
         }
         let reason = match self.plan(&options) {
             Ok(job) if self.held.saturating_add(job.memory) <= self.limit => return Ok(Ok(job)),
@@ -180,8 +185,7 @@ impl Run<'_> {
     /// Tells of a step, which may have been taken again.
     pub(super) fn stepped(&self, job: &Job, fold: Option<usize>, number: usize, advance: &Advance) {
         let step = GridStep {
-            lambda: job.options.lambda,
-            strategy: job.plan.strategy,
+            path: job.path(),
             fold,
             number,
             step: &advance.step,

@@ -128,8 +128,8 @@ pub(super) struct Meter<'a> {
 impl<'a> Meter<'a> {
     /// For `data`, which may be a part of the data that have these `labels`: takes the measure and
     /// the metrics of `options`. Squared errors are of labels on the scale that strategies learn.
-    pub(super) fn new(data: &'a Dataset<'_>, options: &TuneOptions<'_>, labels: &[f64]) -> Self {
-        let selection = &options.by_strategy()[0];
+    pub(super) fn new(data: &'a Dataset<'_>, options: &TuneOptions, labels: &[f64]) -> Self {
+        let selection = &options.selections()[0];
         let scale = selection.target.label_scale(selection.strategy);
         let measured = options.measure.metric();
         let rules = &options.rules;

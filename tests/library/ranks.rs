@@ -162,11 +162,7 @@ fn ranks_tune_alike() {
             },
         ),
         (StrategyKind::Dense, Evidence::Lqo, Rule::Best),
-        (
-            StrategyKind::LowMem,
-            Evidence::Validation(&test),
-            Rule::OneSe,
-        ),
+        (StrategyKind::LowMem, Evidence::of(&test), Rule::OneSe),
         (StrategyKind::Distil, folds, Rule::Best),
     ] {
         let selection = SelectionOptions {
@@ -181,7 +177,7 @@ fn ranks_tune_alike() {
         let tune = |data: &Dataset<'_>, candidates: &ColumnClasses| {
             let tuning = Tuning {
                 candidates: Some(candidates),
-                ..Tuning::new(data, &options)
+                ..Tuning::new(data, &options).validated(&test)
             };
             let mut tuned = tuning.run(&mut ()).unwrap();
             let points = tuned

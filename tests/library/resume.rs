@@ -3,12 +3,9 @@
 use std::ops::{ControlFlow, Range};
 use std::time::Duration;
 
-use rankrls::checkpoint::{
-    CheckpointError, Checkpointer, Progress, Record, Tuning, TuningSettings,
-};
-use rankrls::data::DataHash;
+use rankrls::checkpoint::{CheckpointError, Checkpointer, Progress, Record, Tuning};
 use rankrls::data::read::ReadOptions;
-use rankrls::data::sample;
+use rankrls::data::{DataHash, LabelScale, sample};
 use rankrls::greedy::{self, Criterion, SelectError, Step, TargetOptions};
 use rankrls::greedy::{resume_among, select_among};
 use rankrls::metrics::{Convention, Metric};
@@ -288,22 +285,28 @@ impl tune::Observer for TuneCut {
     }
 }
 
-fn tune_options() -> tune::TuneOptions<'static> {
+fn tune_options() -> tune::TuneOptions {
     let lambdas = [0.25, 1.0, 4.0].map(|lambda| Lambda::new(lambda).unwrap());
     tune::TuneOptions::new(SelectionOptions::new(6, Lambda::ONE), &lambdas)
 }
 
+/// Other rows than those of `data`.
+fn validation(data: &Dataset<'_>) -> Dataset<'static> {
+    rows(200..300, data.width())
+}
+
 /// Cuts a tuning every `left` steps, and holds its end to that of an unbroken one.
-fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions<'_>, left: usize) {
+fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions, left: usize) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.checkpoint");
     let candidates = options.candidates(data);
+    let validation = validation(data);
     let from_the_start = tune::Tuning {
         candidates: Some(&candidates),
-        ..tune::Tuning::new(data, options)
+        ..tune::Tuning::new(data, options).validated(&validation)
     };
     let whole = from_the_start.run(&mut ()).unwrap();
-    let (hash, settings) = (DataHash::of(data), TuningSettings::from(options));
+    let (hash, settings) = (DataHash::of(data), options.clone());
     let mut tuning = Tuning::new(hash, settings.clone());
     let (mut cuts, mut lessons) = (0, 0);
     loop {
@@ -393,6 +396,11 @@ fn tunings_go_on_from_anywhere() {
         measure: Measure::Metric(Metric::Concordance),
         ..folded.clone()
     };
+    let scales = tune::TuneOptions {
+        labels: vec![LabelScale::Unit, LabelScale::Raw],
+        strategies: vec![StrategyKind::Distil],
+        ..strategies.clone()
+    };
     for (options, left) in [
         (tune_options(), 4),
         (bounded, 5),
@@ -400,12 +408,13 @@ fn tunings_go_on_from_anywhere() {
         (settling, 5),
         (sampled, 9),
         (strategies, 31),
+        (scales, 31),
     ] {
         check_tuning(&data, &options, left);
     }
-    let validation = rows(200..300, data.width());
+    let validation = validation(&data);
     let options = tune::TuneOptions {
-        evidence: Evidence::Validation(&validation),
+        evidence: Evidence::of(&validation),
         ..tune_options()
     };
     check_tuning(&data, &options, 4);
@@ -429,9 +438,10 @@ fn steps_of_another_tuning_are_refused() {
     );
     let mut step = step.unwrap().steps.remove(0);
     step.lqo_error *= 2.0;
+    let lambda = options.grid(1.0)[1];
+    let asked = SelectionOptions::new(6, lambda);
     let taken = tune::RecordedPath {
-        lambda: options.grid(1.0)[1],
-        strategy: StrategyKind::Dense,
+        path: tune::PathId::new(&asked, StrategyKind::Dense),
         steps: vec![step],
         folds: Vec::new(),
     };
@@ -460,12 +470,12 @@ fn a_checkpoint_of_another_tuning_is_refused_with_what_differs() {
     let path = folder.path().join("run.checkpoint");
     let data = data();
     let hash = DataHash::of(&data);
-    let settings = TuningSettings::from(&tune_options());
+    let settings = tune_options();
     let mut tuning = Tuning::new(hash, settings.clone());
     tuning.save(&path).unwrap();
     assert_eq!(Tuning::load(&path, hash, &settings).unwrap(), tuning);
-    let refusal = |hash, options: &tune::TuneOptions<'_>| {
-        let error = Tuning::load(&path, hash, &TuningSettings::from(options)).unwrap_err();
+    let refusal = |hash, options: &tune::TuneOptions| {
+        let error = Tuning::load(&path, hash, options).unwrap_err();
         assert!(matches!(error, CheckpointError::OtherRun { .. }), "{error}");
         error.to_string()
     };
@@ -508,18 +518,15 @@ fn a_checkpoint_of_another_tuning_is_refused_with_what_differs() {
     let test = sample::test();
     assert!(refusal(DataHash::of(&test), &tune_options()).contains("hash of the data was"));
     let validated = tune::TuneOptions {
-        evidence: Evidence::Validation(&test),
+        evidence: Evidence::of(&test),
         ..tune_options()
     };
     let hash_now = format!("evidence.data was not given and is {}", DataHash::of(&test));
     assert!(refusal(hash, &validated).contains(&hash_now));
     // What was hashed right but cannot be.
-    tuning.taken.push(tune::RecordedPath {
-        lambda: Lambda::new(3.0).unwrap(),
-        strategy: StrategyKind::Dense,
-        steps: Vec::new(),
-        folds: Vec::new(),
-    });
+    let absent = SelectionOptions::new(6, Lambda::new(3.0).unwrap());
+    let absent = tune::PathId::new(&absent, StrategyKind::Dense);
+    tuning.taken.push(tune::RecordedPath::new(absent));
     tuning.save(&path).unwrap();
     let error = Tuning::load(&path, hash, &settings).unwrap_err();
     assert!(matches!(error, CheckpointError::Damaged { .. }), "{error}");

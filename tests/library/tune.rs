@@ -4,6 +4,7 @@ use std::ops::{ControlFlow, Range};
 
 use crate::oracle::Problem;
 use proptest::prelude::*;
+use rankrls::data::LabelScale;
 use rankrls::greedy::Criterion;
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::ridge::Groups;
@@ -67,17 +68,17 @@ const LAMBDAS: [f64; 4] = [0.125, 1.0, 4.0, 64.0];
 
 fn tune(
     data: &Dataset<'_>,
-    options: &TuneOptions<'_>,
+    options: &TuneOptions,
     observer: &mut dyn Observer,
 ) -> Result<Tuned, TuneError> {
     Tuning::new(data, options).run(observer)
 }
 
-fn options(k: usize, lambdas: &[f64]) -> TuneOptions<'static> {
+fn options(k: usize, lambdas: &[f64]) -> TuneOptions {
     TuneOptions::new(SelectionOptions::new(k, Lambda::ONE), &grid(lambdas))
 }
 
-fn by(strategy: StrategyKind, k: usize, lambdas: &[f64]) -> TuneOptions<'static> {
+fn by(strategy: StrategyKind, k: usize, lambdas: &[f64]) -> TuneOptions {
     let mut options = options(k, lambdas);
     options.selection.strategy = Some(strategy);
     options
@@ -384,7 +385,7 @@ fn out_of_fold_squares(
 fn any_number_of_selections_and_threads_gives_the_same_bits() {
     let (data, other) = (problem(9).dataset(), problem(5).dataset());
     let folds = Evidence::Folds { count: 3, seed: 5 };
-    for evidence in [Evidence::Lqo, Evidence::Validation(&other), folds] {
+    for evidence in [Evidence::Lqo, Evidence::of(&other), folds] {
         for rule in [
             Rule::Best,
             Rule::MinImprovement {
@@ -392,7 +393,7 @@ fn any_number_of_selections_and_threads_gives_the_same_bits() {
                 patience: 2,
             },
         ] {
-            same_bits(&data, |concurrent| TuneOptions {
+            same_bits(&data, &other, |concurrent| TuneOptions {
                 evidence,
                 rule,
                 concurrent,
@@ -407,8 +408,8 @@ fn any_number_of_selections_and_threads_gives_the_same_bits() {
 fn a_teacher_on_any_number_of_threads_gives_the_same_bits() {
     let (data, other) = (problem(24).dataset(), problem(5).dataset());
     let folds = Evidence::Folds { count: 2, seed: 5 };
-    for evidence in [Evidence::Validation(&other), folds] {
-        same_bits(&data, |concurrent| TuneOptions {
+    for evidence in [Evidence::of(&other), folds] {
+        same_bits(&data, &other, |concurrent| TuneOptions {
             evidence,
             concurrent,
             ..by(StrategyKind::Distil, 6, &LAMBDAS)
@@ -417,13 +418,19 @@ fn a_teacher_on_any_number_of_threads_gives_the_same_bits() {
 }
 
 /// Whether any number of threads, and of selections at once, finds the same.
-fn same_bits<'e>(data: &Dataset<'_>, options: impl Fn(Option<usize>) -> TuneOptions<'e> + Sync) {
+fn same_bits(
+    data: &Dataset<'_>,
+    other: &Dataset<'_>,
+    options: impl Fn(Option<usize>) -> TuneOptions + Sync,
+) {
     let run = |threads: usize, concurrent: usize| {
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
             .build()
             .unwrap();
-        pool.install(|| tune(data, &options(Some(concurrent)), &mut ()).unwrap())
+        let options = options(Some(concurrent));
+        let tuning = Tuning::new(data, &options).validated(other);
+        pool.install(|| tuning.run(&mut ()).unwrap())
     };
     let alone = run(1, 1);
     for (threads, concurrent) in [(3, 1), (1, 4), (2, 2), (4, 9)] {
@@ -440,12 +447,15 @@ fn validation_evidence_is_what_the_models_predict() {
     let (data, other) = (problem(9).dataset(), other.dataset());
     let metrics = [Metric::Concordance, Metric::MeanNdcg];
     let options = TuneOptions {
-        evidence: Evidence::Validation(&other),
+        evidence: Evidence::of(&other),
         measure: Measure::Metric(Metric::MeanNdcg),
         metrics: metrics.to_vec(),
         ..options(6, &[1.0, 16.0])
     };
-    let tuned = tune(&data, &options, &mut ()).unwrap();
+    let missing = tune(&data, &options, &mut ());
+    assert!(matches!(missing, Err(TuneError::OtherValidation)));
+    let tuned = Tuning::new(&data, &options).validated(&other);
+    let tuned = tuned.run(&mut ()).unwrap();
     for outcome in &tuned.outcomes {
         for (k, point) in (1..).zip(&outcome.points) {
             let selection = select(
@@ -653,6 +663,54 @@ fn a_lambda_that_is_too_small_is_refused_alone() {
 }
 
 #[test]
+fn scales_of_labels_are_chosen_by_folds() {
+    let data = problem(9).dataset();
+    let labels = LabelScale::ALL.to_vec();
+    let options = TuneOptions {
+        evidence: Evidence::Folds { count: 3, seed: 2 },
+        measure: cindex(),
+        strategies: vec![StrategyKind::Dense, StrategyKind::LowMem],
+        labels: labels.clone(),
+        ..options(5, &[1.0, 16.0])
+    };
+    let tuned = tune(&data, &options, &mut ()).unwrap();
+    let alone = options.selections().into_iter().flat_map(|selection| {
+        let options = TuneOptions {
+            strategies: Vec::new(),
+            labels: Vec::new(),
+            selection,
+            ..options.clone()
+        };
+        tune(&data, &options, &mut ()).unwrap().outcomes
+    });
+    assert_eq!(tuned.outcomes, alone.collect::<Vec<_>>());
+    let scales = tuned.outcomes[..6].iter().map(Outcome::labels);
+    let each = labels.iter().flat_map(|&scale| [scale; 2]);
+    assert!(scales.eq(each));
+    let judged = Tuning::new(&data, &options).judge_by_folds(&tuned, &mut ());
+    assert_eq!(judged.unwrap().labels(), tuned.chosen().labels());
+    let squared = TuneOptions {
+        measure: Measure::SquaredError,
+        ..options
+    };
+    let error = tune(&data, &squared, &mut ()).unwrap_err();
+    assert!(matches!(error, TuneError::LabelScales), "{error}");
+}
+
+#[test]
+fn options_can_be_stored() {
+    let options = TuneOptions {
+        evidence: Evidence::of(&problem(3).dataset()),
+        labels: vec![LabelScale::Raw, LabelScale::Unit],
+        rule: Rule::MIN_IMPROVEMENT,
+        ..by(StrategyKind::Sampled, 5, &LAMBDAS)
+    };
+    let text = serde_json::to_string(&options).unwrap();
+    assert_eq!(serde_json::from_str::<TuneOptions>(&text).unwrap(), options);
+    assert!(serde_json::from_str::<TuneOptions>(&text.replace("rule", "rules")).is_err());
+}
+
+#[test]
 fn outcomes_can_be_stored() {
     let data = problem(6).dataset();
     let options = by(StrategyKind::Sampled, 5, &LAMBDAS);
@@ -667,7 +725,7 @@ fn outcomes_can_be_stored() {
 #[test]
 fn what_cannot_be_tuned_is_refused() {
     let data = problem(3).dataset();
-    let refused = |options: TuneOptions<'_>| {
+    let refused = |options: TuneOptions| {
         let found = tune(&data, &options, &mut ());
         found.unwrap_err().to_string()
     };

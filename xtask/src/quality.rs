@@ -118,7 +118,7 @@ static QUICK: [&str; 8] = [
     "all columns",
 ];
 
-const FOLDS: Evidence<'_> = Evidence::Folds { count: 5, seed: 1 };
+const FOLDS: Evidence = Evidence::Folds { count: 5, seed: 1 };
 
 /// A training set and what it is judged on.
 struct Trial {

@@ -114,7 +114,7 @@ struct Judged {
 }
 
 impl LambdaChoice {
-    pub(crate) fn new(tuned: &Tuned, options: &TuneOptions<'_>, took: Duration) -> Self {
+    pub(crate) fn new(tuned: &Tuned, options: &TuneOptions, took: Duration) -> Self {
         let chosen = tuned.chosen();
         let judged = |outcome: &Outcome| {
             let choice = options.rule.choose(options.measure, &[outcome.curve()]);

@@ -4,8 +4,8 @@
 use std::path::PathBuf;
 
 use anyhow::Result;
-use clap::Args;
 use clap::builder::TypedValueParser;
+use clap::{ArgAction, Args};
 use rankrls::data::LabelScale;
 use rankrls::greedy::{Criterion, Refit, SelectError, TargetOptions, TeacherLambdas};
 use rankrls::metrics::Metric;
@@ -88,14 +88,15 @@ pub(crate) struct WeightArgs {
 }
 
 /// What is learnt from: [`TargetOptions`].
-#[derive(Debug, Clone, Copy, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct TargetArgs {
     /// Scale of the training labels within each query: raw, sqrt-sd divides by the root of their
     /// standard deviation, unit by the deviation; errors are in its units [default: raw; sqrt-sd
     /// with --strategy distil]
-    #[arg(long, value_name = "SCALE", hide_possible_values = true)]
+    // A list where `tune` takes several.
+    #[arg(long, value_name = "SCALE", hide_possible_values = true, action = ArgAction::Set)]
     #[arg(value_parser = one_of(LabelScale::ALL, LabelScale::name))]
-    pub(crate) labels: Option<LabelScale>,
+    pub(crate) labels: Vec<LabelScale>,
     /// Labels to fit the weights to: labels, or cross-fitted, three quarters of what a teacher
     /// predicts [default: labels; cross-fitted with --strategy distil]
     #[arg(long, value_name = "TARGET", hide_possible_values = true)]
@@ -115,9 +116,10 @@ pub(crate) struct TargetArgs {
 }
 
 impl TargetArgs {
-    pub(crate) fn options(self) -> TargetOptions {
+    /// With the first of several scales of labels.
+    pub(crate) fn options(&self) -> TargetOptions {
         TargetOptions {
-            labels: self.labels,
+            labels: self.labels.first().copied(),
             refit: self.refit,
             refit_lambda: self.refit_lambda,
             blend: self.blend,

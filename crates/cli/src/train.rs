@@ -19,7 +19,7 @@ use rankrls::ridge::{
     KernelKind, Preference, Preferences, TOLERANCE, TrainError, TrainGrid, TrainOptions,
 };
 use rankrls::tune::Measure;
-use rankrls::{Dataset, Lambdas, Model, Objective, QueryWeight, Scale, Solver, memory};
+use rankrls::{Dataset, Lambdas, Model, Objective, QueryWeight, Solver, memory};
 use serde::Serialize;
 
 use super::args::usage;
@@ -185,9 +185,9 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     };
     let drawn = plot.map_or(Ok(()), |file| file.write(args.figure(&trained.outcome)));
     let report = args.report(&trained, load_seconds, train_seconds);
-    report.warn(console);
+    report.warn(args, console);
     let saved = saved.and(held_out).and(drawn);
-    session.end(args.json, &report, || report.text(), saved)
+    session.end(args.json, &report, || report.text(args), saved)
 }
 
 /// A model, and how it was found.
@@ -228,8 +228,6 @@ fn write_holdout(
 #[derive(Debug, Serialize)]
 struct Report {
     schema: &'static str,
-    #[serde(skip_serializing_if = "Objective::is_query")]
-    objective: Objective,
     /// Null: of the columns themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel: Option<Kernel>,
@@ -240,13 +238,11 @@ struct Report {
     #[serde(skip_serializing_if = "Option::is_none")]
     measure: Option<Metric>,
     lambda: f64,
+    /// With the solver that was taken; errors are in units of its labels.
+    #[serde(flatten)]
+    options: TrainOptions,
+    #[serde(skip)]
     solver: Solver,
-    query_weight: QueryWeight,
-    /// Their scale; the units of the errors.
-    #[serde(skip_serializing_if = "LabelScale::is_raw")]
-    labels: LabelScale,
-    #[serde(skip_serializing_if = "Scale::is_none")]
-    scale: Scale,
     features: FeatureChoice,
     /// Features with a weight.
     weights: usize,
@@ -339,19 +335,14 @@ impl TrainArgs {
 
     /// How to train.
     fn options(&self) -> TrainOptions {
-        let mut options = TrainOptions::new()
+        TrainOptions::new()
             .objective(self.objective.objective)
             .query_weight(self.weight.query_weight)
             .labels(self.labels)
             .scale(self.weight.scale)
-            .lambdas(self.lambda.count());
-        if let Some(solver) = self.solver {
-            options = options.solver(solver);
-        }
-        if let Some(bytes) = self.data.read.budget() {
-            options = options.max_memory(bytes);
-        }
-        options
+            .lambdas(self.lambda.count())
+            .solver(self.solver)
+            .max_memory(self.data.read.budget())
     }
 
     fn choice(&self) -> FeatureChoice {
@@ -497,7 +488,6 @@ impl TrainArgs {
         let entry = entries[outcome.best].clone();
         Report {
             schema: "rankrls.training/1",
-            objective: self.objective.objective,
             kernel: Some(best.kernel).filter(|kernel| kernel.kind() != KernelKind::Linear),
             basis: match &outcome.fit {
                 Fit::Kernel { rows, .. } => Some(rows.len()),
@@ -508,10 +498,8 @@ impl TrainArgs {
                 Measure::Metric(metric) => Some(metric),
             },
             lambda: entry.lambda,
+            options: self.options().solver(outcome.solver),
             solver: outcome.solver,
-            query_weight: self.weight.query_weight,
-            labels: self.labels,
-            scale: self.weight.scale,
             features: self.choice(),
             weights: trained.weights,
             data: trained.sizes,
@@ -585,7 +573,7 @@ impl Entry {
 }
 
 impl Report {
-    fn warn(&self, console: Console) {
+    fn warn(&self, args: &TrainArgs, console: Console) {
         let entries = &self.lambdas;
         warn_of_lost_digits(entries[self.best].condition, Condition::Bound, console);
         // Each kernel has a grid of its own.
@@ -614,7 +602,7 @@ impl Report {
                 }
             }
         }
-        if !self.objective.is_query() {
+        if !args.objective.objective.is_query() {
             return;
         }
         warn_of_few_queries(self.data.queries, console);
@@ -624,11 +612,12 @@ impl Report {
     }
 
     /// The same for people.
-    fn text(&self) -> String {
+    fn text(&self, args: &TrainArgs) -> String {
+        let (objective, weight) = (args.objective.objective, args.weight);
         let (solver, lambda) = (self.solver, ridge(self.lambda, self.data.unit));
         let mut text = format!("solver {solver}, lambda {lambda}");
-        if !self.objective.is_query() {
-            let _ = write!(text, ", objective {}", self.objective);
+        if !objective.is_query() {
+            let _ = write!(text, ", objective {objective}");
         }
         if let Some(kernel) = &self.kernel {
             let _ = write!(text, ", kernel {}", kernel.kind());
@@ -636,14 +625,14 @@ impl Report {
                 let _ = write!(text, " with gamma {}", exact(gamma));
             }
         }
-        if self.query_weight != QueryWeight::Uniform {
-            let _ = write!(text, ", query weight {}", self.query_weight);
+        if weight.query_weight != QueryWeight::Uniform {
+            let _ = write!(text, ", query weight {}", weight.query_weight);
         }
-        if !self.labels.is_raw() {
-            let _ = write!(text, ", labels {}, errors in their units", self.labels);
+        if !args.labels.is_raw() {
+            let _ = write!(text, ", labels {}, errors in their units", args.labels);
         }
-        if !self.scale.is_none() {
-            let _ = write!(text, ", scale {}", self.scale);
+        if !weight.scale.is_none() {
+            let _ = write!(text, ", scale {}", weight.scale);
         }
         let restricted = match self.features {
             FeatureChoice::Given => " out of the given ones",

@@ -129,15 +129,11 @@ impl Choice {
     pub(super) const FIVE_FOLDS: Self = Self::Folds(FOLDS);
 
     /// The evidence, with the `validation` data if they are it.
-    pub(super) fn evidence<'a>(
-        self,
-        seed: u64,
-        validation: Option<&'a Dataset<'a>>,
-    ) -> Evidence<'a> {
-        match (self, validation) {
-            (Self::Folds(count), _) => Evidence::Folds { count, seed },
-            (Self::Validation(_), Some(dataset)) => Evidence::Validation(dataset),
-            _ => Evidence::Lqo,
+    pub(super) fn evidence(self, seed: u64, validation: Option<&Dataset<'_>>) -> Evidence {
+        match self {
+            Self::Lqo => Evidence::Lqo,
+            Self::Folds(count) => Evidence::Folds { count, seed },
+            Self::Validation(_) => validation.map_or(Evidence::Lqo, Evidence::of),
         }
     }
 }

@@ -3,6 +3,7 @@
 mod judging;
 mod report;
 
+use std::fmt::Display;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rankrls::checkpoint::{Record, Tuning, TuningSettings};
+use rankrls::checkpoint::{Record, Tuning};
 use rankrls::data::read::Loaded;
 use rankrls::greedy::Selection;
 use rankrls::metrics::parse_list;
@@ -44,6 +45,11 @@ use report::{Report, TableFile};
 
 const SEED_HELP: &str = "Seed of the random draws, of candidates and of folds [default: 1]";
 
+const LABELS_HELP: &str = "Scales of the training labels within each query to choose from, separated by \
+    commas: raw, sqrt-sd divides by the root of their standard deviation, unit by the deviation. Several \
+    go with a --measure that ranks, as errors are in their units [default: raw; sqrt-sd with --strategy \
+    distil]";
+
 /// Choose lambda and the number of features together
 ///
 /// Selects features with every lambda of a grid. The model after each step is judged by its
@@ -51,6 +57,7 @@ const SEED_HELP: &str = "Seed of the random draws, of candidates and of folds [d
 /// or by cross-validation over queries; a rule chooses one of all models.
 #[derive(Debug, Args)]
 #[command(mut_arg("seed", |seed| seed.help(SEED_HELP)))]
+#[command(mut_arg("labels", |labels| labels.help(LABELS_HELP).value_delimiter(',')))]
 #[command(after_help = "\
 Examples:
   rankrls tune @parses -k 20
@@ -119,13 +126,8 @@ impl TuneArgs {
     /// Refuses mistakes that the parser cannot see.
     fn check(&self, peers: &dyn Peers) -> Result<()> {
         let strategies = self.strategies();
-        for (index, kind) in self.strategies.iter().enumerate() {
-            if self.strategies[..index].contains(kind) {
-                return Err(usage(format_args!(
-                    "{kind} is named twice: expected each strategy once"
-                )));
-            }
-        }
+        each_once("strategy", &self.strategies)?;
+        each_once("scale of labels", &self.selection.target.labels)?;
         let options = self.selection.options(self.k);
         check_selection(&options, &strategies, &self.rules, true)?;
         let target = &options.target;
@@ -186,7 +188,7 @@ impl TuneArgs {
 
     /// Takes folds as evidence where nobody asked for any and leave-query-out predictions would
     /// flatter, and says why.
-    fn advise(&self, options: &mut TuneOptions<'_>, candidates: &ColumnClasses) -> Option<String> {
+    fn advise(&self, options: &mut TuneOptions, candidates: &ColumnClasses) -> Option<String> {
         if self.evidence().is_some() {
             return None;
         }
@@ -202,7 +204,7 @@ impl TuneArgs {
     }
 
     /// What to try, with the validation data if they are the evidence.
-    fn options<'a>(&self, validation: Option<&'a Dataset<'a>>) -> Result<TuneOptions<'a>> {
+    fn options(&self, validation: Option<&Dataset<'_>>) -> Result<TuneOptions> {
         let asked = self.evidence().unwrap_or(judging::Choice::Lqo);
         let evidence = asked.evidence(self.selection.seed, validation);
         let (selection, rules) = (self.selection.options(self.k), self.rules.rules());
@@ -219,8 +221,23 @@ impl TuneArgs {
             rules,
             rule: self.judging.rule()?,
             strategies: self.strategies.clone(),
+            labels: match &self.selection.target.labels[..] {
+                [] | [_] => Vec::new(),
+                several => several.to_vec(),
+            },
             ..TuneOptions::new(selection, self.lambdas.clone())
         })
+    }
+}
+
+/// Refuses a list that has a value twice.
+fn each_once<T: PartialEq + Display>(what: &str, list: &[T]) -> Result<()> {
+    let mut values = list.iter().enumerate();
+    match values.find(|(index, value)| list[..*index].contains(value)) {
+        None => Ok(()),
+        Some((_, value)) => Err(usage(format_args!(
+            "{value} is named twice: expected each {what} once"
+        ))),
     }
 }
 
@@ -284,6 +301,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let tuning = tune::Tuning {
         dataset: train,
         options: &options,
+        validation,
         candidates: Some(&candidates),
         held: input.memory(),
         earlier,
@@ -349,11 +367,15 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
 fn record(
     args: &TuneArgs,
     input: &Input,
-    options: &TuneOptions<'_>,
+    options: &TuneOptions,
     console: Console,
     peers: &dyn Peers,
 ) -> Result<Option<Tuning>> {
-    let settings = || TuningSettings::from(options);
+    // Other metrics may be asked for when a run goes on.
+    let settings = || TuneOptions {
+        metrics: Vec::new(),
+        ..options.clone()
+    };
     let mut record: Option<Tuning> = None;
     if peers.rank() == 0 {
         record = args.checkpoint.record(&input.train, settings)?;
@@ -432,15 +454,13 @@ fn warn(tuned: &Tuned, selection: &Selection, left: &str, console: Console) {
 /// the measure that models were judged by, error and concordance index of the leave-query-out
 /// predictions, and the measures of the test data along the chosen path. The first panel has the
 /// standard error of the chosen path, and the values within one standard error of the best.
-fn figure(tuned: &Tuned, options: &TuneOptions<'_>, test: Option<&TestPath<'_>>) -> Figure {
-    let several = report::several(tuned);
-    let parameter = (!several).then_some("lambda");
+fn figure(tuned: &Tuned, options: &TuneOptions, test: Option<&TestPath<'_>>) -> Figure {
+    let parameter = (options.selections().len() == 1).then_some("lambda");
     let name = |outcome: &Outcome| {
         let lambda = power(outcome.options.lambda.value());
-        if several {
-            format!("{}, lambda {lambda}", report::name(outcome))
-        } else {
-            lambda
+        match (report::name(options, outcome), parameter) {
+            (_, Some(_)) => lambda,
+            (name, None) => format!("{name}lambda {lambda}"),
         }
     };
     let chosen = Some((tuned.choice.position, tuned.choice.k));
@@ -459,7 +479,7 @@ fn figure(tuned: &Tuned, options: &TuneOptions<'_>, test: Option<&TestPath<'_>>)
     };
     let label = match options.evidence {
         Evidence::Lqo => format!("leave-query-out {measure}"),
-        Evidence::Validation(_) => format!("{measure}, validation data"),
+        Evidence::Validation { .. } => format!("{measure}, validation data"),
         Evidence::Folds { count, .. } => format!("{measure}, {count} folds"),
     };
     let curves = tuned.outcomes.iter().map(means).collect();

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use rankrls::data::LabelScale;
 use rankrls::greedy::{Selection, Stability};
-use rankrls::metrics::Convention;
 use rankrls::plot::{Figure, escaped, html_page};
 use rankrls::tune::{Ending, Evidence, Measure, Outcome, Point, Rule, Score, TuneOptions, Tuned};
 use rankrls::{Dataset, StrategyKind, TestPath};
@@ -23,7 +23,7 @@ use crate::sheet::Sheet;
 pub(super) struct Report<'a> {
     pub(super) tuned: &'a Tuned,
     pub(super) selection: &'a Selection,
-    pub(super) options: &'a TuneOptions<'a>,
+    pub(super) options: &'a TuneOptions,
     pub(super) dataset: &'a Dataset<'a>,
     /// The chosen path as folds judge it.
     pub(super) judged: Option<&'a Outcome>,
@@ -39,16 +39,13 @@ pub(super) struct Report<'a> {
 #[derive(Debug, Serialize)]
 struct Document<'a> {
     schema: &'static str,
-    k: usize,
-    measure: Measure,
+    /// What was asked for, with every choice made: those of the chosen path.
+    options: TuneOptions,
     better: &'static str,
-    convention: Convention,
-    evidence: EvidenceEntry,
     /// Whether the features were chosen by the evidence.
     optimistic: bool,
     /// Why this evidence, if nobody asked for it.
     evidence_reason: Option<&'a str>,
-    rule: Rule,
     interrupted: bool,
     chosen: Option<Row<'a>>,
     /// The chosen model by folds, where the evidence is optimistic.
@@ -61,14 +58,6 @@ struct Document<'a> {
     load_seconds: f64,
     tune_seconds: f64,
     peak_rss_bytes: Option<u64>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-enum EvidenceEntry {
-    Lqo,
-    Validation { rows: usize, queries: usize },
-    Folds { count: usize, seed: u64 },
 }
 
 /// What folds say of the chosen model.
@@ -85,7 +74,10 @@ struct ByFolds {
 #[derive(Debug, Serialize)]
 struct PathEntry<'a> {
     lambda: f64,
-    strategy: Option<&'static str>,
+    strategy: Option<StrategyKind>,
+    /// Where there are several scales.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    labels: Option<LabelScale>,
     steps: usize,
     ending: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,7 +92,9 @@ struct Row<'a> {
     lambda: f64,
     /// Where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
-    strategy: Option<&'static str>,
+    strategy: Option<StrategyKind>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    labels: Option<LabelScale>,
     k: usize,
     /// The feature that was added, as the data file counts.
     feature: u64,
@@ -124,42 +118,37 @@ struct Line<'a> {
     note: Option<String>,
 }
 
-/// Whether there are paths of several strategies.
-pub(super) fn several(tuned: &Tuned) -> bool {
-    let mut strategies = tuned
-        .outcomes
-        .iter()
-        .filter_map(|outcome| outcome.options.strategy);
-    let first = strategies.next();
-    strategies.any(|strategy| Some(strategy) != first)
+/// The strategy of a path, where there are several.
+fn strategy(options: &TuneOptions, outcome: &Outcome) -> Option<StrategyKind> {
+    let several = options.strategies.len() > 1;
+    outcome.options.strategy.filter(|_| several)
 }
 
-/// The strategy of a path; nothing where none started.
-pub(super) fn name(outcome: &Outcome) -> &'static str {
-    outcome.options.strategy.map_or("", StrategyKind::name)
+/// The scale of the labels of a path, where there are several.
+fn labels(options: &TuneOptions, outcome: &Outcome) -> Option<LabelScale> {
+    (!options.labels.is_empty()).then(|| outcome.labels())
+}
+
+/// Both, before the lambda of the path.
+pub(super) fn name(options: &TuneOptions, outcome: &Outcome) -> String {
+    let strategy = strategy(options, outcome);
+    let strategy = strategy.map_or_else(String::new, |kind| format!("strategy {kind}, "));
+    let labels = labels(options, outcome);
+    strategy + &labels.map_or_else(String::new, |scale| format!("labels {scale}, "))
 }
 
 impl<'a> Report<'a> {
     /// The JSON document of the schema `rankrls.tuning/1`.
     pub(super) fn document(&self) -> impl Serialize {
-        let options = self.options;
         Document {
             schema: "rankrls.tuning/1",
-            k: options.selection.k,
-            measure: options.measure,
-            better: self.better(),
-            convention: options.rules.convention,
-            evidence: match options.evidence {
-                Evidence::Lqo => EvidenceEntry::Lqo,
-                Evidence::Validation(dataset) => EvidenceEntry::Validation {
-                    rows: dataset.rows(),
-                    queries: dataset.queries().len(),
-                },
-                Evidence::Folds { count, seed } => EvidenceEntry::Folds { count, seed },
+            options: TuneOptions {
+                selection: self.tuned.chosen().options,
+                ..self.options.clone()
             },
-            optimistic: options.evidence.is_optimistic(),
+            better: self.better(),
+            optimistic: self.options.evidence.is_optimistic(),
             evidence_reason: self.reason.as_deref(),
-            rule: options.rule,
             interrupted: self.tuned.interrupted,
             chosen: self.row(self.tuned.chosen(), self.tuned.choice.k),
             chosen_by_folds: self.by_folds(),
@@ -179,7 +168,8 @@ impl<'a> Report<'a> {
         let (step, score) = (&point.step, point.score);
         Some(Row {
             lambda: outcome.options.lambda.value(),
-            strategy: several(self.tuned).then(|| name(outcome)),
+            strategy: strategy(self.options, outcome),
+            labels: labels(self.options, outcome),
             k,
             feature: self.dataset.index_base().written(step.feature),
             name: self.dataset.name_of(step.feature),
@@ -236,7 +226,8 @@ impl<'a> Report<'a> {
         let outcomes = self.tuned.outcomes.iter();
         let entry = |outcome: &'a Outcome| PathEntry {
             lambda: outcome.options.lambda.value(),
-            strategy: outcome.options.strategy.map(StrategyKind::name),
+            strategy: outcome.options.strategy,
+            labels: labels(self.options, outcome),
             steps: outcome.points.len(),
             ending: ending(&outcome.ending),
             reason: trouble(&outcome.ending),
@@ -306,11 +297,9 @@ impl<'a> Report<'a> {
             Evidence::Lqo => {
                 "leave-query-out predictions, optimistic: features were chosen by them".to_owned()
             }
-            Evidence::Validation(dataset) => format!(
-                "validation data of {} rows in {} queries",
-                dataset.rows(),
-                dataset.queries().len()
-            ),
+            Evidence::Validation { rows, queries, .. } => {
+                format!("validation data of {rows} rows in {queries} queries")
+            }
             Evidence::Folds { count, seed } => format!("{count} folds, seed {seed}"),
         };
         let reason = self
@@ -335,7 +324,8 @@ impl<'a> Report<'a> {
         };
         Sheet::of(&self.paths())
             .number("lambda", |path| short(path.lambda))
-            .words("strategy", |path| path.strategy)
+            .words("strategy", |path| path.strategy.map(StrategyKind::name))
+            .words("labels", |path| path.labels.map(LabelScale::name))
             .number("steps", |path| path.steps)
             .number("best k", |path| Some(path.best.as_ref()?.k))
             .number(value, |path| path.best.as_ref()?.value)
@@ -352,13 +342,9 @@ impl<'a> Report<'a> {
             let error = score.standard_error.map(number);
             error.map_or_else(String::new, |error| format!(", standard error {error}"))
         };
-        let strategy = if several(self.tuned) {
-            format!("strategy {}, ", name(self.tuned.chosen()))
-        } else {
-            String::new()
-        };
+        let path = name(self.options, self.tuned.chosen());
         let mut text = format!(
-            "chosen: {strategy}lambda {}, {k} features\n        {measure_name} {}{}, {} queries",
+            "chosen: {path}lambda {}, {k} features\n        {measure_name} {}{}, {} queries",
             ridge(self.selection.options.lambda.value(), self.sizes.unit),
             point.score.mean.map_or_else(String::new, number),
             error(&point.score),
@@ -418,8 +404,13 @@ impl<'a> Report<'a> {
         });
         let lines: Vec<Line<'_>> = lines.collect();
         let mut sheet = Sheet::of(&lines).number("lambda", |line| line.lambda);
-        if several(self.tuned) {
-            sheet = sheet.words("strategy", |line| line.model.as_ref()?.strategy);
+        if self.options.strategies.len() > 1 {
+            sheet = sheet.words("strategy", |line| {
+                Some(line.model.as_ref()?.strategy?.name())
+            });
+        }
+        if !self.options.labels.is_empty() {
+            sheet = sheet.words("labels", |line| Some(line.model.as_ref()?.labels?.name()));
         }
         sheet
             .number("k", |line| Some(line.model.as_ref()?.k))

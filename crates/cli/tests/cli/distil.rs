@@ -124,7 +124,7 @@ fn the_strategy_is_chosen_with_the_model() {
     let folder = Folder::new();
     let tune = "tune @parses -k 4 --lambdas 4,16 --measure cindex";
     let both = folder.json(&format!("{tune} --strategies bounded,distil --json"));
-    assert_eq!(both["evidence"]["kind"], "folds");
+    assert_eq!(both["options"]["evidence"]["kind"], "folds");
     let rows = both["table"].as_array().unwrap();
     assert_eq!(rows.len(), 16);
     let best = |strategy: &str| {
@@ -152,7 +152,7 @@ fn distil_is_tuned_by_folds_and_compared() {
     let folder = Folder::new();
     let tune = "tune @parses -k 4 --strategy distil --lambdas 4,16 --measure cindex";
     let document = folder.json(&format!("{tune} --json"));
-    assert_eq!(document["evidence"]["kind"], "folds");
+    assert_eq!(document["options"]["evidence"]["kind"], "folds");
     let error = folder.fails(&format!("{tune} --evidence lqo"), 1);
     assert!(error.contains("flatter"), "{error}");
     let compare = "compare @parses -k 3 --lambda 16 --strategies distil,bounded --labels unit";

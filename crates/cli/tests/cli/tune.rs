@@ -24,17 +24,13 @@ fn the_document_has_the_table_and_the_choice() {
             "better",
             "chosen",
             "chosen_by_folds",
-            "convention",
-            "evidence",
             "evidence_reason",
             "interrupted",
-            "k",
             "load_seconds",
-            "measure",
             "optimistic",
+            "options",
             "paths",
             "peak_rss_bytes",
-            "rule",
             "schema",
             "selection",
             "stability",
@@ -45,11 +41,11 @@ fn the_document_has_the_table_and_the_choice() {
     assert_eq!(document["schema"], "rankrls.tuning/1");
     assert_eq!(document["selection"]["schema"], "rankrls.selection/1");
     assert_eq!(
-        (&document["measure"], &document["better"]),
+        (&document["options"]["measure"], &document["better"]),
         (&"squared".into(), &"lower".into())
     );
-    assert_eq!(document["evidence"]["kind"], "lqo");
-    assert_eq!(document["rule"]["name"], "best");
+    assert_eq!(document["options"]["evidence"]["kind"], "lqo");
+    assert_eq!(document["options"]["rule"]["name"], "best");
     let table = document["table"].as_array().unwrap();
     assert_eq!(table.len(), 12);
     assert_eq!(
@@ -155,7 +151,7 @@ fn the_text_has_a_line_a_lambda_and_the_chosen_features() {
 fn evidence_may_be_validation_data_or_folds() {
     let folder = folder();
     let document = tuned(&folder, "-k 3 --validation other.svm --measure ndcg@10");
-    let evidence = &document["evidence"];
+    let evidence = &document["options"]["evidence"];
     assert_eq!(
         (&evidence["kind"], &evidence["rows"]),
         (&"validation".into(), &60.into())
@@ -171,17 +167,17 @@ fn evidence_may_be_validation_data_or_folds() {
     assert_eq!(same["table"], document["table"]);
     let folds = tuned(&folder, "-k 3 --folds 3 --seed 4 --lambdas 1,4");
     assert_eq!(
-        folds["evidence"],
+        folds["options"]["evidence"],
         serde_json::json!({"kind": "folds", "count": 3, "seed": 4})
     );
     let rule = "-k 3 --evidence lqo --lambdas 1 --rule min-improvement:0.02 --patience 3";
-    let rule = &tuned(&folder, rule)["rule"];
+    let rule = &tuned(&folder, rule)["options"]["rule"];
     assert_eq!(
         (&rule["least"], &rule["patience"]),
         (&0.02.into(), &3.into())
     );
     assert_eq!(
-        tuned(&folder, "-k 3 --evidence folds --lambdas 1")["evidence"]["count"],
+        tuned(&folder, "-k 3 --evidence folds --lambdas 1")["options"]["evidence"]["count"],
         5
     );
     let other = tuned(&folder, "-k 3 --folds 3 --seed 5 --lambdas 1,4");
@@ -192,6 +188,43 @@ fn evidence_may_be_validation_data_or_folds() {
     );
     let error = folder.fails("tune train.svm -k 2 --folds 13", 1);
     assert!(error.contains("13 folds of 12 queries"), "{error}");
+}
+
+#[test]
+fn scales_of_labels_are_an_axis_of_the_grid() {
+    let folder = folder();
+    let options = "-k 2 --folds 3 --lambdas 1,4 --measure cindex --strategy dense";
+    let several = tuned(
+        &folder,
+        &format!("{options} --labels raw,unit --csv models.csv"),
+    );
+    let names = several["options"]["labels"].clone();
+    assert_eq!(names, serde_json::json!(["raw", "unit"]));
+    let mut table = several["table"].as_array().unwrap().iter();
+    for name in ["raw", "unit"] {
+        let alone = tuned(&folder, &format!("{options} --labels {name}"));
+        for row in alone["table"].as_array().unwrap() {
+            let found = table.next().unwrap();
+            assert_eq!(found["labels"], name);
+            assert_eq!(found["value"], row["value"]);
+        }
+    }
+    assert!(folder.read("models.csv").starts_with("lambda,labels,k,"));
+    let (text, _) = folder.run(&format!("tune train.svm {options} --labels raw,unit"));
+    assert!(text.contains("chosen: labels "), "{text}");
+    let squared = "tune train.svm -k 2 --folds 3 --labels raw,unit";
+    assert!(
+        folder
+            .fails(squared, 1)
+            .contains("squared errors on them do not compare")
+    );
+    for twice in [
+        "tune train.svm -k 2 --labels raw,raw",
+        "select train.svm -k 2 --labels raw,unit",
+        "select train.svm -k 2 --labels raw --labels unit",
+    ] {
+        folder.fails(twice, 2);
+    }
 }
 
 #[test]
@@ -446,7 +479,7 @@ fn a_report_has_the_diagram_and_the_tables() {
 fn leave_query_out_values_are_labelled_and_stand_beside_those_of_folds() {
     let folder = folder();
     let document = tuned(&folder, "-k 4 --lambdas 1,16,64 --metrics cindex");
-    assert_eq!(document["evidence"]["kind"], "lqo");
+    assert_eq!(document["options"]["evidence"]["kind"], "lqo");
     assert_eq!(document["optimistic"], true);
     let by_folds = &document["chosen_by_folds"];
     let (promised, likely) = (&document["chosen"]["value"], &by_folds["mean"]);
@@ -477,15 +510,15 @@ fn many_candidates_are_judged_by_folds_unless_somebody_asks_otherwise() {
     let folder = Folder::new();
     folder.write("train.svm", generated(60, 200));
     let document = tuned(&folder, "-k 3 --lambdas 4,16");
-    assert_eq!(document["evidence"]["kind"], "folds");
-    assert_eq!(document["evidence"]["count"], 5);
+    assert_eq!(document["options"]["evidence"]["kind"], "folds");
+    assert_eq!(document["options"]["evidence"]["count"], 5);
     let reason = document["evidence_reason"].as_str().unwrap();
     assert!(reason.contains("column classes for 6 queries"), "{reason}");
     let text = folder.stdout("tune train.svm -k 3 --lambdas 4,16");
     assert!(text.contains("evidence: 5 folds, seed 1\n"), "{text}");
     assert!(text.contains("--evidence lqo takes them"), "{text}");
     let document = tuned(&folder, "-k 3 --lambdas 4,16 --evidence lqo");
-    assert_eq!(document["evidence"]["kind"], "lqo");
+    assert_eq!(document["options"]["evidence"]["kind"], "lqo");
     assert!(document["evidence_reason"].is_null());
 }
 
