@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use super::conjugate::{Convergence, HOLDOUT_TOLERANCE};
-use super::groups::Groups;
-use super::holdout::{HoldOut, Holdout};
+use super::holdout::Holdout;
 use super::kernel::{Kernel, KernelError, KernelKind, KernelMatrix, ReducedSet};
 use super::options::{Solver, TrainError, TrainOptions};
 use super::preferences::Preferences;
+use super::scheme::{Groups, HoldOut};
 use super::trained::{RidgeProblem, Trained, Weights};
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, Queries};

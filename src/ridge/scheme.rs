@@ -1,14 +1,160 @@
-//! Queries, or rows, that are held out together.
+//! What is held out: schemes by name, and the queries, or rows, that they hold out together.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::hash::Hash;
+use std::str::FromStr;
 
 use rand::SeedableRng;
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
-use super::options::TrainError;
+use super::options::{Shape, Solver, TrainError};
 use crate::data::Queries;
+
+/// Folds in place of leave-query-out.
+const FOLDS: usize = 5;
+
+/// What to hold out, by name: `lqo`, every query on its own; `lpo`, every pair of examples of a
+/// query; `folds:5`, groups of queries drawn at random, or of rows where all are of one query.
+///
+/// ```
+/// use rankrls::ridge::HoldOut;
+///
+/// let scheme: HoldOut = "folds:5".parse()?;
+/// assert_eq!(scheme.seed(7).to_string(), "folds:5");
+/// assert!("folds".parse::<HoldOut>().is_err());
+/// # Ok::<(), rankrls::TrainError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum HoldOut {
+    /// Every query on its own.
+    #[default]
+    Queries,
+    /// Every pair of examples of a query, with all other pairs that they are in.
+    Pairs,
+    /// Groups drawn at random.
+    Folds {
+        /// How many.
+        count: usize,
+        /// The seed of the draw.
+        seed: u64,
+    },
+    /// Groups of one's own.
+    Given {
+        /// What people call them.
+        name: String,
+        /// The groups.
+        groups: Groups,
+    },
+}
+
+impl HoldOut {
+    /// The names of all that can be named, as a list for people.
+    pub const NAMES: &str = "lqo, lpo, folds:N";
+
+    /// The seed of random draws, 1 by default.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        match self {
+            Self::Folds { count, .. } => Self::Folds { count, seed },
+            other => other,
+        }
+    }
+
+    /// The groups that are held out of these queries; `None` for pairs, which are no partition.
+    ///
+    /// # Errors
+    /// [`TrainError::Folds`] for less than two folds or more than queries, or rows of the only one,
+    /// [`TrainError::OneQuery`] for leave-query-out of one query.
+    pub fn groups(&self, queries: &Queries) -> Result<Option<Groups>, TrainError> {
+        match self {
+            Self::Queries if queries.len() == 1 => Err(TrainError::OneQuery),
+            Self::Queries => Ok(Some(Groups::queries(queries.len()))),
+            Self::Pairs => Ok(None),
+            Self::Folds { count, seed } if queries.len() == 1 => {
+                // As many queries of one row as there are rows.
+                let ones = Queries::from_sizes(&vec![1; queries.rows()]);
+                let ones = ones.map_err(|_| TrainError::OneGroup)?;
+                let groups = Groups::folds_of("rows", ones.len(), *count, *seed)?;
+                Ok(Some(groups.rows(&ones)))
+            }
+            Self::Folds { count, seed } => Groups::folds(queries.len(), *count, *seed).map(Some),
+            Self::Given { groups, .. } => Ok(Some(groups.clone())),
+        }
+    }
+
+    /// The seed of random draws, where the scheme makes any.
+    pub fn drawn_by(&self) -> Option<u64> {
+        match self {
+            Self::Folds { seed, .. } => Some(*seed),
+            _ => None,
+        }
+    }
+
+    /// Leave-query-out where it is a matter of seconds by [`Solver::holdout_cost`], as it is for
+    /// solvers that factor; else five folds.
+    ///
+    /// ```
+    /// use rankrls::ridge::{HoldOut, Shape, Solver};
+    ///
+    /// let shape = Shape {
+    ///     rows: 20_000,
+    ///     queries: 1_120,
+    ///     largest_query: 20,
+    ///     largest_group: 20,
+    ///     pairs: false,
+    ///     classes: 152_088,
+    ///     nonzeros: 3_100_000,
+    ///     squares: 1e10,
+    ///     lambdas: 3,
+    ///     threads: 2,
+    /// };
+    /// let scheme = HoldOut::affordable(Solver::ConjugateGradients, &shape);
+    /// assert_eq!(scheme.to_string(), "folds:5");
+    /// assert_eq!(HoldOut::affordable(Solver::Dual, &shape).to_string(), "lqo");
+    /// ```
+    pub fn affordable(solver: Solver, shape: &Shape) -> Self {
+        let few = shape.queries <= FOLDS;
+        if few || solver.holdout_cost(shape, shape.queries) <= Solver::PATIENCE {
+            return Self::Queries;
+        }
+        Self::Folds {
+            count: FOLDS,
+            seed: 1,
+        }
+    }
+}
+
+impl fmt::Display for HoldOut {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Queries => formatter.pad("lqo"),
+            Self::Pairs => formatter.pad("lpo"),
+            Self::Folds { count, .. } => formatter.pad(&format!("folds:{count}")),
+            Self::Given { name, .. } => formatter.pad(name),
+        }
+    }
+}
+
+impl FromStr for HoldOut {
+    type Err = TrainError;
+
+    fn from_str(text: &str) -> Result<Self, TrainError> {
+        let count = text
+            .strip_prefix("folds:")
+            .and_then(|count| count.parse().ok());
+        match (text, count) {
+            ("lqo", _) => Ok(Self::Queries),
+            ("lpo", _) => Ok(Self::Pairs),
+            (_, Some(count)) => Ok(Self::Folds { count, seed: 1 }),
+            _ => Err(TrainError::UnknownScheme {
+                found: text.to_owned(),
+                expected: Self::NAMES.to_owned(),
+            }),
+        }
+    }
+}
 
 /// A partition of queries, or of rows, into groups: each group is predicted by a model that was
 /// trained on the others. Groups of rows may cut queries.
@@ -269,5 +415,22 @@ mod tests {
             error.to_string().starts_with("the groups are of 3 rows"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn schemes_have_names() {
+        assert_eq!(HoldOut::default().to_string(), "lqo");
+        for name in ["lqo", "lpo", "folds:3"] {
+            let scheme: HoldOut = name.parse().unwrap();
+            assert_eq!(scheme.to_string(), name);
+        }
+        for name in ["", "lqo:1", "folds", "folds:", "folds:x", "folds:-1"] {
+            let error = name.parse::<HoldOut>().unwrap_err();
+            assert!(
+                error
+                    .to_string()
+                    .ends_with("expected one of lqo, lpo, folds:N")
+            );
+        }
     }
 }
