@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use super::conjugate::{Convergence, TOLERANCE, Task};
 use super::options::{Shape, TrainError};
 use super::preferences::ordered;
-use super::scheme::{Groups, HoldOut};
+use super::scheme::{Groups, Scheme};
 use super::trained::{Engine, RidgeProblem, Solution, Trained};
 use crate::data::Queries;
 use crate::metrics::{Metric, Rules, evaluate, mean_concordance, tie_predictions};
@@ -56,7 +56,7 @@ impl Trained<'_> {
     ///
     /// # Errors
     /// As [`holdout`](Self::holdout) and [`leave_pair_out`](Self::leave_pair_out).
-    pub fn holdout_by(&self, scheme: &HoldOut) -> Result<Holdout, TrainError> {
+    pub fn holdout_by(&self, scheme: &Scheme) -> Result<Holdout, TrainError> {
         match scheme.groups(self.problem.design.queries())? {
             Some(groups) => self.holdout(&groups),
             None => self.leave_pair_out(false),
@@ -68,7 +68,7 @@ impl Trained<'_> {
     /// # Errors
     /// As [`holdout`](Self::holdout), and [`TrainError::OneQuery`] for data of one query.
     pub fn leave_query_out(&self) -> Result<Holdout, TrainError> {
-        self.holdout_by(&HoldOut::Queries)
+        self.holdout_by(&Scheme::Queries)
     }
 
     /// Predictions for every row by models that were trained without its group.
@@ -113,11 +113,11 @@ impl Trained<'_> {
 
 impl RidgeProblem<'_> {
     /// The hold-out scheme that is a matter of seconds for so many ridge parameters:
-    /// [`HoldOut::affordable`].
-    pub fn affordable_holdout(&self, lambdas: usize) -> HoldOut {
+    /// [`Scheme::affordable`].
+    pub fn affordable_holdout(&self, lambdas: usize) -> Scheme {
         let candidates = self.design.candidates();
-        candidates.map_or(HoldOut::Queries, |candidates| {
-            HoldOut::affordable(self.solver(), &Shape::new(candidates, lambdas))
+        candidates.map_or(Scheme::Queries, |candidates| {
+            Scheme::affordable(self.solver(), &Shape::new(candidates, lambdas))
         })
     }
 

@@ -44,10 +44,10 @@ mod trained;
 mod without;
 
 pub use conjugate::{Convergence, HOLDOUT_TOLERANCE, ITERATIONS, TOLERANCE};
-pub use grid::{Cell, Fit, GridOutcome, Holding, TrainGrid, draw_basis};
+pub use grid::{Cell, Fit, GridOutcome, TrainGrid, draw_basis};
 pub use holdout::{Holdout, LeftPair};
 pub use kernel::{Kernel, KernelError, KernelKind, KernelMatrix, ReducedSet};
 pub use options::{Shape, Solver, TrainError, TrainOptions};
 pub use preferences::{Preference, Preferences};
-pub use scheme::{Groups, HoldOut};
+pub use scheme::{Groups, Holding, Scheme};
 pub use trained::{RidgeProblem, Trained, Weights};

@@ -19,15 +19,15 @@ const FOLDS: usize = 5;
 /// query; `folds:5`, groups of queries drawn at random, or of rows where all are of one query.
 ///
 /// ```
-/// use rankrls::ridge::HoldOut;
+/// use rankrls::ridge::Scheme;
 ///
-/// let scheme: HoldOut = "folds:5".parse()?;
+/// let scheme: Scheme = "folds:5".parse()?;
 /// assert_eq!(scheme.seed(7).to_string(), "folds:5");
-/// assert!("folds".parse::<HoldOut>().is_err());
+/// assert!("folds".parse::<Scheme>().is_err());
 /// # Ok::<(), rankrls::TrainError>(())
 /// ```
 #[derive(Debug, Clone, Default, PartialEq)]
-pub enum HoldOut {
+pub enum Scheme {
     /// Every query on its own.
     #[default]
     Queries,
@@ -49,7 +49,7 @@ pub enum HoldOut {
     },
 }
 
-impl HoldOut {
+impl Scheme {
     /// The names of all that can be named, as a list for people.
     pub const NAMES: &str = "lqo, lpo, folds:N";
 
@@ -96,7 +96,7 @@ impl HoldOut {
     /// solvers that factor; else five folds.
     ///
     /// ```
-    /// use rankrls::ridge::{HoldOut, Shape, Solver};
+    /// use rankrls::ridge::{Scheme, Shape, Solver};
     ///
     /// let shape = Shape {
     ///     rows: 20_000,
@@ -110,9 +110,9 @@ impl HoldOut {
     ///     lambdas: 3,
     ///     threads: 2,
     /// };
-    /// let scheme = HoldOut::affordable(Solver::ConjugateGradients, &shape);
+    /// let scheme = Scheme::affordable(Solver::ConjugateGradients, &shape);
     /// assert_eq!(scheme.to_string(), "folds:5");
-    /// assert_eq!(HoldOut::affordable(Solver::Dual, &shape).to_string(), "lqo");
+    /// assert_eq!(Scheme::affordable(Solver::Dual, &shape).to_string(), "lqo");
     /// ```
     pub fn affordable(solver: Solver, shape: &Shape) -> Self {
         let few = shape.queries <= FOLDS;
@@ -126,7 +126,7 @@ impl HoldOut {
     }
 }
 
-impl fmt::Display for HoldOut {
+impl fmt::Display for Scheme {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Queries => formatter.pad("lqo"),
@@ -137,7 +137,7 @@ impl fmt::Display for HoldOut {
     }
 }
 
-impl FromStr for HoldOut {
+impl FromStr for Scheme {
     type Err = TrainError;
 
     fn from_str(text: &str) -> Result<Self, TrainError> {
@@ -152,6 +152,54 @@ impl FromStr for HoldOut {
                 found: text.to_owned(),
                 expected: Self::NAMES.to_owned(),
             }),
+        }
+    }
+}
+
+/// What is held out: a scheme, or what is quick enough. By name `auto`, `none` or a scheme.
+///
+/// ```
+/// use rankrls::ridge::Holding;
+///
+/// assert_eq!("none".parse(), Ok(Holding::Nothing));
+/// let folds: Holding = "folds:3".parse()?;
+/// assert!(matches!(folds.seed(7), Holding::Given(_)));
+/// # Ok::<(), rankrls::TrainError>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Holding {
+    /// Every query, or as many as can be in a matter of seconds; nothing of data of one query, unless
+    /// the objective is another one: then every pair where the solver has that, else five folds.
+    #[default]
+    Affordable,
+    /// Every query, or every pair under another objective, where that comes from the factors of the
+    /// solver; else nothing.
+    Factored,
+    /// Nothing.
+    Nothing,
+    /// This.
+    Given(Scheme),
+}
+
+impl Holding {
+    /// The same with another seed of random draws.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        match self {
+            Self::Given(scheme) => Self::Given(scheme.seed(seed)),
+            other => other,
+        }
+    }
+}
+
+impl FromStr for Holding {
+    type Err = TrainError;
+
+    fn from_str(text: &str) -> Result<Self, TrainError> {
+        match text {
+            "auto" => Ok(Self::Affordable),
+            "none" => Ok(Self::Nothing),
+            scheme => scheme.parse().map(Self::Given),
         }
     }
 }
@@ -419,13 +467,13 @@ mod tests {
 
     #[test]
     fn schemes_have_names() {
-        assert_eq!(HoldOut::default().to_string(), "lqo");
+        assert_eq!(Scheme::default().to_string(), "lqo");
         for name in ["lqo", "lpo", "folds:3"] {
-            let scheme: HoldOut = name.parse().unwrap();
+            let scheme: Scheme = name.parse().unwrap();
             assert_eq!(scheme.to_string(), name);
         }
         for name in ["", "lqo:1", "folds", "folds:", "folds:x", "folds:-1"] {
-            let error = name.parse::<HoldOut>().unwrap_err();
+            let error = name.parse::<Scheme>().unwrap_err();
             assert!(
                 error
                     .to_string()
