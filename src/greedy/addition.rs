@@ -32,10 +32,6 @@ pub struct LastStep {
     pub nu: Vec<f64>,
     /// `phi . y^`.
     pub eta: f64,
-    /// `lambda / s`: no `1 - B_Q` is less.
-    pub(super) least_slack: f64,
-    /// The query that holds the whole column, if one does.
-    pub(super) sole_query: Option<usize>,
 }
 
 impl LastStep {
@@ -48,110 +44,140 @@ impl LastStep {
             leverage: vec![0.0; queries],
             nu: vec![0.0; queries],
             eta: 0.0,
-            least_slack: 1.0,
-            sole_query: None,
         }
     }
 }
 
-/// One query's share of the state while a feature is added.
-pub(super) struct Part<'a> {
-    pub(super) first_row: usize,
+/// The numbers of a new feature that all queries share.
+pub(super) struct NewFeature<'a> {
+    pub(super) z: &'a [f64],
+    /// `sqrt(s)`
+    pub(super) root: f64,
+    /// `rho / sqrt(s)`
+    pub(super) eta: f64,
+    /// `lambda / s`: no `1 - B_Q` is less.
+    pub(super) least_slack: f64,
+    /// The query that holds the whole column, if one does.
+    pub(super) sole_query: Option<usize>,
+    /// Whether `H` and `p` are looked after by `Folds`.
+    pub(super) folded: bool,
+}
+
+/// Rows of all that the state has by example.
+pub(super) struct Examples<'a> {
+    /// Numbers a row of `phi` and `held`.
     pub(super) capacity: usize,
-    /// Entries of the new column in this query.
-    pub(super) entries: Column<'a>,
     pub(super) phi: &'a mut [f64],
     pub(super) held: &'a mut [f64],
     pub(super) residual: &'a mut [f64],
     pub(super) holdout: &'a mut [f64],
-    /// `u` on entry, `phi` when done.
+    /// `u` before the addition, the new row of `Phi` after it.
     pub(super) new_phi: &'a mut [f64],
-    /// `v` on entry, `psi` when done.
+    /// `v` before the addition, `psi` after it.
     pub(super) psi: &'a mut [f64],
-    pub(super) leverage: &'a mut f64,
-    pub(super) nu: &'a mut f64,
-    pub(super) least_slack: f64,
-    pub(super) trace: &'a mut f64,
-    /// Whether `p` is looked after elsewhere.
-    pub(super) folded: bool,
-    /// No other query has the feature, so the model without this one gives it weight 0.
-    pub(super) unseen_elsewhere: bool,
 }
 
-impl Part<'_> {
-    /// `nu_Q`, and the multiple of `psi` that leaves `p`.
-    fn reaction(&self, eta: f64) -> (f64, f64) {
-        if self.unseen_elsewhere {
-            return (1.0 / self.least_slack, 0.0);
+impl Examples<'_> {
+    /// Takes the first `rows` off.
+    pub(super) fn take(&mut self, rows: usize) -> Self {
+        let cells = rows * self.capacity;
+        Self {
+            capacity: self.capacity,
+            phi: self.phi.split_off_mut(..cells).unwrap_or_default(),
+            held: self.held.split_off_mut(..cells).unwrap_or_default(),
+            residual: self.residual.split_off_mut(..rows).unwrap_or_default(),
+            holdout: self.holdout.split_off_mut(..rows).unwrap_or_default(),
+            new_phi: self.new_phi.split_off_mut(..rows).unwrap_or_default(),
+            psi: self.psi.split_off_mut(..rows).unwrap_or_default(),
         }
+    }
+}
+
+/// `B_Q`, `nu_Q`, and by how much the trace of `T_Q` grows.
+pub(super) struct QueryStep {
+    pub(super) leverage: f64,
+    pub(super) nu: f64,
+    pub(super) trace: f64,
+}
+
+/// The addition in one query, whose rows begin at `first` (`docs/derivation.md`, section 5): O(`|Q|` t).
+/// `entries` are those of the new column there. `None` where `Folds` have taken over.
+#[multiversion::multiversion(targets = "simd")]
+pub(super) fn add_to_query(
+    feature: &NewFeature<'_>,
+    (query, first): (usize, usize),
+    entries: Column<'_>,
+    examples: Examples<'_>,
+) -> Option<QueryStep> {
+    let &NewFeature { z, root, eta, .. } = feature;
+    let (t, capacity) = (z.len(), examples.capacity);
+    let Examples { phi, held, .. } = examples;
+    let (new_phi, psi) = (examples.new_phi, examples.psi);
+    // phi = u / sqrt(s), and v / sqrt(s) on the way to psi.
+    for value in new_phi.iter_mut().chain(&mut *psi) {
+        *value /= root;
+    }
+    let rows = phi.chunks_exact_mut(capacity).zip(examples.residual);
+    for ((row, residual), &phi) in rows.zip(&*new_phi) {
+        row[t] = phi;
+        *residual -= eta * phi;
+    }
+    if feature.folded {
+        return None;
+    }
+    // psi_Q = (v_Q - H_Q z_-) / sqrt(s)
+    let mut without: Vec<f64> = z.iter().map(|z| z / root).collect();
+    for (row, value) in entries.iter() {
+        let phi = &phi[(row - first) * capacity..][..t];
+        kernels::add_scaled(&mut without, -value / root, phi);
+    }
+    subtract_rows(psi, held, capacity, &without);
+    let leverage = kernels::dot(new_phi, psi);
+    let (nu, surprise) = if feature.sole_query == Some(query) {
+        // The model without this query gives the feature weight 0.
+        (1.0 / feature.least_slack, 0.0)
+    } else {
         // s - b_Q >= lambda, so this is the bound that rounding must not cross.
-        let nu = 1.0 / (1.0 - *self.leverage).max(self.least_slack);
-        let surprise = nu * (eta - kernels::dot(self.new_phi, self.holdout));
-        (nu, surprise)
+        let nu = 1.0 / (1.0 - leverage).max(feature.least_slack);
+        (nu, nu * (eta - kernels::dot(new_phi, examples.holdout)))
+    };
+    // H_Q <- [H_Q + nu psi (Phi_Q psi)', nu psi]
+    let mut along = vec![0.0; t];
+    for (&psi, row) in psi.iter().zip(phi.chunks_exact(capacity)) {
+        kernels::add_scaled(&mut along, psi, row);
     }
-
-    /// Appends `phi = u / root` to `Phi`, updates `r`, and `H` and `p` unless the factors of `Folds` have
-    /// taken over: O(|Q| t).
-    pub(super) fn append(self, z: &[f64], root: f64, eta: f64) {
-        for value in self.new_phi.iter_mut().chain(&mut *self.psi) {
-            *value /= root;
-        }
-        let phi_rows = self.phi.chunks_exact_mut(self.capacity);
-        for ((row, residual), &phi) in phi_rows.zip(&mut *self.residual).zip(&*self.new_phi) {
-            row[z.len()] = phi;
-            *residual -= eta * phi;
-        }
-        if !self.folded {
-            self.append_held(z, root, eta);
-        }
+    let rows = held.chunks_exact_mut(capacity).zip(examples.holdout);
+    for ((row, holdout), &psi) in rows.zip(&*psi) {
+        kernels::add_scaled(&mut row[..t], nu * psi, &along);
+        row[t] = nu * psi;
+        *holdout -= surprise * psi;
     }
-
-    /// The part of `append` that divides by `1 - B_Q`.
-    fn append_held(self, z: &[f64], root: f64, eta: f64) {
-        let t = z.len();
-        let mut projection: Vec<f64> = z.iter().map(|z| z / root).collect();
-        for (row, value) in self.entries.iter() {
-            let phi = &self.phi[(row - self.first_row) * self.capacity..][..t];
-            kernels::add_scaled(&mut projection, -value / root, phi);
-        }
-        subtract_products(self.psi, self.held, self.capacity, &projection);
-        *self.leverage = kernels::dot(self.new_phi, self.psi);
-        let (nu, surprise) = self.reaction(eta);
-        *self.nu = nu;
-        *self.trace += nu * kernels::dot(self.psi, self.psi);
-        projection.fill(0.0);
-        gather_products(&mut projection, self.phi, self.capacity, self.psi);
-        let rows = self.held.chunks_exact_mut(self.capacity).zip(self.holdout);
-        for ((row, holdout), &psi) in rows.zip(&*self.psi) {
-            kernels::add_scaled(&mut row[..t], nu * psi, &projection);
-            row[t] = nu * psi;
-            *holdout -= surprise * psi;
-        }
-    }
+    Some(QueryStep {
+        leverage,
+        nu,
+        trace: nu * kernels::dot(psi, psi),
+    })
 }
 
 /// `u -= M z` for the first `z.len()` columns of `M`.
-#[multiversion::multiversion(targets = "simd")]
-fn subtract_products(u: &mut [f64], m: &[f64], stride: usize, z: &[f64]) {
+#[inline(always)]
+fn subtract_rows(u: &mut [f64], m: &[f64], stride: usize, z: &[f64]) {
     for (u, row) in u.iter_mut().zip(m.chunks_exact(stride)) {
         *u -= kernels::dot(&row[..z.len()], z);
     }
 }
 
-/// `u -= M z` in parallel over rows.
+#[multiversion::multiversion(targets = "simd")]
+fn subtract_products(u: &mut [f64], m: &[f64], stride: usize, z: &[f64]) {
+    subtract_rows(u, m, stride, z);
+}
+
+/// The same in parallel over rows.
 pub(super) fn subtract_products_in_parallel(u: &mut [f64], m: &[f64], stride: usize, z: &[f64]) {
     const ROWS: usize = 1024;
     if !z.is_empty() {
         let chunks = u.par_chunks_mut(ROWS).zip(m.par_chunks(ROWS * stride));
         chunks.for_each(|(u, m)| subtract_products(u, m, stride, z));
-    }
-}
-
-/// `z += M' u` for the first `z.len()` columns of `M`.
-#[multiversion::multiversion(targets = "simd")]
-fn gather_products(z: &mut [f64], m: &[f64], stride: usize, u: &[f64]) {
-    for (&u, row) in u.iter().zip(m.chunks_exact(stride)) {
-        kernels::add_scaled(z, u, row);
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::{check_labels, check_values};
-use super::refit::RefittedWeights;
+use super::grown::Grown;
 use super::strategy::{first_tied, least};
 use super::target::REFIT_BLEND;
 use super::teacher::{Lesson, learnt};
@@ -115,7 +115,7 @@ impl<'a> Greedy<'a> {
         // Only cross-fitted weights have it.
         let refit = plan.target.refit_lambda.and_then(|ridge| {
             let lambda = ridge.lambda(candidates.unit());
-            Some(RefittedWeights::new(blended(REFIT_BLEND)?, lambda.value()))
+            Some((blended(REFIT_BLEND)?, Grown::new(lambda.value())))
         });
         let (learnt, own) = match plan.target.blend.and_then(blended) {
             Some(target) => (target, Some(own)),

@@ -27,8 +27,8 @@
 
 use rayon::prelude::*;
 
-use super::condition::{Condition, solve};
 use super::gain::{QuerySums, Terms};
+use super::grown::Grown;
 use crate::data::{Column, Queries};
 use crate::kernels::{self, LANES, Lanes};
 
@@ -43,17 +43,8 @@ pub(super) struct Folds {
     columns: Vec<f64>,
     /// `P` by example: `m` rows of `capacity`.
     projected: Vec<f64>,
-    /// What each query is predicted from.
-    models: Vec<Fold>,
-}
-
-/// The model without one query.
-#[derive(Debug, Clone, Default)]
-struct Fold {
-    /// Rows of `L_{-Q}` one after the other.
-    factor: Vec<f64>,
-    condition: Condition,
-    eta: Vec<f64>,
+    /// `L_{-Q}` and `eta_{-Q}` of each query.
+    models: Vec<Grown>,
 }
 
 /// Sums over all queries but one, without ever subtracting: for every touched query the
@@ -121,7 +112,7 @@ impl Folds {
             steps: 0,
             columns: vec![0.0; cells],
             projected: vec![0.0; cells],
-            models: vec![Fold::default(); queries.len()],
+            models: vec![Grown::new(lambda); queries.len()],
         }
     }
 
@@ -173,7 +164,7 @@ impl Folds {
     ) {
         let mut sums = SumsWithout::default();
         self.sums(column, labels, &mut sums);
-        let (t, capacity, lambda) = (self.steps, self.capacity, self.lambda);
+        let (t, capacity) = (self.steps, self.capacity);
         let projected = self.queries.split_rows_mut(&mut self.projected, capacity);
         let examples = projected.zip(self.queries.split_mut(holdout));
         let queries = (0u32..).zip(self.queries.ranges()).zip(&mut self.models);
@@ -184,13 +175,15 @@ impl Folds {
                 let centred = &centred[range];
                 let mut z = vec![0.0; t + 2];
                 sums.without(query, &mut z);
-                let (pivot, eta) = fold.extend(&mut z, lambda);
+                let (z, scalars) = z.split_at_mut(t);
+                let root = fold.grow(z, scalars[0], scalars[1]);
+                let eta = fold.eta()[t];
                 let rows = projected
                     .chunks_exact_mut(capacity)
                     .zip(centred)
                     .zip(holdout);
                 for ((row, &v), holdout) in rows {
-                    row[t] = (v - kernels::dot(&row[..t], &z[..t])) / pivot;
+                    row[t] = (v - kernels::dot(&row[..t], z)) / root;
                     *holdout -= eta * row[t];
                 }
             });
@@ -202,8 +195,8 @@ impl Folds {
 
     /// The largest condition number of all models.
     pub(super) fn condition(&self) -> f64 {
-        let conditions = self.models.iter().map(|fold| fold.condition.value());
-        conditions.fold(1.0, f64::max)
+        let conditions = self.models.par_iter().map(Grown::condition);
+        conditions.reduce(|| 1.0, f64::max)
     }
 
     /// `e(S) - e(S + v)` for candidates whose sums are given, one to a lane; `load` puts the
@@ -247,24 +240,6 @@ impl Folds {
     }
 }
 
-impl Fold {
-    /// Appends the row for a column with `X_{S,-Q} v_{-Q}`, `|v_{-Q}|^2` and
-    /// `v_{-Q} . y_{-Q}` in `z`, of which the first turns into `L_{-Q}^-1 X_{S,-Q} v_{-Q}`.
-    /// Returns the pivot and the new `eta`.
-    fn extend(&mut self, z: &mut [f64], lambda: f64) -> (f64, f64) {
-        let (z, scalars) = z.split_at_mut(self.eta.len());
-        solve(&self.factor, z);
-        // |v_{-Q}|^2 - |z|^2 is not negative, but for rounding.
-        let pivot = (lambda + (scalars[0] - kernels::dot(z, z)).max(0.0)).sqrt();
-        let eta = (scalars[1] - kernels::dot(z, &self.eta)) / pivot;
-        self.factor.extend_from_slice(z);
-        self.factor.push(pivot);
-        self.condition.extend(&self.factor);
-        self.eta.push(eta);
-        (pivot, eta)
-    }
-}
-
 /// The examples of a query: rows of `P_Q'` and `p_Q`.
 struct Rows<'a> {
     projected: &'a [f64],
@@ -276,18 +251,16 @@ struct Rows<'a> {
 /// into `T_Q u_Q`.
 #[multiversion::multiversion(targets = "simd")]
 fn judge(
-    fold: &Fold,
+    fold: &Grown,
     lambda: f64,
     z: &mut [Lanes],
     query: &Rows<'_>,
     v: &mut [Lanes],
 ) -> (Terms<LANES>, QuerySums<LANES>) {
-    let (z, scalars) = z.split_at_mut(fold.eta.len());
+    let (z, scalars) = z.split_at_mut(fold.steps());
     let (mut slack, mut along) = (scalars[0], scalars[1]);
-    let mut rest = &fold.factor[..];
-    for step in 0..z.len() {
-        let (row, later) = rest.split_at(step + 1);
-        rest = later;
+    for (step, &eta) in fold.eta().iter().enumerate() {
+        let row = fold.row(step);
         let (solved, here) = z.split_at_mut(step);
         let mut value = here[0];
         for (&factor, solved) in row.iter().zip(&*solved) {
@@ -298,7 +271,7 @@ fn judge(
         for lane in 0..LANES {
             value[lane] /= row[step];
             slack[lane] -= value[lane] * value[lane];
-            along[lane] -= value[lane] * fold.eta[step];
+            along[lane] -= value[lane] * eta;
         }
         here[0] = value;
     }

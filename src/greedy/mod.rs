@@ -8,16 +8,15 @@
 //! change.
 
 mod addition;
-mod condition;
 mod criterion;
 mod density;
 mod driver;
 mod error;
 mod folds;
 mod gain;
+mod grown;
 mod options;
 mod plan;
-mod refit;
 mod select;
 mod stability;
 mod state;

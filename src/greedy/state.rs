@@ -29,10 +29,12 @@
 
 use rayon::prelude::*;
 
-use super::addition::{Addition, LastStep, Part, centre, centred, subtract_products_in_parallel};
-use super::condition::{Condition, solve_transposed};
+use super::addition::{
+    Addition, Examples, LastStep, NewFeature, add_to_query, centre, centred,
+    subtract_products_in_parallel,
+};
 use super::folds::Folds;
-use super::refit::RefittedWeights;
+use super::grown::Grown;
 use crate::Lambda;
 use crate::data::{Column, Queries};
 use crate::kernels;
@@ -58,11 +60,9 @@ pub struct State {
     /// `m` rows of `capacity`, the first `t` in use: `H` by example.
     held: Vec<f64>,
     capacity: usize,
-    /// `Phi y^`, `t`.
-    eta: Vec<f64>,
-    /// Rows of the lower Cholesky factor of `X_S X_S' + lambda I`, one after the other.
-    factor: Vec<f64>,
-    condition: Condition,
+    /// `K` with `eta = Phi y^`.
+    grown: Grown,
+    /// Of the selected features ([`Addition::factor`]).
     factors: Vec<f64>,
     last: Option<LastStep>,
     /// `trace(T_Q - I)`, which is no less than its norm, `q`.
@@ -75,8 +75,8 @@ pub struct State {
     folds: Option<Box<Folds>>,
     /// Bytes that it may take.
     room: u64,
-    /// The weights, where they are fitted to other labels.
-    refit: Option<Box<RefittedWeights>>,
+    /// The centred labels that the weights are fitted to, if these are others, and the model of them.
+    refit: Option<(Vec<f64>, Grown)>,
 }
 
 /// `L y`, times the roots of the queries' weights.
@@ -112,14 +112,14 @@ impl State {
     }
 
     /// The same for labels that are centred and times `scales`, the roots of the queries' weights by
-    /// example, with weights that are fitted to another such target by `refit`, if there is one. All
+    /// example, with weights that are fitted to the target of `refit`, if there is one. All
     /// there is of an example in the state, and all that is added to it, is scaled by the root of its
     /// query's weight; only [`predictions`](Self::predictions) are in the units of the labels.
     pub(super) fn of_target(
         labels: Vec<f64>,
         queries: &Queries,
         scales: Option<Vec<f64>>,
-        refit: Option<RefittedWeights>,
+        refit: Option<(Vec<f64>, Grown)>,
         lambda: Lambda,
         capacity: usize,
     ) -> Self {
@@ -133,9 +133,7 @@ impl State {
             phi: vec![0.0; cells],
             held: vec![0.0; cells],
             capacity,
-            eta: Vec::with_capacity(capacity),
-            factor: Vec::new(),
-            condition: Condition::default(),
+            grown: Grown::new(lambda.value()),
             factors: Vec::with_capacity(capacity),
             last: None,
             traces: vec![0.0; queries.len()],
@@ -143,7 +141,7 @@ impl State {
             selected: Vec::new(),
             folds: None,
             room: u64::MAX,
-            refit: refit.map(Box::new),
+            refit,
             queries: queries.clone(),
         }
     }
@@ -186,7 +184,7 @@ impl State {
 
     /// Steps taken: the number of selected features `t`.
     pub fn steps(&self) -> usize {
-        self.eta.len()
+        self.grown.steps()
     }
 
     /// Most steps that can be taken.
@@ -291,13 +289,14 @@ impl State {
             self.capacity
         );
         let column = addition.column;
-        let mut z = vec![0.0; self.steps()];
-        self.project(column, &mut z);
         let mut last = self
             .last
             .take()
             .unwrap_or_else(|| LastStep::none(&self.queries));
         self.spread(column, &mut last.psi);
+        self.refit(column, &last.psi);
+        let mut z = vec![0.0; self.steps()];
+        self.project(column, &mut z);
         last.phi.copy_from_slice(&last.psi);
         subtract_products_in_parallel(&mut last.phi, &self.phi, self.capacity, &z);
         // v . u = |v|^2 - |z|^2 is not negative, but for rounding.
@@ -305,24 +304,18 @@ impl State {
             + kernels::sparse_dot(column.rows, column.values, &last.phi).max(0.0);
         let root = pivot.sqrt();
         last.eta = kernels::sparse_dot(column.rows, column.values, &self.residual) / root;
-        last.least_slack = self.lambda.value() / pivot;
-        last.sole_query = self.sole_query(column);
-        let eta = last.eta;
-        self.parts(column, &mut last)
-            .into_par_iter()
-            .for_each(|part| part.append(&z, root, eta));
+        let feature = NewFeature {
+            z: &z,
+            root,
+            eta: last.eta,
+            least_slack: self.lambda.value() / pivot,
+            sole_query: self.sole_query(column),
+            folded: self.folds.is_some(),
+        };
+        self.add_to_queries(&feature, column, &mut last);
         self.largest_pivot = self.largest_pivot.max(pivot);
-        self.factor.extend_from_slice(&z);
-        self.factor.push(root);
-        self.condition.extend(&self.factor);
-        self.eta.push(last.eta);
+        self.grown.push(&z, root, last.eta);
         self.factors.push(addition.factor);
-        if let Some(mut refit) = self.refit.take() {
-            let mut centred = vec![0.0; self.labels.len()];
-            self.spread(column, &mut centred);
-            refit.add(column, &centred, &self.selected);
-            self.refit = Some(refit);
-        }
         self.selected
             .push((column.rows.to_vec(), column.values.to_vec()));
         self.last = Some(last);
@@ -400,70 +393,70 @@ impl State {
         (last < self.queries.offsets()[query + 1]).then_some(query)
     }
 
-    /// The state cut at query boundaries.
-    fn parts<'a>(&'a mut self, column: Column<'a>, last: &'a mut LastStep) -> Vec<Part<'a>> {
-        let mut column = column;
-        let capacity = self.capacity;
-        let queries = &self.queries;
-        let phi = queries.split_rows_mut(&mut self.phi, capacity);
-        let matrices = phi.zip(queries.split_rows_mut(&mut self.held, capacity));
-        let residual = queries.split_mut(&mut self.residual);
-        let vectors = residual.zip(queries.split_mut(&mut self.holdout));
-        let news = queries
-            .split_mut(&mut last.phi)
-            .zip(queries.split_mut(&mut last.psi));
-        let (least_slack, sole_query) = (last.least_slack, last.sole_query);
-        let folded = self.folds.is_some();
-        let scalars = last
-            .leverage
-            .iter_mut()
-            .zip(&mut last.nu)
-            .zip(&mut self.traces);
-        let examples = matrices.zip(vectors).zip(news);
-        let parts = queries.ranges().enumerate().zip(examples).zip(scalars);
-        parts
-            .map(|(((query, range), examples), ((leverage, nu), trace))| {
-                let (((phi, held), (residual, holdout)), (new_phi, psi)) = examples;
-                Part {
-                    first_row: range.start,
-                    capacity,
-                    entries: column.take_rows_below(range.end),
-                    phi,
-                    held,
-                    residual,
-                    holdout,
-                    new_phi,
-                    psi,
-                    leverage,
-                    nu,
-                    least_slack,
-                    trace,
-                    folded,
-                    unseen_elsewhere: sole_query == Some(query),
-                }
+    /// Adds the feature to each query, in parallel.
+    fn add_to_queries(
+        &mut self,
+        feature: &NewFeature<'_>,
+        column: Column<'_>,
+        last: &mut LastStep,
+    ) {
+        let mut entries = column;
+        let mut examples = Examples {
+            capacity: self.capacity,
+            phi: &mut self.phi,
+            held: &mut self.held,
+            residual: &mut self.residual,
+            holdout: &mut self.holdout,
+            new_phi: &mut last.phi,
+            psi: &mut last.psi,
+        };
+        let ranges = self.queries.ranges().enumerate();
+        let parts: Vec<_> = ranges
+            .map(|(query, range)| {
+                let place = (query, range.start);
+                (
+                    place,
+                    entries.take_rows_below(range.end),
+                    examples.take(range.len()),
+                )
             })
-            .collect()
+            .collect();
+        let add = |(place, entries, examples)| add_to_query(feature, place, entries, examples);
+        let found: Vec<_> = parts.into_par_iter().map(add).collect();
+        for (query, found) in found.into_iter().enumerate() {
+            if let Some(found) = found {
+                (last.leverage[query], last.nu[query]) = (found.leverage, found.nu);
+                self.traces[query] += found.trace;
+            }
+        }
+    }
+
+    /// Adds a feature, whose column centres to `centred`, to the model of other labels: O(nnz).
+    fn refit(&mut self, column: Column<'_>, centred: &[f64]) {
+        if let Some((target, grown)) = &mut self.refit {
+            let selected = self.selected.iter();
+            let products =
+                selected.map(|(rows, values)| kernels::sparse_dot(rows, values, centred));
+            let mut products: Vec<f64> = products.collect();
+            let with = |v: &[f64]| kernels::sparse_dot(column.rows, column.values, v);
+            grown.grow(&mut products, with(centred), with(target));
+        }
     }
 
     /// By how much rounding may be amplified in the weights and the leave-query-out error: the
     /// condition number of `X_S X_S' + lambda I`, or that of the same without a query where there
     /// is a factor for each. An estimate of the order of magnitude, from 1 on. About as many digits
-    /// are lost as it has (`docs/derivation.md`, section 10).
+    /// are lost as it has (`docs/derivation.md`, section 10). O(t^2), or O(q t^2).
     pub fn condition(&self) -> f64 {
         let folds = self.folds.iter().map(|folds| folds.condition());
-        folds.fold(self.condition.value(), f64::max)
+        folds.fold(self.grown.condition(), f64::max)
     }
 
     /// Weights of the selected features in order of selection: back substitution with the
     /// Cholesky factor, O(t^2).
     pub fn weights(&self) -> Vec<f64> {
-        let fitted = || {
-            let mut weights = self.eta.clone();
-            solve_transposed(&self.factor, &mut weights);
-            weights
-        };
-        let refit = self.refit.as_ref().map(|refit| refit.weights());
-        let mut weights = refit.unwrap_or_else(fitted);
+        let refit = self.refit.as_ref().map(|(_, grown)| grown);
+        let mut weights = refit.unwrap_or(&self.grown).weights();
         for (weight, factor) in weights.iter_mut().zip(&self.factors) {
             *weight *= factor;
         }

@@ -147,9 +147,8 @@ impl Block {
 
     /// Updates both caches and evaluates (*): O(m) a candidate.
     fn update(&mut self, tau: &Lanes, last: &LastStep, state: &State) {
-        let (offsets, holdout) = (state.queries().offsets(), state.holdout());
-        let caches = (&mut self.c[..], &mut self.u[..]);
-        self.gains = update_and_judge(&self.terms, caches, (tau, last), offsets, holdout);
+        let (c, u) = (&mut self.c[..], &mut self.u[..]);
+        self.gains = update_and_judge(&self.terms, c, u, (tau, last), state);
     }
 
     /// What is missing to a perfect ranking with each candidate.
@@ -168,20 +167,19 @@ fn lanes(candidates: &ColumnClasses, first: usize) -> impl Iterator<Item = (usiz
     (first..candidates.len()).take(LANES).enumerate()
 }
 
-/// The loop over queries of Algorithm 1: first updates `c` and `u`, then takes the gains.
+/// The loop over queries of Algorithm 1: updates `c` and `u`, and takes the gains.
 #[multiversion::multiversion(targets = "simd")]
 fn update_and_judge(
     terms: &Terms<LANES>,
-    (c, u): (&mut [Lanes], &mut [Lanes]),
+    c: &mut [Lanes],
+    u: &mut [Lanes],
     (tau, last): (&Lanes, &LastStep),
-    offsets: &[u32],
-    holdout: &[f64],
+    state: &State,
 ) -> Lanes {
     let mut gains = [0.0; LANES];
-    for (query, bounds) in (0u32..).zip(offsets.windows(2)) {
-        let rows = bounds[0] as usize..bounds[1] as usize;
+    for (query, rows) in (0u32..).zip(state.queries().ranges()) {
         let (c, u) = (&mut c[rows.clone()], &mut u[rows.clone()]);
-        let (phi, psi) = (&last.phi[rows.clone()], &last.psi[rows.clone()]);
+        let psi = &last.psi[rows.clone()];
         let (leverage, nu) = (last.leverage[query as usize], last.nu[query as usize]);
         let mut along = [0.0; LANES];
         for (c, &psi) in c.iter().zip(psi) {
@@ -193,16 +191,30 @@ fn update_and_judge(
         for lane in 0..LANES {
             change[lane] = nu * (along[lane] - tau[lane] * leverage) - tau[lane];
         }
-        let mut sums = QuerySums::default();
-        let examples = c.iter_mut().zip(u).zip(phi.iter().zip(psi));
-        for (((c, u), (&phi, &psi)), &p) in examples.zip(&holdout[rows]) {
-            for lane in 0..LANES {
-                c[lane] -= tau[lane] * phi;
-                u[lane] += change[lane] * psi;
-            }
-            sums.add(c, u, p);
-        }
+        let steps = last.phi[rows.clone()].iter().zip(psi);
+        let sums = update_query(c, u, (tau, &change), steps, &state.holdout()[rows]);
         kernels::add_scaled(&mut gains, 1.0, &terms.gained(query, &sums));
     }
     gains
+}
+
+/// `C_Q` and `U_Q` of the next step, and their sums.
+#[inline(always)]
+fn update_query<'a>(
+    c: &mut [Lanes],
+    u: &mut [Lanes],
+    (tau, change): (&Lanes, &Lanes),
+    step: impl Iterator<Item = (&'a f64, &'a f64)>,
+    holdout: &[f64],
+) -> QuerySums<LANES> {
+    let (tau, change) = (*tau, *change);
+    let mut sums = QuerySums::default();
+    for (((c, u), (&phi, &psi)), &p) in c.iter_mut().zip(u).zip(step).zip(holdout) {
+        for lane in 0..LANES {
+            c[lane] -= tau[lane] * phi;
+            u[lane] += change[lane] * psi;
+        }
+        sums.add(c, u, p);
+    }
+    sums
 }

@@ -1,0 +1,216 @@
+//! The ridge model of selected features: a Cholesky factor that grows by a row with each.
+
+use crate::kernels;
+
+/// Iterations to each end of the spectrum for the condition number.
+const ITERATIONS: usize = 16;
+
+/// The Cholesky factor `K` of `X_S X_S' + ridge I`, and `eta = K^-1 X_S y`, for centred columns `X_S`
+/// and centred labels `y`.
+#[derive(Debug, Clone)]
+pub(super) struct Grown {
+    ridge: f64,
+    /// Rows of the lower factor, one after the other.
+    factor: Vec<f64>,
+    eta: Vec<f64>,
+}
+
+impl Grown {
+    /// The model without features.
+    pub(super) fn new(ridge: f64) -> Self {
+        Self {
+            ridge,
+            factor: Vec::new(),
+            eta: Vec::new(),
+        }
+    }
+
+    /// Features `t`.
+    pub(super) fn steps(&self) -> usize {
+        self.eta.len()
+    }
+
+    /// `K^-1 X_S y`, `t`.
+    pub(super) fn eta(&self) -> &[f64] {
+        &self.eta
+    }
+
+    /// The first `step + 1` numbers of row `step` of `K`: the others are 0.
+    pub(super) fn row(&self, step: usize) -> &[f64] {
+        &self.factor[step * (step + 1) / 2..][..=step]
+    }
+
+    /// Adds the feature `v` by its products `X_S v`, which turn into `z = K^-1 X_S v`, its `square`
+    /// `|v|^2` and its `moment` `v . y`: O(t^2). Returns `sqrt(s)`.
+    pub(super) fn grow(&mut self, products: &mut [f64], square: f64, moment: f64) -> f64 {
+        self.solve(products);
+        // |v|^2 - |z|^2 is not negative, but for rounding.
+        let left = (square - kernels::dot(products, products)).max(0.0);
+        let root = (self.ridge + left).sqrt();
+        let eta = (moment - kernels::dot(products, &self.eta)) / root;
+        self.push(products, root, eta);
+        root
+    }
+
+    /// Adds the feature that has these `z` and `root = sqrt(s)`.
+    pub(super) fn push(&mut self, z: &[f64], root: f64, eta: f64) {
+        self.factor.extend_from_slice(z);
+        self.factor.push(root);
+        self.eta.push(eta);
+    }
+
+    /// `w = K'^-1 eta`, a weight for each feature: O(t^2).
+    pub(super) fn weights(&self) -> Vec<f64> {
+        let mut weights = self.eta.clone();
+        self.solve_transposed(&mut weights);
+        weights
+    }
+
+    /// The condition number of `K K'`, the ratio of its largest eigenvalue to its least, estimated from
+    /// below by iterations with the matrix and with its inverse (Golub and Van Loan, section 8.2): the
+    /// order of magnitude, from 1 on. Infinite where products are no finite numbers. O(t^2).
+    pub(super) fn condition(&self) -> f64 {
+        if self.eta.is_empty() {
+            return 1.0;
+        }
+        let largest = self.growth(|x| {
+            self.multiply_transposed(x);
+            self.multiply(x);
+        });
+        let least = self.growth(|x| {
+            self.solve(x);
+            self.solve_transposed(x);
+        });
+        let value = largest * least;
+        if value.is_nan() {
+            f64::INFINITY
+        } else {
+            value.max(1.0)
+        }
+    }
+
+    /// By how much a matrix makes a vector grow, after some turns towards where it grows most.
+    fn growth(&self, apply: impl Fn(&mut [f64])) -> f64 {
+        // No start that a matrix is likely to have for an eigenvector.
+        let start = |step: usize| 0.5 + (0.618 * step as f64).fract();
+        let mut x: Vec<f64> = (0..self.steps()).map(start).collect();
+        let mut growth = f64::INFINITY;
+        for _ in 0..ITERATIONS {
+            let length = largest(&x);
+            if !(length > 0.0 && length.is_finite()) {
+                return f64::INFINITY;
+            }
+            for value in &mut x {
+                *value /= length;
+            }
+            apply(&mut x);
+            growth = largest(&x);
+        }
+        growth
+    }
+
+    /// `K x` into `x`.
+    fn multiply(&self, x: &mut [f64]) {
+        for step in (0..x.len()).rev() {
+            x[step] = kernels::dot(self.row(step), &x[..=step]);
+        }
+    }
+
+    /// `K' x` into `x`.
+    fn multiply_transposed(&self, x: &mut [f64]) {
+        for step in 0..x.len() {
+            let (value, row) = (x[step], self.row(step));
+            x[step] = row[step] * value;
+            kernels::add_scaled(&mut x[..step], value, &row[..step]);
+        }
+    }
+
+    /// `K^-1 x` into `x`.
+    fn solve(&self, x: &mut [f64]) {
+        for step in 0..x.len() {
+            let row = self.row(step);
+            x[step] = (x[step] - kernels::dot(&row[..step], &x[..step])) / row[step];
+        }
+    }
+
+    /// `K'^-1 x` into `x`.
+    fn solve_transposed(&self, x: &mut [f64]) {
+        for step in (0..x.len()).rev() {
+            let row = self.row(step);
+            x[step] /= row[step];
+            let (earlier, solved) = x.split_at_mut(step);
+            kernels::add_scaled(earlier, -solved[0], &row[..step]);
+        }
+    }
+}
+
+/// The largest size of a number.
+fn largest(x: &[f64]) -> f64 {
+    x.iter()
+        .fold(0.0, |largest: f64, value| largest.max(value.abs()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The model with these rows of the factor.
+    fn grown(rows: &[&[f64]]) -> Grown {
+        let mut grown = Grown::new(0.0);
+        for row in rows {
+            let (root, z) = row.split_last().unwrap();
+            grown.push(z, *root, 1.0);
+        }
+        grown
+    }
+
+    #[test]
+    fn diagonal_matrices_have_the_ratio_of_their_ends() {
+        let found = grown(&[&[3.0], &[0.0, 1e-3], &[0.0, 0.0, 2.0]]).condition();
+        assert!((found / 9e6 - 1.0).abs() < 0.1, "{found}");
+        assert_eq!(grown(&[]).condition(), 1.0);
+        assert!((grown(&[&[5.0]]).condition() - 1.0).abs() < 1e-12);
+        assert_eq!(grown(&[&[1e200]]).condition(), f64::INFINITY);
+    }
+
+    /// `[[1, c], [c, 1]]` has the eigenvalues `1 + c` and `1 - c`.
+    #[test]
+    fn columns_that_are_alike_are_found_out() {
+        for distance in [0.5, 1e-3, 1e-9] {
+            let c: f64 = 1.0 - distance;
+            let found = grown(&[&[1.0], &[c, (1.0 - c * c).sqrt()]]).condition();
+            let exact = (1.0 + c) / distance;
+            assert!(
+                (exact / 2.0..exact * 1.1).contains(&found),
+                "{found} {exact}"
+            );
+        }
+    }
+
+    #[test]
+    fn products_and_solutions_are_inverse() {
+        let grown = grown(&[&[2.0], &[-1.0, 3.0], &[0.5, 1.5, 1.0]]);
+        let start = [1.0, -2.0, 0.25];
+        type Apply = fn(&Grown, &mut [f64]);
+        let factor: [Apply; 2] = [Grown::multiply, Grown::solve];
+        let transposed: [Apply; 2] = [Grown::multiply_transposed, Grown::solve_transposed];
+        for inverse in [factor, transposed] {
+            let mut x = start;
+            inverse[0](&grown, &mut x);
+            inverse[1](&grown, &mut x);
+            assert!(x.iter().zip(start).all(|(a, b)| (a - b).abs() < 1e-12));
+        }
+    }
+
+    /// Two features, `X X' + I = [[5, 2], [2, 3]]` and `X y = [3, 1]`.
+    #[test]
+    fn weights_solve_the_system() {
+        let mut grown = Grown::new(1.0);
+        grown.grow(&mut [], 4.0, 3.0);
+        grown.grow(&mut [2.0], 2.0, 1.0);
+        let weights = grown.weights();
+        for (found, expected) in weights.iter().zip([7.0 / 11.0, -1.0 / 11.0]) {
+            assert!((found - expected).abs() < 1e-15, "{found} {expected}");
+        }
+    }
+}
