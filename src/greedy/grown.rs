@@ -154,6 +154,8 @@ fn largest(x: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
+    type Apply = fn(&Grown, &mut [f64]);
+
     /// The model with these rows of the factor.
     fn grown(rows: &[&[f64]]) -> Grown {
         let mut grown = Grown::new(0.0);
@@ -191,7 +193,6 @@ mod tests {
     fn products_and_solutions_are_inverse() {
         let grown = grown(&[&[2.0], &[-1.0, 3.0], &[0.5, 1.5, 1.0]]);
         let start = [1.0, -2.0, 0.25];
-        type Apply = fn(&Grown, &mut [f64]);
         let factor: [Apply; 2] = [Grown::multiply, Grown::solve];
         let transposed: [Apply; 2] = [Grown::multiply_transposed, Grown::solve_transposed];
         for inverse in [factor, transposed] {

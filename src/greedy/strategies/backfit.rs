@@ -59,6 +59,7 @@ impl Strategy for Backfit {
 }
 
 /// What back-fitting `candidate` takes off the leave-query-out error.
+#[multiversion::multiversion(targets = "simd")]
 fn gain(round: &Round<'_>, candidate: usize, projected: &[f64], z: &mut [f64]) -> f64 {
     let (candidates, state) = (round.candidates, round.state);
     if candidates.sole_query(candidate).is_some() {
@@ -85,6 +86,7 @@ fn gain(round: &Round<'_>, candidate: usize, projected: &[f64], z: &mut [f64]) -
 }
 
 /// `f_Q = Phi_Q p_Q` for every query: `q` rows of `t`.
+#[multiversion::multiversion(targets = "simd")]
 fn projected_holdout(state: &State) -> Vec<f64> {
     let steps = state.steps();
     let mut projected = vec![0.0; steps * state.queries().len()];

@@ -211,7 +211,6 @@ impl Scratch {
     /// `U_Q` and `T_Q U_Q` of the query at hand.
     fn transform(&mut self, query: &QueryMatrices<'_>, z: &[Lanes], touched: bool) {
         let z_without = if touched { &self.z_without } else { z };
-        let steps = z.len();
         self.u.clear();
         if touched {
             self.u.extend_from_slice(&self.v[..query.holdout.len()]);
@@ -219,11 +218,8 @@ impl Scratch {
             self.u.resize(query.holdout.len(), [0.0; LANES]);
         }
         self.tu.clone_from(&self.u);
-        for (example, (u, tu)) in self.u.iter_mut().zip(&mut self.tu).enumerate() {
-            let row = example * query.stride..example * query.stride + steps;
-            subtract_product(u, &query.phi[row.clone()], z);
-            subtract_product(tu, &query.held[row], z_without);
-        }
+        subtract_products(query.phi, query.stride, z, &mut self.u);
+        subtract_products(query.held, query.stride, z_without, &mut self.tu);
     }
 
     /// `e(S) - e(S + v)` for up to eight candidates.
@@ -326,12 +322,15 @@ fn columns<'a>(candidates: &'a ColumnClasses, block: &[u32], start: usize) -> [C
     columns
 }
 
-/// `x <- x - factors' z` in every lane.
-#[inline]
-fn subtract_product(x: &mut Lanes, factors: &[f64], z: &[Lanes]) {
-    for (&factor, z) in factors.iter().zip(z) {
-        for lane in 0..LANES {
-            x[lane] -= factor * z[lane];
+/// `X <- X - M Z` in every lane, for the first columns of `M`, which has rows of `stride` numbers.
+#[multiversion::multiversion(targets = "simd")]
+fn subtract_products(m: &[f64], stride: usize, z: &[Lanes], x: &mut [Lanes]) {
+    // A state without room for a step has no columns.
+    for (x, row) in x.iter_mut().zip(m.chunks_exact(stride.max(1))) {
+        for (&factor, z) in row.iter().zip(z) {
+            for lane in 0..LANES {
+                x[lane] -= factor * z[lane];
+            }
         }
     }
 }
