@@ -124,7 +124,7 @@ impl tune::Observer for Watch<'_, Tuning> {
                 self.begin(grid.steps + grid.later_steps);
             }
             tune::Event::Stepped(step) => {
-                let lambda = short(step.lambda.value());
+                let lambda = short(step.path.lambda.value());
                 self.step(format!(", lambda {lambda} at {}", step.number));
             }
             tune::Event::Finished(outcome) => {
