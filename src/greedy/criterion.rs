@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::State;
 use crate::data::Queries;
 use crate::metrics::{
-    Context, Convention, Metric, mean_concordance, prediction_tolerance, tie, tie_predictions,
+    Context, Convention, Metric, mean_concordance, of_tied, pairs_of, prediction_tolerance, tie,
+    tie_predictions,
 };
 
 /// What a greedy step improves most.
@@ -75,6 +76,8 @@ pub struct RankingCriterion {
     queries: Queries,
     /// Labels as given, `m`.
     labels: Vec<f64>,
+    /// Pairs of different labels, by query.
+    pairs: Vec<u64>,
     context: Context,
     /// Predictions of a query that are no further apart are tied.
     tolerance: f64,
@@ -95,6 +98,10 @@ impl RankingCriterion {
             convention,
             queries: queries.clone(),
             labels: labels.to_vec(),
+            pairs: queries
+                .ranges()
+                .map(|rows| pairs_of(&labels[rows]))
+                .collect(),
             context: Context::of(labels),
             tolerance: prediction_tolerance(&centred),
         };
@@ -102,10 +109,13 @@ impl RankingCriterion {
         criterion.mean(&equal).map(|_| criterion)
     }
 
-    /// The measure of one query's predictions, which are changed where they are tied.
+    /// The measure of one query's predictions, which it overwrites.
     pub(super) fn of_query(&self, query: usize, predictions: &mut [f64]) -> Option<f64> {
-        tie(predictions, self.tolerance);
         let labels = &self.labels[self.queries.range(query)];
+        if self.metric == Metric::Concordance {
+            return of_tied(labels, predictions, self.pairs[query], self.tolerance);
+        }
+        tie(predictions, self.tolerance);
         self.metric
             .query(labels, predictions, self.convention, self.context)
     }

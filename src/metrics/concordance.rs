@@ -102,9 +102,62 @@ pub(super) fn of_ranking(ranking: &Ranking) -> Option<f64> {
         labels[begin..].sort_unstable_by(|a, b| b.total_cmp(a));
         tied += different(&labels[begin..]);
     }
-    let discordant = ascents(&mut labels, &mut vec![0.0; ranking.len()]);
+    Some(share(&mut labels, pairs, tied))
+}
+
+/// The concordance index of a query that has so many `pairs` of different `labels`, with scores made
+/// equal as by [`tie`]. Sorts once, and overwrites the scores. `None` for scores that are not finite.
+pub(crate) fn of_tied(
+    labels: &[f64],
+    scores: &mut [f64],
+    pairs: u64,
+    tolerance: f64,
+) -> Option<f64> {
+    if pairs == 0 || !scores.iter().all(|score| score.is_finite()) {
+        return None;
+    }
+    let documents = scores.iter().zip(labels);
+    let mut documents: Vec<(f64, f64)> = documents.map(|(&s, &label)| (s, label + 0.0)).collect();
+    documents.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let mut tied = 0;
+    let mut rest = &mut documents[..];
+    let mut ranked = &mut scores[..];
+    while let Some(least) = rest.first().map(|document| document.0) {
+        let equal = rest
+            .iter()
+            .take_while(|document| document.0 - least <= tolerance);
+        let (tie, later) = rest.split_at_mut(equal.count());
+        // The best come first.
+        let (better, worst) = ranked.split_at_mut(later.len());
+        for (place, document) in worst.iter_mut().zip(tie.iter()) {
+            *place = document.1;
+        }
+        if worst.len() > 1 {
+            worst.sort_unstable_by(|a, b| b.total_cmp(a));
+            tied += different(worst);
+        }
+        (rest, ranked) = (later, better);
+    }
+    Some(share(scores, pairs, tied))
+}
+
+/// Pairs of different `labels`.
+pub(crate) fn pairs_of(labels: &[f64]) -> u64 {
+    let mut sorted: Vec<f64> = labels.iter().map(|label| label + 0.0).collect();
+    sorted.sort_unstable_by(f64::total_cmp);
+    different(&sorted)
+}
+
+/// The share of `pairs` in order: of labels by falling score, those of equal scores falling, of which
+/// so many pairs are `tied`.
+fn share(labels: &mut [f64], pairs: u64, tied: u64) -> f64 {
+    let mut scratch = match labels.len() {
+        ..=FEW => Vec::new(),
+        many => vec![0.0; many],
+    };
+    let discordant = ascents(labels, &mut scratch);
     let halves = 2 * (pairs - discordant) - tied;
-    Some(halves as f64 / (2 * pairs) as f64)
+    halves as f64 / (2 * pairs) as f64
 }
 
 /// Pairs of different values in a sorted slice.
@@ -122,11 +175,14 @@ fn pairs(n: usize) -> u64 {
     n * n.saturating_sub(1) / 2
 }
 
+/// Values up to which inserting one after the other is fastest.
+const FEW: usize = 32;
+
 /// Pairs `i < j` with `values[i] < values[j]`; sorts `values` in falling order.
 fn ascents(values: &mut [f64], scratch: &mut [f64]) -> u64 {
     let n = values.len();
-    if n < 2 {
-        return 0;
+    if n <= FEW {
+        return (1..n).map(|place| insert(&mut values[..=place])).sum();
     }
     let (left, right) = values.split_at_mut(n / 2);
     let (left_scratch, right_scratch) = scratch.split_at_mut(n / 2);
@@ -134,6 +190,18 @@ fn ascents(values: &mut [f64], scratch: &mut [f64]) -> u64 {
     let across = merge(left, right, scratch);
     values.copy_from_slice(scratch);
     within + across
+}
+
+/// Moves the last value to its place among the others, which are falling; counts those it passes.
+fn insert(values: &mut [f64]) -> u64 {
+    let last = values[values.len() - 1];
+    let mut place = values.len() - 1;
+    while place > 0 && values[place - 1] < last {
+        values[place] = values[place - 1];
+        place -= 1;
+    }
+    values[place] = last;
+    (values.len() - 1 - place) as u64
 }
 
 /// Merges two falling slices; counts the pairs with the right one larger.
@@ -182,7 +250,24 @@ mod tests {
     #[test]
     fn ascents_are_counted_and_the_values_sorted() {
         let mut values = [1.0, 3.0, 2.0, 3.0, 0.0];
-        assert_eq!(ascents(&mut values, &mut [0.0; 5]), 4);
+        assert_eq!(ascents(&mut values, &mut []), 4);
         assert_eq!(values, [3.0, 3.0, 2.0, 1.0, 0.0]);
+        let mut rising: Vec<f64> = (0..100).map(f64::from).collect();
+        assert_eq!(ascents(&mut rising, &mut [0.0; 100]), pairs(100));
+        assert!(rising.is_sorted_by(|a, b| a > b));
+    }
+
+    #[test]
+    fn one_sort_finds_what_ties_and_rankings_find() {
+        let number = |i: usize, modulus: usize| (i * i * 7 % modulus) as f64;
+        for n in [2, 3, 9, 40, 90] {
+            let labels: Vec<f64> = (0..n).map(|i| number(i, 5) - 2.0).collect();
+            let near = |i: usize| number(i + 3, 11) + number(i, 3) * 1e-13;
+            let mut scores: Vec<f64> = (0..n).map(near).collect();
+            let found = of_tied(&labels, &mut scores.clone(), pairs_of(&labels), 1e-12);
+            tie(&mut scores, 1e-12);
+            assert_eq!(found, concordance(&labels, &scores), "{n}");
+        }
+        assert_eq!(of_tied(&[1.0, 2.0], &mut [f64::NAN, 0.0], 1, 0.0), None);
     }
 }

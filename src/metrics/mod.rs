@@ -71,7 +71,7 @@ use thiserror::Error;
 
 pub use concordance::concordance;
 pub(crate) use concordance::{
-    PAIR_TIE, mean_concordance, prediction_tolerance, tie, tie_predictions,
+    PAIR_TIE, mean_concordance, of_tied, pairs_of, prediction_tolerance, tie, tie_predictions,
 };
 pub(crate) use evaluate::per_query;
 pub use evaluate::{Evaluation, MetricValues, Score, check_labels, evaluate};
