@@ -250,34 +250,12 @@ pub(super) fn second_order(whole: &Whole, step: &StepTerms, kappa: f64) -> f64 {
 
 /// What queries have beyond the second order, or more: `sum b_Q x_Q^2 / s^2`, from `sum` that
 /// `sum b_Q x_Q^2 / |z|^2` does not exceed. `b_Q <= (1 + h_Q) |Phi_Q' z|^2` and `<= h_Q |z|^2`, and the
-/// squares sum to `|z|^2` at most: so `sum` may be the largest `(1 + h_Q) x_Q^2`, or `sum h_Q x_Q^2`, or
-/// `|z|^2` times [`spread`].
+/// squares sum to `|z|^2` at most: so `sum` may be the largest `(1 + h_Q) x_Q^2`, or `|z|^2` times
+/// [`StepTerms::spread`].
 #[inline(always)]
 pub(super) fn fourth_order(whole: &Whole, step: &StepTerms, sum: f64) -> f64 {
     let pivot = whole.pivot(step.lambda);
     whole.z_squared * sum / (pivot * pivot)
-}
-
-/// Queries that [`spread`] sorts.
-const SORTED: usize = 256;
-
-/// The largest `sum_Q (1 + h_Q) |g_Q|^2 y_Q` for `0 <= y_Q <= h_Q / (1 + h_Q)` of a sum of at most 1,
-/// or more: `sum_Q b_Q x_Q^2` is no more than `|z|^4` times this. `terms`: `h_Q` and `(1 + h_Q) |g_Q|^2`.
-pub(super) fn spread(mut terms: Vec<(f64, f64)>) -> f64 {
-    let falling = |a: &(f64, f64), b: &(f64, f64)| b.1.total_cmp(&a.1).then(b.0.total_cmp(&a.0));
-    let mut beyond = 0.0;
-    if terms.len() > SORTED {
-        beyond = terms.select_nth_unstable_by(SORTED, falling).1.1;
-        terms.truncate(SORTED);
-    }
-    terms.sort_unstable_by(falling);
-    let (mut left, mut sum) = (1.0_f64, 0.0);
-    for (h, c) in terms {
-        let share = left.min(h / (1.0 + h));
-        sum += share * c;
-        left -= share;
-    }
-    sum + left * beyond
 }
 
 /// Level 0 for every candidate of one query no longer than `squared_norm`: it gains nothing in
@@ -293,8 +271,8 @@ pub(super) fn single_by_norms(squared_norm: f64, terms: &QueryTerms, step: &Step
     };
     let pivot = whole.pivot(step.lambda);
     let beta_0 = whole.rho / pivot;
-    let second = second_order(&whole, step, step.all.kappa);
+    let second = second_order(&whole, step, step.kappa);
     2.0 * beta_0 * v * terms.elsewhere
         + second
-        + fourth_order(&whole, step, z_squared * step.all.spread)
+        + fourth_order(&whole, step, z_squared * step.spread)
 }

@@ -33,9 +33,7 @@ impl Piece {
 /// Candidates sorted out by where they occur.
 #[derive(Debug)]
 pub(super) struct Layout {
-    /// Candidates that touch two queries or more, ascending.
-    pub(super) several: Vec<u32>,
-    /// Pieces of `several[i]` are `pieces[ends[i - 1]..ends[i]]`.
+    /// Pieces of candidate `i` are `pieces[ends[i - 1]..ends[i]]`: none of a candidate of one query.
     ends: Vec<usize>,
     pieces: Vec<Piece>,
     /// Candidates of one query, by query, the longest columns first.
@@ -46,17 +44,15 @@ pub(super) struct Layout {
 
 impl Layout {
     pub(super) fn new(candidates: &ColumnClasses) -> Self {
-        let mut several = Vec::new();
         let (mut ends, mut pieces) = (Vec::new(), Vec::new());
         let mut single: Vec<(u32, u32)> = Vec::new();
         for candidate in (0u32..).take(candidates.len()) {
             if let Some(query) = candidates.sole_query(candidate as usize) {
                 single.push((query, candidate));
-                continue;
+            } else {
+                let segments = candidates.segments(candidate as usize);
+                pieces.extend(segments.map(|segment| Piece::new(&segment)));
             }
-            several.push(candidate);
-            let segments = candidates.segments(candidate as usize);
-            pieces.extend(segments.map(|segment| Piece::new(&segment)));
             ends.push(pieces.len());
         }
         let norm = |candidate: u32| candidates.squared_norm(candidate as usize);
@@ -70,7 +66,6 @@ impl Layout {
             .collect();
         let single = single.into_iter().map(|(_, candidate)| candidate).collect();
         Self {
-            several,
             ends,
             pieces,
             single,
@@ -78,11 +73,11 @@ impl Layout {
         }
     }
 
-    /// Where the pieces of `several[position]` are among all pieces.
-    pub(super) fn span(&self, position: usize) -> std::ops::Range<usize> {
-        position
+    /// Where the pieces of `a candidate` are among all pieces.
+    pub(super) fn span(&self, candidate: usize) -> std::ops::Range<usize> {
+        candidate
             .checked_sub(1)
-            .map_or(0, |before| self.ends[before])..self.ends[position]
+            .map_or(0, |before| self.ends[before])..self.ends[candidate]
     }
 
     /// How many pieces there are.
@@ -90,9 +85,9 @@ impl Layout {
         self.pieces.len()
     }
 
-    /// The pieces of `several[position]`.
-    pub(super) fn pieces(&self, position: usize) -> &[Piece] {
-        &self.pieces[self.span(position)]
+    /// The pieces of `a candidate`.
+    pub(super) fn pieces(&self, candidate: usize) -> &[Piece] {
+        &self.pieces[self.span(candidate)]
     }
 
     /// Candidates seen in `query` alone, the longest columns first.

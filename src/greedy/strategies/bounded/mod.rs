@@ -14,13 +14,14 @@
 //! | 4 | everything: equation (*) | O(t m) |
 //!
 //! A step begins by evaluating exactly the candidates that did best in the step
-//! before: the best of them is a threshold that most candidates fail at level 0.
+//! before, and where these are few the dropped ones of the largest bounds: the best
+//! of them is a threshold that most candidates fail at level 0.
 //! The others climb from level to level; at the last they are taken by falling
 //! bound, in rounds of fixed size, until the next bound is below the threshold.
 //! What is evaluated depends on the data alone, not on timing.
 //!
-//! `Z = Phi X^'` is not kept, but for candidates that reached level 2 in the last
-//! steps. Memory is O(nnz + k m + k q), and what residuals may take, whatever the
+//! `Z = Phi X^'` is not kept, but for some candidates that reached level 1 in the
+//! last steps. Memory is O(nnz + k m + k q), and what residuals may take, whatever the
 //! number of candidates times `k`.
 
 mod bounds;
@@ -35,14 +36,14 @@ use rayon::prelude::*;
 
 use super::lowmem;
 use crate::columns::ColumnClasses;
-use crate::data::{Column, Queries};
+use crate::data::Column;
 use crate::greedy::strategy::Facts;
 use crate::greedy::{Round, Shape, Strategy, Work};
 use crate::interrupt::heed;
 use bounds::{QueryPart, Whole};
 use layout::{Layout, Piece};
 use residual::Residual;
-use search::{BoundedCandidate, News, Projected, PruningSearch, Scratch};
+use search::{BoundedCandidate, Projected, PruningSearch, Scratch};
 use step::{ALL_G, ExampleTerms, LEADING, OWN_G, PHI, R, StepTerms};
 
 /// Candidates whose level-0 bound one task computes.
@@ -73,7 +74,7 @@ pub(super) const FACTS: Facts = Facts {
 fn cost(shape: &Shape) -> f64 {
     let (rows, k) = (shape.rows as f64, shape.k as f64);
     let passes = 4e-9 * shape.nonzeros as f64 + 8e-9 * shape.pieces as f64 + 2e-9 * rows * k;
-    let told_apart = shape.queries.min(LEADING[2]) as f64;
+    let told_apart = shape.queries.min(LEADING[1]) as f64;
     let climbing = 0.035e-9 * shape.candidates as f64 * told_apart * k;
     passes + climbing * (4.0 * k / rows).powi(3).min(1.0)
 }
@@ -83,7 +84,7 @@ fn memory(shape: &Shape) -> u64 {
     let Shape {
         rows, pieces, k, ..
     } = *shape;
-    let residuals = Round::room(rows, k).min(pieces.saturating_mul(16 * shape.largest_query));
+    let residuals = Round::room(rows, k).min(pieces.saturating_mul(32 * shape.largest_query));
     let bounds = 150 * shape.candidates + 24 * pieces + 16 * shape.queries * k + 320 * rows;
     lowmem::errors_memory(shape, k) + (bounds + residuals) as u64
 }
@@ -92,15 +93,17 @@ fn memory(shape: &Shape) -> u64 {
 #[derive(Debug)]
 struct Bounded {
     layout: Layout,
-    /// `|z|^2` of `layout.several`, as of `synced` steps.
+    /// `|z|^2` of candidates of several queries, as of `synced` steps.
     z_squared: Vec<f64>,
     /// `|z_-|^2` of all pieces, likewise.
     z_without: Vec<f64>,
     synced: usize,
-    /// Of `layout.several`, where level 1 was reached in the last steps.
+    /// Of candidates of several queries that reached level 1 in the last steps.
     residuals: Vec<Option<Box<Residual>>>,
     /// `max |v|^2`
     longest: f64,
+    /// Of the last step, whose buffers the next one uses again.
+    step: StepTerms,
     /// The best candidates of the last step, by error.
     leaders: Vec<u32>,
     /// Of the last step.
@@ -112,12 +115,13 @@ impl Bounded {
     fn new(candidates: &ColumnClasses) -> Self {
         let layout = Layout::new(candidates);
         Self {
-            z_squared: vec![0.0; layout.several.len()],
+            z_squared: vec![0.0; candidates.len()],
             z_without: vec![0.0; layout.piece_count()],
-            residuals: layout.several.iter().map(|_| None).collect(),
+            residuals: (0..candidates.len()).map(|_| None).collect(),
             layout,
             synced: 0,
             longest: candidates.largest_squared_norm(),
+            step: StepTerms::default(),
             leaders: Vec::new(),
             work: Work::default(),
         }
@@ -134,7 +138,8 @@ impl Strategy for Bounded {
             };
             return lowmem::errors(round, eligible);
         }
-        let step = StepTerms::new(round.state, self.longest);
+        let mut step = std::mem::take(&mut self.step);
+        step.renew(round.state, self.longest);
         let mut search = PruningSearch::new(round, &step, eligible);
         search.evaluate(&self.open(&search));
         search.share();
@@ -147,6 +152,7 @@ impl Strategy for Bounded {
         }
         search.residuals = &self.residuals;
         search.room = round.room.saturating_sub(found.bytes);
+        search.close = found.close;
         let (alive, news) = search.finish(found.contenders, found.passed);
         self.work = Work {
             evaluated: search.evaluated(),
@@ -154,7 +160,10 @@ impl Strategy for Bounded {
         };
         self.leaders = search.leaders();
         let errors = search.errors(eligible);
-        self.keep(news);
+        for (candidate, residual) in news {
+            self.residuals[candidate as usize] = Some(Box::new(residual));
+        }
+        self.step = step;
         errors
     }
 
@@ -172,6 +181,8 @@ struct Found {
     passed: usize,
     /// Bytes of all residuals.
     bytes: usize,
+    /// Candidates that were dropped, with bounds that came close.
+    close: Vec<(f64, u32)>,
 }
 
 impl Found {
@@ -179,6 +190,7 @@ impl Found {
         self.contenders.extend(other.contenders);
         self.passed += other.passed;
         self.bytes += other.bytes;
+        self.close.extend(other.close);
     }
 }
 
@@ -189,18 +201,6 @@ impl Bounded {
         leaders
             .filter(|&candidate| !search.out(candidate))
             .collect()
-    }
-
-    /// Keeps what the next step can use.
-    fn keep(&mut self, news: News) {
-        for (position, residual) in news.residuals {
-            self.residuals[position as usize] = Some(Box::new(residual));
-        }
-        for (position, z) in news.z {
-            if let Some(residual) = self.residuals[position as usize].as_deref_mut() {
-                residual.z = z;
-            }
-        }
     }
 
     /// Level 0: candidates whose bound from norms passes the threshold, and level 1 for those
@@ -245,8 +245,8 @@ impl Bounded {
             // The true s is no less.
             let pivot = whole.pivot(step.lambda);
             let first_order = 2.0 * rho.abs() * along.abs() / pivot;
-            let second_order = bounds::second_order(&whole, step, step.all.kappa);
-            let fourth_order = bounds::fourth_order(&whole, step, z_squared * step.all.spread);
+            let second_order = bounds::second_order(&whole, step, step.kappa);
+            let fourth_order = bounds::fourth_order(&whole, step, z_squared * step.spread);
             let bound = first_order + second_order + fourth_order;
             let contender = BoundedCandidate::new(candidate, bound);
             if search.passes(contender.bound) && !search.out(candidate) {
@@ -279,7 +279,7 @@ impl Bounded {
         all
     }
 
-    /// Candidates of several queries in chunks, with what is kept of them.
+    /// The candidates in chunks, with what is kept of them.
     fn chunks(&mut self) -> Vec<Chunk<'_>> {
         let layout = &self.layout;
         let mut without = &mut self.z_without[..];
@@ -302,10 +302,10 @@ impl Bounded {
     }
 }
 
-/// Some candidates of several queries.
+/// Some candidates.
 struct Chunk<'a> {
     layout: &'a Layout,
-    /// Position of the first.
+    /// The first of them.
     first: usize,
     z_squared: &'a mut [f64],
     z_without: &'a mut [f64],
@@ -313,19 +313,23 @@ struct Chunk<'a> {
 }
 
 impl Chunk<'_> {
-    /// Level 0, once `missing` steps have been caught up with, and level 1 where the residual is kept.
+    /// Level 0 for those of several queries, once `missing` steps have been caught up with, and level
+    /// 1 where the residual is kept.
     fn bound(&mut self, search: &PruningSearch<'_>, missing: usize) -> Found {
         let mut parts = Vec::new();
         let mut found = Found::default();
+        let mut closest = None;
         let mut scratch = Scratch::new(search.step.steps);
+        let (state, candidates) = (search.round.state, search.round.candidates);
         let mut rest = &mut *self.z_without;
         let kept = self.z_squared.iter_mut().zip(&mut *self.residuals);
-        for (place, (z_squared, residual)) in kept.enumerate() {
-            let position = self.first + place;
-            let candidate = self.layout.several[position];
-            let pieces = self.layout.pieces(position);
+        for (candidate, (z_squared, residual)) in (self.first..).zip(kept) {
+            let pieces = self.layout.pieces(candidate);
+            if pieces.is_empty() {
+                continue;
+            }
             let z_without = rest.split_off_mut(..pieces.len()).unwrap_or_default();
-            let column = search.round.candidates.column(candidate as usize);
+            let column = candidates.column(candidate);
             let tau = pass_over(column, pieces, &search.step.examples, &mut parts);
             if missing == 1 {
                 *z_squared += tau * tau;
@@ -334,6 +338,9 @@ impl Chunk<'_> {
                     *z_without += new * new;
                 }
                 residual.take_if(|residual| residual.used + IDLE < search.step.steps);
+                if let Some(residual) = residual {
+                    residual.follow(state, &parts, tau);
+                }
             } else if missing > 1 {
                 *z_squared = search.catch_up(candidate, &mut scratch, z_without);
                 *residual = None;
@@ -341,45 +348,48 @@ impl Chunk<'_> {
             for (part, &z_without) in parts.iter_mut().zip(&*z_without) {
                 part.z_without = z_without;
             }
-            if search.retired[candidate as usize] {
+            if search.retired[candidate] {
                 *residual = None;
                 continue;
             }
+            found.bytes += residual
+                .as_ref()
+                .map_or(0, |kept| kept.bytes(state.capacity()));
             let whole = Whole {
-                squared_norm: search.round.candidates.squared_norm(candidate as usize),
+                squared_norm: candidates.squared_norm(candidate),
                 z_squared: *z_squared,
                 rho: parts.iter().map(|part| part.sums[R]).sum(),
             };
-            let tau = (missing == 1).then_some(tau);
-            let follow = residual.as_deref_mut();
-            let (bound, projected) = several_by_norms(search, &whole, &parts, (follow, tau));
-            found.bytes += residual.as_ref().map_or(0, |residual| residual.bytes());
-            if !search.passes(bound) || search.out(candidate) {
+            let Some(mut bound) = several_by_norms(search, &whole, &parts) else {
+                continue;
+            };
+            // Candidates count in 32 bits.
+            let number = u32::try_from(candidate).unwrap_or(u32::MAX);
+            if search.out(number) {
                 continue;
             }
-            found.passed += 1;
-            let by_residual = projected.map(|projected| projected.bound(search.step));
-            let bound = by_residual.map_or(bound, |by_residual| bound.min(by_residual));
+            let mut projected = None;
+            if search.passes(bound) {
+                found.passed += 1;
+                if let Some(residual) = residual {
+                    let level_1 = by_residual(residual, search, whole, &parts);
+                    bound = bound.min(level_1.bound(search.step));
+                    projected = Some(Box::new(level_1));
+                }
+            }
             if search.passes(bound) {
                 found.contenders.push(BoundedCandidate {
-                    candidate,
+                    candidate: number,
                     bound,
-                    kept: kept_at(position, pieces, search.round.state.queries()),
-                    projected: projected.map(Box::new),
+                    projected,
                 });
+            } else if closest.is_none_or(|(most, _)| bound > most) {
+                closest = Some((bound, number));
             }
         }
+        found.close.extend(closest);
         found
     }
-}
-
-/// What [`BoundedCandidate::kept`] says of a candidate.
-fn kept_at(position: usize, pieces: &[Piece], queries: &Queries) -> Option<(u32, u32)> {
-    let rows = pieces
-        .iter()
-        .map(|piece| queries.range(piece.query as usize).len());
-    let rows = u32::try_from(rows.sum::<usize>()).ok()?;
-    Some((u32::try_from(position).ok()?, rows))
 }
 
 /// Passes over a column once: what the bounds need of every piece into `parts`; returns
@@ -400,35 +410,31 @@ fn pass_over(
     parts.iter().map(|part| part.sums[PHI]).sum()
 }
 
-/// Level 0 for a candidate that touches two queries or more; level 1 if that does not drop it and
-/// there is a residual, which follows the last addition where `tau` is given.
+/// Level 0 for a candidate that touches two queries or more; `None` where the errors of these queries
+/// are too small.
 #[multiversion::multiversion(targets = "simd")]
-fn several_by_norms(
-    search: &PruningSearch<'_>,
-    whole: &Whole,
-    parts: &[QueryPart],
-    (mut residual, tau): (Option<&mut Residual>, Option<f64>),
-) -> (f64, Option<Projected>) {
-    let (step, state) = (search.step, search.round.state);
-    if let (Some(residual), Some(tau)) = (&mut residual, tau) {
-        residual.follow(state, parts, tau);
-    }
-    let (along_g, first) = search::along(parts);
+fn several_by_norms(search: &PruningSearch<'_>, whole: &Whole, parts: &[QueryPart]) -> Option<f64> {
+    let step = search.step;
     let beta_0 = whole.rho / whole.pivot(step.lambda);
     let lengths = (whole.z_squared.sqrt(), beta_0);
-    let second_order = bounds::second_order(whole, step, step.all.kappa);
-    let fourth_order = step.fourth_order_by_first(whole, first);
-    let others = second_order + fourth_order - 2.0 * beta_0 * along_g;
-    let mut bound = others + bounds::touched_by_errors(parts, step, lengths);
-    if search.passes(bound) {
-        // Touched queries take back their share of the second order, too.
-        bound = bound.min(others + bounds::touched_by_norms(whole, parts, step, lengths));
-    }
-    let residual = residual.filter(|_| search.passes(bound));
-    let projected = residual.map(|residual| {
-        residual.used = step.steps;
-        let touched = residual.touched(state, step, whole, parts);
-        Projected::new(step, *whole, (along_g, first), &touched)
-    });
-    (bound, projected)
+    let second_order = bounds::second_order(whole, step, step.kappa);
+    let fourth_order = bounds::fourth_order(whole, step, whole.z_squared * step.spread);
+    let others = second_order + fourth_order - 2.0 * beta_0 * search::along(parts);
+    let bound = others + bounds::touched_by_errors(parts, step, lengths);
+    // Touched queries take back their share of the second order, too.
+    let by_norms = || others + bounds::touched_by_norms(whole, parts, step, lengths);
+    search.passes(bound).then(|| bound.min(by_norms()))
+}
+
+/// Level 1 for a candidate whose residual is kept.
+#[multiversion::multiversion(targets = "simd")]
+fn by_residual(
+    residual: &mut Residual,
+    search: &PruningSearch<'_>,
+    whole: Whole,
+    parts: &[QueryPart],
+) -> Projected {
+    residual.used = search.step.steps;
+    let touched = residual.touched(search.round.state, search.step, &whole, parts);
+    Projected::new(search.step, whole, search::along(parts), &touched)
 }

@@ -12,8 +12,8 @@ use crate::kernels;
 #[derive(Debug, Default)]
 pub(super) struct Residual {
     rows: Vec<[f64; 2]>,
-    /// `z`, `t` numbers; empty before level 2.
-    pub(super) z: Vec<f64>,
+    /// `z`, `t` numbers, as long as it takes no more room than the rows; empty after that.
+    z: Vec<f64>,
     /// The step in which it was last of use.
     pub(super) used: usize,
 }
@@ -38,14 +38,30 @@ impl Touched {
 }
 
 impl Residual {
-    /// Bytes of one of so many rows.
-    pub(super) fn bytes_of(rows: usize) -> usize {
-        size_of::<Self>() + rows * size_of::<[f64; 2]>()
+    /// Bytes of one of so many rows, up to so many steps.
+    pub(super) fn bytes_of(rows: usize, capacity: usize) -> usize {
+        let numbers = 2 * rows + capacity.min(2 * rows);
+        size_of::<Self>() + numbers * size_of::<f64>()
     }
 
     /// Bytes held.
-    pub(super) fn bytes(&self) -> usize {
-        Self::bytes_of(self.rows.len()) + size_of_val(&self.z[..])
+    pub(super) fn bytes(&self, capacity: usize) -> usize {
+        Self::bytes_of(self.rows.len(), capacity)
+    }
+
+    /// `z` after so many steps, if it is kept.
+    pub(super) fn z(&self, steps: usize) -> Option<&[f64]> {
+        (self.z.len() == steps).then_some(&self.z[..])
+    }
+
+    /// Keeps `z`, too, where it is short; up to `capacity` steps.
+    pub(super) fn keep(&mut self, z: &[f64], capacity: usize, steps: usize) {
+        self.used = steps;
+        let most = capacity.min(2 * self.rows.len());
+        if z.len() <= most {
+            self.z.reserve_exact(most);
+            self.z.extend_from_slice(z);
+        }
     }
 
     /// Forgets all queries.
@@ -84,8 +100,10 @@ impl Residual {
         let Some(last) = state.last() else {
             return;
         };
-        if !self.z.is_empty() {
+        if self.z.len() + 1 == state.steps() && state.steps() <= 2 * self.rows.len() {
             self.z.push(tau);
+        } else {
+            self.z = Vec::new();
         }
         let mut rest = &mut self.rows[..];
         for part in parts {

@@ -4,24 +4,21 @@ use rayon::prelude::*;
 
 use super::bounds::{self, QueryPart, Whole};
 use super::residual::{Residual, Touched};
-use super::step::{
-    ALL_G, FIRST, FIRST_G, LEADING, OWN_G, Products, QueryTerms, R, Rest, StepTerms,
-};
-use crate::data::Column;
+use super::step::{ALL_G, LEADING, OWN_G, QueryTerms, R, Rest, StepTerms};
 use crate::greedy::Round;
 use crate::greedy::strategies::lowmem;
 use crate::greedy::strategy::tie_limit;
 use crate::interrupt::heed;
 use crate::kernels::{self, LANES, Lanes};
 
-/// Contenders that one task takes through a level.
+/// Contenders that one task takes through a level, at most.
 const CHUNK: usize = 64;
+
+/// Tasks of a level, at least, where there are contenders enough.
+const TASKS: usize = 32;
 
 /// Candidates evaluated exactly when no threshold is known.
 const ROUND: usize = 64;
-
-/// Contenders from which on leading queries are multiplied with all examples.
-const MANY: usize = 256;
 
 /// Best candidates of a step that open the next one.
 const LEADERS: usize = 8;
@@ -32,9 +29,6 @@ pub(super) struct BoundedCandidate {
     pub(super) candidate: u32,
     /// No less than its gain.
     pub(super) bound: f64,
-    /// If there may be something kept of it: which of the candidates of several queries it is, and
-    /// how many rows the queries have that it touches.
-    pub(super) kept: Option<(u32, u32)>,
     /// There from level 1 on.
     pub(super) projected: Option<Box<Projected>>,
 }
@@ -46,7 +40,6 @@ impl BoundedCandidate {
         Self {
             candidate,
             bound,
-            kept: None,
             projected: None,
         }
     }
@@ -67,7 +60,6 @@ pub(super) struct Scratch {
     /// `z_-` of one query, or `z_Q` of every touched one.
     pub(super) own_z: Vec<f64>,
     pub(super) parts: Vec<QueryPart>,
-    pub(super) z_lanes: Vec<Lanes>,
 }
 
 impl Scratch {
@@ -76,17 +68,6 @@ impl Scratch {
             z: vec![0.0; steps],
             own_z: Vec::new(),
             parts: Vec::new(),
-            z_lanes: vec![[0.0; LANES]; steps],
-        }
-    }
-
-    /// Puts the `z` of some candidates side by side.
-    fn load(&mut self, climbers: &[Climber]) {
-        self.z_lanes.fill([0.0; LANES]);
-        for (lane, climber) in climbers.iter().enumerate() {
-            for (lanes, &z) in self.z_lanes.iter_mut().zip(&climber.z) {
-                lanes[lane] = z;
-            }
         }
     }
 }
@@ -110,21 +91,16 @@ pub(super) struct Projected {
 }
 
 impl Projected {
-    /// From products with [`ALL_G`] and with those from [`FIRST_G`] on.
+    /// `along_g`: `z . G`.
     #[inline(always)]
-    pub(super) fn new(
-        step: &StepTerms,
-        whole: Whole,
-        (along_g, first): (f64, [f64; FIRST]),
-        touched: &Touched,
-    ) -> Self {
+    pub(super) fn new(step: &StepTerms, whole: Whole, along_g: f64, touched: &Touched) -> Self {
         let beta_0 = whole.rho / whole.pivot(step.lambda);
         Self {
             whole,
             touched: touched.gain,
             linear: -2.0 * beta_0 * (along_g - touched.x),
-            kappa: (step.all.kappa - touched.kappa).max(0.0),
-            fourth: step.fourth_order_by_first(&whole, first),
+            kappa: (step.kappa - touched.kappa).max(0.0),
+            fourth: bounds::fourth_order(&whole, step, whole.z_squared * step.spread),
             apart: 0.0,
             largest: 0.0,
         }
@@ -145,55 +121,12 @@ impl Projected {
         self.touched + self.linear + self.apart + second + fourth.min(self.fourth)
     }
 
-    /// Finds `x_Q` of the first of the leading queries by a pass over the column.
-    fn tell_first(
-        &mut self,
-        step: &StepTerms,
-        leading: &[Products],
-        column: (Column<'_>, &[usize]),
-    ) {
-        let sum =
-            self.whole.z_squared * step.rests[0].spread + squares_of_first(step, leading, column);
-        let fourth = bounds::fourth_order(&self.whole, step, sum);
-        self.fourth = self.fourth.min(fourth);
-    }
-
     /// Tells an untouched query apart.
     #[inline(always)]
     fn tell_apart(&mut self, terms: &QueryTerms, lambda: f64, (w, x): (f64, f64)) {
         self.apart -= 2.0 * x * w / self.whole.pivot(lambda);
         self.largest = self.largest.max((1.0 + terms.h) * x * x);
         self.kappa = (self.kappa - terms.kappa).max(0.0);
-    }
-}
-
-/// `sum h_Q x_Q^2` of the first of the leading queries that the column does not touch.
-#[multiversion::multiversion(targets = "simd")]
-fn squares_of_first(
-    step: &StepTerms,
-    leading: &[Products],
-    (column, touched): (Column<'_>, &[usize]),
-) -> f64 {
-    let mut products = [0.0; LEADING[0]];
-    for (row, value) in column.iter() {
-        for (sum, product) in products.iter_mut().zip(&leading[row]) {
-            *sum += value * product;
-        }
-    }
-    let first = step.order.iter().zip(products);
-    let untouched = first.filter(|(query, _)| touched.binary_search(query).is_err());
-    untouched
-        .map(|(&query, x)| step.queries[query].h * x * x)
-        .sum()
-}
-
-/// Tells the first of the leading queries apart: O(t) each.
-#[multiversion::multiversion(targets = "simd")]
-fn tell_leading_apart(step: &StepTerms, climber: &mut Climber) {
-    for &query in step.order.iter().take(LEADING[1]) {
-        let w = kernels::dot(&climber.z, step.f(query));
-        let x = kernels::dot(&climber.z, step.g(query));
-        climber.tell_apart(step, query, (w, x));
     }
 }
 
@@ -216,21 +149,18 @@ pub(super) struct PruningSearch<'a> {
     limit: f64,
     /// Errors of what has been evaluated exactly.
     judged: Vec<(f64, u32)>,
-    /// By [`BoundedCandidate::kept`].
+    /// By candidate.
     pub(super) residuals: &'a [Option<Box<Residual>>],
-    /// Bytes that news may take.
+    /// Bytes that new residuals may take.
     pub(super) room: usize,
+    /// Candidates that bounds have dropped, with bounds that came close.
+    pub(super) close: Vec<(f64, u32)>,
 }
 
-/// What a step found out and the next can use, of candidates of several queries.
-#[derive(Debug, Default)]
-pub(super) struct News {
-    pub(super) residuals: Vec<(u32, Residual)>,
-    /// `z` of those that reached level 2 and had none.
-    pub(super) z: Vec<(u32, Vec<f64>)>,
-}
+/// Residuals that a step found and the next can use, by candidate.
+pub(super) type News = Vec<(u32, Residual)>;
 
-/// A contender from level 2 on.
+/// A contender at levels 2 and 3.
 struct Climber {
     contender: BoundedCandidate,
     projected: Projected,
@@ -251,13 +181,6 @@ impl Climber {
                 .tell_apart(&step.queries[query], step.lambda, (w, x));
         }
     }
-
-    /// Levels 2 and 3.
-    fn bound(&self, step: &StepTerms, rest: &Rest) -> f64 {
-        self.contender
-            .bound
-            .min(self.projected.bound_with(step, rest))
-    }
 }
 
 impl<'a> PruningSearch<'a> {
@@ -274,6 +197,7 @@ impl<'a> PruningSearch<'a> {
             judged: Vec::new(),
             residuals: &[],
             room: 0,
+            close: Vec::new(),
         }
     }
 
@@ -327,13 +251,16 @@ impl<'a> PruningSearch<'a> {
         fresh.map(unbounded).collect()
     }
 
-    /// The best that were evaluated, for the next step to open with.
+    /// The best that were evaluated, for the next step to open with, and those that came close where
+    /// these are few.
     pub(super) fn leaders(&mut self) -> Vec<u32> {
         self.judged
             .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        self.close
+            .sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let found = self.judged.iter().chain(&self.close);
         // One of them is about to be selected.
-        self.judged
-            .iter()
+        found
             .take(LEADERS + 1)
             .map(|&(_, candidate)| candidate)
             .collect()
@@ -342,14 +269,14 @@ impl<'a> PruningSearch<'a> {
     /// `|z|^2` from scratch, and `|z_-|^2` of every piece.
     pub(super) fn catch_up(
         &self,
-        candidate: u32,
+        candidate: usize,
         scratch: &mut Scratch,
         z_without: &mut [f64],
     ) -> f64 {
         let t = self.step.steps;
         scratch.own_z.clear();
         scratch.z.fill(0.0);
-        for segment in self.round.candidates.segments(candidate as usize) {
+        for segment in self.round.candidates.segments(candidate) {
             let start = scratch.own_z.len();
             scratch.own_z.resize(start + t, 0.0);
             let own = &mut scratch.own_z[start..];
@@ -376,18 +303,20 @@ impl<'a> PruningSearch<'a> {
         }
         self.share();
         let before = self.judged.len();
-        let residuals = self.meet(&mut contenders);
+        let news = self.meet(&mut contenders);
         alive.push(before + contenders.len());
-        let z = self.by_leading(&mut contenders);
+        let [some, more] = LEADING;
+        let [few, fewer] = self.step.rests;
+        self.climb(&mut contenders, 0, &[(some, few), (more, fewer)]);
         alive.push(before + contenders.len());
-        self.by_queries(&mut contenders);
+        self.climb(&mut contenders, more, &[(usize::MAX, Rest::default())]);
         alive.push(before + contenders.len());
         self.lead(&mut contenders, LANES);
         self.share();
         while !contenders.is_empty() {
             self.lead(&mut contenders, LANES);
         }
-        (alive, News { residuals, z })
+        (alive, news)
     }
 
     /// Evaluates the `count` contenders of the largest bounds and drops the contenders that are out.
@@ -404,44 +333,67 @@ impl<'a> PruningSearch<'a> {
     }
 
     /// Level 1 for those that level 0 had no residual of; returns the residuals that there is room for.
-    fn meet(&mut self, contenders: &mut Vec<BoundedCandidate>) -> Vec<(u32, Residual)> {
-        for contender in contenders.iter_mut().filter(|c| c.projected.is_none()) {
-            contender.kept = contender.kept.filter(|&(_, rows)| {
-                let left = self.room.checked_sub(Residual::bytes_of(rows as usize));
-                self.room = left.unwrap_or(self.room);
-                left.is_some()
-            });
+    fn meet(&mut self, contenders: &mut Vec<BoundedCandidate>) -> News {
+        let fresh = contenders.par_iter_mut().filter(|c| c.projected.is_none());
+        let mut fresh: Vec<_> = fresh
+            .map(|contender| (self.residual_bytes(contender.candidate), contender))
+            .collect();
+        let mut room = self.room;
+        for (bytes, _) in &mut fresh {
+            *bytes = bytes.filter(|&bytes| bytes <= room);
+            room -= bytes.unwrap_or(0);
         }
-        let found: Vec<Vec<(u32, Residual)>> = contenders
-            .par_chunks_mut(CHUNK)
+        let task = (fresh.len() / TASKS).clamp(1, CHUNK);
+        let news: Vec<News> = fresh
+            .par_chunks_mut(task)
             .map_init(
                 || Scratch::new(self.step.steps),
                 |scratch, chunk| {
                     heed();
-                    let new = chunk.iter_mut().filter(|c| c.projected.is_none());
-                    let met = new.filter_map(|contender| {
-                        let (projected, residual) = self.project(contender, scratch);
+                    let met = chunk.iter_mut().filter_map(|(bytes, contender)| {
+                        let candidate = contender.candidate;
+                        let (projected, residual) =
+                            self.project(candidate, bytes.is_some(), scratch);
                         contender.bound = contender.bound.min(projected.bound(self.step));
                         contender.projected = Some(Box::new(projected));
-                        Some((contender.kept?.0, residual))
+                        bytes.map(|_| (candidate, residual))
                     });
                     met.collect()
                 },
             )
             .collect();
-        contenders.retain(|contender| self.passes(contender.bound));
-        found.into_iter().flatten().collect()
+        let (left, dropped) = std::mem::take(contenders)
+            .into_iter()
+            .partition(|contender| self.passes(contender.bound));
+        *contenders = left;
+        let dropped: Vec<BoundedCandidate> = dropped;
+        self.close
+            .extend(dropped.iter().map(|c| (c.bound, c.candidate)));
+        news.into_iter().flatten().collect()
+    }
+
+    /// Bytes of a candidate's residual; none is kept of candidates of one query.
+    fn residual_bytes(&self, candidate: u32) -> Option<usize> {
+        let (candidates, candidate) = (self.round.candidates, candidate as usize);
+        if candidates.sole_query(candidate).is_some() {
+            return None;
+        }
+        let queries = candidates.queries();
+        let segments = candidates.segments(candidate);
+        let rows = segments.map(|segment| queries.range(segment.query).len());
+        Some(Residual::bytes_of(rows.sum(), self.round.state.capacity()))
     }
 
     /// Level 1 from scratch: O(t) for every row of the queries that the candidate touches. The
     /// residual is whole if it may be kept.
     pub(super) fn project(
         &self,
-        contender: &BoundedCandidate,
+        candidate: u32,
+        kept: bool,
         scratch: &mut Scratch,
     ) -> (Projected, Residual) {
         let (candidates, state) = (self.round.candidates, self.round.state);
-        let candidate = contender.candidate as usize;
+        let candidate = candidate as usize;
         let Scratch {
             z, own_z, parts, ..
         } = scratch;
@@ -463,133 +415,88 @@ impl<'a> PruningSearch<'a> {
         } else {
             own_z.resize(z.len(), 0.0);
             for (segment, part) in candidates.segments(candidate).zip(&*parts) {
-                if contender.kept.is_none() {
+                if !kept {
                     residual.clear();
                 }
                 let first = residual.add(state, &segment, z, &mut own_z[..z.len()]);
                 touched.add(residual.of_query(first, state, self.step, (&whole, part)));
             }
         }
-        residual.used = self.step.steps;
+        if kept {
+            residual.keep(z, state.capacity(), self.step.steps);
+        }
         let projected = Projected::new(self.step, whole, along(parts), &touched);
         (projected, residual)
     }
 
-    /// Level 2; returns `z` that were not kept.
-    fn by_leading(&self, contenders: &mut Vec<BoundedCandidate>) -> Vec<(u32, Vec<f64>)> {
-        let leading = if contenders.len() > MANY {
-            self.step.multiply_leading(self.round.state)
-        } else {
-            Vec::new()
-        };
-        let has_room = self.room >= contenders.len() * size_of::<f64>() * self.step.steps;
-        let (left, z): (Vec<_>, Vec<_>) = contenders
-            .par_chunks(CHUNK)
-            .map_init(
-                || Scratch::new(self.step.steps),
-                |scratch, chunk| {
-                    heed();
-                    self.chunk_by_leading(chunk, (&leading, has_room), scratch)
-                },
-            )
-            .unzip();
-        *contenders = left.concat();
-        z.concat()
-    }
-
-    pub(super) fn chunk_by_leading(
-        &self,
-        chunk: &[BoundedCandidate],
-        (leading, has_room): (&[Products], bool),
-        scratch: &mut Scratch,
-    ) -> (Vec<BoundedCandidate>, Vec<(u32, Vec<f64>)>) {
-        let order = &self.step.order;
-        let mut climbers = Vec::new();
-        let mut new = Vec::new();
-        for contender in chunk {
-            let touched = self.touched(contender.candidate);
-            let mut projected = contender.projected();
-            if !leading.is_empty() {
-                let column = self.round.candidates.column(contender.candidate as usize);
-                projected.tell_first(self.step, leading, (column, &touched));
-                if !self.passes(projected.bound(self.step)) {
-                    continue;
-                }
-            }
-            let mut climber = self.climber(contender, projected, touched);
-            let kept = contender.kept.filter(|_| has_room);
-            if let Some((position, _)) = kept.filter(|_| self.kept_z(contender).is_none()) {
-                new.push((position, climber.z.clone()));
-            }
-            tell_leading_apart(self.step, &mut climber);
-            let rest = &self.step.rests[1];
-            if self.passes(climber.bound(self.step, rest)) {
-                climbers.push(climber);
-            }
-        }
-        let more = &order[LEADING[1].min(order.len())..LEADING[2].min(order.len())];
-        let rest = &self.step.rests[2];
-        let blocks = climbers.chunks_mut(LANES);
-        let left = blocks.flat_map(|block| self.tell_apart(block, more, rest, scratch));
-        (left.collect(), new)
-    }
-
-    /// Level 3.
-    fn by_queries(&self, contenders: &mut Vec<BoundedCandidate>) {
+    /// Levels 2 and 3: with `told` queries told apart already, tells more of them apart, in turns up to
+    /// an end each, after which there is a rest.
+    fn climb(&self, contenders: &mut Vec<BoundedCandidate>, told: usize, turns: &[(usize, Rest)]) {
+        let task = (contenders.len() / TASKS).clamp(LANES, CHUNK);
         let left: Vec<Vec<BoundedCandidate>> = contenders
-            .par_chunks(LANES)
+            .par_chunks(task)
             .map_init(
-                || Scratch::new(self.step.steps),
-                |scratch, block| {
+                || vec![[0.0; LANES]; self.step.steps],
+                |z, chunk| {
                     heed();
-                    self.block_by_queries(block, scratch)
+                    self.climb_chunk(chunk, told, turns, z)
                 },
             )
             .collect();
         *contenders = left.concat();
     }
 
-    pub(super) fn block_by_queries(
+    /// The same for some contenders; `z`: `t` lanes.
+    pub(super) fn climb_chunk(
         &self,
-        block: &[BoundedCandidate],
-        scratch: &mut Scratch,
+        chunk: &[BoundedCandidate],
+        mut told: usize,
+        turns: &[(usize, Rest)],
+        z: &mut [Lanes],
     ) -> Vec<BoundedCandidate> {
-        let climbers = block.iter().map(|contender| {
-            let touched = self.touched(contender.candidate);
-            self.climber(contender, contender.projected(), touched)
-        });
-        let mut climbers: Vec<Climber> = climbers.collect();
         let order = &self.step.order;
-        let more = &order[LEADING[2].min(order.len())..];
-        self.tell_apart(&mut climbers, more, &Rest::default(), scratch)
+        let mut climbers: Vec<Climber> = chunk.iter().map(|c| self.climber(c)).collect();
+        for (end, rest) in turns {
+            let end = order.len().min(*end);
+            for block in climbers.chunks_mut(LANES) {
+                self.tell_apart(block, order.get(told..end).unwrap_or_default(), z);
+            }
+            for Climber {
+                contender,
+                projected,
+                ..
+            } in &mut climbers
+            {
+                let bound = projected.bound_with(self.step, rest);
+                contender.bound = contender.bound.min(bound);
+            }
+            climbers.retain(|climber| self.passes(climber.contender.bound));
+            told = end;
+        }
+        let left = climbers.into_iter().map(|climber| BoundedCandidate {
+            projected: Some(Box::new(climber.projected)),
+            ..climber.contender
+        });
+        left.collect()
     }
 
     /// A contender with its `z`.
-    fn climber(
-        &self,
-        contender: &BoundedCandidate,
-        projected: Projected,
-        touched: Vec<usize>,
-    ) -> Climber {
-        let z = self.kept_z(contender).map(<[f64]>::to_vec);
+    fn climber(&self, contender: &BoundedCandidate) -> Climber {
+        let candidate = contender.candidate as usize;
+        let kept = self.residuals.get(candidate).and_then(Option::as_deref);
+        let kept = kept.and_then(|residual| residual.z(self.step.steps));
         let project = || {
             let mut z = vec![0.0; self.step.steps];
-            let column = self.round.candidates.column(contender.candidate as usize);
+            let column = self.round.candidates.column(candidate);
             self.round.state.project(column, &mut z);
             z
         };
         Climber {
             contender: contender.clone(),
-            projected,
-            z: z.unwrap_or_else(project),
-            touched,
+            projected: contender.projected(),
+            z: kept.map_or_else(project, <[f64]>::to_vec),
+            touched: self.touched(contender.candidate),
         }
-    }
-
-    /// `z` if it is kept.
-    fn kept_z(&self, contender: &BoundedCandidate) -> Option<&[f64]> {
-        let residual = self.residuals[contender.kept?.0 as usize].as_deref()?;
-        (residual.z.len() == self.step.steps).then_some(&residual.z[..])
     }
 
     /// The queries that a candidate touches, ascending.
@@ -598,43 +505,27 @@ impl<'a> PruningSearch<'a> {
         segments.map(|segment| segment.query).collect()
     }
 
-    /// Tells more queries apart, all but `rest`, for up to eight candidates; returns those that pass.
-    fn tell_apart(
-        &self,
-        block: &mut [Climber],
-        queries: &[usize],
-        rest: &Rest,
-        scratch: &mut Scratch,
-    ) -> Vec<BoundedCandidate> {
-        scratch.load(block);
+    /// Tells queries apart for up to eight candidates; `z_lanes`: `t` lanes.
+    fn tell_apart(&self, block: &mut [Climber], queries: &[usize], z_lanes: &mut [Lanes]) {
+        z_lanes.fill([0.0; LANES]);
+        for (lane, climber) in block.iter().enumerate() {
+            for (lanes, &z) in z_lanes.iter_mut().zip(&climber.z) {
+                lanes[lane] = z;
+            }
+        }
         for &query in queries {
-            let (w, x) = along_both(self.step.f(query), self.step.g(query), &scratch.z_lanes);
+            let (w, x) = along_both(self.step.f(query), self.step.g(query), z_lanes);
             for (lane, climber) in block.iter_mut().enumerate() {
                 climber.tell_apart(self.step, query, (w[lane], x[lane]));
             }
         }
-        let bounded = block.iter().map(|climber| BoundedCandidate {
-            bound: climber.bound(self.step, rest),
-            projected: Some(Box::new(climber.projected)),
-            ..climber.contender.clone()
-        });
-        bounded
-            .filter(|contender| self.passes(contender.bound))
-            .collect()
     }
 }
 
-/// `z . G`, and the `x_Q` of the first queries.
+/// `z . G`
 #[inline(always)]
-pub(super) fn along(parts: &[QueryPart]) -> (f64, [f64; FIRST]) {
-    let (mut along_g, mut first) = (0.0, [0.0; FIRST]);
-    for part in parts {
-        along_g += part.sums[ALL_G];
-        for (x, &part) in first.iter_mut().zip(&part.sums[FIRST_G..]) {
-            *x += part;
-        }
-    }
-    (along_g, first)
+pub(super) fn along(parts: &[QueryPart]) -> f64 {
+    parts.iter().map(|part| part.sums[ALL_G]).sum()
 }
 
 /// `z . f` and `z . g` for eight candidates.

@@ -2,7 +2,6 @@
 
 use rayon::prelude::*;
 
-use super::bounds::{self, Whole};
 use crate::greedy::State;
 use crate::greedy::state::QueryMatrices;
 use crate::kernels::{self, LANES, Lanes};
@@ -48,34 +47,20 @@ pub(super) const OWN_G: usize = 4;
 /// `Phi_Q' f_Q`: with it they have `z_Q . f_Q`.
 pub(super) const OWN_F: usize = 5;
 
-/// `Phi' g_Q` of the first of [`StepTerms::order`], from here on: with them a column has its `x_Q`.
-pub(super) const FIRST_G: usize = 6;
-
-/// Queries told apart at level 0.
-pub(super) const FIRST: usize = LANES - FIRST_G;
-
-/// Queries told apart by products with the column, and by products with its `z`, at level 2.
-pub(super) const LEADING: [usize; 3] = [32, 64, 512];
-
-/// Products with the queries that lead.
-pub(super) type Products = [f64; LEADING[0]];
-
-/// Examples that one task multiplies with them.
-const ROWS: usize = 512;
+/// Queries told apart at level 2: so many first, then so many.
+pub(super) const LEADING: [usize; 2] = [64, 512];
 
 /// What queries that are not told apart have at most.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Rest {
     /// The largest `(1 + h_Q) |g_Q|^2`.
     pub(super) g_squared: f64,
-    /// [`bounds::spread`] of `|g_Q|^2`.
-    pub(super) spread: f64,
     /// The sum of `kappa_Q`.
     pub(super) kappa: f64,
 }
 
 /// The state of one step, as the bounds see it.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct StepTerms {
     pub(super) steps: usize,
     pub(super) lambda: f64,
@@ -87,9 +72,11 @@ pub(super) struct StepTerms {
     pub(super) g: Vec<f64>,
     /// All queries, those that are told apart first: of the largest `(1 + h_Q) |g_Q|^2`.
     pub(super) order: Vec<usize>,
-    /// All queries, and all but [`FIRST`] of `order`.
-    pub(super) all: Rest,
-    pub(super) without_first: Rest,
+    /// The sum of all `kappa_Q`.
+    pub(super) kappa: f64,
+    /// What all queries have beyond the second order: `sum_Q b_Q x_Q^2` is no more than `|z|^4` times
+    /// this.
+    pub(super) spread: f64,
     /// All but so many of `order` as [`LEADING`] says.
     pub(super) rests: [Rest; LEADING.len()],
     /// `e(S)`
@@ -99,53 +86,34 @@ pub(super) struct StepTerms {
 }
 
 impl StepTerms {
-    /// O(m t) time, in parallel over queries; `longest`: the largest `|v|^2` of a candidate.
-    pub(super) fn new(state: &State, longest: f64) -> Self {
-        let steps = state.steps();
-        let mut vectors = vec![0.0; 2 * steps * state.queries().len()];
-        let mut queries = vec![QueryTerms::default(); state.queries().len()];
-        if steps > 0 {
-            vectors
-                .par_chunks_exact_mut(2 * steps)
-                .zip(&mut queries)
-                .enumerate()
-                .for_each(|(query, (vectors, terms))| terms.project(state, query, vectors));
-        }
-        let lambda = state.lambda().value();
-        let mut terms = Self::of_vectors(steps, lambda, vectors, queries);
-        (terms.error, terms.rounding) = (state.error(), state.rounding(longest));
-        terms.examples = vec![[0.0; LANES]; state.labels().len()];
-        terms.describe_examples(state);
-        terms
+    /// Describes a state: O(m t) time, in parallel over queries; `longest`: the largest `|v|^2` of a
+    /// candidate.
+    pub(super) fn renew(&mut self, state: &State, longest: f64) {
+        self.steps = state.steps();
+        self.lambda = state.lambda().value();
+        (self.error, self.rounding) = (state.error(), state.rounding(longest));
+        self.vectors
+            .resize(2 * self.steps * state.queries().len(), 0.0);
+        self.queries
+            .resize(state.queries().len(), QueryTerms::default());
+        self.examples.resize(state.labels().len(), [0.0; LANES]);
+        let vectors = self.vectors.par_chunks_exact_mut(2 * self.steps.max(1));
+        vectors
+            .zip(&mut self.queries)
+            .enumerate()
+            .for_each(|(query, (vectors, terms))| terms.project(state, query, vectors));
+        self.combine();
+        self.describe_examples(state);
     }
 
     /// What follows from `[f_Q, g_Q]` and their norms.
-    pub(super) fn of_vectors(
-        steps: usize,
-        lambda: f64,
-        vectors: Vec<f64>,
-        queries: Vec<QueryTerms>,
-    ) -> Self {
-        let mut g = vec![0.0; steps];
-        for pair in vectors.chunks_exact(2 * steps.max(1)) {
-            kernels::add_scaled(&mut g, 1.0, &pair[steps..]);
+    pub(super) fn combine(&mut self) {
+        self.g.clear();
+        self.g.resize(self.steps, 0.0);
+        for pair in self.vectors.chunks_exact(2 * self.steps.max(1)) {
+            kernels::add_scaled(&mut self.g, 1.0, &pair[self.steps..]);
         }
-        let mut terms = Self {
-            steps,
-            lambda,
-            g,
-            order: Vec::new(),
-            all: Rest::default(),
-            without_first: Rest::default(),
-            rests: [Rest::default(); LEADING.len()],
-            queries,
-            examples: Vec::new(),
-            vectors,
-            error: 1.0,
-            rounding: 0.0,
-        };
-        terms.tell_apart();
-        terms
+        self.tell_apart();
     }
 
     /// Finds the queries that lead: O(q).
@@ -154,7 +122,7 @@ impl StepTerms {
         let weight = |query: usize| queries[query].weight();
         let falling = |&a: &usize, &b: &usize| weight(b).total_cmp(&weight(a)).then(a.cmp(&b));
         let mut order: Vec<usize> = (0..queries.len()).collect();
-        let most = LEADING[2].min(order.len());
+        let most = LEADING[1].min(order.len());
         if most < order.len() {
             order.select_nth_unstable_by(most, falling);
         }
@@ -164,27 +132,13 @@ impl StepTerms {
             let terms = others.map(|&query| &queries[query]);
             Rest {
                 g_squared: terms.clone().map(QueryTerms::weight).fold(0.0, f64::max),
-                spread: bounds::spread(terms.clone().map(|q| (q.h, q.weight())).collect()),
                 kappa: terms.map(|terms| terms.kappa).sum(),
             }
         };
-        (self.all, self.without_first) = (rest(0), rest(FIRST));
+        self.kappa = queries.iter().map(|terms| terms.kappa).sum();
+        self.spread = spread(queries.iter().map(|q| (q.h, q.weight())).collect());
         self.rests = LEADING.map(rest);
         self.order = order;
-    }
-
-    /// `Phi' g_Q` of the first of `order`, by example: O(m t).
-    pub(super) fn multiply_leading(&self, state: &State) -> Vec<Products> {
-        let mut g = vec![[0.0; _]; self.steps];
-        for (place, &query) in self.order.iter().take(LEADING[0]).enumerate() {
-            for (products, &g) in g.iter_mut().zip(self.g(query)) {
-                products[place] = g;
-            }
-        }
-        let mut leading = vec![[0.0; _]; state.labels().len()];
-        let chunks = leading.par_chunks_mut(ROWS).enumerate();
-        chunks.for_each(|(chunk, leading)| project_leading(state, chunk * ROWS, &g, leading));
-        leading
     }
 
     fn describe_examples(&mut self, state: &State) {
@@ -197,11 +151,6 @@ impl StepTerms {
         };
         let parts: Vec<_> = ranges.enumerate().map(part).collect();
         let g = &self.g;
-        // Products with a query too many are not looked at.
-        let first: [&[f64]; FIRST] = std::array::from_fn(|place| {
-            let query = self.order.get(place).copied().unwrap_or(0);
-            &self.vectors[2 * self.steps * query..][self.steps..2 * self.steps]
-        });
         parts
             .into_par_iter()
             .for_each(|(query, range, terms, examples, vectors)| {
@@ -213,7 +162,7 @@ impl StepTerms {
                 }
                 let matrices = state.query_matrices(query);
                 let (f, own_g) = vectors.split_at(vectors.len() / 2);
-                project_back(&matrices, [g, own_g, f, first[0], first[1]], examples);
+                project_back(&matrices, [g, own_g, f], examples);
                 let squares = examples
                     .iter()
                     .map(|example| (example[ALL_G] - example[OWN_G]).powi(2));
@@ -234,15 +183,6 @@ impl StepTerms {
         self.rounding * self.error.max(self.error - bound)
     }
 
-    /// [`bounds::fourth_order`] with `x_Q` of the first of `order`.
-    #[inline(always)]
-    pub(super) fn fourth_order_by_first(&self, whole: &Whole, x: [f64; FIRST]) -> f64 {
-        let first = self.order.iter().zip(x);
-        let products = first.map(|(&query, x)| self.queries[query].h * x * x);
-        let sum = whole.z_squared * self.without_first.spread + products.sum::<f64>();
-        bounds::fourth_order(whole, self, sum)
-    }
-
     /// `f_Q`, `t` numbers.
     pub(super) fn f(&self, query: usize) -> &[f64] {
         &self.vectors[2 * self.steps * query..][..self.steps]
@@ -261,6 +201,7 @@ impl QueryTerms {
     }
 
     fn project(&mut self, state: &State, query: usize, vectors: &mut [f64]) {
+        vectors.fill(0.0);
         let (f, g) = vectors.split_at_mut(vectors.len() / 2);
         let phi_squared = project_residual(&state.query_matrices(query), f, g);
         let h = state.trace(query);
@@ -288,51 +229,9 @@ fn project_residual(query: &QueryMatrices<'_>, f: &mut [f64], g: &mut [f64]) -> 
     squared
 }
 
-/// Rows of `Phi'` that are multiplied together.
-const TILE: usize = 4;
-
-/// `Phi'` times the leading `g_Q`, `t` rows of them, for the examples from `first` on.
-#[multiversion::multiversion(targets = "simd")]
-fn project_leading(state: &State, first: usize, g: &[Products], leading: &mut [Products]) {
-    let tiles = leading.chunks_mut(TILE);
-    for (tile, products) in tiles.enumerate() {
-        let first = first + tile * TILE;
-        match products.len() {
-            TILE => project_tile::<TILE>(state, first, g, products),
-            rows => (0..rows).for_each(|row| {
-                project_tile::<1>(state, first + row, g, &mut products[row..=row]);
-            }),
-        }
-    }
-}
-
-#[inline(always)]
-fn project_tile<const ROWS: usize>(
-    state: &State,
-    first: usize,
-    g: &[Products],
-    products: &mut [Products],
-) {
-    let phi: [&[f64]; ROWS] = std::array::from_fn(|row| &state.phi(first + row)[..g.len()]);
-    let mut sums = [[0.0; LEADING[0]]; ROWS];
-    for (step, g) in g.iter().enumerate() {
-        for row in 0..ROWS {
-            let phi = phi[row][step];
-            for (sum, g) in sums[row].iter_mut().zip(g) {
-                *sum += phi * g;
-            }
-        }
-    }
-    products.copy_from_slice(&sums);
-}
-
 /// `p`, and `Phi'` times some vectors, for every example of a query.
 #[multiversion::multiversion(targets = "simd")]
-fn project_back(
-    query: &QueryMatrices<'_>,
-    vectors: [&[f64]; LANES - ALL_G],
-    examples: &mut [ExampleTerms],
-) {
+fn project_back(query: &QueryMatrices<'_>, vectors: [&[f64]; 3], examples: &mut [ExampleTerms]) {
     for (place, (example, &p)) in examples.iter_mut().zip(query.holdout).enumerate() {
         let phi = &query.phi[place * query.stride..][..vectors[0].len()];
         example[P] = p;
@@ -340,6 +239,28 @@ fn project_back(
             *product = kernels::dot(phi, vector);
         }
     }
+}
+
+/// Queries that [`spread`] sorts.
+const SORTED: usize = 256;
+
+/// [`StepTerms::spread`]: the largest `sum_Q (1 + h_Q) |g_Q|^2 y_Q` for `0 <= y_Q <= h_Q / (1 + h_Q)` of a sum of at most 1,
+/// or more. `terms`: `h_Q` and `(1 + h_Q) |g_Q|^2`.
+fn spread(mut terms: Vec<(f64, f64)>) -> f64 {
+    let falling = |a: &(f64, f64), b: &(f64, f64)| b.1.total_cmp(&a.1).then(b.0.total_cmp(&a.0));
+    let mut beyond = 0.0;
+    if terms.len() > SORTED {
+        beyond = terms.select_nth_unstable_by(SORTED, falling).1.1;
+        terms.truncate(SORTED);
+    }
+    terms.sort_unstable_by(falling);
+    let (mut left, mut sum) = (1.0_f64, 0.0);
+    for (h, c) in terms {
+        let share = left.min(h / (1.0 + h));
+        sum += share * c;
+        left -= share;
+    }
+    sum + left * beyond
 }
 
 /// The least eigenvalue of `(f g' + g f') / 2`, without its sign, and the rounding of both terms.

@@ -4,7 +4,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::step::{OWN_F, P};
+use super::step::{LEADING, OWN_F, P, Rest};
 use super::*;
 use crate::Lambda;
 use crate::data::{Dataset, Queries};
@@ -148,8 +148,8 @@ fn check(
         .map(|contender| contender.candidate)
         .collect();
     let errors = lowmem::errors(round, &candidates);
-    let leading = step.multiply_leading(round.state);
     let mut scratch = Scratch::new(step.steps);
+    let mut lanes = vec![[0.0; LANES]; step.steps];
     let mut checked = Vec::new();
     for ((contender, mut kept), error) in contenders.into_iter().zip(kept).zip(errors) {
         assert_eq!(contender.candidate, kept.candidate);
@@ -159,7 +159,7 @@ fn check(
             bounds[0] = bounds::single_by_norms(norm, &step.queries[query as usize], step);
         }
         bounds[1] = contender.bound;
-        let (projected, _) = search.project(&contender, &mut scratch);
+        let (projected, _) = search.project(contender.candidate, false, &mut scratch);
         bounds[2] = projected.bound(step);
         bounds[3] = kept
             .projected
@@ -167,10 +167,11 @@ fn check(
             .map_or(bounds[2], |kept| kept.bound(step));
         kept.projected.get_or_insert(Box::new(projected));
         kept.bound = f64::INFINITY;
-        let leading = (&leading[..], true);
-        let (by_leading, _) = search.chunk_by_leading(&[kept], leading, &mut scratch);
+        let [(some, few), (more, fewer)] = [0, 1].map(|turn| (LEADING[turn], step.rests[turn]));
+        let by_leading = search.climb_chunk(&[kept], 0, &[(some, few), (more, fewer)], &mut lanes);
         bounds[4] = by_leading[0].bound;
-        bounds[5] = search.block_by_queries(&by_leading, &mut scratch)[0].bound;
+        let all = [(usize::MAX, Rest::default())];
+        bounds[5] = search.climb_chunk(&by_leading, more, &all, &mut lanes)[0].bound;
         checked.push(Checked {
             gain: step.error - error,
             bounds,
@@ -257,7 +258,8 @@ fn check_problem(mut problem: Problem, steps: usize, record: &mut Record, what: 
             ranking: None,
             room: [0, 1 << 10, 1 << 20][problem.random.random_range(0..3)],
         };
-        let step = StepTerms::new(&state, bounded.longest);
+        let mut step = StepTerms::default();
+        step.renew(&state, bounded.longest);
         for checked in check((&mut bounded, &mut bare), &round, &step, &eligible) {
             let what = format!("{what}, lambda {lambda}, {} steps", state.steps());
             record.add(&checked, &step, &what);
@@ -410,8 +412,17 @@ fn draw_step(random: &mut ChaCha8Rng) -> StepTerms {
         h,
         ..step::QueryTerms::default()
     });
-    let terms: Vec<_> = terms.collect();
-    StepTerms::of_vectors(steps, 1.0, vectors, terms)
+    let queries = terms.collect();
+    let mut step = StepTerms {
+        steps,
+        lambda: 1.0,
+        error: 1.0,
+        vectors,
+        queries,
+        ..StepTerms::default()
+    };
+    step.combine();
+    step
 }
 
 #[test]
@@ -448,17 +459,9 @@ fn orders_beyond_the_first_bound_any_untouched_queries() {
             largest = largest.max((1.0 + terms.h) * x * x);
             assert!(-x * w <= terms.kappa * z_squared, "case {case}");
         }
-        let seconds = [bounds::second_order(&whole, &step, step.all.kappa), second];
+        let seconds = [bounds::second_order(&whole, &step, step.kappa), second];
         let fourths = [
-            bounds::fourth_order(&whole, &step, z_squared * step.all.spread),
-            step.fourth_order_by_first(
-                &whole,
-                std::array::from_fn(|place| {
-                    step.order
-                        .get(place)
-                        .map_or(0.0, |&query| along(step.g(query)))
-                }),
-            ),
+            bounds::fourth_order(&whole, &step, z_squared * step.spread),
             bounds::fourth_order(&whole, &step, largest),
         ];
         for second in seconds {
