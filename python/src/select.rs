@@ -6,9 +6,7 @@ use numpy::ndarray::Array2;
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rankrls::greedy::{
-    Event, Observer, Selection, Step, TargetOptions, WeightsPath, select_among,
-};
+use rankrls::greedy::{Event, Observer, Selection, Step, TargetOptions, WeightsPath, select_among};
 use rankrls::memory::{Bytes, budget};
 use rankrls::tune::{self, TuneError, TuneOptions, Tuning};
 use rankrls::{Dataset, Lambda, Model as Fitted, Ridge, SelectionOptions, StrategyKind};
