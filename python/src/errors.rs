@@ -24,7 +24,7 @@ pub(crate) fn options<T: DeserializeOwned>(json: &str) -> PyResult<T> {
             Segment::Map { key } => Some(key.as_str()),
             _ => None,
         });
-        let name = match keys.last() {
+        let name = match keys.next_back() {
             Some("metric") => "criterion".to_owned(),
             Some("measure") => "scoring".to_owned(),
             key => key.unwrap_or("options").replace("lambda", "alpha"),

@@ -66,7 +66,7 @@ impl<'q> Partition<'q> {
         let features: Vec<u32> = own.map(|position| dataset.feature(position)).collect();
         let share = dataset.features_subset(&features);
         let share = share.expect("features of the data, each once");
-        share.as_share_of(dataset)
+        share.with_whole_of(dataset)
     }
 
     /// What [`share`](Self::share) gives this rank of data of which each rank has some columns in
@@ -110,7 +110,7 @@ impl<'q> Partition<'q> {
         }
         let share = own.with_columns(share, own.width());
         let share = share.expect("columns of the data, each once");
-        share.as_share_of(own)
+        share.with_whole_of(own)
     }
 }
 

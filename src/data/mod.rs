@@ -457,7 +457,7 @@ impl<'a> Dataset<'a> {
     }
 
     /// Says that these columns are a share of those that `data` are a share of, if they are.
-    pub(crate) fn as_share_of(mut self, data: &Dataset<'_>) -> Self {
+    pub(crate) fn with_whole_of(mut self, data: &Dataset<'_>) -> Self {
         self.whole = data.whole;
         self
     }

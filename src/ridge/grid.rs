@@ -319,7 +319,11 @@ impl TrainGrid {
         let scheme = match (&self.holdout, self.options.objective) {
             (Holding::Nothing, _) => None,
             (Holding::Factored, _) if !problem.solver().has_holdout() => None,
-            (Holding::Factored, Objective::Query) if data.queries().len() < 2 => None,
+            (Holding::Factored | Holding::Affordable, Objective::Query)
+                if data.queries().len() < 2 =>
+            {
+                None
+            }
             (Holding::Factored, Objective::Query) => Some(Scheme::Queries),
             (Holding::Factored, _) => Some(Scheme::Pairs),
             (Holding::Given(Scheme::Queries), Objective::Pairs) => {
@@ -330,7 +334,6 @@ impl TrainGrid {
                 });
             }
             (Holding::Given(scheme), _) => Some(scheme.clone()),
-            (Holding::Affordable, Objective::Query) if data.queries().len() < 2 => None,
             (Holding::Affordable, Objective::Query) => {
                 Some(problem.affordable_holdout(self.lambdas.count()))
             }

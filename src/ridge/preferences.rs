@@ -1,4 +1,4 @@
-//! Preferences: `sum_p c_p (g_p - (f_s - f_e))^2 + lambda |w|^2` (PPRankRLS).
+//! Preferences: `sum_p c_p (g_p - (f_s - f_e))^2 + lambda |w|^2` (`PPRankRLS`).
 //!
 //! A preference is a row `sqrt(c_p) (x_s - x_e)` with the label `sqrt(c_p) g_p`, which nothing centres: the
 //! loss is that of the graph Laplacian `L = B' B`, degrees less adjacency, with these differences for
