@@ -20,7 +20,7 @@ pub(crate) fn value(error: impl Display) -> PyErr {
 pub(crate) fn options<T: DeserializeOwned>(json: &str) -> PyResult<T> {
     let options: serde_json::Value = serde_json::from_str(json).map_err(value)?;
     serde_path_to_error::deserialize(options).map_err(|error| {
-        let keys = error.path().iter().filter_map(|segment| match segment {
+        let mut keys = error.path().iter().filter_map(|segment| match segment {
             Segment::Map { key } => Some(key.as_str()),
             _ => None,
         });
