@@ -36,8 +36,9 @@ impl<const N: usize> QuerySums<N> {
         for lane in 0..N {
             self.a[lane] += u[lane] * p;
             self.b[lane] += u[lane] * tu[lane];
+            self.c[lane] += p * tu[lane];
+            self.d[lane] += tu[lane] * tu[lane];
         }
-        self.add_left_out(tu, p);
     }
 
     /// Adds an example where the sums of the other queries are known, which makes `a` and `b` 0.

@@ -178,21 +178,12 @@ fn update_and_judge(
 ) -> Lanes {
     let mut gains = [0.0; LANES];
     for (query, rows) in (0u32..).zip(state.queries().ranges()) {
-        let (c, u) = (&mut c[rows.clone()], &mut u[rows.clone()]);
-        let psi = &last.psi[rows.clone()];
-        let (leverage, nu) = (last.leverage[query as usize], last.nu[query as usize]);
-        let mut along = [0.0; LANES];
-        for (c, &psi) in c.iter().zip(psi) {
-            for lane in 0..LANES {
-                along[lane] += c[lane] * psi;
-            }
-        }
-        let mut change = [0.0; LANES];
-        for lane in 0..LANES {
-            change[lane] = nu * (along[lane] - tau[lane] * leverage) - tau[lane];
-        }
-        let steps = last.phi[rows.clone()].iter().zip(psi);
-        let sums = update_query(c, u, (tau, &change), steps, &state.holdout()[rows]);
+        let sums = update_query(
+            (&mut c[rows.clone()], &mut u[rows.clone()]),
+            (&last.phi[rows.clone()], &last.psi[rows.clone()]),
+            (tau, last.leverage[query as usize], last.nu[query as usize]),
+            &state.holdout()[rows],
+        );
         kernels::add_scaled(&mut gains, 1.0, &terms.gained(query, &sums));
     }
     gains
@@ -200,16 +191,25 @@ fn update_and_judge(
 
 /// `C_Q` and `U_Q` of the next step, and their sums.
 #[inline(always)]
-fn update_query<'a>(
-    c: &mut [Lanes],
-    u: &mut [Lanes],
-    (tau, change): (&Lanes, &Lanes),
-    step: impl Iterator<Item = (&'a f64, &'a f64)>,
+fn update_query(
+    (c, u): (&mut [Lanes], &mut [Lanes]),
+    (phi, psi): (&[f64], &[f64]),
+    (tau, leverage, nu): (&Lanes, f64, f64),
     holdout: &[f64],
 ) -> QuerySums<LANES> {
-    let (tau, change) = (*tau, *change);
+    let mut along = [0.0; LANES];
+    for (c, &psi) in c.iter().zip(psi) {
+        for lane in 0..LANES {
+            along[lane] += c[lane] * psi;
+        }
+    }
+    let mut change = [0.0; LANES];
+    for lane in 0..LANES {
+        change[lane] = nu * (along[lane] - tau[lane] * leverage) - tau[lane];
+    }
     let mut sums = QuerySums::default();
-    for (((c, u), (&phi, &psi)), &p) in c.iter_mut().zip(u).zip(step).zip(holdout) {
+    let examples = c.iter_mut().zip(u).zip(phi.iter().zip(psi)).zip(holdout);
+    for (((c, u), (&phi, &psi)), &p) in examples {
         for lane in 0..LANES {
             c[lane] -= tau[lane] * phi;
             u[lane] += change[lane] * psi;
