@@ -7,7 +7,7 @@ use std::time::Duration;
 use criterion::{Criterion, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rankrls::ridge::{Holding, Kernel, Scheme, TrainGrid, TrainOptions};
+use rankrls::ridge::{HoldOut, Holding, Kernel, TrainGrid, TrainOptions};
 use rankrls::{Dataset, Lambda, Lambdas, Objective, Queries};
 
 const ROWS: usize = 2000;
@@ -51,7 +51,7 @@ fn family(criterion: &mut Criterion) {
             Objective::Global,
             Kernel::LINEAR,
             0..1,
-            Some(Scheme::Pairs),
+            Some(HoldOut::Pairs),
         ),
         (
             "gaussian, all pairs: train",
@@ -65,14 +65,14 @@ fn family(criterion: &mut Criterion) {
             Objective::Global,
             gaussian,
             0..1,
-            Some(Scheme::Pairs),
+            Some(HoldOut::Pairs),
         ),
         (
             "gaussian, queries: 16 lambdas by leave-query-out",
             Objective::Query,
             gaussian,
             -5..11,
-            Some(Scheme::Queries),
+            Some(HoldOut::Queries),
         ),
     ] {
         let options = TrainOptions::new().objective(objective);

@@ -6,7 +6,7 @@ use pyo3::types::PyDict;
 use rankrls::memory::budget;
 use rankrls::model::FeatureChoice;
 use rankrls::ridge::{
-    Cell, Fit, Groups, Holding, Kernel, KernelError, KernelKind, Preference, Preferences, Scheme,
+    Cell, Fit, Groups, HoldOut, Holding, Kernel, KernelError, KernelKind, Preference, Preferences,
     TrainGrid, draw_basis,
 };
 use rankrls::{Dataset, Lambda, Lambdas, Model as Fitted, Solver, TrainError, TrainOptions};
@@ -29,7 +29,7 @@ struct Training {
     coef0: f64,
     basis: Option<Basis>,
     /// `None`: every query, or every pair, where that comes from the factors of the solver.
-    holdout: Option<Asked>,
+    holdout: Option<Scheme>,
     keep_pairs: bool,
     pairs: Option<Vec<Pair>>,
     seed: u64,
@@ -50,7 +50,7 @@ enum Basis {
 /// What to hold out: by name, or by the fold of each row or preference.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Asked {
+enum Scheme {
     Name(String),
     Folds(Vec<i64>),
 }
@@ -62,7 +62,7 @@ struct Outcome {
     best: Cell,
     unit: f64,
     at_edge: bool,
-    scheme: Option<Scheme>,
+    scheme: Option<HoldOut>,
     /// Rows that a kernel model is over, and their coefficients.
     support: Option<(Vec<i64>, Vec<f64>)>,
     /// Of each row or preference; of each of the `pairs` where they are kept.
@@ -84,13 +84,17 @@ impl Training {
     fn grid(&self) -> PyResult<TrainGrid> {
         let holdout = match &self.holdout {
             None if self.alpha.count() > 1 => Holding::Affordable,
-            None | Some(Asked::Folds(_)) => Holding::Factored,
-            Some(Asked::Name(name)) => {
-                let holding: Holding = name.parse().map_err(|error| {
-                    value(format_args!("holdout: {error}, auto, none, or an array"))
-                })?;
-                holding.seed(self.seed)
-            }
+            None | Some(Scheme::Folds(_)) => Holding::Factored,
+            Some(Scheme::Name(name)) => match name.as_str() {
+                "auto" => Holding::Affordable,
+                "none" => Holding::Nothing,
+                name => {
+                    let scheme: HoldOut = name.parse().map_err(|error| {
+                        value(format_args!("holdout: {error}, auto, none, or an array"))
+                    })?;
+                    Holding::Given(scheme.seed(self.seed))
+                }
+            },
         };
         Ok(TrainGrid {
             kernels: vec![self.kernel().map_err(value)?],
@@ -119,13 +123,13 @@ impl Training {
             let list = pairs.iter().map(preference).collect();
             grid.preferences = Some(Preferences::new(list, data.rows())?);
         }
-        if let Some(Asked::Folds(folds)) = &self.holdout {
+        if let Some(Scheme::Folds(folds)) = &self.holdout {
             let groups = match &self.pairs {
                 None => Groups::of_rows(in_row_order(data, folds))?,
                 Some(_) => Groups::of_rows(folds)?,
             };
             let name = "folds".to_owned();
-            grid.holdout = Holding::Given(Scheme::Given { name, groups });
+            grid.holdout = Holding::Given(HoldOut::Given { name, groups });
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use crate::greedy::{
 #[cfg(doc)]
 use crate::ridge::RidgeProblem;
 use crate::ridge::{
-    Cell, Convergence, Fit, Holding, Holdout, Kernel, Preferences, Scheme, Solver, TrainError,
+    Cell, Convergence, Fit, HoldOut, Holding, Holdout, Kernel, Preferences, Solver, TrainError,
     TrainGrid, TrainOptions, Weights,
 };
 use crate::setters::setters;
@@ -295,7 +295,7 @@ impl RankRlsParams {
     /// The examples to hold out, with any solver. The default is leave-query-out, or leave-pair-out
     /// under other objectives, except with solver `cg` and for data of one query.
     #[must_use]
-    pub fn holdout(mut self, holdout: Scheme) -> Self {
+    pub fn holdout(mut self, holdout: HoldOut) -> Self {
         self.0.holdout = Holding::Given(holdout);
         self
     }
@@ -414,7 +414,7 @@ mod tests {
         let trained = problem.train(Lambda::new(4.0).unwrap()).unwrap();
         assert_eq!(model.holdout(), Some(&trained.leave_query_out().unwrap()));
         assert_eq!(model.weights().to_vec(), trained.weights().values);
-        let folds: Scheme = "folds:3".parse().unwrap();
+        let folds: HoldOut = "folds:3".parse().unwrap();
         let model = params.clone().holdout(folds.clone()).fit(&data).unwrap();
         assert_eq!(model.holdout(), Some(&trained.holdout_by(&folds).unwrap()));
         let scaled = params.clone().labels(LabelScale::Unit).fit(&data).unwrap();

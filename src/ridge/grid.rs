@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use super::conjugate::{Convergence, HOLDOUT_TOLERANCE};
-use super::holdout::Holdout;
+use super::groups::Groups;
+use super::holdout::{HoldOut, Holdout};
 use super::kernel::{Kernel, KernelError, KernelKind, KernelMatrix, ReducedSet};
 use super::options::{Solver, TrainError, TrainOptions};
 use super::preferences::Preferences;
-use super::scheme::{Groups, Holding, Scheme};
 use super::trained::{RidgeProblem, Trained, Weights};
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, Queries};
@@ -35,6 +35,22 @@ pub struct TrainGrid {
     pub preferences: Option<Preferences>,
     /// All else.
     pub options: TrainOptions,
+}
+
+/// What is held out.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Holding {
+    /// Every query, or as many as can be in a matter of seconds; nothing of data of one query, unless
+    /// the objective is another one: then every pair where the solver has that, else five folds.
+    #[default]
+    Affordable,
+    /// Every query, or every pair under another objective, where that comes from the factors of the
+    /// solver; else nothing.
+    Factored,
+    /// Nothing.
+    Nothing,
+    /// This.
+    Given(HoldOut),
 }
 
 /// A model of the grid.
@@ -83,7 +99,7 @@ pub struct GridOutcome {
     /// The unit of its ridge parameters: the mean diagonal of the centred kernel matrix.
     pub unit: f64,
     /// What was held out.
-    pub scheme: Option<Scheme>,
+    pub scheme: Option<HoldOut>,
 }
 
 impl GridOutcome {
@@ -273,7 +289,7 @@ impl TrainGrid {
         if *metric == Metric::Concordance {
             return Ok(());
         }
-        let pairs = self.holdout == Holding::Given(Scheme::Pairs);
+        let pairs = self.holdout == Holding::Given(HoldOut::Pairs);
         if pairs || self.options.objective != Objective::Query {
             return Err(TrainError::Measure(format!(
                 "{metric} ranks queries, and pairs are compared: expected squared or cindex"
@@ -301,7 +317,7 @@ impl TrainGrid {
         let Holding::Given(scheme) = &self.holdout else {
             return Ok(options);
         };
-        let options = options.pairs(*scheme == Scheme::Pairs);
+        let options = options.pairs(*scheme == HoldOut::Pairs);
         if self.options.objective == Objective::Pairs {
             return Ok(options);
         }
@@ -315,7 +331,7 @@ impl TrainGrid {
         &self,
         problem: &RidgeProblem<'_>,
         data: &Dataset<'_>,
-    ) -> Result<Option<Scheme>, TrainError> {
+    ) -> Result<Option<HoldOut>, TrainError> {
         let scheme = match (&self.holdout, self.options.objective) {
             (Holding::Nothing, _) => None,
             (Holding::Factored, _) if !problem.solver().has_holdout() => None,
@@ -324,12 +340,12 @@ impl TrainGrid {
             {
                 None
             }
-            (Holding::Factored, Objective::Query) => Some(Scheme::Queries),
-            (Holding::Factored, _) => Some(Scheme::Pairs),
-            (Holding::Given(Scheme::Queries), Objective::Pairs) => {
+            (Holding::Factored, Objective::Query) => Some(HoldOut::Queries),
+            (Holding::Factored, _) => Some(HoldOut::Pairs),
+            (Holding::Given(HoldOut::Queries), Objective::Pairs) => {
                 return Err(TrainError::NoHoldout {
                     what: "objective pairs",
-                    scheme: Scheme::Queries.to_string(),
+                    scheme: HoldOut::Queries.to_string(),
                     expected: "lpo, every preference on its own, or folds of preferences",
                 });
             }
@@ -340,9 +356,9 @@ impl TrainGrid {
             (Holding::Affordable, _)
                 if problem.solver().has_holdout() && data.rows() <= LPO_ROWS =>
             {
-                Some(Scheme::Pairs)
+                Some(HoldOut::Pairs)
             }
-            (Holding::Affordable, _) => Some(Scheme::Folds { count: 5, seed: 1 }),
+            (Holding::Affordable, _) => Some(HoldOut::Folds { count: 5, seed: 1 }),
         };
         Ok(scheme)
     }
@@ -443,16 +459,16 @@ struct Out<'a> {
 
 impl<'a> Out<'a> {
     fn new(
-        scheme: Option<&Scheme>,
+        scheme: Option<&HoldOut>,
         grid: &'a TrainGrid,
         data: &Dataset<'_>,
     ) -> Result<Self, TrainError> {
         let (groups, pairs) = match (scheme, &grid.preferences) {
             (None, _) => (None, false),
-            (Some(Scheme::Pairs), Some(preferences)) => {
+            (Some(HoldOut::Pairs), Some(preferences)) => {
                 (Some(Groups::queries(preferences.len())), false)
             }
-            (Some(Scheme::Folds { count, seed }), Some(preferences)) => (
+            (Some(HoldOut::Folds { count, seed }), Some(preferences)) => (
                 Some(Groups::folds_of(
                     "preferences",
                     preferences.len(),

@@ -1,7 +1,7 @@
 //! Leave-pair-out: every pair of examples of a query, predicted by a model that was trained without
 //! both.
 //!
-//! Rows `i` and `j` of a query of `n` rows cut it, and their system (module `without`) is of size two.
+//! Rows `i` and `j` of a query of `n` rows cut it, and their system (module `holdout`) is of size two.
 //! In the coordinates `(1, -1) / sqrt(2)` and `(1, 1) / sqrt(2)` it is
 //!
 //! ```text
@@ -18,12 +18,11 @@ use std::f64::consts::SQRT_2;
 use faer::MatRef;
 use rayon::prelude::*;
 
-use super::factor::Square;
-use super::holdout::{Holdout, LeftPair};
+use super::factor::{Square, gram};
+use super::holdout::{Factored, Holdout, LeftPair, batches};
 use super::kernel::row_number;
 use super::options::{BATCH, TrainError};
 use super::trained::{Solution, Trained};
-use super::without::{Factored, batches};
 use crate::Objective;
 use crate::interrupt::heed;
 use crate::metrics::PAIR_TIE;
@@ -119,10 +118,14 @@ impl Trained<'_> {
             .map(Vec::as_slice)
             .partition(|rows| rows.len() >= LARGE);
         let small = batches(&small).into_par_iter().flat_map_iter(|batch| {
-            let blocks = factored.blocks(&batch);
-            let tallies = blocks.map(|(rows, block)| {
-                let tally = query(rows[0], block).tally(0..rows.len());
-                (rows[0], tally)
+            heed();
+            let half = factored.half(&batch.rows);
+            let tallies = batch.groups.iter().map(|group| {
+                let columns = half.as_ref().subcols(group.start, group.len());
+                let block = factored.block(gram(columns));
+                let first = batch.rows[group.start];
+                let query = query(first, block);
+                (first, query.tally(0..group.len()))
             });
             tallies.collect::<Vec<_>>()
         });

@@ -17,7 +17,7 @@ use rankrls::ridge::{
     TrainGrid, TrainOptions,
 };
 use rankrls::{
-    Dataset, Lambda, Objective, Queries, QueryWeight, RankRls, Scheme, Solver, TrainError,
+    Dataset, HoldOut, Lambda, Objective, Queries, QueryWeight, RankRls, Solver, TrainError,
 };
 use serde_json::Value;
 
@@ -608,7 +608,7 @@ proptest! {
         let matrix = Kernel::LINEAR.matrix(&dataset).unwrap();
         let rls = RidgeProblem::of_kernel(&dataset, matrix, &TrainOptions::new()).unwrap();
         let found = rls.train(given).unwrap();
-        let groups = Scheme::Queries.groups(dataset.queries());
+        let groups = HoldOut::Queries.groups(dataset.queries());
         let basis = (0..dataset.rows()).collect::<Vec<_>>();
         let reduced = ReducedSet::new(&dataset, &Kernel::LINEAR, &basis).unwrap();
         let mapped = RidgeProblem::new(reduced.mapped(), &TrainOptions::new()).unwrap();

@@ -15,8 +15,8 @@ use rankrls::metrics::{Convention, Metric, Rules};
 use rankrls::model::{FeatureChoice, read_features};
 use rankrls::plot::{self, Figure, LinePlot, Scale as PlotScale, Series};
 use rankrls::ridge::{
-    Cell, Fit, GridOutcome, Groups, HOLDOUT_TOLERANCE, Holding, Holdout, Kernel, KernelKind,
-    Preference, Preferences, Scheme, TOLERANCE, TrainError, TrainGrid, TrainOptions,
+    Cell, Fit, GridOutcome, Groups, HOLDOUT_TOLERANCE, HoldOut, Holding, Holdout, Kernel,
+    KernelKind, Preference, Preferences, TOLERANCE, TrainError, TrainGrid, TrainOptions,
 };
 use rankrls::tune::Measure;
 use rankrls::{Dataset, Lambdas, Model, Objective, QueryWeight, Solver, memory};
@@ -115,7 +115,8 @@ pub(crate) struct TrainArgs {
 /// What `--holdout` names.
 #[derive(Debug, Clone)]
 enum HoldoutChoice {
-    Named(Holding),
+    Nothing,
+    Scheme(HoldOut),
     /// A file with the fold of every row.
     File(PathBuf),
 }
@@ -124,14 +125,17 @@ impl FromStr for HoldoutChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if let Ok(holding) = text.parse() {
-            return Ok(Self::Named(holding));
+        if text == "none" {
+            return Ok(Self::Nothing);
+        }
+        if let Ok(scheme) = text.parse() {
+            return Ok(Self::Scheme(scheme));
         }
         let named = text.strip_prefix("folds:");
         let named = named.filter(|path| !path.is_empty() && path.parse::<f64>().is_err());
         let file = named.or(Some(text).filter(|path| Path::new(path).exists()));
         file.map(|path| Self::File(path.into())).ok_or_else(|| {
-            let schemes = Scheme::NAMES;
+            let schemes = HoldOut::NAMES;
             format!("expected one of {schemes}, none, or a file with the folds")
         })
     }
@@ -293,7 +297,7 @@ impl TrainArgs {
         self.data.read.check(1)?;
         self.plot.check()?;
         let kernels = self.kernel.kernels()?;
-        let none = matches!(self.holdout, Some(HoldoutChoice::Named(Holding::Nothing)));
+        let none = matches!(self.holdout, Some(HoldoutChoice::Nothing));
         if none && self.lambda.count() * kernels.len() > 1 {
             return Err(usage(
                 "--holdout none cannot tell which lambda is best: expected a single --lambda",
@@ -373,7 +377,8 @@ impl TrainArgs {
     fn holding(&self, data: &Dataset<'_>, preferences: Option<usize>) -> Result<Holding> {
         Ok(match &self.holdout {
             None => Holding::Affordable,
-            Some(HoldoutChoice::Named(holding)) => holding.clone().seed(self.seed),
+            Some(HoldoutChoice::Nothing) => Holding::Nothing,
+            Some(HoldoutChoice::Scheme(scheme)) => Holding::Given(scheme.clone().seed(self.seed)),
             Some(HoldoutChoice::File(path)) => {
                 let names = read_names(path, self.data.read.budget())?;
                 let name = path.display();
@@ -398,7 +403,7 @@ impl TrainArgs {
                 };
                 let groups = Groups::of_rows(in_order).with_context(|| name.to_string())?;
                 let name = format!("folds:{name}");
-                Holding::Given(Scheme::Given { name, groups })
+                Holding::Given(HoldOut::Given { name, groups })
             }
         })
     }
@@ -518,7 +523,7 @@ impl TrainArgs {
         let scheme = outcome
             .scheme
             .as_ref()
-            .map_or_else(String::new, Scheme::to_string);
+            .map_or_else(String::new, HoldOut::to_string);
         let label = match self.measure {
             Measure::SquaredError => format!("hold-out error, {scheme}"),
             Measure::Metric(metric) => format!("{metric}, {scheme}"),
@@ -543,7 +548,7 @@ impl TrainArgs {
 }
 
 impl Entry {
-    fn new(cell: &Cell, scheme: Option<&Scheme>) -> Self {
+    fn new(cell: &Cell, scheme: Option<&HoldOut>) -> Self {
         let holdout = cell.holdout.as_ref().zip(scheme);
         let holdout = holdout.map(|(holdout, scheme)| HoldoutReport {
             scheme: scheme.to_string(),
