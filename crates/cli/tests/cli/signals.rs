@@ -131,7 +131,11 @@ fn an_interrupt_ends_all_strategies() {
         .unwrap();
     let document: Value = serde_json::from_str(&checkpoint).unwrap();
     let paths = document["taken"].as_array().unwrap();
-    assert!(paths.iter().all(|path| path["path"]["strategy"] == "lowmem"));
+    assert!(
+        paths
+            .iter()
+            .all(|path| path["path"]["strategy"] == "lowmem")
+    );
     let steps = |path: &Value| path["steps"].as_array().unwrap().len();
     let steps: usize = paths.iter().map(steps).sum();
     assert!(rest.contains(&format!(
