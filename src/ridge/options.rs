@@ -84,9 +84,7 @@ impl Shape {
             threads: rayon::current_num_threads(),
         }
     }
-}
 
-impl Shape {
     /// The same columns, with so many preferences in place of the rows.
     pub(super) fn of_preferences(self, preferences: usize) -> Self {
         let rows_each = preferences as f64 / self.rows as f64;
