@@ -31,7 +31,7 @@ const TILE: usize = 4;
 /// Candidates that are judged query by query.
 const FEW: usize = 512;
 
-/// Queries whose sums are kept at once, then.
+/// Queries whose sums are kept at once for so many candidates; more for fewer.
 const QUERIES: usize = 1024;
 
 pub(super) const FACTS: Facts = Facts {
@@ -71,6 +71,9 @@ impl Strategy for LowMemory {
 
 /// Errors of `candidates` by (*), in parallel.
 pub(super) fn errors(round: &Round<'_>, candidates: &[u32]) -> Vec<f64> {
+    if candidates.is_empty() {
+        return Vec::new();
+    }
     let error = round.state.error();
     let by_sums = round.state.folds().is_none() && round.ranking.is_none();
     if by_sums && candidates.len() <= FEW {
@@ -105,7 +108,8 @@ fn gains_by_query(round: &Round<'_>, candidates: &[u32]) -> Vec<Lanes> {
         .collect();
     let mut gains = vec![[0.0; LANES]; blocks.len()];
     let queries: Vec<u32> = (0u32..).take(state.queries().len()).collect();
-    for queries in queries.chunks(QUERIES) {
+    let together = FEW / LANES * QUERIES / blocks.len();
+    for queries in queries.chunks(together) {
         let task = queries.len().div_ceil(8 * current_num_threads());
         let gained: Vec<Vec<Lanes>> = queries
             .par_chunks(task)
@@ -125,10 +129,7 @@ fn gains_by_query(round: &Round<'_>, candidates: &[u32]) -> Vec<Lanes> {
                 gained
             })
             .collect();
-        for gained in gained
-            .iter()
-            .flat_map(|task| task.chunks(blocks.len().max(1)))
-        {
+        for gained in gained.iter().flat_map(|task| task.chunks(blocks.len())) {
             for (gain, gained) in gains.iter_mut().zip(gained) {
                 kernels::add_scaled(gain, 1.0, gained);
             }

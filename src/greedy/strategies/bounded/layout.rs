@@ -9,23 +9,15 @@ pub(super) struct Piece {
     pub(super) query: u32,
     /// How many entries.
     pub(super) length: u32,
-    /// `|v_Q|^2`
-    pub(super) squared_norm: f64,
 }
 
 impl Piece {
-    /// The query, and `|v_Q|^2`.
-    pub(super) fn place(&self) -> (usize, f64) {
-        (self.query as usize, self.squared_norm)
-    }
-
-    fn new(segment: &Segment<'_>) -> Self {
+    pub(super) fn new(segment: &Segment<'_>) -> Self {
         // Queries and rows count in 32 bits.
         let short = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
         Self {
             query: short(segment.query),
             length: short(segment.column.rows.len()),
-            squared_norm: segment.squared_norm,
         }
     }
 }
@@ -73,21 +65,12 @@ impl Layout {
         }
     }
 
-    /// Where the pieces of `a candidate` are among all pieces.
-    pub(super) fn span(&self, candidate: usize) -> std::ops::Range<usize> {
-        candidate
-            .checked_sub(1)
-            .map_or(0, |before| self.ends[before])..self.ends[candidate]
-    }
-
-    /// How many pieces there are.
-    pub(super) fn piece_count(&self) -> usize {
-        self.pieces.len()
-    }
-
     /// The pieces of `a candidate`.
     pub(super) fn pieces(&self, candidate: usize) -> &[Piece] {
-        &self.pieces[self.span(candidate)]
+        let start = candidate
+            .checked_sub(1)
+            .map_or(0, |before| self.ends[before]);
+        &self.pieces[start..self.ends[candidate]]
     }
 
     /// Candidates seen in `query` alone, the longest columns first.

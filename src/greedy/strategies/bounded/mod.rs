@@ -1,17 +1,15 @@
 //! Exact selection at sparse cost (`docs/bounds.md`): the result of
 //! `dense`, from bounds.
 //!
-//! A candidate touches few queries. What it gains there and in all others is
-//! bounded from above by four bounds, each dearer and tighter than the one
+//! A candidate's gain is bounded from above by three bounds, each dearer and tighter than the one
 //! before (`bounds.rs`):
 //!
 //! | level | what is exact | cost a candidate |
 //! |---|---|---|
-//! | 0 | `z . G`; `v_Q . p_Q`, `v_Q . r_Q` in touched queries | O(nnz), or O(1) for all columns seen in one query only |
+//! | 0 | the first order of (*) in all queries together | O(nnz), or O(1) for all columns seen in one query only |
 //! | 1 | all of (*) in touched queries | O(touched rows) where `u` and `T u` of the last step are kept, else t times that |
 //! | 2 | `z . f_Q`, `z . g_Q` in some hundred queries | O(t) for each |
-//! | 3 | the same in every query | O(t q) |
-//! | 4 | everything: equation (*) | O(t m) |
+//! | 3 | everything: equation (*) | O(t m) |
 //!
 //! A step begins by evaluating exactly the candidates that did best in the step
 //! before, and where these are few the dropped ones of the largest bounds: the best
@@ -36,15 +34,15 @@ use rayon::prelude::*;
 
 use super::lowmem;
 use crate::columns::ColumnClasses;
-use crate::data::Column;
 use crate::greedy::strategy::Facts;
 use crate::greedy::{Round, Shape, Strategy, Work};
 use crate::interrupt::heed;
-use bounds::{QueryPart, Whole};
-use layout::{Layout, Piece};
+use crate::kernels;
+use bounds::Whole;
+use layout::Layout;
 use residual::Residual;
-use search::{BoundedCandidate, Projected, PruningSearch, Scratch};
-use step::{ALL_G, ExampleTerms, LEADING, OWN_G, PHI, R, StepTerms};
+use search::{BoundedCandidate, Projected, PruningSearch};
+use step::{C, LEADING, R, StepTerms};
 
 /// Candidates whose level-0 bound one task computes.
 const CHUNK: usize = 1024;
@@ -85,7 +83,7 @@ fn memory(shape: &Shape) -> u64 {
         rows, pieces, k, ..
     } = *shape;
     let residuals = Round::room(rows, k).min(pieces.saturating_mul(32 * shape.largest_query));
-    let bounds = 150 * shape.candidates + 24 * pieces + 16 * shape.queries * k + 320 * rows;
+    let bounds = 150 * shape.candidates + 16 * pieces + 16 * shape.queries * k + 64 * rows;
     lowmem::errors_memory(shape, k) + (bounds + residuals) as u64
 }
 
@@ -95,8 +93,6 @@ struct Bounded {
     layout: Layout,
     /// `|z|^2` of candidates of several queries, as of `synced` steps.
     z_squared: Vec<f64>,
-    /// `|z_-|^2` of all pieces, likewise.
-    z_without: Vec<f64>,
     synced: usize,
     /// Of candidates of several queries that reached level 1 in the last steps.
     residuals: Vec<Option<Box<Residual>>>,
@@ -116,7 +112,6 @@ impl Bounded {
         let layout = Layout::new(candidates);
         Self {
             z_squared: vec![0.0; candidates.len()],
-            z_without: vec![0.0; layout.piece_count()],
             residuals: (0..candidates.len()).map(|_| None).collect(),
             layout,
             synced: 0,
@@ -134,7 +129,7 @@ impl Strategy for Bounded {
             // The quantities that the bounds are made of have lost too many digits.
             self.work = Work {
                 evaluated: eligible.len(),
-                alive: vec![eligible.len(); 4],
+                alive: vec![eligible.len(); 3],
             };
             return lowmem::errors(round, eligible);
         }
@@ -230,24 +225,19 @@ impl Bounded {
             if !search.passes(bounds::single_by_norms(squared_norm, terms, step)) {
                 break;
             }
-            let (mut rho, mut along) = (0.0, 0.0);
+            let (mut rho, mut c) = (0.0, 0.0);
             for (row, value) in candidates.column(candidate as usize).iter() {
-                let example = &step.examples[row];
-                rho += value * example[R];
-                along += value * (example[ALL_G] - example[OWN_G]);
+                rho += value * step.examples[row][R];
+                c += value * (step.examples[row][C] - search.round.state.holdout()[row]);
             }
-            let z_squared = terms.phi * terms.phi * squared_norm;
+            // The true |z| is no more.
             let whole = Whole {
                 squared_norm,
-                z_squared,
+                z_squared: terms.phi * terms.phi * squared_norm,
                 rho,
             };
-            // The true s is no less.
-            let pivot = whole.pivot(step.lambda);
-            let first_order = 2.0 * rho.abs() * along.abs() / pivot;
-            let second_order = bounds::second_order(&whole, step, step.kappa);
-            let fourth_order = bounds::fourth_order(&whole, step, z_squared * step.spread);
-            let bound = first_order + second_order + fourth_order;
+            let first_order = 2.0 * (whole.weight(step.lambda) * c).abs();
+            let bound = first_order + bounds::untouched(&whole, step, step.spread);
             let contender = BoundedCandidate::new(candidate, bound);
             if search.passes(contender.bound) && !search.out(candidate) {
                 contenders.push(contender);
@@ -282,21 +272,14 @@ impl Bounded {
     /// The candidates in chunks, with what is kept of them.
     fn chunks(&mut self) -> Vec<Chunk<'_>> {
         let layout = &self.layout;
-        let mut without = &mut self.z_without[..];
         let chunks = self.z_squared.chunks_mut(CHUNK);
         let chunks = chunks.zip(self.residuals.chunks_mut(CHUNK)).enumerate();
         chunks
-            .map(|(number, (z_squared, residuals))| {
-                let first = number * CHUNK;
-                let pieces = layout.span(first).start..layout.span(first + z_squared.len() - 1).end;
-                let z_without = without.split_off_mut(..pieces.len()).unwrap_or_default();
-                Chunk {
-                    layout,
-                    first,
-                    z_squared,
-                    z_without,
-                    residuals,
-                }
+            .map(|(number, (z_squared, residuals))| Chunk {
+                layout,
+                first: number * CHUNK,
+                z_squared,
+                residuals,
             })
             .collect()
     }
@@ -308,7 +291,6 @@ struct Chunk<'a> {
     /// The first of them.
     first: usize,
     z_squared: &'a mut [f64],
-    z_without: &'a mut [f64],
     residuals: &'a mut [Option<Box<Residual>>],
 }
 
@@ -316,41 +298,29 @@ impl Chunk<'_> {
     /// Level 0 for those of several queries, once `missing` steps have been caught up with, and level
     /// 1 where the residual is kept.
     fn bound(&mut self, search: &PruningSearch<'_>, missing: usize) -> Found {
-        let mut parts = Vec::new();
         let mut found = Found::default();
         let mut closest = None;
-        let mut scratch = Scratch::new(search.step.steps);
+        let mut z = vec![0.0; search.step.steps];
         let (state, candidates) = (search.round.state, search.round.candidates);
-        let mut rest = &mut *self.z_without;
         let kept = self.z_squared.iter_mut().zip(&mut *self.residuals);
         for (candidate, (z_squared, residual)) in (self.first..).zip(kept) {
             let pieces = self.layout.pieces(candidate);
-            if pieces.is_empty() {
+            if pieces.is_empty() || search.retired[candidate] {
+                *residual = None;
                 continue;
             }
-            let z_without = rest.split_off_mut(..pieces.len()).unwrap_or_default();
             let column = candidates.column(candidate);
-            let tau = pass_over(column, pieces, &search.step.examples, &mut parts);
+            let products = bounds::pass_over(column, pieces, &search.step.examples);
             if missing == 1 {
-                *z_squared += tau * tau;
-                for (z_without, part) in z_without.iter_mut().zip(&parts) {
-                    let new = tau - part.sums[PHI];
-                    *z_without += new * new;
-                }
+                *z_squared += products.tau * products.tau;
                 residual.take_if(|residual| residual.used + IDLE < search.step.steps);
                 if let Some(residual) = residual {
-                    residual.follow(state, &parts, tau);
+                    residual.follow(state, pieces, products.tau);
                 }
             } else if missing > 1 {
-                *z_squared = search.catch_up(candidate, &mut scratch, z_without);
+                state.project(column, &mut z);
+                *z_squared = kernels::dot(&z, &z);
                 *residual = None;
-            }
-            for (part, &z_without) in parts.iter_mut().zip(&*z_without) {
-                part.z_without = z_without;
-            }
-            if search.retired[candidate] {
-                *residual = None;
-                continue;
             }
             found.bytes += residual
                 .as_ref()
@@ -358,11 +328,9 @@ impl Chunk<'_> {
             let whole = Whole {
                 squared_norm: candidates.squared_norm(candidate),
                 z_squared: *z_squared,
-                rho: parts.iter().map(|part| part.sums[R]).sum(),
+                rho: products.rho,
             };
-            let Some(mut bound) = several_by_norms(search, &whole, &parts) else {
-                continue;
-            };
+            let mut bound = bounds::of_products(&whole, &products, search.step);
             // Candidates count in 32 bits.
             let number = u32::try_from(candidate).unwrap_or(u32::MAX);
             if search.out(number) {
@@ -372,7 +340,9 @@ impl Chunk<'_> {
             if search.passes(bound) {
                 found.passed += 1;
                 if let Some(residual) = residual {
-                    let level_1 = by_residual(residual, search, whole, &parts);
+                    residual.used = search.step.steps;
+                    let touched = residual.touched(state, &whole, pieces);
+                    let level_1 = Projected::new(search.step, whole, products.c, &touched);
                     bound = bound.min(level_1.bound(search.step));
                     projected = Some(Box::new(level_1));
                 }
@@ -390,51 +360,4 @@ impl Chunk<'_> {
         found.close.extend(closest);
         found
     }
-}
-
-/// Passes over a column once: what the bounds need of every piece into `parts`; returns
-/// `tau = phi . v`.
-#[multiversion::multiversion(targets = "simd")]
-fn pass_over(
-    column: Column<'_>,
-    pieces: &[Piece],
-    examples: &[ExampleTerms],
-    parts: &mut Vec<QueryPart>,
-) -> f64 {
-    let mut rest = column;
-    parts.clear();
-    for piece in pieces {
-        let entries = rest.take_entries(piece.length as usize);
-        parts.push(QueryPart::new(piece.place(), entries, examples));
-    }
-    parts.iter().map(|part| part.sums[PHI]).sum()
-}
-
-/// Level 0 for a candidate that touches two queries or more; `None` where the errors of these queries
-/// are too small.
-#[multiversion::multiversion(targets = "simd")]
-fn several_by_norms(search: &PruningSearch<'_>, whole: &Whole, parts: &[QueryPart]) -> Option<f64> {
-    let step = search.step;
-    let beta_0 = whole.rho / whole.pivot(step.lambda);
-    let lengths = (whole.z_squared.sqrt(), beta_0);
-    let second_order = bounds::second_order(whole, step, step.kappa);
-    let fourth_order = bounds::fourth_order(whole, step, whole.z_squared * step.spread);
-    let others = second_order + fourth_order - 2.0 * beta_0 * search::along(parts);
-    let bound = others + bounds::touched_by_errors(parts, step, lengths);
-    // Touched queries take back their share of the second order, too.
-    let by_norms = || others + bounds::touched_by_norms(whole, parts, step, lengths);
-    search.passes(bound).then(|| bound.min(by_norms()))
-}
-
-/// Level 1 for a candidate whose residual is kept.
-#[multiversion::multiversion(targets = "simd")]
-fn by_residual(
-    residual: &mut Residual,
-    search: &PruningSearch<'_>,
-    whole: Whole,
-    parts: &[QueryPart],
-) -> Projected {
-    residual.used = search.step.steps;
-    let touched = residual.touched(search.round.state, search.step, &whole, parts);
-    Projected::new(search.step, whole, search::along(parts), &touched)
 }

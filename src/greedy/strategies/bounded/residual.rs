@@ -1,7 +1,7 @@
 //! What a candidate leaves of itself in the queries that it touches.
 
-use super::bounds::{QueryPart, Whole};
-use super::step::StepTerms;
+use super::bounds::Whole;
+use super::layout::Piece;
 use crate::columns::Segment;
 use crate::greedy::State;
 use crate::greedy::state::QueryMatrices;
@@ -23,17 +23,14 @@ pub(super) struct Residual {
 pub(super) struct Touched {
     /// Their part of (*).
     pub(super) gain: f64,
-    /// `sum x_Q`
-    pub(super) x: f64,
-    /// `sum kappa_Q`
-    pub(super) kappa: f64,
+    /// `sum c_Q`
+    pub(super) c: f64,
 }
 
 impl Touched {
     pub(super) fn add(&mut self, other: Self) {
         self.gain += other.gain;
-        self.x += other.x;
-        self.kappa += other.kappa;
+        self.c += other.c;
     }
 }
 
@@ -96,7 +93,7 @@ impl Residual {
 
     /// Follows the last addition, which had `tau = phi . v`: section 3 of `docs/derivation.md`.
     #[inline(always)]
-    pub(super) fn follow(&mut self, state: &State, parts: &[QueryPart], tau: f64) {
+    pub(super) fn follow(&mut self, state: &State, pieces: &[Piece], tau: f64) {
         let Some(last) = state.last() else {
             return;
         };
@@ -106,12 +103,13 @@ impl Residual {
             self.z = Vec::new();
         }
         let mut rest = &mut self.rows[..];
-        for part in parts {
-            let range = state.queries().range(part.query);
+        for piece in pieces {
+            let query = piece.query as usize;
+            let range = state.queries().range(query);
             let rows = rest.split_off_mut(..range.len()).unwrap_or_default();
             let (phi, psi) = (&last.phi[range.clone()], &last.psi[range]);
             let along: f64 = rows.iter().zip(psi).map(|(row, psi)| row[0] * psi).sum();
-            let (nu, leverage) = (last.nu[part.query], last.leverage[part.query]);
+            let (nu, leverage) = (last.nu[query], last.leverage[query]);
             let change = nu * (along - tau * leverage) - tau;
             for ((row, phi), psi) in rows.iter_mut().zip(phi).zip(psi) {
                 row[0] -= tau * phi;
@@ -122,17 +120,12 @@ impl Residual {
 
     /// What touched queries have.
     #[inline(always)]
-    pub(super) fn touched(
-        &self,
-        state: &State,
-        step: &StepTerms,
-        whole: &Whole,
-        parts: &[QueryPart],
-    ) -> Touched {
+    pub(super) fn touched(&self, state: &State, whole: &Whole, pieces: &[Piece]) -> Touched {
         let (mut touched, mut first) = (Touched::default(), 0);
-        for part in parts {
-            touched.add(self.of_query(first, state, step, (whole, part)));
-            first += state.queries().range(part.query).len();
+        for piece in pieces {
+            let query = piece.query as usize;
+            touched.add(self.of_query(first, state, whole, query));
+            first += state.queries().range(query).len();
         }
         touched
     }
@@ -143,23 +136,23 @@ impl Residual {
         &self,
         first: usize,
         state: &State,
-        step: &StepTerms,
-        (whole, part): (&Whole, &QueryPart),
+        whole: &Whole,
+        query: usize,
     ) -> Touched {
         let (mut a, mut b, mut c, mut d) = (0.0, 0.0, 0.0, 0.0);
-        let holdout = &state.holdout()[state.queries().range(part.query)];
+        let holdout = &state.holdout()[state.queries().range(query)];
         for (&[u, tu], &p) in self.rows[first..].iter().zip(holdout) {
             a += u * p;
             b += u * tu;
             c += p * tu;
             d += tu * tu;
         }
-        let slack = (whole.pivot(step.lambda) - b).max(step.lambda);
+        let lambda = state.lambda().value();
+        let slack = (whole.pivot(lambda) - b).max(lambda);
         let beta = (whole.rho - a) / slack;
         Touched {
             gain: beta * (2.0 * c - beta * d),
-            x: part.c() - c,
-            kappa: step.queries[part.query].kappa,
+            c,
         }
     }
 }

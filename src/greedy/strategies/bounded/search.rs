@@ -2,9 +2,10 @@
 
 use rayon::prelude::*;
 
-use super::bounds::{self, QueryPart, Whole};
+use super::bounds::{self, Whole};
+use super::layout::Piece;
 use super::residual::{Residual, Touched};
-use super::step::{ALL_G, LEADING, OWN_G, QueryTerms, R, Rest, StepTerms};
+use super::step::{LEADING, QueryTerms, StepTerms};
 use crate::greedy::Round;
 use crate::greedy::strategies::lowmem;
 use crate::greedy::strategy::tie_limit;
@@ -56,18 +57,18 @@ impl BoundedCandidate {
 /// Scratch for one task.
 #[derive(Debug)]
 pub(super) struct Scratch {
-    pub(super) z: Vec<f64>,
-    /// `z_-` of one query, or `z_Q` of every touched one.
-    pub(super) own_z: Vec<f64>,
-    pub(super) parts: Vec<QueryPart>,
+    z: Vec<f64>,
+    /// `z_-` of one query.
+    z_without: Vec<f64>,
+    pieces: Vec<Piece>,
 }
 
 impl Scratch {
     pub(super) fn new(steps: usize) -> Self {
         Self {
             z: vec![0.0; steps],
-            own_z: Vec::new(),
-            parts: Vec::new(),
+            z_without: vec![0.0; steps],
+            pieces: Vec::new(),
         }
     }
 }
@@ -75,15 +76,11 @@ impl Scratch {
 /// What a candidate's residual and its `z` tell.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Projected {
-    pub(super) whole: Whole,
+    whole: Whole,
     /// What is gained in touched queries.
     touched: f64,
-    /// `- 2 beta_0 z . G`, touched queries left out.
+    /// `2 beta_0 sum c_Q`, touched queries left out.
     linear: f64,
-    /// `sum kappa_Q` of untouched queries that are not told apart.
-    kappa: f64,
-    /// Bound on the [`bounds::fourth_order`].
-    fourth: f64,
     /// `- (2 / s) sum x_Q w_Q` of untouched queries that are told apart.
     apart: f64,
     /// The largest `(1 + h_Q) x_Q^2` of theirs.
@@ -91,16 +88,13 @@ pub(super) struct Projected {
 }
 
 impl Projected {
-    /// `along_g`: `z . G`.
+    /// `c`: `sum_Q c_Q`, all queries.
     #[inline(always)]
-    pub(super) fn new(step: &StepTerms, whole: Whole, along_g: f64, touched: &Touched) -> Self {
-        let beta_0 = whole.rho / whole.pivot(step.lambda);
+    pub(super) fn new(step: &StepTerms, whole: Whole, c: f64, touched: &Touched) -> Self {
         Self {
             whole,
             touched: touched.gain,
-            linear: -2.0 * beta_0 * (along_g - touched.x),
-            kappa: (step.kappa - touched.kappa).max(0.0),
-            fourth: bounds::fourth_order(&whole, step, whole.z_squared * step.spread),
+            linear: 2.0 * whole.weight(step.lambda) * (c - touched.c),
             apart: 0.0,
             largest: 0.0,
         }
@@ -109,16 +103,15 @@ impl Projected {
     /// Level 1.
     #[inline(always)]
     pub(super) fn bound(&self, step: &StepTerms) -> f64 {
-        let second = bounds::second_order(&self.whole, step, self.kappa);
-        self.touched + self.linear + second + self.fourth
+        self.bound_with(step, step.spread)
     }
 
-    /// Levels 2 and 3: all queries but `rest` are told apart.
-    pub(super) fn bound_with(&self, step: &StepTerms, rest: &Rest) -> f64 {
-        let largest = self.largest.max(rest.g_squared * self.whole.z_squared);
-        let fourth = bounds::fourth_order(&self.whole, step, largest);
-        let second = bounds::second_order(&self.whole, step, rest.kappa.min(self.kappa));
-        self.touched + self.linear + self.apart + second + fourth.min(self.fourth)
+    /// Level 2: all queries are told apart but those with this
+    /// [`spread`](super::step::spread).
+    #[inline(always)]
+    pub(super) fn bound_with(&self, step: &StepTerms, rest: f64) -> f64 {
+        let apart = self.apart + bounds::fourth_order(&self.whole, step, self.largest);
+        self.touched + self.linear + apart + bounds::untouched(&self.whole, step, rest)
     }
 
     /// Tells an untouched query apart.
@@ -126,17 +119,7 @@ impl Projected {
     fn tell_apart(&mut self, terms: &QueryTerms, lambda: f64, (w, x): (f64, f64)) {
         self.apart -= 2.0 * x * w / self.whole.pivot(lambda);
         self.largest = self.largest.max((1.0 + terms.h) * x * x);
-        self.kappa = (self.kappa - terms.kappa).max(0.0);
     }
-}
-
-/// `|z - z_Q|^2`
-#[inline(always)]
-pub(super) fn without(z: &[f64], own: &[f64]) -> f64 {
-    z.iter()
-        .zip(own)
-        .map(|(z, own)| (z - own) * (z - own))
-        .sum()
 }
 
 /// The search of one step.
@@ -160,7 +143,7 @@ pub(super) struct PruningSearch<'a> {
 /// Residuals that a step found and the next can use, by candidate.
 pub(super) type News = Vec<(u32, Residual)>;
 
-/// A contender at levels 2 and 3.
+/// A contender at level 2.
 struct Climber {
     contender: BoundedCandidate,
     projected: Projected,
@@ -266,31 +249,8 @@ impl<'a> PruningSearch<'a> {
             .collect()
     }
 
-    /// `|z|^2` from scratch, and `|z_-|^2` of every piece.
-    pub(super) fn catch_up(
-        &self,
-        candidate: usize,
-        scratch: &mut Scratch,
-        z_without: &mut [f64],
-    ) -> f64 {
-        let t = self.step.steps;
-        scratch.own_z.clear();
-        scratch.z.fill(0.0);
-        for segment in self.round.candidates.segments(candidate) {
-            let start = scratch.own_z.len();
-            scratch.own_z.resize(start + t, 0.0);
-            let own = &mut scratch.own_z[start..];
-            self.round.state.project(segment.column, own);
-            kernels::add_scaled(&mut scratch.z, 1.0, own);
-        }
-        for (place, z_without) in z_without.iter_mut().enumerate() {
-            *z_without = without(&scratch.z, &scratch.own_z[place * t..][..t]);
-        }
-        kernels::dot(&scratch.z, &scratch.z)
-    }
-
-    /// Levels 1 to 4, after `passed` candidates have passed level 0. Returns how many candidates
-    /// were alive after levels 0 to 3, and what the next step can use.
+    /// Levels 1 to 3, after `passed` candidates have passed level 0. Returns how many candidates
+    /// were alive after levels 0 to 2, and what the next step can use.
     pub(super) fn finish(
         &mut self,
         mut contenders: Vec<BoundedCandidate>,
@@ -305,11 +265,7 @@ impl<'a> PruningSearch<'a> {
         let before = self.judged.len();
         let news = self.meet(&mut contenders);
         alive.push(before + contenders.len());
-        let [some, more] = LEADING;
-        let [few, fewer] = self.step.rests;
-        self.climb(&mut contenders, 0, &[(some, few), (more, fewer)]);
-        alive.push(before + contenders.len());
-        self.climb(&mut contenders, more, &[(usize::MAX, Rest::default())]);
+        self.climb(&mut contenders);
         alive.push(before + contenders.len());
         self.lead(&mut contenders, LANES);
         self.share();
@@ -395,43 +351,42 @@ impl<'a> PruningSearch<'a> {
         let (candidates, state) = (self.round.candidates, self.round.state);
         let candidate = candidate as usize;
         let Scratch {
-            z, own_z, parts, ..
+            z,
+            z_without,
+            pieces,
         } = scratch;
-        state.project(candidates.column(candidate), z);
-        parts.clear();
-        for segment in candidates.segments(candidate) {
-            let place = (segment.query, segment.squared_norm);
-            parts.push(QueryPart::new(place, segment.column, &self.step.examples));
-        }
+        let column = candidates.column(candidate);
+        state.project(column, z);
+        pieces.clear();
+        pieces.extend(candidates.segments(candidate).map(|s| Piece::new(&s)));
+        let products = bounds::pass_over(column, pieces, &self.step.examples);
         let whole = Whole {
             squared_norm: candidates.squared_norm(candidate),
             z_squared: kernels::dot(z, z),
-            rho: parts.iter().map(|part| part.sums[R]).sum(),
+            rho: products.rho,
         };
         let (mut touched, mut residual) = (Touched::default(), Residual::default());
         if candidates.sole_query(candidate).is_some() {
             // Without its only query the feature has no weight.
-            touched.x = parts.iter().map(|part| part.sums[OWN_G]).sum();
+            touched.c = kernels::sparse_dot(column.rows, column.values, state.holdout());
         } else {
-            own_z.resize(z.len(), 0.0);
-            for (segment, part) in candidates.segments(candidate).zip(&*parts) {
+            for segment in candidates.segments(candidate) {
                 if !kept {
                     residual.clear();
                 }
-                let first = residual.add(state, &segment, z, &mut own_z[..z.len()]);
-                touched.add(residual.of_query(first, state, self.step, (&whole, part)));
+                let first = residual.add(state, &segment, z, z_without);
+                touched.add(residual.of_query(first, state, &whole, segment.query));
             }
         }
         if kept {
             residual.keep(z, state.capacity(), self.step.steps);
         }
-        let projected = Projected::new(self.step, whole, along(parts), &touched);
+        let projected = Projected::new(self.step, whole, products.c, &touched);
         (projected, residual)
     }
 
-    /// Levels 2 and 3: with `told` queries told apart already, tells more of them apart, in turns up to
-    /// an end each, after which there is a rest.
-    fn climb(&self, contenders: &mut Vec<BoundedCandidate>, told: usize, turns: &[(usize, Rest)]) {
+    /// Level 2: tells the leading queries apart, some first and then some more.
+    fn climb(&self, contenders: &mut Vec<BoundedCandidate>) {
         let task = (contenders.len() / TASKS).clamp(LANES, CHUNK);
         let left: Vec<Vec<BoundedCandidate>> = contenders
             .par_chunks(task)
@@ -439,7 +394,7 @@ impl<'a> PruningSearch<'a> {
                 || vec![[0.0; LANES]; self.step.steps],
                 |z, chunk| {
                     heed();
-                    self.climb_chunk(chunk, told, turns, z)
+                    self.climb_chunk(chunk, z)
                 },
             )
             .collect();
@@ -450,14 +405,13 @@ impl<'a> PruningSearch<'a> {
     pub(super) fn climb_chunk(
         &self,
         chunk: &[BoundedCandidate],
-        mut told: usize,
-        turns: &[(usize, Rest)],
         z: &mut [Lanes],
     ) -> Vec<BoundedCandidate> {
         let order = &self.step.order;
         let mut climbers: Vec<Climber> = chunk.iter().map(|c| self.climber(c)).collect();
-        for (end, rest) in turns {
-            let end = order.len().min(*end);
+        let mut told = 0;
+        for (end, rest) in LEADING.into_iter().zip(self.step.rests) {
+            let end = order.len().min(end);
             for block in climbers.chunks_mut(LANES) {
                 self.tell_apart(block, order.get(told..end).unwrap_or_default(), z);
             }
@@ -520,12 +474,6 @@ impl<'a> PruningSearch<'a> {
             }
         }
     }
-}
-
-/// `z . G`
-#[inline(always)]
-pub(super) fn along(parts: &[QueryPart]) -> f64 {
-    parts.iter().map(|part| part.sums[ALL_G]).sum()
 }
 
 /// `z . f` and `z . g` for eight candidates.

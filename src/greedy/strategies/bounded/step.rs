@@ -4,26 +4,17 @@ use rayon::prelude::*;
 
 use crate::greedy::State;
 use crate::greedy::state::QueryMatrices;
-use crate::kernels::{self, LANES, Lanes};
+use crate::kernels;
 
 /// Norms of one query, of vectors and matrices of the state.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct QueryTerms {
-    /// `|f_Q|`, `f_Q = Phi_Q p_Q`
-    pub(super) f: f64,
-    /// `|g_Q|`, `g_Q = Phi_Q T_Q p_Q = H_Q' p_Q`
-    pub(super) g: f64,
-    /// `(|f_Q| |g_Q| - f_Q . g_Q) / 2`, or a little more: `- x_Q w_Q` is no more than this times
-    /// `|z|^2`.
-    pub(super) kappa: f64,
-    /// `|p_Q|^2`
-    pub(super) p_squared: f64,
+    /// `|k_Q|^2`, `k_Q = Phi_Q' g_Q`
+    pub(super) k_squared: f64,
     /// `|r_Q|`
     pub(super) r: f64,
     /// `h_Q >= |T_Q - I|`: its trace.
     pub(super) h: f64,
-    /// `sqrt(h_Q (1 + h_Q)) >= |H_Q|`
-    pub(super) held: f64,
     /// `min(|Phi_Q|_F, sqrt(h_Q / (1 + h_Q))) >= |Phi_Q|`
     pub(super) phi: f64,
     /// `|Phi_Q' (G - g_Q)|`
@@ -31,33 +22,20 @@ pub(super) struct QueryTerms {
 }
 
 /// What a column is multiplied with at one example, side by side: a pass over a column is one
-/// multiplication of eight lanes an entry.
-pub(super) type ExampleTerms = Lanes;
+/// multiplication of four lanes an entry.
+pub(super) type ExampleTerms = [f64; 4];
 
-/// `p`
-pub(super) const P: usize = 0;
 /// `r`
-pub(super) const R: usize = 1;
+pub(super) const R: usize = 0;
 /// The row of `Phi` added last.
-pub(super) const PHI: usize = 2;
-/// `Phi' G`: with it a column has `z . G`.
-pub(super) const ALL_G: usize = 3;
-/// `Phi_Q' g_Q`: with it a column's entries in `Q` have `z_Q . g_Q`.
-pub(super) const OWN_G: usize = 4;
-/// `Phi_Q' f_Q`: with it they have `z_Q . f_Q`.
-pub(super) const OWN_F: usize = 5;
+pub(super) const PHI: usize = 1;
+/// `p_Q - Phi_Q' (G - g_Q)`: with it a column has `sum_Q c_Q`.
+pub(super) const C: usize = 2;
+/// `k_Q = Phi_Q' g_Q`
+pub(super) const K: usize = 3;
 
 /// Queries told apart at level 2: so many first, then so many.
 pub(super) const LEADING: [usize; 2] = [64, 512];
-
-/// What queries that are not told apart have at most.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Rest {
-    /// The largest `(1 + h_Q) |g_Q|^2`.
-    pub(super) g_squared: f64,
-    /// The sum of `kappa_Q`.
-    pub(super) kappa: f64,
-}
 
 /// The state of one step, as the bounds see it.
 #[derive(Debug, Default)]
@@ -70,15 +48,14 @@ pub(super) struct StepTerms {
     pub(super) vectors: Vec<f64>,
     /// `G = sum_Q g_Q`, `t`.
     pub(super) g: Vec<f64>,
-    /// All queries, those that are told apart first: of the largest `(1 + h_Q) |g_Q|^2`.
+    /// All queries, those that are told apart first: of the largest `|k_Q|^2`.
     pub(super) order: Vec<usize>,
-    /// The sum of all `kappa_Q`.
-    pub(super) kappa: f64,
-    /// What all queries have beyond the second order: `sum_Q b_Q x_Q^2` is no more than `|z|^4` times
-    /// this.
+    /// The largest `|k_Q|^2`.
+    pub(super) largest: f64,
+    /// [`spread`] of all queries.
     pub(super) spread: f64,
-    /// All but so many of `order` as [`LEADING`] says.
-    pub(super) rests: [Rest; LEADING.len()],
+    /// That of all but so many of `order` as [`LEADING`] says.
+    pub(super) rests: [f64; LEADING.len()],
     /// `e(S)`
     pub(super) error: f64,
     /// What rounding may have done to a gain or a bound, as a share: see `docs/bounds.md`.
@@ -96,30 +73,26 @@ impl StepTerms {
             .resize(2 * self.steps * state.queries().len(), 0.0);
         self.queries
             .resize(state.queries().len(), QueryTerms::default());
-        self.examples.resize(state.labels().len(), [0.0; LANES]);
+        self.examples
+            .resize(state.labels().len(), ExampleTerms::default());
         let vectors = self.vectors.par_chunks_exact_mut(2 * self.steps.max(1));
         vectors
             .zip(&mut self.queries)
             .enumerate()
             .for_each(|(query, (vectors, terms))| terms.project(state, query, vectors));
-        self.combine();
-        self.describe_examples(state);
-    }
-
-    /// What follows from `[f_Q, g_Q]` and their norms.
-    pub(super) fn combine(&mut self) {
         self.g.clear();
         self.g.resize(self.steps, 0.0);
         for pair in self.vectors.chunks_exact(2 * self.steps.max(1)) {
             kernels::add_scaled(&mut self.g, 1.0, &pair[self.steps..]);
         }
+        self.describe_examples(state);
         self.tell_apart();
     }
 
     /// Finds the queries that lead: O(q).
     fn tell_apart(&mut self) {
         let queries = &self.queries;
-        let weight = |query: usize| queries[query].weight();
+        let weight = |query: usize| queries[query].k_squared;
         let falling = |&a: &usize, &b: &usize| weight(b).total_cmp(&weight(a)).then(a.cmp(&b));
         let mut order: Vec<usize> = (0..queries.len()).collect();
         let most = LEADING[1].min(order.len());
@@ -129,14 +102,11 @@ impl StepTerms {
         order[..most].sort_unstable_by(falling);
         let rest = |count: usize| {
             let others = order.get(count..).unwrap_or_default().iter();
-            let terms = others.map(|&query| &queries[query]);
-            Rest {
-                g_squared: terms.clone().map(QueryTerms::weight).fold(0.0, f64::max),
-                kappa: terms.map(|terms| terms.kappa).sum(),
-            }
+            let terms = others.map(|&query| (queries[query].phi.powi(2), weight(query)));
+            spread(terms.collect())
         };
-        self.kappa = queries.iter().map(|terms| terms.kappa).sum();
-        self.spread = spread(queries.iter().map(|q| (q.h, q.weight())).collect());
+        self.largest = order.first().map_or(0.0, |&query| weight(query));
+        self.spread = rest(0);
         self.rests = LEADING.map(rest);
         self.order = order;
     }
@@ -160,19 +130,9 @@ impl StepTerms {
                     example[R] = residual[place];
                     example[PHI] = new_phi.map_or(0.0, |phi| phi[place]);
                 }
-                let matrices = state.query_matrices(query);
-                let (f, own_g) = vectors.split_at(vectors.len() / 2);
-                project_back(&matrices, [g, own_g, f], examples);
-                let squares = examples
-                    .iter()
-                    .map(|example| (example[ALL_G] - example[OWN_G]).powi(2));
-                terms.elsewhere = squares.sum::<f64>().sqrt();
-                terms.p_squared = examples.iter().map(|example| example[P] * example[P]).sum();
-                terms.r = examples
-                    .iter()
-                    .map(|example| example[R] * example[R])
-                    .sum::<f64>()
-                    .sqrt();
+                let own_g = &vectors[vectors.len() / 2..];
+                project_back(&state.query_matrices(query), [g, own_g], terms, examples);
+                terms.r = kernels::dot(residual, residual).sqrt();
             });
     }
 
@@ -195,21 +155,12 @@ impl StepTerms {
 }
 
 impl QueryTerms {
-    /// `(1 + h_Q) |g_Q|^2`
-    fn weight(&self) -> f64 {
-        (1.0 + self.h) * self.g * self.g
-    }
-
     fn project(&mut self, state: &State, query: usize, vectors: &mut [f64]) {
         vectors.fill(0.0);
         let (f, g) = vectors.split_at_mut(vectors.len() / 2);
         let phi_squared = project_residual(&state.query_matrices(query), f, g);
         let h = state.trace(query);
-        self.f = kernels::dot(f, f).sqrt();
-        self.g = kernels::dot(g, g).sqrt();
-        self.kappa = kappa(f, g);
         self.h = h;
-        self.held = (h * (1.0 + h)).sqrt();
         self.phi = phi_squared.min(h / (1.0 + h)).sqrt();
     }
 }
@@ -229,24 +180,32 @@ fn project_residual(query: &QueryMatrices<'_>, f: &mut [f64], g: &mut [f64]) -> 
     squared
 }
 
-/// `p`, and `Phi'` times some vectors, for every example of a query.
+/// What `Phi'` times `G` and `g_Q` gives of every example of a query, and of the query.
 #[multiversion::multiversion(targets = "simd")]
-fn project_back(query: &QueryMatrices<'_>, vectors: [&[f64]; 3], examples: &mut [ExampleTerms]) {
+fn project_back(
+    query: &QueryMatrices<'_>,
+    [g, own_g]: [&[f64]; 2],
+    terms: &mut QueryTerms,
+    examples: &mut [ExampleTerms],
+) {
+    let (mut k_squared, mut elsewhere) = (0.0, 0.0);
     for (place, (example, &p)) in examples.iter_mut().zip(query.holdout).enumerate() {
-        let phi = &query.phi[place * query.stride..][..vectors[0].len()];
-        example[P] = p;
-        for (product, vector) in example[ALL_G..].iter_mut().zip(vectors) {
-            *product = kernels::dot(phi, vector);
-        }
+        let phi = &query.phi[place * query.stride..][..g.len()];
+        let k = kernels::dot(phi, own_g);
+        let others = kernels::dot(phi, g) - k;
+        (example[C], example[K]) = (p - others, k);
+        k_squared += k * k;
+        elsewhere += others * others;
     }
+    (terms.k_squared, terms.elsewhere) = (k_squared, elsewhere.sqrt());
 }
 
 /// Queries that [`spread`] sorts.
 const SORTED: usize = 256;
 
-/// [`StepTerms::spread`]: the largest `sum_Q (1 + h_Q) |g_Q|^2 y_Q` for `0 <= y_Q <= h_Q / (1 + h_Q)` of a sum of at most 1,
-/// or more. `terms`: `h_Q` and `(1 + h_Q) |g_Q|^2`.
-fn spread(mut terms: Vec<(f64, f64)>) -> f64 {
+/// The largest `sum_Q |k_Q|^2 y_Q` for `0 <= y_Q <= |Phi_Q|^2` of a sum of at most 1, or more: no less
+/// than `sum_Q y_Q^2 / |z|^2` where `u_Q = -Phi_Q' z`. `terms`: `|Phi_Q|^2` and `|k_Q|^2`.
+pub(super) fn spread(mut terms: Vec<(f64, f64)>) -> f64 {
     let falling = |a: &(f64, f64), b: &(f64, f64)| b.1.total_cmp(&a.1).then(b.0.total_cmp(&a.0));
     let mut beyond = 0.0;
     if terms.len() > SORTED {
@@ -255,17 +214,10 @@ fn spread(mut terms: Vec<(f64, f64)>) -> f64 {
     }
     terms.sort_unstable_by(falling);
     let (mut left, mut sum) = (1.0_f64, 0.0);
-    for (h, c) in terms {
-        let share = left.min(h / (1.0 + h));
-        sum += share * c;
+    for (most, k_squared) in terms {
+        let share = left.min(most);
+        sum += share * k_squared;
         left -= share;
     }
     sum + left * beyond
-}
-
-/// The least eigenvalue of `(f g' + g f') / 2`, without its sign, and the rounding of both terms.
-pub(super) fn kappa(f: &[f64], g: &[f64]) -> f64 {
-    let size = (kernels::dot(f, f) * kernels::dot(g, g)).sqrt();
-    let rounding = (f.len() + 8) as f64 * f64::EPSILON * size;
-    0.5 * (size - kernels::dot(f, g)).max(0.0) + rounding
 }
