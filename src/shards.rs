@@ -11,8 +11,8 @@
 //! what each part has found, is selecting from all. The matrix of a part has the entries of its columns
 //! alone, so that the sum of all parts is the matrix of the data.
 //!
-//! Sharding reads the data once. Rows stay on disk from some bytes on, packed by columns; columns are
-//! put together from there, part by part. Memory: labels and identifiers of queries, the part of the
+//! Sharding reads the data once. Rows stay in memory, packed by columns, or on disk from some bytes on;
+//! columns are put together from there, part by part. Memory: labels and identifiers of queries, the part of the
 //! limit that rows may take until they are written, 200 KiB a part, the largest column, and 28 bytes an
 //! entry of the largest part.
 //!
@@ -31,7 +31,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -44,12 +44,13 @@ use thiserror::Error;
 
 use crate::columns::{ColumnClasses, Partition, QueryWeight, Scale};
 use crate::data::hash::Content;
+use crate::data::merge::{columns_of, each_batch};
 use crate::data::read::{ReadError, ReadErrorKind, ReadOptions, TableOptions, read_names};
-use crate::data::spill::{ColumnFile, Merged, Spill};
-use crate::data::transpose::{Occupied, columns_of, move_entries, places_in};
+use crate::data::runs::{Packer, Run, nameless_file};
+use crate::data::spill::Spill;
 use crate::data::{
-    Column, CompleteOutput, DataHash, MatrixLayout, Output, Queries, fill_missing,
-    read_rows_of_npz, write_names, write_npz, write_svmlight,
+    Columns, CompleteOutput, DataHash, MatrixLayout, Output, read_rows_of_npz, write_names,
+    write_npz, write_svmlight,
 };
 use crate::{Dataset, DatasetError, FeatureNames, IndexBase};
 
@@ -64,9 +65,6 @@ const NAMES: &str = "names.txt";
 
 /// Most bytes that are taken for a manifest.
 const LARGEST: u64 = 1 << 28;
-
-/// Entries that are hashed, and sorted into parts, at a time.
-const BATCH: usize = 1 << 17;
 
 /// Bytes of rows in memory where nobody sets a limit.
 const ROOM: u64 = 2 << 30;
@@ -414,7 +412,7 @@ impl Shards {
         let mut parts = parts.collect::<Result<Vec<_>, ShardError>>()?;
         match parts.len() {
             1 => Ok(parts.swap_remove(0)),
-            _ => Ok(rows.with_columns(self.merged(&parts)?, rows.width())?),
+            _ => Ok(rows.with_columns(self.merged(rows, &parts)?)?),
         }
     }
 
@@ -427,7 +425,7 @@ impl Shards {
         let size = self.manifest.parts.get(part).ok_or_else(absent)?;
         let path = self.folder.join(part_name(part));
         let read = read_rows_of_npz(&path, rows.rows(), size.nonzeros);
-        let (block, width) = read.map_err(|error| match error.kind() {
+        let (runs, width) = read.map_err(|error| match error.kind() {
             ReadErrorKind::TooLarge => {
                 ShardError::damaged(&path, format!("{} entries", size.nonzeros), "more")
             }
@@ -438,10 +436,9 @@ impl Shards {
             let (expected, found) = (columns(self.width()), columns(width));
             return Err(ShardError::damaged(&path, expected, found));
         }
-        let runs = block.rows().packed();
-        // The rows are not needed while the columns are made.
-        drop(block);
-        let data = rows.with_columns(columns_of(&runs, None), width)?;
+        let columns = columns_of(&runs, width)?;
+        drop(runs);
+        let data = rows.with_columns(columns)?;
         let found = PartSize::of(&data);
         if found == *size {
             let query_of_row = data.queries().of_rows();
@@ -461,7 +458,11 @@ impl Shards {
     }
 
     /// The columns of all `parts`.
-    fn merged(&self, parts: &[Dataset<'_>]) -> Result<Occupied, ShardError> {
+    fn merged(
+        &self,
+        rows: &Dataset<'_>,
+        parts: &[Dataset<'_>],
+    ) -> Result<Columns<'static>, ShardError> {
         let mut order: Vec<(u32, usize, usize)> = Vec::new();
         for (number, part) in parts.iter().enumerate() {
             order.extend((0..part.stored_columns()).map(|at| (part.feature(at), number, at)));
@@ -469,10 +470,9 @@ impl Shards {
         order.sort_unstable();
         let features: Vec<u32> = order.iter().map(|&(feature, ..)| feature).collect();
         self.check_distinct(&features)?;
-        let mut all = Occupied::default();
+        let mut all = Columns::none(rows.rows(), rows.width());
         for (feature, number, at) in order {
-            let Column { rows, values } = parts[number].column(at);
-            all.push(feature, rows.iter().copied().zip(values.iter().copied()));
+            all.push(feature, parts[number].column(at).entries());
         }
         Ok(all)
     }
@@ -525,8 +525,8 @@ impl Shards {
 #[derive(Debug)]
 pub struct Sharding {
     folder: PathBuf,
-    /// The columns of each part on their way, and the file of the part.
-    files: Vec<(ColumnFile, Output)>,
+    /// A file for the columns of each part on their way, and the file of the part.
+    files: Vec<(File, Output)>,
     table: TableOptions,
     spill: Arc<Spill>,
 }
@@ -554,7 +554,7 @@ impl Sharding {
         ShardError::check_parts(parts.get(), most, "200 KiB of memory each")?;
         let open = |part| {
             let output = Output::create(&folder.join(part_name(part)))?;
-            Ok((ColumnFile::create(folder)?, output))
+            Ok((nameless_file(folder)?, output))
         };
         let files = (0..parts.get()).map(open).collect::<io::Result<_>>();
         let files = files.map_err(|error| {
@@ -591,16 +591,18 @@ impl Sharding {
     ///
     /// # Errors
     /// [`ShardError`] for more parts than columns, and for files that cannot be written.
-    pub fn finish(mut self, rows: &Dataset<'_>) -> Result<Shards, ShardError> {
+    pub fn finish(self, rows: &Dataset<'_>) -> Result<Shards, ShardError> {
         let columns = rows.width();
         ShardError::check_parts(self.files.len(), columns, "one for each column")?;
-        let data = self.write_columns(rows)?;
         let folder = &self.folder;
+        let (files, outputs): (Vec<File>, Vec<Output>) = self.files.into_iter().unzip();
+        let packed = pack(&self.spill.runs(), rows, files);
+        let (data, packed) = packed.map_err(ShardError::io(folder))?;
         let mut complete: Vec<CompleteOutput> = Vec::new();
         let mut parts = Vec::new();
-        for (number, (columns, output)) in self.files.into_iter().enumerate() {
-            let columns = columns.into_columns().map_err(ShardError::io(folder))?;
-            let part = rows.with_columns(columns, rows.width())?;
+        for (number, (columns, output)) in packed.into_iter().zip(outputs).enumerate() {
+            let columns = columns_of(&[columns], rows.width()).map_err(ShardError::io(folder))?;
+            let part = rows.with_columns(columns)?;
             parts.push(PartSize::of(&part));
             let write = |output: &mut Output| write_npz(&part, MatrixLayout::Rows, output);
             complete.push(completed(
@@ -644,46 +646,59 @@ impl Sharding {
             manifest,
         })
     }
+}
 
-    /// Writes the columns to the temporary file of each part, and hashes the data.
-    fn write_columns(&mut self, rows: &Dataset<'_>) -> Result<DataHash, ShardError> {
-        let failed = |error| ShardError::io(&self.folder)(error);
-        let mut merged = self.spill.merged().map_err(failed)?;
-        let mut content = Content::new(rows);
-        let query_of_row = rows.queries().of_rows();
-        let places = rows.input_rows().map(places_in);
-        loop {
-            let batch = Batch::gather(&mut merged, places.as_deref(), rows.queries());
-            let batch = batch.map_err(failed)?;
-            if batch.features.is_empty() {
-                return Ok(content.finish());
-            }
-            let columns: Vec<usize> = (0..batch.features.len()).collect();
-            let count = self.files.len();
-            let parts = || -> Vec<usize> {
-                let chunks = columns.par_chunks(columns.len().div_ceil(16));
-                let parts = chunks.flat_map_iter(|columns| {
-                    let mut partition = Partition::new(rows.queries(), &query_of_row, count);
-                    let batch = &batch;
-                    let parts = columns.iter();
-                    parts.map(move |&at| partition.part(batch.column(at)))
-                });
-                parts.collect()
-            };
-            let hash = || {
-                for &at in &columns {
-                    content.column(batch.features[at], batch.column(at));
-                }
-            };
-            let (parts, ()) = rayon::join(parts, hash);
-            for (&at, part) in columns.iter().zip(parts) {
-                let Column { rows, values } = batch.column(at);
-                let entries = rows.iter().copied().zip(values.iter().copied());
-                let written = self.files[part].0.push(batch.features[at], entries);
-                written.map_err(failed)?;
-            }
+/// The hash of the data, and the columns of each part, packed: in its file, unless all rows are in memory.
+fn pack(
+    runs: &[Run],
+    rows: &Dataset<'_>,
+    mut files: Vec<File>,
+) -> io::Result<(DataHash, Vec<Run>)> {
+    let here = runs.iter().all(Run::is_here);
+    let mut content = Content::new(rows);
+    let query_of_row = rows.queries().of_rows();
+    let mut packers: Vec<Packer> = files.iter().map(|_| Packer::default()).collect();
+    let count = packers.len();
+    each_batch(runs, rows.width(), |mut columns| {
+        if let Some(order) = rows.input_rows() {
+            columns.move_rows(order);
         }
-    }
+        columns.fill_missing(rows.queries());
+        let positions: Vec<usize> = (0..columns.len()).collect();
+        let parts = || -> Vec<usize> {
+            let chunks = positions.par_chunks(positions.len().div_ceil(16).max(1));
+            let parts = chunks.flat_map_iter(|positions| {
+                let mut partition = Partition::new(rows.queries(), &query_of_row, count);
+                let columns = &columns;
+                let positions = positions.iter();
+                positions.map(move |&at| partition.part(columns.column(at)))
+            });
+            parts.collect()
+        };
+        let hash = || {
+            for &at in &positions {
+                content.column(columns.feature(at), columns.column(at));
+            }
+        };
+        let (parts, ()) = rayon::join(parts, hash);
+        for (&at, part) in positions.iter().zip(parts) {
+            packers[part].push(columns.feature(at), columns.column(at).entries());
+        }
+        if here {
+            return Ok(());
+        }
+        let mut packers = packers.iter_mut().zip(&mut files);
+        packers.try_for_each(|(packer, file)| packer.store(file))
+    })?;
+    let finish = |(packer, file): (Packer, File)| {
+        if here {
+            Ok(packer.finish(rows.rows()))
+        } else {
+            packer.finish_in(file, rows.rows())
+        }
+    };
+    let packed = packers.into_iter().zip(files).map(finish);
+    Ok((content.finish(), packed.collect::<io::Result<_>>()?))
 }
 
 /// A file with all that `write` writes.
@@ -697,46 +712,4 @@ fn completed(
         output.complete()
     });
     complete.map_err(ShardError::io(path))
-}
-
-/// Some columns one after the other.
-#[derive(Default)]
-struct Batch {
-    features: Vec<u32>,
-    ends: Vec<usize>,
-    rows: Vec<u32>,
-    values: Vec<f64>,
-}
-
-impl Batch {
-    fn gather(merged: &mut Merged, places: Option<&[u32]>, queries: &Queries) -> io::Result<Self> {
-        let mut batch = Self::default();
-        while batch.rows.len() < BATCH {
-            let start = batch.rows.len();
-            let Some(feature) = merged.next(&mut batch.rows, &mut batch.values)? else {
-                break;
-            };
-            let (rows, values) = (&mut batch.rows[start..], &mut batch.values[start..]);
-            if let Some(places) = places {
-                move_entries(rows, values, places);
-            }
-            let end = start + fill_missing(rows, values, queries);
-            batch.rows.truncate(end);
-            batch.values.truncate(end);
-            if end > start {
-                batch.features.push(feature);
-                batch.ends.push(end);
-            }
-        }
-        Ok(batch)
-    }
-
-    fn column(&self, at: usize) -> Column<'_> {
-        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
-        let range = start..self.ends[at];
-        Column {
-            rows: &self.rows[range.clone()],
-            values: &self.values[range],
-        }
-    }
 }

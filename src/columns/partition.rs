@@ -1,8 +1,7 @@
 //! Which rank has a column.
 
 use super::classes::{Canonicaliser, Entry, mix, scattered};
-use crate::data::transpose::Occupied;
-use crate::data::{Column, Dataset, Queries};
+use crate::data::{Column, Columns, Dataset, Queries};
 use crate::peers::{Peers, low};
 
 /// Parts that the columns of a data set fall into, so that columns of one class meet: columns that
@@ -102,13 +101,13 @@ impl<'q> Partition<'q> {
             }
         }
         columns.sort_unstable_by_key(|&(feature, _)| feature);
-        let mut share = Occupied::default();
+        let mut share = Columns::none(own.rows(), own.width());
         for (feature, column) in columns {
             let (rows, values) = column.split_at(column.len() / 2);
             let values = values.iter().copied().map(f64::from_bits);
             share.push(feature, rows.iter().map(low).zip(values));
         }
-        let share = own.with_columns(share, own.width());
+        let share = own.with_columns(share);
         let share = share.expect("columns of the data, each once");
         share.with_whole_of(own)
     }

@@ -2,7 +2,6 @@
 //! and one part at a time is read.
 
 use std::borrow::Cow;
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +9,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{ColumnClasses, Summary};
 use crate::data::Column;
-use crate::data::spill::{ColumnFile, read_columns};
+use crate::data::merge::columns_of;
+use crate::data::runs::{Packer, Run, nameless_file};
 use crate::peers::{Alone, Peers};
 
 /// The parts of some candidates.
@@ -29,7 +29,7 @@ struct Part {
     classes: ColumnClasses,
     /// The position of each among the candidates of all parts.
     places: Vec<u32>,
-    entries: File,
+    entries: Run,
 }
 
 /// What parts tell each other in a step: the least error so far.
@@ -105,23 +105,24 @@ impl Parts {
 impl Part {
     /// Moves the entries of `classes` to a file in `folder`.
     fn new(mut classes: ColumnClasses, folder: &Path) -> io::Result<Self> {
-        let mut file = ColumnFile::create(folder)?;
+        let mut packer = Packer::default();
         for (candidate, number) in (0..classes.len()).zip(0..) {
-            let Column { rows, values } = classes.column(candidate);
-            file.push(number, rows.iter().copied().zip(values.iter().copied()))?;
+            packer.push(number, classes.column(candidate).entries());
         }
+        let rows = classes.queries().rows();
         classes.drop_entries();
         Ok(Self {
             classes,
             places: Vec::new(),
-            entries: file.finish()?,
+            entries: packer.finish_in(nameless_file(folder)?, rows)?,
         })
     }
 
     /// Reads the entries.
     fn load(&mut self) -> io::Result<()> {
-        let columns = read_columns(&self.entries)?;
-        (self.classes.rows, self.classes.values) = (columns.rows, columns.values);
+        let columns = columns_of(std::slice::from_ref(&self.entries), 0)?;
+        self.classes.rows = columns.rows.into_owned();
+        self.classes.values = columns.values.into_owned();
         Ok(())
     }
 }

@@ -6,9 +6,10 @@ use std::ops::Deref;
 use ndarray::{Array1, ArrayBase, ArrayView1, ArrayView2, Data, Ix1, Ix2};
 use sprs::{CsMatBase, CsMatViewI, SpIndex};
 
+use super::merge::columns_of;
 use super::queries::group;
-use super::transpose::{Occupied, Rows, columns_of};
-use super::{Column, Dataset, DatasetError, Queries, SparseColumns};
+use super::runs::runs_of_rows;
+use super::{Columns, Dataset, DatasetError, Queries};
 
 /// Numbers that values and labels may be: `f64`, or `f32` to be copied.
 pub trait Value: Copy + Default + Into<f64> + 'static {
@@ -66,16 +67,6 @@ impl Index for i64 {}
 impl Index for isize {}
 impl Index for u64 {}
 
-/// The feature columns of a data set, stored or not.
-#[derive(Debug, Clone)]
-pub struct Columns<'a> {
-    pub(super) stored: SparseColumns<'a>,
-    /// 0-based feature of every stored column, ascending; `None`: column `j` is feature `j`.
-    pub(super) features: Option<Vec<u32>>,
-    /// Number of feature columns, stored or not.
-    pub(super) width: usize,
-}
-
 /// A matrix of examples (rows) by features (columns): any matrix of `sprs`, in compressed rows or
 /// columns, and any two-dimensional array of `ndarray`, in any layout; owned, a view or a reference;
 /// of `f64` or `f32`.
@@ -125,13 +116,10 @@ pub(super) fn columns_of_rows(
     values: &[f64],
 ) -> Result<Columns<'static>, DatasetError> {
     DatasetError::check_rows(rows)?;
-    let block = Rows {
-        ends: bounds.get(1..).unwrap_or_default(),
-        indices,
-        values,
-        start: 0,
-    };
-    columns_of(&block.packed(), None).into_columns(rows, width)
+    let columns = columns_of(&runs_of_rows(bounds, indices, values), width);
+    let mut columns = columns.expect("runs in memory");
+    columns.height = rows;
+    Ok(columns)
 }
 
 impl<'a, N, I, P, Bounds, Indices, Values> IntoColumns<'a>
@@ -182,83 +170,7 @@ fn columns_of_array<N: Value>(x: &ArrayView2<'_, N>) -> Result<Columns<'static>,
         }
         bounds.push(rows.len());
     }
-    Columns::new(x.dim(), bounds, rows, values)
-}
-
-impl<'a> Columns<'a> {
-    /// All columns of a matrix of `shape`.
-    pub(super) fn new(
-        shape: (usize, usize),
-        bounds: impl Into<Cow<'a, [usize]>>,
-        rows: impl Into<Cow<'a, [u32]>>,
-        values: impl Into<Cow<'a, [f64]>>,
-    ) -> Result<Self, DatasetError> {
-        let bounds = bounds.into();
-        Self::check_bounds(&bounds)?;
-        let stored = CsMatBase::try_new_csc(shape, bounds, rows.into(), values.into());
-        Ok(Self {
-            stored: stored.map_err(|(.., error)| DatasetError::Structure(error.to_string()))?,
-            features: None,
-            width: shape.1,
-        })
-    }
-
-    /// `sprs` takes bounds that begin elsewhere for those of a part of a matrix.
-    pub(super) fn check_bounds(bounds: &[usize]) -> Result<(), DatasetError> {
-        match bounds.first() {
-            Some(&first) if first > 0 => Err(DatasetError::Structure(format!(
-                "expected bounds that begin with 0, found {first}"
-            ))),
-            _ => Ok(()),
-        }
-    }
-
-    /// The same columns, borrowed.
-    pub(super) fn view(&self) -> Columns<'_> {
-        let stored = SparseColumns::new_csc(
-            self.stored.shape(),
-            self.stored.proper_indptr(),
-            self.stored.indices().into(),
-            self.stored.data().into(),
-        );
-        Columns {
-            stored,
-            features: self.features.clone(),
-            width: self.width,
-        }
-    }
-
-    /// The entries of the stored column at `position`.
-    pub(super) fn column(&self, position: usize) -> Column<'_> {
-        let indptr = self.stored.indptr();
-        let bounds = indptr.raw_storage();
-        let range = bounds[position]..bounds[position + 1];
-        Column {
-            rows: &self.stored.indices()[range.clone()],
-            values: &self.stored.data()[range],
-        }
-    }
-
-    /// The 0-based feature of the stored column at `position`.
-    pub(super) fn feature(&self, position: usize) -> u32 {
-        match &self.features {
-            Some(features) => features[position],
-            // Columns count in 32 bits, or are refused.
-            None => u32::try_from(position).unwrap_or(u32::MAX),
-        }
-    }
-
-    /// The same columns with the rows in another `order`: the present position of each row.
-    fn reordered(self, order: &[u32]) -> Result<Columns<'static>, DatasetError> {
-        let mut moved = Occupied::default();
-        for position in 0..self.stored.cols() {
-            let Column { rows, values } = self.column(position);
-            let entries = rows.iter().copied().zip(values.iter().copied());
-            moved.push(self.feature(position), entries);
-        }
-        moved.move_rows(order);
-        moved.into_columns(order.len(), self.width)
-    }
+    Columns::new(x.dim(), bounds.into(), rows.into(), values.into())
 }
 
 /// A vector with a number or text for each row: a slice, `Vec`, array, or one-dimensional array of
@@ -392,14 +304,15 @@ impl<'a> Dataset<'a> {
         qid: impl IntoQueries,
     ) -> Result<Self, DatasetError> {
         let (queries, order) = qid.into_queries(true)?;
-        let (columns, labels) = (x.into_columns()?, Value::widen(y.into_vector()));
+        let (mut columns, labels) = (x.into_columns()?, Value::widen(y.into_vector()));
         let Some(order) = order else {
             return Self::assemble(columns, labels, queries);
         };
         DatasetError::check_length("labels", queries.rows(), labels.len())?;
-        DatasetError::check_length("rows", queries.rows(), columns.stored.rows())?;
+        DatasetError::check_length("rows", queries.rows(), columns.height)?;
+        columns.move_rows(&order);
         let moved = order.iter().map(|&row| labels[row as usize]).collect();
-        Self::assemble(columns.reordered(&order)?, moved, queries)?.with_input_rows(order)
+        Self::assemble(columns, moved, queries)?.with_input_rows(order)
     }
 
     /// Examples whose labels and queries nobody knows, to be scored: labels of 0, in one query.
@@ -408,14 +321,14 @@ impl<'a> Dataset<'a> {
     /// [`DatasetError`] for a matrix without rows, or with values that are not finite.
     pub fn unlabelled(x: impl IntoColumns<'a>) -> Result<Self, DatasetError> {
         let columns = x.into_columns()?;
-        let rows = columns.stored.rows();
+        let rows = columns.height;
         Self::assemble(columns, vec![0.0; rows].into(), Queries::single(rows)?)
     }
 
     /// The stored columns as a matrix of [`rows`](Self::rows) by
     /// [`stored_columns`](Self::stored_columns); [`feature`](Self::feature) has the feature of each.
     pub fn x(&self) -> CsMatViewI<'_, f64, u32, usize> {
-        self.columns.stored.view()
+        self.columns.matrix()
     }
 
     /// The labels, one a row.

@@ -9,26 +9,28 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use sprs::{CsMatBase, CsMatViewI};
+use sprs::CsMatViewI;
 
 mod arrays;
+mod columns;
 mod description;
 mod error;
 mod examples;
 mod formats;
 pub(crate) mod hash;
 mod label_scale;
-pub(crate) mod packed;
+pub(crate) mod merge;
 mod queries;
 mod ranker;
+pub(crate) mod runs;
 pub mod sample;
 mod sidecar;
 pub(crate) mod spill;
 mod subset;
-pub(crate) mod transpose;
 
 use arrays::columns_of_rows;
-pub use arrays::{Columns, Index, IntoColumns, IntoQueries, IntoVector, Value};
+pub use arrays::{Index, IntoColumns, IntoQueries, IntoVector, Value};
+pub use columns::{Column, Columns};
 pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;
 use examples::Examples;
@@ -43,7 +45,6 @@ pub use queries::GIVE_QUERIES;
 pub use queries::Queries;
 pub use ranker::{Ranker, write_query_sizes};
 pub use rankrls_files::{CompleteOutput, Output, Strings};
-use transpose::Occupied;
 
 pub mod read {
     //! Readers of ranking data: svmlight / LETOR text, RLScore's triplets and SciPy's matrices.
@@ -101,11 +102,6 @@ pub(crate) fn parsed(text: &str) -> Dataset<'static> {
     let loaded = read::ReadOptions::new().read_from(text.as_bytes(), "f");
     loaded.unwrap().dataset
 }
-
-/// A sparse matrix (examples x stored columns) in compressed column form, with
-/// arrays that are owned or borrowed.
-pub type SparseColumns<'a> =
-    CsMatBase<f64, u32, Cow<'a, [usize]>, Cow<'a, [u32]>, Cow<'a, [f64]>, usize>;
 
 /// The number a data file gives its first column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -175,54 +171,6 @@ impl<S: AsRef<str>> FromIterator<S> for FeatureNames {
     }
 }
 
-/// One sparse column: ascending rows and the values there.
-#[derive(Debug, Clone, Copy)]
-pub struct Column<'a> {
-    /// Rows with an entry, strictly ascending.
-    pub rows: &'a [u32],
-    /// The entries, as many as rows.
-    pub values: &'a [f64],
-}
-
-impl<'a> Column<'a> {
-    /// Pairs of row and value.
-    pub fn iter(self) -> impl ExactSizeIterator<Item = (usize, f64)> + Clone + 'a {
-        self.rows
-            .iter()
-            .zip(self.values)
-            .map(|(&row, &value)| (row as usize, value))
-    }
-
-    /// Squared norm once centred, for entries that all lie in a query of `rows` rows: mean
-    /// first, so that a common offset costs no digits.
-    pub(crate) fn centred_squared_norm(self, rows: usize) -> f64 {
-        let mean = self.values.iter().sum::<f64>() / rows as f64;
-        let entries: f64 = self
-            .values
-            .iter()
-            .map(|value| (value - mean) * (value - mean))
-            .sum();
-        entries + (rows - self.values.len()) as f64 * mean * mean
-    }
-
-    /// Takes off the entries in rows below `end` and returns them.
-    pub(crate) fn take_rows_below(&mut self, end: usize) -> Self {
-        let inside = |&&row: &&u32| (row as usize) < end;
-        self.take_entries(self.rows.iter().take_while(inside).count())
-    }
-
-    /// Takes off the first `count` entries and returns them.
-    pub(crate) fn take_entries(&mut self, count: usize) -> Self {
-        let (rows, later_rows) = self.rows.split_at(count);
-        let (values, later_values) = self.values.split_at(count);
-        *self = Self {
-            rows: later_rows,
-            values: later_values,
-        };
-        Self { rows, values }
-    }
-}
-
 /// A checked data set of `m` examples in queries and `n` feature columns.
 ///
 /// Memory: 12 bytes an entry and 12 a stored column, or nothing for arrays
@@ -259,7 +207,7 @@ impl Dataset<'static> {
         let shape = (queries.rows(), width);
         CsMatViewI::try_new(shape, indptr, columns, values)
             .map_err(|(.., error)| DatasetError::Structure(error.to_string()))?;
-        Columns::check_bounds(indptr)?;
+        Columns::check_starts(indptr)?;
         let columns = columns_of_rows(shape, indptr, columns, values)?;
         Self::assemble(columns, labels.into(), queries)
     }
@@ -299,7 +247,7 @@ impl<'a> Dataset<'a> {
     ) -> Result<Self, DatasetError> {
         let indptr = indptr.into();
         let shape = (queries.rows(), indptr.len().saturating_sub(1));
-        let columns = Columns::new(shape, indptr, rows, values)?;
+        let columns = Columns::new(shape, indptr, rows.into(), values.into())?;
         Self::assemble(columns, labels.into(), queries)
     }
 
@@ -318,7 +266,7 @@ impl<'a> Dataset<'a> {
                 "expected ascending features below {width}"
             )));
         }
-        self.columns.features = Some(features);
+        self.columns.features = Some(features.into());
         self.columns.width = width;
         Ok(self)
     }
@@ -435,13 +383,12 @@ impl<'a> Dataset<'a> {
     /// as many.
     pub(crate) fn with_columns(
         &self,
-        columns: Occupied,
-        width: usize,
+        columns: Columns<'static>,
     ) -> Result<Dataset<'static>, DatasetError> {
         let dataset = Dataset {
-            columns: columns.into_columns(self.rows(), width)?,
             examples: self.examples.clone().into_owned(),
-            names: self.names.clone().filter(|_| width == self.width()),
+            names: self.names.clone().filter(|_| columns.width == self.width()),
+            columns,
             index_base: self.index_base,
             whole: None,
         };
@@ -463,10 +410,15 @@ impl<'a> Dataset<'a> {
     }
 
     /// The data set, if it has as many rows as queries and all values are finite.
-    fn checked(self) -> Result<Self, DatasetError> {
-        let stored = &self.columns.stored;
-        DatasetError::check_length("rows", self.rows(), stored.rows())?;
-        if stored.data().iter().all(|value| value.is_finite()) {
+    fn checked(mut self) -> Result<Self, DatasetError> {
+        let columns = &mut self.columns;
+        // Features of all columns are their positions.
+        let width = columns.width;
+        columns.features.take_if(|features| features.len() == width);
+        let (height, values) = (columns.height, &columns.values);
+        let finite = values.iter().all(|value| value.is_finite());
+        DatasetError::check_length("rows", self.rows(), height)?;
+        if finite {
             return Ok(self);
         }
         for position in 0..self.stored_columns() {
@@ -492,34 +444,27 @@ impl<'a> Dataset<'a> {
     /// Number of columns that are stored: those with an entry, and any empty ones that came
     /// in borrowed arrays.
     pub fn stored_columns(&self) -> usize {
-        self.columns.stored.cols()
+        self.columns.len()
     }
 
     /// Number of stored entries.
     pub fn nonzeros(&self) -> usize {
-        let own = self.columns.stored.nnz();
-        self.whole.map_or(own, |(nonzeros, _)| nonzeros)
+        let own = || self.columns.values.len();
+        self.whole.map_or_else(own, |(nonzeros, _)| nonzeros)
     }
 
     /// Bytes that reading such data takes at its peak: the rows, packed, while the columns are made of
     /// them. Chunks of text, some MiB, come on top. O(nnz) time.
     pub fn reading_memory(&self) -> u64 {
-        self.memory() + packed::bytes(self.columns.stored.data())
+        self.memory() + runs::bytes(&self.columns.values)
     }
 
     /// Bytes held, borrowed arrays and validation rows included.
     pub fn memory(&self) -> u64 {
-        let entries = self.columns.stored.nnz() * (size_of::<f64>() + size_of::<u32>());
-        let columns = self.stored_columns() * size_of::<usize>()
-            + self
-                .columns
-                .features
-                .as_ref()
-                .map_or(0, |features| features.len() * size_of::<u32>());
         let rows = self.rows() * size_of::<f64>();
         let names = self.names.as_ref().map_or(0, FeatureNames::memory);
         let validation = self.validation().map_or(0, Dataset::memory);
-        (entries + columns + rows + names) as u64 + validation
+        (self.columns.memory() + rows + names) as u64 + validation
     }
 
     /// The stored column at `position`.
@@ -540,10 +485,7 @@ impl<'a> Dataset<'a> {
 
     /// The stored column of the 0-based `feature`, if it has one.
     pub fn position(&self, feature: u32) -> Option<usize> {
-        match &self.columns.features {
-            Some(features) => features.binary_search(&feature).ok(),
-            None => Some(feature as usize).filter(|&position| position < self.stored_columns()),
-        }
+        self.columns.position(feature)
     }
 
     /// Scores of the rows: the sum of weight times value over the 0-based `features`, added in

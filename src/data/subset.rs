@@ -2,8 +2,7 @@
 
 use std::iter::repeat_n;
 
-use super::transpose::Occupied;
-use super::{Column, Dataset, DatasetError, Queries};
+use super::{Columns, Dataset, DatasetError, Queries};
 
 impl Dataset<'_> {
     /// The rows of the queries at the given positions, as a data set of its own: for training
@@ -47,14 +46,14 @@ impl Dataset<'_> {
         for (place, &row) in (0..).zip(&rows) {
             places[row as usize] = Some(place);
         }
-        let mut columns = Occupied::default();
+        let mut columns = Columns::none(rows.len(), self.width());
         for position in 0..self.stored_columns() {
             let entries = self.column(position).iter();
             let kept = entries.filter_map(|(row, value)| Some((places[row]?, value)));
             columns.push(self.feature(position), kept);
         }
         let dataset = Dataset {
-            columns: columns.into_columns(rows.len(), self.width())?,
+            columns,
             examples: self.examples.pick(&rows, queries),
             names: self.names.clone(),
             index_base: self.index_base,
@@ -120,7 +119,7 @@ impl Dataset<'_> {
         features: impl Iterator<Item = (u32, u32)>,
         width: usize,
     ) -> Result<Dataset<'static>, DatasetError> {
-        let mut gathered = Occupied::default();
+        let mut gathered = Columns::none(self.rows(), width);
         for (number, feature) in features {
             if feature as usize >= self.width() {
                 return Err(DatasetError::Absent {
@@ -130,11 +129,10 @@ impl Dataset<'_> {
                 });
             }
             if let Some(position) = self.position(feature) {
-                let Column { rows, values } = self.column(position);
-                gathered.push(number, rows.iter().copied().zip(values.iter().copied()));
+                gathered.push(number, self.column(position).entries());
             }
         }
-        self.with_columns(gathered, width)
+        self.with_columns(gathered)
     }
 }
 

@@ -4,10 +4,9 @@ use std::io::Read;
 
 use super::error::Fault;
 use super::npy::Array;
-use super::npz::{Budget, ENTRY, LABELS, Matrix, QUERIES, check_rows, read_matrix, settle};
-use super::{Facts, Part, Reader};
+use super::npz::{Budget, ENTRY, LABELS, Lanes, Matrix, QUERIES, check_rows, read_matrix};
+use super::{Facts, MatrixLayout, Part, Reader};
 use crate::data::sidecar::{has_extension, prefix};
-use crate::data::transpose::RowBlock;
 
 pub(super) const FACTS: Facts = Facts {
     name: "npy",
@@ -46,27 +45,16 @@ fn matrix<R: Read>(
     })?;
     budget.take(rows.saturating_mul(columns).saturating_mul(8 + ENTRY))?;
     let values = array.floats("value")?;
-    let at = |row: usize, column: usize| {
-        let place = if by_column {
-            column * labels + row
-        } else {
-            row * width as usize + column
-        };
-        values[place]
+    let (layout, length) = if by_column {
+        (MatrixLayout::Columns, labels)
+    } else {
+        (MatrixLayout::Rows, width as usize)
     };
-    let mut block = RowBlock::default();
-    for row in 0..labels {
-        for column in 0..width {
-            let value = at(row, column as usize);
-            if value != 0.0 {
-                block.indices.push(column);
-                block.values.push(value);
-            }
-        }
-        block.ends.push(block.indices.len());
+    let mut lanes = Lanes::new(layout, width, asked);
+    for (number, lane) in (0..).zip(values.chunks(length.max(1))) {
+        lanes.push(number, (0..).zip(lane.iter().copied()));
     }
-    let dropped = settle(&mut block, asked)?;
-    Ok((block, width as usize, dropped))
+    Ok(lanes.finish(labels))
 }
 
 #[cfg(test)]

@@ -406,17 +406,14 @@ impl ReadOptions {
             self.give_queries(&mut text, queries)?;
         }
         if let Some(spill) = &self.spill {
-            text.spill(spill)?;
+            spill.keep(&mut text.runs);
         }
-        let name = text.name.clone();
         let width = self.width.unwrap_or(text.width);
         let (dropped_entries, dropped_columns) = (text.dropped_entries, &text.dropped_columns);
         let dropped_columns = dropped_columns.len() as u64;
         let held = text.memory;
-        let dataset = text
-            .into_dataset(width, self.table.missing == Some(Missing::Mean))
-            .map_err(|error| ReadError::data(&name, &error))?
-            .with_index_base(base);
+        let averaged = self.table.missing == Some(Missing::Mean);
+        let dataset = text.into_dataset(width, averaged)?.with_index_base(base);
         let dataset = match &self.names {
             None => dataset,
             Some(path) => lines::attach(dataset, path, self.max_memory, held)?,

@@ -14,8 +14,8 @@ use super::text::{Text, returning};
 use super::token;
 use super::{DataFiles, Facts, Loaded, Part, ReadOptions, Reader};
 use crate::data::queries::Groups;
+use crate::data::runs::{Packer, RowPacker, Run};
 use crate::data::sidecar::{has_extension, prefix, with_ending};
-use crate::data::transpose::RowBlock;
 use crate::data::{Dataset, IndexBase};
 use crate::names::names;
 
@@ -61,15 +61,15 @@ pub(crate) fn read_rows_of_npz(
     path: &Path,
     rows: usize,
     entries: usize,
-) -> Result<(RowBlock, usize), ReadError> {
+) -> Result<(Vec<Run>, usize), ReadError> {
     let name = path.display().to_string();
     let room = (ROW + 8).saturating_mul(rows as u64 + 1);
     let mut budget = Budget::new(Some(
         room.saturating_add(ENTRY.saturating_mul(entries as u64)),
     ));
     let matrix = Archive::open(path, &name)?.matrix(rows, None, &mut budget);
-    let (block, width, _) = matrix.map_err(|fault| fault.of(&name))?;
-    Ok((block, width))
+    let matrix = matrix.map_err(|fault| fault.of(&name))?;
+    Ok((matrix.runs, matrix.width))
 }
 
 /// Reads what stands beside the matrix at `path`, and the matrix itself by `matrix`: of so many
@@ -85,21 +85,102 @@ pub(super) fn read_matrix(
     let labels = labels(&with_ending(&prefix, LABELS, ""), &mut budget)?;
     // The labels say how many rows there may be: a shape alone could claim any number.
     let matrix = matrix(labels.len(), options.width, &mut budget);
-    let (block, width, dropped) = matrix.map_err(|fault| fault.of(&name))?;
-    let mut text = Text::of_arrays(name, block, width, budget.spent);
-    text.labels = labels;
-    text.dropped_entries = dropped.entries;
-    text.dropped_columns = dropped.columns;
+    let matrix = matrix.map_err(|fault| fault.of(&name))?;
     let path = with_ending(&prefix, QUERIES, "");
-    if path.exists() {
-        text.groups = queries(&path, text.rows, options.regroup, &mut budget)?;
-    }
-    text.memory = budget.spent;
+    let groups = if path.exists() {
+        queries(&path, labels.len(), options.regroup, &mut budget)?
+    } else {
+        Groups::default()
+    };
+    let text = Text {
+        rows: labels.len(),
+        runs: matrix.runs,
+        labels,
+        width: matrix.width,
+        dropped_entries: matrix.dropped_entries,
+        dropped_columns: matrix.dropped_columns,
+        memory: budget.spent,
+        ..Text::new(name, groups)
+    };
     options.build(text, IndexBase::Zero)
 }
 
-/// Rows, their columns, and what was beyond the columns asked for.
-pub(super) type Matrix = (RowBlock, usize, Dropped);
+/// A matrix of packed rows, and what was beyond the columns asked for.
+#[derive(Debug)]
+pub(super) struct Matrix {
+    runs: Vec<Run>,
+    width: usize,
+    dropped_entries: u64,
+    dropped_columns: Vec<u32>,
+}
+
+/// Packs rows or columns of a matrix, one after the other.
+pub(super) struct Lanes {
+    layout: MatrixLayout,
+    /// Columns from this one on are dropped.
+    asked: Option<usize>,
+    by_row: RowPacker,
+    by_column: Packer,
+    kept: Vec<(u32, f64)>,
+    matrix: Matrix,
+}
+
+impl Lanes {
+    pub(super) fn new(layout: MatrixLayout, width: u32, asked: Option<usize>) -> Self {
+        Self {
+            layout,
+            asked,
+            by_row: RowPacker::default(),
+            by_column: Packer::default(),
+            kept: Vec::new(),
+            matrix: Matrix {
+                runs: Vec::new(),
+                width: width as usize,
+                dropped_entries: 0,
+                dropped_columns: Vec::new(),
+            },
+        }
+    }
+
+    /// Adds the row, or column, of this number: different indices, ascending in a column, and values
+    /// of which those other than 0 are entries.
+    pub(super) fn push(&mut self, number: u32, lane: impl Iterator<Item = (u32, f64)>) {
+        self.kept.clear();
+        for (index, value) in lane.filter(|entry| entry.1 != 0.0) {
+            let column = match self.layout {
+                MatrixLayout::Rows => index,
+                MatrixLayout::Columns => number,
+            };
+            if self.asked.is_none_or(|asked| (column as usize) < asked) {
+                self.kept.push((index, value));
+            } else {
+                self.matrix.dropped_entries += 1;
+                self.matrix.dropped_columns.push(column);
+            }
+        }
+        let kept = self.kept.iter().copied();
+        match self.layout {
+            MatrixLayout::Rows => {
+                kept.for_each(|(column, value)| self.by_row.push(column, value));
+                self.by_row.end_row();
+            }
+            MatrixLayout::Columns if kept.len() > 0 => self.by_column.push(number, kept),
+            MatrixLayout::Columns => {}
+        }
+    }
+
+    /// The matrix of so many rows.
+    pub(super) fn finish(self, rows: usize) -> Matrix {
+        let mut matrix = self.matrix;
+        matrix.dropped_columns.sort_unstable();
+        matrix.dropped_columns.dedup();
+        matrix.runs = match self.layout {
+            MatrixLayout::Rows => self.by_row.finish(),
+            MatrixLayout::Columns => vec![self.by_column.finish(rows)],
+        };
+        matrix
+    }
+}
 
 /// Refuses another number of rows than of labels.
 pub(super) fn check_rows(rows: u64, labels: usize) -> Result<(), Fault> {
@@ -143,25 +224,35 @@ impl<R: Read + Seek> Archive<R> {
             MatrixLayout::Columns => (columns, rows),
         };
         budget.take(u64::from(rows) * ROW)?;
-        let mut bounds = self.bounds(major, budget)?;
+        let bounds = self.bounds(major, budget)?;
         let entries = bounds.last().copied().unwrap_or(0);
         budget.take((entries as u64).saturating_mul(ENTRY))?;
-        let indices = self.indices(entries, minor)?;
-        let values = self.values(entries)?;
-        let mut block = match layout {
-            MatrixLayout::Columns => by_row(&indices, columns_of(&bounds), &values, rows as usize),
-            MatrixLayout::Rows => {
-                bounds.remove(0);
-                RowBlock {
-                    ends: bounds,
-                    indices,
-                    values,
-                }
+        let mut indices = self.indices(entries, minor)?;
+        let mut values = self.values(entries)?;
+        let mut lanes = Lanes::new(layout, columns, asked);
+        // The first row, and the first column in it.
+        let mut repeated = None;
+        for (number, bounds) in (0..).zip(bounds.windows(2)) {
+            let lane = bounds[0]..bounds[1];
+            let (indices, values) = (&mut indices[lane.clone()], &mut values[lane]);
+            if !indices.is_sorted() {
+                sort(indices, values);
             }
-        };
-        let remedy = "in SciPy, call sum_duplicates before saving";
-        let dropped = settle(&mut block, asked).map_err(|fault| fault.remedy(remedy))?;
-        Ok((block, columns as usize, dropped))
+            if let Some(pair) = indices.windows(2).find(|pair| pair[0] == pair[1]) {
+                let place = match layout {
+                    MatrixLayout::Rows => (number, pair[0]),
+                    MatrixLayout::Columns => (pair[0], number),
+                };
+                repeated = Some(repeated.map_or(place, |first| place.min(first)));
+            } else {
+                let indices = indices.iter().copied();
+                lanes.push(number, indices.zip(values.iter().copied()));
+            }
+        }
+        match repeated {
+            None => Ok(lanes.finish(labels)),
+            Some((row, column)) => Err(self::repeated(row.into(), column)),
+        }
     }
 
     fn array(&mut self, name: &str) -> Result<Array<impl Read + '_>, Fault> {
@@ -273,14 +364,6 @@ impl<R: Read + Seek> Archive<R> {
     }
 }
 
-/// The column of every entry.
-fn columns_of(bounds: &[usize]) -> impl Iterator<Item = u32> {
-    let counts = bounds.windows(2).map(|pair| pair[1] - pair[0]);
-    (0..)
-        .zip(counts)
-        .flat_map(|(column, count)| std::iter::repeat_n(column, count))
-}
-
 /// What an index has to be.
 fn range(below: u32) -> String {
     match below {
@@ -371,62 +454,12 @@ impl Budget {
     }
 }
 
-/// Entries in columns at or beyond the width asked for.
-#[derive(Debug, Default)]
-pub(super) struct Dropped {
-    entries: u64,
-    columns: Vec<u32>,
-}
-
-/// Orders the entries of every row by column, and removes zeros and entries in columns at or
-/// beyond `width`.
-///
-/// # Errors
-/// A column that comes twice in a row.
-pub(super) fn settle(block: &mut RowBlock, width: Option<usize>) -> Result<Dropped, Fault> {
-    let mut dropped = Dropped::default();
-    let mut sorted = Vec::new();
-    let (mut start, mut kept) = (0, 0);
-    for (number, end) in block.ends.iter_mut().enumerate() {
-        let (indices, values) = (
-            &mut block.indices[start..*end],
-            &mut block.values[start..*end],
-        );
-        if !indices.is_sorted() {
-            sort(indices, values, &mut sorted);
-        }
-        if let Some(pair) = indices.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Err(repeated(number as u64, pair[0]));
-        }
-        for at in start..*end {
-            let (index, value) = (block.indices[at], block.values[at]);
-            if value == 0.0 {
-                continue;
-            }
-            if width.is_some_and(|width| index as usize >= width) {
-                dropped.entries += 1;
-                dropped.columns.push(index);
-                continue;
-            }
-            (block.indices[kept], block.values[kept]) = (index, value);
-            kept += 1;
-        }
-        start = std::mem::replace(end, kept);
-    }
-    block.indices.truncate(kept);
-    block.values.truncate(kept);
-    dropped.columns.sort_unstable();
-    dropped.columns.dedup();
-    Ok(dropped)
-}
-
-fn sort(indices: &mut [u32], values: &mut [f64], entries: &mut Vec<(u32, f64)>) {
-    entries.clear();
-    entries.extend(indices.iter().copied().zip(values.iter().copied()));
+fn sort(indices: &mut [u32], values: &mut [f64]) {
+    let entries = indices.iter().copied().zip(values.iter().copied());
+    let mut entries: Vec<(u32, f64)> = entries.collect();
     entries.sort_unstable_by_key(|(index, _)| *index);
-    let places = indices.iter_mut().zip(values);
-    for ((index, value), entry) in places.zip(entries) {
-        (*index, *value) = *entry;
+    for ((index, value), entry) in indices.iter_mut().zip(values).zip(entries) {
+        (*index, *value) = entry;
     }
 }
 
@@ -434,38 +467,9 @@ fn sort(indices: &mut [u32], values: &mut [f64], entries: &mut Vec<(u32, f64)>) 
 fn repeated(row: u64, column: u32) -> Fault {
     let found = format!("column {column} twice");
     let expected = "each column once in a row";
-    Fault::new(ReadErrorKind::RepeatedIndex, expected, found).in_array("row", Some(row))
-}
-
-/// Entries in any order, by `count` rows: their rows, each below `count`, their columns and their
-/// values.
-fn by_row(
-    rows: &[u32],
-    columns: impl Iterator<Item = u32>,
-    values: &[f64],
-    count: usize,
-) -> RowBlock {
-    let mut ends = vec![0; count];
-    for &row in rows {
-        ends[row as usize] += 1;
-    }
-    // Each row's place to fill: its beginning now, its end when it is full.
-    let mut entries = 0;
-    for end in &mut ends {
-        entries += std::mem::replace(end, entries);
-    }
-    let mut block = RowBlock {
-        indices: vec![0; entries],
-        values: vec![0.0; entries],
-        ends,
-    };
-    for (&row, (column, &value)) in rows.iter().zip(columns.zip(values)) {
-        let end = &mut block.ends[row as usize];
-        block.indices[*end] = column;
-        block.values[*end] = value;
-        *end += 1;
-    }
-    block
+    let fault = Fault::new(ReadErrorKind::RepeatedIndex, expected, found);
+    let remedy = "in SciPy, call sum_duplicates before saving";
+    fault.in_array("row", Some(row)).remedy(remedy)
 }
 
 /// Level of compression, named as files are compared byte by byte.
@@ -712,24 +716,42 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_sorted_and_rid_of_zeros() {
-        let mut block = RowBlock {
-            ends: vec![3, 3, 5, 6],
-            indices: vec![4, 0, 2, 1, 7, 7],
-            values: vec![1.0, 2.0, 0.0, -0.0, 3.0, 4.0],
+    fn rows_and_columns_are_sorted_and_rid_of_zeros() {
+        let csr = |indptr: &[i64], indices: &[i64], data: &[f64]| {
+            let files = Files::new().with("format", npy("|S3", "()", b"csr"));
+            let files = files.with("indptr", integers(indptr));
+            let files = files.with("shape", integers(&[2, 8]));
+            files
+                .with("indices", integers(indices))
+                .with("data", floats(data))
         };
-        let dropped = settle(&mut block, Some(5)).unwrap();
-        assert_eq!((dropped.entries, &dropped.columns[..]), (2, &[7][..]));
-        assert_eq!(block.ends, [2, 2, 2, 2]);
-        assert_eq!(block.indices, [0, 4]);
-        assert_eq!(block.values, [2.0, 1.0]);
-        let mut block = RowBlock {
-            ends: vec![0, 3],
-            indices: vec![4, 0, 4],
-            values: vec![0.0; 3],
-        };
-        let fault = settle(&mut block, None).unwrap_err().of("f");
-        assert!(fault.to_string().starts_with("f: row[1]: "), "{fault}");
+        let rows = csr(
+            &[0, 4, 6],
+            &[4, 0, 2, 7, 7, 1],
+            &[1.0, 2.0, 0.0, 3.0, 4.0, -0.0],
+        );
+        let loaded = rows.read(&ReadOptions::new().width(5)).unwrap();
+        assert_eq!((loaded.dropped_entries, loaded.dropped_columns), (2, 1));
+        let data = loaded.dataset;
+        assert_eq!(
+            (data.feature(0), data.feature(1), data.nonzeros()),
+            (0, 4, 2)
+        );
+        assert_eq!(
+            (data.column(0).values, data.column(1).values),
+            (&[2.0][..], &[1.0][..])
+        );
+        let error = csr(&[0, 0, 3], &[4, 0, 4], &[0.0; 3]).error().to_string();
+        assert!(
+            error.contains(
+                "x.npz: row[1]: expected each column once in a row, found column 4 twice"
+            )
+        );
+        // Of columns, the first row counts as well.
+        let files = Files::new().with("indptr", integers(&[0, 2, 2, 4]));
+        let files = files.with("indices", integers(&[1, 1, 0, 0]));
+        let error = files.with("data", floats(&[0.0; 4])).error().to_string();
+        assert!(error.contains("row[0]: expected each column once in a row, found column 2 twice"));
     }
 
     #[test]

@@ -1,8 +1,7 @@
 //! What a chunk of text says.
 
 use crate::data::Strings;
-use crate::data::packed::Run;
-use crate::data::transpose::RowBlock;
+use crate::data::runs::{RowPacker, Run};
 
 use super::error::{Fault, ReadErrorKind};
 use super::token::{self, LARGEST_INDEX};
@@ -56,7 +55,7 @@ pub(super) struct Nameless {
 pub(super) struct Piece {
     pub(super) rows: usize,
     pub(super) lines: u64,
-    block: RowBlock,
+    packer: RowPacker,
     /// The entries.
     pub(super) runs: Vec<Run>,
     pub(super) labels: Vec<f64>,
@@ -77,7 +76,10 @@ impl Piece {
     /// Reads `text`, whole lines of which the last may lack its line end.
     pub(super) fn parse(text: &[u8], grammar: Grammar) -> Self {
         let mut piece = Self::default();
-        piece.reserve(text, grammar);
+        if matches!(grammar.lines, Lines::Svmlight | Lines::Pairs) {
+            // There are no more entries than colons.
+            piece.packer = RowPacker::with_room(memchr::memchr_iter(b':', text).count());
+        }
         let mut text = text;
         while !text.is_empty() && piece.fault.is_none() {
             let end = memchr::memchr(b'\n', text);
@@ -86,25 +88,11 @@ impl Piece {
             piece.lines += 1;
             piece.fault = piece.line(line, grammar).err();
         }
-        piece.pack();
+        piece.runs = std::mem::take(&mut piece.packer).finish();
+        piece.labels.shrink_to_fit();
+        piece.dropped_columns.sort_unstable();
+        piece.dropped_columns.dedup();
         piece
-    }
-
-    /// Makes room for as many entries as there are colons, a few more than needed.
-    fn reserve(&mut self, text: &[u8], grammar: Grammar) {
-        if matches!(grammar.lines, Lines::Svmlight | Lines::Pairs) {
-            let pairs = memchr::memchr_iter(b':', text).count();
-            self.block.indices.reserve_exact(pairs);
-            self.block.values.reserve_exact(pairs);
-        }
-    }
-
-    /// Packs the entries, and gives back room.
-    fn pack(&mut self) {
-        self.runs = std::mem::take(&mut self.block).rows().packed();
-        self.labels.shrink_to_fit();
-        self.dropped_columns.sort_unstable();
-        self.dropped_columns.dedup();
     }
 
     /// Bytes that the rows take: here and once more in columns.
@@ -211,7 +199,7 @@ impl Piece {
         self.width = self
             .width
             .max(usize::try_from(floor - first).unwrap_or(usize::MAX));
-        self.block.ends.push(self.block.indices.len());
+        self.packer.end_row();
         Ok(())
     }
 
@@ -228,8 +216,7 @@ impl Piece {
             self.dropped_columns.push(feature);
             return;
         }
-        self.block.indices.push(feature);
-        self.block.values.push(value);
+        self.packer.push(feature, value);
     }
 
     fn only_label(&mut self, line: &[u8]) -> Result<(), Fault> {
@@ -251,7 +238,7 @@ impl Piece {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::transpose::columns_of;
+    use crate::data::merge::columns_of;
 
     fn svmlight(text: &str) -> Piece {
         let grammar = Grammar {
@@ -270,10 +257,10 @@ mod tests {
         assert!(piece.fault.is_none());
         assert_eq!((piece.lines, piece.rows), (5, 3));
         assert_eq!(piece.labels, [2.0, 1.5, 0.0]);
-        let columns = columns_of(&piece.runs, None);
-        assert_eq!(columns.features, [0, 3]);
-        assert_eq!(columns.rows, [0, 0]);
-        assert_eq!(columns.values, [0.5, -2.0]);
+        let columns = columns_of(&piece.runs, 5).unwrap();
+        assert_eq!((columns.feature(0), columns.feature(1)), (0, 3));
+        assert_eq!(columns.rows[..], [0, 0]);
+        assert_eq!(columns.values[..], [0.5, -2.0]);
         assert_eq!(piece.ids.iter().collect::<Vec<_>>(), ["a", "b"]);
         assert_eq!(piece.query_runs[1].line, 5);
         assert_eq!(piece.width, 9);

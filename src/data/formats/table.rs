@@ -18,7 +18,7 @@ use super::text::{Text, returning};
 use super::token::{self, BadNumber};
 use super::{Loaded, ReadOptions};
 use crate::data::queries::Groups;
-use crate::data::transpose::RowBlock;
+use crate::data::runs::RowPacker;
 use crate::data::{FeatureNames, IndexBase, Strings};
 
 /// What the columns of a table are, and its missing values. Only [`missing`](Self::missing) counts in
@@ -335,7 +335,7 @@ fn places(names: &FeatureNames) -> HashMap<&str, u32> {
 /// The rows so far.
 struct Rows<'o> {
     options: &'o ReadOptions,
-    block: RowBlock,
+    packer: RowPacker,
     labels: Vec<f64>,
     groups: Groups,
     memory: u64,
@@ -352,8 +352,7 @@ impl Rows<'_> {
                 record.len().to_string(),
             ));
         }
-        let start = self.block.indices.len();
-        let (mut label, mut entries) = (0.0, Vec::new());
+        let (mut label, mut entries) = (0.0, 0);
         for ((&cells, title), cell) in header.cells.iter().zip(&header.titles).zip(record) {
             let (trimmed, column) = (cell.text.trim_ascii(), cell.column);
             match cells {
@@ -369,20 +368,16 @@ impl Rows<'_> {
                     let value = number(trimmed, title, missing);
                     let value = value
                         .map_err(|fault| fault.remedy(self.remedy(trimmed)).at_column(column))?;
-                    entries.extend((value != 0.0).then_some((feature, value)));
+                    if value != 0.0 {
+                        self.packer.push(feature, value);
+                        entries += 1;
+                    }
                 }
             }
         }
-        entries.sort_unstable_by_key(|&(feature, _)| feature);
-        self.block
-            .indices
-            .extend(entries.iter().map(|entry| entry.0));
-        self.block
-            .values
-            .extend(entries.iter().map(|entry| entry.1));
-        self.block.ends.push(self.block.indices.len());
+        self.packer.end_row();
         self.labels.push(label);
-        self.memory += ENTRY * (self.block.indices.len() - start) as u64 + ROW;
+        self.memory += ENTRY * entries + ROW;
         match self.options.max_memory {
             Some(limit) if self.memory > limit => {
                 Err(Fault::too_large(limit, &format!("{} or more", self.memory)))
@@ -454,7 +449,7 @@ fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Load
     let mut header = None;
     let mut rows = Rows {
         options,
-        block: RowBlock::default(),
+        packer: RowPacker::default(),
         labels: Vec::new(),
         groups: Groups::new(options.regroup),
         memory: 0,
@@ -485,9 +480,14 @@ fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Load
     let Some(header) = header else {
         return Err(Fault::no_rows().of(&name));
     };
-    let width = header.names.len();
-    let mut text = Text::of_arrays(name.clone(), rows.block, width, rows.memory);
-    (text.labels, text.groups) = (rows.labels, rows.groups);
+    let text = Text {
+        rows: rows.labels.len(),
+        runs: rows.packer.finish(),
+        labels: rows.labels,
+        width: header.names.len(),
+        memory: rows.memory,
+        ..Text::new(name.clone(), rows.groups)
+    };
     let mut loaded = options.build(text, IndexBase::One)?;
     if options.names.is_none() && options.columns.is_none() {
         let named = loaded.dataset.with_names(FeatureNames::new(header.names));

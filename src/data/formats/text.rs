@@ -12,11 +12,11 @@ use std::thread;
 
 use rayon::prelude::*;
 
-use crate::data::packed::Run;
+use crate::data::Dataset;
+use crate::data::merge::columns_of;
 use crate::data::queries::Groups;
+use crate::data::runs::Run;
 use crate::data::spill::Spill;
-use crate::data::transpose::{RowBlock, columns_of};
-use crate::data::{Dataset, DatasetError};
 use crate::interrupt::heed;
 
 use super::error::{Fault, ReadError, ReadErrorKind, quote};
@@ -73,12 +73,10 @@ pub(super) struct Text {
     /// Bytes held for it, and needed again for its columns.
     pub(super) memory: u64,
     /// Bytes of it that entries take, those on disk not counted.
-    packed: u64,
-    /// Rows on disk.
-    spilled: usize,
-    lines: u64,
+    pub(super) packed: u64,
+    pub(super) lines: u64,
     /// The line of the first row without a query identifier.
-    nameless_line: Option<u64>,
+    pub(super) nameless_line: Option<u64>,
 }
 
 impl Text {
@@ -86,7 +84,7 @@ impl Text {
     pub(super) fn read(source: Source<'_>, plan: Plan<'_>) -> Result<Self, ReadError> {
         let name = source.name.clone();
         let mut chunks = Chunks::new(source, plan.chunk, plan.limit);
-        let mut text = Self::new(name, plan.regroup);
+        let mut text = Self::new(name, Groups::new(plan.regroup));
         let read = text.take(&mut chunks, plan);
         let (failure, appended) = read.map_err(|error| ReadError::io(&text.name, &error))?;
         if let Err(error) = appended {
@@ -109,40 +107,34 @@ impl Text {
         self,
         width: usize,
         averaged: bool,
-    ) -> Result<Dataset<'static>, DatasetError> {
-        let (queries, order) = self.groups.finish(self.rows)?;
-        let mut columns = columns_of(&self.runs, order.as_deref());
+    ) -> Result<Dataset<'static>, ReadError> {
+        let name = self.name;
+        let refused = |error| ReadError::data(&name, &error);
+        let (queries, order) = self.groups.finish(self.rows).map_err(refused)?;
+        let columns = columns_of(&self.runs, width);
+        let mut columns = columns.map_err(|error| ReadError::io(&name, &error))?;
         drop(self.runs);
+        // Runs may be elsewhere.
+        columns.height = self.rows;
+        if let Some(order) = &order {
+            columns.move_rows(order);
+        }
         if averaged {
             columns.fill_missing(&queries);
         }
-        let columns = columns.into_columns(self.rows, width)?;
         let Some(order) = order else {
-            return Dataset::assemble(columns, self.labels.into(), queries);
+            return Dataset::assemble(columns, self.labels.into(), queries).map_err(refused);
         };
         let moved = order.iter().map(|&row| self.labels[row as usize]);
-        Dataset::assemble(columns, moved.collect(), queries)?.with_input_rows(order)
+        let dataset = Dataset::assemble(columns, moved.collect(), queries);
+        let dataset = dataset.and_then(|dataset| dataset.with_input_rows(order));
+        dataset.map_err(refused)
     }
 
-    /// The rows of arrays, for which `memory` bytes are held or will be. Labels and queries are
-    /// to follow.
-    pub(super) fn of_arrays(name: String, block: RowBlock, width: usize, memory: u64) -> Self {
-        let (rows, runs) = (block.ends.len(), block.rows().packed());
-        // The arrays are not needed while the columns are made.
-        drop(block);
-        Self {
-            rows,
-            runs,
-            width,
-            memory,
-            ..Self::new(name, false)
-        }
-    }
-
-    fn new(name: String, regroup: bool) -> Self {
+    pub(super) fn new(name: String, groups: Groups) -> Self {
         Self {
             name,
-            groups: Groups::new(regroup),
+            groups,
             ..Self::default()
         }
     }
@@ -228,20 +220,16 @@ impl Text {
         self.dropped_entries += piece.dropped_entries;
         self.dropped_columns.append(&mut piece.dropped_columns);
         match plan.spill {
-            Some(spill) if self.packed >= spill.room() => self.spill(spill),
+            Some(spill) if self.packed >= spill.room() => {
+                self.memory -= std::mem::take(&mut self.packed);
+                if spill.write(&std::mem::take(&mut self.runs)) {
+                    return Ok(());
+                }
+                // The spill knows what happened.
+                Err(ReadError::io(&self.name, &io::ErrorKind::WriteZero.into()))
+            }
             _ => Ok(()),
         }
-    }
-
-    /// Moves the entries to the disk.
-    pub(super) fn spill(&mut self, spill: &Spill) -> Result<(), ReadError> {
-        let first = std::mem::replace(&mut self.spilled, self.rows);
-        self.memory -= std::mem::take(&mut self.packed);
-        if spill.take(std::mem::take(&mut self.runs), first) {
-            return Ok(());
-        }
-        // The spill knows what happened.
-        Err(ReadError::io(&self.name, &io::ErrorKind::WriteZero.into()))
     }
 
     /// The first row that has or lacks a query identifier unlike those before it.

@@ -1,0 +1,256 @@
+//! Compressed sparse columns: the one matrix of data sets, shards and runs of rows.
+
+use std::borrow::Cow;
+
+use rayon::prelude::*;
+use sprs::CsMatViewI;
+
+use super::{DatasetError, Queries, fill_missing};
+
+/// One sparse column: ascending rows and the values there.
+#[derive(Debug, Clone, Copy)]
+pub struct Column<'a> {
+    /// Rows with an entry, strictly ascending.
+    pub rows: &'a [u32],
+    /// The entries, as many as rows.
+    pub values: &'a [f64],
+}
+
+impl<'a> Column<'a> {
+    /// Pairs of row and value.
+    pub fn iter(self) -> impl ExactSizeIterator<Item = (usize, f64)> + Clone + 'a {
+        self.entries().map(|(row, value)| (row as usize, value))
+    }
+
+    /// Pairs of row and value, rows in 32 bits.
+    pub(crate) fn entries(self) -> impl ExactSizeIterator<Item = (u32, f64)> + Clone + 'a {
+        self.rows.iter().copied().zip(self.values.iter().copied())
+    }
+
+    /// Squared norm once centred, for entries that all lie in a query of `rows` rows: mean
+    /// first, so that a common offset costs no digits.
+    pub(crate) fn centred_squared_norm(self, rows: usize) -> f64 {
+        let mean = self.values.iter().sum::<f64>() / rows as f64;
+        let entries: f64 = self
+            .values
+            .iter()
+            .map(|value| (value - mean) * (value - mean))
+            .sum();
+        entries + (rows - self.values.len()) as f64 * mean * mean
+    }
+
+    /// Takes off the entries in rows below `end` and returns them.
+    pub(crate) fn take_rows_below(&mut self, end: usize) -> Self {
+        let inside = |&&row: &&u32| (row as usize) < end;
+        self.take_entries(self.rows.iter().take_while(inside).count())
+    }
+
+    /// Takes off the first `count` entries and returns them.
+    pub(crate) fn take_entries(&mut self, count: usize) -> Self {
+        let (rows, later_rows) = self.rows.split_at(count);
+        let (values, later_values) = self.values.split_at(count);
+        *self = Self {
+            rows: later_rows,
+            values: later_values,
+        };
+        Self { rows, values }
+    }
+}
+
+/// The feature columns of a matrix, of which some are stored, one after the other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Columns<'a> {
+    /// Number of rows of the matrix.
+    pub(super) height: usize,
+    /// Number of feature columns, stored or not.
+    pub(super) width: usize,
+    /// One position in `rows` and `values` more than stored columns, from 0 on.
+    pub(super) starts: Cow<'a, [usize]>,
+    pub(crate) rows: Cow<'a, [u32]>,
+    pub(crate) values: Cow<'a, [f64]>,
+    /// 0-based feature of every stored column, ascending; `None`: column `j` is feature `j`.
+    pub(super) features: Option<Cow<'a, [u32]>>,
+}
+
+impl<'a> Columns<'a> {
+    /// All columns of a matrix of `shape`.
+    pub(super) fn new(
+        shape: (usize, usize),
+        starts: Cow<'a, [usize]>,
+        rows: Cow<'a, [u32]>,
+        values: Cow<'a, [f64]>,
+    ) -> Result<Self, DatasetError> {
+        Self::check_starts(&starts)?;
+        CsMatViewI::try_new_csc(shape, &starts[..], &rows[..], &values[..])
+            .map_err(|(.., error)| DatasetError::Structure(error.to_string()))?;
+        Ok(Self {
+            height: shape.0,
+            width: shape.1,
+            starts,
+            rows,
+            values,
+            features: None,
+        })
+    }
+
+    /// `sprs` takes bounds that begin elsewhere for those of a part of a matrix.
+    pub(super) fn check_starts(starts: &[usize]) -> Result<(), DatasetError> {
+        match starts.first() {
+            Some(&first) if first > 0 => Err(DatasetError::Structure(format!(
+                "expected bounds that begin with 0, found {first}"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// None of the columns of `height` rows.
+    pub(crate) fn none(height: usize, width: usize) -> Self {
+        Self {
+            height,
+            width,
+            starts: vec![0].into(),
+            rows: Cow::default(),
+            values: Cow::default(),
+            features: Some(Cow::default()),
+        }
+    }
+
+    /// The same columns, borrowed.
+    pub(super) fn view(&self) -> Columns<'_> {
+        Columns {
+            height: self.height,
+            width: self.width,
+            starts: Cow::Borrowed(&self.starts),
+            rows: Cow::Borrowed(&self.rows),
+            values: Cow::Borrowed(&self.values),
+            features: self.features.as_deref().map(Cow::Borrowed),
+        }
+    }
+
+    /// The stored columns as a matrix of `sprs`, which checks them again.
+    pub(super) fn matrix(&self) -> CsMatViewI<'_, f64, u32, usize> {
+        let shape = (self.height, self.len());
+        CsMatViewI::new_csc(shape, &self.starts, &self.rows, &self.values)
+    }
+
+    /// How many are stored.
+    pub(crate) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The entries of the stored column at `position`.
+    pub(crate) fn column(&self, position: usize) -> Column<'_> {
+        let range = self.starts[position]..self.starts[position + 1];
+        Column {
+            rows: &self.rows[range.clone()],
+            values: &self.values[range],
+        }
+    }
+
+    /// The 0-based feature of the stored column at `position`.
+    pub(crate) fn feature(&self, position: usize) -> u32 {
+        match &self.features {
+            Some(features) => features[position],
+            // Columns count in 32 bits, or are refused.
+            None => u32::try_from(position).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// The stored column of a 0-based feature, if it has one.
+    pub(super) fn position(&self, feature: u32) -> Option<usize> {
+        match &self.features {
+            Some(features) => features.binary_search(&feature).ok(),
+            None => Some(feature as usize).filter(|&position| position < self.len()),
+        }
+    }
+
+    /// Bytes held, borrowed ones included.
+    pub(super) fn memory(&self) -> usize {
+        self.values.len() * (size_of::<f64>() + size_of::<u32>())
+            + self.len() * size_of::<usize>()
+            + self
+                .features
+                .as_ref()
+                .map_or(0, |all| size_of_val(&all[..]))
+    }
+
+    /// The feature of every stored column.
+    fn features_mut(&mut self) -> &mut Vec<u32> {
+        let stored = self.len();
+        let all = || (0..).take(stored).collect();
+        self.features.get_or_insert_with(all).to_mut()
+    }
+
+    /// Adds the column of a `feature` after the last, unless it has no entries.
+    pub(crate) fn push(&mut self, feature: u32, entries: impl Iterator<Item = (u32, f64)>) {
+        let (rows, values) = (self.rows.to_mut(), self.values.to_mut());
+        for (row, value) in entries {
+            rows.push(row);
+            values.push(value);
+        }
+        let end = rows.len();
+        if self.starts.last() != Some(&end) {
+            self.features_mut().push(feature);
+            self.starts.to_mut().push(end);
+        }
+    }
+
+    /// Puts means into the places of missing values.
+    pub(crate) fn fill_missing(&mut self, queries: &Queries) {
+        let mut features = std::mem::take(self.features_mut());
+        let (rows, values) = (self.rows.to_mut(), self.values.to_mut());
+        let starts = self.starts.to_mut();
+        let (mut columns, mut entries, mut start) = (0, 0, 0);
+        for column in 0..features.len() {
+            let end = starts[column + 1];
+            let filled = fill_missing(&mut rows[start..end], &mut values[start..end], queries);
+            let kept = start..start + filled;
+            rows.copy_within(kept.clone(), entries);
+            values.copy_within(kept.clone(), entries);
+            if !kept.is_empty() {
+                entries += kept.len();
+                features[columns] = features[column];
+                columns += 1;
+                starts[columns] = entries;
+            }
+            start = end;
+        }
+        features.truncate(columns);
+        starts.truncate(columns + 1);
+        rows.truncate(entries);
+        values.truncate(entries);
+        self.features = Some(features.into());
+    }
+
+    /// Puts the row that stands at `order[i]` in place `i`.
+    pub(crate) fn move_rows(&mut self, order: &[u32]) {
+        let mut places = vec![0; order.len()];
+        for (&position, place) in order.iter().zip(0..) {
+            places[position as usize] = place;
+        }
+        let sizes = self.starts.windows(2).map(|bounds| bounds[1] - bounds[0]);
+        let columns = cut(self.rows.to_mut(), self.values.to_mut(), sizes);
+        let move_entries = |(rows, values): (&mut [u32], &mut [f64])| {
+            let moved = rows.iter().map(|&row| places[row as usize]);
+            let mut entries: Vec<(u32, f64)> = moved.zip(values.iter().copied()).collect();
+            entries.sort_unstable_by_key(|entry| entry.0);
+            for ((row, value), entry) in rows.iter_mut().zip(values).zip(entries) {
+                (*row, *value) = entry;
+            }
+        };
+        columns.into_par_iter().for_each(move_entries);
+    }
+}
+
+/// Rows and values of which each piece has so many.
+pub(super) fn cut<'v>(
+    mut rows: &'v mut [u32],
+    mut values: &'v mut [f64],
+    sizes: impl Iterator<Item = usize>,
+) -> Vec<(&'v mut [u32], &'v mut [f64])> {
+    let cut = |size| {
+        let rows = rows.split_off_mut(..size).unwrap_or_default();
+        (rows, values.split_off_mut(..size).unwrap_or_default())
+    };
+    sizes.map(cut).collect()
+}

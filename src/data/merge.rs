@@ -1,0 +1,342 @@
+//! From runs of rows to columns.
+//!
+//! The features are cut into spans of about equal numbers of entries, a task each, and these into strips
+//! that fit the cache. A task walks all runs strip by strip: first to count, then to write every entry to
+//! the next free place of its column. Walking runs in order leaves the rows of every column ascending,
+//! whatever the spans: the result does not depend on the number of threads. Features may lie as far apart
+//! as they like. Runs may be in files: the pages of the spans at hand are in memory.
+
+use std::borrow::Cow;
+use std::io;
+
+use rayon::prelude::*;
+
+use super::Columns;
+use super::columns::cut;
+use super::runs::{Page, Reader, Run};
+
+/// Entries of a strip, about.
+const STRIP: u64 = if cfg!(test) { 1 << 7 } else { 1 << 16 };
+
+/// Features of a strip that are looked up in a table.
+const NARROW: usize = if cfg!(test) { 1 << 5 } else { 1 << 18 };
+
+/// The first feature of each strip, and where the last ends.
+pub(crate) struct Span(Vec<u32>);
+
+/// The occupied columns of `runs`, at most 2^32 - 1 rows one after the other, among `width`.
+pub(crate) fn columns_of(runs: &[Run], width: usize) -> io::Result<Columns<'static>> {
+    let spans = spans(runs, 4 * rayon::current_num_threads());
+    columns_within(runs, &spans, width)
+}
+
+/// Calls `each` with all columns of `runs`, some at a time.
+pub(crate) fn each_batch<E: From<io::Error>>(
+    runs: &[Run],
+    width: usize,
+    mut each: impl FnMut(Columns<'static>) -> Result<(), E>,
+) -> Result<(), E> {
+    for spans in spans(runs, usize::MAX).chunks(rayon::current_num_threads()) {
+        each(columns_within(runs, spans, width)?)?;
+    }
+    Ok(())
+}
+
+/// The occupied columns of some of the spans, which follow each other.
+fn columns_within(runs: &[Run], spans: &[Span], width: usize) -> io::Result<Columns<'static>> {
+    let (Some(first), Some(last)) = (spans.first(), spans.last()) else {
+        return Ok(Columns::none(0, width));
+    };
+    let features = first.0[0]..last.0[last.0.len() - 1];
+    let (mut rows, mut loaded) = (0, Vec::<Pages<'_>>::new());
+    for run in runs {
+        // As many rows as 32 bits count.
+        let first_row = u32::try_from(rows).unwrap_or(u32::MAX);
+        loaded.push((first_row, run.load(&features)?));
+        rows += run.rows;
+    }
+    let mut tasks: Vec<Task<'_>> = spans.iter().map(|span| Task::new(&loaded, span)).collect();
+    tasks.par_iter_mut().for_each(Task::count);
+    let mut columns = Columns::none(rows, width);
+    let (mut features, mut starts) = (Vec::new(), vec![0]);
+    let mut entries = 0;
+    for task in &tasks {
+        features.extend_from_slice(&task.features);
+        starts.extend(task.counts.iter().map(|&count| {
+            entries += count as usize;
+            entries
+        }));
+    }
+    (columns.features, columns.starts) = (Some(features.into()), starts.into());
+    let (mut rows, mut values) = (vec![0; entries], vec![0.0; entries]);
+    let sizes = tasks
+        .iter()
+        .map(|task| task.counts.iter().map(|&count| count as usize).sum());
+    let outputs = cut(&mut rows, &mut values, sizes);
+    tasks
+        .par_iter()
+        .zip(outputs)
+        .for_each(|(task, (rows, values))| task.fill(rows, values));
+    (columns.rows, columns.values) = (rows.into(), values.into());
+    Ok(columns)
+}
+
+/// Where to cut the features into at most about so many spans of like numbers of entries: a page in the
+/// order of their first features after the other.
+fn spans(runs: &[Run], most: usize) -> Vec<Span> {
+    let pages = runs.iter().flat_map(|run| &run.pages);
+    let mut firsts: Vec<(u32, u64)> = pages.map(|page| (page.first, page.entries)).collect();
+    firsts.par_sort_unstable();
+    let entries: u64 = firsts.iter().map(|page| page.1).sum();
+    let share = (entries / most.max(1) as u64).max(STRIP);
+    let (mut spans, mut span) = (Vec::new(), vec![0]);
+    let (mut of_span, mut of_strip) = (0, 0);
+    for (first, entries) in firsts {
+        let begins = span.last().is_some_and(|&last| first > last);
+        if begins && of_strip >= STRIP {
+            span.push(first);
+            of_strip = 0;
+            if of_span >= share {
+                spans.push(Span(std::mem::replace(&mut span, vec![first])));
+                of_span = 0;
+            }
+        }
+        of_span += entries;
+        of_strip += entries;
+    }
+    // Features are below 2^32 - 1.
+    span.push(u32::MAX);
+    spans.push(Span(span));
+    spans
+}
+
+/// The first row of a run, and the pages at hand.
+type Pages<'a> = (u32, Cow<'a, [Page]>);
+
+/// The columns of a span of features, found strip by strip.
+struct Task<'a> {
+    runs: &'a [Pages<'a>],
+    strips: &'a [u32],
+    /// Features with an entry and how many they have.
+    features: Vec<u32>,
+    counts: Vec<u32>,
+}
+
+impl<'a> Task<'a> {
+    fn new(runs: &'a [Pages<'a>], span: &'a Span) -> Self {
+        Self {
+            runs,
+            strips: &span.0,
+            features: Vec::new(),
+            counts: Vec::new(),
+        }
+    }
+
+    /// Readers of all runs, at the first feature of the span.
+    fn readers(&self) -> Vec<Reader<'a>> {
+        let first = self.strips[0];
+        let runs = self.runs.iter();
+        runs.map(|(first_row, pages)| Reader::new(pages, first, *first_row))
+            .collect()
+    }
+
+    /// Finds the features and how many entries they have.
+    fn count(&mut self) {
+        let mut readers = self.readers();
+        for strip in self.strips.windows(2) {
+            let mut heads = |see: &mut dyn FnMut(u32, u32)| {
+                for reader in &mut readers {
+                    while let Some((feature, count)) = reader.below(strip[1]) {
+                        // Rows count in 32 bits.
+                        see(feature, u32::try_from(count).unwrap_or(u32::MAX));
+                        reader.next_head();
+                    }
+                }
+            };
+            if (strip[1] - strip[0]) as usize <= NARROW {
+                let mut counts = vec![0; (strip[1] - strip[0]) as usize];
+                heads(&mut |feature, count| counts[(feature - strip[0]) as usize] += count);
+                let found = (strip[0]..).zip(counts).filter(|&(_, count)| count > 0);
+                let (features, counts): (Vec<u32>, Vec<u32>) = found.unzip();
+                self.features.extend(features);
+                self.counts.extend(counts);
+                continue;
+            }
+            let mut found = Vec::new();
+            heads(&mut |feature, count| found.push((feature, count)));
+            found.sort_unstable();
+            for same in found.chunk_by(|a, b| a.0 == b.0) {
+                self.features.push(same[0].0);
+                self.counts.push(same.iter().map(|found| found.1).sum());
+            }
+        }
+    }
+
+    /// Writes the entries, columns one after the other.
+    fn fill(&self, rows: &mut [u32], values: &mut [f64]) {
+        let mut readers = self.readers();
+        let (mut first, mut end) = (0, 0);
+        for strip in self.strips.windows(2) {
+            let of_strip = self.features[first..].partition_point(|&feature| feature < strip[1]);
+            let features = &self.features[first..first + of_strip];
+            let mut free: Vec<usize> = Vec::with_capacity(of_strip);
+            free.extend(self.counts[first..first + of_strip].iter().map(|&count| {
+                let begin = end;
+                end += count as usize;
+                begin
+            }));
+            let slots = slots(features, strip);
+            for reader in &mut readers {
+                while let Some((feature, count)) = reader.below(strip[1]) {
+                    let slot = match slots.get((feature - strip[0]) as usize) {
+                        Some(&slot) => slot as usize,
+                        None => features.partition_point(|&other| other < feature),
+                    };
+                    let place = free[slot];
+                    free[slot] += count;
+                    reader.take(
+                        &mut rows[place..place + count],
+                        &mut values[place..place + count],
+                    );
+                }
+            }
+            first += of_strip;
+        }
+    }
+}
+
+/// The position of every feature of a narrow strip among those that occur; none for a wide one.
+fn slots(features: &[u32], strip: &[u32]) -> Vec<u32> {
+    let wide = (strip[1] - strip[0]) as usize;
+    if wide > NARROW {
+        return Vec::new();
+    }
+    let mut slots = vec![0; wide];
+    for (&feature, slot) in features.iter().zip(0..) {
+        slots[(feature - strip[0]) as usize] = slot;
+    }
+    slots
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use proptest::collection::{btree_set, vec};
+    use proptest::prelude::*;
+
+    use super::super::runs::{Packer, RowPacker, nameless_file, runs_of_rows};
+    use super::*;
+
+    /// Every row has the same value in its columns.
+    fn value(row: &[u32], column: u32) -> f64 {
+        f64::from(column) + row.len() as f64
+    }
+
+    fn runs(rows: &[Vec<u32>]) -> Vec<Run> {
+        let mut packer = RowPacker::default();
+        for row in rows {
+            for &column in row {
+                packer.push(column, value(row, column));
+            }
+            packer.end_row();
+        }
+        packer.finish()
+    }
+
+    /// Columns by way of a map of maps.
+    fn naive(rows: &[Vec<u32>]) -> Columns<'static> {
+        let mut columns: BTreeMap<u32, Vec<(u32, f64)>> = BTreeMap::new();
+        for (row, number) in rows.iter().zip(0..) {
+            for &column in row {
+                let entry = (number, value(row, column));
+                columns.entry(column).or_default().push(entry);
+            }
+        }
+        let mut result = Columns::none(rows.len(), 0);
+        for (feature, entries) in columns {
+            result.push(feature, entries.into_iter());
+        }
+        result
+    }
+
+    /// Rows whose indices lie near 0, far away, anywhere, or all of these.
+    fn rows() -> impl Strategy<Value = Vec<Vec<u32>>> {
+        let near = (any::<u32>(), 0..9u32).prop_map(|(far, near)| (far % 3) << 30 | near);
+        let index =
+            prop_oneof![3 => 0..40u32, 3 => near, 1 => 0..u32::MAX, 1 => Just(u32::MAX - 1)];
+        let row = btree_set(index, 0..60).prop_map(|row: BTreeSet<u32>| row.into_iter().collect());
+        vec(row, 0..40)
+    }
+
+    /// Rows whose indices lie near 0, often enough for spans.
+    fn near() -> impl Strategy<Value = Vec<Vec<u32>>> {
+        let row = btree_set(0..60u32, 0..60);
+        vec(
+            row.prop_map(|row: BTreeSet<u32>| row.into_iter().collect()),
+            0..300,
+        )
+    }
+
+    /// The same runs as one in a file.
+    fn stored(runs: &[Run]) -> Run {
+        let mut packer = Packer::default();
+        let mut file = nameless_file(&std::env::temp_dir()).unwrap();
+        let mut rows = 0;
+        each_batch(runs, 0, |columns| {
+            rows = columns.height;
+            packer.extend(&columns);
+            packer.store(&mut file)
+        })
+        .unwrap();
+        packer.finish_in(file, rows).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn any_cut_gives_the_naive_columns(
+            rows in prop_oneof![rows(), near()],
+            at in 0..40usize,
+        ) {
+            let (front, back) = rows.split_at(at.min(rows.len()));
+            let mut runs = runs(front);
+            runs.extend(self::runs(back));
+            prop_assert_eq!(&columns_of(&runs, 0).unwrap(), &naive(&rows));
+            let both = [stored(&self::runs(front)), stored(&self::runs(back))];
+            prop_assert_eq!(&columns_of(&both, 0).unwrap(), &naive(&rows));
+            let mut starts = vec![0];
+            starts.extend(rows.iter().scan(0, |end, row| {
+                *end += row.len();
+                Some(*end)
+            }));
+            let values: Vec<f64> = rows
+                .iter()
+                .flat_map(|row| row.iter().map(|&column| value(row, column)))
+                .collect();
+            let runs = runs_of_rows(&starts, &rows.concat(), &values);
+            prop_assert_eq!(&columns_of(&runs, 0).unwrap(), &naive(&rows));
+        }
+
+        #[test]
+        fn an_order_moves_rows(rows in prop_oneof![rows(), near()], seed in any::<u64>()) {
+            let mut order: Vec<u32> = (0..).take(rows.len()).collect();
+            order.sort_by_key(|&row| u64::from(row).wrapping_mul(seed | 1));
+            let moved: Vec<_> = order.iter().map(|&row| rows[row as usize].clone()).collect();
+            let mut columns = columns_of(&runs(&rows), 0).unwrap();
+            columns.move_rows(&order);
+            prop_assert_eq!(columns, naive(&moved));
+        }
+    }
+
+    #[test]
+    fn spans_are_of_like_size() {
+        let rows: Vec<Vec<u32>> = (0..300).map(|row| (row..row + 400).collect()).collect();
+        let spans = spans(&runs(&rows), 8);
+        assert!((7..=8).contains(&spans.len()), "{}", spans.len());
+        for Span(span) in spans {
+            let own = |&&index: &&u32| (span[0]..span[span.len() - 1]).contains(&index);
+            let entries = rows.iter().flatten().filter(own).count();
+            assert!((12_000..18_000).contains(&entries), "{entries}");
+        }
+    }
+}

@@ -1,0 +1,531 @@
+//! Rows that are packed by columns, some at a time: in memory or in a file.
+//!
+//! Text comes row by row, a [`Dataset`](super::Dataset) stores columns. Some hundred thousand entries at
+//! a time are sorted by column while they are in the cache, and packed: a quarter of the bytes that they
+//! take in columns, where values are counts. [`merge`](super::merge) makes columns of runs.
+//!
+//! A page has columns one after the other. Their heads stand together, so that they can be counted
+//! without looking at entries: how far the feature is from the one before, and how many entries there
+//! are. Entries follow in the body, rows first, each as its distance from the one before. Whole
+//! numbers from 1 to 254 take a byte as values, others a byte and the eight of the float; all other
+//! numbers are written seven bits at a time. An entry of a corpus of parses takes about three bytes.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::Columns;
+
+/// Bytes of a body from which on a page is full.
+const FULL: usize = if cfg!(test) { 1 << 6 } else { 1 << 14 };
+
+/// Bits by which entries are sorted at a time.
+const DIGIT: u32 = 12;
+
+/// Entries of rows that are sorted at once.
+const SORTED: usize = if cfg!(test) { 1 << 9 } else { 1 << 17 };
+
+/// Columns one after the other, features ascending.
+#[derive(Debug, Clone)]
+pub(super) struct Page {
+    /// The first feature.
+    pub(super) first: u32,
+    pub(super) entries: u64,
+    /// Bytes of heads; those of the body follow.
+    heads: usize,
+    bytes: Bytes,
+}
+
+#[derive(Debug, Clone)]
+enum Bytes {
+    Here(Vec<u8>),
+    /// Place and length in the file of the run.
+    Away(u64, usize),
+}
+
+/// Rows that were packed by columns.
+#[derive(Debug, Default)]
+pub(crate) struct Run {
+    pub(super) rows: usize,
+    pub(super) pages: Vec<Page>,
+    /// Where pages are that are not here.
+    file: Option<Mutex<File>>,
+}
+
+/// A file in `folder`, or where temporary files are if that takes none. It has no name, and is gone
+/// when it is closed.
+pub(crate) fn nameless_file(folder: &Path) -> io::Result<File> {
+    tempfile::tempfile_in(folder).or_else(|_| tempfile::tempfile())
+}
+
+impl Run {
+    /// Bytes held here.
+    pub(super) fn memory(&self) -> usize {
+        let of_page = |page: &Page| match &page.bytes {
+            Bytes::Here(bytes) => bytes.len() + size_of::<Page>(),
+            Bytes::Away(..) => size_of::<Page>(),
+        };
+        self.pages.iter().map(of_page).sum()
+    }
+
+    /// Bytes held here and in the columns that are made of it.
+    pub(super) fn memory_with_columns(&self) -> usize {
+        let entries: u64 = self.pages.iter().map(|page| page.entries).sum();
+        self.memory() + usize::try_from(12 * entries).unwrap_or(usize::MAX)
+    }
+
+    /// Whether it is in memory.
+    pub(crate) fn is_here(&self) -> bool {
+        self.file.is_none()
+    }
+
+    /// The pages with features of a range, in memory.
+    pub(super) fn load(&self, features: &Range<u32>) -> io::Result<Cow<'_, [Page]>> {
+        let first = self
+            .pages
+            .partition_point(|page| page.first <= features.start);
+        let end = self.pages.partition_point(|page| page.first < features.end);
+        let pages = &self.pages[first.saturating_sub(1)..end.max(first)];
+        let Some(file) = &self.file else {
+            return Ok(pages.into());
+        };
+        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        let load = |page: &Page| {
+            let mut page = page.clone();
+            if let Bytes::Away(place, length) = page.bytes {
+                let mut bytes = vec![0; length];
+                file.seek(SeekFrom::Start(place))?;
+                file.read_exact(&mut bytes)?;
+                page.bytes = Bytes::Here(bytes);
+            }
+            Ok(page)
+        };
+        pages.iter().map(load).collect()
+    }
+}
+
+/// Packs columns whose features ascend.
+#[derive(Debug, Default)]
+pub(crate) struct Packer {
+    run: Run,
+    /// What is to be the next page.
+    first: u32,
+    entries: u64,
+    heads: Vec<u8>,
+    body: Vec<u8>,
+    /// One more than the last feature.
+    next: u32,
+}
+
+impl Packer {
+    /// Adds a column that has an entry.
+    pub(crate) fn push(
+        &mut self,
+        feature: u32,
+        entries: impl ExactSizeIterator<Item = (u32, f64)> + Clone,
+    ) {
+        if self.heads.is_empty() {
+            (self.first, self.next) = (feature, feature);
+        }
+        let count = entries.len();
+        push_number(&mut self.heads, feature - self.next);
+        // Rows count in 32 bits.
+        push_number(&mut self.heads, u32::try_from(count).unwrap_or(u32::MAX));
+        let mut next = 0;
+        for (row, _) in entries.clone() {
+            push_number(&mut self.body, row - next);
+            next = row.saturating_add(1);
+        }
+        for (_, value) in entries {
+            push_value(&mut self.body, value);
+        }
+        self.entries += count as u64;
+        // No data set has 2^32 columns.
+        self.next = feature.saturating_add(1);
+        if self.body.len() >= FULL {
+            self.end_page();
+        }
+    }
+
+    /// Adds all of these columns.
+    pub(crate) fn extend(&mut self, columns: &Columns<'_>) {
+        for position in 0..columns.len() {
+            self.push(
+                columns.feature(position),
+                columns.column(position).entries(),
+            );
+        }
+    }
+
+    fn end_page(&mut self) {
+        if self.heads.is_empty() {
+            return;
+        }
+        self.run.pages.push(Page {
+            first: self.first,
+            entries: std::mem::take(&mut self.entries),
+            heads: self.heads.len(),
+            bytes: Bytes::Here([&self.heads[..], &self.body].concat()),
+        });
+        self.heads.clear();
+        self.body.clear();
+    }
+
+    /// Moves the pages that are full to the end of `file`, where all pages of this run go.
+    pub(crate) fn store(&mut self, file: &mut File) -> io::Result<()> {
+        let pages = &mut self.run.pages;
+        let stored = pages
+            .iter()
+            .rposition(|page| matches!(page.bytes, Bytes::Away(..)));
+        for page in &mut pages[stored.map_or(0, |last| last + 1)..] {
+            if let Bytes::Here(bytes) = &page.bytes {
+                let place = file.stream_position()?;
+                file.write_all(bytes)?;
+                page.bytes = Bytes::Away(place, bytes.len());
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns of so many rows, in memory.
+    pub(crate) fn finish(mut self, rows: usize) -> Run {
+        self.end_page();
+        self.run.rows = rows;
+        self.run.pages.shrink_to_fit();
+        self.run
+    }
+
+    /// The columns of so many rows, in `file`.
+    pub(crate) fn finish_in(mut self, mut file: File, rows: usize) -> io::Result<Run> {
+        self.end_page();
+        self.store(&mut file)?;
+        self.run.file = Some(file.into());
+        Ok(self.finish(rows))
+    }
+}
+
+/// Packs rows that come one after the other, some at a time.
+#[derive(Debug, Default)]
+pub(crate) struct RowPacker {
+    entries: Vec<Entry>,
+    /// Rows of the run at hand.
+    rows: u32,
+    runs: Vec<Run>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Entry {
+    column: u32,
+    row: u32,
+    value: f64,
+}
+
+impl RowPacker {
+    /// With room for so many entries, or as many as are sorted at once.
+    pub(super) fn with_room(entries: usize) -> Self {
+        Self {
+            entries: Vec::with_capacity(entries.min(2 * SORTED)),
+            ..Self::default()
+        }
+    }
+
+    /// Adds an entry to the row at hand, which has none in this column.
+    #[inline]
+    pub(super) fn push(&mut self, column: u32, value: f64) {
+        let row = self.rows;
+        self.entries.push(Entry { column, row, value });
+    }
+
+    pub(super) fn end_row(&mut self) {
+        self.rows += 1;
+        if self.entries.len() >= SORTED {
+            self.end_run();
+        }
+    }
+
+    pub(super) fn finish(mut self) -> Vec<Run> {
+        if self.rows > 0 {
+            self.end_run();
+        }
+        self.runs
+    }
+
+    fn end_run(&mut self) {
+        sort_by_column(&mut self.entries);
+        let mut packer = Packer::default();
+        for column in self.entries.chunk_by(|a, b| a.column == b.column) {
+            let own = column.iter().map(|entry| (entry.row, entry.value));
+            packer.push(column[0].column, own);
+        }
+        self.entries.clear();
+        let rows = std::mem::take(&mut self.rows) as usize;
+        self.runs.push(packer.finish(rows));
+    }
+}
+
+/// The rows of a matrix in compressed rows, packed.
+pub(super) fn runs_of_rows(starts: &[usize], columns: &[u32], values: &[f64]) -> Vec<Run> {
+    let rows = starts.len() - 1;
+    let at_once = (rows * SORTED / columns.len().max(1)).clamp(1, rows.max(1));
+    let firsts: Vec<usize> = (0..rows).step_by(at_once).collect();
+    let pack = |first: usize| {
+        let mut packer = RowPacker::default();
+        for row in first..rows.min(first + at_once) {
+            let range = starts[row]..starts[row + 1];
+            for (&column, &value) in columns[range.clone()].iter().zip(&values[range]) {
+                packer.push(column, value);
+            }
+            packer.end_row();
+        }
+        packer.finish()
+    };
+    firsts.into_par_iter().flat_map_iter(pack).collect()
+}
+
+/// Sorts entries of rows in order by the digits of the column, the lowest first.
+fn sort_by_column(entries: &mut Vec<Entry>) {
+    let last = entries.iter().map(|entry| entry.column).max().unwrap_or(0);
+    let mut sorted = vec![Entry::default(); entries.len()];
+    for shift in (0..u32::BITS - last.leading_zeros()).step_by(DIGIT as usize) {
+        let digit = |entry: &Entry| (entry.column >> shift) as usize & ((1 << DIGIT) - 1);
+        let mut places = vec![0u32; 1 << DIGIT];
+        for entry in &*entries {
+            places[digit(entry)] += 1;
+        }
+        let mut place = 0;
+        for count in &mut places {
+            place += std::mem::replace(count, place);
+        }
+        for entry in &*entries {
+            let place = &mut places[digit(entry)];
+            sorted[*place as usize] = *entry;
+            *place += 1;
+        }
+        std::mem::swap(entries, &mut sorted);
+    }
+}
+
+/// Bytes that entries with these values take, about: two for the row and its share of the head.
+pub(super) fn bytes(values: &[f64]) -> u64 {
+    let value = |value: &f64| if small(*value).is_some() { 3 } else { 11 };
+    values.par_iter().map(value).sum()
+}
+
+fn push_number(bytes: &mut Vec<u8>, mut number: u32) {
+    while number >= 1 << 7 {
+        bytes.push(number.to_le_bytes()[0] | 128);
+        number >>= 7;
+    }
+    bytes.push(number.to_le_bytes()[0]);
+}
+
+fn push_value(bytes: &mut Vec<u8>, value: f64) {
+    if let Some(small) = small(value) {
+        bytes.push(small);
+    } else {
+        bytes.push(0);
+        bytes.extend_from_slice(&value.to_le_bytes());
+    }
+}
+
+/// The byte of a value that takes one.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "checked to be the same number"
+)]
+fn small(value: f64) -> Option<u8> {
+    let small = value as u8;
+    (f64::from(small) == value && (1..=254).contains(&small)).then_some(small)
+}
+
+/// Takes a number off; none where the bytes end.
+#[inline(always)]
+fn number(bytes: &mut &[u8]) -> Option<u32> {
+    let (&first, rest) = bytes.split_first()?;
+    *bytes = rest;
+    let mut number = u32::from(first & 127);
+    let (mut last, mut shift) = (first, 7);
+    while last >= 128 {
+        last = *bytes.split_off_first()?;
+        number |= u32::from(last & 127).checked_shl(shift)?;
+        shift += 7;
+    }
+    Some(number)
+}
+
+#[inline(always)]
+fn value(bytes: &mut &[u8]) -> Option<f64> {
+    match *bytes.split_off_first()? {
+        0 => {
+            let (value, rest) = bytes.split_first_chunk()?;
+            *bytes = rest;
+            Some(f64::from_le_bytes(*value))
+        }
+        small => Some(f64::from(small)),
+    }
+}
+
+/// Walks the columns of pages that are in memory.
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
+    pages: std::slice::Iter<'a, Page>,
+    heads: &'a [u8],
+    body: &'a [u8],
+    next: u32,
+    /// The row of the matrix that is the first of the run.
+    first_row: u32,
+    /// Feature and number of entries of the column at hand.
+    head: Option<(u32, usize)>,
+}
+
+impl<'a> Reader<'a> {
+    /// Begins with the first column from `feature` on.
+    pub(super) fn new(pages: &'a [Page], feature: u32, first_row: u32) -> Self {
+        let before = pages.partition_point(|page| page.first <= feature);
+        let mut reader = Self {
+            pages: pages[before.saturating_sub(1)..].iter(),
+            heads: &[],
+            body: &[],
+            next: 0,
+            first_row,
+            head: None,
+        };
+        reader.next_head();
+        while let Some((_, count)) = reader.below(feature) {
+            reader.take(&mut vec![0; count], &mut vec![0.0; count]);
+        }
+        reader
+    }
+
+    /// The column at hand if its feature is below `end`.
+    #[inline(always)]
+    pub(super) fn below(&self, end: u32) -> Option<(u32, usize)> {
+        self.head.filter(|&(feature, _)| feature < end)
+    }
+
+    /// Goes to the next head. Entries come after each, unless all that is wanted is heads.
+    #[inline(always)]
+    pub(super) fn next_head(&mut self) {
+        if self.heads.is_empty() {
+            self.turn();
+        }
+        let distance = number(&mut self.heads);
+        self.head = distance
+            .zip(number(&mut self.heads))
+            .map(|(distance, count)| {
+                let feature = self.next + distance;
+                self.next = feature.saturating_add(1);
+                (feature, count as usize)
+            });
+    }
+
+    /// Begins the next page, if there is one.
+    fn turn(&mut self) {
+        let Some(page) = self.pages.next() else {
+            return;
+        };
+        let Bytes::Here(bytes) = &page.bytes else {
+            unreachable!("pages were loaded");
+        };
+        (self.heads, self.body) = bytes.split_at(page.heads);
+        self.next = page.first;
+    }
+
+    /// Reads the entries of the column at hand.
+    #[inline(always)]
+    pub(super) fn take(&mut self, rows: &mut [u32], values: &mut [f64]) {
+        let whole = self.entries(rows, values);
+        whole.expect("a page that was packed here");
+        self.next_head();
+    }
+
+    #[inline(always)]
+    fn entries(&mut self, rows: &mut [u32], values: &mut [f64]) -> Option<()> {
+        let mut body = self.body;
+        let mut next = self.first_row;
+        for row in rows {
+            *row = next.checked_add(number(&mut body)?)?;
+            next = row.wrapping_add(1);
+        }
+        for place in values {
+            *place = value(&mut body)?;
+        }
+        self.body = body;
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    type Column = (u32, Vec<(u32, f64)>);
+
+    fn columns() -> impl Strategy<Value = Vec<Column>> {
+        let value = prop_oneof![
+            (0..300u32).prop_map(f64::from),
+            any::<f64>(),
+            Just(-0.0),
+            Just(f64::MAX)
+        ];
+        let entries = vec((any::<u32>(), value), 1..50).prop_map(|mut entries| {
+            entries.sort_unstable_by_key(|entry| entry.0);
+            entries.dedup_by_key(|entry| entry.0);
+            entries
+        });
+        vec((any::<u32>(), entries), 0..50).prop_map(|mut columns| {
+            columns.sort_unstable_by_key(|column| column.0);
+            columns.dedup_by_key(|column| column.0);
+            columns
+        })
+    }
+
+    /// The columns of a run from `first` on, with the bits of their values.
+    fn unpacked(run: &Run, first: u32) -> Vec<(u32, Vec<(u32, u64)>)> {
+        let pages = run.load(&(first..u32::MAX)).unwrap();
+        let mut reader = Reader::new(&pages, first, 0);
+        let mut found = Vec::new();
+        while let Some((feature, count)) = reader.head {
+            let (mut rows, mut values) = (vec![0; count], vec![0.0; count]);
+            reader.take(&mut rows, &mut values);
+            let bits = values.into_iter().map(f64::to_bits);
+            found.push((feature, rows.into_iter().zip(bits).collect()));
+        }
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn columns_come_back_to_the_bit(columns in columns(), first in any::<u32>(), stored in 0..50usize) {
+            let (mut here, mut away) = (Packer::default(), Packer::default());
+            let mut file = nameless_file(Path::new("absent")).unwrap();
+            for (at, (feature, entries)) in columns.iter().enumerate() {
+                here.push(*feature, entries.iter().copied());
+                away.push(*feature, entries.iter().copied());
+                if at == stored {
+                    away.store(&mut file).unwrap();
+                }
+            }
+            let expected: Vec<(u32, Vec<(u32, u64)>)> = columns
+                .iter()
+                .filter(|column| column.0 >= first)
+                .map(|(feature, entries)| {
+                    let bits = |&(row, value): &(u32, f64)| (row, value.to_bits());
+                    (*feature, entries.iter().map(bits).collect())
+                })
+                .collect();
+            for run in [here.finish(0), away.finish_in(file, 0).unwrap()] {
+                prop_assert_eq!(unpacked(&run, first), &expected[..]);
+            }
+        }
+    }
+}
