@@ -84,7 +84,7 @@ pub mod read {
     //! assert_eq!((data.rows(), data.queries().len(), data.width()), (3, 2, 7));
     //!
     //! let error = ReadOptions::new().read_from(&b"1 0:0.5\n"[..], "text").unwrap_err();
-    //! assert_eq!(error.kind(), ReadErrorKind::ZeroIndex);
+    //! assert_eq!(error.kind(), ReadErrorKind::Malformed);
     //! assert!(error.to_string().starts_with("text:1:3: expected indices that count from 1"));
     //! # Ok::<(), rankrls::data::read::ReadError>(())
     //! ```

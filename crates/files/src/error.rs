@@ -9,68 +9,23 @@ use thiserror::Error;
 /// Characters of the input that a message quotes.
 const QUOTED: usize = 40;
 
-/// What is wrong with a file: one kind for each thing that is refused.
+/// What is wrong with a file. The message says the rest: where, what was expected, and what was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ReadErrorKind {
     /// The system could not open or read the file.
     Io(io::ErrorKind),
-    /// Compressed data ends before its end.
+    /// Compressed data or an array that ends before its end.
     Truncated,
-    /// Compressed data that does not decompress.
+    /// Compressed data that does not decompress, or an archive that is none.
     Corrupt,
     /// More data than the memory limit lets in.
     TooLarge,
-    /// Not a single row.
-    NoRows,
-    /// A label that is no decimal number, or none at all.
-    Label,
-    /// A score that is no decimal number, or none at all, or more than one on a line.
-    Score,
-    /// A preference, or the number of a row, that is none.
-    Preference,
-    /// A feature's value that is no decimal number, or none at all.
-    Value,
-    /// A label or value that is nan, infinite, or beyond the largest 64-bit float.
-    NotFinite,
-    /// An empty query identifier.
-    QueryId,
-    /// A query identifier that is not UTF-8.
-    QueryIdEncoding,
-    /// A query identifier elsewhere than right after the label.
-    QueryIdPlace,
-    /// Query identifiers on some rows and none on others.
-    MixedQueryIds,
-    /// A query whose rows are not contiguous.
-    ReturningQuery,
-    /// A token that is no `index:value` pair.
-    Pair,
-    /// Index 0 in a file that counts from 1.
-    ZeroIndex,
-    /// An index over 2^32 - 2.
-    IndexTooLarge,
-    /// The same index twice in a row.
-    RepeatedIndex,
-    /// An index smaller than the one before it.
-    FallingIndex,
-    /// Files that belong together have different numbers of rows.
-    Lengths,
-    /// Fewer feature names than columns.
-    NameCount,
-    /// A feature name, or the text of a row, that is not UTF-8.
-    NameEncoding,
-    /// A format of several files cannot be read from one stream.
-    OneStream,
-    /// An array or column of a table that is missing or not of the form that is needed.
-    Array,
-    /// Bounds of rows or columns that do not ascend from 0 to the number of entries.
-    Bounds,
-    /// An index beyond the rows or columns.
-    IndexRange,
-    /// A format that this build cannot read.
-    Unsupported,
-    /// Every line is legal, the data as a whole is not.
-    Data,
+    /// A token, line, cell or array that is not what it should be.
+    Malformed,
+    /// All is legal by itself, but does not go together: queries, or files of different lengths, or
+    /// not a single row.
+    Mismatch,
 }
 
 /// A position in a text.
@@ -161,8 +116,7 @@ impl ReadError {
 
     /// Every line of `name` is legal, the data as a whole is not.
     pub fn data(name: &str, error: &impl std::fmt::Display) -> Self {
-        let found = error.to_string();
-        Fault::new(ReadErrorKind::Data, "a data set that can be stored", found).of(name)
+        Fault::mismatch("a data set that can be stored", error.to_string()).of(name)
     }
 }
 
@@ -181,54 +135,57 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A fault in the first column of a line, or of a whole file.
-    pub fn new(kind: ReadErrorKind, expected: impl Into<Cow<'static, str>>, found: String) -> Self {
+    /// Something malformed in the first column of a line, or in a whole file.
+    pub fn new(expected: impl Into<Cow<'static, str>>, found: impl Into<String>) -> Self {
         Self {
-            kind,
+            kind: ReadErrorKind::Malformed,
             column: 1,
             element: Box::default(),
             expected: expected.into(),
-            found,
+            found: found.into(),
             remedy: "",
         }
     }
 
-    /// A fault in the `token` that starts after `before` bytes of its line; nothing is the end
-    /// of the line.
-    pub fn token(
-        kind: ReadErrorKind,
-        expected: impl Into<Cow<'static, str>>,
-        before: usize,
-        token: &[u8],
-    ) -> Self {
-        let found = if token.is_empty() {
-            "the end of the line".to_owned()
-        } else {
-            quote(token)
+    /// Things that are legal by themselves, and do not go together.
+    pub fn mismatch(expected: impl Into<Cow<'static, str>>, found: impl Into<String>) -> Self {
+        Self::new(expected, found).kind(ReadErrorKind::Mismatch)
+    }
+
+    /// A malformed `token` that starts after `before` bytes of its line; nothing is the end of the
+    /// line.
+    pub fn token(expected: impl Into<Cow<'static, str>>, before: usize, token: &[u8]) -> Self {
+        let found = match token {
+            [] => "the end of the line".to_owned(),
+            _ => quote(token),
         };
-        Self {
-            column: before + 1,
-            ..Self::new(kind, expected, found)
-        }
+        Self::new(expected, found).at_column(before + 1)
     }
 
     /// The system could not open or read the file.
     pub fn io(error: &io::Error) -> Self {
-        let kind = ReadErrorKind::Io(error.kind());
-        Self::new(kind, "a readable file", error.to_string())
+        let fault = Self::new("a readable file", error.to_string());
+        fault.kind(ReadErrorKind::Io(error.kind()))
     }
 
     /// Not a single row.
     pub fn no_rows() -> Self {
-        let expected = "at least one row";
-        Self::new(ReadErrorKind::NoRows, expected, "none".to_owned())
+        Self::mismatch("at least one row", "none")
     }
 
     /// More data than the memory `limit` lets in.
     pub fn too_large(limit: u64, what: &str) -> Self {
         let expected = format!("data that takes at most {limit} bytes of memory");
-        Self::new(ReadErrorKind::TooLarge, expected, what.to_owned())
+        Self::new(expected, what)
+            .kind(ReadErrorKind::TooLarge)
             .remedy("raise --max-memory, or select from fewer rows or columns")
+    }
+
+    /// Of another kind.
+    #[must_use]
+    pub fn kind(mut self, kind: ReadErrorKind) -> Self {
+        self.kind = kind;
+        self
     }
 
     /// With something else that should have been there.
@@ -314,13 +271,13 @@ mod tests {
 
     #[test]
     fn the_message_has_place_expected_found_and_remedy() {
-        let fault = Fault::token(ReadErrorKind::Pair, "a pair", 4, b"x").remedy("mend it");
+        let fault = Fault::token("a pair", 4, b"x").remedy("mend it");
         let error = fault.at("a.svm", 7);
         assert_eq!(
             error.to_string(),
             "a.svm:7:5: expected a pair, found \"x\" (mend it)"
         );
-        assert_eq!(error.kind(), ReadErrorKind::Pair);
+        assert_eq!(error.kind(), ReadErrorKind::Malformed);
         assert_eq!(error.place(), Some(Place { line: 7, column: 5 }));
         assert_eq!(error.remedy(), Some("mend it"));
     }

@@ -117,7 +117,8 @@ impl<'r> Source<'r> {
         if error.kind() == io::ErrorKind::UnexpectedEof {
             let expected = format!("more {format} data");
             let found = format!("the end of the file after {bytes} compressed bytes");
-            return Fault::new(ReadErrorKind::Truncated, expected, found)
+            return Fault::new(expected, found)
+                .kind(ReadErrorKind::Truncated)
                 .remedy("the file was cut off: copy or compress it again");
         }
         if let Some(limit) = self.limit
@@ -127,7 +128,7 @@ impl<'r> Source<'r> {
         }
         let expected = format!("intact {format} data");
         let found = format!("{error}, within the first {bytes} compressed bytes");
-        Fault::new(ReadErrorKind::Corrupt, expected, found)
+        Fault::new(expected, found).kind(ReadErrorKind::Corrupt)
     }
 }
 
@@ -204,7 +205,7 @@ pub fn read_whole(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     }
     if text.len() as u64 > limit {
         let expected = format!("a file of at most {limit} bytes");
-        let fault = Fault::new(ReadErrorKind::TooLarge, expected, "more".to_owned());
+        let fault = Fault::new(expected, "more").kind(ReadErrorKind::TooLarge);
         return Err(fault.of(&source.name));
     }
     Ok(text)

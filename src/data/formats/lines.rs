@@ -3,13 +3,18 @@
 use std::io::{self, Read, Write};
 use std::path::Path;
 
+use crate::data::queries::Groups;
 use crate::data::{Dataset, FeatureNames, Strings};
 
-use super::error::{Fault, ReadError, ReadErrorKind};
+use super::ReadOptions;
+use super::error::{Fault, ReadError};
 use super::input::Source;
 use super::rows::refused;
-use super::text::{CHUNK, Chunks};
+use super::text::{CHUNK, Chunks, returning};
 use super::token;
+
+/// Bytes of a query in the table of all, besides its identifier.
+pub(super) const QUERY: u64 = 64;
 
 /// Reads names of features, one a line: the first line names the first column, which is 1 in
 /// svmlight files and 0 in RLScore's. The file may be compressed and have CRLF line ends; an
@@ -46,7 +51,7 @@ pub(super) fn attach(
     if names.len() < dataset.width() {
         let expected = format!("at least {} names, one a column", dataset.width());
         let found = names.len().to_string();
-        return Err(Fault::new(ReadErrorKind::NameCount, expected, found).of(&name));
+        return Err(Fault::mismatch(expected, found).of(&name));
     }
     dataset
         .with_names(names)
@@ -95,7 +100,7 @@ pub fn read_texts(path: &Path, max_memory: Option<u64>) -> Result<Strings, ReadE
 /// [`ReadError`] when the file cannot be read, a line is no number, or it takes more than
 /// `max_memory` bytes.
 pub fn read_scores(path: &Path, max_memory: Option<u64>) -> Result<Vec<f64>, ReadError> {
-    scores_of(Source::open(path, max_memory)?, max_memory)
+    numbers(Source::open(path, max_memory)?, max_memory, 0, "score")
 }
 
 /// The same from a stream that messages call `name`.
@@ -107,7 +112,8 @@ pub fn read_scores_from(
     name: &str,
     max_memory: Option<u64>,
 ) -> Result<Vec<f64>, ReadError> {
-    scores_of(Source::new(reader, name, max_memory)?, max_memory)
+    let source = Source::new(reader, name, max_memory)?;
+    numbers(source, max_memory, 0, "score")
 }
 
 fn names_of(source: Source<'_>, limit: Option<u64>, held: u64) -> Result<FeatureNames, ReadError> {
@@ -127,7 +133,7 @@ fn strings_of(
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let string = std::str::from_utf8(line).map_err(|error| {
             let at = error.valid_up_to();
-            Fault::token(ReadErrorKind::NameEncoding, expected, at, &line[at..])
+            Fault::token(expected, at, &line[at..])
         })?;
         strings.push(string);
         Ok(held + strings.memory() as u64)
@@ -135,13 +141,44 @@ fn strings_of(
     Ok(strings)
 }
 
-fn scores_of(source: Source<'_>, limit: Option<u64>) -> Result<Vec<f64>, ReadError> {
-    let mut scores = Vec::new();
+/// The numbers of a file, one a line, `what` messages call them.
+pub(super) fn numbers(
+    source: Source<'_>,
+    limit: Option<u64>,
+    held: u64,
+    what: &str,
+) -> Result<Vec<f64>, ReadError> {
+    let mut numbers = Vec::new();
     each_line(source, limit, |line| {
-        scores.push(score(token::trim_end(line))?);
-        Ok((scores.capacity() * size_of::<f64>()) as u64)
+        numbers.push(token::only_decimal(line, what)?);
+        Ok(held + (numbers.capacity() * size_of::<f64>()) as u64)
     })?;
-    Ok(scores)
+    Ok(numbers)
+}
+
+/// The queries of rows, an identifier a line, and how many lines and bytes they are.
+pub(super) fn query_ids(
+    source: Source<'_>,
+    options: &ReadOptions,
+    held: u64,
+) -> Result<(Groups, usize, u64), ReadError> {
+    let mut groups = Groups::new(options.regroup);
+    let (mut lines, mut bytes) = (0, 0);
+    each_line(source, options.max_memory, |line| {
+        lines += 1;
+        let line = token::trim_end(line);
+        let at = token::start(line, 0);
+        let end = token::end(line, at);
+        token::nothing_after(line, end, "query identifier")?;
+        let id = token::query_id_at(&line[at..end], at)?;
+        if !groups.ends_with(id) {
+            bytes += QUERY + 2 * id.len() as u64;
+        }
+        let added = groups.add(id, 1, lines as u64);
+        added.map_err(|began| returning(id, &format!("on line {began}")).at_column(at + 1))?;
+        Ok(held + bytes)
+    })?;
+    Ok((groups, lines, bytes))
 }
 
 /// Takes every line with `take`, which says how many bytes are held then; `limit` is checked once a
@@ -160,12 +197,12 @@ pub(super) fn each_line(
             Ok(None) => return Ok(()),
             Err(fault) => return Err(fault.at(&name, number)),
         };
-        for line in text
-            .strip_suffix(b"\n")
-            .unwrap_or(&text)
-            .split(|&byte| byte == b'\n')
-        {
-            held = take(line).map_err(|fault| fault.at(&name, number))?;
+        let lines = text.strip_suffix(b"\n").unwrap_or(&text);
+        for line in lines.split(|&byte| byte == b'\n') {
+            held = take(line).map_err(|fault| match chunks.damage() {
+                Some(damage) => damage.of(&name),
+                None => fault.at(&name, number),
+            })?;
             number += 1;
         }
         if let Some(limit) = limit.filter(|&limit| held > limit) {
@@ -213,7 +250,7 @@ pub fn read_rows(
     each_line(Source::open(path, max_memory)?, max_memory, |line| {
         let line = token::trim_end(line);
         let (number, end) = row(line, token::start(line, 0), rows)?;
-        token::nothing_after(line, end, ReadErrorKind::Preference, "row")?;
+        token::nothing_after(line, end, "row")?;
         numbers.push(number as usize);
         Ok((numbers.capacity() * size_of::<usize>()) as u64)
     })?;
@@ -226,20 +263,14 @@ fn preference(line: &[u8], rows: usize) -> Result<PreferenceLine, Fault> {
     let (mut numbers, mut at) = ([1.0; 2], token::start(line, end));
     for (number, what) in numbers.iter_mut().zip(["magnitude", "weight"]) {
         if at < line.len() {
-            let (found, end) = token::decimal(line, at, ReadErrorKind::Preference, what)?;
+            let (found, end) = token::decimal(line, at, what)?;
             if what == "weight" && found <= 0.0 {
-                let expected = "a weight above 0";
-                return Err(Fault::token(
-                    ReadErrorKind::Preference,
-                    expected,
-                    at,
-                    &line[at..end],
-                ));
+                return Err(Fault::token("a weight above 0", at, &line[at..end]));
             }
             (*number, at) = (found, token::start(line, end));
         }
     }
-    token::nothing_after(line, at, ReadErrorKind::Preference, "preference")?;
+    token::nothing_after(line, at, "preference")?;
     Ok(([preferred, other], numbers[0], numbers[1]))
 }
 
@@ -249,17 +280,9 @@ fn row(line: &[u8], at: usize, rows: usize) -> Result<(u32, usize), Fault> {
     let text = std::str::from_utf8(&line[at..end]).unwrap_or_default();
     let number = text.parse::<u32>().ok();
     let legal = number.filter(|&number| number > 0 && number as usize <= rows);
-    legal.map(|number| (number - 1, end)).ok_or_else(|| {
-        let (kind, expected) = (ReadErrorKind::Preference, format!("a row from 1 to {rows}"));
-        Fault::token(kind, expected, at, &line[at..end])
-    })
-}
-
-fn score(line: &[u8]) -> Result<f64, Fault> {
-    let at = token::start(line, 0);
-    let (score, end) = token::decimal(line, at, ReadErrorKind::Score, "score")?;
-    token::nothing_after(line, end, ReadErrorKind::Score, "score")?;
-    Ok(score)
+    legal
+        .map(|number| (number - 1, end))
+        .ok_or_else(|| Fault::token(format!("a row from 1 to {rows}"), at, &line[at..end]))
 }
 
 #[cfg(test)]
@@ -267,7 +290,7 @@ mod tests {
     use std::fs;
 
     use super::super::compressed::{gz, zst};
-    use super::super::{Place, ReadOptions};
+    use super::super::{Place, ReadErrorKind};
     use super::*;
 
     fn names(bytes: &[u8]) -> Result<Vec<String>, ReadError> {
@@ -287,7 +310,7 @@ mod tests {
     #[test]
     fn bad_names_have_a_place() {
         let error = names(b"a\nb\xff\nc\n").unwrap_err();
-        assert_eq!(error.kind(), ReadErrorKind::NameEncoding);
+        assert_eq!(error.kind(), ReadErrorKind::Malformed);
         assert_eq!(error.place(), Some(Place { line: 2, column: 2 }));
         let whole = gz(b"a\nb\n");
         let error = names(&whole[..whole.len() - 2]).unwrap_err();
@@ -310,7 +333,7 @@ mod tests {
         fs::write(&path, gz(b"a\nb\nc\n")).unwrap();
         assert_eq!(read_names(&path, None).unwrap().len(), 3);
         let error = read("a\nb\n").unwrap_err();
-        assert_eq!(error.kind(), ReadErrorKind::NameCount);
+        assert_eq!(error.kind(), ReadErrorKind::Mismatch);
         let text = error.to_string();
         assert!(text.ends_with("names.txt: expected at least 3 names, one a column, found 2"));
     }
@@ -331,16 +354,26 @@ mod tests {
 
     #[test]
     fn bad_lines_have_a_place() {
-        for (text, kind, line, column) in [
-            (&b"1\nx\n"[..], ReadErrorKind::Score, 2, 1),
-            (b"1\n\n2\n", ReadErrorKind::Score, 2, 1),
-            (b"1\n 2 3\n", ReadErrorKind::Score, 2, 4),
-            (b"nan\n", ReadErrorKind::NotFinite, 1, 1),
-            (b"1e999\n", ReadErrorKind::NotFinite, 1, 1),
+        for (text, message) in [
+            (
+                &b"1\nx\n"[..],
+                "f:2:1: expected a score, a decimal number, found \"x\"",
+            ),
+            (
+                b"1\n\n2\n",
+                "f:2:1: expected a score, a decimal number, found the end of the line",
+            ),
+            (
+                b"1\n 2 3\n",
+                "f:2:4: expected one score a line, found \"3\"",
+            ),
+            (b"nan\n", "f:1:1: expected a finite score, found \"nan\""),
+            (
+                b"1e999\n",
+                "f:1:1: expected a finite score, found \"1e999\"",
+            ),
         ] {
-            let error = scores(text).unwrap_err();
-            assert_eq!(error.kind(), kind, "{error}");
-            assert_eq!(error.place(), Some(Place { line, column }), "{error}");
+            assert_eq!(scores(text).unwrap_err().to_string(), message);
         }
         let error = scores(&zst(&b"1\n".repeat(100_000))).unwrap_err();
         assert_eq!(error.kind(), ReadErrorKind::TooLarge);

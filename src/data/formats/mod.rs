@@ -44,7 +44,7 @@ pub use table::TableOptions;
 
 use error::Fault;
 use input::{Source, is_stdin};
-use lines::write_first_names;
+use lines::{query_ids, write_first_names};
 use piece::{Grammar, Lines};
 use rows::refused;
 use table::{csv, tsv};
@@ -333,22 +333,20 @@ impl ReadOptions {
     /// [`Self::format`] says otherwise.
     ///
     /// # Errors
-    /// As [`Self::read`], and [`OneStream`](ReadErrorKind::OneStream) when the format is
+    /// As [`Self::read`], and [`Mismatch`](ReadErrorKind::Mismatch) when the format is
     /// one of several files.
     pub fn read_from(&self, reader: impl Read + Send, name: &str) -> Result<Loaded, ReadError> {
         match self.format.facts().reader {
             Reader::Stream(read) => read(Source::new(reader, name, self.max_memory)?, self),
             Reader::Files {
                 expected, remedy, ..
-            } => {
-                let found = "one stream".to_owned();
-                let fault = Fault::new(ReadErrorKind::OneStream, expected, found);
-                Err(fault.remedy(remedy).of(name))
-            }
+            } => Err(Fault::mismatch(expected, "one stream")
+                .remedy(remedy)
+                .of(name)),
         }
     }
 
-    fn plan(&self, lines: Lines, base: IndexBase, spent: u64) -> Plan<'_> {
+    fn plan(&self, lines: Lines, base: IndexBase) -> Plan<'_> {
         Plan {
             grammar: Grammar {
                 lines,
@@ -358,7 +356,6 @@ impl ReadOptions {
             },
             chunk: self.chunk.unwrap_or(CHUNK),
             limit: self.max_memory,
-            spent,
             regroup: self.regroup,
             spill: self.spill.as_deref(),
         }
@@ -368,25 +365,23 @@ impl ReadOptions {
     fn give_queries(&self, text: &mut Text, queries: &RowQueries) -> Result<(), ReadError> {
         if text.groups.first_place().is_some() {
             let expected = "data without query identifiers, as their queries are given besides";
-            let fault = Fault::new(ReadErrorKind::QueryIdPlace, expected, "some".to_owned());
-            return Err(fault.of(&text.name));
+            return Err(Fault::mismatch(expected, "some").of(&text.name));
         }
         match queries {
             RowQueries::File(path) => {
                 let source = Source::open(path, self.max_memory)?;
-                let plan = self.plan(Lines::QueryId, IndexBase::Zero, text.memory);
-                let ids = Text::read(source, plan)?;
-                rlscore::same_length(text, &ids)?;
-                text.groups = ids.groups;
-                text.memory += ids.memory;
+                let name = source.name.clone();
+                let (groups, lines, bytes) = query_ids(source, self, text.memory)?;
+                rlscore::check_lines(text, &name, lines)?;
+                text.groups = groups;
+                text.memory += bytes;
             }
             RowQueries::Size(size) => {
                 let rest = text.rows.checked_rem(*size).unwrap_or(text.rows);
                 if rest != 0 {
                     let expected = format!("queries of {size} rows each");
                     let found = format!("{} rows, the last {rest} no full query", text.rows);
-                    let fault = Fault::new(ReadErrorKind::Lengths, expected, found);
-                    return Err(fault.of(&text.name));
+                    return Err(Fault::mismatch(expected, found).of(&text.name));
                 }
                 for query in 1..=text.rows / size {
                     // Every number is another query.

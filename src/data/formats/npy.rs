@@ -5,6 +5,7 @@
 //! Arrays of one dimension, and scalars, of integers, floats, booleans and text are read; their
 //! headers are checked before anything is allocated for their elements.
 
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read, Write};
 use std::path::Path;
@@ -44,15 +45,8 @@ impl Array<BufReader<File>> {
 impl<R: Read> Array<R> {
     /// Reads the header of the array that messages call `name`.
     pub(super) fn new(mut reader: R, name: &str) -> Result<Self, Fault> {
-        let text = header_text(&mut reader, name)?;
-        let header = parse_header(&text).map_err(|(expected, found)| {
-            Fault::new(ReadErrorKind::Array, expected, found).in_array(name, None)
-        })?;
-        if header.size > LARGEST_ELEMENT {
-            let expected = format!("elements of at most {LARGEST_ELEMENT} bytes");
-            let found = format!("{} bytes", header.size);
-            return Err(Fault::new(ReadErrorKind::Array, expected, found).in_array(name, None));
-        }
+        let header = header_text(&mut reader).and_then(|text| Header::parse(&text));
+        let header = header.map_err(|fault| fault.in_array(name, None))?;
         Ok(Self {
             reader,
             name: name.to_owned(),
@@ -60,94 +54,72 @@ impl<R: Read> Array<R> {
         })
     }
 
-    fn kind(&self) -> Kind {
-        self.header.kind
-    }
-
     /// Elements of an array of one dimension.
     pub(super) fn length(&self) -> Result<u64, Fault> {
-        if let [length] = self.header.shape[..] {
-            return Ok(length);
-        }
-        let found = format!("{} dimensions", self.header.shape.len());
-        Err(self.unsuitable("an array of one dimension", found))
+        let [length] = self.shape("an array of one dimension")?;
+        Ok(length)
     }
 
     /// Rows, columns, and whether elements come by column, of an array of two dimensions.
     pub(super) fn matrix(&self) -> Result<(u64, u64, bool), Fault> {
-        if let [rows, columns] = self.header.shape[..] {
-            return Ok((rows, columns, self.header.by_column));
-        }
-        let found = format!("{} dimensions", self.header.shape.len());
-        Err(self.unsuitable("an array of two dimensions, a row for each label", found))
+        let [rows, columns] = self.shape("an array of two dimensions, a row for each label")?;
+        Ok((rows, columns, self.header.by_column))
+    }
+
+    fn shape<const N: usize>(&self, expected: &'static str) -> Result<[u64; N], Fault> {
+        let shape = &self.header.shape;
+        let found = || self.unsuitable(expected, format!("{} dimensions", shape.len()));
+        shape[..].try_into().map_err(|_| found())
     }
 
     /// A fault of the array as a whole.
-    pub(super) fn unsuitable(&self, expected: impl Into<String>, found: String) -> Fault {
-        Fault::new(ReadErrorKind::Array, expected.into(), found).in_array(&self.name, None)
+    pub(super) fn unsuitable(
+        &self,
+        expected: impl Into<String>,
+        found: impl Into<String>,
+    ) -> Fault {
+        Fault::new(expected.into(), found).in_array(&self.name, None)
     }
 
     /// A fault at a position.
-    pub(super) fn fault(
-        &self,
-        position: u64,
-        kind: ReadErrorKind,
-        expected: impl Into<String>,
-        found: String,
-    ) -> Fault {
-        Fault::new(kind, expected.into(), found).in_array(&self.name, Some(position))
+    pub(super) fn fault(&self, at: u64, expected: impl Into<String>, found: impl Display) -> Fault {
+        Fault::new(expected.into(), found.to_string()).in_array(&self.name, Some(at))
     }
 
     /// All elements as floats, each of them finite and exactly what the array has.
     pub(super) fn floats(mut self, what: &'static str) -> Result<Vec<f64>, Fault> {
-        let numeric = matches!(
-            self.kind(),
-            Kind::Boolean | Kind::Signed | Kind::Unsigned | Kind::Float
-        );
-        if !numeric {
-            let found = self.header.descr.clone();
-            return Err(self.unsuitable(format!("numbers for {what}s"), found));
+        if let Kind::Bytes | Kind::Text = self.header.kind {
+            return Err(self.unsuitable(format!("numbers for {what}s"), &*self.header.descr));
         }
-        let mut floats =
-            room(self.header.count()).map_err(|fault| fault.in_array(&self.name, None))?;
+        let floats = room(self.header.count());
+        let mut floats = floats.map_err(|fault| fault.in_array(&self.name, None))?;
         self.each(|array, position, bytes| {
-            let value = array.float(position, bytes, what)?;
-            floats.push(value);
+            floats.push(array.float(position, bytes, what)?);
             Ok(())
         })?;
         Ok(floats)
     }
 
     fn float(&self, position: u64, bytes: &[u8], what: &str) -> Result<f64, Fault> {
-        if self.kind() != Kind::Float {
+        if self.header.kind != Kind::Float {
             let integer = self.integer(bytes);
             // The cast is exact or found out by the cast back.
             #[expect(clippy::cast_possible_truncation)]
-            let exact = integer as f64 as i128 == integer;
-            if !exact {
+            if integer as f64 as i128 != integer {
                 let expected = format!("a {what} that a 64-bit float holds exactly");
-                return Err(self.fault(
-                    position,
-                    ReadErrorKind::Value,
-                    expected,
-                    integer.to_string(),
-                ));
+                return Err(self.fault(position, expected, integer));
             }
             return Ok(integer as f64);
         }
         let word = self.word(bytes);
-        let value = if bytes.len() == 4 {
-            // Four bytes were read.
-            #[expect(clippy::cast_possible_truncation)]
-            f64::from(f32::from_bits(word as u32))
-        } else {
-            f64::from_bits(word)
+        let value = match u32::try_from(word) {
+            Ok(word) if bytes.len() == 4 => f64::from(f32::from_bits(word)),
+            _ => f64::from_bits(word),
         };
         if value.is_finite() {
             return Ok(value);
         }
-        let (expected, found) = (format!("a finite {what}"), value.to_string());
-        Err(self.fault(position, ReadErrorKind::NotFinite, expected, found))
+        Err(self.fault(position, format!("a finite {what}"), value))
     }
 
     /// Calls `each` with every element of an array of integers and its position.
@@ -155,9 +127,8 @@ impl<R: Read> Array<R> {
         mut self,
         mut each: impl FnMut(&Self, u64, i128) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        if !matches!(self.kind(), Kind::Signed | Kind::Unsigned) {
-            let found = self.header.descr.clone();
-            return Err(self.unsuitable("integers", found));
+        if !matches!(self.header.kind, Kind::Signed | Kind::Unsigned) {
+            return Err(self.unsuitable("integers", &*self.header.descr));
         }
         self.each(|array, position, bytes| each(array, position, array.integer(bytes)))
     }
@@ -168,13 +139,13 @@ impl<R: Read> Array<R> {
         mut self,
         mut each: impl FnMut(&Self, u64, &str) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
-        let kind = self.kind();
-        if matches!(kind, Kind::Signed | Kind::Unsigned) {
-            return self.integers(|array, at, integer| each(array, at, &integer.to_string()));
-        }
-        if !matches!(kind, Kind::Bytes | Kind::Text) {
-            let found = self.header.descr.clone();
-            return Err(self.unsuitable("text or integers", found));
+        let kind = self.header.kind;
+        match kind {
+            Kind::Signed | Kind::Unsigned => {
+                return self.integers(|array, at, integer| each(array, at, &integer.to_string()));
+            }
+            Kind::Bytes | Kind::Text => {}
+            _ => return Err(self.unsuitable("text or integers", &*self.header.descr)),
         }
         let mut text = String::new();
         self.each(|array, position, bytes| {
@@ -186,9 +157,7 @@ impl<R: Read> Array<R> {
             if legal {
                 return each(array, position, &text);
             }
-            let head = quote(bytes);
-            let kind = ReadErrorKind::QueryIdEncoding;
-            Err(array.fault(position, kind, "text in UTF-8 or Unicode", head))
+            Err(array.fault(position, "text in UTF-8 or Unicode", quote(bytes)))
         })
     }
 
@@ -218,9 +187,8 @@ impl<R: Read> Array<R> {
         while position < count {
             let left = usize::try_from(count - position).unwrap_or(usize::MAX);
             let bytes = &mut block[..left.min(at_once) * size];
-            self.reader
-                .read_exact(bytes)
-                .map_err(|error| failed(&self.name, &error))?;
+            let read = self.reader.read_exact(bytes);
+            read.map_err(|error| failed(&error).in_array(&self.name, None))?;
             for element in bytes.chunks_exact(size) {
                 each(self, position, element)?;
                 position += 1;
@@ -229,14 +197,14 @@ impl<R: Read> Array<R> {
         // Reading to the end is also what has a zip archive check its sum.
         match self.reader.read(&mut [0]) {
             Ok(0) => Ok(()),
-            Ok(_) => Err(self.unsuitable("the end of the array", "more bytes".to_owned())),
-            Err(error) => Err(failed(&self.name, &error)),
+            Ok(_) => Err(self.unsuitable("the end of the array", "more bytes")),
+            Err(error) => Err(failed(&error).in_array(&self.name, None)),
         }
     }
 
     fn integer(&self, bytes: &[u8]) -> i128 {
         let word = self.word(bytes);
-        if self.kind() != Kind::Signed {
+        if self.header.kind != Kind::Signed {
             return i128::from(word);
         }
         let unused = 64 - 8 * bytes.len();
@@ -269,62 +237,62 @@ fn ascii(bytes: &[u8], text: &mut String) -> bool {
 pub(super) fn room<T>(count: u64) -> Result<Vec<T>, Fault> {
     let mut elements = Vec::new();
     let count = usize::try_from(count).unwrap_or(usize::MAX);
-    if elements.try_reserve_exact(count).is_ok() {
-        return Ok(elements);
-    }
-    let found = format!("{count} elements");
-    Err(Fault::new(
-        ReadErrorKind::TooLarge,
-        "an array that fits into memory",
-        found,
-    ))
+    let reserved = elements.try_reserve_exact(count);
+    let fault = || {
+        Fault::new(
+            "an array that fits into memory",
+            format!("{count} elements"),
+        )
+    };
+    reserved.map_err(|_| fault().kind(ReadErrorKind::TooLarge))?;
+    Ok(elements)
 }
 
 /// The text of the header.
-fn header_text(reader: &mut impl Read, name: &str) -> Result<Vec<u8>, Fault> {
-    let failed = |error: &io::Error| failed(name, error);
-    let bad =
-        |expected, found| Fault::new(ReadErrorKind::Array, expected, found).in_array(name, None);
+fn header_text(reader: &mut impl Read) -> Result<Vec<u8>, Fault> {
+    let mut read = |bytes: &mut [u8]| reader.read_exact(bytes).map_err(|error| failed(&error));
     let mut head = [0; 8];
-    reader.read_exact(&mut head).map_err(|e| failed(&e))?;
+    read(&mut head)?;
     let [magic @ .., major, _] = head;
     if magic != *b"\x93NUMPY" {
-        return Err(bad("an array in NumPy's format", quote(&magic)));
+        return Err(Fault::new("an array in NumPy's format", quote(&magic)));
     }
     let mut length = [0; 4];
     let bytes = match major {
         1 => 2,
         2 | 3 => 4,
-        _ => return Err(bad("version 1, 2 or 3 of the format", major.to_string())),
+        _ => {
+            return Err(Fault::new(
+                "version 1, 2 or 3 of the format",
+                major.to_string(),
+            ));
+        }
     };
-    reader
-        .read_exact(&mut length[..bytes])
-        .map_err(|e| failed(&e))?;
+    read(&mut length[..bytes])?;
     let length = u32::from_le_bytes(length);
     if length > LARGEST_HEADER {
-        return Err(bad("a header of at most 65536 bytes", length.to_string()));
+        return Err(Fault::new(
+            "a header of at most 65536 bytes",
+            length.to_string(),
+        ));
     }
     // At most LARGEST_HEADER.
     let mut text = vec![0; length as usize];
-    reader.read_exact(&mut text).map_err(|e| failed(&e))?;
+    read(&mut text)?;
     Ok(text)
 }
 
-/// What a failed read of the array `name` means.
-pub(super) fn failed(name: &str, error: &io::Error) -> Fault {
-    let fault = match error.kind() {
-        ErrorKind::UnexpectedEof => Fault::new(
-            ReadErrorKind::Truncated,
-            "more elements",
-            "the end of the array".to_owned(),
-        )
-        .remedy("the file was cut off: copy or write it again"),
+/// What a failed read means.
+fn failed(error: &io::Error) -> Fault {
+    match error.kind() {
+        ErrorKind::UnexpectedEof => Fault::new("more elements", "the end of the array")
+            .kind(ReadErrorKind::Truncated)
+            .remedy("the file was cut off: copy or write it again"),
         ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::Other => {
-            Fault::new(ReadErrorKind::Corrupt, "intact data", error.to_string())
+            Fault::new("intact data", error.to_string()).kind(ReadErrorKind::Corrupt)
         }
         _ => Fault::io(error),
-    };
-    fault.in_array(name, None)
+    }
 }
 
 /// What the elements of an array are.
@@ -355,15 +323,37 @@ struct Header {
 }
 
 impl Header {
+    /// Reads the text of a header.
+    fn parse(text: &[u8]) -> Result<Self, Fault> {
+        let fields = json(text).and_then(|json| serde_json::from_str(&json).ok());
+        let Fields {
+            descr,
+            fortran_order: by_column,
+            shape,
+        } = fields.ok_or_else(|| Fault::new(HEADER, quote(text)))?;
+        let quoted = quote(descr.as_bytes());
+        let element = element(&descr);
+        let (big_endian, kind, size) = element.ok_or_else(|| Fault::new(TYPES, &*quoted))?;
+        if size > LARGEST_ELEMENT {
+            let expected = format!("elements of at most {LARGEST_ELEMENT} bytes");
+            return Err(Fault::new(expected, format!("{size} bytes")));
+        }
+        Ok(Self {
+            kind,
+            size,
+            big_endian,
+            shape,
+            by_column,
+            descr: quoted,
+        })
+    }
+
     /// Elements of all dimensions; a scalar has one.
     fn count(&self) -> u64 {
         let product = |count: u64, &length: &u64| count.saturating_mul(length);
         self.shape.iter().fold(1, product)
     }
 }
-
-/// What was expected and what was found.
-type Bad = (&'static str, String);
 
 const HEADER: &str = "a header with descr, fortran_order and shape";
 const TYPES: &str =
@@ -377,27 +367,6 @@ struct Fields {
     /// The order of the elements makes no difference in one dimension.
     fortran_order: bool,
     shape: Vec<u64>,
-}
-
-/// Reads the text of a header.
-fn parse_header(text: &[u8]) -> Result<Header, Bad> {
-    let fields = json(text).and_then(|json| serde_json::from_str(&json).ok());
-    let Fields {
-        descr,
-        fortran_order: by_column,
-        shape,
-    } = fields.ok_or_else(|| (HEADER, quote(text)))?;
-    let quoted = quote(descr.as_bytes());
-    let element = element(&descr).ok_or_else(|| (TYPES, quoted.clone()))?;
-    let (big_endian, kind, size) = element;
-    Ok(Header {
-        kind,
-        size,
-        big_endian,
-        shape,
-        by_column,
-        descr: quoted,
-    })
 }
 
 /// A dictionary of Python with texts, booleans and tuples as JSON, which has double quotes, brackets
@@ -557,7 +526,7 @@ mod tests {
     use super::*;
 
     fn parsed(text: &str) -> Option<(Kind, usize, bool, Vec<u64>)> {
-        let header = parse_header(text.as_bytes()).ok()?;
+        let header = Header::parse(text.as_bytes()).ok()?;
         Some((header.kind, header.size, header.big_endian, header.shape))
     }
 
@@ -611,9 +580,10 @@ mod tests {
             with("'<f8'", "1"),
             with("'<f8'", &"(".repeat(60_000)),
         ] {
-            assert!(parse_header(text.as_bytes()).is_err(), "{text}");
+            assert!(Header::parse(text.as_bytes()).is_err(), "{text}");
         }
-        let header = parse_header(with("'<f8'", "(4294967296, 4294967296, 2)").as_bytes()).unwrap();
+        let header =
+            Header::parse(with("'<f8'", "(4294967296, 4294967296, 2)").as_bytes()).unwrap();
         assert_eq!(header.count(), u64::MAX);
     }
 }

@@ -9,6 +9,7 @@ use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::error::{Fault, ReadError, ReadErrorKind, quote};
+use super::lines::QUERY;
 use super::npy::{self, Array, room, write_npy_labels, write_npy_query_ids};
 use super::text::{Text, returning};
 use super::token;
@@ -44,9 +45,6 @@ pub(super) const ENTRY: u64 = 2 * 12;
 
 /// Bytes of a row besides its label: its bound, and a copy of its label if it is moved.
 const ROW: u64 = 2 * 8;
-
-/// Bytes of a query in the table of all, besides its identifier.
-const QUERY: u64 = 64;
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
     let mut archive = Archive::open(path, &path.display().to_string())?;
@@ -188,7 +186,7 @@ pub(super) fn check_rows(rows: u64, labels: usize) -> Result<(), Fault> {
         return Ok(());
     }
     let expected = format!("as many rows as there are labels, {labels}");
-    let fault = Fault::new(ReadErrorKind::Lengths, expected, rows.to_string());
+    let fault = Fault::mismatch(expected, rows.to_string());
     Err(fault.in_array("shape", Some(0)))
 }
 
@@ -261,7 +259,7 @@ impl<R: Read + Seek> Archive<R> {
             ZipError::FileNotFound => {
                 let expected = "a sparse matrix saved by SciPy, with arrays format, shape, indptr, \
                                 indices and data";
-                Fault::new(ReadErrorKind::Array, expected, "no such array".to_owned())
+                Fault::new(expected, "no such array")
             }
             error => no_archive(&error),
         });
@@ -281,7 +279,7 @@ impl<R: Read + Seek> Archive<R> {
             other => {
                 let expected = "compressed rows \"csr\" or columns \"csc\"";
                 let found = quote(other.as_bytes());
-                Err(Fault::new(ReadErrorKind::Array, expected, found)
+                Err(Fault::new(expected, found)
                     .in_array("format", None)
                     .remedy("in SciPy, call tocsr before saving"))
             }
@@ -300,12 +298,7 @@ impl<R: Read + Seek> Archive<R> {
             // There are two.
             shape[usize::from(position > 0)] = u32::try_from(length).map_err(|_| {
                 let expected = format!("a length of at most {}", u32::MAX);
-                array.fault(
-                    position,
-                    ReadErrorKind::IndexTooLarge,
-                    expected,
-                    length.to_string(),
-                )
+                array.fault(position, expected, length)
             })?;
             Ok(())
         })?;
@@ -332,7 +325,7 @@ impl<R: Read + Seek> Archive<R> {
                     0 => "0".to_owned(),
                     _ => format!("at least {last}, the bound before it"),
                 };
-                array.fault(position, ReadErrorKind::Bounds, expected, bound.to_string())
+                array.fault(position, expected, bound)
             })?;
             last = bound;
             bounds.push(bound);
@@ -347,11 +340,8 @@ impl<R: Read + Seek> Archive<R> {
         let mut indices = room(entries as u64)?;
         array.integers(|array, position, index| {
             let legal = u32::try_from(index).ok().filter(|&index| index < below);
-            let index = legal.ok_or_else(|| {
-                let (kind, expected) = (ReadErrorKind::IndexRange, range(below));
-                array.fault(position, kind, expected, index.to_string())
-            })?;
-            indices.push(index);
+            let fault = || array.fault(position, range(below), index);
+            indices.push(legal.ok_or_else(fault)?);
             Ok(())
         })?;
         Ok(indices)
@@ -388,7 +378,7 @@ fn no_archive(error: &ZipError) -> Fault {
         }
         error => {
             let expected = "a zip archive, as SciPy's save_npz writes";
-            Fault::new(ReadErrorKind::Corrupt, expected, error.to_string())
+            Fault::new(expected, error.to_string()).kind(ReadErrorKind::Corrupt)
         }
     }
 }
@@ -415,8 +405,7 @@ fn queries(
         let found = array.length()?;
         if found != rows as u64 {
             let expected = format!("{rows} identifiers, one for each row");
-            let fault = Fault::new(ReadErrorKind::Lengths, expected, found.to_string());
-            return Err(fault.in_array("qids", None));
+            return Err(Fault::mismatch(expected, found.to_string()).in_array("qids", None));
         }
         array.texts(|_, position, id| {
             let place = |fault: Fault| fault.in_array("qids", Some(position));
@@ -467,7 +456,7 @@ fn sort(indices: &mut [u32], values: &mut [f64]) {
 fn repeated(row: u64, column: u32) -> Fault {
     let found = format!("column {column} twice");
     let expected = "each column once in a row";
-    let fault = Fault::new(ReadErrorKind::RepeatedIndex, expected, found);
+    let fault = Fault::new(expected, found);
     let remedy = "in SciPy, call sum_duplicates before saving";
     fault.in_array("row", Some(row)).remedy(remedy)
 }
@@ -788,7 +777,7 @@ mod tests {
         files.beside("labels", &npy("|i1", "(3,)", &[1, 2, 0xff]));
         files.beside("qids", &integers(&[7, 8, 7]));
         let error = files.error();
-        assert_eq!(error.kind(), ReadErrorKind::ReturningQuery);
+        assert_eq!(error.kind(), ReadErrorKind::Mismatch);
         assert_eq!(error.element(), Some("qids[2]"));
         let message = error.to_string();
         assert!(message.contains("began at position 0"), "{message}");
@@ -804,43 +793,45 @@ mod tests {
 
     #[test]
     fn each_fault_has_its_kind_and_place() {
-        use ReadErrorKind::{
-            Array, Bounds, Corrupt, IndexRange, IndexTooLarge, Lengths, NotFinite, RepeatedIndex,
-            TooLarge, Truncated, Value,
-        };
+        use ReadErrorKind::{Corrupt, Malformed, Mismatch, TooLarge, Truncated};
         let zeros = "1\0".repeat(8).into_bytes();
         for (name, bytes, kind, element) in [
-            ("format", npy("|S3", "()", b"coo"), Array, "format"),
-            ("format", integers(&[3]), Array, "format"),
-            ("shape", integers(&[2]), Array, "shape"),
-            ("shape", integers(&[3, 3]), Lengths, "shape[0]"),
-            ("shape", integers(&[2, 1 << 32]), IndexTooLarge, "shape[1]"),
-            ("shape", integers(&[2, 4]), Array, "indptr"),
+            ("format", npy("|S3", "()", b"coo"), Malformed, "format"),
+            ("format", integers(&[3]), Malformed, "format"),
+            ("shape", integers(&[2]), Malformed, "shape"),
+            ("shape", integers(&[3, 3]), Mismatch, "shape[0]"),
+            ("shape", integers(&[2, 1 << 32]), Malformed, "shape[1]"),
+            ("shape", integers(&[2, 4]), Malformed, "indptr"),
             // What a shape claims is not allocated.
-            ("shape", integers(&[0xffff_fffe, 3]), Lengths, "shape[0]"),
-            ("indptr", integers(&[0, 2, 1, 3]), Bounds, "indptr[2]"),
-            ("indptr", integers(&[1, 2, 2, 3]), Bounds, "indptr[0]"),
+            ("shape", integers(&[0xffff_fffe, 3]), Mismatch, "shape[0]"),
+            ("indptr", integers(&[0, 2, 1, 3]), Malformed, "indptr[2]"),
+            ("indptr", integers(&[1, 2, 2, 3]), Malformed, "indptr[0]"),
             ("indptr", integers(&[0, 2, 2, i64::MAX]), TooLarge, ""),
-            ("indptr", floats(&[0.0, 2.0, 2.0, 3.0]), Array, "indptr"),
-            ("indices", integers(&[1, 2, 1]), IndexRange, "indices[1]"),
-            ("indices", integers(&[1, -1, 1]), IndexRange, "indices[1]"),
-            ("indices", integers(&[1, 1, 1]), RepeatedIndex, "row[1]"),
-            ("indices", integers(&[1, 0]), Array, "indices"),
-            ("data", floats(&[0.5, f64::NAN, 1.0]), NotFinite, "data[1]"),
-            ("data", integers(&[1, 2, (1 << 53) + 1]), Value, "data[2]"),
+            ("indptr", floats(&[0.0, 2.0, 2.0, 3.0]), Malformed, "indptr"),
+            ("indices", integers(&[1, 2, 1]), Malformed, "indices[1]"),
+            ("indices", integers(&[1, -1, 1]), Malformed, "indices[1]"),
+            ("indices", integers(&[1, 1, 1]), Malformed, "row[1]"),
+            ("indices", integers(&[1, 0]), Malformed, "indices"),
+            ("data", floats(&[0.5, f64::NAN, 1.0]), Malformed, "data[1]"),
+            (
+                "data",
+                integers(&[1, 2, (1 << 53) + 1]),
+                Malformed,
+                "data[2]",
+            ),
             ("data", npy("<f8", "(3,)", &zeros), Truncated, "data"),
-            ("data", npy("<f8", "(3,)", &[0; 25]), Array, "data"),
-            ("data", npy("<f8", "(3, 1)", &[0; 24]), Array, "data"),
-            ("data", npy("|O", "(3,)", &[0; 24]), Array, "data"),
-            ("data", b"\x93NUMPY\x04\0\x10\0".to_vec(), Array, "data"),
+            ("data", npy("<f8", "(3,)", &[0; 25]), Malformed, "data"),
+            ("data", npy("<f8", "(3, 1)", &[0; 24]), Malformed, "data"),
+            ("data", npy("|O", "(3,)", &[0; 24]), Malformed, "data"),
+            ("data", b"\x93NUMPY\x04\0\x10\0".to_vec(), Malformed, "data"),
             (
                 "data",
                 b"\x93NUMPY\x02\0\xff\xff\xff\xff".to_vec(),
-                Array,
+                Malformed,
                 "data",
             ),
             ("data", b"NUMPY".to_vec(), Truncated, "data"),
-            ("data", vec![b'x'; 100], Array, "data"),
+            ("data", vec![b'x'; 100], Malformed, "data"),
         ] {
             let limited = ReadOptions::new().max_memory(1 << 30);
             let error = Files::new().with(name, bytes).read(&limited).unwrap_err();
@@ -857,28 +848,18 @@ mod tests {
 
     #[test]
     fn what_is_beside_is_checked() {
-        use ReadErrorKind::{Array, Lengths, NotFinite, QueryId, QueryIdEncoding, TooLarge};
+        use ReadErrorKind::{Malformed, Mismatch, TooLarge};
         let infinite = floats(&[1.0, f64::INFINITY]);
         for (name, bytes, kind, element) in [
-            ("labels", infinite, NotFinite, "labels[1]"),
-            ("labels", floats(&[1.0]), Lengths, "shape[0]"),
+            ("labels", infinite, Malformed, "labels[1]"),
+            ("labels", floats(&[1.0]), Mismatch, "shape[0]"),
             ("labels", npy("<f8", "(9999999999,)", &[]), TooLarge, ""),
-            ("qids", integers(&[1]), Lengths, "qids"),
-            ("qids", floats(&[1.0, 2.0]), Array, "qids"),
-            ("qids", npy("|S1", "(2,)", b"a\0"), QueryId, "qids[1]"),
-            (
-                "qids",
-                npy("|S1", "(2,)", b"a\xff"),
-                QueryIdEncoding,
-                "qids[1]",
-            ),
-            (
-                "qids",
-                npy("<U1", "(2,)", &[0xff; 8]),
-                QueryIdEncoding,
-                "qids[0]",
-            ),
-            ("qids", npy("<U999999999", "(2,)", b""), Array, "qids"),
+            ("qids", integers(&[1]), Mismatch, "qids"),
+            ("qids", floats(&[1.0, 2.0]), Malformed, "qids"),
+            ("qids", npy("|S1", "(2,)", b"a\0"), Malformed, "qids[1]"),
+            ("qids", npy("|S1", "(2,)", b"a\xff"), Malformed, "qids[1]"),
+            ("qids", npy("<U1", "(2,)", &[0xff; 8]), Malformed, "qids[0]"),
+            ("qids", npy("<U999999999", "(2,)", b""), Malformed, "qids"),
         ] {
             let files = Files::new();
             files.beside(name, &bytes);
@@ -921,7 +902,7 @@ mod tests {
         assert_eq!(own.of(2), Some("c"));
         assert_eq!(names(&ReadOptions::new().width(5)).unwrap(), None);
         fs::write(files.path("x.names.txt"), "a\nb\n").unwrap();
-        assert_eq!(files.error().kind(), ReadErrorKind::NameCount);
+        assert_eq!(files.error().kind(), ReadErrorKind::Mismatch);
     }
 
     #[test]
@@ -932,7 +913,7 @@ mod tests {
                 options.read_from(&b""[..], "f"),
                 options.read(Path::new("-")),
             ] {
-                assert_eq!(read.unwrap_err().kind(), ReadErrorKind::OneStream);
+                assert_eq!(read.unwrap_err().kind(), ReadErrorKind::Mismatch);
             }
         }
     }

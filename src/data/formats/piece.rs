@@ -13,10 +13,6 @@ pub(super) enum Lines {
     Svmlight,
     /// Pairs.
     Pairs,
-    /// A label.
-    Label,
-    /// The identifier of a query.
-    QueryId,
 }
 
 /// How the lines of a file are to be understood.
@@ -75,11 +71,12 @@ pub(super) struct Piece {
 impl Piece {
     /// Reads `text`, whole lines of which the last may lack its line end.
     pub(super) fn parse(text: &[u8], grammar: Grammar) -> Self {
-        let mut piece = Self::default();
-        if matches!(grammar.lines, Lines::Svmlight | Lines::Pairs) {
-            // There are no more entries than colons.
-            piece.packer = RowPacker::with_room(memchr::memchr_iter(b':', text).count());
-        }
+        // There are no more entries than colons.
+        let entries = memchr::memchr_iter(b':', text).count();
+        let mut piece = Self {
+            packer: RowPacker::with_room(entries),
+            ..Self::default()
+        };
         let mut text = text;
         while !text.is_empty() && piece.fault.is_none() {
             let end = memchr::memchr(b'\n', text);
@@ -111,16 +108,14 @@ impl Piece {
 
     fn line(&mut self, line: &[u8], grammar: Grammar) -> Result<(), Fault> {
         match grammar.lines {
-            Lines::Svmlight => return self.svmlight(token::without_comment(line), grammar),
+            Lines::Svmlight => self.svmlight(token::without_comment(line), grammar),
             Lines::Pairs => {
                 let line = token::trim_end(line);
                 self.pairs(line, token::start(line, 0), grammar)?;
+                self.rows += 1;
+                Ok(())
             }
-            Lines::Label => self.only_label(token::trim_end(line))?,
-            Lines::QueryId => self.only_id(token::trim_end(line))?,
         }
-        self.rows += 1;
-        Ok(())
     }
 
     fn svmlight(&mut self, line: &[u8], grammar: Grammar) -> Result<(), Fault> {
@@ -128,7 +123,7 @@ impl Piece {
         if at == line.len() {
             return Ok(());
         }
-        let (label, end) = token::decimal(line, at, ReadErrorKind::Label, "label")?;
+        let (label, end) = token::decimal(line, at, "label")?;
         let at = token::start(line, end);
         let end = token::end(line, at);
         if let Some(id) = line[at..end].strip_prefix(b"qid:") {
@@ -151,12 +146,7 @@ impl Piece {
             run.rows += 1;
             return Ok(());
         }
-        let id = token::query_id(id, "none").map_err(|fault| fault.at_column(at + 1))?;
-        if id.contains('\r') {
-            let expected = "a query identifier without carriage returns";
-            let fault = Fault::token(ReadErrorKind::QueryId, expected, at, id.as_bytes());
-            return Err(fault.remedy("lines are to end in \\n or \\r\\n"));
-        }
+        let id = token::query_id_at(id, at)?;
         self.ids.push(id);
         self.query_runs.push(QueryRun {
             rows: 1,
@@ -168,10 +158,9 @@ impl Piece {
 
     fn nameless(&mut self, line: &[u8], at: usize, end: usize) {
         if self.first_nameless.is_none() {
-            let kind = ReadErrorKind::MixedQueryIds;
             self.first_nameless = Some(Nameless {
                 line: self.lines,
-                fault: Fault::token(kind, "", at, &line[at..end]),
+                fault: Fault::token("", at, &line[at..end]).kind(ReadErrorKind::Mismatch),
             });
         }
     }
@@ -218,21 +207,6 @@ impl Piece {
         }
         self.packer.push(feature, value);
     }
-
-    fn only_label(&mut self, line: &[u8]) -> Result<(), Fault> {
-        let at = token::start(line, 0);
-        let (label, end) = token::decimal(line, at, ReadErrorKind::Label, "label")?;
-        token::nothing_after(line, end, ReadErrorKind::Label, "label")?;
-        self.labels.push(label);
-        Ok(())
-    }
-
-    fn only_id(&mut self, line: &[u8]) -> Result<(), Fault> {
-        let at = token::start(line, 0);
-        let end = token::end(line, at);
-        token::nothing_after(line, end, ReadErrorKind::QueryId, "query identifier")?;
-        self.query(&line[at..end], at)
-    }
 }
 
 #[cfg(test)]
@@ -274,6 +248,7 @@ mod tests {
     fn reading_stops_at_the_first_bad_line() {
         let piece = svmlight("1 qid:a\n2 qid:a 3:x\n3 qid:a 1:x");
         assert_eq!((piece.lines, piece.rows), (2, 1));
-        assert_eq!(piece.fault.unwrap().kind, ReadErrorKind::Value);
+        let fault = piece.fault.unwrap().of("f");
+        assert!(fault.expected().starts_with("a value"), "{fault}");
     }
 }

@@ -3,8 +3,9 @@
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::error::{Fault, ReadError, ReadErrorKind};
+use super::error::{Fault, ReadError};
 use super::input::Source;
+use super::lines::{numbers, query_ids};
 use super::piece::Lines;
 use super::rows::{self, Rows, tokens};
 use super::text::Text;
@@ -36,16 +37,26 @@ pub(super) const FACTS: Facts = Facts {
 
 fn read(path: &Path, options: &ReadOptions) -> Result<Loaded, ReadError> {
     let (prefix, suffix) = prefix(path);
-    let mut text = read_part(&prefix, ".features", suffix, options, 0)?;
-    let labels = read_part(&prefix, ".labels", suffix, options, text.memory)?;
-    same_length(&text, &labels)?;
-    text.labels = labels.labels;
-    text.memory += labels.memory;
+    let open = |ending| {
+        let path = find(&prefix, ending, suffix);
+        let path = path.unwrap_or_else(|| with_ending(&prefix, ending, suffix));
+        Source::open(&path, options.max_memory)
+    };
+    let plan = options.plan(Lines::Pairs, IndexBase::Zero);
+    let mut text = Text::read(open(".features")?, plan)?;
+    let labels = open(".labels")?;
+    let name = labels.name.clone();
+    text.labels = numbers(labels, options.max_memory, text.memory, "label")?;
+    check_lines(&text, &name, text.labels.len())?;
+    // Labels may be moved.
+    text.memory += 2 * size_of_val(&text.labels[..]) as u64;
     if find(&prefix, ".qids", suffix).is_some() {
-        let queries = read_part(&prefix, ".qids", suffix, options, text.memory)?;
-        same_length(&text, &queries)?;
-        text.groups = queries.groups;
-        text.memory += queries.memory;
+        let queries = open(".qids")?;
+        let name = queries.name.clone();
+        let (groups, lines, bytes) = query_ids(queries, options, text.memory)?;
+        check_lines(&text, &name, lines)?;
+        text.groups = groups;
+        text.memory += bytes;
     }
     options.build(text, IndexBase::Zero)
 }
@@ -63,34 +74,14 @@ fn split(path: &Path) -> Option<(PathBuf, &'static str)> {
     (file.extension()? == "features").then(|| (file.with_extension(""), suffix))
 }
 
-fn read_part(
-    prefix: &Path,
-    ending: &str,
-    suffix: &str,
-    options: &ReadOptions,
-    spent: u64,
-) -> Result<Text, ReadError> {
-    let path = find(prefix, ending, suffix).unwrap_or_else(|| with_ending(prefix, ending, suffix));
-    let lines = match ending {
-        ".labels" => Lines::Label,
-        ".qids" => Lines::QueryId,
-        _ => Lines::Pairs,
-    };
-    let source = Source::open(&path, options.max_memory)?;
-    Text::read(source, options.plan(lines, IndexBase::Zero, spent))
-}
-
-/// Whether there is a line for each row.
-pub(super) fn same_length(features: &Text, other: &Text) -> Result<(), ReadError> {
-    if features.rows == other.rows {
+/// Refuses a file that has not a line for each row.
+pub(super) fn check_lines(features: &Text, name: &str, lines: usize) -> Result<(), ReadError> {
+    let Text { rows, name: of, .. } = features;
+    if *rows == lines {
         return Ok(());
     }
-    let expected = format!(
-        "{} lines, one for each row of {}",
-        features.rows, features.name
-    );
-    let found = format!("{} lines", other.rows);
-    Err(Fault::new(ReadErrorKind::Lengths, expected, found).of(&other.name))
+    let expected = format!("{rows} lines, one for each row of {of}");
+    Err(Fault::mismatch(expected, format!("{lines} lines")).of(name))
 }
 
 fn write(
@@ -154,7 +145,7 @@ mod tests {
     use tempfile::TempDir;
 
     use super::super::compressed::{gz, zst};
-    use super::super::{Format, Place};
+    use super::super::{Format, Place, ReadErrorKind};
     use super::*;
 
     /// A folder with these files.
@@ -238,7 +229,7 @@ mod tests {
                 ("x.qids", qids),
             ];
             let error = read_in(&folder(&files), "x.features").unwrap_err();
-            assert_eq!(error.kind(), ReadErrorKind::Lengths);
+            assert_eq!(error.kind(), ReadErrorKind::Mismatch);
             let text = error.to_string();
             assert!(text.contains("expected 4 lines, one for each row of"));
             assert!(text.contains("x.features") && error.name().ends_with(name));
@@ -247,20 +238,29 @@ mod tests {
 
     #[test]
     fn each_file_refuses_what_does_not_belong() {
-        use ReadErrorKind::{
-            FallingIndex, IndexTooLarge, Label, NotFinite, Pair, QueryId, ReturningQuery,
-        };
-        for (ending, text, kind, line, column) in [
-            (".features", &b"0:1\n1:1 # x\n"[..], Pair, 2, 5),
-            (".features", b"1:1 0:1\n", FallingIndex, 1, 5),
-            (".features", b"4294967295:1\n", IndexTooLarge, 1, 1),
-            (".labels", b"1\nx\n", Label, 2, 1),
-            (".labels", b"1\n\n1\n1\n", Label, 2, 1),
-            (".labels", b"1 2\n", Label, 1, 3),
-            (".labels", b"1\n inf\n", NotFinite, 2, 2),
-            (".qids", b"1\n\n", QueryId, 2, 1),
-            (".qids", b"1\n2 3\n", QueryId, 2, 3),
-            (".qids", b"1\n2\n2\n1\n", ReturningQuery, 4, 1),
+        for (ending, text, line, column, expected) in [
+            (
+                ".features",
+                &b"0:1\n1:1 # x\n"[..],
+                2,
+                5,
+                "a pair index:value",
+            ),
+            (".features", b"1:1 0:1\n", 1, 5, "an index above 1"),
+            (".features", b"4294967295:1\n", 1, 1, "an index of at most"),
+            (".labels", b"1\nx\n", 2, 1, "a label, a decimal number"),
+            (".labels", b"1\n\n1\n1\n", 2, 1, "a label"),
+            (".labels", b"1 2\n", 1, 3, "one label a line"),
+            (".labels", b"1\n inf\n", 2, 2, "a finite label"),
+            (".qids", b"1\n\n", 2, 1, "a query identifier"),
+            (".qids", b"1\n2 3\n", 2, 3, "one query identifier a line"),
+            (
+                ".qids",
+                b"1\n2\n2\n1\n",
+                4,
+                1,
+                "the rows of a query next to each other",
+            ),
         ] {
             let mut files = vec![
                 ("x.features", FEATURES),
@@ -270,7 +270,7 @@ mod tests {
             let name = format!("x{ending}");
             files.push((&name, text));
             let error = read_in(&folder(&files), "x").unwrap_err();
-            assert_eq!(error.kind(), kind, "{error}");
+            assert!(error.expected().starts_with(expected), "{error}");
             assert_eq!(error.place(), Some(Place { line, column }), "{error}");
             assert!(error.name().ends_with(&name));
         }

@@ -31,7 +31,7 @@ fn read(source: Source<'_>, options: &ReadOptions) -> Result<Loaded, ReadError> 
     } else {
         IndexBase::One
     };
-    let text = Text::read(source, options.plan(piece::Lines::Svmlight, base, 0))?;
+    let text = Text::read(source, options.plan(piece::Lines::Svmlight, base))?;
     options.build(text, base)
 }
 
@@ -179,66 +179,62 @@ mod tests {
         assert_eq!(read("1\n2\n").unwrap().dataset.queries().ids(), None);
     }
 
-    /// Text, kind, line, column and message of everything that is refused.
+    /// Text and message of everything that is refused.
     #[rustfmt::skip]
-    const REFUSED: &[(&[u8], ReadErrorKind, u64, usize, &str)] = {
-        use ReadErrorKind::*;
-        &[
-            (b"x 1:1\n", Label, 1, 1, r#"f:1:1: expected a label, a decimal number, found "x""#),
-            (b"# h\n\n 1:1\n", Label, 3, 2, r#"f:3:2: expected a label, a decimal number, found "1:1""#),
-            (b"1_0 1:1\n", Label, 1, 1, r#"f:1:1: expected a label, a decimal number, found "1_0""#),
-            (b"0x1\n", Label, 1, 1, r#"f:1:1: expected a label, a decimal number, found "0x1""#),
-            (b"qid:1 1:1\n", Label, 1, 1, r#"f:1:1: expected a label, a decimal number, found "qid:1""#),
-            (b"\xff\x00\n", Label, 1, 1, r#"f:1:1: expected a label, a decimal number, found "\xff\0""#),
-            (b"nan qid:1\n", NotFinite, 1, 1, r#"f:1:1: expected a finite label, found "nan""#),
-            (b"1\n-inf\n", NotFinite, 2, 1, r#"f:2:1: expected a finite label, found "-inf""#),
-            (b"1e999\n", NotFinite, 1, 1, r#"f:1:1: expected a finite label, found "1e999""#),
-            (b"1 2:1 3\n", Pair, 1, 7, r#"f:1:7: expected a pair index:value, found "3""#),
-            (b"1 qid:1 abc\n", Pair, 1, 9, r#"f:1:9: expected a pair index:value, found "abc""#),
-            (b"1 -1:2\n", Pair, 1, 3, r#"f:1:3: expected a pair index:value, found "-1:2""#),
-            (b"1 qid:1 sid:2 1:1\n", Pair, 1, 9, r#"f:1:9: expected a pair index:value, found "sid:2""#),
-            (b"1 cost:2 1:1\n", Pair, 1, 3, r#"f:1:3: expected a pair index:value, found "cost:2""#),
-            (b"1 3 : 4\n", Pair, 1, 3, r#"f:1:3: expected a pair index:value, found "3""#),
-            (b"1 1:1\r 2:1\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:1\r""#),
-            (b"1 1:\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:""#),
-            (b"1 1: 2:1\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:""#),
-            (b"1 1:2:3\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:2:3""#),
-            (b"1 1:1_0\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:1_0""#),
-            (b"1 1:0x1f\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:0x1f""#),
-            (b"1 1:NULL\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:NULL" (to read missing values as 0, pass --missing 0; as the mean of their query, --missing mean)"#),
-            (b"1 1:2,5\n", Value, 1, 3, r#"f:1:3: expected a value, a decimal number, after the colon, found "1:2,5""#),
-            (b"1 1:NaN\n", NotFinite, 1, 3, r#"f:1:3: expected a finite value, found "1:NaN""#),
-            (b"1 1:1 2:-Infinity\n", NotFinite, 1, 7, r#"f:1:7: expected a finite value, found "2:-Infinity""#),
-            (b"1 1:1e400\n", NotFinite, 1, 3, r#"f:1:3: expected a finite value, found "1:1e400""#),
-            (b"1 qid:1 0:1 1:1\n", ZeroIndex, 1, 9, r#"f:1:9: expected indices that count from 1, found "0:1" (if the file counts its columns from 0, pass --zero-based)"#),
-            (b"1 3:1 3:1\n", RepeatedIndex, 1, 7, r#"f:1:7: expected each index once in a row, and 3 was there already, found "3:1""#),
-            (b"1 3:0 3:1\n", RepeatedIndex, 1, 7, r#"f:1:7: expected each index once in a row, and 3 was there already, found "3:1""#),
-            (b"1 3:1 2:1\n", FallingIndex, 1, 7, r#"f:1:7: expected an index above 3, the one before it, found "2:1" (sort the pairs of each row by index)"#),
-            (b"1 3:1 0:1\n", FallingIndex, 1, 7, r#"f:1:7: expected an index above 3, the one before it, found "0:1" (sort the pairs of each row by index)"#),
-            (b"1 4294967295:1\n", IndexTooLarge, 1, 3, r#"f:1:3: expected an index of at most 4294967294, found "4294967295:1""#),
-            (b"1 1:1 4294967297:1\n", IndexTooLarge, 1, 7, r#"f:1:7: expected an index of at most 4294967294, found "4294967297:1""#),
-            (b"1 18446744073709551617:1\n", IndexTooLarge, 1, 3, r#"f:1:3: expected an index of at most 4294967294, found "18446744073709551617:1""#),
-            (b"1 qid:\n", QueryId, 1, 3, "f:1:3: expected a query identifier, found none"),
-            (b"1 qid:a\xff 1:1\n", QueryIdEncoding, 1, 3, r#"f:1:3: expected a query identifier in UTF-8, found "a\xff""#),
-            (b"1 qid:a qid:b\n", QueryIdPlace, 1, 9, r#"f:1:9: expected the query identifier once, right after the label, found "qid:b""#),
-            (b"1 1:1 qid:a\n", QueryIdPlace, 1, 7, r#"f:1:7: expected the query identifier once, right after the label, found "qid:a""#),
-            (b"1 qid:a 1:1\n# x\n1 2:1\n", MixedQueryIds, 3, 3, r#"f:3:3: expected a qid after the label, as on line 1, found "2:1" (give every row a qid, or none)"#),
-            (b"1 qid:a 1:1\n10\n", MixedQueryIds, 2, 3, "f:2:3: expected a qid after the label, as on line 1, found the end of the line (give every row a qid, or none)"),
-            (b"\n1 2:1\n1 qid:a 1:1\n", MixedQueryIds, 3, 3, r#"f:3:3: expected no qid, as on line 2, found "qid:a" (give every row a qid, or none)"#),
-            (b"1 qid:a\n1 qid:b\n\n1 qid:a 1:1\n", ReturningQuery, 4, 3, r#"f:4:3: expected the rows of a query next to each other, found query "a" again, which began on line 1 (sort the rows by query, or merge them with --regroup)"#),
-        ]
-    };
+    const REFUSED: &[(&[u8], &str)] = &[
+        (b"x 1:1\n", r#"f:1:1: expected a label, a decimal number, found "x""#),
+        (b"# h\n\n 1:1\n", r#"f:3:2: expected a label, a decimal number, found "1:1""#),
+        (b"1_0 1:1\n", r#"f:1:1: expected a label, a decimal number, found "1_0""#),
+        (b"0x1\n", r#"f:1:1: expected a label, a decimal number, found "0x1""#),
+        (b"qid:1 1:1\n", r#"f:1:1: expected a label, a decimal number, found "qid:1""#),
+        (b"\xff\x00\n", r#"f:1:1: expected a label, a decimal number, found "\xff\0""#),
+        (b"nan qid:1\n", r#"f:1:1: expected a finite label, found "nan""#),
+        (b"1\n-inf\n", r#"f:2:1: expected a finite label, found "-inf""#),
+        (b"1e999\n", r#"f:1:1: expected a finite label, found "1e999""#),
+        (b"1 2:1 3\n", r#"f:1:7: expected a pair index:value, found "3""#),
+        (b"1 qid:1 abc\n", r#"f:1:9: expected a pair index:value, found "abc""#),
+        (b"1 -1:2\n", r#"f:1:3: expected a pair index:value, found "-1:2""#),
+        (b"1 qid:1 sid:2 1:1\n", r#"f:1:9: expected a pair index:value, found "sid:2""#),
+        (b"1 cost:2 1:1\n", r#"f:1:3: expected a pair index:value, found "cost:2""#),
+        (b"1 3 : 4\n", r#"f:1:3: expected a pair index:value, found "3""#),
+        (b"1 1:1\r 2:1\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:1\r""#),
+        (b"1 1:\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:""#),
+        (b"1 1: 2:1\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:""#),
+        (b"1 1:2:3\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:2:3""#),
+        (b"1 1:1_0\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:1_0""#),
+        (b"1 1:0x1f\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:0x1f""#),
+        (b"1 1:NULL\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:NULL" (to read missing values as 0, pass --missing 0; as the mean of their query, --missing mean)"#),
+        (b"1 1:2,5\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:2,5""#),
+        (b"1 1:NaN\n", r#"f:1:3: expected a finite value, found "1:NaN""#),
+        (b"1 1:1 2:-Infinity\n", r#"f:1:7: expected a finite value, found "2:-Infinity""#),
+        (b"1 1:1e400\n", r#"f:1:3: expected a finite value, found "1:1e400""#),
+        (b"1 qid:1 0:1 1:1\n", r#"f:1:9: expected indices that count from 1, found "0:1" (if the file counts its columns from 0, pass --zero-based)"#),
+        (b"1 3:1 3:1\n", r#"f:1:7: expected each index once in a row, and 3 was there already, found "3:1""#),
+        (b"1 3:0 3:1\n", r#"f:1:7: expected each index once in a row, and 3 was there already, found "3:1""#),
+        (b"1 3:1 2:1\n", r#"f:1:7: expected an index above 3, the one before it, found "2:1" (sort the pairs of each row by index)"#),
+        (b"1 3:1 0:1\n", r#"f:1:7: expected an index above 3, the one before it, found "0:1" (sort the pairs of each row by index)"#),
+        (b"1 4294967295:1\n", r#"f:1:3: expected an index of at most 4294967294, found "4294967295:1""#),
+        (b"1 1:1 4294967297:1\n", r#"f:1:7: expected an index of at most 4294967294, found "4294967297:1""#),
+        (b"1 18446744073709551617:1\n", r#"f:1:3: expected an index of at most 4294967294, found "18446744073709551617:1""#),
+        (b"1 qid:\n", "f:1:3: expected a query identifier, found none"),
+        (b"1 qid:a\xff 1:1\n", r#"f:1:3: expected a query identifier in UTF-8, found "a\xff""#),
+        (b"1 qid:a qid:b\n", r#"f:1:9: expected the query identifier once, right after the label, found "qid:b""#),
+        (b"1 1:1 qid:a\n", r#"f:1:7: expected the query identifier once, right after the label, found "qid:a""#),
+        (b"1 qid:a 1:1\n# x\n1 2:1\n", r#"f:3:3: expected a qid after the label, as on line 1, found "2:1" (give every row a qid, or none)"#),
+        (b"1 qid:a 1:1\n10\n", "f:2:3: expected a qid after the label, as on line 1, found the end of the line (give every row a qid, or none)"),
+        (b"\n1 2:1\n1 qid:a 1:1\n", r#"f:3:3: expected no qid, as on line 2, found "qid:a" (give every row a qid, or none)"#),
+        (b"1 qid:a\n1 qid:b\n\n1 qid:a 1:1\n", r#"f:4:3: expected the rows of a query next to each other, found query "a" again, which began on line 1 (sort the rows by query, or merge them with --regroup)"#),
+    ];
 
     #[test]
     fn everything_else_is_refused_with_its_place() {
-        for &(text, kind, line, column, message) in REFUSED {
+        for &(text, message) in REFUSED {
             for chunk in [1, 16, 1 << 20] {
                 let options = ReadOptions::new().chunk(chunk);
                 let error = options.read_from(text, "f").unwrap_err();
                 assert_eq!(error.to_string(), message);
-                assert_eq!(error.kind(), kind);
-                assert_eq!(error.place(), Some(Place { line, column }));
-                assert_eq!(error.name(), "f");
+                let Place { line, column } = error.place().unwrap();
+                assert!(message.starts_with(&format!("{}:{line}:{column}: ", error.name())));
             }
         }
     }
@@ -271,29 +267,30 @@ mod tests {
     fn no_rows_are_refused() {
         for text in ["", "\n\n", "# only comments\n"] {
             let error = read(text).unwrap_err();
-            assert_eq!(error.kind(), ReadErrorKind::NoRows);
+            assert_eq!(error.kind(), ReadErrorKind::Mismatch);
             assert_eq!(
                 error.to_string(),
                 "f: expected at least one row, found none"
             );
         }
-        assert_eq!(read(gz(b"")).unwrap_err().kind(), ReadErrorKind::NoRows);
+        assert_eq!(read(gz(b"")).unwrap_err().kind(), ReadErrorKind::Mismatch);
     }
 
     #[test]
     fn the_first_bad_line_wins() {
-        use ReadErrorKind::{MixedQueryIds, Pair, ReturningQuery};
-        for (text, kind, line) in [
-            ("1 qid:a\n1 qid:b\n1 qid:a\n1 qid:a x\n", ReturningQuery, 3),
-            ("1 qid:a\n1 qid:b\n1 qid:b x\n1 qid:a\n", Pair, 3),
-            ("1 qid:a\n1\n1 qid:b\n1 qid:a\nx\n", MixedQueryIds, 2),
-            ("1 qid:a\n1 qid:b\n1 qid:a\n1\nx\n", ReturningQuery, 3),
-            ("1\n1 qid:a\n1 qid:b\n1 qid:a\n", MixedQueryIds, 2),
+        let (returning, pair) = ("the rows of a query", "a pair");
+        for (text, expected, line) in [
+            ("1 qid:a\n1 qid:b\n1 qid:a\n1 qid:a x\n", returning, 3),
+            ("1 qid:a\n1 qid:b\n1 qid:b x\n1 qid:a\n", pair, 3),
+            ("1 qid:a\n1\n1 qid:b\n1 qid:a\nx\n", "a qid", 2),
+            ("1 qid:a\n1 qid:b\n1 qid:a\n1\nx\n", returning, 3),
+            ("1\n1 qid:a\n1 qid:b\n1 qid:a\n", "no qid", 2),
         ] {
             for chunk in [1, 4, 12, 20, 1 << 20] {
                 let options = ReadOptions::new().chunk(chunk);
                 let error = options.read_from(text.as_bytes(), "f").unwrap_err();
-                assert_eq!((error.kind(), error.place().unwrap().line), (kind, line));
+                assert!(error.expected().starts_with(expected), "{error}");
+                assert_eq!(error.place().unwrap().line, line);
             }
         }
     }
@@ -342,7 +339,7 @@ mod tests {
                     column: 9,
                 };
                 assert_eq!(error.place(), Some(place));
-                assert_eq!(error.kind(), ReadErrorKind::Value);
+                assert_eq!(error.kind(), ReadErrorKind::Malformed);
             }
         }
     }
@@ -400,7 +397,7 @@ mod tests {
         // A bad line before the end wins.
         let bytes = gz(b"1 1:1\n1 2:x\n1 3:1\n");
         let error = read(&bytes[..bytes.len() - 3]).unwrap_err();
-        assert_eq!(error.kind(), ReadErrorKind::Value);
+        assert_eq!(error.kind(), ReadErrorKind::Malformed);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::error::{Fault, ReadError, ReadErrorKind, quote};
+use super::error::{Fault, ReadError, quote};
 use super::input::Source;
 use super::lines::each_line;
 use super::missing::Missing;
@@ -115,7 +115,7 @@ fn cells(line: &[u8], delimiter: u8) -> Result<Vec<Cell<'_>>, Fault> {
             Some(&byte) if byte == delimiter => at += 1,
             Some(_) => {
                 let expected = "nothing between a closing quote and the end of its cell";
-                let fault = Fault::new(ReadErrorKind::Value, expected, quote(&line[at..]));
+                let fault = Fault::new(expected, quote(&line[at..]));
                 return Err(fault.at_column(at + 1));
             }
         }
@@ -129,7 +129,7 @@ fn quoted(rest: &[u8]) -> Result<(Cow<'_, [u8]>, usize), Fault> {
     loop {
         let Some(length) = memchr::memchr(b'"', &rest[at..]) else {
             let expected = "a closing quote in the same line";
-            return Err(Fault::new(ReadErrorKind::Value, expected, quote(rest)));
+            return Err(Fault::new(expected, quote(rest)));
         };
         let (part, end) = (&rest[at..at + length], at + length + 1);
         if text.is_empty() {
@@ -167,16 +167,13 @@ struct Header {
 
 impl Header {
     fn new(record: &[Cell<'_>], options: &ReadOptions) -> Result<Self, Fault> {
-        let fault =
-            |expected: String, found: String| Fault::new(ReadErrorKind::Array, expected, found);
         let table = &options.table;
         let known = options.columns.as_ref().map(places);
         if known.as_ref().is_some_and(HashMap::is_empty) {
-            let expected =
-                "names of features, by which the columns of a table are found".to_owned();
-            return Err(fault(
+            let expected = "names of features, by which the columns of a table are found";
+            return Err(Fault::new(
                 expected,
-                "none in the model or the training data".to_owned(),
+                "none in the model or the training data",
             ));
         }
         let mut header = Self {
@@ -186,25 +183,17 @@ impl Header {
         };
         let mut seen = HashSet::new();
         for (place, title) in record.iter().map(|cell| &*cell.text).enumerate() {
-            let title = std::str::from_utf8(title).map_err(|_| {
-                let expected = "a name in UTF-8";
-                Fault::new(ReadErrorKind::NameEncoding, expected, quote(title))
-            })?;
+            let title = std::str::from_utf8(title);
+            let title =
+                title.map_err(|_| Fault::new("a name in UTF-8", quote(&record[place].text)))?;
             if title.is_empty() {
-                let expected = "a header with a name for each column".to_owned();
-                let fault = fault(expected, format!("none for column {}", place + 1));
-                return Err(if place == 0 {
-                    fault.remedy(INDEX)
-                } else {
-                    fault
-                });
+                let found = format!("none for column {}", place + 1);
+                let fault = Fault::new("a header with a name for each column", found);
+                return Err(fault.remedy(if place == 0 { INDEX } else { "" }));
             }
             if !seen.insert(title) {
-                let expected = "a header with each name once".to_owned();
-                return Err(fault(
-                    expected,
-                    format!("{} again", quote(title.as_bytes())),
-                ));
+                let found = format!("{} again", quote(title.as_bytes()));
+                return Err(Fault::new("a header with each name once", found));
             }
             let cells = match &known {
                 _ if table.label.as_deref() == Some(title) => Cells::Label,
@@ -214,9 +203,8 @@ impl Header {
                     .get(title)
                     .map_or(Cells::Others, |&j| Cells::Values(j)),
                 None if title == PANDAS_INDEX => {
-                    let expected = "columns of features".to_owned();
                     let found = format!("{}, an index", quote(title.as_bytes()));
-                    return Err(fault(expected, found).remedy(
+                    return Err(Fault::new("columns of features", found).remedy(
                         "leave it out by --ignore \"Unnamed: 0\", or rename it if it is a feature",
                     ));
                 }
@@ -245,7 +233,7 @@ impl Header {
             let expected = format!("a column {} {what}", quote(title.as_bytes()));
             let found: Vec<&str> = self.titles.iter().map(String::as_str).collect();
             let found = format!("a header of {}", quote(found.join(" ").as_bytes()));
-            Fault::new(ReadErrorKind::Array, expected, found)
+            Fault::new(expected, found)
         };
         let titles: HashSet<&str> = self.titles.iter().map(String::as_str).collect();
         let has = |title: &str| titles.contains(title);
@@ -260,7 +248,7 @@ impl Header {
         {
             let expected = "queries in another column than labels";
             let found = format!("{} for both", quote(label.as_bytes()));
-            return Err(Fault::new(ReadErrorKind::Array, expected, found));
+            return Err(Fault::new(expected, found));
         }
         match label {
             Some(label) if !options.unlabelled && !has(label) => {
@@ -268,7 +256,7 @@ impl Header {
             }
             None if !options.unlabelled => {
                 let expected = "the name of the column with the labels";
-                let fault = Fault::new(ReadErrorKind::Array, expected, "none".to_owned());
+                let fault = Fault::new(expected, "none");
                 return Err(fault.remedy("give --label COLUMN, and --query COLUMN for the queries"));
             }
             _ => {}
@@ -287,7 +275,7 @@ impl Header {
             if rows.chain(features).any(|needed| needed == name) {
                 let expected = "columns to leave out that are not needed";
                 let found = quote(name.as_bytes());
-                return Err(Fault::new(ReadErrorKind::Array, expected, found));
+                return Err(Fault::new(expected, found));
             }
         }
         let mut features = options.columns.iter().flat_map(FeatureNames::iter);
@@ -320,7 +308,7 @@ fn check_separator(header: &[u8], delimiter: u8) -> Result<(), Fault> {
         b'\t' => "columns separated by tabs",
         _ => "columns separated by commas",
     };
-    Err(Fault::new(ReadErrorKind::Array, expected, (*found).to_owned()).remedy(remedy))
+    Err(Fault::new(expected, *found).remedy(remedy))
 }
 
 /// The feature of each name; the first of equal ones.
@@ -346,11 +334,7 @@ impl Rows<'_> {
     fn add(&mut self, header: &Header, record: &[Cell<'_>], line: u64) -> Result<(), Fault> {
         if record.len() != header.cells.len() {
             let expected = format!("{} cells, as in the header", header.cells.len());
-            return Err(Fault::new(
-                ReadErrorKind::Lengths,
-                expected,
-                record.len().to_string(),
-            ));
+            return Err(Fault::mismatch(expected, record.len().to_string()));
         }
         let (mut label, mut entries) = (0.0, 0);
         for ((&cells, title), cell) in header.cells.iter().zip(&header.titles).zip(record) {
@@ -399,7 +383,7 @@ impl Rows<'_> {
         if !id.is_empty() && is_missing(id) {
             let expected = "a query identifier";
             let found = format!("{}, a missing value", quote(id));
-            return Err(Fault::new(ReadErrorKind::Value, expected, found));
+            return Err(Fault::new(expected, found));
         }
         let text = token::query_id(id, "an empty cell")?;
         self.memory += 2 * text.len() as u64;
@@ -433,14 +417,8 @@ fn number(cell: &[u8], title: &str, missing: Option<f64>) -> Result<f64, Fault> 
     };
     let title = quote(title.as_bytes());
     token::number(cell).map_err(|bad| match bad {
-        BadNumber::NotFinite => {
-            let expected = format!("a finite number in the column {title}");
-            Fault::new(ReadErrorKind::NotFinite, expected, found)
-        }
-        BadNumber::Syntax => {
-            let expected = format!("a decimal number in the column {title}");
-            Fault::new(ReadErrorKind::Value, expected, found)
-        }
+        BadNumber::NotFinite => Fault::new(format!("a finite number in the column {title}"), found),
+        BadNumber::Syntax => Fault::new(format!("a decimal number in the column {title}"), found),
     })
 }
 
@@ -498,7 +476,7 @@ fn read(source: Source<'_>, options: &ReadOptions, delimiter: u8) -> Result<Load
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Format, RowQueries};
+    use super::super::{Format, ReadErrorKind, RowQueries};
     use super::*;
     use crate::data::Dataset;
 

@@ -41,18 +41,9 @@ pub(super) struct Plan<'a> {
     pub(super) chunk: usize,
     /// Bytes that may be held.
     pub(super) limit: Option<u64>,
-    /// Bytes that are held already.
-    pub(super) spent: u64,
     pub(super) regroup: bool,
     /// Where entries go that memory does not hold.
     pub(super) spill: Option<&'a Spill>,
-}
-
-impl Plan<'_> {
-    fn exceeded_by(&self, bytes: u64) -> Option<u64> {
-        self.limit
-            .filter(|&limit| self.spent.saturating_add(bytes) > limit)
-    }
 }
 
 /// A failure to read, and to understand.
@@ -88,9 +79,8 @@ impl Text {
         let read = text.take(&mut chunks, plan);
         let (failure, appended) = read.map_err(|error| ReadError::io(&text.name, &error))?;
         if let Err(error) = appended {
-            // Damaged compressed data often come out as nonsense before the decompressor notices.
-            let failed = failure.or_else(|| chunks.drain());
-            let corrupt = failed.filter(|fault| fault.kind == ReadErrorKind::Corrupt);
+            let corrupt = failure.filter(|fault| fault.kind == ReadErrorKind::Corrupt);
+            let corrupt = corrupt.or_else(|| chunks.damage());
             return Err(corrupt.map_or(error, |fault| fault.of(&text.name)));
         }
         text.dropped_columns.sort_unstable();
@@ -200,8 +190,8 @@ impl Text {
 
     fn append(&mut self, mut piece: Piece, plan: Plan<'_>) -> Result<(), ReadError> {
         self.memory += piece.memory();
-        if let Some(limit) = plan.exceeded_by(self.memory) {
-            let found = format!("{} or more", plan.spent + self.memory);
+        if let Some(limit) = plan.limit.filter(|&limit| self.memory > limit) {
+            let found = format!("{} or more", self.memory);
             return Err(Fault::too_large(limit, &found).at(&self.name, self.lines + 1));
         }
         let mixed = self.mixed(&mut piece);
@@ -250,11 +240,7 @@ impl Text {
         let expected = format!("no qid, as on line {without}");
         let found = format!("qid:{}", piece.ids.get(0)?);
         let run = named?;
-        let fault = Fault::new(
-            ReadErrorKind::MixedQueryIds,
-            expected,
-            quote(found.as_bytes()),
-        );
+        let fault = Fault::mismatch(expected, quote(found.as_bytes()));
         Some((run.line, fault.at_column(run.at + 1).remedy(remedy)))
     }
 
@@ -274,8 +260,7 @@ impl Text {
 pub(super) fn returning(id: &str, began: &str) -> Fault {
     let found = format!("query {} again, which began {began}", quote(id.as_bytes()));
     let expected = "the rows of a query next to each other";
-    Fault::new(ReadErrorKind::ReturningQuery, expected, found)
-        .remedy("sort the rows by query, or merge them with --regroup")
+    Fault::mismatch(expected, found).remedy("sort the rows by query, or merge them with --regroup")
 }
 
 /// Sends the first chunk and all others, in batches, until nobody wants more.
@@ -410,14 +395,16 @@ impl<'r> Chunks<'r> {
         }
     }
 
-    /// Reads compressed data to their end, and says what is wrong there.
-    fn drain(&mut self) -> Option<Fault> {
-        if !self.source.is_compressed() {
-            return None;
+    /// Reads compressed data to their end, and says whether they are corrupt: then they often come out
+    /// as nonsense before the decompressor notices.
+    pub(super) fn damage(&mut self) -> Option<Fault> {
+        let mut failure = self.failure.take();
+        if failure.is_none() && self.source.is_compressed() {
+            let mut rest = self.source.by_ref().take(MOST_DRAINED);
+            let error = io::copy(&mut rest, &mut io::sink()).err();
+            failure = error.map(|error| self.source.fault(&error));
         }
-        let mut rest = self.source.by_ref().take(MOST_DRAINED);
-        let error = io::copy(&mut rest, &mut io::sink()).err()?;
-        Some(self.source.fault(&error))
+        failure.filter(|fault| fault.kind == ReadErrorKind::Corrupt)
     }
 
     fn fail(&mut self, fault: Fault) {

@@ -6,7 +6,7 @@
 //! correctly rounded value (Clinger, "How to read floating point numbers
 //! accurately", 1990). Everything else goes through `fast_float2`.
 
-use super::error::{Fault, ReadErrorKind, quote};
+use super::error::{Fault, quote};
 
 /// The largest index that can be written: 0-based features fit in 32 bits, and so does their
 /// number.
@@ -51,53 +51,50 @@ pub(super) fn trim_end(line: &[u8]) -> &[u8] {
 }
 
 /// The decimal number that starts at `at`, `what` messages call it, and where it ends.
-pub(super) fn decimal(
-    line: &[u8],
-    at: usize,
-    kind: ReadErrorKind,
-    what: &str,
-) -> Result<(f64, usize), Fault> {
+pub(super) fn decimal(line: &[u8], at: usize, what: &str) -> Result<(f64, usize), Fault> {
     let end = end(line, at);
     let token = &line[at..end];
     let bad = |bad| match bad {
-        BadNumber::Syntax => Fault::token(kind, format!("a {what}, a decimal number"), at, token),
-        BadNumber::NotFinite => not_finite(format!("a finite {what}"), at, token),
+        BadNumber::Syntax => Fault::token(format!("a {what}, a decimal number"), at, token),
+        BadNumber::NotFinite => Fault::token(format!("a finite {what}"), at, token),
     };
     number(token).map(|number| (number, end)).map_err(bad)
 }
 
+/// The decimal number that a line is, `what` messages call it.
+pub(super) fn only_decimal(line: &[u8], what: &str) -> Result<f64, Fault> {
+    let line = trim_end(line);
+    let (number, end) = decimal(line, start(line, 0), what)?;
+    nothing_after(line, end, what)?;
+    Ok(number)
+}
+
 /// Refuses what follows from `end` on in a line of one `item`.
-pub(super) fn nothing_after(
-    line: &[u8],
-    end: usize,
-    kind: ReadErrorKind,
-    item: &str,
-) -> Result<(), Fault> {
+pub(super) fn nothing_after(line: &[u8], end: usize, item: &str) -> Result<(), Fault> {
     let at = start(line, end);
     match &line[at..] {
         [] => Ok(()),
-        more => Err(Fault::token(kind, format!("one {item} a line"), at, more)),
+        more => Err(Fault::token(format!("one {item} a line"), at, more)),
     }
 }
 
 /// The identifier of a query; where it is empty, messages say that `none` was found.
 pub(super) fn query_id<'t>(id: &'t [u8], none: &str) -> Result<&'t str, Fault> {
     if id.is_empty() {
-        let expected = "a query identifier";
-        return Err(Fault::new(
-            ReadErrorKind::QueryId,
-            expected,
-            none.to_owned(),
-        ));
+        return Err(Fault::new("a query identifier", none));
     }
-    std::str::from_utf8(id).map_err(|_| {
-        let expected = "a query identifier in UTF-8";
-        Fault::new(ReadErrorKind::QueryIdEncoding, expected, quote(id))
-    })
+    let expected = "a query identifier in UTF-8";
+    std::str::from_utf8(id).map_err(|_| Fault::new(expected, quote(id)))
 }
 
-fn not_finite(expected: String, at: usize, token: &[u8]) -> Fault {
-    Fault::token(ReadErrorKind::NotFinite, expected, at, token)
+/// The identifier of a query that stands at `at` of its line.
+pub(super) fn query_id_at(id: &[u8], at: usize) -> Result<&str, Fault> {
+    let text = query_id(id, "none").map_err(|fault| fault.at_column(at + 1))?;
+    if text.contains('\r') {
+        let expected = "a query identifier without carriage returns";
+        return Err(Fault::token(expected, at, id).remedy("lines are to end in \\n or \\r\\n"));
+    }
+    Ok(text)
 }
 
 /// An `index:value` pair as it is written.
@@ -159,12 +156,12 @@ fn long_pair(line: &[u8], at: usize, index: u64, colon: usize) -> Result<Pair, F
     let token = &line[at..end];
     match number(&line[colon + 1..end]) {
         Ok(value) => Ok(Pair { index, value, end }),
-        Err(BadNumber::Syntax) if line[colon + 1..end] == *MISSING => {
-            let fault = Fault::token(ReadErrorKind::Value, EXPECTED, at, token);
-            Err(fault.remedy(SAY_MISSING))
+        Err(BadNumber::NotFinite) => Err(Fault::token("a finite value", at, token)),
+        Err(BadNumber::Syntax) => {
+            let missing = line[colon + 1..end] == *MISSING;
+            let remedy = if missing { SAY_MISSING } else { "" };
+            Err(Fault::token(EXPECTED, at, token).remedy(remedy))
         }
-        Err(BadNumber::Syntax) => Err(Fault::token(ReadErrorKind::Value, EXPECTED, at, token)),
-        Err(BadNumber::NotFinite) => Err(not_finite("a finite value".to_owned(), at, token)),
     }
 }
 
@@ -173,35 +170,25 @@ fn no_pair(line: &[u8], at: usize) -> Fault {
     let token = &line[at..end(line, at)];
     if token.starts_with(b"qid:") {
         let expected = "the query identifier once, right after the label";
-        return Fault::token(ReadErrorKind::QueryIdPlace, expected, at, token);
+        return Fault::token(expected, at, token);
     }
-    Fault::token(ReadErrorKind::Pair, "a pair index:value", at, token)
+    Fault::token("a pair index:value", at, token)
 }
 
 /// Why `index` cannot come next in a row whose indices start at `first` or, after the index
 /// `before`, above it.
 #[cold]
 pub(super) fn bad_index(pair: &[u8], at: usize, index: u64, before: Option<u64>) -> Fault {
-    let fault = |kind, expected| Fault::token(kind, expected, at, pair);
+    let fault = |expected: String| Fault::token(expected, at, pair);
     match before {
-        _ if index > LARGEST_INDEX => fault(
-            ReadErrorKind::IndexTooLarge,
-            format!("an index of at most {LARGEST_INDEX}"),
-        ),
-        Some(before) if index == before => fault(
-            ReadErrorKind::RepeatedIndex,
-            format!("each index once in a row, and {before} was there already"),
-        ),
-        Some(before) => fault(
-            ReadErrorKind::FallingIndex,
-            format!("an index above {before}, the one before it"),
-        )
-        .remedy("sort the pairs of each row by index"),
-        None => fault(
-            ReadErrorKind::ZeroIndex,
-            "indices that count from 1".to_owned(),
-        )
-        .remedy("if the file counts its columns from 0, pass --zero-based"),
+        _ if index > LARGEST_INDEX => fault(format!("an index of at most {LARGEST_INDEX}")),
+        Some(before) if index == before => fault(format!(
+            "each index once in a row, and {before} was there already"
+        )),
+        Some(before) => fault(format!("an index above {before}, the one before it"))
+            .remedy("sort the pairs of each row by index"),
+        None => fault("indices that count from 1".to_owned())
+            .remedy("if the file counts its columns from 0, pass --zero-based"),
     }
 }
 
@@ -319,29 +306,19 @@ mod tests {
     }
 
     #[test]
-    fn each_fault_has_its_kind() {
-        use ReadErrorKind::{NotFinite, Pair, QueryIdPlace, Value};
-        for (token, kind) in [
-            (&b"abc"[..], Pair),
-            (b"3", Pair),
-            (b":3", Pair),
-            (b"-1:3", Pair),
-            (b"+1:3", Pair),
-            (b"1.5:3", Pair),
-            (b"sid:1", Pair),
-            (b"cost:2", Pair),
-            (b"qid:2", QueryIdPlace),
-            (b"3:", Value),
-            (b"3:x", Value),
-            (b"3:1x", Value),
-            (b"3:1:2", Value),
-            (b"3:0x1", Value),
-            (b"3:1_0", Value),
-            (b"3:nan", NotFinite),
-            (b"3:-inf", NotFinite),
-            (b"3:1e999", NotFinite),
+    fn each_fault_says_what_was_expected() {
+        let (no_pair, value) = ("a pair index:value", "a value, a decimal number");
+        let (place, finite) = ("the query identifier once", "a finite value");
+        for (tokens, expected) in [
+            ("abc 3 :3 -1:3 +1:3 1.5:3 sid:1 cost:2", no_pair),
+            ("qid:2", place),
+            ("3: 3:x 3:1x 3:1:2 3:0x1 3:1_0", value),
+            ("3:nan 3:-inf 3:1e999", finite),
         ] {
-            assert_eq!(pair(token, 0, None).unwrap_err().kind, kind, "{token:?}");
+            for token in tokens.split(' ') {
+                let error = pair(token.as_bytes(), 0, None).unwrap_err().of("f");
+                assert!(error.expected().starts_with(expected), "{error}");
+            }
         }
     }
 

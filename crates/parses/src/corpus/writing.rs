@@ -5,9 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use rankrls_files::error::Fault;
-use rankrls_files::{
-    Output, ReadError, ReadErrorKind, Strings, push_integer, push_number, read_whole,
-};
+use rankrls_files::{Output, ReadError, Strings, push_integer, push_number, read_whole};
 
 use super::BuildObserver;
 use super::building::{Building, Judged};
@@ -297,7 +295,7 @@ fn read_names(path: &Path) -> Result<Strings, ReadError> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let name = std::str::from_utf8(line).map_err(|error| {
             let (at, expected) = (error.valid_up_to(), "a feature name in UTF-8");
-            Fault::token(ReadErrorKind::NameEncoding, expected, at, &line[at..])
+            Fault::token(expected, at, &line[at..])
                 .at(&path.display().to_string(), names.len() as u64 + 1)
         })?;
         names.push(name);
