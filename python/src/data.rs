@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use numpy::ndarray::ArrayView2;
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
-use rankrls::data::{Columns, Index, IntoColumns};
+use rankrls::data::{Columns, IntoColumns};
 use rankrls::{Dataset, DatasetError};
 use sprs::CsMatBase;
 
@@ -76,7 +76,17 @@ impl Indices<'_> {
     fn narrowed(&self) -> PyResult<Cow<'_, [u32]>> {
         match self {
             Self::Narrow(array) => Ok(bytemuck::cast_slice(array.as_slice()?).into()),
-            Self::Wide(array) => i64::narrow(array.as_slice()?.into()).map_err(value),
+            Self::Wide(array) => {
+                let narrow = |&index: &i64| {
+                    let error = || {
+                        value(format_args!(
+                            "not a compressed sparse matrix: expected indices of 32 bits, found {index}"
+                        ))
+                    };
+                    u32::try_from(index).map_err(|_| error())
+                };
+                array.as_slice()?.iter().map(narrow).collect()
+            }
         }
     }
 }

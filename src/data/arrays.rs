@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Deref;
 
-use ndarray::{Array1, ArrayBase, ArrayView1, ArrayView2, Data, Ix1, Ix2};
+use ndarray::{Array1, ArrayBase, ArrayView1, Data, Ix1, Ix2};
 use sprs::{CsMatBase, CsMatViewI, SpIndex};
 
 use super::merge::columns_of;
@@ -11,69 +11,50 @@ use super::queries::group;
 use super::runs::runs_of_rows;
 use super::{Columns, Dataset, DatasetError, Queries};
 
-/// Numbers that values and labels may be: `f64`, or `f32` to be copied.
-pub trait Value: Copy + Default + Into<f64> + 'static {
-    /// The same numbers with 64 bits.
-    fn widen(values: Cow<'_, [Self]>) -> Cow<'_, [f64]> {
-        values.iter().map(|&value| value.into()).collect()
-    }
-}
-
-impl Value for f64 {
-    fn widen(values: Cow<'_, [Self]>) -> Cow<'_, [f64]> {
-        values
-    }
-}
-
-impl Value for f32 {}
-
 /// Integers that the indices and bounds of a sparse matrix may be: indices of `u32` and bounds of
 /// `usize` can be borrowed, others are copied.
 pub trait Index: SpIndex + 'static {
-    /// Row numbers in 32 bits.
+    /// Row or column numbers in 32 bits.
     ///
     /// # Errors
     /// [`DatasetError::Structure`] for a number that does not fit.
-    fn narrow(indices: Cow<'_, [Self]>) -> Result<Cow<'_, [u32]>, DatasetError> {
-        let narrow = |index: &Self| {
-            let narrow = index.try_index().and_then(|index| index.try_into().ok());
-            narrow.ok_or_else(|| {
-                DatasetError::Structure(format!("expected indices of 32 bits, found {index:?}"))
-            })
-        };
-        indices.iter().map(narrow).collect()
-    }
+    fn narrow(indices: Cow<'_, [Self]>) -> Result<Cow<'_, [u32]>, DatasetError>;
 
     /// Positions of entries.
-    fn widen(bounds: Cow<'_, [Self]>) -> Cow<'_, [usize]> {
-        bounds.iter().map(|bound| bound.index()).collect()
-    }
+    fn widen(bounds: Cow<'_, [Self]>) -> Cow<'_, [usize]>;
 }
 
 impl Index for u32 {
     fn narrow(indices: Cow<'_, [Self]>) -> Result<Cow<'_, [u32]>, DatasetError> {
         Ok(indices)
     }
+
+    fn widen(bounds: Cow<'_, [Self]>) -> Cow<'_, [usize]> {
+        bounds.iter().map(|&bound| bound as usize).collect()
+    }
 }
 
 impl Index for usize {
+    fn narrow(indices: Cow<'_, [Self]>) -> Result<Cow<'_, [u32]>, DatasetError> {
+        let narrow = |&index: &usize| {
+            let message = || format!("expected indices of 32 bits, found {index}");
+            u32::try_from(index).map_err(|_| DatasetError::Structure(message()))
+        };
+        indices.iter().map(narrow).collect()
+    }
+
     fn widen(bounds: Cow<'_, [Self]>) -> Cow<'_, [usize]> {
         bounds
     }
 }
 
-impl Index for i32 {}
-impl Index for i64 {}
-impl Index for isize {}
-impl Index for u64 {}
-
-/// A matrix of examples (rows) by features (columns): any matrix of `sprs`, in compressed rows or
-/// columns, and any two-dimensional array of `ndarray`, in any layout; owned, a view or a reference;
-/// of `f64` or `f32`.
+/// A matrix of examples (rows) by features (columns): a matrix of `sprs` in compressed rows or columns,
+/// or a two-dimensional array of `ndarray`, in any layout; owned, a view or a reference. Values are
+/// `f64`; `to_other_types` of `sprs` and `mapv` of `ndarray` make them of others.
 ///
-/// Compressed columns with indices of `u32`, bounds of `usize` and values of `f64` (a
-/// `CsMatViewI<f64, u32, usize>`) are borrowed, or taken over, without a copy. Others are copied:
-/// 12 bytes an entry. Entries of zero in an `ndarray` are not stored.
+/// Compressed columns with indices of `u32` (a `CsMatViewI<f64, u32, usize>`) are borrowed, or taken
+/// over, without a copy; of indices of `usize` the indices are copied. Others are copied: 12 bytes an
+/// entry. Entries of zero in an `ndarray` are not stored.
 pub trait IntoColumns<'a> {
     /// The same numbers as compressed columns.
     ///
@@ -82,27 +63,25 @@ pub trait IntoColumns<'a> {
     fn into_columns(self) -> Result<Columns<'a>, DatasetError>;
 }
 
-impl<'a, N, I, P, Bounds, Indices, Values> IntoColumns<'a>
-    for CsMatBase<N, I, Bounds, Indices, Values, P>
+impl<'a, I, P, Bounds, Indices, Values> IntoColumns<'a>
+    for CsMatBase<f64, I, Bounds, Indices, Values, P>
 where
-    N: Value,
     I: Index,
     P: Index,
     Bounds: Deref<Target = [P]> + Into<Cow<'a, [P]>>,
     Indices: Deref<Target = [I]> + Into<Cow<'a, [I]>>,
-    Values: Deref<Target = [N]> + Into<Cow<'a, [N]>>,
+    Values: Deref<Target = [f64]> + Into<Cow<'a, [f64]>>,
 {
     fn into_columns(self) -> Result<Columns<'a>, DatasetError> {
         let (by_column, shape) = (self.is_csc(), self.shape());
         let (bounds, indices, values) = self.into_raw_storage();
-        let mut bounds = P::widen(bounds.into());
-        let (indices, values) = (I::narrow(indices.into())?, N::widen(values.into()));
+        let (mut bounds, indices) = (P::widen(bounds.into()), I::narrow(indices.into())?);
         // The bounds of a view of some rows or columns begin with those of the whole.
         if let Some(&first) = bounds.first().filter(|&&first| first > 0) {
             bounds.to_mut().iter_mut().for_each(|bound| *bound -= first);
         }
         if by_column {
-            return Columns::new(shape, bounds, indices, values);
+            return Columns::new(shape, bounds, indices, values.into());
         }
         columns_of_rows(shape, &bounds, &indices, &values)
     }
@@ -122,30 +101,39 @@ pub(super) fn columns_of_rows(
     Ok(columns)
 }
 
-impl<'a, N, I, P, Bounds, Indices, Values> IntoColumns<'a>
-    for &'a CsMatBase<N, I, Bounds, Indices, Values, P>
+impl<'a, I, P, Bounds, Indices, Values> IntoColumns<'a>
+    for &'a CsMatBase<f64, I, Bounds, Indices, Values, P>
 where
-    N: Value,
     I: Index,
     P: Index,
     Bounds: Deref<Target = [P]>,
     Indices: Deref<Target = [I]>,
-    Values: Deref<Target = [N]>,
+    Values: Deref<Target = [f64]>,
 {
     fn into_columns(self) -> Result<Columns<'a>, DatasetError> {
         self.view().into_columns()
     }
 }
 
-impl<'a, N: Value, S: Data<Elem = N>> IntoColumns<'a> for ArrayBase<S, Ix2> {
+impl<'a, S: Data<Elem = f64>> IntoColumns<'a> for ArrayBase<S, Ix2> {
     fn into_columns(self) -> Result<Columns<'a>, DatasetError> {
-        columns_of_array(&self.view())
+        (&self).into_columns()
     }
 }
 
-impl<'a, N: Value, S: Data<Elem = N>> IntoColumns<'a> for &ArrayBase<S, Ix2> {
+impl<'a, S: Data<Elem = f64>> IntoColumns<'a> for &ArrayBase<S, Ix2> {
     fn into_columns(self) -> Result<Columns<'a>, DatasetError> {
-        columns_of_array(&self.view())
+        DatasetError::check_rows(self.nrows())?;
+        let mut starts = vec![0];
+        let (mut rows, mut values) = (Vec::new(), Vec::new());
+        for column in self.columns() {
+            for (row, &value) in (0u32..).zip(column).filter(|(_, value)| **value != 0.0) {
+                rows.push(row);
+                values.push(value);
+            }
+            starts.push(rows.len());
+        }
+        Columns::new(self.dim(), starts.into(), rows.into(), values.into())
     }
 }
 
@@ -154,23 +142,6 @@ impl<'a> IntoColumns<'a> for &'a Dataset<'_> {
     fn into_columns(self) -> Result<Columns<'a>, DatasetError> {
         Ok(self.columns.view())
     }
-}
-
-fn columns_of_array<N: Value>(x: &ArrayView2<'_, N>) -> Result<Columns<'static>, DatasetError> {
-    DatasetError::check_rows(x.nrows())?;
-    let mut bounds = vec![0];
-    let (mut rows, mut values) = (Vec::new(), Vec::new());
-    for column in x.columns() {
-        for (row, &value) in (0u32..).zip(column) {
-            let value: f64 = value.into();
-            if value != 0.0 {
-                rows.push(row);
-                values.push(value);
-            }
-        }
-        bounds.push(rows.len());
-    }
-    Columns::new(x.dim(), bounds.into(), rows.into(), values.into())
 }
 
 /// A vector with a number or text for each row: a slice, `Vec`, array, or one-dimensional array of
@@ -245,7 +216,7 @@ impl<'a> Dataset<'a> {
     /// the query of each row; the rows of a query are next to each other.
     ///
     /// `x` is any matrix of `sprs` or two-dimensional array of `ndarray` ([`IntoColumns`]), `y` a
-    /// vector of `f64` or `f32` ([`IntoVector`]), and `qid` a vector of integers or text, or
+    /// vector of `f64` ([`IntoVector`]), and `qid` a vector of integers or text, or
     /// [`Queries`] ([`IntoQueries`]). Nothing is copied that has the layout of a data set.
     ///
     /// ```
@@ -285,11 +256,11 @@ impl<'a> Dataset<'a> {
     /// is not finite.
     pub fn new(
         x: impl IntoColumns<'a>,
-        y: impl IntoVector<'a, Element: Value>,
+        y: impl IntoVector<'a, Element = f64>,
         qid: impl IntoQueries,
     ) -> Result<Self, DatasetError> {
         let (queries, _) = qid.into_queries(false)?;
-        Self::assemble(x.into_columns()?, Value::widen(y.into_vector()), queries)
+        Self::assemble(x.into_columns()?, y.into_vector(), queries)
     }
 
     /// As [`Dataset::new`], but the rows of a query that comes back are moved to its others. Queries
@@ -300,11 +271,11 @@ impl<'a> Dataset<'a> {
     /// [`DatasetError`] when the numbers of rows disagree, or a value or label is not finite.
     pub fn regrouped(
         x: impl IntoColumns<'a>,
-        y: impl IntoVector<'a, Element: Value>,
+        y: impl IntoVector<'a, Element = f64>,
         qid: impl IntoQueries,
     ) -> Result<Self, DatasetError> {
         let (queries, order) = qid.into_queries(true)?;
-        let (mut columns, labels) = (x.into_columns()?, Value::widen(y.into_vector()));
+        let (mut columns, labels) = (x.into_columns()?, y.into_vector());
         let Some(order) = order else {
             return Self::assemble(columns, labels, queries);
         };
@@ -366,7 +337,7 @@ mod tests {
 
     fn hash<'a>(
         x: impl IntoColumns<'a>,
-        y: impl IntoVector<'a, Element: Value>,
+        y: impl IntoVector<'a, Element = f64>,
         qid: impl IntoQueries,
     ) -> DataHash {
         DataHash::of(&Dataset::new(x, y, qid).unwrap())
@@ -388,29 +359,27 @@ mod tests {
         let mut door = |hash: DataHash| doors.push(hash);
 
         let csc = sparse::<u32, usize>();
-        door(hash(csc.view(), &labels(), &qid));
+        door(hash(csc.view(), labels(), &qid));
         door(hash(&csc, &labels()[..], &qid[..]));
         door(hash(csc.to_csr(), labels(), qid.to_vec()));
         door(hash(csc.to_csr().view(), labels(), queries.clone()));
         door(hash(csc, labels(), queries.clone()));
-        door(hash(&sparse::<usize, usize>(), labels(), &qid));
-        door(hash(sparse::<i32, i32>().to_csr(), labels(), &qid));
         door(hash(sparse::<u32, u32>(), labels(), &qid.map(String::from)));
-        door(hash(sparse::<i64, u64>(), labels(), array![3, 7, 7, 7]));
-        let narrow = sparse::<isize, usize>().map(|&value| value as f32);
-        door(hash(&narrow, labels(), &[3, 7, 7, 7]));
-        door(hash(narrow.to_csr(), labels(), &vec![3_u64, 7, 7, 7]));
+        door(hash(
+            sparse::<usize, usize>().to_csr(),
+            labels(),
+            array![3, 7, 7, 7],
+        ));
+        let other: CsMatI<f32, i32, i64> = sparse::<i32, i64>()
+            .to_other_types::<_, f64, i64>()
+            .map(|&value| value as f32);
+        let same: CsMatI<f64, u32, usize> = other.to_other_types();
+        door(hash(same, labels(), vec![3_u64, 7, 7, 7]));
 
-        let narrow = |value: &f64| *value as f32;
         let x = dense();
         let y = Array1::from(labels());
         door(hash(&x, &y, &qid));
         door(hash(x.view(), y.view(), array!["3", "7", "7", "7"].view()));
-        door(hash(
-            x.mapv(|value| narrow(&value)),
-            y.mapv(|value| narrow(&value)),
-            &qid,
-        ));
         let columns_first = x.t().as_standard_layout().to_owned();
         door(hash(columns_first.t(), y.clone(), &qid));
         let backwards = x.slice_axis(Axis(0), Slice::new(0, None, -1)).to_owned();
@@ -456,7 +425,7 @@ mod tests {
     #[test]
     fn queries_that_come_back_are_refused_or_regrouped() {
         let qid = ["a", "b", "a", "b"];
-        let error = Dataset::new(&dense(), labels(), &qid)
+        let error = Dataset::new(dense(), labels(), &qid)
             .unwrap_err()
             .to_string();
         assert!(
@@ -470,12 +439,12 @@ mod tests {
         for data in [
             Dataset::regrouped(sparse::<u32, usize>(), labels(), &qid).unwrap(),
             Dataset::regrouped(by_row, labels(), &qid).unwrap(),
-            Dataset::regrouped(&dense(), labels(), &qid).unwrap(),
+            Dataset::regrouped(dense(), labels(), &qid).unwrap(),
         ] {
             assert_eq!(DataHash::of(&data), DataHash::of(&expected));
             assert_eq!(data.input_rows(), Some(&[0, 2, 1, 3][..]));
         }
-        let still = Dataset::regrouped(&dense(), labels(), &["a", "a", "b", "b"]).unwrap();
+        let still = Dataset::regrouped(dense(), labels(), &["a", "a", "b", "b"]).unwrap();
         assert_eq!(still.input_rows(), None);
     }
 
@@ -486,7 +455,7 @@ mod tests {
             let error = Dataset::new(x, y, qid).unwrap_err().to_string();
             let sparse = Dataset::new(by_row, y, qid).unwrap_err().to_string();
             assert_eq!(sparse, error);
-            assert!(Dataset::regrouped(&dense(), y, &qid[1..]).is_err());
+            assert!(Dataset::regrouped(dense(), y, &qid[1..]).is_err());
             error
         };
         let y = labels();

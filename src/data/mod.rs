@@ -29,7 +29,7 @@ pub(crate) mod spill;
 mod subset;
 
 use arrays::columns_of_rows;
-pub use arrays::{Index, IntoColumns, IntoQueries, IntoVector, Value};
+pub use arrays::{Index, IntoColumns, IntoQueries, IntoVector};
 pub use columns::{Column, Columns};
 pub use description::{Description, Labels, LongColumn, Spread};
 pub use error::DatasetError;

@@ -86,13 +86,23 @@ impl<R: Read> Array<R> {
         Fault::new(expected.into(), found.to_string()).in_array(&self.name, Some(at))
     }
 
+    /// An empty vector with room for all elements, unless the machine has none.
+    fn room<T>(&self) -> Result<Vec<T>, Fault> {
+        let mut elements = Vec::new();
+        let count = usize::try_from(self.header.count()).unwrap_or(usize::MAX);
+        let expected = "an array that fits into memory";
+        let fault = |_| self.unsuitable(expected, format!("{count} elements"));
+        let reserved = elements.try_reserve_exact(count).map_err(fault);
+        reserved.map_err(|fault| fault.kind(ReadErrorKind::TooLarge))?;
+        Ok(elements)
+    }
+
     /// All elements as floats, each of them finite and exactly what the array has.
     pub(super) fn floats(mut self, what: &'static str) -> Result<Vec<f64>, Fault> {
         if let Kind::Bytes | Kind::Text = self.header.kind {
             return Err(self.unsuitable(format!("numbers for {what}s"), &*self.header.descr));
         }
-        let floats = room(self.header.count());
-        let mut floats = floats.map_err(|fault| fault.in_array(&self.name, None))?;
+        let mut floats = self.room()?;
         self.each(|array, position, bytes| {
             floats.push(array.float(position, bytes, what)?);
             Ok(())
@@ -122,15 +132,23 @@ impl<R: Read> Array<R> {
         Err(self.fault(position, format!("a finite {what}"), value))
     }
 
-    /// Calls `each` with every element of an array of integers and its position.
-    pub(super) fn integers(
+    /// All elements of an array of integers, as `take` has them of their position and number, or says
+    /// what it expects.
+    pub(super) fn integers<T>(
         mut self,
-        mut each: impl FnMut(&Self, u64, i128) -> Result<(), Fault>,
-    ) -> Result<(), Fault> {
+        mut take: impl FnMut(u64, i128) -> Result<T, String>,
+    ) -> Result<Vec<T>, Fault> {
         if !matches!(self.header.kind, Kind::Signed | Kind::Unsigned) {
             return Err(self.unsuitable("integers", &*self.header.descr));
         }
-        self.each(|array, position, bytes| each(array, position, array.integer(bytes)))
+        let mut taken = self.room()?;
+        self.each(|array, position, bytes| {
+            let integer = array.integer(bytes);
+            let element = take(position, integer);
+            taken.push(element.map_err(|expected| array.fault(position, expected, integer))?);
+            Ok(())
+        })?;
+        Ok(taken)
     }
 
     /// Calls `each` with every element of an array of text, without the zeros that fill it up,
@@ -140,19 +158,16 @@ impl<R: Read> Array<R> {
         mut each: impl FnMut(&Self, u64, &str) -> Result<(), Fault>,
     ) -> Result<(), Fault> {
         let kind = self.header.kind;
-        match kind {
-            Kind::Signed | Kind::Unsigned => {
-                return self.integers(|array, at, integer| each(array, at, &integer.to_string()));
-            }
-            Kind::Bytes | Kind::Text => {}
-            _ => return Err(self.unsuitable("text or integers", &*self.header.descr)),
+        if let Kind::Boolean | Kind::Float = kind {
+            return Err(self.unsuitable("text or integers", &*self.header.descr));
         }
         let mut text = String::new();
         self.each(|array, position, bytes| {
             text.clear();
             let legal = match kind {
                 Kind::Text => array.unicode(bytes, &mut text),
-                _ => ascii(bytes, &mut text),
+                Kind::Bytes => ascii(bytes, &mut text),
+                _ => return each(array, position, &array.integer(bytes).to_string()),
             };
             if legal {
                 return each(array, position, &text);
@@ -231,21 +246,6 @@ fn ascii(bytes: &[u8], text: &mut String) -> bool {
     std::str::from_utf8(bytes)
         .map(|legal| text.push_str(legal))
         .is_ok()
-}
-
-/// An empty vector with room for `count` elements, unless the machine has none.
-pub(super) fn room<T>(count: u64) -> Result<Vec<T>, Fault> {
-    let mut elements = Vec::new();
-    let count = usize::try_from(count).unwrap_or(usize::MAX);
-    let reserved = elements.try_reserve_exact(count);
-    let fault = || {
-        Fault::new(
-            "an array that fits into memory",
-            format!("{count} elements"),
-        )
-    };
-    reserved.map_err(|_| fault().kind(ReadErrorKind::TooLarge))?;
-    Ok(elements)
 }
 
 /// The text of the header.
@@ -434,8 +434,8 @@ const ALIGNMENT: usize = 64;
 /// Those of `writer`.
 pub fn write_npy_labels(dataset: &Dataset<'_>, mut writer: impl Write) -> io::Result<()> {
     let labels = dataset.labels();
-    header("<f8", &format!("({},)", labels.len()), &mut writer)?;
-    elements(labels.iter().map(|label| label.to_le_bytes()), &mut writer)?;
+    let elements = labels.iter().map(|label| label.to_le_bytes());
+    write_vector("<f8", labels.len(), elements, &mut writer)?;
     writer.flush()
 }
 
@@ -452,15 +452,14 @@ pub fn write_npy_query_ids(dataset: &Dataset<'_>, mut writer: impl Write) -> io:
     let rows = dataset.rows();
     let integers: Option<Vec<i64>> = ids.iter().map(|id| integer(id)).collect();
     if let Some(integers) = integers {
-        header("<i8", &format!("({rows},)"), &mut writer)?;
         let integers = integers.iter().map(|integer| integer.to_le_bytes());
-        elements(repeated(queries, integers), &mut writer)?;
+        write_vector("<i8", rows, repeated(queries, integers), &mut writer)?;
         return writer.flush();
     }
     let longest = ids.iter().map(|id| id.chars().count()).max().unwrap_or(1);
-    header(&format!("<U{longest}"), &format!("({rows},)"), &mut writer)?;
     let texts = ids.iter().map(|id| characters(id, longest));
-    elements(repeated(queries, texts), &mut writer)?;
+    let descr = format!("<U{longest}");
+    write_vector(&descr, rows, repeated(queries, texts), &mut writer)?;
     writer.flush()
 }
 
@@ -505,11 +504,14 @@ pub(super) fn header(descr: &str, shape: &str, writer: &mut impl Write) -> io::R
     writer.write_all(&text)
 }
 
-/// Writes elements of any number of bytes.
-pub(super) fn elements<B: AsRef<[u8]>>(
+/// Writes an array of `length` elements of the type `descr`.
+pub(super) fn write_vector<B: AsRef<[u8]>>(
+    descr: &str,
+    length: usize,
     elements: impl Iterator<Item = B>,
     writer: &mut impl Write,
 ) -> io::Result<()> {
+    header(descr, &format!("({length},)"), writer)?;
     let mut block = Vec::with_capacity(BLOCK);
     for element in elements {
         block.extend_from_slice(element.as_ref());

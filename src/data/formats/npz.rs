@@ -10,7 +10,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use super::error::{Fault, ReadError, ReadErrorKind, quote};
 use super::lines::QUERY;
-use super::npy::{self, Array, room, write_npy_labels, write_npy_query_ids};
+use super::npy::{self, Array, write_npy_labels, write_npy_query_ids};
 use super::text::{Text, returning};
 use super::token;
 use super::{DataFiles, Facts, Loaded, Part, ReadOptions, Reader};
@@ -293,16 +293,11 @@ impl<R: Read + Seek> Archive<R> {
             let found = format!("{} lengths", array.length()?);
             return Err(array.unsuitable("the numbers of rows and columns", found));
         }
-        let mut shape = [0; 2];
-        array.integers(|array, position, length| {
-            // There are two.
-            shape[usize::from(position > 0)] = u32::try_from(length).map_err(|_| {
-                let expected = format!("a length of at most {}", u32::MAX);
-                array.fault(position, expected, length)
-            })?;
-            Ok(())
+        let shape = array.integers(|_, length| {
+            let expected = || format!("a length of at most {}", u32::MAX);
+            u32::try_from(length).map_err(|_| expected())
         })?;
-        Ok(shape)
+        Ok([shape[0], shape[1]])
     }
 
     /// `count + 1` positions that ascend from 0.
@@ -310,41 +305,26 @@ impl<R: Read + Seek> Archive<R> {
         let array = self.array("indptr")?;
         expect_length(&array, u64::from(count) + 1)?;
         budget.take((u64::from(count) + 1) * 8)?;
-        let mut bounds = room(u64::from(count) + 1)?;
         let mut last = 0;
-        array.integers(|array, position, bound| {
-            let legal = usize::try_from(bound).ok().filter(|&bound| {
-                if position == 0 {
-                    bound == 0
-                } else {
-                    bound >= last
-                }
-            });
-            let bound = legal.ok_or_else(|| {
-                let expected = match position {
-                    0 => "0".to_owned(),
-                    _ => format!("at least {last}, the bound before it"),
-                };
-                array.fault(position, expected, bound)
-            })?;
-            last = bound;
-            bounds.push(bound);
-            Ok(())
-        })?;
-        Ok(bounds)
+        array.integers(|position, bound| {
+            let legal = usize::try_from(bound).ok();
+            let legal = legal.filter(|&bound| bound >= last && (position > 0 || bound == 0));
+            let expected = || match position {
+                0 => "0".to_owned(),
+                _ => format!("at least {last}, the bound before it"),
+            };
+            last = legal.ok_or_else(expected)?;
+            Ok(last)
+        })
     }
 
     fn indices(&mut self, entries: usize, below: u32) -> Result<Vec<u32>, Fault> {
         let array = self.array("indices")?;
         expect_length(&array, entries as u64)?;
-        let mut indices = room(entries as u64)?;
-        array.integers(|array, position, index| {
+        array.integers(|_, index| {
             let legal = u32::try_from(index).ok().filter(|&index| index < below);
-            let fault = || array.fault(position, range(below), index);
-            indices.push(legal.ok_or_else(fault)?);
-            Ok(())
-        })?;
-        Ok(indices)
+            legal.ok_or_else(|| range(below))
+        })
     }
 
     fn values(&mut self, entries: usize) -> Result<Vec<f64>, Fault> {
@@ -494,28 +474,25 @@ pub fn write_npz(
     let fits = sizes.iter().all(|&size| i32::try_from(size).is_ok());
     let mut archive = NewArchive {
         zip: ZipWriter::new_stream(writer),
-        index_bytes: if fits { 4 } else { 8 },
+        wide: !fits,
     };
     match layout {
         MatrixLayout::Rows => archive.rows(dataset)?,
         MatrixLayout::Columns => archive.columns(dataset)?,
     }
-    archive.begin("format", "|S3", "()", 3)?;
+    archive.begin("format", 3)?;
+    npy::header("|S3", "()", &mut archive.zip)?;
     archive.zip.write_all(layout.name().as_bytes())?;
-    archive.begin("shape", "<i8", "(2,)", 16)?;
     let shape = [dataset.rows() as u64, dataset.width() as u64];
-    npy::elements(
-        shape.iter().map(|length| length.to_le_bytes()),
-        &mut archive.zip,
-    )?;
+    archive.array("shape", "<i8", 2, shape.map(u64::to_le_bytes).into_iter())?;
     archive.zip.finish()?.into_inner().flush()
 }
 
 /// An archive of arrays that is being written.
 struct NewArchive<W: Write> {
     zip: ZipWriter<StreamWriter<W>>,
-    /// Bytes of an index, 4 or 8.
-    index_bytes: usize,
+    /// Whether indices have 64 bits, not 32.
+    wide: bool,
 }
 
 impl<W: Write> NewArchive<W> {
@@ -523,7 +500,7 @@ impl<W: Write> NewArchive<W> {
         let by_row = dataset.x().to_other_storage();
         let positions = by_row.indices().iter();
         let features = positions.map(|&position| dataset.feature(position as usize));
-        self.indices("indices", by_row.nnz(), features)?;
+        self.indices(by_row.nnz(), features)?;
         let bounds = by_row.proper_indptr();
         self.positions(dataset.rows(), bounds[1..].iter().map(|&end| end as u64))?;
         self.values(by_row.nnz(), by_row.data().iter().copied())
@@ -533,7 +510,7 @@ impl<W: Write> NewArchive<W> {
         let entries = dataset.nonzeros();
         let stored = || (0..dataset.stored_columns()).map(|position| dataset.column(position));
         let rows = stored().flat_map(|column| column.rows.iter().copied());
-        self.indices("indices", entries, rows)?;
+        self.indices(entries, rows)?;
         let mut end = 0;
         let mut next = 0;
         // `Dataset` refuses widths past 32 bits.
@@ -552,13 +529,8 @@ impl<W: Write> NewArchive<W> {
         )
     }
 
-    fn indices(
-        &mut self,
-        name: &str,
-        count: usize,
-        indices: impl Iterator<Item = u32>,
-    ) -> io::Result<()> {
-        self.integers(name, count, indices.map(u64::from))
+    fn indices(&mut self, count: usize, indices: impl Iterator<Item = u32>) -> io::Result<()> {
+        self.integers("indices", count, indices.map(u64::from))
     }
 
     /// `indptr`: 0 and the ends of rows or columns.
@@ -572,39 +544,41 @@ impl<W: Write> NewArchive<W> {
         count: usize,
         integers: impl Iterator<Item = u64>,
     ) -> io::Result<()> {
-        let bytes = self.index_bytes;
-        self.begin(
-            name,
-            &format!("<i{bytes}"),
-            &format!("({count},)"),
-            count * bytes,
-        )?;
-        if bytes == 8 {
-            return npy::elements(integers.map(u64::to_le_bytes), &mut self.zip);
+        if self.wide {
+            return self.array(name, "<i8", count, integers.map(u64::to_le_bytes));
         }
-        // They fit, or they would have eight bytes.
+        // They fit, or they would be wide.
         let low = integers.map(|integer| {
             let [a, b, c, d, ..] = integer.to_le_bytes();
             [a, b, c, d]
         });
-        npy::elements(low, &mut self.zip)
+        self.array(name, "<i4", count, low)
     }
 
     fn values(&mut self, count: usize, values: impl Iterator<Item = f64>) -> io::Result<()> {
-        self.begin("data", "<f8", &format!("({count},)"), count * 8)?;
-        npy::elements(values.map(f64::to_le_bytes), &mut self.zip)
+        self.array("data", "<f8", count, values.map(f64::to_le_bytes))
+    }
+
+    fn array<const N: usize>(
+        &mut self,
+        name: &str,
+        descr: &str,
+        count: usize,
+        elements: impl Iterator<Item = [u8; N]>,
+    ) -> io::Result<()> {
+        self.begin(name, count * N)?;
+        npy::write_vector(descr, count, elements, &mut self.zip)
     }
 
     /// Begins the array `name` of so many bytes.
-    fn begin(&mut self, name: &str, descr: &str, shape: &str, bytes: usize) -> io::Result<()> {
+    fn begin(&mut self, name: &str, bytes: usize) -> io::Result<()> {
         // With its header, and with what deflate may add to data that it cannot compress.
         let large = bytes as u64 + bytes as u64 / 1024 + 4096 > u64::from(u32::MAX);
         let options = SimpleFileOptions::default()
             .compression_method(CompressionMethod::Deflated)
             .compression_level(Some(LEVEL))
             .large_file(large);
-        self.zip.start_file(format!("{name}.npy"), options)?;
-        npy::header(descr, shape, &mut self.zip)
+        Ok(self.zip.start_file(format!("{name}.npy"), options)?)
     }
 }
 
