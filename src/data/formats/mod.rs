@@ -309,8 +309,8 @@ impl ReadOptions {
 
     /// Reads the file at `path`, or standard input for `-`.
     ///
-    /// Uses the threads of the current rayon pool and one more. Peak memory is about twice that
-    /// of the data set.
+    /// Uses the threads of the current rayon pool. Peak memory is about one and a half times that of
+    /// the data set.
     ///
     /// # Errors
     /// [`ReadError`] names the first fault in the file and its place.

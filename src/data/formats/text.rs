@@ -1,14 +1,12 @@
 //! A whole file, read in pieces on several threads.
 //!
-//! One thread decompresses and cuts the text into chunks, the threads of the
-//! current rayon pool take them from a short queue and parse them, and the
-//! pieces are put together in the order of the file. Line numbers and what
-//! spans several lines are settled there, so that the first bad line of the file
-//! is the one that is reported, whatever the threads did.
+//! While a batch of chunks of text is decompressed and cut, the one before is
+//! parsed, and the pieces of the one before that are put together in the order of
+//! the file. Line numbers and what spans several lines are settled there, so that
+//! the first bad line of the file is the one that is reported, whatever the
+//! threads did.
 
 use std::io::{self, Read};
-use std::sync::mpsc::{self, Receiver, SyncSender};
-use std::thread;
 
 use rayon::prelude::*;
 
@@ -46,9 +44,6 @@ pub(super) struct Plan<'a> {
     pub(super) spill: Option<&'a Spill>,
 }
 
-/// A failure to read, and to understand.
-type Taken = (Option<Fault>, Result<(), ReadError>);
-
 /// What a file says.
 #[derive(Debug, Default)]
 pub(super) struct Text {
@@ -76,8 +71,7 @@ impl Text {
         let name = source.name.clone();
         let mut chunks = Chunks::new(source, plan.chunk, plan.limit);
         let mut text = Self::new(name, Groups::new(plan.regroup));
-        let read = text.take(&mut chunks, plan);
-        let (failure, appended) = read.map_err(|error| ReadError::io(&text.name, &error))?;
+        let (failure, appended) = text.take(&mut chunks, plan);
         if let Err(error) = appended {
             let corrupt = failure.filter(|fault| fault.kind == ReadErrorKind::Corrupt);
             let corrupt = corrupt.or_else(|| chunks.damage());
@@ -129,63 +123,35 @@ impl Text {
         }
     }
 
-    /// Appends all chunks, in order, up to the first that is bad or too much; says whether reading
-    /// failed, too. A text of one chunk takes no threads.
-    fn take(&mut self, chunks: &mut Chunks<'_>, plan: Plan<'_>) -> io::Result<Taken> {
-        let first = match chunks.next() {
-            Ok(Some(text)) => text,
-            Ok(None) => return Ok((None, Ok(()))),
-            Err(failure) => return Ok((Some(failure), Ok(()))),
-        };
-        if chunks.are_done() {
-            let piece = Piece::parse(&first, plan.grammar);
-            return Ok((None, self.append(piece, plan)));
-        }
-        let (sender, receiver) = mpsc::sync_channel(0);
-        thread::scope(|scope| {
-            let feeder = thread::Builder::new()
-                .name("rankrls-read".to_owned())
-                .spawn_scoped(scope, || feed(first, chunks, sender))?;
-            let appended = self.append_received(receiver, plan);
-            match feeder.join() {
-                Ok(failure) => Ok((failure, appended)),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        })
-    }
-
-    /// Parses a batch of chunks while the pieces before them are appended.
-    #[expect(
-        clippy::needless_pass_by_value,
-        reason = "the end of the receiver ends the queue"
-    )]
-    fn append_received(
+    /// Appends all chunks, in order, up to the first that is bad or too much; says why reading ended
+    /// before the end of the text, too.
+    fn take(
         &mut self,
-        receiver: Receiver<Vec<Vec<u8>>>,
+        chunks: &mut Chunks<'_>,
         plan: Plan<'_>,
-    ) -> Result<(), ReadError> {
-        let mut parsed = Vec::new();
-        loop {
-            // None after the last.
-            let texts = receiver.recv().unwrap_or_default();
-            let last = texts.is_empty();
-            let parse = |text: Vec<u8>| {
-                heed();
-                Piece::parse(&text, plan.grammar)
+    ) -> (Option<Fault>, Result<(), ReadError>) {
+        let parse = |text: Vec<u8>| {
+            heed();
+            Piece::parse(&text, plan.grammar)
+        };
+        let (mut texts, mut failure) = chunks.batch();
+        let mut parsed: Vec<Piece> = Vec::new();
+        while !texts.is_empty() || !parsed.is_empty() {
+            let read = || match failure {
+                None => chunks.batch(),
+                failure => (Vec::new(), failure),
             };
-            let mut append = || {
-                std::mem::take(&mut parsed)
-                    .into_iter()
-                    .try_for_each(|piece| self.append(piece, plan))
-            };
-            let (pieces, appended) =
-                rayon::join(|| texts.into_par_iter().map(parse).collect(), &mut append);
-            appended?;
-            if last {
-                return Ok(());
+            let parse = || texts.into_par_iter().map(parse).collect();
+            let mut pieces = parsed.into_iter();
+            let append = || pieces.try_for_each(|piece| self.append(piece, plan));
+            let (read, (pieces, appended)) = rayon::join(read, || rayon::join(parse, append));
+            (texts, failure) = read;
+            if appended.is_err() {
+                return (failure, appended);
             }
             parsed = pieces;
         }
+        (failure, Ok(()))
     }
 
     fn append(&mut self, mut piece: Piece, plan: Plan<'_>) -> Result<(), ReadError> {
@@ -263,25 +229,6 @@ pub(super) fn returning(id: &str, began: &str) -> Fault {
     Fault::mismatch(expected, found).remedy("sort the rows by query, or merge them with --regroup")
 }
 
-/// Sends the first chunk and all others, in batches, until nobody wants more.
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "the end of the sender ends the queue"
-)]
-fn feed(
-    first: Vec<u8>,
-    chunks: &mut Chunks<'_>,
-    sender: SyncSender<Vec<Vec<u8>>>,
-) -> Option<Fault> {
-    let mut first = Some(first);
-    loop {
-        let (batch, failure) = chunks.batch(first.take());
-        if batch.is_empty() || sender.send(batch).is_err() || failure.is_some() {
-            return failure;
-        }
-    }
-}
-
 /// Bytes of a chunk, unless there is reason for another size.
 pub(super) const CHUNK: usize = 1 << 20;
 
@@ -319,11 +266,10 @@ impl<'r> Chunks<'r> {
         }
     }
 
-    /// `first` and the chunks after it until the batch is full, or none at the end of the text. What
-    /// precedes a failure comes with it.
-    fn batch(&mut self, first: Option<Vec<u8>>) -> (Vec<Vec<u8>>, Option<Fault>) {
-        let mut batch = Vec::from_iter(first);
-        let mut bytes = batch.iter().map(Vec::len).sum::<usize>();
+    /// The next chunks until the batch is full, or none at the end of the text. What precedes a failure
+    /// comes with it.
+    fn batch(&mut self) -> (Vec<Vec<u8>>, Option<Fault>) {
+        let (mut batch, mut bytes) = (Vec::new(), 0);
         while batch.is_empty() || bytes + self.size <= self.batch {
             match self.next() {
                 Ok(Some(text)) => {
@@ -365,11 +311,6 @@ impl<'r> Chunks<'r> {
             None => Ok(None),
             Some(fault) => Err(fault.at_column(self.rest.len() + 1)),
         }
-    }
-
-    /// Whether the chunks so far were all, and nothing failed.
-    pub(super) fn are_done(&self) -> bool {
-        self.ended && self.failure.is_none() && self.rest.is_empty()
     }
 
     /// Appends about a chunk's worth of text.
@@ -476,7 +417,7 @@ mod tests {
                 let source = Source::new(&text[..], "x", None).unwrap();
                 let mut chunks = Chunks::new(source, 1 << 18, limit);
                 let batches: Vec<_> =
-                    std::iter::from_fn(|| Some(chunks.batch(None).0).filter(|b| !b.is_empty()))
+                    std::iter::from_fn(|| Some(chunks.batch().0).filter(|b| !b.is_empty()))
                         .collect();
                 assert_eq!(batches.concat().concat(), text);
                 let most = limit.map_or(4 << 18, |limit| limit / 24);
