@@ -321,7 +321,7 @@ def selected(data, strategy, options):
     if strategy == "random":
         params["random_state"] = options.seed
     if strategy == "distil":
-        # As docs/rankers.md was measured.
+        # As docs/other-rankers.md was measured.
         params |= {"labels": "raw", "teacher_alpha": [4, 16, 64], "refit_alpha": 4}
 
     def path(rows, alpha, test=None):

@@ -441,7 +441,7 @@ class GreedyRankRLSCV(_Selecting):
 
     A selection of k features passes through the models of 1, 2, ..., k features, so that a grid of
     ridge parameters costs one selection each, and as many more as there are folds. Features are
-    selected anew without each fold; ``docs/tuning.md`` of the project has the formulas.
+    selected anew without each fold; ``docs/choosing.md`` of the project has more.
 
     Parameters
     ----------

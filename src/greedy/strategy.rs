@@ -149,7 +149,7 @@ pub(super) struct Facts {
     /// Bytes it takes besides the state.
     pub(super) memory: fn(&Shape) -> u64,
     /// Rough seconds of a step besides those of the state, on two of today's cores: to compare
-    /// strategies, not to tell time. `docs/strategies.md` has the figures.
+    /// strategies, not to tell time. `docs/choosing.md` has the figures.
     pub(super) cost: fn(&Shape) -> f64,
     /// The strategy, ready for the first step.
     pub(super) build: fn(&ColumnClasses, &State) -> Box<dyn Strategy>,

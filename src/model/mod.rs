@@ -1,6 +1,6 @@
 //! The model file: what was selected or trained, from what, and how well it did on the way.
 //!
-//! A model is one JSON document with the schema `rankrls.model/1`; `docs/formats.md` has its keys.
+//! A model is one JSON document with the schema `rankrls.model/1`; `docs/formats.md` shows one.
 //! Numbers are written so that they read back to the same bits. Reading checks everything that
 //! can be checked and takes memory in proportion to the file, of at most 256 MiB; the file may
 //! be compressed.

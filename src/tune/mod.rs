@@ -8,7 +8,7 @@
 //!   each step has anyway, those for validation data, or those of cross-validation over queries,
 //! - by a [`Measure`], which is a mean over queries and has a standard error,
 //!
-//! and a [`Rule`] chooses one of them. `docs/tuning.md` has the formulas.
+//! and a [`Rule`] chooses one of them. `docs/choosing.md` says how.
 //!
 //! ```
 //! use rankrls::data::sample;

@@ -1,5 +1,5 @@
-//! The page docs/rankrls-family.md, which has the listings of RLScore's tutorial on ranking, each
-//! with our command, and RLScore's figures: runs the commands, and fills in ours.
+//! The listings of RLScore's tutorial on ranking in docs/rankrls.md, each with our command and
+//! RLScore's figures: runs the commands, and fills in ours.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, from_str, json};
 use crate::commands::{built, command, corpora, output, run, script};
 use crate::page::{fill, row};
 
-const PAGE: &str = "docs/rankrls-family.md";
+const PAGE: &str = "docs/rankrls.md";
 
 /// Where figures of the page are in `{"train": ..., "test": ...}`. `*` stands for all entries of an
 /// array, and each ridge parameter has its figure then.

@@ -37,19 +37,19 @@ usage: cargo xtask TASK
   tables [STUDY...]        measure studies again, then draw; some minutes each.
                            RANKRLS_CORPORA names the folder of corpora
   peers TRAIN TEST [ARGUMENT...]
-                           time other selectors beside rankrls, as docs/comparison.md says
+                           time other selectors beside rankrls, as docs/evidence.md says
   rlscore DATA... [--lambda LIST]... [--runs 5]
-                           time RLScore's QueryRankRLS beside `rankrls train`, for docs/comparison.md
-  family HOUSING           hold rankrls to RLScore's tutorial on ranking, for docs/rankrls-family.md
+                           time RLScore's QueryRankRLS beside `rankrls train`, for docs/evidence.md
+  family HOUSING           hold rankrls to RLScore's tutorial on ranking, for docs/rankrls.md
   book                     make the book of docs/ in target/book, and follow its links
   package                  pack the crates for publication and compile them as packed
   release                  check the workflows, recipe and citation of a release
   report                   open the page of `rankrls tune --html` in Chromium
   interop                  hold files against scikit-learn, SciPy and LightGBM
   python                   build the wheel of python/, test it, and run its examples
-  rankers                  fill in the tables of docs/rankers.md by python/examples/rankers.py
+  rankers                  fill in the tables of docs/other-rankers.md by python/examples/rankers.py
   zipf ROWS QUERIES COLUMNS NONZEROS FILE
-                           draw data of these sizes as svmlight text, for docs/scaling.md";
+                           draw data of these sizes as svmlight text, for docs/large-data.md";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

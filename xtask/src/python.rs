@@ -67,7 +67,7 @@ pub(crate) fn wheel(python: &Path) -> Result<PathBuf> {
     Ok(wheel)
 }
 
-/// Fills in the tables of `docs/rankers.md` by `python/examples/rankers.py`.
+/// Fills in the tables of `docs/other-rankers.md` by `python/examples/rankers.py`.
 pub(crate) fn rankers() -> Result<()> {
     let folder = corpora()?;
     let python = environment("python", &root().join("python/tests/requirements.txt"))?;
@@ -84,7 +84,7 @@ pub(crate) fn rankers() -> Result<()> {
         rankers.args(options.split(' '));
         let printed = output(rankers.arg("-o").arg(target().join(format!("{name}.csv"))))?;
         let printed = printed.trim_end().to_owned();
-        fill("docs/rankers.md", &format!("rankers {name}"), |_| {
+        fill("docs/other-rankers.md", &format!("rankers {name}"), |_| {
             Ok(vec![printed])
         })
     };

@@ -20,7 +20,7 @@ use crate::zipf::Zipf;
 
 pub(crate) const STUDY: Study = Study {
     name: "scaling",
-    page: "docs/scaling.md",
+    page: "docs/large-data.md",
     columns: "study,data,rows,queries,columns,nonzeros,classes,class_nonzeros,strategy,k,lambda,\
               classes_seconds,select_seconds,peak_bytes,evaluated,lqo_error",
     parts: || jobs().len(),

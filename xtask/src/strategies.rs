@@ -1,4 +1,4 @@
-//! The tables of docs/strategies.md: whole runs of `rankrls select`, one strategy after the other.
+//! The tables of docs/evidence.md: whole runs of `rankrls select`, one strategy after the other.
 
 use std::path::Path;
 use std::time::Instant;
@@ -12,7 +12,7 @@ use crate::study::{Cells, Line, Study, median};
 
 pub(crate) const STUDY: Study = Study {
     name: "strategies",
-    page: "docs/strategies.md",
+    page: "docs/evidence.md",
     columns: "table,data,k,lambda,runs,cores,load,strategy,select_seconds,feature_ms,whole_seconds,\
               peak_mb,lqo_error,test_cindex,error",
     parts: || TABLES.len(),

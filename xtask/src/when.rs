@@ -11,7 +11,7 @@ use crate::zipf::Zipf;
 
 pub(crate) const STUDY: Study = Study {
     name: "when",
-    page: "docs/strategies.md",
+    page: "docs/choosing.md",
     columns: "group,strategy,value,seconds",
     parts: || GROUPS.len(),
     measure: |part| GROUPS[part].measure(),

@@ -103,7 +103,7 @@ pub(in crate::greedy) fn errors(
     Ok((0..candidates.len()).into_par_iter().map(judge).collect())
 }
 
-/// The filter for the columns of a data set; `docs/strategies.md` has the formulas.
+/// The filter for the columns of a data set; `docs/derivation.md`, section 7, has the formulas.
 ///
 /// ```
 /// use rankrls::Dataset;

@@ -1,5 +1,5 @@
 //! Upper bounds on the gain of a candidate. The argument for each is in
-//! `docs/bounds.md`.
+//! `docs/derivation.md`, section 11.
 //!
 //! With `beta_0 = rho / s`, the weight of the candidate when no query is left out, and
 //! `k_Q = Phi_Q' g_Q`,

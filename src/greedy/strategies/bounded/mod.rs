@@ -1,4 +1,4 @@
-//! Exact selection at sparse cost (`docs/bounds.md`): the result of
+//! Exact selection at sparse cost (`docs/derivation.md`, section 11): the result of
 //! `dense`, from bounds.
 //!
 //! A candidate's gain is bounded from above by three bounds, each dearer and tighter than the one

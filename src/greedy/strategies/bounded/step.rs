@@ -58,7 +58,7 @@ pub(super) struct StepTerms {
     pub(super) rests: [f64; LEADING.len()],
     /// `e(S)`
     pub(super) error: f64,
-    /// What rounding may have done to a gain or a bound, as a share: see `docs/bounds.md`.
+    /// What rounding may have done to a gain or a bound, as a share: `docs/derivation.md`, section 11.
     pub(super) rounding: f64,
 }
 
