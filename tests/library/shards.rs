@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::num::NonZeroUsize;
-use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use rankrls::data::read::ReadOptions;
@@ -212,10 +211,13 @@ fn damaged_and_mixed_parts_are_refused() {
     fs::write(&part, &changed).unwrap();
     refused("part-2.npz: ");
     fs::remove_file(&part).unwrap();
-    refused("part-2.npz: No such file");
-    symlink("/dev/zero", &part).unwrap();
-    refused("part-2.npz: expected a regular file");
-    fs::remove_file(&part).unwrap();
+    refused("part-2.npz: ");
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("/dev/zero", &part).unwrap();
+        refused("part-2.npz: expected a regular file");
+        fs::remove_file(&part).unwrap();
+    }
     // Columns of other data, as many as there are.
     let other = tempfile::tempdir().unwrap();
     let mut text = Vec::new();

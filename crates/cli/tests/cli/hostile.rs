@@ -2,16 +2,16 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::process::Command;
 
 use serde_json::{Value, json};
 
 use crate::support::{Folder, gz, zst};
 
 /// The program with limits of the shell: `limits` are its commands.
+#[cfg(unix)]
 pub(crate) fn limited(folder: &Folder, limits: &str, arguments: &str) -> (Option<i32>, String) {
     let program = assert_cmd::cargo::cargo_bin!("rankrls");
-    let output = Command::new("sh")
+    let output = std::process::Command::new("sh")
         .current_dir(folder.path(""))
         .args(["-c", &format!("{limits}; exec \"$0\" {arguments}")])
         .arg(program)
@@ -22,6 +22,7 @@ pub(crate) fn limited(folder: &Folder, limits: &str, arguments: &str) -> (Option
 }
 
 #[test]
+#[cfg(target_os = "linux")]
 fn bombs_stop_at_the_limit_of_memory() {
     let folder = Folder::new();
     // Hundreds of megabytes of one line and of rows, in some kilobytes.
@@ -45,6 +46,7 @@ fn bombs_stop_at_the_limit_of_memory() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
 fn a_column_of_a_large_number_takes_no_memory() {
     let folder = Folder::new();
     let rows = "1 qid:a 1:1 4000000000:1\n0 qid:a 2:1\n0.5 qid:b 4000000000:1\n1 qid:b 1:1\n";

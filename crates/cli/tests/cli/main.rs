@@ -11,6 +11,7 @@ mod embedded;
 mod evaluate;
 mod explain;
 mod family;
+#[cfg(unix)]
 mod files;
 mod filters;
 mod hostile;

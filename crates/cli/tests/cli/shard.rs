@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
+#[cfg(unix)]
 use crate::hostile::limited;
 use crate::support::{Folder, generated};
 
@@ -46,6 +47,7 @@ fn parts_are_selected_from_as_the_whole() {
 }
 
 #[test]
+#[cfg(unix)]
 fn mistakes_are_found_before_any_work() {
     let folder = Folder::new();
     let error = folder.fails("shard train.svm --parts 8 -o parts", 1);
