@@ -374,8 +374,8 @@ fn bounds_hold_with_more_queries_than_are_told_apart() {
     }
 }
 
-/// The term of a query that is completed to a square, whatever the numbers are: `docs/bounds.md`,
-/// "The gain to the second order".
+/// The term of a query that is completed to a square, whatever the numbers are: `docs/derivation.md`,
+/// section 11, "The gain to the second order".
 #[test]
 fn the_second_order_of_any_query_is_bounded() {
     let mut random = ChaCha8Rng::seed_from_u64(1);
