@@ -180,7 +180,7 @@ class GreedyRankRLS(_Selecting):
     strategy : str, default="auto"
         "auto" is the fastest exact strategy that fits into memory. "bounded", "dense" and "lowmem"
         are exact and find the same features. "distil" selects towards the hold-out predictions of
-        RankRLS on all columns, and ranks new queries best. "sampled", "residual", "backfit",
+        RankRLS on all columns, for few queries and many columns. "sampled", "residual", "backfit",
         "univariate", "fs-ed" and "random" are cheaper or there to compare. "fs-ed" takes labels of
         at most 16 grades.
     criterion : str, default="squared"

@@ -10,7 +10,7 @@ use crate::greedy::strategy::{Facts, Shape};
 
 pub(super) const FACTS: Facts = Facts {
     name: "distil",
-    summary: "Towards the hold-out predictions of RankRLS on all columns; ranks unseen queries best",
+    summary: "Towards the hold-out predictions of RankRLS on all columns; for few queries, many columns",
     exact: false,
     samples: true,
     ranks: false,
