@@ -387,18 +387,6 @@ impl Shards {
         self.read_with(&self.rows()?, part)
     }
 
-    /// The same with the [`rows`](Self::rows) that were read before.
-    ///
-    /// # Errors
-    /// As [`read`](Self::read).
-    pub fn read_with(
-        &self,
-        rows: &Dataset<'_>,
-        part: usize,
-    ) -> Result<Dataset<'static>, ShardError> {
-        self.read_parts(rows, [part])
-    }
-
     /// Some parts, each once, as one.
     ///
     /// # Errors
@@ -408,7 +396,7 @@ impl Shards {
         rows: &Dataset<'_>,
         parts: impl IntoIterator<Item = usize>,
     ) -> Result<Dataset<'static>, ShardError> {
-        let parts = parts.into_iter().map(|part| self.part(rows, part));
+        let parts = parts.into_iter().map(|part| self.read_with(rows, part));
         let mut parts = parts.collect::<Result<Vec<_>, ShardError>>()?;
         match parts.len() {
             1 => Ok(parts.swap_remove(0)),
@@ -416,8 +404,15 @@ impl Shards {
         }
     }
 
-    /// The part that the manifest means.
-    fn part(&self, rows: &Dataset<'_>, part: usize) -> Result<Dataset<'static>, ShardError> {
+    /// A part as [`read`](Self::read) has it, with the [`rows`](Self::rows) that were read before.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_with(
+        &self,
+        rows: &Dataset<'_>,
+        part: usize,
+    ) -> Result<Dataset<'static>, ShardError> {
         let absent = || ShardError::Absent {
             part: part + 1,
             parts: self.parts(),

@@ -4,7 +4,8 @@ use std::io::Read;
 
 use super::error::Fault;
 use super::npy::Array;
-use super::npz::{Budget, ENTRY, LABELS, Lanes, Matrix, QUERIES, check_rows, read_matrix};
+use super::npz::{Budget, ENTRY, LABELS, Lanes, QUERIES, check_rows, read_matrix};
+use super::text::Text;
 use super::{Facts, MatrixLayout, Part, Reader};
 use crate::data::sidecar::{has_extension, prefix};
 
@@ -37,7 +38,7 @@ fn matrix<R: Read>(
     labels: usize,
     asked: Option<usize>,
     budget: &mut Budget,
-) -> Result<Matrix, Fault> {
+) -> Result<Text, Fault> {
     let (rows, columns, by_column) = array.matrix()?;
     check_rows(rows, labels)?;
     let width = u32::try_from(columns).map_err(|_| {

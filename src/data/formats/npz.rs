@@ -65,9 +65,9 @@ pub(crate) fn read_rows_of_npz(
     let mut budget = Budget::new(Some(
         room.saturating_add(ENTRY.saturating_mul(entries as u64)),
     ));
-    let matrix = Archive::open(path, &name)?.matrix(rows, None, &mut budget);
-    let matrix = matrix.map_err(|fault| fault.of(&name))?;
-    Ok((matrix.runs, matrix.width))
+    let text = Archive::open(path, &name)?.matrix(rows, None, &mut budget);
+    let text = text.map_err(|fault| fault.of(&name))?;
+    Ok((text.runs, text.width))
 }
 
 /// Reads what stands beside the matrix at `path`, and the matrix itself by `matrix`: of so many
@@ -75,41 +75,22 @@ pub(crate) fn read_rows_of_npz(
 pub(super) fn read_matrix(
     path: &Path,
     options: &ReadOptions,
-    matrix: impl FnOnce(usize, Option<usize>, &mut Budget) -> Result<Matrix, Fault>,
+    matrix: impl FnOnce(usize, Option<usize>, &mut Budget) -> Result<Text, Fault>,
 ) -> Result<Loaded, ReadError> {
     let name = path.display().to_string();
     let mut budget = Budget::new(options.max_memory);
     let prefix = prefix(path);
     let labels = labels(&with_ending(&prefix, LABELS, ""), &mut budget)?;
     // The labels say how many rows there may be: a shape alone could claim any number.
-    let matrix = matrix(labels.len(), options.width, &mut budget);
-    let matrix = matrix.map_err(|fault| fault.of(&name))?;
+    let text = matrix(labels.len(), options.width, &mut budget);
+    let mut text = text.map_err(|fault| fault.of(&name))?;
+    (text.name, text.labels) = (name, labels);
     let path = with_ending(&prefix, QUERIES, "");
-    let groups = if path.exists() {
-        queries(&path, labels.len(), options.regroup, &mut budget)?
-    } else {
-        Groups::default()
-    };
-    let text = Text {
-        rows: labels.len(),
-        runs: matrix.runs,
-        labels,
-        width: matrix.width,
-        dropped_entries: matrix.dropped_entries,
-        dropped_columns: matrix.dropped_columns,
-        memory: budget.spent,
-        ..Text::new(name, groups)
-    };
+    if path.exists() {
+        text.groups = queries(&path, text.rows, options.regroup, &mut budget)?;
+    }
+    text.memory = budget.spent;
     options.build(text, IndexBase::Zero)
-}
-
-/// A matrix of packed rows, and what was beyond the columns asked for.
-#[derive(Debug)]
-pub(super) struct Matrix {
-    runs: Vec<Run>,
-    width: usize,
-    dropped_entries: u64,
-    dropped_columns: Vec<u32>,
 }
 
 /// Packs rows or columns of a matrix, one after the other.
@@ -120,7 +101,7 @@ pub(super) struct Lanes {
     by_row: RowPacker,
     by_column: Packer,
     kept: Vec<(u32, f64)>,
-    matrix: Matrix,
+    text: Text,
 }
 
 impl Lanes {
@@ -131,11 +112,9 @@ impl Lanes {
             by_row: RowPacker::default(),
             by_column: Packer::default(),
             kept: Vec::new(),
-            matrix: Matrix {
-                runs: Vec::new(),
+            text: Text {
                 width: width as usize,
-                dropped_entries: 0,
-                dropped_columns: Vec::new(),
+                ..Text::default()
             },
         }
     }
@@ -152,8 +131,8 @@ impl Lanes {
             if self.asked.is_none_or(|asked| (column as usize) < asked) {
                 self.kept.push((index, value));
             } else {
-                self.matrix.dropped_entries += 1;
-                self.matrix.dropped_columns.push(column);
+                self.text.dropped_entries += 1;
+                self.text.dropped_columns.push(column);
             }
         }
         let kept = self.kept.iter().copied();
@@ -167,16 +146,17 @@ impl Lanes {
         }
     }
 
-    /// The matrix of so many rows.
-    pub(super) fn finish(self, rows: usize) -> Matrix {
-        let mut matrix = self.matrix;
-        matrix.dropped_columns.sort_unstable();
-        matrix.dropped_columns.dedup();
-        matrix.runs = match self.layout {
+    /// So many rows, without labels and queries.
+    pub(super) fn finish(self, rows: usize) -> Text {
+        let mut text = self.text;
+        text.rows = rows;
+        text.dropped_columns.sort_unstable();
+        text.dropped_columns.dedup();
+        text.runs = match self.layout {
             MatrixLayout::Rows => self.by_row.finish(),
             MatrixLayout::Columns => vec![self.by_column.finish(rows)],
         };
-        matrix
+        text
     }
 }
 
@@ -213,7 +193,7 @@ impl<R: Read + Seek> Archive<R> {
         labels: usize,
         asked: Option<usize>,
         budget: &mut Budget,
-    ) -> Result<Matrix, Fault> {
+    ) -> Result<Text, Fault> {
         let layout = self.layout()?;
         let [rows, columns] = self.shape()?;
         check_rows(rows.into(), labels)?;
