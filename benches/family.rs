@@ -7,7 +7,7 @@ use std::time::Duration;
 use criterion::{Criterion, criterion_group, criterion_main};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rankrls::ridge::{HoldOut, Holding, Kernel, TrainGrid, TrainOptions};
+use rankrls::ridge::{Kernel, Scheme, TrainGrid, TrainOptions};
 use rankrls::{Dataset, Lambda, Lambdas, Objective, Queries};
 
 const ROWS: usize = 2000;
@@ -51,7 +51,7 @@ fn family(criterion: &mut Criterion) {
             Objective::Global,
             Kernel::LINEAR,
             0..1,
-            Some(HoldOut::Pairs),
+            Some(Scheme::Pairs),
         ),
         (
             "gaussian, all pairs: train",
@@ -65,21 +65,21 @@ fn family(criterion: &mut Criterion) {
             Objective::Global,
             gaussian,
             0..1,
-            Some(HoldOut::Pairs),
+            Some(Scheme::Pairs),
         ),
         (
             "gaussian, queries: 16 lambdas by leave-query-out",
             Objective::Query,
             gaussian,
             -5..11,
-            Some(HoldOut::Queries),
+            Some(Scheme::Queries),
         ),
     ] {
         let options = TrainOptions::new().objective(objective);
         let grid = TrainGrid {
             lambdas: Lambdas::of(&powers(lambdas)),
             kernels: vec![kernel],
-            holdout: holdout.map_or(Holding::Nothing, Holding::Given),
+            holdout: holdout.unwrap_or(Scheme::Nothing),
             ..TrainGrid::new(Lambda::ONE, options)
         };
         group.bench_function(name, |bencher| {

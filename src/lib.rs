@@ -68,7 +68,7 @@ pub use metrics::{Convention, Metric};
 pub use model::{GreedyRankRls, Model, ModelError, RankRls};
 pub use names::UnknownName;
 pub use objective::Objective;
-pub use ridge::{HoldOut, Kernel, Solver, TrainError, TrainOptions};
+pub use ridge::{Kernel, Scheme, Solver, TrainError, TrainOptions};
 pub use tune::Tuning;
 
 #[cfg(doctest)]

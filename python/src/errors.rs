@@ -4,7 +4,6 @@ use std::fmt::Display;
 
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::{PyErr, PyResult};
-use rankrls::ridge::KernelError;
 use rankrls::tune::TuneError;
 use rankrls::{DatasetError, SelectError, TrainError};
 use serde::de::DeserializeOwned;
@@ -72,8 +71,8 @@ pub(crate) fn train(error: TrainError) -> PyErr {
 /// Rows of the data set count from 1, those of Python, which `inputs` has, from 0.
 pub(crate) fn in_input_rows(mut error: TrainError, inputs: &[u32]) -> TrainError {
     let places = match &mut error {
-        TrainError::Kernel(KernelError::NotFinite { row, other }) => [row, other],
-        TrainError::Kernel(KernelError::Asymmetric { row, column, .. }) => [row, column],
+        TrainError::Overflow { row, other } => [row, other],
+        TrainError::Asymmetric { row, column, .. } => [row, column],
         _ => return error,
     };
     for place in places {

@@ -6,8 +6,7 @@ use pyo3::types::PyDict;
 use rankrls::memory::budget;
 use rankrls::model::FeatureChoice;
 use rankrls::ridge::{
-    Cell, Fit, Groups, HoldOut, Holding, Kernel, KernelError, KernelKind, Preference, Preferences,
-    TrainGrid, draw_basis,
+    Cell, Fit, Groups, Kernel, KernelKind, Preference, Preferences, Scheme, TrainGrid, draw_basis,
 };
 use rankrls::{Dataset, Lambda, Lambdas, Model as Fitted, Solver, TrainError, TrainOptions};
 use serde::Deserialize;
@@ -29,7 +28,7 @@ struct Training {
     coef0: f64,
     basis: Option<Basis>,
     /// `None`: every query, or every pair, where that comes from the factors of the solver.
-    holdout: Option<Scheme>,
+    holdout: Option<Asked>,
     keep_pairs: bool,
     pairs: Option<Vec<Pair>>,
     seed: u64,
@@ -50,7 +49,7 @@ enum Basis {
 /// What to hold out: by name, or by the fold of each row or preference.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Scheme {
+enum Asked {
     Name(String),
     Folds(Vec<i64>),
 }
@@ -62,7 +61,7 @@ struct Outcome {
     best: Cell,
     unit: f64,
     at_edge: bool,
-    scheme: Option<HoldOut>,
+    scheme: Option<Scheme>,
     /// Rows that a kernel model is over, and their coefficients.
     support: Option<(Vec<i64>, Vec<f64>)>,
     /// Of each row or preference; of each of the `pairs` where they are kept.
@@ -71,7 +70,7 @@ struct Outcome {
 }
 
 impl Training {
-    fn kernel(&self) -> Result<Kernel, KernelError> {
+    fn kernel(&self) -> Result<Kernel, TrainError> {
         match self.kernel {
             KernelKind::Linear => Ok(Kernel::LINEAR),
             KernelKind::Precomputed => Ok(Kernel::PRECOMPUTED),
@@ -83,18 +82,14 @@ impl Training {
     /// All that does not depend on the rows of the data.
     fn grid(&self) -> PyResult<TrainGrid> {
         let holdout = match &self.holdout {
-            None if self.alpha.count() > 1 => Holding::Affordable,
-            None | Some(Scheme::Folds(_)) => Holding::Factored,
-            Some(Scheme::Name(name)) => match name.as_str() {
-                "auto" => Holding::Affordable,
-                "none" => Holding::Nothing,
-                name => {
-                    let scheme: HoldOut = name.parse().map_err(|error| {
-                        value(format_args!("holdout: {error}, auto, none, or an array"))
-                    })?;
-                    Holding::Given(scheme.seed(self.seed))
-                }
-            },
+            None if self.alpha.count() > 1 => Scheme::Auto,
+            None | Some(Asked::Folds(_)) => Scheme::Factored,
+            Some(Asked::Name(name)) => {
+                let scheme: Scheme = name.parse().map_err(|error| {
+                    value(format_args!("holdout: {error}, auto, none, or an array"))
+                })?;
+                scheme.seed(self.seed)
+            }
         };
         Ok(TrainGrid {
             kernels: vec![self.kernel().map_err(value)?],
@@ -123,13 +118,13 @@ impl Training {
             let list = pairs.iter().map(preference).collect();
             grid.preferences = Some(Preferences::new(list, data.rows())?);
         }
-        if let Some(Scheme::Folds(folds)) = &self.holdout {
+        if let Some(Asked::Folds(folds)) = &self.holdout {
             let groups = match &self.pairs {
                 None => Groups::of_rows(in_row_order(data, folds))?,
                 Some(_) => Groups::of_rows(folds)?,
             };
             let name = "folds".to_owned();
-            grid.holdout = Holding::Given(HoldOut::Given { name, groups });
+            grid.holdout = Scheme::Given { name, groups };
         }
         Ok(())
     }

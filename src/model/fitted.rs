@@ -14,8 +14,8 @@ use crate::greedy::{
 #[cfg(doc)]
 use crate::ridge::RidgeProblem;
 use crate::ridge::{
-    Cell, Convergence, Fit, HoldOut, Holding, Holdout, Kernel, Preferences, Solver, TrainError,
-    TrainGrid, TrainOptions, Weights,
+    Cell, Convergence, Fit, Holdout, Kernel, Preferences, Scheme, Solver, TrainError, TrainGrid,
+    TrainOptions, Weights,
 };
 use crate::setters::setters;
 use crate::{InvalidLambda, Lambda, Lambdas, Objective, Ridge};
@@ -205,7 +205,7 @@ impl RankRls {
     /// leave-query-out predictions where they come from the factors of that solver.
     pub fn params() -> RankRlsParams {
         RankRlsParams(TrainGrid {
-            holdout: Holding::Factored,
+            holdout: Scheme::Factored,
             lambdas: Lambdas::Given(vec![DEFAULT]),
             ..TrainGrid::new(Lambda::ONE, TrainOptions::new())
         })
@@ -295,8 +295,8 @@ impl RankRlsParams {
     /// The examples to hold out, with any solver. The default is leave-query-out, or leave-pair-out
     /// under other objectives, except with solver `cg` and for data of one query.
     #[must_use]
-    pub fn holdout(mut self, holdout: HoldOut) -> Self {
-        self.0.holdout = Holding::Given(holdout);
+    pub fn holdout(mut self, holdout: Scheme) -> Self {
+        self.0.holdout = holdout;
         self
     }
 
@@ -310,7 +310,7 @@ impl RankRlsParams {
     /// Holds nothing out.
     #[must_use]
     pub fn without_holdout(mut self) -> Self {
-        self.0.holdout = Holding::Nothing;
+        self.0.holdout = Scheme::Nothing;
         self
     }
 
@@ -414,7 +414,7 @@ mod tests {
         let trained = problem.train(Lambda::new(4.0).unwrap()).unwrap();
         assert_eq!(model.holdout(), Some(&trained.leave_query_out().unwrap()));
         assert_eq!(model.weights().to_vec(), trained.weights().values);
-        let folds: HoldOut = "folds:3".parse().unwrap();
+        let folds: Scheme = "folds:3".parse().unwrap();
         let model = params.clone().holdout(folds.clone()).fit(&data).unwrap();
         assert_eq!(model.holdout(), Some(&trained.holdout_by(&folds).unwrap()));
         let scaled = params.clone().labels(LabelScale::Unit).fit(&data).unwrap();

@@ -16,7 +16,6 @@ use rayon::prelude::*;
 use super::design::{Design, centre_rows};
 use super::factor::Eigen;
 use super::options::LARGEST_BLOCK;
-use crate::columns::ColumnClasses;
 use crate::kernels::LANES;
 
 /// Norm of the residual to reach, as a share of that of the labels.
@@ -60,6 +59,17 @@ pub(super) struct Task<'a> {
     pub(super) out: &'a [usize],
     /// Coefficients to begin with, `m`, if not 0.
     pub(super) start: Option<&'a [f64]>,
+}
+
+impl Task<'_> {
+    /// The system of all rows.
+    pub(super) fn whole(lambda: f64) -> Self {
+        Self {
+            lambda,
+            out: &[],
+            start: None,
+        }
+    }
 }
 
 /// What came of a task.
@@ -201,26 +211,6 @@ struct Lane {
     best: Solved,
 }
 
-/// What the direction of a lane becomes.
-#[derive(Debug, Clone, Copy)]
-enum Turn {
-    /// The preconditioned residual, and so much of the direction before.
-    Onward(f64),
-    /// The coefficients.
-    Check,
-}
-
-/// What happens to a lane along its direction.
-#[derive(Debug, Clone, Copy, Default)]
-struct Move {
-    /// The new residual starts from the labels.
-    checks: bool,
-    /// The coefficients take so much of the direction.
-    taken: f64,
-    /// The residual loses so much of its product.
-    lost: f64,
-}
-
 /// What lanes leave out, by row, and by query the lanes that leave out a part of it.
 #[derive(Debug, Clone, Copy)]
 struct Out<'a, const L: usize> {
@@ -229,15 +219,14 @@ struct Out<'a, const L: usize> {
 }
 
 impl<const L: usize> Out<'_, L> {
-    /// Takes the mean of the rows that are kept off these, in lanes that cut `query`.
+    /// What is left of the values of a query in `lane`: centred anew, if the lane cuts the query.
     #[inline(always)]
-    fn project(self, query: usize, range: Range<usize>, values: &mut [[f64; L]]) {
-        for lane in (0..L).filter(|&lane| self.cut[query][lane]) {
-            let rows = &self.rows[range.clone()];
+    fn project(self, lane: usize, query: usize, range: Range<usize>, values: &mut [[f64; L]]) {
+        let rows = &self.rows[range];
+        let out = values.iter_mut().zip(rows).filter(|(_, row)| row[lane]);
+        out.for_each(|(value, _)| value[lane] = 0.0);
+        if self.cut[query][lane] {
             let kept = rows.iter().filter(|row| !row[lane]).count() as f64;
-            for (value, row) in values.iter_mut().zip(rows) {
-                value[lane] = if row[lane] { 0.0 } else { value[lane] };
-            }
             let mean = values.iter().map(|value| value[lane]).sum::<f64>() / kept;
             for (value, row) in values.iter_mut().zip(rows) {
                 value[lane] -= if row[lane] { 0.0 } else { mean };
@@ -246,13 +235,8 @@ impl<const L: usize> Out<'_, L> {
     }
 }
 
-/// The rows of some queries, as a thread sees them.
-struct Part<'a, const L: usize> {
-    queries: Range<usize>,
-    coefficients: &'a mut [[f64; L]],
-    residual: &'a mut [[f64; L]],
-    scaled: &'a mut [[f64; L]],
-}
+/// Some queries, and the coefficients, residuals and preconditioned residuals of their rows.
+type Part<'a, const L: usize> = (Range<usize>, [&'a mut [[f64; L]]; 3]);
 
 impl<'a, const L: usize> Run<'a, L> {
     fn new(system: System<'a>) -> Self {
@@ -270,7 +254,7 @@ impl<'a, const L: usize> Run<'a, L> {
             rows += range.len();
         }
         let zeros = || vec![[0.0; L]; system.y.len()];
-        let classes = system.design.candidates().map_or(0, ColumnClasses::len);
+        let classes = system.design.classes();
         Self {
             system,
             chunks,
@@ -291,7 +275,7 @@ impl<'a, const L: usize> Run<'a, L> {
 
     fn finish(mut self) -> Vec<Solved> {
         (0..L).for_each(|lane| self.refill(lane));
-        self.turn([Turn::Check; L]);
+        self.turn([None; L]);
         while self.lanes.iter().any(Option::is_some) {
             self.round();
         }
@@ -307,9 +291,7 @@ impl<'a, const L: usize> Run<'a, L> {
             self.begin(lane, number);
         }
         if self.lanes[lane].is_none() {
-            for coefficients in &mut self.coefficients {
-                coefficients[lane] = 0.0;
-            }
+            self.coefficients.iter_mut().for_each(|row| row[lane] = 0.0);
         }
     }
 
@@ -317,32 +299,29 @@ impl<'a, const L: usize> Run<'a, L> {
         let System { design, y, .. } = self.system;
         let task = self.system.tasks[number];
         self.lambdas[lane] = task.lambda;
-        for out in &mut self.out {
-            out[lane] = false;
-        }
+        self.out.iter_mut().for_each(|out| out[lane] = false);
         task.out.iter().for_each(|&row| self.out[row][lane] = true);
-        let mut squares = 0.0;
         for (query, range) in design.queries().ranges().enumerate() {
-            let kept = |row: &usize| !self.out[*row][lane];
-            let kept: Vec<usize> = range.clone().filter(kept).collect();
-            let cut = !kept.is_empty() && kept.len() < range.len();
-            self.cut[query][lane] = cut;
-            let mean = |values: &[f64]| {
-                let values = kept.iter().map(|&row| values[row]);
-                if cut {
-                    values.sum::<f64>() / kept.len() as f64
-                } else {
-                    0.0
-                }
-            };
-            let (label, start) = (mean(y), task.start.map_or(0.0, mean));
-            range.for_each(|row| self.coefficients[row][lane] = 0.0);
-            for row in kept {
-                let given = task.start.map_or(0.0, |start| start[row]);
-                self.coefficients[row][lane] = given - start;
-                squares += (y[row] - label) * (y[row] - label);
+            let left_out = self.out[range.clone()].iter().filter(|out| out[lane]);
+            self.cut[query][lane] = (1..range.len()).contains(&left_out.count());
+        }
+        let start = |row: usize| task.start.map_or(0.0, |start| start[row]);
+        for (row, label) in y.iter().enumerate() {
+            self.coefficients[row][lane] = start(row);
+            // Not needed before the next round.
+            self.scaled[row][lane] = *label;
+        }
+        let out = Out {
+            rows: &self.out,
+            cut: &self.cut,
+        };
+        for (query, range) in design.queries().ranges().enumerate() {
+            for values in [&mut self.coefficients, &mut self.scaled] {
+                let own = &mut values[range.clone()];
+                out.project(lane, query, range.clone(), own);
             }
         }
+        let squares: f64 = self.scaled.iter().map(|y| y[lane] * y[lane]).sum();
         let length = match task.out.len() {
             0 => y.len(),
             rows => rows,
@@ -376,32 +355,20 @@ impl<'a, const L: usize> Run<'a, L> {
         let design = self.system.design;
         design.kernel(&self.direction, &mut self.weights, &mut self.product);
         let curvature = self.curvature();
-        let moves = std::array::from_fn(|lane| match &self.lanes[lane] {
-            None => Move::default(),
-            Some(Lane { checks: true, .. }) => Move {
-                checks: true,
-                taken: 0.0,
-                lost: 1.0,
-            },
-            Some(Lane { along, .. }) => {
-                let step = along / curvature[lane];
-                Move {
-                    checks: false,
-                    taken: step,
-                    lost: step,
-                }
-            }
+        let steps = std::array::from_fn(|lane| match &self.lanes[lane] {
+            None => Some(0.0),
+            Some(Lane { checks: true, .. }) => None,
+            Some(Lane { along, .. }) => Some(along / curvature[lane]),
         });
-        let [along, squares] = self.advance(&moves);
+        let [along, squares] = self.advance(&steps);
         let turns = std::array::from_fn(|lane| self.decide(lane, along[lane], squares[lane]));
         self.turn(turns);
     }
 
-    /// What `lane` does next, after `along` and `squares` of its residual.
-    fn decide(&mut self, number: usize, along: f64, squares: f64) -> Turn {
-        let Some(lane) = &mut self.lanes[number] else {
-            return Turn::Check;
-        };
+    /// How much of its direction before `lane` takes to the preconditioned residual, after `along` and
+    /// `squares` of its residual; `None`: the coefficients are the direction, to check.
+    fn decide(&mut self, number: usize, along: f64, squares: f64) -> Option<f64> {
+        let lane = self.lanes[number].as_mut()?;
         let now = squares.sqrt();
         if !lane.checks {
             lane.iterations += 1;
@@ -412,20 +379,20 @@ impl<'a, const L: usize> Run<'a, L> {
                 || now > DIVERGED * lane.least
                 || lane.iterations >= ITERATIONS;
             if lane.checks {
-                return Turn::Check;
+                return None;
             }
             let before = std::mem::replace(&mut lane.along, along);
-            return Turn::Onward(along / before);
+            return Some(along / before);
         }
         let share = now / lane.norm;
         let fresh = std::mem::take(&mut lane.fresh);
         let closer = share < lane.best.convergence.residual;
         if fresh && !closer {
             // Nothing is a better start.
-            for coefficients in &mut self.coefficients {
-                coefficients[number] = 0.0;
-            }
-            return Turn::Check;
+            self.coefficients
+                .iter_mut()
+                .for_each(|row| row[number] = 0.0);
+            return None;
         }
         lane.best.convergence.iterations = lane.iterations;
         let halved = share < 0.5 * std::mem::replace(&mut lane.before, share);
@@ -441,13 +408,13 @@ impl<'a, const L: usize> Run<'a, L> {
             self.record(number);
         }
         if !ends {
-            return Turn::Onward(0.0);
+            return Some(0.0);
         }
         if let Some(lane) = self.lanes[number].take() {
             self.solved[lane.task] = Some(lane.best);
         }
         self.refill(number);
-        Turn::Check
+        None
     }
 
     /// Keeps the coefficients of a lane, or what they predict where nothing was learnt.
@@ -475,25 +442,19 @@ impl<'a, const L: usize> Run<'a, L> {
         total(&sums)
     }
 
-    /// Moves all lanes, and returns two sums over the new residual: times the preconditioned one,
-    /// and its squares.
-    fn advance(&mut self, moves: &[Move; L]) -> [[f64; L]; 2] {
+    /// Moves all lanes by a step along their directions, or to the true residual, and returns two sums
+    /// over the new residual: times the preconditioned one, and its squares.
+    fn advance(&mut self, steps: &[Option<f64>; L]) -> [[f64; L]; 2] {
         let queries = self.system.design.queries();
-        let mut coefficients = &mut self.coefficients[..];
-        let (mut residual, mut scaled) = (&mut self.residual[..], &mut self.scaled[..]);
-        let parts: Vec<Part<'_, L>> = self
-            .chunks
-            .iter()
-            .map(|chunk| {
-                let rows = ..queries.rows_of(chunk).len();
-                Part {
-                    queries: chunk.clone(),
-                    coefficients: coefficients.split_off_mut(rows).unwrap_or_default(),
-                    residual: residual.split_off_mut(rows).unwrap_or_default(),
-                    scaled: scaled.split_off_mut(rows).unwrap_or_default(),
-                }
-            })
-            .collect();
+        let vectors = [&mut self.coefficients, &mut self.residual, &mut self.scaled];
+        let mut rest = vectors.map(|vector| &mut vector[..]);
+        let part = |chunk: &Range<usize>| -> Part<'_, L> {
+            let rows = ..queries.rows_of(chunk).len();
+            let own = rest.each_mut();
+            let own = own.map(|rest| rest.split_off_mut(rows).unwrap_or_default());
+            (chunk.clone(), own)
+        };
+        let parts: Vec<Part<'_, L>> = self.chunks.iter().map(part).collect();
         let (system, lambdas) = (&self.system, &self.lambdas);
         let out = Out {
             rows: &self.out,
@@ -502,7 +463,7 @@ impl<'a, const L: usize> Run<'a, L> {
         let vectors = [&self.direction[..], &self.product[..]];
         let sums: Vec<[[f64; L]; 2]> = parts
             .into_par_iter()
-            .map(|part| advance(system, lambdas, out, vectors, moves, part))
+            .map(|part| advance(system, lambdas, out, vectors, steps, part))
             .collect();
         [0, 1].map(|which| {
             let sums: Vec<[f64; L]> = sums.iter().map(|sums| sums[which]).collect();
@@ -510,7 +471,7 @@ impl<'a, const L: usize> Run<'a, L> {
         })
     }
 
-    fn turn(&mut self, turns: [Turn; L]) {
+    fn turn(&mut self, turns: [Option<f64>; L]) {
         let vectors = self
             .scaled
             .par_chunks(ROWS)
@@ -554,37 +515,39 @@ fn advance<const L: usize>(
     lambdas: &[f64; L],
     out: Out<'_, L>,
     vectors: [&[[f64; L]]; 2],
-    moves: &[Move; L],
-    part: Part<'_, L>,
+    steps: &[Option<f64>; L],
+    (chunk, vectors_of_chunk): Part<'_, L>,
 ) -> [[f64; L]; 2] {
     let queries = system.design.queries();
-    let first = queries.range(part.queries.start).start;
+    let first = queries.range(chunk.start).start;
     let [directions, products] = vectors;
+    let [coefficients, residual, scaled] = vectors_of_chunk;
+    let checks = steps.map(|step| step.is_none());
+    let taken = steps.map(|step| step.unwrap_or(0.0));
+    let lost = steps.map(|step| step.unwrap_or(1.0));
     let (mut along, mut squares) = ([0.0; L], [0.0; L]);
-    for query in part.queries {
+    for query in chunk {
         let range = queries.range(query);
         let own = range.start - first..range.end - first;
-        let coefficients = &mut part.coefficients[own.clone()];
-        let residual = &mut part.residual[own.clone()];
-        let scaled = &mut part.scaled[own];
+        let coefficients = &mut coefficients[own.clone()];
+        let residual = &mut residual[own.clone()];
+        let scaled = &mut scaled[own];
         for (place, row) in range.clone().enumerate() {
             let out = &out.rows[row];
             let (direction, product, y) = (&directions[row], &products[row], system.y[row]);
             for lane in 0..L {
-                let Move {
-                    checks,
-                    taken,
-                    lost,
-                } = moves[lane];
-                let base = if checks { y } else { residual[place][lane] };
-                let moved = base - lost * (product[lane] + lambdas[lane] * direction[lane]);
+                let before = residual[place][lane];
+                let base = if checks[lane] { y } else { before };
+                let moved = base - lost[lane] * (product[lane] + lambdas[lane] * direction[lane]);
                 residual[place][lane] = if out[lane] { 0.0 } else { moved };
-                coefficients[place][lane] += taken * direction[lane];
+                coefficients[place][lane] += taken[lane] * direction[lane];
             }
         }
-        out.project(query, range, residual);
+        for lane in (0..L).filter(|&lane| out.cut[query][lane]) {
+            out.project(lane, query, range.clone(), residual);
+        }
         system.blocks.blocks[query].solve(lambdas, residual, scaled);
-        if system.design.ends().is_none() {
+        if system.design.rows.ends.is_none() {
             // Rounding would otherwise add up outside of the centred vectors.
             centre_rows(scaled);
         }
@@ -607,7 +570,7 @@ fn advance<const L: usize>(
 
 #[multiversion::multiversion(targets = "simd")]
 fn turn<const L: usize>(
-    turns: &[Turn; L],
+    turns: &[Option<f64>; L],
     direction: &mut [[f64; L]],
     scaled: &[[f64; L]],
     coefficients: &[[f64; L]],
@@ -615,8 +578,8 @@ fn turn<const L: usize>(
     for ((direction, scaled), coefficients) in direction.iter_mut().zip(scaled).zip(coefficients) {
         for lane in 0..L {
             direction[lane] = match turns[lane] {
-                Turn::Onward(share) => scaled[lane] + share * direction[lane],
-                Turn::Check => coefficients[lane],
+                Some(share) => scaled[lane] + share * direction[lane],
+                None => coefficients[lane],
             };
         }
     }

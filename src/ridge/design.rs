@@ -2,26 +2,28 @@
 //! the row Laplacian of the loss.
 //!
 //! A row of `B` takes the mean of its query off a row and weighs it, or takes a row off another one
-//! that is preferred to it.
+//! that is preferred to it ([`Comparisons`]).
 //!
 //! One column for each class of equal ones: a class of `k` members acts like one column times
-//! `sqrt(k)`, and every member gets the weight of the class, up to sign. Columns are in the
-//! canonical form of [`ColumnClasses`], which differs from the data by a constant in each query: few
-//! entries, and no common offset that would cost digits. Centring is implicit throughout:
-//! products with vectors that are centred need none, and results are centred after.
+//! `sqrt(k)`, and every member gets the weight of the class, up to sign. A *total* is `k` times that
+//! weight. Columns are in the canonical form of [`ColumnClasses`], which differs from the data by a
+//! constant in each query: few entries, and no common offset that would cost digits. Centring is
+//! implicit throughout: products with vectors that are centred need none, and results are centred
+//! after.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use faer::Mat;
 use rayon::prelude::*;
+use sprs::CsMatI;
 
-use super::factor::Square;
-use crate::columns::ColumnClasses;
-use crate::columns::QueryWeight;
-use crate::data::{DatasetError, Queries};
+use super::error::TrainError;
+use super::factor::{Panel, Square};
+use super::preferences::Preferences;
+use crate::columns::{ColumnClasses, QueryWeight};
+use crate::data::Queries;
 use crate::interrupt::heed;
-use crate::kernels::sparse_dot;
+use crate::kernels::add_scaled;
 
 /// Columns whose products one task computes.
 const COLUMNS: usize = 1024;
@@ -29,183 +31,45 @@ const COLUMNS: usize = 1024;
 /// Rows whose products one task computes.
 const ROWS: usize = 256;
 
-/// `X^ = B X diag(sqrt(k))`, rows x classes. `B = D C`, where `C` centres every query or takes
-/// differences of two rows, and `D` scales what it makes.
+/// `B = D C`, where `C` centres every query or takes differences of two rows, and `D` scales what it
+/// makes.
 #[derive(Debug)]
-pub(super) struct Design<'a> {
-    /// Rows of `X^` that belong together: queries, or preferences, each of them alone.
-    queries: Queries,
+pub(super) struct Comparisons {
+    /// Rows of `B` that belong together: queries, or preferences, each of them alone.
+    pub(super) queries: Queries,
     /// The diagonal of `D`, unless it is all 1.
     scales: Option<Vec<f64>>,
     /// Of preferences, the rows of the data that each compares: the preferred one first.
-    ends: Option<Vec<[u32; 2]>>,
+    pub(super) ends: Option<Vec<[u32; 2]>>,
     /// Rows of the data.
     rows: usize,
-    features: Features<'a>,
 }
 
-/// Where `X X'` comes from.
-#[derive(Debug)]
-enum Features<'a> {
-    Columns(Box<Columns<'a>>),
-    /// `X X'` itself, of features that nobody knows: a kernel of the rows, both triangles.
-    Kernel(Square),
-}
-
-/// The columns, and what they count.
-#[derive(Debug)]
-pub(super) struct Columns<'a> {
-    candidates: Cow<'a, ColumnClasses>,
-    /// `k`: members of every class.
-    counts: Vec<f64>,
-    rows: Rows,
-}
-
-/// The same entries by row.
-#[derive(Debug)]
-struct Rows {
-    /// `m + 1` positions.
-    starts: Vec<usize>,
-    classes: Vec<u32>,
-    values: Vec<f64>,
-}
-
-impl Rows {
-    fn new(candidates: &ColumnClasses) -> Self {
-        let by_row = candidates.matrix().to_other_storage();
-        let (starts, classes, values) = by_row.into_raw_storage();
-        Self {
-            starts,
-            classes,
-            values,
-        }
-    }
-
-    fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> + '_ {
-        let range = self.starts[row]..self.starts[row + 1];
-        let classes = &self.classes[range.clone()];
-        classes
-            .iter()
-            .zip(&self.values[range])
-            .map(|(&class, &value)| (class as usize, value))
-    }
-}
-
-/// Means of the canonical columns over the rows of one query, kept while the query stays.
-#[derive(Debug)]
-pub(super) struct Means {
-    query: Option<usize>,
-    means: Vec<f64>,
-}
-
-impl<'a> Columns<'a> {
-    fn new(candidates: Cow<'a, ColumnClasses>) -> Self {
-        let members = |class: usize| candidates.class(class).len() as f64;
-        Self {
-            counts: (0..candidates.len()).map(members).collect(),
-            rows: Rows::new(&candidates),
-            candidates,
-        }
-    }
-
-    /// Adds the products of a row of these `entries` with the rows from `first` on, as many as
-    /// `column` is long.
-    fn add_products(
-        &self,
-        entries: impl Iterator<Item = (usize, f64)>,
-        column: &mut [f64],
-        first: usize,
-    ) {
-        let end = first + column.len();
-        for (class, value) in entries {
-            let factor = value * self.counts[class];
-            let other = self.candidates.column(class);
-            let start = other.rows.partition_point(|&row| (row as usize) < first);
-            let entries = other.rows[start..].iter().zip(&other.values[start..]);
-            for (&row, value) in entries.take_while(|(row, _)| (**row as usize) < end) {
-                column[row as usize - first] += factor * value;
-            }
-        }
-    }
-
-    /// What the first of two rows has more than the other: classes, ascending, and by how much.
-    fn difference(&self, [first, other]: [u32; 2]) -> Vec<(usize, f64)> {
-        let less = self.rows.row(other as usize);
-        let less = less.map(|(class, value)| (class, -value));
-        let mut entries: Vec<(usize, f64)> = self.rows.row(first as usize).chain(less).collect();
-        entries.sort_by_key(|&(class, _)| class);
-        let classes = entries.chunk_by(|a, b| a.0 == b.0);
-        classes
-            .map(|entries| (entries[0].0, entries.iter().map(|entry| entry.1).sum()))
-            .collect()
-    }
-}
-
-impl<'a> Design<'a> {
-    pub(super) fn new(candidates: Cow<'a, ColumnClasses>, weight: QueryWeight) -> Self {
-        Self {
-            queries: candidates.queries().clone(),
-            scales: weight.row_scales(candidates.queries()),
-            ends: None,
-            rows: candidates.queries().rows(),
-            features: Features::Columns(Box::new(Columns::new(candidates))),
-        }
-    }
-
-    /// Of the rows of `queries`, whose products `kernel` has in both triangles.
-    pub(super) fn of_kernel(kernel: Square, queries: &Queries, weight: QueryWeight) -> Self {
+impl Comparisons {
+    /// Of the rows of each query.
+    pub(super) fn of_queries(queries: &Queries, weight: QueryWeight) -> Self {
         Self {
             queries: queries.clone(),
             scales: weight.row_scales(queries),
             ends: None,
             rows: queries.rows(),
-            features: Features::Kernel(kernel),
         }
     }
 
-    /// The same features, with a row for each of `ends`: the difference of these rows of the data,
-    /// times its scale.
-    ///
     /// # Errors
-    /// [`DatasetError`] for more differences than data may have rows.
-    pub(super) fn of_differences(
-        self,
-        ends: Vec<[u32; 2]>,
-        scales: Vec<f64>,
-    ) -> Result<Self, DatasetError> {
+    /// [`TrainError::Data`] for more preferences than data may have rows.
+    pub(super) fn of_preferences(preferences: &Preferences) -> Result<Self, TrainError> {
+        let ends = preferences.iter().map(|one| [one.preferred, one.other]);
+        let scales = preferences.iter().map(|one| one.weight.sqrt());
         Ok(Self {
-            queries: Queries::from_sizes(&vec![1; ends.len()])?,
-            scales: Some(scales),
-            ends: Some(ends),
-            ..self
+            queries: Queries::from_sizes(&vec![1; preferences.len()])?,
+            scales: Some(scales.collect()),
+            ends: Some(ends.collect()),
+            rows: preferences.rows(),
         })
     }
 
-    /// The rows of the data that each row compares; `None` where rows are centred.
-    pub(super) fn ends(&self) -> Option<&[[u32; 2]]> {
-        self.ends.as_deref()
-    }
-
-    /// The column classes, unless only their products are known.
-    pub(super) fn candidates(&self) -> Option<&ColumnClasses> {
-        match &self.features {
-            Features::Columns(columns) => Some(&columns.candidates),
-            Features::Kernel(_) => None,
-        }
-    }
-
-    fn columns(&self) -> &Columns<'_> {
-        match &self.features {
-            Features::Columns(columns) => columns,
-            Features::Kernel(_) => unreachable!("a kernel has the dual solver alone"),
-        }
-    }
-
-    pub(super) fn queries(&self) -> &Queries {
-        &self.queries
-    }
-
-    /// `sqrt(omega_Q)` for the query of `row`.
+    /// The scale of a row.
     pub(super) fn scale(&self, row: usize) -> f64 {
         self.scales.as_ref().map_or(1.0, |scales| scales[row])
     }
@@ -217,237 +81,323 @@ impl<'a> Design<'a> {
         }
     }
 
+    /// Centres values of the rows from the first of `query` on, up to the end of another.
+    fn centre_from(&self, query: usize, values: &mut [f64]) {
+        let mut rest = values;
+        for range in self.queries.ranges().skip(query) {
+            let Some(own) = rest.split_off_mut(..range.len()) else {
+                return;
+            };
+            centre_rows(own.as_chunks_mut::<1>().0);
+        }
+    }
+
     /// Multiplies by `D`.
     pub(super) fn weigh(&self, values: &mut [f64]) {
-        if let Some(scales) = &self.scales {
-            for (value, scale) in values.iter_mut().zip(scales) {
+        self.weigh_lanes(values.as_chunks_mut::<1>().0);
+    }
+
+    fn weigh_lanes<const L: usize>(&self, rows: &mut [[f64; L]]) {
+        for (row, scale) in rows.iter_mut().zip(self.scales.iter().flatten()) {
+            for value in row {
                 *value *= scale;
             }
         }
     }
 
-    /// `B' a`: coefficients of the rows of the data, from dual ones, which are centred.
-    pub(super) fn of_data(&self, coefficients: &[f64]) -> Vec<f64> {
-        let mut weighed = coefficients.to_vec();
-        self.weigh(&mut weighed);
+    /// `B v` for the values `v` of the rows of the data, which `fill` writes.
+    fn compare<const L: usize>(
+        &self,
+        product: &mut [[f64; L]],
+        fill: impl FnOnce(&mut [[f64; L]]),
+    ) {
+        if let Some(ends) = &self.ends {
+            let mut values = vec![[0.0; L]; self.rows];
+            fill(&mut values);
+            for (product, ends) in product.iter_mut().zip(ends) {
+                let [first, other] = ends.map(|row| &values[row as usize]);
+                *product = std::array::from_fn(|lane| first[lane] - other[lane]);
+            }
+        } else {
+            fill(product);
+            self.queries.split_mut(product).for_each(centre_rows);
+        }
+        self.weigh_lanes(product);
+    }
+
+    /// `B' v` for a `v` that is centred. What is preferred gets a value, the other row loses it.
+    fn spread<'v, const L: usize>(&self, v: &'v [[f64; L]]) -> Cow<'v, [[f64; L]]> {
+        let mut weighed = Cow::Borrowed(v);
+        if self.scales.is_some() {
+            self.weigh_lanes(weighed.to_mut());
+        }
         let Some(ends) = &self.ends else {
             return weighed;
         };
-        let weighed: Vec<[f64; 1]> = weighed.into_iter().map(|value| [value]).collect();
-        sums(ends, &weighed, self.rows).concat()
-    }
-
-    /// `B v`, for a value of each row of the data.
-    fn compared(&self, mut values: Vec<f64>) -> Vec<f64> {
-        if let Some(ends) = &self.ends {
-            let value = |row: u32| values[row as usize];
-            let differences = ends
-                .iter()
-                .map(|&[first, other]| value(first) - value(other));
-            values = differences.collect();
+        let mut sums = vec![[0.0; L]; self.rows];
+        let differences = ends.iter().zip(weighed.iter());
+        for (ends, value) in differences.filter(|([first, other], _)| first != other) {
+            let [first, other] = ends.map(|row| row as usize);
+            for lane in 0..L {
+                sums[first][lane] += value[lane];
+                sums[other][lane] -= value[lane];
+            }
         }
-        self.centre(&mut values);
-        self.weigh(&mut values);
-        values
+        Cow::Owned(sums)
+    }
+}
+
+/// Where `X X'` comes from.
+#[derive(Debug)]
+pub(super) enum Features<'a> {
+    Columns(Box<Columns<'a>>),
+    /// `X X'` itself, of features that nobody knows: a kernel of the rows, both triangles.
+    Kernel(Square),
+}
+
+/// The columns, and what they count.
+#[derive(Debug)]
+pub(super) struct Columns<'a> {
+    pub(super) classes: Cow<'a, ColumnClasses>,
+    /// `k`: members of every class.
+    counts: Vec<f64>,
+    /// The same entries by row.
+    rows: CsMatI<f64, u32, usize>,
+}
+
+/// The mean over the rows of a query, kept while the query stays.
+type Mean = Option<(usize, Vec<f64>)>;
+
+impl<'a> Columns<'a> {
+    fn new(classes: Cow<'a, ColumnClasses>) -> Self {
+        let members = |class: usize| classes.class(class).len() as f64;
+        Self {
+            counts: (0..classes.len()).map(members).collect(),
+            rows: classes.matrix().to_other_storage(),
+            classes,
+        }
     }
 
-    /// Weights of the classes from dual coefficients that are centred: `x . B' a` for each
+    /// The entries of a row: classes, ascending, and values.
+    fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> {
+        let (classes, values) = entries_of(&self.rows, row);
+        let classes = classes.iter().map(|&class| class as usize);
+        classes.zip(values.iter().copied())
+    }
+
+    /// Adds `factor` times the products of `row` with the rows from `first` on, as many as `column` is
+    /// long.
+    fn add_products(&self, row: usize, factor: f64, column: &mut [f64], first: usize) {
+        let end = first + column.len();
+        for (class, value) in self.row(row) {
+            let factor = factor * value * self.counts[class];
+            let other = self.classes.column(class);
+            let start = other.rows.partition_point(|&row| (row as usize) < first);
+            let entries = other.rows[start..].iter().zip(&other.values[start..]);
+            for (&row, value) in entries.take_while(|(row, _)| (**row as usize) < end) {
+                column[row as usize - first] += factor * value;
+            }
+        }
+    }
+
+    fn mean(&self, rows: Range<usize>) -> Vec<f64> {
+        let (mut mean, count) = (vec![0.0; self.counts.len()], rows.len() as f64);
+        for (class, value) in rows.flat_map(|row| self.row(row)) {
+            mean[class] += value;
+        }
+        for sum in &mut mean {
+            *sum /= count;
+        }
+        mean
+    }
+}
+
+impl<'a> Features<'a> {
+    pub(super) fn of_classes(classes: Cow<'a, ColumnClasses>) -> Self {
+        Self::Columns(Box::new(Columns::new(classes)))
+    }
+
+    /// Adds `factor` times the products of `row` with the rows from `first` on, as many as `column` is
+    /// long.
+    fn add_products(&self, row: usize, factor: f64, column: &mut [f64], first: usize) {
+        match self {
+            Self::Columns(columns) => columns.add_products(row, factor, column, first),
+            Self::Kernel(kernel) => {
+                for (slot, product) in column.iter_mut().zip(&kernel.column(row)[first..]) {
+                    *slot += factor * product;
+                }
+            }
+        }
+    }
+
+    /// The squared norm of a row less another one.
+    fn squared_difference(&self, [first, other]: [usize; 2]) -> f64 {
+        match self {
+            Self::Columns(columns) => {
+                let rows = [first, other].map(|row| columns.rows.outer_view(row));
+                let [Some(first), Some(other)] = rows else {
+                    return 0.0;
+                };
+                let difference = &first - &other;
+                let squares = difference.iter();
+                squares.map(|(at, v)| columns.counts[at] * v * v).sum()
+            }
+            Self::Kernel(kernel) => {
+                let own = kernel.value(first, first) + kernel.value(other, other);
+                // No less than 0 but for rounding.
+                (own - 2.0 * kernel.value(first, other)).max(0.0)
+            }
+        }
+    }
+
+    /// The sum over the rows of each query of the squared norms of what is centred, each times what
+    /// the query counts.
+    fn trace(&self, queries: &Queries, weight: impl Fn(usize) -> f64) -> f64 {
+        match self {
+            Self::Columns(columns) => {
+                let norm = |(class, count): (usize, &f64)| {
+                    let segments = columns.classes.segments(class);
+                    let norms = segments.map(|part| weight(part.query) * part.squared_norm);
+                    count * norms.sum::<f64>()
+                };
+                columns.counts.iter().enumerate().map(norm).sum()
+            }
+            Self::Kernel(kernel) => {
+                let trace = |range: Range<usize>| -> f64 {
+                    let diagonal: f64 = range.clone().map(|row| kernel.value(row, row)).sum();
+                    let columns = range.clone().map(|row| &kernel.column(row)[range.clone()]);
+                    let all: f64 = columns.map(|values| values.iter().sum::<f64>()).sum();
+                    (diagonal - all / range.len() as f64).max(0.0)
+                };
+                let ranges = queries.ranges().enumerate();
+                let traces = ranges.map(|(query, range)| weight(query) * trace(range));
+                traces.sum()
+            }
+        }
+    }
+}
+
+/// `X^ = B X diag(sqrt(k))`, rows x classes.
+#[derive(Debug)]
+pub(super) struct Design<'a> {
+    pub(super) rows: Comparisons,
+    pub(super) features: Features<'a>,
+}
+
+impl Design<'_> {
+    /// The columns, unless only their products are known.
+    pub(super) fn columns(&self) -> Option<&Columns<'_>> {
+        match &self.features {
+            Features::Columns(columns) => Some(columns),
+            Features::Kernel(_) => None,
+        }
+    }
+
+    fn known(&self) -> &Columns<'_> {
+        let columns = self.columns();
+        columns.expect("a kernel has the dual solver alone")
+    }
+
+    pub(super) fn queries(&self) -> &Queries {
+        &self.rows.queries
+    }
+
+    /// Column classes, as far as they are known.
+    pub(super) fn classes(&self) -> usize {
+        self.columns().map_or(0, |columns| columns.counts.len())
+    }
+
+    /// `B' a`: coefficients of the rows of the data, from dual ones, which are centred.
+    pub(super) fn of_data(&self, coefficients: &[f64]) -> Vec<f64> {
+        let spread = self.rows.spread::<1>(coefficients.as_chunks().0);
+        spread.as_flattened().to_vec()
+    }
+
+    /// The totals of the model with these dual coefficients, which are centred: `k x . B' a` for each
     /// canonical column `x`; none if the columns are not known.
-    pub(super) fn class_weights(&self, coefficients: &[f64]) -> Vec<f64> {
-        let Some(candidates) = self.candidates() else {
-            return Vec::new();
-        };
-        let weighed = self.of_data(coefficients);
-        let classes = (0..candidates.len()).into_par_iter();
-        classes
-            .with_min_len(COLUMNS)
-            .map(|class| {
-                let column = candidates.column(class);
-                sparse_dot(column.rows, column.values, &weighed)
-            })
-            .collect()
+    pub(super) fn totals(&self, coefficients: &[f64]) -> Vec<f64> {
+        let mut totals = vec![[0.0]; self.classes()];
+        if let Some(columns) = self.columns() {
+            let spread = self.rows.spread(coefficients.as_chunks().0);
+            columns.add_up::<1>(&spread, &mut totals);
+        }
+        totals.concat()
     }
 
     /// `X^' y` for labels that are compared like the rows.
     pub(super) fn moments(&self, labels: &[f64]) -> Vec<f64> {
-        let mut moments = self.class_weights(labels);
-        for (moment, count) in moments.iter_mut().zip(&self.columns().counts) {
-            *moment *= count.sqrt();
-        }
-        moments
+        let totals = self.totals(labels);
+        let pairs = totals.iter().zip(&self.known().counts);
+        pairs.map(|(total, count)| total / count.sqrt()).collect()
     }
 
-    /// Weights of the classes from the unknowns of the primal.
-    pub(super) fn unscaled(&self, unknowns: &[f64]) -> Vec<f64> {
-        let pairs = unknowns.iter().zip(&self.columns().counts);
+    /// The totals from the unknowns of the primal.
+    pub(super) fn totals_of(&self, unknowns: &[f64]) -> Vec<f64> {
+        let pairs = unknowns.iter().zip(&self.known().counts);
         pairs
-            .map(|(unknown, count)| unknown / count.sqrt())
+            .map(|(unknown, count)| unknown * count.sqrt())
             .collect()
     }
 
-    /// What a model with these weights of the classes predicts of the rows of `X^`.
-    pub(super) fn predictions(&self, class_weights: &[f64]) -> Vec<f64> {
-        let columns = self.columns();
-        let weights = class_weights.iter().zip(&columns.counts);
-        let weights: Vec<f64> = weights.map(|(weight, count)| weight * count).collect();
-        let mut predictions = vec![0.0; self.rows];
-        predictions
-            .par_chunks_mut(ROWS)
-            .enumerate()
-            .for_each(|(chunk, predictions)| {
-                for (row, prediction) in (chunk * ROWS..).zip(predictions) {
-                    let entries = columns.rows.row(row);
-                    *prediction = entries.map(|(class, value)| value * weights[class]).sum();
-                }
-            });
-        self.compared(predictions)
+    /// What a model with these totals predicts of the rows of `X^`.
+    pub(super) fn predictions(&self, totals: &[f64]) -> Vec<f64> {
+        let mut predictions = vec![[0.0]; self.queries().rows()];
+        self.rows.compare(&mut predictions, |rows| {
+            self.known().predict::<1>(totals.as_chunks().0, rows);
+        });
+        predictions.concat()
     }
 
-    /// `X^ X^' v` for several `v` that are centred, a lane each. `weights` has a row for each class
+    /// `X^ X^' v` for several `v` that are centred, a lane each. `totals` has a row for each class
     /// and is overwritten.
     ///
     /// `O(nnz L)` time.
     pub(super) fn kernel<const L: usize>(
         &self,
         v: &[[f64; L]],
-        weights: &mut [[f64; L]],
+        totals: &mut [[f64; L]],
         product: &mut [[f64; L]],
     ) {
-        let mut weighed = Cow::Borrowed(v);
-        if let Some(scales) = &self.scales {
-            scale_rows(weighed.to_mut(), scales);
-        }
-        let mut predictions = Vec::new();
-        if let Some(ends) = &self.ends {
-            weighed = Cow::Owned(sums(ends, &weighed, self.rows));
-            predictions = vec![[0.0; L]; self.rows];
-        }
-        let columns = self.columns();
-        let tasks = weights.par_chunks_mut(COLUMNS).enumerate();
-        tasks.for_each(|(task, weights)| {
-            heed();
-            weigh(columns, task * COLUMNS, &weighed, weights);
-        });
-        let slots = match self.ends {
-            Some(_) => &mut predictions[..],
-            None => &mut *product,
-        };
-        let tasks = slots.par_chunks_mut(ROWS).enumerate();
-        tasks.for_each(|(task, slots)| {
-            heed();
-            predict(columns, task * ROWS, weights, slots);
-        });
-        if let Some(ends) = &self.ends {
-            for (product, ends) in product.iter_mut().zip(ends) {
-                let [first, other] = ends.map(|row| &predictions[row as usize]);
-                *product = std::array::from_fn(|lane| first[lane] - other[lane]);
-            }
-        } else {
-            for range in self.queries.ranges() {
-                centre_rows(&mut product[range]);
-            }
-        }
-        if let Some(scales) = &self.scales {
-            scale_rows(product, scales);
-        }
+        self.known().add_up(&self.rows.spread(v), totals);
+        let predict = |rows: &mut [[f64; L]]| self.known().predict(totals, rows);
+        self.rows.compare(product, predict);
     }
 
     /// Mean of the diagonal of `X^ X^'`.
     pub(super) fn mean_diagonal(&self) -> f64 {
-        let queries = self.queries();
-        if let Some(ends) = &self.ends {
-            let norms = ends.iter().enumerate();
-            let norms = norms.map(|(row, &ends)| self.squared_difference(row, ends));
-            return norms.sum::<f64>() / ends.len() as f64;
-        }
-        let scale = |query: usize| self.scale(queries.range(query).start);
-        let trace: f64 = match &self.features {
-            Features::Columns(columns) => {
-                let norm = |(class, count): (usize, &f64)| {
-                    let segments = columns.candidates.segments(class);
-                    let norms = segments.map(|part| scale(part.query).powi(2) * part.squared_norm);
-                    count * norms.sum::<f64>()
-                };
-                columns.counts.iter().enumerate().map(norm).sum()
-            }
-            Features::Kernel(kernel) => {
-                let value = |row: usize, column: usize| kernel.value(row, column);
-                let trace = |range: Range<usize>| -> f64 {
-                    let diagonal: f64 = range.clone().map(|row| value(row, row)).sum();
-                    let column = |at: usize| range.clone().map(|row| value(row, at)).sum::<f64>();
-                    let all: f64 = range.clone().map(column).sum();
-                    (diagonal - all / range.len() as f64).max(0.0)
-                };
-                let ranges = queries.ranges().enumerate();
-                ranges
-                    .map(|(query, range)| scale(query).powi(2) * trace(range))
-                    .sum()
-            }
+        let rows = self.queries().rows();
+        let trace: f64 = if self.rows.ends.is_some() {
+            (0..rows).map(|row| self.squared_norm(row)).sum()
+        } else {
+            let first = |query: usize| self.queries().range(query).start;
+            let weight = |query: usize| self.rows.scale(first(query)).powi(2);
+            self.features.trace(self.queries(), weight)
         };
-        trace / queries.rows() as f64
+        trace / rows as f64
     }
 
-    /// The squared norm of `row`, of the difference of these rows of the data.
-    fn squared_difference(&self, row: usize, ends: [u32; 2]) -> f64 {
-        let [first, other] = ends.map(|row| row as usize);
-        let squares = match &self.features {
-            Features::Columns(columns) => {
-                let square = |(class, value): (usize, f64)| columns.counts[class] * value * value;
-                columns.difference(ends).into_iter().map(square).sum()
-            }
-            Features::Kernel(kernel) => {
-                let own = kernel.value(first, first) + kernel.value(other, other);
-                // No less than 0 but for rounding.
-                (own - 2.0 * kernel.value(first, other)).max(0.0)
-            }
-        };
-        self.scale(row).powi(2) * squares
-    }
-
-    /// `X^ X^'` of differences, lower triangle.
-    fn kernel_of_differences(&self, ends: &[[u32; 2]]) -> Square {
-        let mut square = Square::zeros(ends.len());
-        let columns = square.values_mut().par_chunks_mut(ends.len());
-        columns.enumerate().for_each_init(
-            || vec![0.0; self.rows],
-            |products, (number, column)| {
-                heed();
-                products.fill(0.0);
-                match &self.features {
-                    Features::Columns(columns) => {
-                        let own = columns.difference(ends[number]).into_iter();
-                        columns.add_products(own, products, 0);
-                    }
-                    Features::Kernel(kernel) => {
-                        let [first, other] = ends[number].map(|row| kernel.column(row as usize));
-                        let pairs = first.iter().zip(other);
-                        let products = products.iter_mut().zip(pairs);
-                        products.for_each(|(product, (first, other))| *product = first - other);
-                    }
-                }
-                let slots = column.iter_mut().enumerate().skip(number);
-                for (row, slot) in slots {
-                    let [first, other] = ends[row].map(|row| products[row as usize]);
-                    *slot = self.scale(number) * self.scale(row) * (first - other);
-                }
-            },
-        );
-        square
+    /// The squared norm of the difference in `row`.
+    fn squared_norm(&self, row: usize) -> f64 {
+        let ends = self.rows.ends.as_ref().map_or([0, 0], |ends| ends[row]);
+        let square = self
+            .features
+            .squared_difference(ends.map(|row| row as usize));
+        self.rows.scale(row).powi(2) * square
     }
 
     /// `X^ X^' + shift J`, lower triangle, where `J` averages over every query; of differences, where
     /// nothing is centred, without it.
     pub(super) fn kernel_matrix(&self, shift: f64) -> Square {
-        if let Some(ends) = &self.ends {
-            return self.kernel_of_differences(ends);
-        }
         let rows = self.queries().rows();
         let mut square = Square::zeros(rows);
         let parts = self.queries().split_rows_mut(square.values_mut(), rows);
         let parts: Vec<_> = parts.enumerate().collect();
-        parts.into_par_iter().for_each(|(query, columns)| {
-            self.fill_kernel(query, columns, &(0..rows), shift);
-        });
+        parts
+            .into_par_iter()
+            .for_each(|(query, columns)| match &self.rows.ends {
+                Some(ends) => self.fill_differences(ends, query, columns),
+                None => self.fill_kernel(query, columns, &(0..rows), shift),
+            });
         square
     }
 
@@ -461,24 +411,37 @@ impl<'a> Design<'a> {
 
     /// The diagonal of that block, without the shift.
     pub(super) fn query_diagonal(&self, query: usize) -> Vec<f64> {
-        if let Some(ends) = &self.ends {
-            return vec![self.squared_difference(query, ends[query])];
+        if self.rows.ends.is_some() {
+            return vec![self.squared_norm(query)];
         }
-        let columns = self.columns();
-        let mut means = self.means();
-        self.move_to(query, &mut means);
-        let means = means.means;
-        let all = means.iter().zip(&columns.counts);
+        let (columns, range) = (self.known(), self.queries().range(query));
+        let mean = columns.mean(range.clone());
+        let all = mean.iter().zip(&columns.counts);
         let all: f64 = all.map(|(mean, count)| count * mean * mean).sum();
         let diagonal = |row: usize| {
-            let entries = columns.rows.row(row);
             let change = |(class, value): (usize, f64)| {
-                columns.counts[class] * value * (value - 2.0 * means[class])
+                columns.counts[class] * value * (value - 2.0 * mean[class])
             };
             // The sum is no less than 0 but for rounding.
-            self.scale(row).powi(2) * (all + entries.map(change).sum::<f64>()).max(0.0)
+            let square = (all + columns.row(row).map(change).sum::<f64>()).max(0.0);
+            self.rows.scale(row).powi(2) * square
         };
-        self.queries().range(query).map(diagonal).collect()
+        range.map(diagonal).collect()
+    }
+
+    /// Fills the `column` of a difference with its products with itself and the later ones.
+    fn fill_differences(&self, ends: &[[u32; 2]], number: usize, column: &mut [f64]) {
+        heed();
+        let mut products = vec![0.0; self.rows.rows];
+        for (row, sign) in ends[number].into_iter().zip([1.0, -1.0]) {
+            let products = &mut products;
+            self.features.add_products(row as usize, sign, products, 0);
+        }
+        let scale = self.rows.scale(number);
+        for (row, slot) in column.iter_mut().enumerate().skip(number) {
+            let [first, other] = ends[row].map(|row| products[row as usize]);
+            *slot = scale * self.rows.scale(row) * (first - other);
+        }
     }
 
     /// Fills `columns`, one for each row of `query`, with the kernel between these rows and
@@ -488,148 +451,136 @@ impl<'a> Design<'a> {
         let own = self.queries().range(query);
         let height = window.len();
         let offset = own.start - window.start;
-        columns
-            .par_chunks_mut(height)
-            .zip(own.clone())
-            .for_each(|(column, row)| {
-                heed();
-                let column = &mut column[offset..];
-                match &self.features {
-                    Features::Kernel(kernel) => {
-                        let products = kernel.column(row).iter().skip(own.start).zip(column);
-                        products.for_each(|(product, value)| *value += product);
-                    }
-                    Features::Columns(columns) => {
-                        columns.add_products(columns.rows.row(row), column, own.start);
-                    }
-                }
-            });
-        let means = mean_column(columns, height);
-        columns
-            .par_chunks_mut(height)
-            .zip(own.clone())
-            .for_each(|(column, row)| {
-                let column = &mut column[offset..];
-                for (value, mean) in column.iter_mut().zip(&means[offset..]) {
-                    *value -= mean;
-                }
-                self.centre_from(query, column);
-                let scale = self.scale(row);
-                for (value, other) in column.iter_mut().zip(own.start..) {
-                    *value *= scale * self.scale(other);
-                }
-                for value in &mut column[..own.len()] {
-                    *value += shift / own.len() as f64;
-                }
-            });
-    }
-
-    /// Centres values of the rows from the first of `query` on, up to the end of another.
-    fn centre_from(&self, query: usize, values: &mut [f64]) {
-        let mut rest = values;
-        for range in self.queries().ranges().skip(query) {
-            let Some(own) = rest.split_off_mut(..range.len()) else {
-                return;
-            };
-            let mean = own.iter().sum::<f64>() / own.len() as f64;
-            for value in own {
+        let with_row = columns.par_chunks_mut(height).zip(own.clone());
+        with_row.for_each(|(column, row)| {
+            heed();
+            let column = &mut column[offset..];
+            self.features.add_products(row, 1.0, column, own.start);
+        });
+        let mut mean = vec![0.0; height];
+        for column in columns.chunks(height) {
+            add_scaled(&mut mean, 1.0, column);
+        }
+        for sum in &mut mean {
+            *sum /= own.len() as f64;
+        }
+        let with_row = columns.par_chunks_mut(height).zip(own.clone());
+        with_row.for_each(|(column, row)| {
+            let column = &mut column[offset..];
+            for (value, mean) in column.iter_mut().zip(&mean[offset..]) {
                 *value -= mean;
             }
-        }
+            self.rows.centre_from(query, column);
+            let scale = self.rows.scale(row);
+            for (value, other) in column.iter_mut().zip(own.start..) {
+                *value *= scale * self.rows.scale(other);
+            }
+            for value in &mut column[..own.len()] {
+                *value += shift / own.len() as f64;
+            }
+        });
     }
 
     /// `X^' X^`, lower triangle.
     pub(super) fn covariance(&self) -> Square {
         const EXAMPLES: usize = 512;
-        let mut square = Square::zeros(self.columns().candidates.len());
-        let mut means = self.means();
+        let mut square = Square::zeros(self.classes());
+        let mut mean = None;
         let examples: Vec<usize> = (0..self.queries().rows()).collect();
         for chunk in examples.chunks(EXAMPLES) {
-            square.add_products(self.examples(chunk, &mut means).as_ref(), 1.0);
+            square.add_products(self.some_examples(chunk, &mut mean).matrix(), 1.0);
         }
         square
     }
 
-    pub(super) fn means(&self) -> Means {
-        Means {
-            query: None,
-            means: vec![0.0; self.columns().candidates.len()],
-        }
+    /// Rows of `X^` as the columns of a dense matrix, classes x examples.
+    pub(super) fn examples(&self, examples: &[usize]) -> Panel {
+        self.some_examples(examples, &mut None)
     }
 
-    /// Rows of `X^` as the columns of a dense matrix, classes x examples.
-    pub(super) fn examples(&self, examples: &[usize], means: &mut Means) -> Mat<f64> {
-        let columns = self.columns();
+    fn some_examples(&self, examples: &[usize], mean: &mut Mean) -> Panel {
+        let columns = self.known();
         let roots: Vec<f64> = columns.counts.iter().map(|count| count.sqrt()).collect();
-        let mut matrix = Mat::zeros(columns.candidates.len(), examples.len());
-        for (&row, mut column) in examples.iter().zip(matrix.col_iter_mut()) {
-            if let Some(ends) = &self.ends {
-                for (class, value) in columns.difference(ends[row]) {
-                    column[class] = value;
+        let mut panel = Panel::zeros(roots.len(), examples.len());
+        for (&row, slots) in examples.iter().zip(panel.columns_mut()) {
+            let ends = self.rows.ends.as_ref().map(|ends| ends[row]);
+            let [first, other] = ends.map_or([row, row], |ends| ends.map(|row| row as usize));
+            for (class, value) in columns.row(first) {
+                slots[class] = value;
+            }
+            if ends.is_some() {
+                for (class, value) in columns.row(other) {
+                    slots[class] -= value;
                 }
             } else {
-                self.move_to(self.queries().of_row(row), means);
-                for (slot, mean) in column.as_mut().iter_mut().zip(&means.means) {
-                    *slot = -mean;
-                }
-                for (class, value) in columns.rows.row(row) {
-                    column[class] += value;
+                let query = self.queries().of_row(row);
+                let kept = mean.take().filter(|(kept, _)| *kept == query);
+                let found = || (query, columns.mean(self.queries().range(query)));
+                let (_, mean) = mean.insert(kept.unwrap_or_else(found));
+                for (slot, mean) in slots.iter_mut().zip(mean) {
+                    *slot -= *mean;
                 }
             }
-            let scale = self.scale(row);
-            for (slot, root) in column.iter_mut().zip(&roots) {
+            let scale = self.rows.scale(row);
+            for (slot, root) in slots.iter_mut().zip(&roots) {
                 *slot *= scale * root;
             }
         }
-        matrix
-    }
-
-    fn move_to(&self, query: usize, means: &mut Means) {
-        if means.query == Some(query) {
-            return;
-        }
-        means.means.fill(0.0);
-        let range = self.queries().range(query);
-        for row in range.clone() {
-            for (class, value) in self.columns().rows.row(row) {
-                means.means[class] += value;
-            }
-        }
-        for mean in &mut means.means {
-            *mean /= range.len() as f64;
-        }
-        means.query = Some(query);
+        panel
     }
 }
 
-/// Weights of the classes from `first` on, each times the members of its class.
+impl Columns<'_> {
+    /// The totals `k x . v` of the classes, of values `v` for each row of the data.
+    fn add_up<const L: usize>(&self, v: &[[f64; L]], totals: &mut [[f64; L]]) {
+        let tasks = totals.par_chunks_mut(COLUMNS).enumerate();
+        tasks.for_each(|(task, totals)| {
+            heed();
+            add_up(self, task * COLUMNS, v, totals);
+        });
+    }
+
+    /// Predictions for the rows of the data, not centred.
+    fn predict<const L: usize>(&self, totals: &[[f64; L]], rows: &mut [[f64; L]]) {
+        let tasks = rows.par_chunks_mut(ROWS).enumerate();
+        tasks.for_each(|(task, rows)| {
+            heed();
+            predict(self, task * ROWS, totals, rows);
+        });
+    }
+}
+
 #[multiversion::multiversion(targets = "simd")]
-fn weigh<const L: usize>(
+fn add_up<const L: usize>(
     columns: &Columns<'_>,
     first: usize,
     v: &[[f64; L]],
-    weights: &mut [[f64; L]],
+    totals: &mut [[f64; L]],
 ) {
-    for (weights, class) in weights.iter_mut().zip(first..) {
-        let column = columns.candidates.column(class);
+    for (totals, class) in totals.iter_mut().zip(first..) {
+        let column = columns.classes.column(class);
         let count = columns.counts[class];
-        *weights = gather(column.rows, column.values, v).map(|sum| count * sum);
+        *totals = gather(column.rows, column.values, v).map(|sum| count * sum);
     }
 }
 
-/// Predictions for the rows from `first` on, not centred.
 #[multiversion::multiversion(targets = "simd")]
 fn predict<const L: usize>(
     columns: &Columns<'_>,
     first: usize,
-    weights: &[[f64; L]],
+    totals: &[[f64; L]],
     predictions: &mut [[f64; L]],
 ) {
     for (prediction, row) in predictions.iter_mut().zip(first..) {
-        let range = columns.rows.starts[row]..columns.rows.starts[row + 1];
-        let values = &columns.rows.values[range.clone()];
-        *prediction = gather(&columns.rows.classes[range], values, weights);
+        let (classes, values) = entries_of(&columns.rows, row);
+        *prediction = gather(classes, values, totals);
     }
+}
+
+/// Places and values in a row.
+pub(super) fn entries_of(rows: &CsMatI<f64, u32, usize>, row: usize) -> (&[u32], &[f64]) {
+    let range = rows.indptr().outer_inds_sz(row);
+    (&rows.indices()[range.clone()], &rows.data()[range])
 }
 
 /// The sum of the rows with these numbers, each times its value.
@@ -643,31 +594,6 @@ fn gather<const L: usize>(numbers: &[u32], values: &[f64], rows: &[[f64; L]]) ->
         }
     }
     sum
-}
-
-/// `C' v` of differences between so many `rows`: what is preferred gets a value, the other one loses it.
-fn sums<const L: usize>(ends: &[[u32; 2]], v: &[[f64; L]], rows: usize) -> Vec<[f64; L]> {
-    let mut sums = vec![[0.0; L]; rows];
-    for (ends, value) in ends
-        .iter()
-        .zip(v)
-        .filter(|([first, other], _)| first != other)
-    {
-        let [first, other] = ends.map(|row| row as usize);
-        for lane in 0..L {
-            sums[first][lane] += value[lane];
-            sums[other][lane] -= value[lane];
-        }
-    }
-    sums
-}
-
-fn scale_rows<const L: usize>(rows: &mut [[f64; L]], scales: &[f64]) {
-    for (row, scale) in rows.iter_mut().zip(scales) {
-        for value in row {
-            *value *= scale;
-        }
-    }
 }
 
 /// Takes the mean of each lane off the rows of a query.
@@ -687,19 +613,4 @@ pub(super) fn centre_rows<const L: usize>(rows: &mut [[f64; L]]) {
             row[lane] -= means[lane];
         }
     }
-}
-
-/// The mean of columns of this height.
-fn mean_column(columns: &[f64], height: usize) -> Vec<f64> {
-    let mut means = vec![0.0; height];
-    for column in columns.chunks(height) {
-        for (mean, value) in means.iter_mut().zip(column) {
-            *mean += value;
-        }
-    }
-    let count = (columns.len() / height) as f64;
-    for mean in &mut means {
-        *mean /= count;
-    }
-    means
 }

@@ -19,7 +19,7 @@ use faer::{Accum, Mat, MatMut, MatRef, Par, Side, Spec};
 use rayon::prelude::*;
 
 /// Columns of a block, which one task works on.
-const BLOCK: usize = 128;
+pub(super) const BLOCK: usize = 128;
 
 /// A dense symmetric matrix, column by column, of which the lower triangle counts.
 #[derive(Debug, Clone)]
@@ -68,8 +68,11 @@ impl Square {
         blocks.for_each(|(number, block)| add_products(block, panel, number * BLOCK, factor));
     }
 
-    pub(super) fn matrix_mut(&mut self) -> MatMut<'_, f64> {
-        MatMut::from_column_major_slice_mut(&mut self.values, self.size, self.size)
+    /// `Z' Z`.
+    pub(super) fn gram(half: MatRef<'_, f64>) -> Self {
+        let mut square = Self::zeros(half.ncols());
+        square.add_products(half.transpose(), 1.0);
+        square
     }
 
     pub(super) fn add_to_diagonal(&mut self, shift: f64) {
@@ -77,6 +80,35 @@ impl Square {
         for value in self.values.iter_mut().step_by(stride) {
             *value += shift;
         }
+    }
+}
+
+/// Dense columns side by side.
+#[derive(Debug)]
+pub(super) struct Panel {
+    height: usize,
+    values: Vec<f64>,
+}
+
+impl Panel {
+    pub(super) fn zeros(height: usize, width: usize) -> Self {
+        Self {
+            height,
+            values: vec![0.0; height * width],
+        }
+    }
+
+    pub(super) fn matrix(&self) -> MatRef<'_, f64> {
+        let width = self.values.len() / self.height.max(1);
+        MatRef::from_column_major_slice(&self.values, self.height, width)
+    }
+
+    pub(super) fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.values
+    }
+
+    pub(super) fn columns_mut(&mut self) -> impl Iterator<Item = &mut [f64]> {
+        self.values.chunks_mut(self.height.max(1))
     }
 }
 
@@ -111,11 +143,16 @@ fn add_products(block: &mut [f64], panel: MatRef<'_, f64>, first: usize, factor:
 pub(super) struct Cholesky(Square);
 
 impl Cholesky {
-    /// Factors `gram + shift I`; `None` if that is not positive definite to working precision.
-    /// `O(n^3 / 3)` time, `8 n^2` bytes.
+    /// Factors `gram + shift I` in memory of its own, `8 n^2` bytes.
     pub(super) fn new(gram: &Square, shift: f64) -> Option<Self> {
-        let mut lower = gram.clone();
-        lower.add_to_diagonal(shift);
+        let mut sum = gram.clone();
+        sum.add_to_diagonal(shift);
+        Self::of(sum)
+    }
+
+    /// Factors `lower`; `None` if that is not positive definite to working precision.
+    /// `O(n^3 / 3)` time, in place.
+    pub(super) fn of(mut lower: Square) -> Option<Self> {
         let size = lower.size();
         let mut rest = lower.values_mut();
         for start in (0..size).step_by(BLOCK) {
@@ -154,22 +191,15 @@ impl Cholesky {
         solve_upper_triangular_in_place(lower.transpose(), b, Par::Seq);
     }
 
-    /// `Z = L^-1 b`, so that `Z' Z = b' M^-1 b`. The first `skip` rows of `b` are known to be 0.
-    pub(super) fn half(&self, mut b: Mat<f64>, skip: usize) -> Mat<f64> {
-        let (rest, columns) = (b.nrows() - skip, b.ncols());
-        let lower = self.0.matrix().submatrix(skip, skip, rest, rest);
-        let below = b.as_mut().submatrix_mut(skip, 0, rest, columns);
+    /// Turns dense columns `b` into `Z = L^-1 b`, so that `Z' Z = b' M^-1 b`. The first `skip` rows of
+    /// `b` are known to be 0.
+    pub(super) fn half(&self, b: &mut [f64], skip: usize) {
+        let (size, columns) = (self.size(), b.len() / self.size());
+        let lower = self.0.matrix();
+        let lower = lower.submatrix(skip, skip, size - skip, size - skip);
+        let b = MatMut::from_column_major_slice_mut(b, size, columns);
+        let below = b.submatrix_mut(skip, 0, size - skip, columns);
         solve_lower_triangular_in_place(lower, below, Par::Seq);
-        b
-    }
-
-    /// The same for the unit vectors of `rows`.
-    pub(super) fn half_of_units(&self, rows: &[usize]) -> Mat<f64> {
-        let mut units = Mat::zeros(self.size(), rows.len());
-        for (column, &row) in rows.iter().enumerate() {
-            units[(row, column)] = 1.0;
-        }
-        self.half(units, rows.iter().copied().min().unwrap_or(0))
     }
 }
 
@@ -261,23 +291,6 @@ impl Eigen {
     }
 }
 
-/// `Z' Z`, lower triangle.
-pub(super) fn gram(half: MatRef<'_, f64>) -> Square {
-    let mut square = Square::zeros(half.ncols());
-    triangular_matmul(
-        square.matrix_mut(),
-        BlockStructure::TriangularLower,
-        Accum::Replace,
-        half.transpose(),
-        BlockStructure::Rectangular,
-        half,
-        BlockStructure::Rectangular,
-        1.0,
-        Par::Seq,
-    );
-    square
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -321,9 +334,10 @@ mod tests {
         let factor = Cholesky::new(&example(size), size as f64).unwrap();
         let mut unit = vec![0.0; size];
         unit[at] = 1.0;
+        let mut half = unit.clone();
         factor.solve(&mut unit);
-        let half = factor.half_of_units(&[at]);
-        let square: f64 = half.col(0).iter().map(|z| z * z).sum();
+        factor.half(&mut half, at);
+        let square: f64 = half.iter().map(|z| z * z).sum();
         assert!((square - unit[at]).abs() < 1e-13);
     }
 

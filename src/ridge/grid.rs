@@ -2,14 +2,19 @@
 
 use std::borrow::Cow;
 
+use rand::SeedableRng;
+use rand::seq::index;
+use rand_chacha::ChaCha8Rng;
+
 use super::conjugate::{Convergence, HOLDOUT_TOLERANCE};
-use super::groups::Groups;
-use super::holdout::{HoldOut, Holdout};
-use super::kernel::{Kernel, KernelError, KernelKind, KernelMatrix, ReducedSet};
-use super::options::{Solver, TrainError, TrainOptions};
+use super::error::TrainError;
+use super::holdout::Holdout;
+use super::kernel::{Kernel, KernelKind, ReducedSet};
+use super::options::{Shape, Solver, TrainOptions};
 use super::preferences::Preferences;
+use super::scheme::{Groups, Scheme};
 use super::trained::{RidgeProblem, Trained, Weights};
-use crate::columns::ColumnClasses;
+use crate::columns::{ColumnClasses, QueryWeight};
 use crate::data::{Dataset, Queries};
 use crate::lambda::{at_edge, beyond};
 use crate::metrics::{Metric, Rules, check_labels};
@@ -25,7 +30,7 @@ pub struct TrainGrid {
     /// Rows of the basis, 0-based; `None`: all rows.
     pub basis: Option<Vec<usize>>,
     /// What is held out.
-    pub holdout: Holding,
+    pub holdout: Scheme,
     /// Whether leave-pair-out keeps its predictions.
     pub keep_pairs: bool,
     /// The measure of the hold-out predictions that the best model has the most of; `None`: it has the
@@ -35,22 +40,6 @@ pub struct TrainGrid {
     pub preferences: Option<Preferences>,
     /// All else.
     pub options: TrainOptions,
-}
-
-/// What is held out.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub enum Holding {
-    /// Every query, or as many as can be in a matter of seconds; nothing of data of one query, unless
-    /// the objective is another one: then every pair where the solver has that, else five folds.
-    #[default]
-    Affordable,
-    /// Every query, or every pair under another objective, where that comes from the factors of the
-    /// solver; else nothing.
-    Factored,
-    /// Nothing.
-    Nothing,
-    /// This.
-    Given(HoldOut),
 }
 
 /// A model of the grid.
@@ -99,7 +88,7 @@ pub struct GridOutcome {
     /// The unit of its ridge parameters: the mean diagonal of the centred kernel matrix.
     pub unit: f64,
     /// What was held out.
-    pub scheme: Option<HoldOut>,
+    pub scheme: Option<Scheme>,
 }
 
 impl GridOutcome {
@@ -117,9 +106,9 @@ impl GridOutcome {
 
 /// The best model so far.
 struct Best {
-    /// Its place among the cells, and how far it is from the best there could be.
-    place: usize,
+    /// How far it is from the best there could be.
     loss: f64,
+    lambda: Lambda,
     /// `None` where hold-outs were trained without it.
     fit: Option<Fit>,
 }
@@ -131,7 +120,7 @@ impl TrainGrid {
             lambdas: Lambdas::of(&[lambda]),
             kernels: vec![Kernel::LINEAR],
             basis: None,
-            holdout: Holding::default(),
+            holdout: Scheme::default(),
             keep_pairs: false,
             measure: None,
             preferences: None,
@@ -152,108 +141,101 @@ impl TrainGrid {
         classes: Option<&ColumnClasses>,
     ) -> Result<GridOutcome, TrainError> {
         self.check_measure(data)?;
-        let one;
-        let (trained_on, classes) = if self.options.objective.is_query() {
-            (data, classes)
-        } else {
-            one = data.as_one_query();
-            (&one, None)
-        };
-        let models = self.lambdas.count() * self.kernels.len();
-        if models > 1 && self.holdout == Holding::Nothing {
+        if self.models() > 1 && self.holdout == Scheme::Nothing {
             return Err(TrainError::NoChoice);
         }
-        let mut cells: Vec<Cell> = Vec::with_capacity(models);
-        let mut found = None::<(f64, GridOutcome)>;
+        let mut best = None::<(f64, GridOutcome)>;
+        let mut cells = Vec::with_capacity(self.models());
         for &kernel in &self.kernels {
-            let options = self.options.lambdas(self.lambdas.count());
-            let options = self.held_out(options, data)?;
-            let basis = self.basis_for(kernel, trained_on);
-            let basis = basis.as_deref();
-            options.check_kernel(trained_on, kernel.kind(), basis, held)?;
-            let source = Source::new(trained_on, kernel, basis)?;
-            let problem = self.problem(&source, trained_on, (held, classes), &options)?;
-            let scheme = self.scheme(&problem, data)?;
-            if scheme.is_none() && models > 1 {
-                return Err(TrainError::OneQuery);
+            let (loss, mut own) = self.with_kernel(kernel, data, held, classes)?;
+            own.best += cells.len();
+            cells.append(&mut own.cells);
+            if best.as_ref().is_none_or(|(least, _)| loss < *least) {
+                best = Some((loss, own));
             }
-            let out = Out::new(scheme.as_ref(), self, data)?;
-            let (mut own, best) = self.models(kernel, &problem, &source, &out)?;
-            let first = cells.len();
-            if found
-                .as_ref()
-                .is_none_or(|(loss, _)| best.loss.total_cmp(loss).is_lt())
-            {
-                let cell = &mut own[best.place];
-                let fit = if let Some(fit) = best.fit {
-                    fit
-                } else {
-                    let trained = problem.train(cell.lambda)?;
-                    cell.convergence = trained.convergence();
-                    source.fit(&trained)
-                };
-                let outcome = GridOutcome {
-                    cells: Vec::new(),
-                    best: first + best.place,
-                    fit,
-                    solver: problem.solver(),
-                    unit: problem.unit(),
-                    scheme,
-                };
-                found = Some((best.loss, outcome));
-            }
-            cells.append(&mut own);
         }
-        let (_, outcome) = found.ok_or(TrainError::NoChoice)?;
+        let (_, outcome) = best.ok_or(TrainError::NoChoice)?;
         Ok(GridOutcome { cells, ..outcome })
     }
 
-    /// The rows of the basis: those asked for, or all of them where they are fewer than the preferences,
-    /// which would be the unknowns of a kernel.
-    fn basis_for(&self, kernel: Kernel, data: &Dataset<'_>) -> Option<Cow<'_, [usize]>> {
-        let preferences = self.preferences.as_ref().map_or(0, Preferences::len);
-        let many = kernel.kind() != KernelKind::Linear && preferences > data.rows();
-        let all = many.then(|| (0..data.rows()).collect());
-        self.basis
-            .as_deref()
-            .map(Cow::Borrowed)
-            .or(all.map(Cow::Owned))
+    fn models(&self) -> usize {
+        self.lambdas.count() * self.kernels.len()
     }
 
-    /// The models of a kernel, and the best of them; the first of equal ones.
-    fn models(
+    /// The models of a kernel, the best of them the first of equal ones, and how far it is from the
+    /// best there could be.
+    fn with_kernel(
+        &self,
+        kernel: Kernel,
+        given: &Dataset<'_>,
+        held: u64,
+        classes: Option<&ColumnClasses>,
+    ) -> Result<(f64, GridOutcome), TrainError> {
+        let one;
+        let (data, classes) = if self.options.objective.is_query() {
+            (given, classes)
+        } else {
+            one = given.as_one_query();
+            (&one, None)
+        };
+        let options = self.options.lambdas(self.lambdas.count());
+        let options = options.largest_group(self.largest_group(given)?);
+        let basis = self.basis_for(kernel, data);
+        options.check_kernel(data, kernel.kind(), basis.as_deref(), held)?;
+        let source = Source::new(data, kernel, basis.as_deref())?;
+        let problem = self.problem(&source, data, (held, classes), &options)?;
+        let scheme = self.scheme(&problem, given)?;
+        if scheme.is_none() && self.models() > 1 {
+            return Err(TrainError::OneQuery);
+        }
+        let out = self.held_out(scheme.as_ref(), &problem, given)?;
+        let (mut cells, best) = self.search(kernel, &problem, &source, &out)?;
+        let place = cells.iter().position(|cell| cell.lambda == best.lambda);
+        let place = place.expect("the best is one of them");
+        let fit = if let Some(fit) = best.fit {
+            fit
+        } else {
+            let trained = problem.train(best.lambda)?;
+            cells[place].convergence = trained.convergence();
+            source.fit(&trained)
+        };
+        let outcome = GridOutcome {
+            cells,
+            best: place,
+            fit,
+            solver: problem.solver(),
+            unit: problem.unit(),
+            scheme,
+        };
+        Ok((best.loss, outcome))
+    }
+
+    /// The models of a kernel, and the best of them.
+    fn search(
         &self,
         kernel: Kernel,
         problem: &RidgeProblem<'_>,
         source: &Source,
-        out: &Out<'_>,
+        out: &Out,
     ) -> Result<(Vec<Cell>, Best), TrainError> {
         let mut tried = self.lambdas.lambdas(problem.unit());
         let (first, mut next) = (tried.len(), tried.clone());
-        let (mut cells, mut best) = (Vec::<Cell>::new(), None::<Best>);
+        let (mut cells, mut best) = (Vec::new(), None::<Best>);
         while !next.is_empty() {
-            let side_by_side = out.side_by_side(problem, &next)?;
-            let mut side_by_side = side_by_side.map(Vec::into_iter);
+            let mut together = out.together(problem, &next)?.into_iter();
             for lambda in next {
-                let (trained, holdout) = if let Some(held_out) = &mut side_by_side {
-                    (None, held_out.next())
-                } else {
-                    let trained = problem.train(lambda)?;
-                    let holdout = out.of(&trained)?;
-                    (Some(trained), holdout)
-                };
+                let (mut trained, mut holdout) = (None, together.next());
+                if holdout.is_none() {
+                    let own = problem.train(lambda)?;
+                    holdout = out.of(&own, self.keep_pairs)?;
+                    trained = Some(own);
+                }
                 let measure = holdout.as_ref();
-                let measure = measure.and_then(|holdout| out.measure(problem, holdout));
+                let measure = measure.and_then(|holdout| self.measure(problem, holdout, out));
                 let loss = self.loss(holdout.as_ref(), measure);
-                if best
-                    .as_ref()
-                    .is_none_or(|best| loss.total_cmp(&best.loss).is_lt())
-                {
-                    best = Some(Best {
-                        place: cells.len(),
-                        loss,
-                        fit: trained.as_ref().map(|trained| source.fit(trained)),
-                    });
+                if best.as_ref().is_none_or(|best| loss < best.loss) {
+                    let fit = trained.as_ref().map(|trained| source.fit(trained));
+                    best = Some(Best { loss, lambda, fit });
                 }
                 cells.push(Cell {
                     kernel,
@@ -265,38 +247,25 @@ impl TrainGrid {
                 });
             }
             let edge = best.as_ref().filter(|_| self.lambdas == Lambdas::Auto);
-            let past = edge.and_then(|best| beyond(&tried, first, cells[best.place].lambda));
+            let past = edge.and_then(|best| beyond(&tried, first, best.lambda));
             tried.extend(past);
             next = past.into_iter().collect();
         }
-        let mut best = best.ok_or(TrainError::NoChoice)?;
         if self.lambdas == Lambdas::Auto {
-            let chosen = cells[best.place].lambda;
             cells.sort_by(|a, b| a.lambda.total_cmp(b.lambda));
-            best.place = cells.partition_point(|cell| cell.lambda < chosen);
         }
-        Ok((cells, best))
+        Ok((cells, best.ok_or(TrainError::NoChoice)?))
     }
 
-    /// Refuses a measure that the labels or the hold-outs do not have.
-    ///
-    /// # Errors
-    /// [`TrainError::Measure`].
-    pub fn check_measure(&self, data: &Dataset<'_>) -> Result<(), TrainError> {
-        let Some((metric, rules)) = &self.measure else {
-            return Ok(());
-        };
-        if *metric == Metric::Concordance {
-            return Ok(());
+    /// The measure to choose by.
+    fn measure(&self, problem: &RidgeProblem<'_>, holdout: &Holdout, out: &Out) -> Option<f64> {
+        let (metric, rules) = self.measure.as_ref()?;
+        match out {
+            Out::Groups(groups) if *metric != Metric::Concordance => {
+                problem.measure(holdout, groups, *metric, *rules)
+            }
+            _ => holdout.cindex,
         }
-        let pairs = self.holdout == Holding::Given(HoldOut::Pairs);
-        if pairs || self.options.objective != Objective::Query {
-            return Err(TrainError::Measure(format!(
-                "{metric} ranks queries, and pairs are compared: expected squared or cindex"
-            )));
-        }
-        check_labels(&[*metric], data.labels(), data.queries(), rules)
-            .map_err(|error| TrainError::Measure(error.to_string()))
     }
 
     /// What is less for a better model.
@@ -308,22 +277,52 @@ impl TrainGrid {
         }
     }
 
-    /// `options` that allow for what is known to be held out.
-    fn held_out(
-        &self,
-        options: TrainOptions,
-        data: &Dataset<'_>,
-    ) -> Result<TrainOptions, TrainError> {
-        let Holding::Given(scheme) = &self.holdout else {
-            return Ok(options);
+    /// Refuses a measure that the labels or the hold-outs do not have.
+    ///
+    /// # Errors
+    /// [`TrainError::Measure`], or [`TrainError::Unexpected`] where pairs are compared.
+    fn check_measure(&self, data: &Dataset<'_>) -> Result<(), TrainError> {
+        let measure = self.measure.as_ref();
+        let Some((metric, rules)) = measure.filter(|(metric, _)| *metric != Metric::Concordance)
+        else {
+            return Ok(());
         };
-        let options = options.pairs(*scheme == HoldOut::Pairs);
-        if self.options.objective == Objective::Pairs {
-            return Ok(options);
+        if self.holdout == Scheme::Pairs || self.options.objective != Objective::Query {
+            return Err(TrainError::unexpected(
+                format!("{metric} ranks queries, and pairs are compared"),
+                "squared or cindex",
+            ));
         }
-        let groups = scheme.groups(data.queries())?;
-        let largest = groups.map_or(0, |groups| groups.largest(data.queries()));
-        Ok(options.largest_group(largest))
+        Ok(check_labels(
+            &[*metric],
+            data.labels(),
+            data.queries(),
+            rules,
+        )?)
+    }
+
+    /// The rows of the basis: those asked for, or all of them where they are fewer than the preferences,
+    /// which would be the unknowns of a kernel.
+    fn basis_for(&self, kernel: Kernel, data: &Dataset<'_>) -> Option<Cow<'_, [usize]>> {
+        let preferences = self.preferences.as_ref().map_or(0, Preferences::len);
+        let many = kernel.kind() != KernelKind::Linear && preferences > data.rows();
+        let all = many.then(|| (0..data.rows()).collect());
+        let given = self.basis.as_deref().map(Cow::Borrowed);
+        given.or(all.map(Cow::Owned))
+    }
+
+    /// Rows of the largest group, as far as it is known what is held out.
+    fn largest_group(&self, data: &Dataset<'_>) -> Result<usize, TrainError> {
+        let queries = data.queries();
+        let groups = match self.options.objective {
+            Objective::Pairs => None,
+            _ => self.holdout.groups(queries)?,
+        };
+        let groups = groups.map(|groups| groups.rows(queries)).transpose()?;
+        let sizes = groups
+            .iter()
+            .flat_map(|groups| groups.iter().map(<[usize]>::len));
+        Ok(sizes.max().unwrap_or(0))
     }
 
     /// The scheme asked for, or one that is a matter of seconds.
@@ -331,50 +330,60 @@ impl TrainGrid {
         &self,
         problem: &RidgeProblem<'_>,
         data: &Dataset<'_>,
-    ) -> Result<Option<HoldOut>, TrainError> {
-        let scheme = match (&self.holdout, self.options.objective) {
-            (Holding::Nothing, _) => None,
-            (Holding::Factored, _) if !problem.solver().has_holdout() => None,
-            (Holding::Factored | Holding::Affordable, Objective::Query)
-                if data.queries().len() < 2 =>
-            {
-                None
+    ) -> Result<Option<Scheme>, TrainError> {
+        let factors = problem.solver().has_holdout();
+        let within = self.options.objective == Objective::Query;
+        Ok(match &self.holdout {
+            Scheme::Nothing => None,
+            Scheme::Factored if !factors => None,
+            Scheme::Auto | Scheme::Factored if within && data.queries().len() < 2 => None,
+            Scheme::Factored if within => Some(Scheme::Queries),
+            Scheme::Factored => Some(Scheme::Pairs),
+            Scheme::Auto if within => Some(match problem.design.columns() {
+                Some(columns) => {
+                    let shape = Shape::new(&columns.classes, self.lambdas.count());
+                    Scheme::affordable(problem.solver(), &shape)
+                }
+                None => Scheme::Queries,
+            }),
+            Scheme::Auto if factors && data.rows() <= LPO_ROWS => Some(Scheme::Pairs),
+            Scheme::Auto => Some(Scheme::FIVE_FOLDS),
+            Scheme::Queries if self.options.objective == Objective::Pairs => {
+                return Err(TrainError::unexpected(
+                    "objective pairs has no hold-outs by lqo",
+                    "lpo, every preference on its own, or folds of preferences",
+                ));
             }
-            (Holding::Factored, Objective::Query) => Some(HoldOut::Queries),
-            (Holding::Factored, _) => Some(HoldOut::Pairs),
-            (Holding::Given(HoldOut::Queries), Objective::Pairs) => {
-                return Err(TrainError::NoHoldout {
-                    what: "objective pairs",
-                    scheme: HoldOut::Queries.to_string(),
-                    expected: "lpo, every preference on its own, or folds of preferences",
-                });
-            }
-            (Holding::Given(scheme), _) => Some(scheme.clone()),
-            (Holding::Affordable, Objective::Query) => {
-                Some(problem.affordable_holdout(self.lambdas.count()))
-            }
-            (Holding::Affordable, _)
-                if problem.solver().has_holdout() && data.rows() <= LPO_ROWS =>
-            {
-                Some(HoldOut::Pairs)
-            }
-            (Holding::Affordable, _) => Some(HoldOut::Folds { count: 5, seed: 1 }),
-        };
-        Ok(scheme)
+            scheme => Some(scheme.clone()),
+        })
     }
 
-    /// The values of `kernel`. A grid may go on to gammas with which no two rows are alike, as others
-    /// are better then; its least gamma may not.
-    fn matrix(&self, kernel: &Kernel, data: &Dataset<'_>) -> Result<KernelMatrix, KernelError> {
-        let matrix = kernel.matrix(data)?;
-        let kernels = self.kernels.iter();
-        if kernels
-            .map(Kernel::gamma)
-            .all(|gamma| gamma >= kernel.gamma())
-        {
-            kernel.check_alike(&matrix)?;
-        }
-        Ok(matrix)
+    fn held_out(
+        &self,
+        scheme: Option<&Scheme>,
+        problem: &RidgeProblem<'_>,
+        data: &Dataset<'_>,
+    ) -> Result<Out, TrainError> {
+        let preferences = self.options.objective == Objective::Pairs;
+        let queries = if preferences {
+            problem.design.queries()
+        } else {
+            data.queries()
+        };
+        let groups = match scheme {
+            None => return Ok(Out::Nothing),
+            Some(Scheme::Pairs) if preferences => Some(Groups::queries(queries.len())),
+            Some(Scheme::Folds { count, seed }) if preferences => {
+                let count_of = queries.len();
+                Some(Groups::folds_of("preferences", count_of, *count, *seed)?)
+            }
+            Some(scheme) => scheme.groups(queries)?,
+        };
+        // Rows, as those of one query may stand for all.
+        Ok(match groups {
+            None => Out::Pairs,
+            Some(groups) => Out::Groups(groups.rows(queries)?),
+        })
     }
 
     fn problem<'p>(
@@ -384,32 +393,68 @@ impl TrainGrid {
         (held, classes): (u64, Option<&'p ColumnClasses>),
         options: &TrainOptions,
     ) -> Result<RidgeProblem<'p>, TrainError> {
-        if options.objective == Objective::Pairs {
-            let preferences = self.preferences.as_ref().ok_or(TrainError::NoPreferences)?;
-            return match source {
-                Source::Columns => RidgeProblem::of_preferences(data, preferences, options),
-                Source::Reduced(reduced) => {
-                    RidgeProblem::of_preferences(reduced.mapped(), preferences, options)
+        let preferences = match options.objective {
+            Objective::Pairs => Some(self.preferences.as_ref().ok_or(TrainError::NoPreferences)?),
+            _ => None,
+        };
+        let (data, classes) = match source {
+            Source::Kernel(kernel) => {
+                let values = kernel.matrix(data)?;
+                // A grid may go on to gammas with which no two rows are alike, as others are better
+                // then; its least gamma may not.
+                let mut gammas = self.kernels.iter().map(Kernel::gamma);
+                if gammas.all(|gamma| gamma >= kernel.gamma()) {
+                    kernel.check_alike(&values)?;
                 }
-                Source::Kernel(kernel) => {
-                    let values = self.matrix(kernel, data)?;
-                    RidgeProblem::of_kernel_and_preferences(data, values, preferences, options)
-                }
-            };
-        }
-        match (source, classes) {
-            (Source::Columns, Some(classes)) => RidgeProblem::among(data, classes, held, options),
-            (Source::Columns, None) => RidgeProblem::new(data, options),
-            (Source::Reduced(reduced), _) => RidgeProblem::new(reduced.mapped(), options),
-            (Source::Kernel(kernel), _) => {
-                RidgeProblem::of_kernel(data, self.matrix(kernel, data)?, options)
+                return RidgeProblem::of_kernel(data, values, preferences, options);
             }
+            Source::Columns => (data, classes),
+            Source::Reduced(reduced) => (reduced.mapped(), None),
+        };
+        if let Some(classes) = classes {
+            return RidgeProblem::among(data, classes, held, options);
         }
+        let classes = ColumnClasses::scaled(data, QueryWeight::Uniform, options.scale);
+        let (classes, held) = (Cow::Owned(classes), data.memory());
+        RidgeProblem::of_columns(data, classes, preferences, held, options)
     }
 }
 
 /// Rows up to which all pairs of them are held out where nothing is asked for.
 const LPO_ROWS: usize = 5_000;
+
+/// What is held out of the models of a grid.
+enum Out {
+    Nothing,
+    Pairs,
+    /// Of rows.
+    Groups(Groups),
+}
+
+impl Out {
+    /// Hold-outs of all ridge parameters, where that is faster than one after the other.
+    fn together(
+        &self,
+        problem: &RidgeProblem<'_>,
+        lambdas: &[Lambda],
+    ) -> Result<Vec<Holdout>, TrainError> {
+        match self {
+            Self::Groups(groups) if !problem.solver().has_holdout() => {
+                problem.holdouts(lambdas, groups, HOLDOUT_TOLERANCE)
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// The hold-outs of a model.
+    fn of(&self, trained: &Trained<'_>, keep_pairs: bool) -> Result<Option<Holdout>, TrainError> {
+        match self {
+            Self::Nothing => Ok(None),
+            Self::Pairs => trained.leave_pair_out(keep_pairs).map(Some),
+            Self::Groups(groups) => trained.holdout(groups).map(Some),
+        }
+    }
+}
 
 /// What a model is made of.
 enum Source {
@@ -449,99 +494,20 @@ impl Source {
     }
 }
 
-/// What is held out of the models of a grid.
-struct Out<'a> {
-    /// `None`: every pair, or nothing.
-    groups: Option<Groups>,
-    pairs: bool,
-    grid: &'a TrainGrid,
-}
-
-impl<'a> Out<'a> {
-    fn new(
-        scheme: Option<&HoldOut>,
-        grid: &'a TrainGrid,
-        data: &Dataset<'_>,
-    ) -> Result<Self, TrainError> {
-        let (groups, pairs) = match (scheme, &grid.preferences) {
-            (None, _) => (None, false),
-            (Some(HoldOut::Pairs), Some(preferences)) => {
-                (Some(Groups::queries(preferences.len())), false)
-            }
-            (Some(HoldOut::Folds { count, seed }), Some(preferences)) => (
-                Some(Groups::folds_of(
-                    "preferences",
-                    preferences.len(),
-                    *count,
-                    *seed,
-                )?),
-                false,
-            ),
-            (Some(scheme), _) => {
-                let groups = scheme.groups(data.queries())?;
-                let pairs = groups.is_none();
-                // Rows, as those of one query may stand for all.
-                (groups.map(|groups| groups.rows(data.queries())), pairs)
-            }
-        };
-        Ok(Self {
-            groups,
-            pairs,
-            grid,
-        })
-    }
-
-    /// The measure that the grid chooses by.
-    fn measure(&self, problem: &RidgeProblem<'_>, holdout: &Holdout) -> Option<f64> {
-        let (metric, rules) = self.grid.measure.as_ref()?;
-        match (problem, &self.groups) {
-            (problem, Some(groups)) if *metric != Metric::Concordance => {
-                problem.measure(holdout, groups, *metric, *rules)
-            }
-            _ => holdout.cindex,
-        }
-    }
-
-    /// Hold-outs of all ridge parameters, where that is faster than one after the other.
-    fn side_by_side(
-        &self,
-        problem: &RidgeProblem<'_>,
-        lambdas: &[Lambda],
-    ) -> Result<Option<Vec<Holdout>>, TrainError> {
-        match &self.groups {
-            Some(groups) if !problem.solver().has_holdout() => problem
-                .holdouts(lambdas, groups, HOLDOUT_TOLERANCE)
-                .map(Some),
-            _ => Ok(None),
-        }
-    }
-
-    /// The hold-outs of a model.
-    fn of(&self, trained: &Trained<'_>) -> Result<Option<Holdout>, TrainError> {
-        match &self.groups {
-            Some(groups) => trained.holdout(groups).map(Some),
-            None if self.pairs => trained.leave_pair_out(self.grid.keep_pairs).map(Some),
-            None => Ok(None),
-        }
-    }
-}
-
 /// Rows of a basis, drawn without repetition, ascending. Equal seeds give equal rows everywhere.
 ///
 /// # Errors
-/// [`super::KernelError::Basis`] for none, or more than there are.
+/// [`TrainError::Unexpected`] for none, or more than there are.
 pub fn draw_basis(count: usize, queries: &Queries, seed: u64) -> Result<Vec<usize>, TrainError> {
-    use rand::SeedableRng;
     let rows = queries.rows();
     if count == 0 || count > rows {
-        return Err(super::KernelError::Basis {
-            found: count,
-            expected: format!("from 1 to {rows}, the rows of the data"),
-        }
-        .into());
+        return Err(TrainError::unexpected(
+            format!("a basis of {count} rows"),
+            format!("from 1 to {rows}, the rows of the data"),
+        ));
     }
-    let mut generator = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
-    let mut drawn = rand::seq::index::sample(&mut generator, rows, count).into_vec();
+    let mut generator = ChaCha8Rng::seed_from_u64(seed);
+    let mut drawn = index::sample(&mut generator, rows, count).into_vec();
     drawn.sort_unstable();
     Ok(drawn)
 }

@@ -4,14 +4,18 @@
 //! a model's basis meet the rows of other data in the same way.
 
 use faer::linalg::matmul::matmul;
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Accum, Mat, Par};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
+use sprs::CsMatI;
 
-use super::factor::{Eigen, Square, extreme_eigenvalues};
-use crate::data::{Dataset, DatasetError, Queries};
+use super::design::entries_of;
+use super::error::TrainError;
+use super::factor::{Eigen, Panel, Square, extreme_eigenvalues};
+use super::trained::Weights;
+use crate::data::Dataset;
 use crate::interrupt::heed;
+use crate::kernels::add_scaled;
 use crate::names::names;
 
 /// The kernels, by the names that users give.
@@ -54,77 +58,6 @@ pub struct Kernel {
     degree: u32,
 }
 
-/// Why a kernel, or the values of one, are none.
-#[derive(Debug, Clone, PartialEq, Error)]
-#[non_exhaustive]
-pub enum KernelError {
-    /// A parameter out of its range.
-    #[error("{name} of the kernel: expected {expected}, found {found:?}")]
-    Parameter {
-        /// Its name.
-        name: &'static str,
-        /// Its range.
-        expected: &'static str,
-        /// What it was.
-        found: f64,
-    },
-    /// A value that is no finite number.
-    #[error(
-        "the kernel of rows {row} and {other} is beyond all numbers: scale the data, or take a smaller gamma or degree"
-    )]
-    NotFinite {
-        /// A row, counted from 1.
-        row: usize,
-        /// Another one.
-        other: usize,
-    },
-    /// A given matrix of another shape.
-    #[error("the kernel has {rows} rows and {columns} columns: expected {expected}")]
-    Shape {
-        /// Its rows.
-        rows: usize,
-        /// Its columns.
-        columns: usize,
-        /// What it has to have.
-        expected: String,
-    },
-    /// A given matrix that is not symmetric.
-    #[error(
-        "the kernel is not symmetric: it has {value:?} in row {row}, column {column} and {mirrored:?} in row {column}, column {row}"
-    )]
-    Asymmetric {
-        /// A row, counted from 1.
-        row: usize,
-        /// A column, counted from 1.
-        column: usize,
-        /// The value there.
-        value: f64,
-        /// The value in the mirrored place.
-        mirrored: f64,
-    },
-    /// A given matrix that is indefinite.
-    #[error(
-        "the kernel is indefinite: its least eigenvalue is {least:.3e}, its largest {largest:.3e}; expected no eigenvalue below 0 but for rounding"
-    )]
-    Indefinite {
-        /// The least eigenvalue.
-        least: f64,
-        /// The largest one.
-        largest: f64,
-    },
-    /// A basis that the data do not have.
-    #[error("a basis of {found} rows: expected {expected}")]
-    Basis {
-        /// Rows asked for, or a row.
-        found: usize,
-        /// What there is.
-        expected: String,
-    },
-    /// A restricted data set that cannot be made.
-    #[error(transparent)]
-    Data(#[from] DatasetError),
-}
-
 /// How far a given kernel may be from symmetric, and below 0, as a share of its largest value.
 const ROUNDING: f64 = 1e-8;
 
@@ -146,40 +79,68 @@ impl Kernel {
     /// `exp(-gamma |x - z|^2)`.
     ///
     /// # Errors
-    /// [`KernelError::Parameter`] unless `gamma` is finite and above 0.
-    pub fn gaussian(gamma: f64) -> Result<Self, KernelError> {
-        Ok(Self {
-            kind: KernelKind::Gaussian,
-            gamma: check_gamma(gamma)?,
+    /// [`TrainError::Unexpected`] unless `gamma` is finite and above 0.
+    pub fn gaussian(gamma: f64) -> Result<Self, TrainError> {
+        let kind = KernelKind::Gaussian;
+        Self {
+            kind,
+            gamma,
             ..Self::LINEAR
-        })
+        }
+        .checked()
     }
 
     /// `(gamma x . z + coef0)^degree`.
     ///
     /// # Errors
-    /// [`KernelError::Parameter`] unless `gamma` is finite and above 0, `coef0` finite and not below 0
+    /// [`TrainError::Unexpected`] unless `gamma` is finite and above 0, `coef0` finite and not below 0
     /// (the kernel would be indefinite), and `degree` above 0.
-    pub fn polynomial(gamma: f64, coef0: f64, degree: u32) -> Result<Self, KernelError> {
-        let refuse = |name, expected, found| {
-            Err(KernelError::Parameter {
-                name,
-                expected,
-                found,
-            })
-        };
-        if !(coef0.is_finite() && coef0 >= 0.0) {
-            return refuse("coef0", "a finite number from 0 on", coef0);
-        }
-        if degree == 0 {
-            return refuse("degree", "a whole number above 0", 0.0);
-        }
-        Ok(Self {
+    pub fn polynomial(gamma: f64, coef0: f64, degree: u32) -> Result<Self, TrainError> {
+        let kernel = Self {
             kind: KernelKind::Polynomial,
-            gamma: check_gamma(gamma)?,
+            gamma,
             coef0,
             degree,
-        })
+        };
+        kernel.checked()
+    }
+
+    /// The same kernel, unless a parameter that it has is out of its range; others are as usual.
+    pub(crate) fn checked(self) -> Result<Self, TrainError> {
+        let Self {
+            kind,
+            gamma,
+            coef0,
+            degree,
+        } = self;
+        let refuse = |name: &str, expected: &str, found: f64| {
+            let what = format!("{name} of the kernel");
+            Err(TrainError::unexpected(
+                what,
+                format!("{expected}, found {found:?}"),
+            ))
+        };
+        match kind {
+            KernelKind::Linear | KernelKind::Precomputed => Ok(Self {
+                kind,
+                ..Self::LINEAR
+            }),
+            KernelKind::Polynomial if !(coef0.is_finite() && coef0 >= 0.0) => {
+                refuse("coef0", "a finite number from 0 on", coef0)
+            }
+            KernelKind::Polynomial if degree == 0 => {
+                refuse("degree", "a whole number above 0", 0.0)
+            }
+            _ if !(gamma.is_finite() && gamma > 0.0) => {
+                refuse("gamma", "a finite number above 0", gamma)
+            }
+            KernelKind::Gaussian => Ok(Self {
+                kind,
+                gamma,
+                ..Self::LINEAR
+            }),
+            KernelKind::Polynomial => Ok(self),
+        }
     }
 
     /// Which one it is.
@@ -204,49 +165,25 @@ impl Kernel {
         dataset: &Dataset<'_>,
         rows: &[usize],
         coefficients: &[f64],
-    ) -> super::Weights {
-        if self.kind == KernelKind::Precomputed {
-            let input = |&row: &usize| {
-                let rows = dataset.input_rows();
-                rows.map_or(row_number(row), |rows| rows[row])
-            };
-            let mut weights: Vec<(u32, f64)> = rows
-                .iter()
-                .map(input)
-                .zip(coefficients.iter().copied())
-                .collect();
-            weights.sort_unstable_by_key(|&(feature, _)| feature);
-            let (features, values) = weights.into_iter().unzip();
-            return super::Weights { features, values };
-        }
-        if self.kind != KernelKind::Linear {
-            return super::Weights::default();
-        }
-        let mut of_row = vec![0.0; dataset.rows()];
-        for (&row, coefficient) in rows.iter().zip(coefficients) {
-            of_row[row] = *coefficient;
-        }
-        let weight = |position: usize| -> f64 {
-            let entries = dataset.column(position).iter();
-            entries.map(|(row, value)| value * of_row[row]).sum()
-        };
-        let columns = 0..dataset.stored_columns();
-        super::Weights {
-            features: columns
-                .clone()
-                .map(|position| dataset.feature(position))
-                .collect(),
-            values: columns.map(weight).collect(),
-        }
-    }
-
-    /// The same kernel after checks, for parameters that were read.
-    pub(crate) fn checked(self) -> Result<Self, KernelError> {
+    ) -> Weights {
+        let pairs = rows.iter().zip(coefficients);
         match self.kind {
-            KernelKind::Gaussian => Self::gaussian(self.gamma),
-            KernelKind::Polynomial => Self::polynomial(self.gamma, self.coef0, self.degree),
-            KernelKind::Linear => Ok(Self::LINEAR),
-            KernelKind::Precomputed => Ok(Self::PRECOMPUTED),
+            KernelKind::Precomputed => {
+                let inputs = dataset.input_rows();
+                let input = |row: usize| inputs.map_or(row_number(row), |inputs| inputs[row]);
+                Weights::of(pairs.map(|(&row, value)| (input(row), *value)).collect())
+            }
+            KernelKind::Linear => {
+                let mut of_row = vec![0.0; dataset.rows()];
+                pairs.for_each(|(&row, value)| of_row[row] = *value);
+                let weight = |position: usize| {
+                    let entries = dataset.column(position).iter();
+                    let weight = entries.map(|(row, value)| value * of_row[row]).sum();
+                    (dataset.feature(position), weight)
+                };
+                Weights::of((0..dataset.stored_columns()).map(weight).collect())
+            }
+            KernelKind::Gaussian | KernelKind::Polynomial => Weights::default(),
         }
     }
 
@@ -277,51 +214,41 @@ impl Kernel {
     /// `O(sum over columns of squared entries + m^2)` time, `O(m^3)` for given columns.
     ///
     /// # Errors
-    /// [`KernelError`] for values that are no finite numbers, and for a given matrix that is no
+    /// [`TrainError`] for values that are no finite numbers, and for a given matrix that is no
     /// kernel.
-    pub fn matrix(&self, dataset: &Dataset<'_>) -> Result<KernelMatrix, KernelError> {
-        let size = dataset.rows();
+    pub fn matrix(&self, dataset: &Dataset<'_>) -> Result<KernelMatrix, TrainError> {
         if self.kind == KernelKind::Precomputed {
-            let given = given(dataset, size)?;
-            check_given(&given)?;
-            return Ok(KernelMatrix(given));
+            return given(dataset).map(KernelMatrix);
         }
-        let values = Rows::new(dataset);
+        let size = dataset.rows();
         let mut square = Square::zeros(size);
-        let columns = square.values_mut().par_chunks_mut(size).enumerate();
-        columns.for_each(|(row, column)| {
-            heed();
-            values.kernel(self, values.row(row), dataset, column);
-        });
-        check_finite(square.values(), size)?;
+        self.fill(dataset, dataset, square.values_mut());
+        check_finite(square.values(), size, |row| row)?;
         Ok(KernelMatrix(square))
     }
 
     /// Refuses a gamma with which a model of `matrix` could tell nothing of any row but those it has
     /// seen.
-    pub(super) fn check_alike(&self, matrix: &KernelMatrix) -> Result<(), KernelError> {
+    pub(super) fn check_alike(&self, matrix: &KernelMatrix) -> Result<(), TrainError> {
         let (values, size) = (matrix.0.values(), matrix.rows());
         let alike = |(at, value): (usize, &f64)| at / size != at % size && *value > 0.0;
         if self.kind != KernelKind::Gaussian || size < 2 || values.iter().enumerate().any(alike) {
             return Ok(());
         }
-        Err(KernelError::Parameter {
-            name: "gamma",
-            expected: "a smaller number, as with it no two rows have a kernel above 0",
-            found: self.gamma,
-        })
+        let expected = "a smaller number, as with it no two rows have a kernel above 0";
+        let expected = format!("{expected}, found {:?}", self.gamma);
+        Err(TrainError::unexpected("gamma of the kernel", expected))
     }
 
-    /// The values of the rows of `dataset` (columns of the result) with those of `basis` (rows).
-    pub(super) fn between(&self, basis: &Dataset<'_>, dataset: &Dataset<'_>) -> Mat<f64> {
+    /// Fills `values`, which are 0, with a column for each row of `dataset`: its values with the rows of
+    /// `basis`.
+    fn fill(&self, basis: &Dataset<'_>, dataset: &Dataset<'_>, values: &mut [f64]) {
         let (rows, own) = (Rows::new(dataset), Rows::new(basis));
-        let mut values = vec![0.0; basis.rows() * dataset.rows()];
         let columns = values.par_chunks_mut(basis.rows()).enumerate();
         columns.for_each(|(row, column)| {
             heed();
             own.kernel(self, rows.row(row), basis, column);
         });
-        MatRef::from_column_major_slice(&values, basis.rows(), dataset.rows()).to_owned()
     }
 
     /// Scores of the rows of `dataset` by a model with these `coefficients` of the rows of `basis`.
@@ -356,26 +283,15 @@ pub(super) fn row_number(row: usize) -> u32 {
     u32::try_from(row).unwrap_or(u32::MAX)
 }
 
-fn check_gamma(gamma: f64) -> Result<f64, KernelError> {
-    if gamma.is_finite() && gamma > 0.0 {
-        return Ok(gamma);
-    }
-    Err(KernelError::Parameter {
-        name: "gamma",
-        expected: "a finite number above 0",
-        found: gamma,
-    })
-}
-
 /// The columns of `dataset`, dense: as many as it has rows, in their order. Column `j` of the data
 /// belongs to row `j` of the input.
-fn given(dataset: &Dataset<'_>, size: usize) -> Result<Square, KernelError> {
-    if dataset.width() != size {
-        return Err(KernelError::Shape {
-            rows: size,
-            columns: dataset.width(),
-            expected: "a column for each row, as the columns are the kernel".to_owned(),
-        });
+fn given(dataset: &Dataset<'_>) -> Result<Square, TrainError> {
+    let (size, columns) = (dataset.rows(), dataset.width());
+    if columns != size {
+        return Err(TrainError::unexpected(
+            format!("the kernel has {size} rows and {columns} columns"),
+            "a column for each row, as the columns are the kernel",
+        ));
     }
     let mut square = Square::zeros(size);
     let mut places: Vec<usize> = (0..size).collect();
@@ -388,30 +304,35 @@ fn given(dataset: &Dataset<'_>, size: usize) -> Result<Square, KernelError> {
             square.values_mut()[column * size + row] = value;
         }
     }
+    check_given(&square)?;
     Ok(square)
 }
 
-fn check_finite(values: &[f64], size: usize) -> Result<(), KernelError> {
+/// Refuses a value of a row and another, which is `height` values on, that is no finite number.
+fn check_finite(
+    values: &[f64],
+    height: usize,
+    row: impl Fn(usize) -> usize,
+) -> Result<(), TrainError> {
     let Some(place) = values.iter().position(|value| !value.is_finite()) else {
         return Ok(());
     };
-    Err(KernelError::NotFinite {
-        row: place % size + 1,
-        other: place / size + 1,
+    Err(TrainError::Overflow {
+        row: row(place % height) + 1,
+        other: place / height + 1,
     })
 }
 
-fn check_given(square: &Square) -> Result<(), KernelError> {
+fn check_given(square: &Square) -> Result<(), TrainError> {
     let (size, values) = (square.size(), square.values());
-    check_finite(values, size)?;
-    let largest = values
-        .iter()
-        .fold(0.0_f64, |most, value| most.max(value.abs()));
+    check_finite(values, size, |row| row)?;
+    let largest = |most: f64, value: &f64| most.max(value.abs());
+    let largest = values.iter().fold(0.0, largest);
     for column in 0..size {
         for row in column + 1..size {
-            let [value, mirrored] = [values[column * size + row], values[row * size + column]];
+            let [value, mirrored] = [square.value(row, column), square.value(column, row)];
             if (value - mirrored).abs() > ROUNDING * largest {
-                return Err(KernelError::Asymmetric {
+                return Err(TrainError::Asymmetric {
                     row: row + 1,
                     column: column + 1,
                     value,
@@ -422,7 +343,7 @@ fn check_given(square: &Square) -> Result<(), KernelError> {
     }
     match extreme_eigenvalues(square) {
         Some([least, largest]) if least < -ROUNDING * largest.abs() => {
-            Err(KernelError::Indefinite { least, largest })
+            Err(TrainError::Indefinite { least, largest })
         }
         _ => Ok(()),
     }
@@ -430,46 +351,41 @@ fn check_given(square: &Square) -> Result<(), KernelError> {
 
 /// The entries of a data set by row, and the squared norms of the rows.
 struct Rows {
-    starts: Vec<usize>,
-    features: Vec<u32>,
-    values: Vec<f64>,
+    entries: CsMatI<f64, u32, usize>,
     norms: Vec<f64>,
+    features: Vec<u32>,
 }
-
-/// A row: features, ascending, their values, and the squared norm.
-type Row<'a> = (&'a [u32], &'a [f64], f64);
 
 impl Rows {
     fn new(dataset: &Dataset<'_>) -> Self {
-        let by_row = dataset.x().to_other_storage();
-        let (starts, positions, values) = by_row.into_raw_storage();
-        let features = positions
-            .iter()
-            .map(|&position| dataset.feature(position as usize));
-        let norms = starts.windows(2);
-        let norms = norms.map(|range| values[range[0]..range[1]].iter().map(|v| v * v).sum());
+        let entries = dataset.x().to_other_storage();
+        let norm = |row| entries_of(&entries, row).1.iter().map(|v| v * v).sum();
+        let columns = 0..dataset.stored_columns();
         Self {
-            norms: norms.collect(),
-            features: features.collect(),
-            starts,
-            values,
+            norms: (0..dataset.rows()).map(norm).collect(),
+            features: columns.map(|position| dataset.feature(position)).collect(),
+            entries,
         }
     }
 
-    fn row(&self, row: usize) -> Row<'_> {
-        let range = self.starts[row]..self.starts[row + 1];
-        (
-            &self.features[range.clone()],
-            &self.values[range],
-            self.norms[row],
-        )
+    /// A row: its features, ascending, with their values, and the squared norm.
+    fn row(&self, row: usize) -> (impl Iterator<Item = (u32, f64)>, f64) {
+        let (positions, values) = entries_of(&self.entries, row);
+        let features = positions.iter();
+        let features = features.map(|&position| self.features[position as usize]);
+        (features.zip(values.iter().copied()), self.norms[row])
     }
 
-    /// Fills `slots`, which are 0, with the kernel of `other` and each row of `dataset`, whose rows
+    /// Fills `slots`, which are 0, with the kernel of another row and each row of `dataset`, whose rows
     /// these are.
-    fn kernel(&self, kernel: &Kernel, other: Row<'_>, dataset: &Dataset<'_>, slots: &mut [f64]) {
-        let (features, values, norm) = other;
-        for (&feature, value) in features.iter().zip(values) {
+    fn kernel(
+        &self,
+        kernel: &Kernel,
+        (entries, norm): (impl Iterator<Item = (u32, f64)>, f64),
+        dataset: &Dataset<'_>,
+        slots: &mut [f64],
+    ) {
+        for (feature, value) in entries {
             let Some(position) = dataset.position(feature) else {
                 continue;
             };
@@ -526,71 +442,54 @@ impl ReducedSet {
     /// `O(m b^2 + b^3)` time for `b` rows, `O(m b)` memory.
     ///
     /// # Errors
-    /// [`KernelError::Basis`] for no rows, a row that is not there or is there twice; else as
+    /// [`TrainError::Unexpected`] for no rows, a row that is not there or is there twice; else as
     /// [`Kernel::matrix`].
-    pub fn new(
-        dataset: &Dataset<'_>,
-        kernel: &Kernel,
-        rows: &[usize],
-    ) -> Result<Self, KernelError> {
-        let refuse = |found, expected: String| Err(KernelError::Basis { found, expected });
-        if rows.is_empty() || rows.len() > dataset.rows() {
-            return refuse(
-                rows.len(),
-                format!("from 1 to {}, the rows of the data", dataset.rows()),
-            );
-        }
-        let mut seen = vec![false; dataset.rows()];
-        for &row in rows {
-            match seen.get_mut(row) {
-                Some(seen) if !*seen => *seen = true,
-                Some(_) => {
-                    return refuse(
-                        rows.len(),
-                        format!("each row once, row {} is twice in it", row + 1),
-                    );
-                }
-                None => {
-                    let message = format!("rows from 1 to {}, found {}", dataset.rows(), row + 1);
-                    return refuse(rows.len(), message);
-                }
+    pub fn new(dataset: &Dataset<'_>, kernel: &Kernel, rows: &[usize]) -> Result<Self, TrainError> {
+        let count = dataset.rows();
+        let mut seen = vec![false; count];
+        let wrong = rows.iter().find_map(|&row| match seen.get_mut(row) {
+            Some(seen) => {
+                let again = format!("each row once, row {} is twice in it", row + 1);
+                std::mem::replace(seen, true).then_some(again)
             }
+            None => Some(format!("rows from 1 to {count}, found {}", row + 1)),
+        });
+        let size = format!("from 1 to {count}, the rows of the data");
+        let size = (rows.is_empty() || rows.len() > count).then_some(size);
+        if let Some(expected) = size.or(wrong) {
+            let what = format!("a basis of {} rows", rows.len());
+            return Err(TrainError::unexpected(what, expected));
         }
         // In the order of the data.
-        let rows: Vec<usize> = (0..dataset.rows()).filter(|&row| seen[row]).collect();
-        let basis = dataset.rows_subset(&rows)?;
-        let (own, all) = if kernel.kind == KernelKind::Precomputed {
-            let all = given(dataset, dataset.rows())?;
-            check_given(&all)?;
-            let values = all.matrix();
-            let own = Mat::from_fn(rows.len(), rows.len(), |a, b| values[(rows[a], rows[b])]);
-            let all = Mat::from_fn(rows.len(), dataset.rows(), |a, row| values[(row, rows[a])]);
-            (own, all)
-        } else {
-            (
-                kernel.between(&basis, &basis),
-                kernel.between(&basis, dataset),
-            )
-        };
-        for values in [&own, &all] {
-            for (column, values) in values.col_iter().enumerate() {
-                if let Some(row) = values.iter().position(|value| !value.is_finite()) {
-                    return Err(KernelError::NotFinite {
-                        row: rows[row] + 1,
-                        other: column + 1,
-                    });
-                }
+        let rows: Vec<usize> = (0..count).filter(|&row| seen[row]).collect();
+        let (mut own, mut all) = (Square::zeros(rows.len()), Panel::zeros(rows.len(), count));
+        if kernel.kind == KernelKind::Precomputed {
+            let values = given(dataset)?;
+            for (row, column) in all.columns_mut().enumerate() {
+                let values = rows.iter().map(|&basis| values.value(row, basis));
+                column
+                    .iter_mut()
+                    .zip(values)
+                    .for_each(|(slot, value)| *slot = value);
             }
+        } else {
+            let basis = dataset.rows_subset(&rows)?;
+            kernel.fill(&basis, dataset, all.values_mut());
         }
-        let mut square = Square::zeros(rows.len());
-        square.matrix_mut().copy_from(&own);
-        let eigen = Eigen::new(&square).ok_or(KernelError::NotFinite { row: 1, other: 1 })?;
+        check_finite(all.values_mut(), rows.len(), |row| rows[row])?;
+        let all = all.matrix();
+        for (column, &row) in own.values_mut().chunks_mut(rows.len()).zip(&rows) {
+            let values = column.iter_mut().zip(all.col(row).iter());
+            values.for_each(|(slot, value)| *slot = *value);
+        }
+        let eigen = Eigen::new(&own).ok_or(TrainError::Overflow { row: 1, other: 1 })?;
         let least = rows.len() as f64 * f64::EPSILON * eigen.largest();
         let map = eigen.scaled_vectors(least, |value| 1.0 / value.sqrt());
-        let mut mapped = Mat::zeros(dataset.rows(), map.ncols());
+        let mut mapped = Mat::zeros(count, map.ncols());
+        let replace = Accum::Replace;
         matmul(
             mapped.as_mut(),
-            Accum::Replace,
+            replace,
             all.transpose(),
             &map,
             1.0,
@@ -606,15 +505,11 @@ impl ReducedSet {
     }
 
     /// Coefficients of the rows of the basis, in order, from weights of the mapped columns.
-    pub fn coefficients(&self, weights: &super::Weights) -> Vec<f64> {
+    pub fn coefficients(&self, weights: &Weights) -> Vec<f64> {
         let mut coefficients = vec![0.0; self.map.nrows()];
         for (&feature, weight) in weights.features.iter().zip(&weights.values) {
-            for (coefficient, value) in coefficients
-                .iter_mut()
-                .zip(self.map.col(feature as usize).iter())
-            {
-                *coefficient += weight * value;
-            }
+            let column = self.map.col_as_slice(feature as usize);
+            add_scaled(&mut coefficients, *weight, column);
         }
         coefficients
     }
@@ -626,19 +521,12 @@ impl ReducedSet {
 }
 
 /// All values as columns, with labels and queries of `dataset`.
-fn dense_dataset(
-    values: &Mat<f64>,
-    dataset: &Dataset<'_>,
-) -> Result<Dataset<'static>, DatasetError> {
+fn dense_dataset(values: &Mat<f64>, dataset: &Dataset<'_>) -> Result<Dataset<'static>, TrainError> {
     let (rows, columns) = values.shape();
-    let row_of = u32::try_from(rows).map_err(|_| DatasetError::TooManyRows { rows })?;
     let indptr: Vec<usize> = (0..=columns).map(|column| column * rows).collect();
-    let indices: Vec<u32> = (0..columns).flat_map(|_| 0..row_of).collect();
-    let values: Vec<f64> = values
-        .col_iter()
-        .flat_map(|column| column.iter().copied().collect::<Vec<_>>())
-        .collect();
-    let labels = dataset.labels().to_vec();
-    let queries: Queries = dataset.queries().clone();
-    Dataset::from_csc(indptr, indices, values, labels, queries)
+    let indices: Vec<u32> = (0..columns).flat_map(|_| 0..row_number(rows)).collect();
+    let values = (0..columns).flat_map(|column| values.col_as_slice(column));
+    let (labels, queries) = (dataset.labels().to_vec(), dataset.queries().clone());
+    let values: Vec<f64> = values.copied().collect();
+    Ok(Dataset::from_csc(indptr, indices, values, labels, queries)?)
 }

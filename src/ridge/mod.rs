@@ -25,28 +25,31 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The parts, lowest first: `options` has the solvers, their costs, and errors; `factor` dense
+//! The parts, lowest first: `options` has the solvers and their costs; `factor` dense
 //! systems; `design` the matrix of what the loss compares, centred rows or preferences, which is
-//! never formed; `conjugate` the solver that forms nothing; `trained` problems and models; `groups`
-//! and `holdout` the hold-out schemes, with how to add another.
+//! never formed; `conjugate` the solver that forms nothing; `trained` problems and models; `scheme`
+//! what may be held out, `without` how that follows from factors, `holdout` what it is worth.
 
 mod conjugate;
 mod design;
+mod error;
 mod factor;
 mod grid;
-mod groups;
 mod holdout;
 mod kernel;
 mod options;
 mod pairs_out;
 mod preferences;
+mod scheme;
 mod trained;
+mod without;
 
 pub use conjugate::{Convergence, HOLDOUT_TOLERANCE, ITERATIONS, TOLERANCE};
-pub use grid::{Cell, Fit, GridOutcome, Holding, TrainGrid, draw_basis};
-pub use groups::Groups;
-pub use holdout::{HoldOut, Holdout, LeftPair};
-pub use kernel::{Kernel, KernelError, KernelKind, KernelMatrix, ReducedSet};
-pub use options::{Shape, Solver, TrainError, TrainOptions};
+pub use error::TrainError;
+pub use grid::{Cell, Fit, GridOutcome, TrainGrid, draw_basis};
+pub use holdout::{Holdout, LeftPair};
+pub use kernel::{Kernel, KernelKind, KernelMatrix, ReducedSet};
+pub use options::{Shape, Solver, TrainOptions};
 pub use preferences::{Preference, Preferences};
+pub use scheme::{Groups, Scheme};
 pub use trained::{RidgeProblem, Trained, Weights};

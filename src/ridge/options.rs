@@ -1,13 +1,13 @@
 //! How to train: the solvers by name, what they need and what they cost, and the choice of one.
 
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
-use super::kernel::{KernelError, KernelKind};
-use crate::columns::{ColumnClasses, QueryWeight, Scale, none_varies};
-use crate::data::{Dataset, GIVE_QUERIES, LabelScale, Queries};
+use super::error::TrainError;
+use super::factor::BLOCK;
+use super::kernel::KernelKind;
+use crate::columns::{ColumnClasses, QueryWeight, Scale};
+use crate::data::{Dataset, LabelScale, Queries};
 use crate::kernels::LANES;
-use crate::memory::Bytes;
 use crate::names::names;
 use crate::objective::Objective;
 use crate::setters::setters;
@@ -36,8 +36,6 @@ pub struct Shape {
     pub largest_query: usize,
     /// Examples of the largest group that is held out at once: no fewer than those.
     pub largest_group: usize,
-    /// Whether every pair of examples of a query is held out.
-    pub pairs: bool,
     /// Column classes.
     pub classes: usize,
     /// Entries of the column classes.
@@ -56,27 +54,21 @@ impl Shape {
         let entries = |class: usize| candidates.entries_of(class);
         let squares = (0..candidates.len()).map(|c| entries(c) * entries(c));
         Self {
-            rows: candidates.queries().rows(),
-            queries: candidates.queries().len(),
-            largest_query: candidates.queries().largest(),
-            largest_group: candidates.queries().largest(),
-            pairs: false,
             classes: candidates.summary().column_classes,
             nonzeros: candidates.summary().nonzeros,
             squares: squares.sum::<usize>() as f64,
-            lambdas,
             threads: candidates.threads(),
+            ..Self::of_rows(candidates.queries(), lambdas)
         }
     }
 
     /// The shape of training on the rows of `queries` under a kernel that is known.
-    pub fn of_rows(queries: &Queries, lambdas: usize) -> Self {
+    pub(super) fn of_rows(queries: &Queries, lambdas: usize) -> Self {
         Self {
             rows: queries.rows(),
             queries: queries.len(),
             largest_query: queries.largest(),
             largest_group: queries.largest(),
-            pairs: false,
             classes: 0,
             nonzeros: 0,
             squares: 0.0,
@@ -103,6 +95,9 @@ impl Shape {
 /// Largest query whose block [`Solver::ConjugateGradients`] factors.
 pub(super) const LARGEST_BLOCK: usize = 256;
 
+/// Bytes in which a thread packs dense matrices that it multiplies.
+const PACKED: u64 = 4 << 20;
+
 impl Solver {
     /// Seconds by [`cost`](Self::cost) from which on `auto` takes conjugate gradients rather than
     /// a solver that factors.
@@ -114,36 +109,24 @@ impl Solver {
         self != Self::ConjugateGradients
     }
 
-    /// Bytes the solver will take on top of the data and the column classes.
+    /// Bytes the solver will take on top of the data and the column classes: its matrices, and a
+    /// tenth.
     pub fn memory(self, shape: &Shape) -> u64 {
-        let [rows, classes, nonzeros, query, group, threads] = [
-            shape.rows,
-            shape.classes,
-            shape.nonzeros,
-            shape.largest_query,
-            shape.largest_group,
-            shape.threads,
-        ]
-        .map(|size| size as u64);
-        let mut by_row = 12 * nonzeros + 8 * (rows + classes);
-        if shape.pairs && self.has_holdout() {
-            // Of the largest query, what every example has with every other one.
-            by_row += 8 * query * query;
-        }
-        by_row
-            + match self {
-                Self::Dual => 8 * rows * (2 * rows + threads * (group + BATCH as u64)),
-                Self::Primal => {
-                    let examples = group + BATCH as u64 + 1;
-                    8 * classes * (2 * classes + 2 * threads * examples)
-                }
-                Self::ConjugateGradients => {
-                    let block = query.min(LARGEST_BLOCK as u64);
-                    // A block being decomposed for each thread; vectors of all lanes.
-                    let blocks = rows * block + 3 * threads * block * block;
-                    8 * (blocks + LANES as u64 * (6 * rows + classes) + 2 * rows)
-                }
+        let size = |size: usize| size as u64;
+        let (rows, classes) = (size(shape.rows), size(shape.classes));
+        // Rows that all threads hold out at once, and what their products are packed in.
+        let out = size(shape.threads) * size(shape.largest_group + BLOCK);
+        let packed = size(shape.threads) * PACKED;
+        let matrices = match self {
+            Self::Dual => 8 * rows * (2 * rows + out) + packed,
+            Self::Primal => 16 * classes * (classes + out) + packed,
+            Self::ConjugateGradients => {
+                let block = size(shape.largest_query.min(LARGEST_BLOCK));
+                8 * (rows * block + LANES as u64 * (6 * rows + classes))
             }
+        };
+        // With the entries of the classes by row.
+        (matrices + 12 * size(shape.nonzeros)) * 11 / 10
     }
 
     /// Rough seconds on two of today's cores, leave-query-out predictions included where the
@@ -159,21 +142,6 @@ impl Solver {
         }
     }
 }
-
-impl Solver {
-    /// Rough seconds, likewise, that the hold-out predictions of so many groups of queries take
-    /// besides [`cost`](Self::cost), which has them for solvers that factor.
-    pub fn holdout_cost(self, shape: &Shape, groups: usize) -> f64 {
-        if self.has_holdout() {
-            return 0.0;
-        }
-        // A hundred iterations for each group and ridge parameter, in lanes.
-        1e-7 * shape.nonzeros as f64 * (shape.lambdas * groups) as f64
-    }
-}
-
-/// Examples whose hold-out predictions are computed at once, at least.
-pub(super) const BATCH: usize = 128;
 
 /// How to train: for the library, and the arguments and reports of commands. What is going to be asked
 /// for and held out is no part of its JSON.
@@ -193,8 +161,6 @@ pub struct TrainOptions {
     pub(super) lambdas: usize,
     #[serde(skip)]
     pub(super) largest_group: usize,
-    #[serde(skip)]
-    pub(super) pairs: bool,
     #[serde(skip_serializing)]
     pub(crate) max_memory: Option<u64>,
 }
@@ -232,9 +198,6 @@ impl TrainOptions {
         /// queries: memory is counted for it. Any groups may be held out whatever this says.
         largest_group: usize => largest_group;
 
-        /// Whether every pair of examples of a query is going to be held out, likewise.
-        pairs: bool => pairs;
-
         /// Bytes that data, column classes and solver may take together. No limit by default.
         max_memory: impl Into<Option<u64>> => max_memory;
     }
@@ -254,16 +217,7 @@ impl TrainOptions {
         ColumnClasses::scaled(&data.as_one_query(), weight, self.scale)
     }
 
-    /// The same shape, with the groups that are going to be held out.
-    pub(super) fn grown(&self, shape: Shape) -> Shape {
-        Shape {
-            largest_group: shape.largest_group.max(self.largest_group),
-            pairs: self.pairs,
-            ..shape
-        }
-    }
-
-    /// Refuses kernel values that would not fit, before they take the memory.
+    /// Refuses kernel values that would not fit, before they take the memory; `held` bytes are in use.
     pub(super) fn check_kernel(
         &self,
         data: &Dataset<'_>,
@@ -274,40 +228,33 @@ impl TrainOptions {
         let rows = data.rows() as u64;
         let taken = match basis {
             None if kind == KernelKind::Linear => return Ok(()),
-            None => {
-                let shape = self.grown(Shape::of_rows(data.queries(), self.lambdas.max(1)));
-                8 * rows * rows + Solver::Dual.memory(&shape)
-            }
+            None => 8 * rows * rows + Solver::Dual.memory(&self.shape(data.queries(), None)),
             // The values, their products with the map and the columns that they become.
             Some(basis) => 28 * rows * basis.len() as u64,
         };
-        let needed = held.saturating_add(taken);
-        if needed <= self.max_memory.unwrap_or(u64::MAX) {
+        let (needed, limit) = (held.saturating_add(taken), self.max_memory);
+        let Some(limit) = limit.filter(|limit| needed > *limit) else {
             return Ok(());
-        }
-        Err(self.refuse_kernel(rows, held, needed))
-    }
-
-    /// The memory limit is too low for the kernel, of which `needed` bytes with those held are known.
-    pub(super) fn refuse_kernel(&self, rows: u64, held: u64, needed: u64) -> TrainError {
-        let limit = self.max_memory.unwrap_or(u64::MAX);
+        };
         // Values and columns of a basis, as the primal solver has them, and its systems.
         let taken = |size: u64| held.saturating_add(size * (40 * rows + 24 * size));
-        let most = (1..=rows).rev().find(|&size| taken(size) <= limit);
-        TrainError::KernelMemory {
+        let most = (1..=data.rows()).rev();
+        let basis = most.into_iter().find(|&most| taken(most as u64) <= limit);
+        Err(TrainError::KernelMemory {
             needed,
             limit,
-            basis: most.map_or(0, |most| usize::try_from(most).unwrap_or(usize::MAX)),
-        }
+            basis: basis.unwrap_or(0),
+        })
     }
 
-    /// Refuses data that the objective does not take.
-    pub(super) fn check_queries(&self, queries: &Queries) -> Result<(), TrainError> {
-        match (self.objective, queries.len()) {
-            (Objective::Global, 2..) => Err(TrainError::Queries {
-                queries: queries.len(),
-            }),
-            _ => Ok(()),
+    /// The shape of a problem of these rows, with the groups that are going to be held out.
+    pub(super) fn shape(&self, queries: &Queries, classes: Option<&ColumnClasses>) -> Shape {
+        let lambdas = self.lambdas.max(1);
+        let shape = classes.map(|classes| Shape::new(classes, lambdas));
+        let shape = shape.unwrap_or_else(|| Shape::of_rows(queries, lambdas));
+        Shape {
+            largest_group: shape.largest_group.max(self.largest_group),
+            ..shape
         }
     }
 
@@ -318,196 +265,28 @@ impl TrainOptions {
     /// allowed.
     pub fn choose(&self, shape: &Shape, held: u64) -> Result<Solver, TrainError> {
         let limit = self.max_memory.unwrap_or(u64::MAX);
-        let needed = |solver: Solver| held.saturating_add(solver.memory(shape));
-        let fits = |solver: &Solver| needed(*solver) <= limit;
-        let refusal = |solver: Option<Solver>, needed: u64| TrainError::Memory {
-            solver,
-            needed,
-            limit,
-            fitting: Solver::ALL.into_iter().filter(fits).collect(),
+        let needed = |solver: &Solver| held.saturating_add(solver.memory(shape));
+        // After solvers that factor within the patience, before those that take longer.
+        let rank = |solver: &Solver| match solver {
+            Solver::ConjugateGradients => Solver::PATIENCE,
+            factoring => factoring.cost(shape),
         };
-        if let Some(solver) = self.solver {
-            return if fits(&solver) {
-                Ok(solver)
-            } else {
-                Err(refusal(Some(solver), needed(solver)))
-            };
-        }
-        let cost = |solver: &Solver| solver.cost(shape);
-        let factoring = [Solver::Dual, Solver::Primal].into_iter();
-        let factoring = factoring.filter(|s| fits(s) && cost(s) <= Solver::PATIENCE);
-        let iterative = Some(Solver::ConjugateGradients).filter(fits);
-        factoring
-            .min_by(|a, b| cost(a).total_cmp(&cost(b)))
-            .or(iterative)
-            .or_else(|| Solver::ALL.into_iter().find(fits))
-            .ok_or_else(|| {
-                let least = Solver::ALL.into_iter().map(needed).min();
-                refusal(None, least.unwrap_or(0))
-            })
+        let asked = |solver: &Solver| self.solver.is_none_or(|asked| asked == *solver);
+        let fitting = Solver::ALL.into_iter().filter(|s| needed(s) <= limit);
+        let best = fitting.clone().filter(asked);
+        let best = best.min_by(|a, b| rank(a).total_cmp(&rank(b)));
+        best.ok_or_else(|| TrainError::Memory {
+            solver: self.solver,
+            needed: Solver::ALL
+                .iter()
+                .filter(|s| asked(s))
+                .map(needed)
+                .min()
+                .unwrap_or(0),
+            limit,
+            fitting: fitting.collect(),
+        })
     }
-}
-
-/// Why a model could not be trained or tested.
-#[derive(Debug, Clone, PartialEq, Error)]
-#[non_exhaustive]
-pub enum TrainError {
-    /// No column is of any use.
-    #[error("nothing to train on: {}", none_varies(*columns))]
-    NoColumns {
-        /// Columns of the data.
-        columns: usize,
-    },
-    /// There is no other query to train on when the only one is left out.
-    #[error(
-        "leave-query-out is undefined: the data are one query, and without it nothing is left to train on; {GIVE_QUERIES}"
-    )]
-    OneQuery,
-    /// The memory limit is too low. Sizes in bytes.
-    #[error(
-        "{what} needs {needed} with the data, {limit} are allowed; {remedy}",
-        what = match solver { Some(solver) => format!("solver {solver}"), None => "every solver".to_owned() },
-        needed = Bytes(*needed).exact(),
-        limit = Bytes(*limit).exact(),
-        remedy = remedy(fitting)
-    )]
-    Memory {
-        /// The solver asked for; `None`: none fits.
-        solver: Option<Solver>,
-        /// What it would take in all.
-        needed: u64,
-        /// What is allowed.
-        limit: u64,
-        /// Solvers that fit.
-        fitting: Vec<Solver>,
-    },
-    /// The memory limit is too low for the values of the kernel. Sizes in bytes.
-    #[error(
-        "the kernel needs {needed} with the data, {limit} are allowed; {remedy}",
-        needed = Bytes(*needed).exact(),
-        limit = Bytes(*limit).exact(),
-        remedy = match basis {
-            0 => "allow more memory".to_owned(),
-            most => format!("a reduced set fits, with a basis of {most} at most"),
-        }
-    )]
-    KernelMemory {
-        /// What it would take in all.
-        needed: u64,
-        /// What is allowed.
-        limit: u64,
-        /// Rows of the largest basis that fits.
-        basis: usize,
-    },
-    /// The system has no solution in double precision.
-    #[error(
-        "lambda {lambda:e} is too small for these values: with it the system is singular to working precision; raise lambda or scale the data"
-    )]
-    Singular {
-        /// The ridge parameter.
-        lambda: f64,
-    },
-    /// Values so large that products are no finite numbers.
-    #[error(
-        "the values or labels are too large: their products are no finite numbers; scale the data"
-    )]
-    NotFinite,
-    /// A name that no hold-out scheme has.
-    #[error("no hold-out scheme is called {found:?}: expected one of {expected}")]
-    UnknownScheme {
-        /// The name.
-        found: String,
-        /// The schemes there are.
-        expected: String,
-    },
-    /// As many folds cannot be made.
-    #[error("{folds} folds of {count} {what}: expected from 2 to as many folds as {what}")]
-    Folds {
-        /// Folds asked for.
-        folds: usize,
-        /// Queries, rows or preferences.
-        what: &'static str,
-        /// How many there are.
-        count: usize,
-    },
-    /// Groups that are no partition of the queries.
-    #[error("query {query} {problem}: expected every query of the data in one group")]
-    Partition {
-        /// Position of the query.
-        query: usize,
-        /// What is wrong with it.
-        problem: &'static str,
-    },
-    /// Groups of other data.
-    #[error("the groups are of {found} {what}: expected {expected}, those of the data")]
-    OtherQueries {
-        /// Queries or rows.
-        what: &'static str,
-        /// Those of the data.
-        expected: usize,
-        /// Those in the groups.
-        found: usize,
-    },
-    /// A group of everything.
-    #[error(
-        "all examples are in one group: without it nothing is left to train on; expected two groups or more"
-    )]
-    OneGroup,
-    /// Groups in which nothing can be compared.
-    #[error(
-        "no group holds out two examples of a query: no two predictions of a model can be compared; expected larger groups"
-    )]
-    NothingToCompare,
-    /// A hold-out that a solver or an objective does not have.
-    #[error("{what} has no hold-outs by {scheme}: expected {expected}")]
-    NoHoldout {
-        /// The solver or the objective.
-        what: &'static str,
-        /// The scheme.
-        scheme: String,
-        /// What it has.
-        expected: &'static str,
-    },
-    /// A preference that is none.
-    #[error("preference {number}: expected {expected}, found {found}")]
-    Preference {
-        /// Its number, from 1.
-        number: usize,
-        /// What would be legal.
-        expected: String,
-        /// What there is.
-        found: String,
-    },
-    /// Preferences that compare nothing.
-    #[error("no preference compares two rows: expected one at least")]
-    NoPreferences,
-    /// Several models, and nothing to choose by.
-    #[error(
-        "without hold-outs it is not known which of several models is best: expected a single one, or a hold-out scheme"
-    )]
-    NoChoice,
-    /// A measure to choose by that the labels or the hold-outs do not have.
-    #[error("{0}")]
-    Measure(String),
-    /// Values of a kernel that are none.
-    #[error(transparent)]
-    Kernel(#[from] KernelError),
-    /// All pairs are to be ordered, of data with queries.
-    #[error(
-        "the global objective has one query, the data have {queries}: expected data of one query (Dataset::as_one_query)"
-    )]
-    Queries {
-        /// Queries of the data.
-        queries: usize,
-    },
-}
-
-fn remedy(fitting: &[Solver]) -> String {
-    if fitting.is_empty() {
-        return "no solver fits: allow more memory".to_owned();
-    }
-    let names: Vec<&str> = fitting.iter().map(|solver| solver.name()).collect();
-    format!("these fit: {}", names.join(", "))
 }
 
 #[cfg(test)]
@@ -520,7 +299,6 @@ mod tests {
             queries: rows / 10,
             largest_query: 20,
             largest_group: 20,
-            pairs: false,
             classes,
             nonzeros,
             squares: nonzeros as f64 * 40.0,
@@ -554,8 +332,8 @@ mod tests {
             ..queries
         };
         let more = |solver: Solver| solver.memory(&halves) - solver.memory(&queries);
-        assert_eq!(more(Solver::Dual), 8 * 2_000 * 2 * 980);
-        assert_eq!(more(Solver::Primal), 8 * 15_000 * 2 * 2 * 980);
+        assert_eq!(more(Solver::Dual), 8 * 2_000 * 2 * 980 * 11 / 10);
+        assert_eq!(more(Solver::Primal), 16 * 15_000 * 2 * 980 * 11 / 10);
         assert_eq!(more(Solver::ConjugateGradients), 0);
     }
 

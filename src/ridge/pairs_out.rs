@@ -1,7 +1,7 @@
 //! Leave-pair-out: every pair of examples of a query, predicted by a model that was trained without
 //! both.
 //!
-//! Rows `i` and `j` of a query of `n` rows cut it, and their system (module `holdout`) is of size two.
+//! Rows `i` and `j` of a query of `n` rows cut it, and their system (module `without`) is of size two.
 //! In the coordinates `(1, -1) / sqrt(2)` and `(1, 1) / sqrt(2)` it is
 //!
 //! ```text
@@ -14,21 +14,22 @@
 //! known (Pahikkala et al., 2009, for all pairs of all data).
 
 use std::f64::consts::SQRT_2;
+use std::ops::Range;
 
-use faer::MatRef;
 use rayon::prelude::*;
 
-use super::factor::{Square, gram};
-use super::holdout::{Factored, Holdout, LeftPair, batches};
+use super::error::TrainError;
+use super::factor::Square;
+use super::holdout::{Holdout, LeftPair};
 use super::kernel::row_number;
-use super::options::{BATCH, TrainError};
-use super::trained::{Solution, Trained};
+use super::trained::Trained;
+use super::without::batches;
 use crate::Objective;
 use crate::interrupt::heed;
 use crate::metrics::PAIR_TIE;
 
-/// Examples of a query from which on its pairs are a task for all threads.
-const LARGE: usize = 256;
+/// Rows whose pairs with all later ones are a task.
+const ROWS: usize = 64;
 
 /// What comes of some pairs of a query.
 #[derive(Debug, Default)]
@@ -68,90 +69,66 @@ impl Trained<'_> {
     /// A query of `n` examples goes on with `n - 2`, centred anew; its weight stays. Under the global
     /// objective these are all pairs, and the ridge parameter is that of `m - 2` rows. Predictions
     /// within 1e-10 of the largest label count as equal. `O(n^2)` time after the factorisation and
-    /// the inverse of what the query has in it; memory [`TrainOptions::pairs`](super::TrainOptions).
+    /// the inverse of what the query has in it; memory of the block of the query.
     ///
     /// # Errors
-    /// [`TrainError::NoHoldout`] with conjugate gradients, [`TrainError::OneGroup`] for two examples
+    /// [`TrainError::Unexpected`] with conjugate gradients, [`TrainError::OneGroup`] for two examples
     /// under the global objective, [`TrainError::NothingToCompare`] for queries of one example each,
     /// [`TrainError::Singular`] and [`TrainError::NotFinite`] where numbers fail.
     pub fn leave_pair_out(&self, keep: bool) -> Result<Holdout, TrainError> {
         let problem = self.problem;
-        if matches!(self.solution, Solution::Iterated(..)) {
-            return Err(TrainError::NoHoldout {
-                what: "solver cg",
-                scheme: "lpo".to_owned(),
-                expected: "lqo or folds:N, or solver dual or primal",
-            });
-        }
         let queries = problem.design.queries();
         if queries.largest() < 2 {
             return Err(TrainError::NothingToCompare);
         }
         let other;
         let trained = if problem.objective == Objective::Global {
-            other = problem.train_at(self.lambda, problem.ridge(self.lambda, 2)?)?;
+            other = problem.train_without(self.lambda, 2)?;
             &other
         } else {
             self
         };
-        let factored = trained.factored();
+        let Some(factored) = trained.factored() else {
+            return Err(TrainError::unexpected(
+                "solver cg has no hold-outs by lpo",
+                "lqo or folds:N, or solver dual or primal",
+            ));
+        };
+        let scale = |row: usize| problem.design.rows.scale(row);
         let unscaled = problem.labels.iter().enumerate();
-        let unscaled = unscaled.map(|(row, label)| (label / problem.design.scale(row)).abs());
+        let unscaled = unscaled.map(|(row, label)| (label / scale(row)).abs());
         let tie = PAIR_TIE * unscaled.fold(0.0, f64::max);
-        let query = |first: usize, block: Square| {
-            let rows = first..first + block.size();
-            Query {
+        let tally = |rows: &[usize], block: Square| {
+            let (first, range) = (rows[0], rows[0]..rows[0] + rows.len());
+            let query = Query {
                 first,
-                right: &factored.right[rows.clone()],
+                right: &factored.right[range.clone()],
                 average: factored.average,
-                labels: &problem.labels[rows.clone()],
-                as_given: &problem.as_given[rows],
-                scale: problem.design.scale(first),
+                labels: &problem.labels[range.clone()],
+                as_given: &problem.as_given[range],
+                scale: scale(first),
                 tie,
                 block,
                 keep,
-            }
+            };
+            query.tally_all()
         };
-        let all: Vec<Vec<usize>> = queries.ranges().map(Iterator::collect).collect();
-        let (large, small): (Vec<_>, Vec<_>) = all
-            .iter()
-            .map(Vec::as_slice)
-            .partition(|rows| rows.len() >= LARGE);
-        let small = batches(&small).into_par_iter().flat_map_iter(|batch| {
-            heed();
-            let half = factored.half(&batch.rows);
-            let tallies = batch.groups.iter().map(|group| {
-                let columns = half.as_ref().subcols(group.start, group.len());
-                let block = factored.block(gram(columns));
-                let first = batch.rows[group.start];
-                let query = query(first, block);
-                (first, query.tally(0..group.len()))
-            });
+        let rows: Vec<Vec<usize>> = queries.ranges().map(Iterator::collect).collect();
+        let rows: Vec<&[usize]> = rows.iter().map(Vec::as_slice).collect();
+        let batches = batches(&rows).into_par_iter();
+        let tallies = batches.flat_map_iter(|batch| {
+            let blocks = factored.blocks(&batch);
+            let tallies = blocks.map(|(rows, block)| tally(rows, block));
             tallies.collect::<Vec<_>>()
         });
-        let mut tallies: Vec<(usize, Tally)> = small.collect();
-        for rows in large {
-            let query = query(rows[0], factored.whole_block(rows));
-            let chunks = (0..rows.len()).into_par_iter().step_by(BATCH / 2);
-            let parts = chunks.map(|start| {
-                heed();
-                query.tally(start..rows.len().min(start + BATCH / 2))
-            });
-            let parts: Vec<Tally> = parts.collect();
-            tallies.push((
-                rows[0],
-                parts.into_iter().fold(Tally::default(), Tally::with),
-            ));
-        }
-        tallies.sort_by_key(|&(first, _)| first);
+        let tallies: Vec<Tally> = tallies.collect();
         let mut sum = Tally::default();
         let mut indices = Vec::new();
-        for (first, tally) in tallies {
-            let size = queries.range(queries.of_row(first)).len();
+        for (tally, range) in tallies.into_iter().zip(queries.ranges()) {
             if tally.pairs > 0 {
                 indices.push(tally.ordered / tally.pairs as f64);
             }
-            let squares = tally.squares / size as f64;
+            let squares = tally.squares / range.len() as f64;
             sum = sum.with(Tally { squares, ..tally });
         }
         if sum.singular {
@@ -171,33 +148,20 @@ impl Trained<'_> {
     }
 }
 
-impl Factored<'_> {
-    /// `B` of many rows, on all threads.
-    fn whole_block(&self, rows: &[usize]) -> Square {
-        let height = self.height();
-        let mut half = vec![0.0; height * rows.len()];
-        let chunks = half
-            .par_chunks_mut(height * BATCH)
-            .zip(rows.par_chunks(BATCH));
-        chunks.for_each(|(slot, rows)| {
-            heed();
-            let part = self.half(rows);
-            for (slot, column) in slot.chunks_mut(height).zip(part.col_iter()) {
-                slot.iter_mut()
-                    .zip(column.iter())
-                    .for_each(|(slot, value)| *slot = *value);
-            }
-        });
-        let half = MatRef::from_column_major_slice(&half, height, rows.len());
-        let mut square = Square::zeros(rows.len());
-        square.add_products(half.transpose(), 1.0);
-        self.block(square)
-    }
-}
-
 impl Query<'_> {
+    /// All pairs.
+    fn tally_all(&self) -> Tally {
+        let size = self.block.size();
+        let tasks = (0..size).into_par_iter().step_by(ROWS);
+        let parts: Vec<Tally> = tasks
+            .map(|start| self.tally(start..size.min(start + ROWS)))
+            .collect();
+        parts.into_iter().fold(Tally::default(), Tally::with)
+    }
+
     /// The pairs of these rows with every later one.
-    fn tally(&self, rows: std::ops::Range<usize>) -> Tally {
+    fn tally(&self, rows: Range<usize>) -> Tally {
+        heed();
         let size = self.block.size();
         let share = 2.0 / size as f64;
         let diagonal = |row: usize| self.block.values()[row * (size + 1)];

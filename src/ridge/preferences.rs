@@ -4,8 +4,8 @@
 //! loss is that of the graph Laplacian `L = B' B`, degrees less adjacency, with these differences for
 //! the rows of `B`. Preferences are left out as rows are.
 
-use super::design::Design;
-use super::options::TrainError;
+use super::design::Comparisons;
+use super::error::TrainError;
 use crate::metrics::PAIR_TIE;
 
 /// One row before another.
@@ -33,28 +33,28 @@ impl Preferences {
     /// Checks the preferences among so many rows.
     ///
     /// # Errors
-    /// [`TrainError::Preference`] for a row that is not there, a magnitude that is not finite, or a
+    /// [`TrainError::Unexpected`] for a row that is not there, a magnitude that is not finite, or a
     /// weight that is not above 0; [`TrainError::NoPreferences`] if no two rows are compared.
     pub fn new(list: Vec<Preference>, rows: usize) -> Result<Self, TrainError> {
         for (number, one) in list.iter().enumerate() {
-            let refuse = |expected: String, found: String| {
-                Err(TrainError::Preference {
-                    number: number + 1,
-                    expected,
-                    found,
-                })
+            let refuse = |expected: &str, found: String| {
+                let what = format!("preference {}", number + 1);
+                Err(TrainError::unexpected(
+                    what,
+                    format!("{expected}, found {found}"),
+                ))
             };
             for row in [one.preferred, one.other] {
                 if row as usize >= rows {
                     let found = (u64::from(row) + 1).to_string();
-                    return refuse(format!("rows from 1 to {rows}"), found);
+                    return refuse(&format!("rows from 1 to {rows}"), found);
                 }
             }
             if !one.magnitude.is_finite() {
-                return refuse("a finite magnitude".to_owned(), one.magnitude.to_string());
+                return refuse("a finite magnitude", one.magnitude.to_string());
             }
             if !(one.weight.is_finite() && one.weight > 0.0) {
-                return refuse("a finite weight above 0".to_owned(), one.weight.to_string());
+                return refuse("a finite weight above 0", one.weight.to_string());
             }
         }
         if list.iter().all(|one| one.preferred == one.other) {
@@ -88,14 +88,14 @@ impl Preferences {
 
 /// The share of these `predictions` of preferences, by weight, that come in the right order, without
 /// those of magnitude 0; `None` where all are.
-pub(super) fn ordered(design: &Design<'_>, magnitudes: &[f64], predictions: &[f64]) -> Option<f64> {
+pub(super) fn ordered(rows: &Comparisons, magnitudes: &[f64], predictions: &[f64]) -> Option<f64> {
     let largest = magnitudes
         .iter()
         .fold(0.0_f64, |most, one| most.max(one.abs()));
     let (mut ordered, mut all) = (0.0, 0.0);
-    let rows = design.ends().into_iter().flatten().enumerate();
-    for (row, [preferred, other]) in rows {
-        let (magnitude, weight) = (magnitudes[row], design.scale(row).powi(2));
+    let ends = rows.ends.iter().flatten().enumerate();
+    for (row, [preferred, other]) in ends {
+        let (magnitude, weight) = (magnitudes[row], rows.scale(row).powi(2));
         if magnitude == 0.0 || preferred == other {
             continue;
         }

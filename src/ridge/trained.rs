@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use super::conjugate::{self, Convergence, Preconditioner, Solved, TOLERANCE, Task};
-use super::design::Design;
+use super::design::{Comparisons, Design, Features};
+use super::error::TrainError;
 use super::factor::{Cholesky, Square};
-use super::kernel::{KernelError, KernelMatrix};
-use super::options::{Shape, Solver, TrainError, TrainOptions};
+use super::kernel::KernelMatrix;
+use super::options::{Solver, TrainOptions};
 use super::preferences::Preferences;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
@@ -52,8 +53,13 @@ impl<'a> RidgeProblem<'a> {
     /// values are too large.
     pub fn new(dataset: &'a Dataset<'a>, options: &TrainOptions) -> Result<Self, TrainError> {
         let classes = ColumnClasses::scaled(dataset, QueryWeight::Uniform, options.scale);
-        let candidates = Cow::Owned(classes);
-        Self::with(dataset, candidates, dataset.memory(), options)
+        Self::of_columns(
+            dataset,
+            Cow::Owned(classes),
+            None,
+            dataset.memory(),
+            options,
+        )
     }
 
     /// The same with column classes that have been found in `dataset` before, scaled as they are. `held` bytes are in
@@ -76,133 +82,50 @@ impl<'a> RidgeProblem<'a> {
             "candidates weighted by {weight}"
         );
         assert_eq!(candidates.peers().count(), 1, "ranks that share candidates");
-        Self::with(dataset, Cow::Borrowed(candidates), held, options)
-    }
-
-    fn with(
-        dataset: &'a Dataset<'a>,
-        candidates: Cow<'a, ColumnClasses>,
-        held: u64,
-        options: &TrainOptions,
-    ) -> Result<Self, TrainError> {
-        if candidates.is_empty() {
-            return Err(TrainError::NoColumns {
-                columns: dataset.width(),
-            });
-        }
-        options.check_queries(dataset.queries())?;
-        let shape = options.grown(Shape::new(&candidates, options.lambdas.max(1)));
-        let solver = options.choose(&shape, held.saturating_add(candidates.memory()))?;
-        tracing::info!(%solver, rows = shape.rows, classes = shape.classes, "training");
-        let design = Design::new(candidates, options.query_weight);
-        Self::within(dataset, design, options, solver)
-    }
-
-    /// The problem of centred rows.
-    fn within(
-        dataset: &'a Dataset<'a>,
-        design: Design<'a>,
-        options: &TrainOptions,
-        solver: Solver,
-    ) -> Result<Self, TrainError> {
-        let scaled = options.labels.apply(dataset.labels(), dataset.queries());
-        let mut labels = scaled.into_owned();
-        design.centre(&mut labels);
-        design.weigh(&mut labels);
-        Ok(Self {
-            dataset: Some(dataset),
-            objective: options.objective,
-            ..Self::prepare(design, labels, dataset.labels().into(), solver)?
-        })
+        Self::of_columns(dataset, Cow::Borrowed(candidates), None, held, options)
     }
 
     /// RankRLS on preferences among the rows of `dataset`, which is one query: its labels are not used,
-    /// and hold-outs are of preferences.
-    ///
-    /// Every preference is a row of the problem: `O(p^3)` time and `O(p^2)` memory for `p` preferences with
-    /// solver `dual`, `O(p c^2)` and `O(c^2)` for `c` column classes with `primal`, and little with `cg`.
+    /// nor are weights of queries.
     ///
     /// # Errors
-    /// As [`new`](Self::new), and [`TrainError`] for data of several queries and for preferences of
-    /// other data.
+    /// As [`new`](Self::new), and [`TrainError::Queries`] for data of several queries,
+    /// [`TrainError::Unexpected`] for preferences among other rows.
     pub fn of_preferences(
         dataset: &'a Dataset<'a>,
         preferences: &Preferences,
         options: &TrainOptions,
     ) -> Result<Self, TrainError> {
         let classes = ColumnClasses::scaled(dataset, QueryWeight::Uniform, options.scale);
+        let (classes, held) = (Cow::Owned(classes), dataset.memory());
+        Self::of_columns(dataset, classes, Some(preferences), held, options)
+    }
+
+    pub(super) fn of_columns(
+        dataset: &'a Dataset<'a>,
+        classes: Cow<'a, ColumnClasses>,
+        preferences: Option<&Preferences>,
+        held: u64,
+        options: &TrainOptions,
+    ) -> Result<Self, TrainError> {
         if classes.is_empty() {
             return Err(TrainError::NoColumns {
                 columns: dataset.width(),
             });
         }
-        let held = dataset.memory().saturating_add(classes.memory());
-        let shape = Shape::new(&classes, options.lambdas.max(1));
-        let solver = options.choose(
-            &options.grown(shape.of_preferences(preferences.len())),
-            held,
-        )?;
-        let design = Design::new(Cow::Owned(classes), QueryWeight::Uniform);
-        Self::preferring(dataset, preferences, design, solver)
-    }
-
-    /// The same under a kernel, as of [`of_kernel`](Self::of_kernel).
-    ///
-    /// # Errors
-    /// As both.
-    pub fn of_kernel_and_preferences(
-        dataset: &'a Dataset<'a>,
-        kernel: KernelMatrix,
-        preferences: &Preferences,
-        options: &TrainOptions,
-    ) -> Result<Self, TrainError> {
-        let shape = Shape::of_rows(dataset.queries(), options.lambdas.max(1));
-        let shape = options.grown(shape.of_preferences(preferences.len()));
-        let held = dataset.memory().saturating_add(kernel.memory());
-        options.solver(Solver::Dual).choose(&shape, held)?;
-        let (queries, kernel) = (dataset.queries(), kernel.into_square());
-        let design = Design::of_kernel(kernel, queries, QueryWeight::Uniform);
-        Self::preferring(dataset, preferences, design, Solver::Dual)
-    }
-
-    /// The problem of differences of the rows of `design`, which are those of `dataset`.
-    fn preferring(
-        dataset: &'a Dataset<'a>,
-        preferences: &Preferences,
-        design: Design<'a>,
-        solver: Solver,
-    ) -> Result<Self, TrainError> {
-        let queries = dataset.queries().len();
-        if queries > 1 {
-            return Err(TrainError::Queries { queries });
+        let held = held.saturating_add(classes.memory());
+        let mut shape = options.shape(dataset.queries(), Some(&classes));
+        if let Some(preferences) = preferences {
+            shape = shape.of_preferences(preferences.len());
         }
-        let (expected, found) = (dataset.rows(), preferences.rows());
-        if expected != found {
-            return Err(TrainError::OtherQueries {
-                what: "rows",
-                expected,
-                found,
-            });
-        }
-        // Of centred rows, so that lambdas have the size that they have for labels.
-        let unit = design.mean_diagonal() * preferences.mean_degree();
-        let ends = preferences.iter().map(|one| [one.preferred, one.other]);
-        let roots: Vec<f64> = preferences.iter().map(|one| one.weight.sqrt()).collect();
-        let magnitudes: Vec<f64> = preferences.iter().map(|one| one.magnitude).collect();
-        let labels = magnitudes.iter().zip(&roots);
-        let labels = labels.map(|(magnitude, root)| magnitude * root).collect();
-        let design = design.of_differences(ends.collect(), roots);
-        let design = design.map_err(KernelError::from)?;
-        Ok(Self {
-            dataset: Some(dataset),
-            objective: Objective::Pairs,
-            unit,
-            ..Self::prepare(design, labels, magnitudes.into(), solver)?
-        })
+        let solver = options.choose(&shape, held)?;
+        tracing::info!(%solver, rows = shape.rows, classes = shape.classes, "training");
+        let features = Features::of_classes(classes);
+        Self::of_features(dataset, features, preferences, options, solver)
     }
 
     /// The problem of `dataset` under a kernel, whose values for all pairs of rows are known: by
-    /// [`Solver::Dual`].
+    /// [`Solver::Dual`]. Of preferences among the rows, if there are any.
     ///
     /// # Errors
     /// [`TrainError`] when there is not the memory for another matrix of this size and its factors,
@@ -213,26 +136,73 @@ impl<'a> RidgeProblem<'a> {
     pub fn of_kernel(
         dataset: &'a Dataset<'a>,
         kernel: KernelMatrix,
+        preferences: Option<&Preferences>,
         options: &TrainOptions,
     ) -> Result<Self, TrainError> {
         let queries = dataset.queries();
         assert_eq!(kernel.rows(), queries.rows(), "rows of the kernel");
-        options.check_queries(queries)?;
-        let shape = options.grown(Shape::of_rows(queries, options.lambdas.max(1)));
-        let options = options.solver(Solver::Dual);
-        let held = dataset.memory().saturating_add(kernel.memory());
-        if let Err(TrainError::Memory { needed, .. }) = options.choose(&shape, held) {
-            return Err(options.refuse_kernel(shape.rows as u64, dataset.memory(), needed));
+        let mut shape = options.shape(queries, None);
+        if let Some(preferences) = preferences {
+            shape = shape.of_preferences(preferences.len());
         }
-        let design = Design::of_kernel(kernel.into_square(), queries, options.query_weight);
-        Self::within(dataset, design, &options, Solver::Dual)
+        let held = dataset.memory().saturating_add(kernel.memory());
+        options.solver(Solver::Dual).choose(&shape, held)?;
+        let features = Features::Kernel(kernel.into_square());
+        Self::of_features(dataset, features, preferences, options, Solver::Dual)
     }
 
-    /// The unit of ridge parameters: the mean diagonal of the centred, weighted kernel matrix,
-    /// which is that of [`ColumnClasses::unit`] where columns are known; of preferences times the mean
-    /// weight of those that a row is in.
-    pub fn unit(&self) -> f64 {
-        self.unit
+    fn of_features(
+        dataset: &'a Dataset<'a>,
+        features: Features<'a>,
+        preferences: Option<&Preferences>,
+        options: &TrainOptions,
+        solver: Solver,
+    ) -> Result<Self, TrainError> {
+        let queries = dataset.queries();
+        let one = preferences.is_some() || options.objective == Objective::Global;
+        if one && queries.len() > 1 {
+            let queries = queries.len();
+            return Err(TrainError::Queries { queries });
+        }
+        let weight = match preferences {
+            Some(_) => QueryWeight::Uniform,
+            None => options.query_weight,
+        };
+        let rows = Comparisons::of_queries(queries, weight);
+        let Some(preferences) = preferences else {
+            let mut labels = options.labels.apply(dataset.labels(), queries).into_owned();
+            rows.centre(&mut labels);
+            rows.weigh(&mut labels);
+            let design = Design { rows, features };
+            let problem = Self::prepare(design, labels, dataset.labels().into(), solver)?;
+            return Ok(Self {
+                dataset: Some(dataset),
+                objective: options.objective,
+                ..problem
+            });
+        };
+        if preferences.rows() != dataset.rows() {
+            return Err(TrainError::unexpected(
+                format!("the preferences are among {} rows", preferences.rows()),
+                format!("{}, those of the data", dataset.rows()),
+            ));
+        }
+        let centred = Design { rows, features };
+        // Of centred rows, so that lambdas have the size that they have for labels.
+        let unit = centred.mean_diagonal() * preferences.mean_degree();
+        let design = Design {
+            rows: Comparisons::of_preferences(preferences)?,
+            ..centred
+        };
+        let magnitudes: Vec<f64> = preferences.iter().map(|one| one.magnitude).collect();
+        let mut labels = magnitudes.clone();
+        design.rows.weigh(&mut labels);
+        Ok(Self {
+            dataset: Some(dataset),
+            objective: Objective::Pairs,
+            unit,
+            ..Self::prepare(design, labels, magnitudes.into(), solver)?
+        })
     }
 
     /// The problem of column classes, weighted as they are, and of `labels` that are centred and
@@ -242,7 +212,10 @@ impl<'a> RidgeProblem<'a> {
         labels: &'a [f64],
         solver: Solver,
     ) -> Result<Self, TrainError> {
-        let design = Design::new(Cow::Borrowed(candidates), QueryWeight::Uniform);
+        let design = Design {
+            rows: Comparisons::of_queries(candidates.queries(), QueryWeight::Uniform),
+            features: Features::of_classes(Cow::Borrowed(candidates)),
+        };
         Self::prepare(design, labels.to_vec(), labels.into(), solver)
     }
 
@@ -274,6 +247,13 @@ impl<'a> RidgeProblem<'a> {
             unit: mean_diagonal,
             engine,
         })
+    }
+
+    /// The unit of ridge parameters: the mean diagonal of the centred, weighted kernel matrix,
+    /// which is that of [`ColumnClasses::unit`] where columns are known; of preferences times the mean
+    /// weight of those that a row is in.
+    pub fn unit(&self) -> f64 {
+        self.unit
     }
 
     /// At most so much is rounding amplified with `lambda`: `1 + trace(X X') / lambda`, no less
@@ -321,89 +301,58 @@ impl<'a> RidgeProblem<'a> {
     /// [`TrainError::Singular`] when `lambda` is too small for the values,
     /// [`TrainError::NotFinite`] when they are too large.
     pub fn train(&'a self, lambda: Lambda) -> Result<Trained<'a>, TrainError> {
-        self.train_at(lambda, self.ridge(lambda, 0)?)
+        self.train_without(lambda, 0)
     }
 
-    /// The same, with the ridge parameter that the centred problem has for `lambda`.
-    pub(super) fn train_at(
+    /// The same, with the ridge parameter that the centred problem has without `out` of the rows.
+    pub(super) fn train_without(
         &'a self,
         lambda: Lambda,
-        ridge: f64,
+        out: usize,
     ) -> Result<Trained<'a>, TrainError> {
-        let singular = TrainError::Singular {
-            lambda: lambda.value(),
-        };
-        let (class_weights, solution) = match &self.engine {
-            Engine::Dual(kernel) => {
-                let system = Cholesky::new(kernel, ridge).ok_or(singular)?;
-                let mut coefficients = self.labels.clone();
-                system.solve(&mut coefficients);
-                // As they are but for rounding.
-                self.design.centre(&mut coefficients);
-                let weights = self.design.class_weights(&coefficients);
-                (weights, Solution::Dual(system, coefficients))
-            }
-            Engine::Primal(covariance, moments) => {
-                let system = Cholesky::new(covariance, ridge).ok_or(singular)?;
-                let mut unknowns = moments.clone();
-                system.solve(&mut unknowns);
-                let weights = self.design.unscaled(&unknowns);
-                let solution = Solution::Primal {
-                    system,
-                    covariance,
-                    moments,
-                };
-                (weights, solution)
-            }
-            Engine::Iterative(_) => {
-                let task = Task {
-                    lambda: ridge,
-                    out: &[],
-                    start: None,
-                };
-                let solved = self.solve(&[task], TOLERANCE).remove(0);
-                tracing::info!(convergence = ?solved.convergence, "trained");
-                let weights = self.design.class_weights(&solved.values);
-                let solution = Solution::Iterated(solved.values, solved.convergence);
-                (weights, solution)
-            }
-        };
-        if !class_weights.iter().all(|weight| weight.is_finite()) {
-            return Err(TrainError::NotFinite);
-        }
-        Ok(Trained {
+        let ridge = self.ridge(lambda, out)?;
+        let mut trained = Trained {
             problem: self,
             lambda,
             ridge,
-            class_weights,
-            solution,
-        })
+            factor: None,
+            coefficients: Vec::new(),
+            totals: Vec::new(),
+            convergence: None,
+        };
+        let factor = |gram: &Square| Cholesky::new(gram, ridge).ok_or_else(|| trained.singular());
+        match &self.engine {
+            Engine::Dual(kernel) => {
+                let factor = factor(kernel)?;
+                let mut coefficients = self.labels.clone();
+                factor.solve(&mut coefficients);
+                // As they are but for rounding.
+                self.design.rows.centre(&mut coefficients);
+                trained.factor = Some(factor);
+                trained.coefficients = coefficients;
+            }
+            Engine::Primal(covariance, moments) => {
+                let factor = factor(covariance)?;
+                let mut unknowns = moments.clone();
+                factor.solve(&mut unknowns);
+                trained.factor = Some(factor);
+                trained.totals = self.design.totals_of(&unknowns);
+            }
+            Engine::Iterative(_) => {
+                let solved = self.solve(&[Task::whole(ridge)], TOLERANCE).remove(0);
+                tracing::info!(convergence = ?solved.convergence, "trained");
+                trained.coefficients = solved.values;
+                trained.convergence = Some(solved.convergence);
+            }
+        }
+        if !matches!(self.engine, Engine::Primal(..)) {
+            trained.totals = self.design.totals(&trained.coefficients);
+        }
+        if !trained.totals.iter().all(|total| total.is_finite()) {
+            return Err(TrainError::NotFinite);
+        }
+        Ok(trained)
     }
-}
-
-/// Weights of the features of `dataset`, from those of the column classes of its `design`.
-fn weights_of_features(
-    design: &Design<'_>,
-    dataset: &Dataset<'_>,
-    class_weights: &[f64],
-) -> Weights {
-    let Some(candidates) = design.candidates() else {
-        return Weights::default();
-    };
-    let signs = candidates.member_signs(dataset);
-    let classes = (0..candidates.len()).zip(class_weights);
-    let members = classes.flat_map(|(class, &weight)| {
-        let features = candidates.class(class).iter();
-        let weight = weight / candidates.divisor(class);
-        // A class has the sign of its canonical column.
-        features.map(move |&feature| (feature, weight))
-    });
-    let signed = members.zip(signs);
-    let weights = signed.map(|((feature, weight), sign)| (feature, f64::from(sign) * weight));
-    let mut weights: Vec<(u32, f64)> = weights.collect();
-    weights.sort_unstable_by_key(|&(feature, _)| feature);
-    let (features, values) = weights.into_iter().unzip();
-    Weights { features, values }
 }
 
 /// RankRLS trained with one ridge parameter.
@@ -413,24 +362,14 @@ pub struct Trained<'a> {
     pub(super) lambda: Lambda,
     /// The ridge parameter of the centred problem.
     pub(super) ridge: f64,
-    /// Weights of the column classes, as far as there are any.
-    pub(super) class_weights: Vec<f64>,
-    pub(super) solution: Solution<'a>,
-}
-
-/// How the model was found, kept for the predictions of models without some of the queries.
-#[derive(Debug)]
-pub(super) enum Solution<'a> {
-    /// The factors and the coefficients `a = (K + lambda I)^-1 y`, `m`.
-    Dual(Cholesky, Vec<f64>),
-    /// The factors, and the system without its ridge parameter.
-    Primal {
-        system: Cholesky,
-        covariance: &'a Square,
-        moments: &'a [f64],
-    },
-    /// The coefficients as above, and how they were found.
-    Iterated(Vec<f64>, Convergence),
+    /// Of solvers that factor, for the predictions of models without some of the rows.
+    pub(super) factor: Option<Cholesky>,
+    /// `a = (K + lambda I)^-1 y`, but for the primal.
+    pub(super) coefficients: Vec<f64>,
+    /// Weights of the column classes times their members, as far as there are any.
+    totals: Vec<f64>,
+    /// Of conjugate gradients.
+    convergence: Option<Convergence>,
 }
 
 /// Weights of the features that vary within some query; those of all others are 0.
@@ -443,6 +382,13 @@ pub struct Weights {
 }
 
 impl Weights {
+    /// From weights of features in any order.
+    pub(super) fn of(mut weights: Vec<(u32, f64)>) -> Self {
+        weights.sort_unstable_by_key(|&(feature, _)| feature);
+        let (features, values) = weights.into_iter().unzip();
+        Self { features, values }
+    }
+
     /// Scores of the rows of `dataset`, in row order: sums over the features, ascending.
     pub fn scores(&self, dataset: &Dataset<'_>) -> Vec<f64> {
         dataset.scores(&self.features, &self.values)
@@ -467,10 +413,7 @@ impl Trained<'_> {
 
     /// How conjugate gradients ended, if they were the solver.
     pub fn convergence(&self) -> Option<Convergence> {
-        match &self.solution {
-            Solution::Dual(..) | Solution::Primal { .. } => None,
-            Solution::Iterated(_, convergence) => Some(*convergence),
-        }
+        self.convergence
     }
 
     /// Weights of the features. Features whose columns are equal up to a constant in each query
@@ -480,27 +423,35 @@ impl Trained<'_> {
     /// `O(nnz)` time.
     #[expect(clippy::missing_panics_doc, reason = "public problems have data")]
     pub fn weights(&self) -> Weights {
+        let Some(columns) = self.problem.design.columns() else {
+            return Weights::default();
+        };
         let dataset = self.problem.dataset;
         let dataset = dataset.expect("problems without data are asked for predictions only");
-        weights_of_features(&self.problem.design, dataset, &self.class_weights)
+        let classes = (0..).zip(&self.totals);
+        let members = classes.flat_map(|(class, total)| {
+            let features = columns.classes.class(class);
+            // A class has the sign of its canonical column.
+            let weight = total / features.len() as f64 / columns.classes.divisor(class);
+            features.iter().map(move |&feature| (feature, weight))
+        });
+        let signed = members.zip(columns.classes.member_signs(dataset));
+        let signed = signed.map(|((feature, weight), sign)| (feature, f64::from(sign) * weight));
+        Weights::of(signed.collect())
     }
 
     /// A coefficient for each row of the data, whose sum over a query, or over rows that preferences connect, is 0: a row scores the sum of
     /// its kernel values with these rows, each times the coefficient. `None` for the solvers that have
     /// none.
     pub fn coefficients(&self) -> Option<Vec<f64>> {
-        match &self.solution {
-            Solution::Dual(_, coefficients) | Solution::Iterated(coefficients, _) => {
-                Some(self.problem.design.of_data(coefficients))
-            }
-            Solution::Primal { .. } => None,
-        }
+        let known = !self.coefficients.is_empty();
+        known.then(|| self.problem.design.of_data(&self.coefficients))
     }
 
     /// What the model leaves of the centred, weighted labels.
     pub(super) fn residuals(&self) -> Vec<f64> {
         let mut residuals = self.problem.labels.clone();
-        let predictions = self.problem.design.predictions(&self.class_weights);
+        let predictions = self.problem.design.predictions(&self.totals);
         add_scaled(&mut residuals, -1.0, &predictions);
         residuals
     }

@@ -17,7 +17,7 @@ use rankrls::ridge::{
     TrainGrid, TrainOptions,
 };
 use rankrls::{
-    Dataset, HoldOut, Lambda, Objective, Queries, QueryWeight, RankRls, Solver, TrainError,
+    Dataset, Lambda, Objective, Queries, QueryWeight, RankRls, Scheme, Solver, TrainError,
 };
 use serde_json::Value;
 
@@ -170,7 +170,7 @@ fn pairs_and_folds_of_all_data_are_left_out_as_in_rlscore() {
                 }
                 if !solver.has_holdout() {
                     let error = trained.leave_pair_out(false).unwrap_err();
-                    assert!(matches!(error, TrainError::NoHoldout { .. }), "{error}");
+                    assert!(matches!(error, TrainError::Unexpected { .. }), "{error}");
                     continue;
                 }
                 let held_out = trained.leave_pair_out(true).unwrap();
@@ -387,8 +387,7 @@ fn preferences_are_learnt_as_in_rlscore() {
         close_but_for_a_constant(&found, &model.predict(&test).unwrap().to_vec(), 1e-8);
         // As many unknowns as preferences, and as many as rows.
         let values = kernel.matrix(&dataset).unwrap();
-        let problem =
-            RidgeProblem::of_kernel_and_preferences(&dataset, values, &many, &TrainOptions::new());
+        let problem = RidgeProblem::of_kernel(&dataset, values, Some(&many), &TrainOptions::new());
         let problem = problem.unwrap();
         let groups = Groups::queries(many.len());
         let trained = problem.train(Lambda::new(doubled).unwrap()).unwrap();
@@ -606,9 +605,9 @@ proptest! {
         let Ok(rls) = RidgeProblem::new(&dataset, &TrainOptions::new()) else { return Ok(()) };
         let expected = rls.train(given).unwrap();
         let matrix = Kernel::LINEAR.matrix(&dataset).unwrap();
-        let rls = RidgeProblem::of_kernel(&dataset, matrix, &TrainOptions::new()).unwrap();
+        let rls = RidgeProblem::of_kernel(&dataset, matrix, None, &TrainOptions::new()).unwrap();
         let found = rls.train(given).unwrap();
-        let groups = HoldOut::Queries.groups(dataset.queries());
+        let groups = Scheme::Queries.groups(dataset.queries());
         let basis = (0..dataset.rows()).collect::<Vec<_>>();
         let reduced = ReducedSet::new(&dataset, &Kernel::LINEAR, &basis).unwrap();
         let mapped = RidgeProblem::new(reduced.mapped(), &TrainOptions::new()).unwrap();

@@ -403,7 +403,9 @@ fn the_family_agrees_with_rlscore_on_its_parses() {
     let one = train.as_one_query();
     let fold = |row: usize| FOLDS.iter().position(|rows| rows.contains(&row));
     let folds = Groups::of_rows((0..train.rows()).map(fold)).unwrap();
-    let queries = Groups::queries(train.queries().len()).rows(train.queries());
+    let queries = Groups::queries(train.queries().len())
+        .rows(train.queries())
+        .unwrap();
     let fifths = Groups::of_rows((0..train.rows()).map(|row| train.queries().of_row(row) % 5));
     let fifths = fifths.unwrap();
     let near = |found: Option<f64>, expected: f64| {

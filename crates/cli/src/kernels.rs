@@ -6,8 +6,8 @@ use std::str::FromStr;
 use anyhow::Result;
 use clap::Args;
 use rankrls::data::read::read_rows;
-use rankrls::ridge::{Kernel, KernelError, KernelKind, draw_basis};
-use rankrls::{Dataset, Lambda, Lambdas, UnknownName};
+use rankrls::ridge::{Kernel, KernelKind, draw_basis};
+use rankrls::{Dataset, Lambda, Lambdas, TrainError, UnknownName};
 
 use super::args::usage;
 use super::data::places;
@@ -155,7 +155,7 @@ impl KernelArgs {
                 Kernel::polynomial(gamma, coef0.unwrap_or(0.0), degree.unwrap_or(2))
             }
         };
-        let kernels: Result<_, KernelError> = gammas.into_iter().map(kernel).collect();
+        let kernels: Result<_, TrainError> = gammas.into_iter().map(kernel).collect();
         kernels.map_err(usage)
     }
 

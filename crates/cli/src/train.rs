@@ -15,8 +15,8 @@ use rankrls::metrics::{Convention, Metric, Rules};
 use rankrls::model::{FeatureChoice, read_features};
 use rankrls::plot::{self, Figure, LinePlot, Scale as PlotScale, Series};
 use rankrls::ridge::{
-    Cell, Fit, GridOutcome, Groups, HOLDOUT_TOLERANCE, HoldOut, Holding, Holdout, Kernel,
-    KernelKind, Preference, Preferences, TOLERANCE, TrainError, TrainGrid, TrainOptions,
+    Cell, Fit, GridOutcome, Groups, HOLDOUT_TOLERANCE, Holdout, Kernel, KernelKind, Preference,
+    Preferences, Scheme, TOLERANCE, TrainError, TrainGrid, TrainOptions,
 };
 use rankrls::tune::Measure;
 use rankrls::{Dataset, Lambdas, Model, Objective, QueryWeight, Solver, memory};
@@ -115,8 +115,7 @@ pub(crate) struct TrainArgs {
 /// What `--holdout` names.
 #[derive(Debug, Clone)]
 enum HoldoutChoice {
-    Nothing,
-    Scheme(HoldOut),
+    Named(Scheme),
     /// A file with the fold of every row.
     File(PathBuf),
 }
@@ -125,17 +124,14 @@ impl FromStr for HoldoutChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if text == "none" {
-            return Ok(Self::Nothing);
-        }
         if let Ok(scheme) = text.parse() {
-            return Ok(Self::Scheme(scheme));
+            return Ok(Self::Named(scheme));
         }
         let named = text.strip_prefix("folds:");
         let named = named.filter(|path| !path.is_empty() && path.parse::<f64>().is_err());
         let file = named.or(Some(text).filter(|path| Path::new(path).exists()));
         file.map(|path| Self::File(path.into())).ok_or_else(|| {
-            let schemes = HoldOut::NAMES;
+            let schemes = Scheme::NAMES;
             format!("expected one of {schemes}, none, or a file with the folds")
         })
     }
@@ -297,7 +293,7 @@ impl TrainArgs {
         self.data.read.check(1)?;
         self.plot.check()?;
         let kernels = self.kernel.kernels()?;
-        let none = matches!(self.holdout, Some(HoldoutChoice::Nothing));
+        let none = matches!(self.holdout, Some(HoldoutChoice::Named(Scheme::Nothing)));
         if none && self.lambda.count() * kernels.len() > 1 {
             return Err(usage(
                 "--holdout none cannot tell which lambda is best: expected a single --lambda",
@@ -374,11 +370,10 @@ impl TrainArgs {
     }
 
     /// What to hold out of `data`, or of so many preferences.
-    fn holding(&self, data: &Dataset<'_>, preferences: Option<usize>) -> Result<Holding> {
+    fn scheme(&self, data: &Dataset<'_>, preferences: Option<usize>) -> Result<Scheme> {
         Ok(match &self.holdout {
-            None => Holding::Affordable,
-            Some(HoldoutChoice::Nothing) => Holding::Nothing,
-            Some(HoldoutChoice::Scheme(scheme)) => Holding::Given(scheme.clone().seed(self.seed)),
+            None => Scheme::Auto,
+            Some(HoldoutChoice::Named(scheme)) => scheme.clone().seed(self.seed),
             Some(HoldoutChoice::File(path)) => {
                 let names = read_names(path, self.data.read.budget())?;
                 let name = path.display();
@@ -403,7 +398,7 @@ impl TrainArgs {
                 };
                 let groups = Groups::of_rows(in_order).with_context(|| name.to_string())?;
                 let name = format!("folds:{name}");
-                Holding::Given(HoldOut::Given { name, groups })
+                Scheme::Given { name, groups }
             }
         })
     }
@@ -420,7 +415,7 @@ impl TrainArgs {
             basis: self
                 .kernel
                 .basis(train, self.seed, self.data.read.budget())?,
-            holdout: self.holding(train, count)?,
+            holdout: self.scheme(train, count)?,
             keep_pairs: self.holdout_scores.is_some(),
             measure: match self.measure {
                 Measure::SquaredError => None,
@@ -523,7 +518,7 @@ impl TrainArgs {
         let scheme = outcome
             .scheme
             .as_ref()
-            .map_or_else(String::new, HoldOut::to_string);
+            .map_or_else(String::new, Scheme::to_string);
         let label = match self.measure {
             Measure::SquaredError => format!("hold-out error, {scheme}"),
             Measure::Metric(metric) => format!("{metric}, {scheme}"),
@@ -548,7 +543,7 @@ impl TrainArgs {
 }
 
 impl Entry {
-    fn new(cell: &Cell, scheme: Option<&HoldOut>) -> Self {
+    fn new(cell: &Cell, scheme: Option<&Scheme>) -> Self {
         let holdout = cell.holdout.as_ref().zip(scheme);
         let holdout = holdout.map(|(holdout, scheme)| HoldoutReport {
             scheme: scheme.to_string(),

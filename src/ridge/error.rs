@@ -1,0 +1,166 @@
+//! Why something could not be trained or held out.
+
+use thiserror::Error;
+
+use super::options::Solver;
+use crate::columns::none_varies;
+use crate::data::{DatasetError, GIVE_QUERIES};
+use crate::memory::Bytes;
+use crate::metrics::MetricsError;
+
+/// Why a model could not be trained or tested.
+#[derive(Debug, Clone, PartialEq, Error)]
+#[non_exhaustive]
+pub enum TrainError {
+    /// No column is of any use.
+    #[error("nothing to train on: {}", none_varies(*columns))]
+    NoColumns {
+        /// Columns of the data.
+        columns: usize,
+    },
+    /// There is no other query to train on when the only one is left out.
+    #[error(
+        "leave-query-out is undefined: the data are one query, and without it nothing is left to train on; {GIVE_QUERIES}"
+    )]
+    OneQuery,
+    /// The memory limit is too low. Sizes in bytes.
+    #[error(
+        "{what} needs {needed} with the data, {limit} are allowed; {remedy}",
+        what = match solver { Some(solver) => format!("solver {solver}"), None => "every solver".to_owned() },
+        needed = Bytes(*needed).exact(),
+        limit = Bytes(*limit).exact(),
+        remedy = remedy(fitting)
+    )]
+    Memory {
+        /// The solver asked for; `None`: none fits.
+        solver: Option<Solver>,
+        /// What it would take in all.
+        needed: u64,
+        /// What is allowed.
+        limit: u64,
+        /// Solvers that fit.
+        fitting: Vec<Solver>,
+    },
+    /// The memory limit is too low for the values of the kernel. Sizes in bytes.
+    #[error(
+        "the kernel needs {needed} with the data, {limit} are allowed; {remedy}",
+        needed = Bytes(*needed).exact(),
+        limit = Bytes(*limit).exact(),
+        remedy = match basis {
+            0 => "allow more memory".to_owned(),
+            most => format!("a reduced set fits, with a basis of {most} at most"),
+        }
+    )]
+    KernelMemory {
+        /// What it would take in all.
+        needed: u64,
+        /// What is allowed.
+        limit: u64,
+        /// Rows of the largest basis that fits.
+        basis: usize,
+    },
+    /// The system has no solution in double precision.
+    #[error(
+        "lambda {lambda:e} is too small for these values: with it the system is singular to working precision; raise lambda or scale the data"
+    )]
+    Singular {
+        /// The ridge parameter.
+        lambda: f64,
+    },
+    /// Values so large that products are no finite numbers.
+    #[error(
+        "the values or labels are too large: their products are no finite numbers; scale the data"
+    )]
+    NotFinite,
+    /// A name, number, row or group that is not among those there are.
+    #[error("{what}: expected {expected}")]
+    Unexpected {
+        /// What was found.
+        what: String,
+        /// What would be legal.
+        expected: String,
+    },
+    /// A group of everything.
+    #[error(
+        "all examples are in one group: without it nothing is left to train on; expected two groups or more"
+    )]
+    OneGroup,
+    /// Groups in which nothing can be compared.
+    #[error(
+        "no group holds out two examples of a query: no two predictions of a model can be compared; expected larger groups"
+    )]
+    NothingToCompare,
+    /// Preferences that compare nothing.
+    #[error("no preference compares two rows: expected one at least")]
+    NoPreferences,
+    /// Several models, and nothing to choose by.
+    #[error(
+        "without hold-outs it is not known which of several models is best: expected a single one, or a hold-out scheme"
+    )]
+    NoChoice,
+    /// A measure to choose by that the labels do not have.
+    #[error(transparent)]
+    Measure(#[from] MetricsError),
+    /// All pairs are to be ordered, of data with queries.
+    #[error(
+        "the global objective has one query, the data have {queries}: expected data of one query (Dataset::as_one_query)"
+    )]
+    Queries {
+        /// Queries of the data.
+        queries: usize,
+    },
+    /// A value of a kernel that is no finite number.
+    #[error(
+        "the kernel of rows {row} and {other} is beyond all numbers: scale the data, or take a smaller gamma or degree"
+    )]
+    Overflow {
+        /// A row, counted from 1.
+        row: usize,
+        /// Another one.
+        other: usize,
+    },
+    /// A given kernel that is not symmetric.
+    #[error(
+        "the kernel is not symmetric: it has {value:?} in row {row}, column {column} and {mirrored:?} in row {column}, column {row}"
+    )]
+    Asymmetric {
+        /// A row, counted from 1.
+        row: usize,
+        /// A column, counted from 1.
+        column: usize,
+        /// The value there.
+        value: f64,
+        /// The value in the mirrored place.
+        mirrored: f64,
+    },
+    /// A given kernel that is indefinite.
+    #[error(
+        "the kernel is indefinite: its least eigenvalue is {least:.3e}, its largest {largest:.3e}; expected no eigenvalue below 0 but for rounding"
+    )]
+    Indefinite {
+        /// The least eigenvalue.
+        least: f64,
+        /// The largest one.
+        largest: f64,
+    },
+    /// A restricted data set that cannot be made.
+    #[error(transparent)]
+    Data(#[from] DatasetError),
+}
+
+impl TrainError {
+    pub(super) fn unexpected(what: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self::Unexpected {
+            what: what.into(),
+            expected: expected.into(),
+        }
+    }
+}
+
+fn remedy(fitting: &[Solver]) -> String {
+    if fitting.is_empty() {
+        return "no solver fits: allow more memory".to_owned();
+    }
+    let names: Vec<&str> = fitting.iter().map(|solver| solver.name()).collect();
+    format!("these fit: {}", names.join(", "))
+}
