@@ -95,9 +95,6 @@ impl Shape {
 /// Largest query whose block [`Solver::ConjugateGradients`] factors.
 pub(super) const LARGEST_BLOCK: usize = 256;
 
-/// Bytes in which a thread packs dense matrices that it multiplies.
-const PACKED: u64 = 4 << 20;
-
 impl Solver {
     /// Seconds by [`cost`](Self::cost) from which on `auto` takes conjugate gradients rather than
     /// a solver that factors.
@@ -114,12 +111,11 @@ impl Solver {
     pub fn memory(self, shape: &Shape) -> u64 {
         let size = |size: usize| size as u64;
         let (rows, classes) = (size(shape.rows), size(shape.classes));
-        // Rows that all threads hold out at once, and what their products are packed in.
-        let out = size(shape.threads) * size(shape.largest_group + BLOCK);
-        let packed = size(shape.threads) * PACKED;
+        // Rows that all threads hold out at once; those of a batch are packed twice for products.
+        let out = size(shape.threads) * size(shape.largest_group + 3 * BLOCK);
         let matrices = match self {
-            Self::Dual => 8 * rows * (2 * rows + out) + packed,
-            Self::Primal => 16 * classes * (classes + out) + packed,
+            Self::Dual => 8 * rows * (2 * rows + out),
+            Self::Primal => 16 * classes * (classes + out),
             Self::ConjugateGradients => {
                 let block = size(shape.largest_query.min(LARGEST_BLOCK));
                 8 * (rows * block + LANES as u64 * (6 * rows + classes))

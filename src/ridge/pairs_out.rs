@@ -77,23 +77,21 @@ impl Trained<'_> {
     /// [`TrainError::Singular`] and [`TrainError::NotFinite`] where numbers fail.
     pub fn leave_pair_out(&self, keep: bool) -> Result<Holdout, TrainError> {
         let problem = self.problem;
-        let queries = problem.design.queries();
-        if queries.largest() < 2 {
-            return Err(TrainError::NothingToCompare);
-        }
         let other;
-        let trained = if problem.objective == Objective::Global {
-            other = problem.train_without(self.lambda, 2)?;
-            &other
-        } else {
-            self
-        };
-        let Some(factored) = trained.factored() else {
+        let Some(mut factored) = self.factored() else {
             return Err(TrainError::unexpected(
                 "solver cg has no hold-outs by lpo",
                 "lqo or folds:N, or solver dual or primal",
             ));
         };
+        let queries = problem.design.queries();
+        if queries.largest() < 2 {
+            return Err(TrainError::NothingToCompare);
+        }
+        if problem.objective == Objective::Global {
+            other = problem.train_without(self.lambda, 2)?;
+            factored = other.factored().unwrap_or(factored);
+        }
         let scale = |row: usize| problem.design.rows.scale(row);
         let unscaled = problem.labels.iter().enumerate();
         let unscaled = unscaled.map(|(row, label)| (label / scale(row)).abs());
