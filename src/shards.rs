@@ -591,7 +591,7 @@ impl Sharding {
         ShardError::check_parts(self.files.len(), columns, "one for each column")?;
         let folder = &self.folder;
         let (files, outputs): (Vec<File>, Vec<Output>) = self.files.into_iter().unzip();
-        let packed = pack(&self.spill.runs(), rows, files);
+        let packed = pack(&self.spill, rows, files);
         let (data, packed) = packed.map_err(ShardError::io(folder))?;
         let mut complete: Vec<CompleteOutput> = Vec::new();
         let mut parts = Vec::new();
@@ -645,16 +645,17 @@ impl Sharding {
 
 /// The hash of the data, and the columns of each part, packed: in its file, unless all rows are in memory.
 fn pack(
-    runs: &[Run],
+    spill: &Spill,
     rows: &Dataset<'_>,
     mut files: Vec<File>,
 ) -> io::Result<(DataHash, Vec<Run>)> {
+    let runs = spill.runs();
     let here = runs.iter().all(Run::is_here);
     let mut content = Content::new(rows);
     let query_of_row = rows.queries().of_rows();
     let mut packers: Vec<Packer> = files.iter().map(|_| Packer::default()).collect();
     let count = packers.len();
-    each_batch(runs, rows.width(), |mut columns| {
+    each_batch(&runs, rows.width(), spill.batch(), |mut columns| {
         if let Some(order) = rows.input_rows() {
             columns.move_rows(order);
         }

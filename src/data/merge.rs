@@ -30,13 +30,19 @@ pub(crate) fn columns_of(runs: &[Run], width: usize) -> io::Result<Columns<'stat
     columns_within(runs, &spans, width)
 }
 
-/// Calls `each` with all columns of `runs`, some at a time.
+/// Calls `each` with all columns of `runs`, as many at a time as have about so many `entries`. Each time
+/// all runs are found anew, in which half a page is read for nothing: batches are to be large.
 pub(crate) fn each_batch<E: From<io::Error>>(
     runs: &[Run],
     width: usize,
+    entries: u64,
     mut each: impl FnMut(Columns<'static>) -> Result<(), E>,
 ) -> Result<(), E> {
-    for spans in spans(runs, usize::MAX).chunks(rayon::current_num_threads()) {
+    let threads = rayon::current_num_threads();
+    let pages = runs.iter().flat_map(|run| &run.pages);
+    let all: u64 = pages.map(|page| page.entries).sum();
+    let batches = usize::try_from(all.div_ceil(entries.max(1))).unwrap_or(usize::MAX);
+    for spans in spans(runs, batches.saturating_mul(threads)).chunks(threads) {
         each(columns_within(runs, spans, width)?)?;
     }
     Ok(())
@@ -283,7 +289,7 @@ mod tests {
         let mut packer = Packer::default();
         let mut file = nameless_file(&std::env::temp_dir()).unwrap();
         let mut rows = 0;
-        each_batch(runs, 0, |columns| {
+        each_batch(runs, 0, 1000, |columns| {
             rows = columns.height;
             packer.extend(&columns);
             packer.store(&mut file)

@@ -38,6 +38,11 @@ impl Spill {
         self.room
     }
 
+    /// Entries that are merged at a time: a quarter of the room, some bytes beside them counted.
+    pub(crate) fn batch(&self) -> u64 {
+        (self.room / 64).clamp(1 << 16, 1 << 22)
+    }
+
     fn taken(&self) -> MutexGuard<'_, Taken> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -66,7 +71,7 @@ impl Spill {
     fn stored(&self, runs: &[Run]) -> io::Result<Run> {
         let mut file = nameless_file(&self.folder)?;
         let mut packer = Packer::default();
-        each_batch(runs, 0, |columns| {
+        each_batch(runs, 0, self.batch(), |columns| {
             packer.extend(&columns);
             packer.store(&mut file)
         })?;
