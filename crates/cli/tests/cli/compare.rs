@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use crate::support::{Folder, keys};
+use crate::support::Folder;
 
 const SMALL: &str = "compare train.svm -k 3 --lambda 0.5 --seeds 2";
 
@@ -9,24 +9,6 @@ fn all_strategies_are_compared() {
     let folder = Folder::new();
     let command = format!("{SMALL} --test test.svm --metrics cindex,map --json");
     let document = folder.json(&command);
-    assert_eq!(document["schema"], "rankrls.comparison/1");
-    let all = [
-        "schema",
-        "version",
-        "interrupted",
-        "file",
-        "test_file",
-        "lambda",
-        "k",
-        "seeds",
-        "metrics",
-        "data",
-        "test",
-        "load_seconds",
-        "reference",
-        "strategies",
-    ];
-    assert!(all.iter().all(|key| keys(&document).contains(key)));
     assert_eq!(document["data"]["rows"], 8);
     let entries = document["strategies"].as_array().unwrap();
     assert_eq!(entries.len(), 9);
@@ -174,10 +156,6 @@ fn mistakes_are_told_before_anything_runs() {
     let folder = Folder::new();
     let compare = "compare train.svm -k 2 --lambda 1";
     for (arguments, says) in [
-        ("--strategies dense,best", "no strategy is called \"best\""),
-        ("--strategies dense:5", "dense"),
-        ("--strategies dense,dense", "named twice"),
-        ("--seeds 0", "1..=1000"),
         ("--metrics map", "--test"),
         ("--test - --names -", "only one input can be -"),
     ] {

@@ -89,28 +89,12 @@ fn damaged_models_are_refused_by_all_commands() {
     let folder = folder();
     let whole = folder.read("model.json");
     for (from, to, message) in [
-        (
-            "rankrls.model/1",
-            "rankrls.model/9",
-            "expected schema \"rankrls.model/1\"",
-        ),
         ("\"schema\"", "\"scheme\"", "found none"),
-        (
-            "\"index_base\": 1",
-            "\"index_base\": 3",
-            "index_base: expected 0 or 1, found 3",
-        ),
         (
             "\"lambda\": 0.5",
             "\"lambda\": -0.5",
             "bad.json:4:16: expected",
         ),
-        (
-            "\"step\": 2",
-            "\"step\": 5",
-            "path[1].step: expected 2, found 5",
-        ),
-        ("\"rows\": 8", "\"rows\": 0", "data.rows"),
         ("  \"path\"", "  \"paths\"", "unknown field `paths`"),
         ("{", "", "bad.json:"),
     ] {
@@ -125,10 +109,4 @@ fn damaged_models_are_refused_by_all_commands() {
     folder.write("bad.json", &whole[..whole.len() / 2]);
     let error = folder.fails("evaluate test.svm --model bad.json", 1);
     assert!(error.contains("EOF"), "{error}");
-    let error = folder.fails("inspect train.svm", 1);
-    assert!(
-        error.contains("train.svm:1:1: expected a model of rankrls in JSON"),
-        "{error}"
-    );
-    folder.fails("inspect absent.json", 1);
 }

@@ -119,7 +119,6 @@ fn inputs_may_come_by_standard_input() {
         .assert()
         .success()
         .stdout(expected);
-    folder.fails("predict - -", 2);
 }
 
 #[test]

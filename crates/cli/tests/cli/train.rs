@@ -1,21 +1,11 @@
 use std::fmt::Write as _;
 
-use crate::support::{Folder, generated, keys};
+use crate::support::{Folder, generated};
 
 #[test]
 fn a_model_of_all_features_is_trained() {
     let folder = Folder::new();
     let document = folder.json("train train.svm --lambda 2 --names names.txt -o model.json --json");
-    assert_eq!(document["schema"], "rankrls.training/1");
-    for key in [
-        "lqo_error",
-        "lqo_cindex",
-        "load_seconds",
-        "train_seconds",
-        "peak_rss_bytes",
-    ] {
-        assert!(keys(&document).contains(&key), "{key}");
-    }
     assert_eq!(document["lambda"], 2.0);
     assert_eq!(document["solver"], "primal");
     assert_eq!(document["features"], "all");
@@ -98,21 +88,10 @@ fn a_list_names_features_as_the_data_do() {
         text.contains("weights of 2 features out of the given ones\n"),
         "{text}"
     );
-    for (list, message) in [
-        (
-            "8\n",
-            "list.txt: line 1: expected an index from 1 to 7, found \"8\"",
-        ),
-        ("1\nword:a\n", "list.txt: line 2: expected an index"),
-        (
-            "5\n",
-            "nothing to train on: the given feature is constant within every query",
-        ),
-    ] {
-        folder.write("list.txt", list);
-        let error = folder.fails("train train.svm --lambda 1 --features list.txt", 1);
-        assert!(error.contains(message), "{error}");
-    }
+    folder.write("list.txt", "5\n");
+    let error = folder.fails("train train.svm --lambda 1 --features list.txt", 1);
+    let message = "nothing to train on: the given feature is constant within every query";
+    assert!(error.contains(message), "{error}");
 }
 
 #[test]
@@ -251,22 +230,13 @@ fn mistakes_are_told() {
         ("train - --lambda 1 --features -", 2, "only one input"),
         ("train absent.svm --lambda 1", 1, "absent.svm"),
         ("train train.svm --lambda 1 --features absent", 1, "absent"),
-        (
-            "train train.svm --lambda 1,2 --holdout none -o m.json",
-            2,
-            "expected a single --lambda",
-        ),
     ] {
         let error = folder.fails(arguments, code);
         assert!(error.contains(message), "{arguments}: {error}");
     }
-    assert!(!folder.list().contains(&"m.json".to_owned()));
     folder.write("big.svm", "1 qid:1 1:1e200\n0 qid:1 2:1\n");
     let error = folder.fails("train big.svm --lambda 1", 1);
     assert!(error.contains("scale the data"), "{error}");
-    folder.stdout("train train.svm --lambda 1 -o model.json");
-    let error = folder.fails("inspect model.json --members", 1);
-    assert!(error.contains("nothing was selected"), "{error}");
 }
 
 #[test]
