@@ -1,6 +1,6 @@
 //! Commands on several ranks: one of them fails, and all end with one message.
 //!
-//! Whatever a rank sends has a word at its end that says whether the rank is at work or has ended. A
+//! Every message ends with a status word: the rank is at work, or has ended. A
 //! rank that ends sends its error, if it has one; ranks that are at work then learn of it when they
 //! next gather, and end as well. The first rank tells what all have to say.
 
@@ -32,11 +32,11 @@ pub(super) struct Failure {
 /// What the ranks sent when one had ended.
 struct End(Vec<Vec<u64>>);
 
-/// Ranks that learn when one has ended.
+/// Ranks of which all end at the next gathering when one has ended.
 #[derive(Debug)]
-struct Told(Arc<dyn Peers>);
+struct FailFast(Arc<dyn Peers>);
 
-impl Peers for Told {
+impl Peers for FailFast {
     fn rank(&self) -> usize {
         self.0.rank()
     }
@@ -64,8 +64,8 @@ pub(super) fn run(
     peers: &Arc<dyn Peers>,
     work: impl FnOnce(Arc<dyn Peers>) -> Result<ExitCode, Failure>,
 ) -> Result<ExitCode, Failure> {
-    let told = Arc::new(Told(Arc::clone(peers)));
-    let found = catch_unwind(AssertUnwindSafe(|| work(told)));
+    let fail_fast = Arc::new(FailFast(Arc::clone(peers)));
+    let found = catch_unwind(AssertUnwindSafe(|| work(fail_fast)));
     let (result, all) = match found {
         Ok(result) => (result, None),
         Err(cause) => match cause.downcast::<End>() {
@@ -183,9 +183,9 @@ mod tests {
 
     fn outcomes(work: impl Fn(&dyn Peers) -> Result<ExitCode, Failure> + Sync) -> Vec<String> {
         let all = on_threads(3, |peers| {
-            run(&peers, |told| {
-                let result = work(&*told)?;
-                told.gather(Vec::new());
+            run(&peers, |peers| {
+                let result = work(&*peers)?;
+                peers.gather(Vec::new());
                 Ok(result)
             })
         });
