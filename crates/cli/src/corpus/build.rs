@@ -70,38 +70,24 @@ struct SourceArgs {
 
 /// How to make them.
 #[derive(Debug, Args)]
+#[group(conflicts_with = "candidates")]
 struct ParserArgs {
     /// Seconds that the parser has for a sentence
-    #[arg(
-        long,
-        value_name = "S",
-        conflicts_with = "candidates",
-        default_value_t = 10
-    )]
+    #[arg(long, value_name = "S", default_value_t = 10)]
     #[arg(value_parser = clap::value_parser!(u64).range(1..=3600))]
     time_limit: u64,
     /// Most linkages that the parser looks at for the cheapest ones, up to 100000
-    #[arg(
-        long,
-        value_name = "N",
-        conflicts_with = "candidates",
-        default_value_t = 1000
-    )]
+    #[arg(long, value_name = "N", default_value_t = 1000)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=100_000))]
     limit: u32,
     /// The Link Grammar parser
-    #[arg(
-        long,
-        value_name = "PROGRAM",
-        conflicts_with = "candidates",
-        default_value = "link-parser"
-    )]
+    #[arg(long, value_name = "PROGRAM", default_value = "link-parser")]
     link_parser: PathBuf,
     /// Go on with the journal of a run that was ended
-    #[arg(long, conflicts_with = "candidates")]
+    #[arg(long)]
     resume: bool,
     /// Keep PREFIX.journal, for other features of the same parses with --resume
-    #[arg(long, conflicts_with = "candidates")]
+    #[arg(long)]
     keep_journal: bool,
 }
 
