@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use indicatif::ProgressBar;
 use rankrls::checkpoint::{Checkpointer, Progress, Record, Tuning};
+use rankrls::tune::Outcome;
 use rankrls::{greedy, tune};
 
 use super::numbers::short;
@@ -19,6 +20,8 @@ pub(crate) struct Watch<'a, R: Record> {
     checkpointer: Option<Checkpointer<R>>,
     /// One for all that it watches.
     bar: Option<ProgressBar>,
+    /// Steps of each path of a grid, at most.
+    path_steps: usize,
 }
 
 impl<'a, R: Record> Watch<'a, R> {
@@ -29,6 +32,7 @@ impl<'a, R: Record> Watch<'a, R> {
             prefix: String::new(),
             checkpointer,
             bar: None,
+            path_steps: 0,
         }
     }
 
@@ -87,6 +91,16 @@ impl<'a, R: Record> Watch<'a, R> {
         self.session.interrupt.finishing("the steps at work", bar);
     }
 
+    /// Takes the steps away that a path of a grid has ended without.
+    fn end_path(&self, outcome: &Outcome) {
+        let taken = outcome.points.len() * (1 + outcome.folds.len());
+        let spared = self.path_steps.saturating_sub(taken) as u64;
+        if let Some(bar) = &self.bar {
+            let length = bar.length().unwrap_or_default();
+            bar.set_length(length.saturating_sub(spared).max(bar.position()));
+        }
+    }
+
     fn step(&self, news: String) {
         if let Some(bar) = &self.bar {
             bar.set_message(news);
@@ -121,6 +135,7 @@ impl tune::Observer for Watch<'_, Tuning> {
             tune::Event::Started(grid) => {
                 let (lambdas, concurrent) = (grid.lambdas, grid.concurrent);
                 tracing::info!(lambdas, concurrent, "tuning");
+                self.path_steps = grid.steps.checked_div(lambdas).unwrap_or(0);
                 self.begin(grid.steps + grid.later_steps);
             }
             tune::Event::Stepped(step) => {
@@ -130,6 +145,7 @@ impl tune::Observer for Watch<'_, Tuning> {
             tune::Event::Finished(outcome) => {
                 let (lambda, steps) = (outcome.options.lambda.value(), outcome.points.len());
                 tracing::info!(lambda, steps, ending = ?outcome.ending, "path done");
+                self.end_path(outcome);
             }
         }
         self.session.interrupt.flow()
@@ -149,8 +165,8 @@ mod tests {
     use super::*;
     use crate::console::{Console, Interrupt};
 
-    #[test]
-    fn one_bar_has_the_steps_of_all_strategies() {
+    /// The length and the position of the bar after a grid of two lambdas.
+    fn bar_after(options: impl FnOnce(TuneOptions) -> TuneOptions) -> (Option<u64>, u64) {
         let (data, interrupt) = (sample::train(), Interrupt::new(true));
         let (peers, given): (Arc<dyn Peers>, _) = (Arc::new(Alone), ArgMatches::default());
         let session = Session {
@@ -160,13 +176,29 @@ mod tests {
             given: &given,
         };
         let lambdas = [1.0, 4.0].map(|lambda| Lambda::new(lambda).unwrap());
-        let options = TuneOptions {
-            strategies: vec![StrategyKind::Dense, StrategyKind::Bounded],
-            ..TuneOptions::new(SelectionOptions::new(3, Lambda::ONE), &lambdas)
-        };
+        let selection = SelectionOptions::new(3, Lambda::ONE);
+        let options = options(TuneOptions::new(selection, &lambdas));
         let mut watch = Watch::new(&session, None);
         tune::Tuning::new(&data, &options).run(&mut watch).unwrap();
         let bar = watch.bar.unwrap();
-        assert_eq!((bar.length(), bar.position()), (Some(12), 12));
+        (bar.length(), bar.position())
+    }
+
+    #[test]
+    fn one_bar_has_the_steps_of_all_strategies() {
+        let strategies = vec![StrategyKind::Dense, StrategyKind::Bounded];
+        let found = bar_after(|options| TuneOptions {
+            strategies,
+            ..options
+        });
+        assert_eq!(found, (Some(12), 12));
+    }
+
+    #[test]
+    fn a_path_that_ends_early_shortens_the_bar() {
+        let rule = "min-improvement:0.9:1".parse().unwrap();
+        let (length, position) = bar_after(|options| TuneOptions { rule, ..options });
+        assert_eq!(length, Some(position));
+        assert!(position < 6);
     }
 }
