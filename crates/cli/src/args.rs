@@ -27,6 +27,17 @@ pub(crate) fn usage(message: impl fmt::Display) -> anyhow::Error {
     UsageError(message.to_string()).into()
 }
 
+/// Refuses a list that has a value twice.
+pub(crate) fn each_once<T: PartialEq + fmt::Display>(what: &str, list: &[T]) -> anyhow::Result<()> {
+    let mut values = list.iter().enumerate();
+    match values.find(|(index, value)| list[..*index].contains(value)) {
+        None => Ok(()),
+        Some((_, value)) => Err(usage(format_args!(
+            "{value} is named twice: expected each {what} once"
+        ))),
+    }
+}
+
 pub(crate) fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(number) if number > 0 => Ok(number),

@@ -18,9 +18,9 @@ use rankrls::plot::{Figure, LinePlot, Series};
 use rankrls::{Dataset, Lambda, Ridge, StrategyKind, TestPath, UnknownName};
 use serde::Serialize;
 
-use super::args::{self, Measures, RulesArgs, at_least_one, usage};
+use super::args::{self, Measures, RulesArgs, at_least_one, each_once};
 use super::console::Console;
-use super::data::{self, Input, Sizes, TestSizes, TrainingData};
+use super::data::{Input, Sizes, TestSizes, TrainingData};
 use super::figures::PlotArgs;
 use super::numbers::{counted, printable, ridge};
 use super::output::{Object, by_name};
@@ -149,10 +149,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
     let plot = args.plot.create(session)?;
     let test = args.test.as_ref();
     let input = Input::read(&args.data, &args.teacher, [None, test], console)?;
-    if let (Some(test), Some(path)) = (&input.test, test) {
-        data::check_measured(&args.metrics.0, test, path, &args.rules.rules())?;
-        args.rules.warn(&args.metrics.0, console);
-    }
+    input.check_measures(test, &args.metrics.0, &args.rules, console)?;
     let mut options = SelectionOptions {
         query_weight: args.weight.query_weight,
         scale: args.weight.scale,
@@ -202,14 +199,8 @@ impl CompareArgs {
     /// Refuses mistakes that the parser cannot see.
     fn check(&self, peers: &dyn Peers) -> Result<()> {
         self.data.read.check(1 + usize::from(self.test.is_some()))?;
-        for (index, contestant) in self.strategies.iter().enumerate() {
-            if self.strategies[..index].contains(contestant) {
-                return Err(usage(format_args!(
-                    "{} is named twice: expected each strategy once",
-                    contestant.name
-                )));
-            }
-        }
+        let names: Vec<&str> = self.strategies.iter().map(|one| &*one.name).collect();
+        each_once("strategy", &names)?;
         let strategies = self.strategies.iter().map(|one| Some(one.strategy));
         let strategies: Vec<_> = strategies.collect();
         let target = self.target.options();

@@ -21,8 +21,7 @@ use rankrls::{
 };
 use serde::Serialize;
 
-use super::args::one_of;
-use super::args::{at_least_one, usage};
+use super::args::{RulesArgs, at_least_one, one_of, usage};
 use super::console::Console;
 use super::numbers::{counted, number, sizes};
 use super::ranks;
@@ -229,12 +228,7 @@ impl DataArgs {
             let error = DatasetError::OtherColumns { expected };
             return Err(error).with_context(|| path.display().to_string());
         }
-        warn_dropped(
-            loaded.dropped_entries,
-            loaded.dropped_columns,
-            "the model",
-            console,
-        );
+        warn_dropped(&loaded, "the model", console);
         Ok(loaded)
     }
 }
@@ -291,12 +285,7 @@ impl TrainingData {
         let names = self.read.by_name(path).then(names);
         let options = self.read.options_of(number, held).columns(names);
         let loaded = read(&options.width(train.width()), path, console)?;
-        warn_dropped(
-            loaded.dropped_entries,
-            loaded.dropped_columns,
-            "the training data",
-            console,
-        );
+        warn_dropped(&loaded, "the training data", console);
         Ok(loaded)
     }
 }
@@ -389,6 +378,23 @@ impl Input {
         let room = limit.saturating_sub(self.memory().saturating_add(state));
         let (weight, scale) = (options.query_weight, options.scale);
         Ok(shards.candidates(&self.train, weight, scale, room)?)
+    }
+
+    /// Refuses test data, read from `path`, that the measures cannot be taken of, and warns of
+    /// `rules` without effect on any of the measures.
+    pub(crate) fn check_measures(
+        &self,
+        path: Option<&PathBuf>,
+        metrics: &[Metric],
+        rules: &RulesArgs,
+        console: Console,
+    ) -> Result<()> {
+        if let Some((test, path)) = self.test.as_ref().zip(path) {
+            check_queries(test, path)?;
+            check_labels(metrics, test, path, &rules.rules())?;
+        }
+        rules.warn(metrics, console);
+        Ok(())
     }
 
     /// Measures of the test data along a selection, if there are any.
@@ -533,17 +539,6 @@ pub(crate) fn in_input_order(dataset: &Dataset<'_>, values: Vec<f64>) -> Vec<f64
         ordered[row as usize] = value;
     }
     ordered
-}
-
-/// Refuses data that the measures cannot be taken of.
-pub(crate) fn check_measured(
-    metrics: &[Metric],
-    loaded: &Loaded,
-    path: &Path,
-    rules: &Rules,
-) -> Result<()> {
-    check_queries(loaded, path)?;
-    check_labels(metrics, loaded, path, rules)
 }
 
 /// Refuses rows without queries.

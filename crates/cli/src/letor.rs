@@ -19,8 +19,7 @@ use rankrls::tune::{Curve, Measure, Outcome, Rule, TuneError};
 use rankrls::{Dataset, Lambda, Lambdas, QueryWeight, SelectionOptions, StrategyKind};
 use serde::Serialize;
 
-use super::args::one_of;
-use super::args::{at_least_one, usage};
+use super::args::{at_least_one, one_of, usage};
 use super::console::Console;
 use super::numbers::{counted, printable};
 use super::output::{Object, OutputFile, by_name};
@@ -149,7 +148,7 @@ impl LetorArgs {
 fn warn(fold: &Fold, console: Console) {
     for (loaded, what) in [(&fold.validation, "validation"), (&fold.test, "test")] {
         let to = format!("the training data of {}, in its {what} data", fold.name);
-        warn_dropped(loaded.dropped_entries, loaded.dropped_columns, &to, console);
+        warn_dropped(loaded, &to, console);
     }
 }
 

@@ -20,7 +20,7 @@ use rankrls::{ColumnClasses, Model, Ridge, StrategyKind, TestPath, memory};
 use super::args::{self, Measures, RulesArgs, at_least_one};
 use super::checkpoint::{CheckpointArgs, Extended, Start};
 use super::console::NOTHING;
-use super::data::{self, Input, Sizes, TestSizes, TrainingData};
+use super::data::{Input, Sizes, TestSizes, TrainingData};
 use super::figures::{PlotArgs, PlotFile, test_panels};
 use super::numbers::short;
 use super::output::OutputFile;
@@ -180,10 +180,7 @@ impl SelectArgs {
             input.train = input.train.with_validation(validation.dataset);
         }
         let input = input.share(peers)?;
-        if let (Some(test), Some(path)) = (&input.test, &self.test) {
-            data::check_measured(&self.metrics.0, test, path, &self.rules.rules())?;
-            self.rules.warn(&self.metrics.0, console);
-        }
+        input.check_measures(self.test.as_ref(), &self.metrics.0, &self.rules, console)?;
         Ok(input)
     }
 

@@ -22,8 +22,7 @@ use rankrls::tune::Measure;
 use rankrls::{Dataset, Lambdas, Model, Objective, QueryWeight, Solver, memory};
 use serde::Serialize;
 
-use super::args::usage;
-use super::args::{auto_or, one_of};
+use super::args::{auto_or, one_of, usage};
 use super::console::Console;
 use super::data::{Sizes, TrainingData, in_input_order, places};
 use super::figures::PlotArgs;

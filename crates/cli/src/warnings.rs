@@ -1,6 +1,7 @@
 //! Warnings about results: what is at an edge, has no effect, or is not to be trusted.
 
 use rankrls::Selection;
+use rankrls::data::read::Loaded;
 use rankrls::greedy::Teacher;
 
 use super::console::Console;
@@ -103,10 +104,11 @@ pub(crate) fn warn_of_few_queries(queries: usize, console: Console) {
     }
 }
 
-/// Warns of `entries` in `columns` that are unknown to `to`, such as a model.
-pub(crate) fn warn_dropped(entries: u64, columns: u64, to: &str, console: Console) {
-    if columns > 0 {
-        let (entries, columns) = (counted(entries, "non-zero"), counted(columns, "column"));
+/// Warns of columns that were read but are unknown to `to`, such as a model.
+pub(crate) fn warn_dropped(loaded: &Loaded, to: &str, console: Console) {
+    if loaded.dropped_columns > 0 {
+        let entries = counted(loaded.dropped_entries, "non-zero");
+        let columns = counted(loaded.dropped_columns, "column");
         console.warn(format_args!(
             "dropped {entries} in {columns} unknown to {to}"
         ));

@@ -3,7 +3,6 @@
 mod judging;
 mod report;
 
-use std::fmt::Display;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use rankrls::data::read::Loaded;
 use rankrls::greedy::Selection;
 use rankrls::metrics::parse_list;
 use rankrls::peers::Peers;
-use rankrls::plot::{self, Figure, Panel, Path, power};
+use rankrls::plot::{self, Figure, LinePlot, Panel, Path, power};
 use rankrls::tune::{
     self, Earlier, Ending, Evidence, Measure, Outcome, Point, TuneError, TuneOptions, Tuned,
 };
@@ -27,11 +26,10 @@ use rankrls::{
 
 use judging::JudgingArgs;
 
-use super::args::one_of;
-use super::args::{self, Measures, RulesArgs, at_least_one, usage};
+use super::args::{self, Measures, RulesArgs, at_least_one, each_once, one_of};
 use super::checkpoint::CheckpointArgs;
 use super::console::Console;
-use super::data::{self, Input, Sizes, TestSizes, TrainingData};
+use super::data::{Input, Sizes, TestSizes, TrainingData};
 use super::ranks;
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, SelectionArgs, TeacherArgs, check_selection};
@@ -41,7 +39,7 @@ use crate::warnings::{
     warn_of_teacher,
 };
 use crate::watch::Watch;
-use report::{Report, TableFile};
+use report::Report;
 
 const SEED_HELP: &str = "Seed of the random draws, of candidates and of folds [default: 1]";
 
@@ -159,11 +157,12 @@ impl TuneArgs {
         self.judging.evidence().or_else(folds)
     }
 
-    /// The measures of the test data, that of the choice first.
-    fn test_metrics(&self) -> Result<Vec<Metric>> {
+    /// The measure of the choice, then the others to print: by default those of the test data.
+    fn measures(&self) -> Result<Vec<Metric>> {
         let others = match &self.metrics {
             Some(Measures(metrics)) => metrics.clone(),
-            None => parse_list(args::DEFAULT_MEASURES)?,
+            None if self.test.is_some() => parse_list(args::DEFAULT_MEASURES)?,
+            None => Vec::new(),
         };
         Ok(self.measure.metric().into_iter().chain(others).collect())
     }
@@ -177,7 +176,7 @@ impl TuneArgs {
         let Some(test) = test else {
             return Ok(None);
         };
-        let metrics = self.test_metrics()?;
+        let metrics = self.measures()?;
         let mut path = TestPath::new(&test.dataset, &metrics, self.rules.rules());
         for point in &tuned.chosen().points[..tuned.choice.k] {
             path.push(point.step.feature, &point.weights)
@@ -230,17 +229,6 @@ impl TuneArgs {
     }
 }
 
-/// Refuses a list that has a value twice.
-fn each_once<T: PartialEq + Display>(what: &str, list: &[T]) -> Result<()> {
-    let mut values = list.iter().enumerate();
-    match values.find(|(index, value)| list[..*index].contains(value)) {
-        None => Ok(()),
-        Some((_, value)) => Err(usage(format_args!(
-            "{value} is named twice: expected each {what} once"
-        ))),
-    }
-}
-
 /// The data, with labels that the measures can be taken of.
 fn read(args: &TuneArgs, console: Console, peers: &dyn Peers) -> Result<Input> {
     let test = args.test.as_ref().filter(|_| peers.rank() == 0);
@@ -258,14 +246,7 @@ fn read(args: &TuneArgs, console: Console, peers: &dyn Peers) -> Result<Input> {
         input.train = input.train.with_validation(validation);
     }
     let input = input.share(peers)?;
-    let mut metrics = Vec::new();
-    if let (Some(test), Some(path)) = (&input.test, &args.test) {
-        metrics = args.test_metrics()?;
-        data::check_measured(&metrics, test, path, &args.rules.rules())?;
-    }
-    metrics.extend(args.measure.metric());
-    metrics.extend(args.metrics.iter().flat_map(|Measures(metrics)| metrics));
-    args.rules.warn(&metrics, console);
+    input.check_measures(args.test.as_ref(), &args.measures()?, &args.rules, console)?;
     Ok(input)
 }
 
@@ -273,12 +254,10 @@ fn read(args: &TuneArgs, console: Console, peers: &dyn Peers) -> Result<Input> {
 pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let (console, interrupt, peers) = (session.console, session.interrupt, session.peers);
     args.check(&**peers)?;
-    let leads = peers.rank() == 0;
-    let mut table_file = None;
-    if leads {
+    if session.leads() {
         args.checkpoint.check()?;
-        table_file = args.csv.as_deref().map(TableFile::create).transpose()?;
     }
+    let table_file = session.create(args.csv.as_deref())?;
     let plot_file = args.plot.create(session)?;
     let model_file = session.create(args.output.as_deref())?;
     let page_file = session.create(args.html.as_deref())?;
@@ -294,7 +273,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     }
     let record = record(args, &input, &options, console, &**peers)?;
     let earlier = record.as_ref().map_or_else(Earlier::default, Earlier::from);
-    let record = record.clone().filter(|_| leads);
+    let record = record.clone().filter(|_| session.leads());
     let checkpointer = args.checkpoint.checkpointer(record, interrupt)?;
     let mut watch = Watch::new(session, checkpointer);
     let train = &input.train;
@@ -319,7 +298,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let tune_seconds = begin.elapsed().as_secs_f64();
     let (selection, summary) = (tuned.selection(), candidates.summary());
     let test_path = args.test_path(&tuned, input.test.as_ref())?;
-    let metrics = args.test_metrics()?;
+    let metrics = args.measures()?;
     let test_sizes = input.test.as_ref();
     let test_sizes = test_sizes.map(|test| TestSizes::new(test, &metrics, &args.rules.rules()));
     let folds = judged.is_some() || matches!(options.evidence, Evidence::Folds { .. });
@@ -342,8 +321,8 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
         peak_rss_bytes: memory::peak(),
     };
     let save = || {
-        if let Some(file) = table_file {
-            file.write(&report)?;
+        if let (Some(file), Some(path)) = (table_file, &args.csv) {
+            file.write(|writer| report.write_table(path, writer))?;
         }
         if let Some(file) = plot_file {
             file.write(figure(&tuned, &options, test_path.as_ref()))?;
@@ -452,8 +431,7 @@ fn warn(tuned: &Tuned, selection: &Selection, left: &str, console: Console) {
 
 /// Panels of values against the number of features, one line a lambda, the chosen model marked:
 /// the measure that models were judged by, error and concordance index of the leave-query-out
-/// predictions, and the measures of the test data along the chosen path. The first panel has the
-/// standard error of the chosen path, and the values within one standard error of the best.
+/// predictions, and the measures of the test data along the chosen path.
 fn figure(tuned: &Tuned, options: &TuneOptions, test: Option<&TestPath<'_>>) -> Figure {
     let parameter = (options.selections().len() == 1).then_some("lambda");
     let name = |outcome: &Outcome| {
@@ -463,7 +441,6 @@ fn figure(tuned: &Tuned, options: &TuneOptions, test: Option<&TestPath<'_>>) -> 
             (name, None) => format!("{name}lambda {lambda}"),
         }
     };
-    let chosen = Some((tuned.choice.position, tuned.choice.k));
     let path = |outcome: &Outcome| {
         let steps = outcome.points.iter().map(|point| &point.step);
         let steps = steps.map(|step| (step.lqo_error, step.lqo_cindex));
@@ -473,51 +450,63 @@ fn figure(tuned: &Tuned, options: &TuneOptions, test: Option<&TestPath<'_>>) -> 
         let means = outcome.points.iter().map(|point| point.score.mean);
         (name(outcome), means.collect())
     };
+    let chosen = Some((tuned.choice.position, tuned.choice.k));
+    let curves = tuned.outcomes.iter().map(means).collect();
+    let judged = plot::panel(judged_by(options), curves, parameter, chosen);
+    let paths: Vec<Path> = tuned.outcomes.iter().map(path).collect();
+    let rule = options.rule.name();
+    let title = format!("Choice of lambda and k by the rule {rule}");
+    let mut figure = plot::paths(title, &paths, parameter, chosen);
+    let judged = with_standard_errors(judged, tuned, options.measure);
+    figure.panels.insert(0, Panel::Lines(judged));
+    if let Some(test) = test {
+        figure = test_panels(figure, test);
+    }
+    figure.note(format!(
+        "Thick line and ring: chosen by the rule {rule}. Band: one standard error of the chosen path."
+    ))
+}
+
+/// The measure that models are judged by, and on which predictions.
+fn judged_by(options: &TuneOptions) -> String {
     let measure = match options.measure {
         Measure::SquaredError => "squared error a query".to_owned(),
         Measure::Metric(metric) => metric.to_string(),
     };
-    let label = match options.evidence {
+    match options.evidence {
         Evidence::Lqo => format!("leave-query-out {measure}"),
         Evidence::Validation { .. } => format!("{measure}, validation data"),
         Evidence::Folds { count, .. } => format!("{measure}, {count} folds"),
-    };
-    let curves = tuned.outcomes.iter().map(means).collect();
-    let mut judged = plot::panel(label, curves, parameter, chosen);
-    let scores = || tuned.outcomes.iter().map(|outcome| &outcome.points);
+    }
+}
+
+/// The panel of `measure` with the standard error of the chosen path, and the value one standard
+/// error from the best.
+fn with_standard_errors(mut panel: LinePlot, tuned: &Tuned, measure: Measure) -> LinePlot {
     let spread = |point: &Point| Some((point.score.mean?, point.score.standard_error?));
-    if let (Some(series), Some(points)) = (
-        judged.series.get_mut(tuned.choice.position),
-        scores().nth(tuned.choice.position),
-    ) {
-        let band = (1..).zip(points).filter_map(|(features, point)| {
+    if let Some(series) = panel.series.get_mut(tuned.choice.position) {
+        let points = (1..).zip(&tuned.chosen().points);
+        let band = points.filter_map(|(features, point)| {
             let (mean, error) = spread(point)?;
             Some((f64::from(features), mean - error, mean + error))
         });
         series.band = band.collect();
     }
-    let lower = options.measure.lower_is_better();
-    let best = scores().flatten().filter_map(spread).reduce(|best, other| {
-        if options.measure.better(other.0, best.0) {
+    let points = tuned.outcomes.iter().flat_map(|outcome| &outcome.points);
+    let best = points.filter_map(spread).reduce(|best, other| {
+        if measure.better(other.0, best.0) {
             other
         } else {
             best
         }
     });
-    if let Some((mean, error)) = best {
-        let limit = if lower { mean + error } else { mean - error };
-        judged = judged.level(limit, "one standard error from the best");
-    }
-    let paths: Vec<Path> = tuned.outcomes.iter().map(path).collect();
-    let title = format!("Choice of lambda and k by the rule {}", options.rule.name());
-    let mut figure = plot::paths(title, &paths, parameter, chosen);
-    figure.panels.insert(0, Panel::Lines(judged));
-    match test {
-        Some(test) => test_panels(figure, test),
-        None => figure,
-    }
-    .note(format!(
-        "Thick line and ring: chosen by the rule {}. Band: one standard error of the chosen path.",
-        options.rule.name()
-    ))
+    let Some((mean, error)) = best else {
+        return panel;
+    };
+    let limit = if measure.lower_is_better() {
+        mean + error
+    } else {
+        mean - error
+    };
+    panel.level(limit, "one standard error from the best")
 }

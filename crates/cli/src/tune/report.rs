@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
 use rankrls::data::LabelScale;
 use rankrls::greedy::{Selection, Stability};
 use rankrls::plot::{Figure, escaped, html_page};
@@ -14,7 +13,7 @@ use serde::Serialize;
 
 use crate::data::{Sizes, TestSizes};
 use crate::numbers::{measure, number, ridge, short};
-use crate::output::{Object, OutputFile, by_name};
+use crate::output::{Object, by_name};
 use crate::report::SelectionReport;
 use crate::sheet::Sheet;
 
@@ -386,6 +385,15 @@ impl<'a> Report<'a> {
         text
     }
 
+    /// Writes the table of all models, in the format that the name of its file says.
+    pub(super) fn write_table(&self, path: &Path, writer: &mut dyn Write) -> io::Result<()> {
+        if extension(path).as_deref() == Some("csv") {
+            return self.csv(writer);
+        }
+        serde_json::to_writer_pretty(&mut *writer, &self.table())?;
+        writeln!(writer)
+    }
+
     /// A line a model. How a path ended stands in the last of its lines, which is the only one and
     /// has no `k` where there is no model.
     fn csv(&self, writer: &mut dyn Write) -> io::Result<()> {
@@ -463,13 +471,6 @@ fn note(outcome: &Outcome) -> String {
     }
 }
 
-/// A file for the table of all models: CSV or JSON.
-#[derive(Debug)]
-pub(super) struct TableFile {
-    file: OutputFile,
-    is_csv: bool,
-}
-
 /// Checks the name of a table, which says the format; `.gz` or `.zst` may follow.
 pub(super) fn table_name(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
@@ -485,26 +486,6 @@ fn extension(path: &Path) -> Option<String> {
     match extension.as_str() {
         "gz" | "zst" => self::extension(&path.with_extension("")),
         _ => Some(extension),
-    }
-}
-
-impl TableFile {
-    /// Finds out whether the file can be written.
-    pub(super) fn create(path: &Path) -> Result<Self> {
-        Ok(Self {
-            file: OutputFile::create(path)?,
-            is_csv: extension(path).as_deref() == Some("csv"),
-        })
-    }
-
-    pub(super) fn write(self, report: &Report<'_>) -> Result<()> {
-        self.file.write(|writer| {
-            if self.is_csv {
-                return report.csv(writer);
-            }
-            serde_json::to_writer_pretty(&mut *writer, &report.table())?;
-            writeln!(writer)
-        })
     }
 }
 
