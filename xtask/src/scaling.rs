@@ -14,8 +14,7 @@ use rankrls::greedy::{SelectError, SelectionOptions, select_among};
 use rankrls::{ColumnClasses, Dataset, Lambda, StrategyKind, memory};
 
 use crate::commands::corpora;
-use crate::page::row;
-use crate::study::{Cells, Line, Panel, Study, seconds_of};
+use crate::study::{Cells, Panel, Study, seconds_of};
 use crate::zipf::Zipf;
 
 pub(crate) const STUDY: Study = Study {
@@ -29,7 +28,7 @@ pub(crate) const STUDY: Study = Study {
     note: None,
     across: 3,
     panels,
-    tables: |lines| vec![("begin fits".to_owned(), fits(lines))],
+    tables: |_| Vec::new(),
 };
 
 const K: usize = 20;
@@ -259,81 +258,3 @@ fn panels() -> Vec<Panel> {
 
 const SECONDS: (&str, &str) = ("seconds", "select_seconds");
 const BYTES: (&str, &str) = ("bytes", "peak_bytes");
-
-/// How time and memory grow along each study.
-fn fits(lines: &[Line]) -> Vec<String> {
-    let mut table = vec![
-        "| study | against | strategy | range | time ~ | time, last three ~ | memory ~ |"
-            .to_owned(),
-        "|---|---|---|---:|---:|---:|---:|".to_owned(),
-    ];
-    for panel in panels() {
-        // Of the panel of memory, time against non-zeros.
-        let title = match panel.y {
-            BYTES => "more rows",
-            _ => &panel.title,
-        };
-        let against = panel.x.0;
-        for strategy in panel.names(lines) {
-            let times = panel.points(lines, strategy, SECONDS.1);
-            let [first, .., last] = &times[..] else {
-                continue;
-            };
-            table.push(row(&[
-                title,
-                against,
-                strategy,
-                &format!("{} to {}", grouped(first.0), grouped(last.0)),
-                &power(against, &times),
-                &power(against, &times[times.len().saturating_sub(3)..]),
-                &power(against, &panel.points(lines, strategy, BYTES.1)),
-            ]));
-        }
-    }
-    table
-}
-
-/// The exponent, if the points are far enough apart to tell one.
-fn power(unit: &str, points: &[(f64, f64)]) -> String {
-    match points {
-        [first, _, .., last] if last.0 >= 3.0 * first.0 => format!("{unit}^{:.2}", slope(points)),
-        _ => "-".to_owned(),
-    }
-}
-
-/// Least-squares exponent b of y = a x^b.
-fn slope(points: &[(f64, f64)]) -> f64 {
-    let logs: Vec<_> = points.iter().map(|(x, y)| (x.ln(), y.ln())).collect();
-    let count = logs.len() as f64;
-    let mean_x = logs.iter().map(|(x, _)| x).sum::<f64>() / count;
-    let mean_y = logs.iter().map(|(_, y)| y).sum::<f64>() / count;
-    let products: f64 = logs.iter().map(|(x, y)| (x - mean_x) * (y - mean_y)).sum();
-    products / logs.iter().map(|(x, _)| (x - mean_x).powi(2)).sum::<f64>()
-}
-
-/// A number with commas between thousands.
-fn grouped(value: f64) -> String {
-    let text = value.to_string();
-    let whole = text.find('.').unwrap_or(text.len());
-    let mut grouped = String::new();
-    for (index, char) in text.chars().enumerate() {
-        if index > 0 && index < whole && (whole - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(char);
-    }
-    grouped
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thousands_have_commas() {
-        assert_eq!(grouped(1_190_907.0), "1,190,907");
-        assert_eq!(grouped(1000.5), "1,000.5");
-        assert_eq!(grouped(400.0), "400");
-        assert_eq!(grouped(0.0001), "0.0001");
-    }
-}

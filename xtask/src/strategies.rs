@@ -42,7 +42,7 @@ struct Table {
     strategies: &'static [&'static str],
 }
 
-static TABLES: [Table; 3] = [
+static TABLES: [Table; 2] = [
     Table {
         name: "small",
         folder: "ewt-parse",
@@ -65,14 +65,6 @@ static TABLES: [Table; 3] = [
         test: None,
         k: 50,
         strategies: &["dense", "bounded", "sampled", "backfit"],
-    },
-    Table {
-        name: "letor",
-        folder: "letor-mq2008-fold3",
-        data: "train.txt.zst",
-        test: Some("test.txt.zst"),
-        k: 20,
-        strategies: &["dense", "lowmem", "bounded", "backfit"],
     },
 ];
 

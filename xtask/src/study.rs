@@ -176,12 +176,12 @@ impl Panel {
     }
 
     /// Names of the series.
-    pub(crate) fn names<'a>(&self, lines: &'a [Line]) -> Vec<&'a str> {
+    fn names<'a>(&self, lines: &'a [Line]) -> Vec<&'a str> {
         distinct(lines.iter().filter(|line| self.has(line)), self.series)
     }
 
     /// Points of a series by ascending x, without lines that have no y.
-    pub(crate) fn points(&self, lines: &[Line], name: &str, y: &str) -> Vec<(f64, f64)> {
+    fn points(&self, lines: &[Line], name: &str, y: &str) -> Vec<(f64, f64)> {
         let own = |line: &&Line| self.has(line) && line.text(self.series) == name;
         let own = lines.iter().filter(own);
         let points = own.filter_map(|line| Some((line.number(self.x.1)?, line.number(y)?)));
