@@ -199,7 +199,7 @@ fn a_manifest_leads_nowhere_else() {
 fn a_full_disk_leaves_no_half_file() {
     let folder = Folder::new();
     let mut text = String::new();
-    for row in 0..3000 {
+    for row in 0..300 {
         writeln!(text, "{row} qid:{} {}:1", row / 3, row + 1).unwrap();
     }
     folder.write("large.svm", text);
@@ -222,7 +222,7 @@ fn a_full_disk_leaves_no_half_file() {
         ("shard large.svm --parts 2 -o parts", "parts"),
     ] {
         // Blocks of 512 or of 1,024 bytes.
-        let (code, errors) = limited(&folder, "ulimit -f 8", command);
+        let (code, errors) = limited(&folder, "ulimit -f 1", command);
         assert_eq!(code, Some(1), "{command}: {errors}");
         assert!(
             errors.contains("error: ") && errors.contains(output),

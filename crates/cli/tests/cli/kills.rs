@@ -1,7 +1,7 @@
 //! Processes killed at random moments, and what is left of their work: nothing half-written,
 //! and a run that goes on ends byte for byte where an unbroken one does.
 //!
-//! `KILLS` in the environment sets how many a test survives.
+//! A test survives a few, and `RANKRLS_LONG` times as many.
 
 #![cfg(unix)]
 
@@ -16,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
 
 use crate::build::shipped_sentences;
-use crate::support::generated;
+use crate::support::{generated, long};
 
 /// A command that goes on where it was killed.
 struct Job {
@@ -106,12 +106,6 @@ impl Job {
     }
 }
 
-/// Kills that a test goes on to: `usual`, unless the environment asks for another number.
-fn kills(usual: usize) -> usize {
-    let asked = std::env::var("KILLS").ok();
-    asked.map_or(usual, |text| text.parse().expect("a number in KILLS"))
-}
-
 /// A treebank of sentences of two words and a mark, and two parses of each.
 fn treebank(folder: &Path, sentences: usize) {
     let (mut gold, mut candidates) = (String::new(), String::new());
@@ -164,7 +158,7 @@ fn selections_survive() {
             "select data.svm -k 30 --lambda 1 --strategy {strategy} -o model.json \
              --checkpoint run.checkpoint --checkpoint-every 0 --resume"
         );
-        job(&arguments, &["model.json"], &["run.checkpoint"]).survive(kills(60) / 3, number as u64);
+        job(&arguments, &["model.json"], &["run.checkpoint"]).survive(long(2), number as u64);
     }
 }
 
@@ -202,7 +196,7 @@ fn tunings_survive() {
             "table.csv" => &["model.json", "table.csv"],
             _ => &["model.json", "table.json"],
         };
-        job(&arguments, outputs, &["run.checkpoint"]).survive(kills(45) / 3, 10 + number as u64);
+        job(&arguments, outputs, &["run.checkpoint"]).survive(long(2), 10 + number as u64);
     }
 }
 
@@ -211,7 +205,7 @@ fn corpus_builds_survive() {
     let folder = tempfile::tempdir().unwrap();
     treebank(folder.path(), 2000);
     let arguments = "corpus build gold.conllu --candidates nbest.conllu -o c";
-    job_in(folder, arguments, CORPUS, &[]).survive(kills(50), 20);
+    job_in(folder, arguments, CORPUS, &[]).survive(long(5), 20);
 }
 
 #[test]
@@ -225,7 +219,7 @@ fn builds_by_link_grammar_survive() {
     let arguments = "corpus build t.conllu --link-grammar --linkages 8 --resume -o c";
     let job = job_in(folder, arguments, CORPUS, &["c.journal"]);
     fs::write(job.folder.path().join("t.conllu"), shipped_sentences(20)).unwrap();
-    job.survive(kills(50) / 5, 21);
+    job.survive(long(1), 21);
 }
 
 #[test]
@@ -234,5 +228,5 @@ fn conversions_survive() {
     fs::write(folder.path().join("data.svm"), generated(8000, 1600)).unwrap();
     let arguments = "corpus convert data.svm out.npz";
     let outputs = &["out.npz", "out.labels.npy", "out.qids.npy"];
-    job_in(folder, arguments, outputs, &[]).survive(kills(50), 30);
+    job_in(folder, arguments, outputs, &[]).survive(long(5), 30);
 }

@@ -20,6 +20,7 @@ mod inspect;
 mod kills;
 mod letor;
 mod memory;
+mod pages;
 mod plot;
 mod predict;
 mod project;

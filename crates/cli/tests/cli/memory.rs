@@ -2,7 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
-use crate::support::{Folder, text};
+use crate::support::{Folder, long, text};
 use crate::zipf::Zipf;
 
 /// A promise is broken by more than this factor, up or down.
@@ -50,12 +50,13 @@ fn drawn() -> Folder {
 #[test]
 fn strategies_take_what_was_promised() {
     let folder = drawn();
-    for select in [
-        "select drawn.svm -k 5 --lambda 4",
+    let selections = [
         // So tiny that one factor a query is needed.
         "select drawn.svm -k 5 --lambda 1e-7",
+        "select drawn.svm -k 5 --lambda 4",
         "select drawn.svm -k 20 --lambda 4 --threads 1",
-    ] {
+    ];
+    for select in &selections[..long(1).min(selections.len())] {
         promises_hold(&folder, select, &[]);
     }
 }

@@ -35,6 +35,15 @@ pub(crate) const TEST: &str = "\
 
 pub(crate) const NAMES: &str = "word:a\nword b\n\nbigram:a_b\nconstant\nempty\nlast\n";
 
+/// So many of what takes long, or `RANKRLS_LONG` times as many.
+pub(crate) fn long(count: usize) -> usize {
+    let times = std::env::var("RANKRLS_LONG").ok();
+    count
+        * times.map_or(1, |text| {
+            text.parse().expect("a whole number in RANKRLS_LONG")
+        })
+}
+
 /// A folder with files, in which the program runs.
 pub(crate) struct Folder(TempDir);
 
