@@ -9,7 +9,6 @@ mod python;
 mod quality;
 mod release;
 mod scaling;
-mod strategies;
 mod study;
 mod when;
 #[path = "../../benches/zipf.rs"]
@@ -21,19 +20,14 @@ use anyhow::{Context, Result, bail};
 use commands::built;
 use study::Study;
 
-static STUDIES: [Study; 4] = [
-    when::STUDY,
-    scaling::STUDY,
-    quality::STUDY,
-    strategies::STUDY,
-];
+static STUDIES: [Study; 3] = [when::STUDY, scaling::STUDY, quality::STUDY];
 
 const USAGE: &str = "\
 usage: cargo xtask TASK
 
   ci                       all checks of continuous integration
-  figures                  draw the figures of the studies when, scaling, quality and strategies, and
-                           fill in their tables, from the CSV files in docs/
+  figures                  draw the figures of the studies when, scaling and quality, and fill in
+                           their tables, from the CSV files in docs/
   tables [STUDY...]        measure studies again, then draw; some minutes each.
                            RANKRLS_CORPORA names the folder of corpora
   peers TRAIN TEST [ARGUMENT...]
@@ -43,7 +37,8 @@ usage: cargo xtask TASK
   family HOUSING           hold rankrls to RLScore's tutorial on ranking, for docs/rankrls.md
   book                     make the book of docs/ in target/book, and follow its links
   package                  pack the crates for publication and compile them as packed
-  release                  check the workflows, recipe and citation of a release
+  release [--dry-run]      check the workflows, recipe and citation of a release; then pack all that
+                           it publishes on this system, and say what would go where
   report                   open the page of `rankrls tune --html` in Chromium
   interop                  hold files against scikit-learn, SciPy and LightGBM
   python                   build the wheel of python/, test it, and run its examples
@@ -84,6 +79,7 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["book-for-web", "supports", "html"] => Ok(()),
         ["package"] => release::package(),
         ["release"] => release::check(),
+        ["release", "--dry-run"] => release::rehearse(),
         ["report"] => ci::report(&built("dev")?),
         ["interop"] => ci::interop(&built("dev")?),
         ["python"] => python::check(&built("dev")?),

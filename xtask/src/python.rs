@@ -16,7 +16,7 @@ const LARGEST: u64 = 8 << 20;
 pub(crate) fn check(program: &Path) -> Result<()> {
     let folder = root().join("python");
     let tests = folder.join("tests");
-    let current = environment("python", &tests.join("requirements.txt"))?;
+    let current = current()?;
     let oldest = environment("python-oldest", &tests.join("requirements-oldest.txt"))?;
     for tool in ["-m ruff check", "-m ruff format --check"] {
         run(command(&current, tool).arg(&folder))?;
@@ -50,6 +50,11 @@ pub(crate) fn check(program: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The Python of the environment with the current releases of all packages.
+pub(crate) fn current() -> Result<PathBuf> {
+    environment("python", &root().join("python/tests/requirements.txt"))
+}
+
 /// The wheel of this checkout, made by the maturin of `python`.
 pub(crate) fn wheel(python: &Path) -> Result<PathBuf> {
     let folder = target().join("wheels");
@@ -70,7 +75,7 @@ pub(crate) fn wheel(python: &Path) -> Result<PathBuf> {
 /// Fills in the tables of `docs/other-rankers.md` by `python/examples/rankers.py`.
 pub(crate) fn rankers() -> Result<()> {
     let folder = corpora()?;
-    let python = environment("python", &root().join("python/tests/requirements.txt"))?;
+    let python = current()?;
     install(&python, &wheel(&python)?)?;
     let letor = folder.join("letor-mq2008-fold3");
     let letor = ["train", "vali", "test"].map(|part| letor.join(format!("{part}.txt.zst")));

@@ -6,6 +6,7 @@ use std::{env, fs};
 use anyhow::{Context, Result, ensure};
 
 use crate::commands::{cargo, command, output, root, run, target, tool};
+use crate::python;
 
 /// In the order of publication.
 const CRATES: [&str; 4] = ["rankrls-files", "rankrls-parses", "rankrls", "rankrls-cli"];
@@ -90,5 +91,26 @@ pub(crate) fn check() -> Result<()> {
     run(&mut command(tool("cffconvert")?, "--validate"))?;
     run(command(tool("python")?, "-c").arg(RECIPE))?;
     println!("release: workflows, recipe and citation are valid");
+    Ok(())
+}
+
+/// Does all that a release does on this system, and says what it would publish where.
+pub(crate) fn rehearse() -> Result<()> {
+    for file in ["CHANGELOG.md", "CITATION.cff", "conda/recipe.yaml"] {
+        let names = fs::read_to_string(root().join(file))?.contains(VERSION);
+        ensure!(names, "{file} does not name version {VERSION}");
+    }
+    check()?;
+    package()?;
+    let wheel = python::wheel(&python::current()?)?;
+    let wheel = wheel.file_name().unwrap_or_default().to_string_lossy();
+    println!("\nrelease.yml would put on GitHub, once the tag v{VERSION} is pushed:");
+    run(&mut command(tool("dist")?, "plan"))?;
+    println!(
+        "\npublish.yml would put, after a review,\n  into the registry of Python packages: {wheel}, \
+         wheels of other systems, and the sources\n  into the registry of crates, in this order: {}\n\
+         Nothing was published.",
+        CRATES.join(", ")
+    );
     Ok(())
 }

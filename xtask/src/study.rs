@@ -30,7 +30,7 @@ pub(crate) struct Study {
     pub(crate) note: Option<&'static str>,
     /// Diagrams side by side.
     pub(crate) across: usize,
-    /// Diagrams of the figure; there is no figure if there are none.
+    /// Diagrams of the figure.
     pub(crate) panels: fn() -> Vec<Panel>,
     pub(crate) tables: fn(&[Line]) -> Vec<Table>,
 }
@@ -70,14 +70,11 @@ impl Study {
             lines.collect::<csv::Result<Vec<_>>>()
         });
         let lines = lines.with_context(|| format!("cannot read {}", file.display()))?;
-        let panels = (self.panels)();
-        if !panels.is_empty() {
-            let plots = panels.iter().map(|panel| panel.plot(&lines));
-            let figure = Figure::new(self.title).columns(self.across);
-            let figure = self.note.into_iter().fold(figure, Figure::note);
-            let figure = plots.fold(figure, Figure::lines);
-            fs::write(self.file("svg"), figure.to_svg())?;
-        }
+        let plots = (self.panels)().into_iter().map(|panel| panel.plot(&lines));
+        let figure = Figure::new(self.title).columns(self.across);
+        let figure = self.note.into_iter().fold(figure, Figure::note);
+        let figure = plots.fold(figure, Figure::lines);
+        fs::write(self.file("svg"), figure.to_svg())?;
         for (marker, table) in (self.tables)(&lines) {
             fill(self.page, &marker, |_| Ok(table))?;
         }
@@ -129,8 +126,6 @@ pub(crate) struct Panel {
     pub(crate) x: (&'static str, &'static str),
     /// Label and column.
     pub(crate) y: (&'static str, &'static str),
-    /// Of y: -1 turns it around.
-    pub(crate) sign: f64,
     /// Of y; that of x is logarithmic.
     pub(crate) scale: Scale,
     /// The column of standard errors, of which two are drawn as a band.
@@ -151,7 +146,6 @@ impl Panel {
             series: "strategy",
             x,
             y,
-            sign: 1.0,
             scale: Scale::Log,
             error: None,
         }
@@ -161,10 +155,7 @@ impl Panel {
         let plot = LinePlot::new(self.x.0, self.y.0).title(self.title.as_str());
         let plot = plot.scales(Scale::Log, self.scale);
         self.names(lines).into_iter().fold(plot, |plot, name| {
-            let mut points = self.points(lines, name, self.y.1);
-            for (_, y) in &mut points {
-                *y *= self.sign;
-            }
+            let points = self.points(lines, name, self.y.1);
             let mut series = Series::new(name, points.iter().map(|&(x, y)| (x, Some(y))));
             if let Some(error) = self.error {
                 let errors = self.points(lines, name, error);
@@ -215,7 +206,7 @@ pub(crate) fn seconds_of<T>(mut work: impl FnMut() -> T) -> (f64, T) {
 }
 
 /// The middle one, the larger of two.
-pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
 }
