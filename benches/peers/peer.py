@@ -1,14 +1,16 @@
-"""One selector on one corpus, in a process of its own: prints a line of JSON.
+"""One selector on one corpus, in a process of its own: prints a line of JSON for each K.
 
-    python peer.py SELECTOR TRAIN TEST K LAMBDA SCORES
+    python peer.py SELECTOR TRAIN TEST K[,K...] LAMBDA SCORES [--labels raw|sqrt-sd]
 
 Every selector sees query-centred data, so that least squares on it is RankRLS. `SCORES` takes the
 scores of the rows of TEST. Time counts from the centred data on, reading and centring apart.
 """
 
+import argparse
 import io
 import json
 import pathlib
+import re
 import resource
 import subprocess
 import sys
@@ -26,6 +28,10 @@ def read(path, width=None):
         data = subprocess.run(["zstd", "-dc", path], check=True, capture_output=True).stdout
     else:
         data = pathlib.Path(path).read_bytes()
+    # scikit-learn takes numbers for queries.
+    numbers = {}
+    number = lambda found: b"qid:%d" % numbers.setdefault(found[1], len(numbers))
+    data = re.sub(rb"qid:(\S+)", number, data)
     x, y, qid = load_svmlight_file(
         io.BytesIO(data), query_id=True, n_features=width, zero_based=False
     )
@@ -117,23 +123,51 @@ def sequential(x, y, queries, k, lam, columns=16):
     return None, step * k
 
 
-def lasso(x, y, queries, k, lam):
-    """Lasso with as many non-zero weights as asked for, by bisection of its penalty."""
-    from sklearn.linear_model import Lasso
+def penalised(share):
+    """Lasso (share 1) or elastic net: of a falling penalty, the model of most columns up to k.
 
-    low, high = 0.0, np.abs(x.T @ y).max() / len(y)
-    best, weights = None, None
-    for _ in range(12):
-        middle = (low + high) / 2
-        model = Lasso(alpha=middle, fit_intercept=False, max_iter=2000, tol=1e-3).fit(x, y)
-        count = int((model.coef_ != 0).sum())
-        if count <= k:
-            high, best, weights = middle, np.flatnonzero(model.coef_), model.coef_
-        else:
-            low = middle
-        if count == k:
-            break
-    return list(best), weights[best]
+    The penalty falls by a twentieth, and is bisected where columns come several at once. A fit has the
+    columns that the sequential strong rule keeps (R. Tibshirani et al., 2012), and those it missed.
+    """
+    from sklearn.linear_model import ElasticNet
+
+    def fit(x, y, penalty, before, weights):
+        slope = np.abs(x.T @ (y - x @ weights)) / len(y)
+        kept = (slope >= share * (2 * penalty - before)) | (weights != 0)
+        while True:
+            model = ElasticNet(penalty, l1_ratio=share, fit_intercept=False, warm_start=True)
+            model.set_params(max_iter=2000, tol=1e-3).coef_ = weights[kept]
+            weights = np.zeros(x.shape[1])
+            columns = np.flatnonzero(kept)
+            weights[columns] = model.fit(x[:, columns], y).coef_
+            slope = np.abs(x.T @ (y - x[:, columns] @ model.coef_)) / len(y)
+            missed = (slope > share * penalty * 1.001) & ~kept
+            if not missed.any():
+                return weights
+            kept |= missed
+
+    def select(x, y, queries, ks, lam):
+        penalty = np.abs(x.T @ y).max() / len(y) / share
+        path = [(penalty, np.zeros(x.shape[1]))]
+        while np.count_nonzero(path[-1][1]) <= max(ks):
+            before, weights = path[-1]
+            path.append((0.95 * before, fit(x, y, 0.95 * before, before, weights)))
+        for k in ks:
+            above = next(i for i, step in enumerate(path) if np.count_nonzero(step[1]) > k)
+            (high, best), (low, _) = path[above - 1], path[above]
+            for _ in range(8):
+                if np.count_nonzero(best) == k:
+                    break
+                middle = (low + high) / 2
+                weights = fit(x, y, middle, high, best)
+                if np.count_nonzero(weights) <= k:
+                    high, best = middle, weights
+                else:
+                    low = middle
+            chosen = np.flatnonzero(best)
+            yield list(chosen), best[chosen]
+
+    return select
 
 
 def matching_pursuit(x, y, queries, k, lam):
@@ -158,7 +192,15 @@ def best_subset(x, y, queries, k, lam):
     return list(chosen), model.coef_[chosen]
 
 
-def trees(x, y, queries, k, lam):
+def most(x, y, ks, lam, worth):
+    """The columns that are worth most, with RankRLS weights."""
+    order = np.argsort(-worth, kind="stable")
+    for k in ks:
+        chosen = order[:k]
+        yield ridge(x, y, chosen[worth[chosen] > 0], lam)
+
+
+def trees(x, y, queries, ks, lam):
     """The columns of most gain in LightGBM's LambdaMART, on grades of five parts of each query."""
     from lightgbm import LGBMRanker
 
@@ -171,9 +213,19 @@ def trees(x, y, queries, k, lam):
     order = np.argsort(queries, kind="stable")
     model = LGBMRanker(n_estimators=100, num_leaves=15, min_child_samples=5, n_jobs=2, verbose=-1)
     model.fit(x[order], grades[order], group=np.bincount(queries))
-    gain = model.booster_.feature_importance("gain")
-    chosen = np.argsort(-gain, kind="stable")[:k]
-    return ridge(x, y, chosen[gain[chosen] > 0], lam)
+    return most(x, y, ks, lam, model.booster_.feature_importance("gain"))
+
+
+def mutual_information(x, y, queries, ks, lam):
+    """The columns of most mutual information with the labels, by scikit-learn."""
+    from sklearn.feature_selection import mutual_info_regression
+
+    return most(x, y, ks, lam, mutual_info_regression(x, y, random_state=1, n_jobs=2))
+
+
+def each(select):
+    """A selector of one k, for several."""
+    return lambda x, y, queries, ks, lam: (select(x, y, queries, k, lam) for k in ks)
 
 
 def of_rankrls(train, test, k, lam, scores):
@@ -197,37 +249,48 @@ def of_rankrls(train, test, k, lam, scores):
 
 
 SELECTORS = {
-    "algorithm-1": algorithm_1,
-    "sequential": sequential,
-    "lasso": lasso,
-    "omp": matching_pursuit,
-    "abess": best_subset,
+    "algorithm-1": each(algorithm_1),
+    "sequential": each(sequential),
+    "lasso": penalised(1.0),
+    "elastic net": penalised(0.5),
+    "omp": each(matching_pursuit),
+    "abess": each(best_subset),
     "lightgbm": trees,
+    "mutual information": mutual_information,
 }
 
 
 def main():
-    selector, train, test, k, lam, scores = sys.argv[1:]
+    parser = argparse.ArgumentParser()
+    for name in ["selector", "train", "test", "k", "ridge", "scores"]:
+        parser.add_argument(name)
+    parser.add_argument("--labels", default="raw", choices=["raw", "sqrt-sd"])
+    options = parser.parse_args()
+    selector, lam = options.selector, float(options.ridge)
     if selector == "rankrls-python":
-        found = of_rankrls(train, test, int(k), float(lam), scores)
+        found = of_rankrls(options.train, options.test, int(options.k), lam, options.scores)
         print(json.dumps({"selector": selector, **found}))
         return
-    x, y, queries = read(train)
+    x, y, queries = read(options.train)
     members, sizes = centring(queries)
     y = y - members.T @ (members @ y / sizes)
+    if options.labels == "sqrt-sd":
+        deviation = np.sqrt(members @ y**2 / sizes)
+        y = y / np.sqrt(np.where(deviation > 0, deviation, 1))[queries]
     dense = centred(x, members, sizes)
+    ks = [int(k) for k in options.k.split(",")]
     begin = time.perf_counter()
-    features, weights = SELECTORS[selector](dense, y, queries, int(k), float(lam))
-    seconds = time.perf_counter() - begin
-    result = {"selector": selector}
-    if features is None:
-        result["estimated_seconds"] = weights
-    else:
-        z, _, _ = read(test, x.shape[1])
-        np.savetxt(scores, z[:, features] @ weights, fmt="%.17g")
-        result |= {"features": [int(f) + 1 for f in features], "seconds": seconds}
-    result["peak_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    print(json.dumps(result))
+    for features, weights in SELECTORS[selector](dense, y, queries, ks, lam):
+        seconds = time.perf_counter() - begin
+        result = {"selector": selector}
+        if features is None:
+            result["estimated_seconds"] = weights
+        else:
+            z, _, _ = read(options.test, x.shape[1])
+            np.savetxt(options.scores, z[:, features] @ weights, fmt="%.17g")
+            result |= {"features": [int(f) + 1 for f in features], "seconds": seconds}
+        result["peak_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        print(json.dumps(result))
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 //! Which selector ranks unseen queries best: `docs/quality.md`.
 //!
-//! Training sets are drawn by queries from one corpus and judged on all its other queries by the
-//! concordance index. Strategies that are not `distil` take the ridge parameter, for each number of
-//! features, that does best over five folds of the training queries; `distil` takes its defaults.
-//! Selectors of others choose features, which RankRLS weighs with a ridge parameter found likewise.
+//! Training sets are drawn by queries and judged on other queries by the concordance index. Five folds
+//! of the training queries choose the ridge parameter of each selector, for each scale of the labels
+//! and number of features; `distil` takes its defaults. Selectors of others choose features, which
+//! RankRLS weighs with a ridge parameter found likewise. The protocol is in docs/evidence.md.
 
 use std::fs;
 use std::path::Path;
@@ -14,203 +14,234 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rankrls::data::read::ReadOptions;
 use rankrls::data::{LabelScale, write_svmlight};
-use rankrls::greedy::{Refit, SelectionOptions, TargetOptions, TeacherLambdas, WeightsPath};
-use rankrls::metrics::{Convention, evaluate};
+use rankrls::greedy::{SelectionOptions, TargetOptions};
+use rankrls::metrics::{Convention, Score, evaluate};
 use rankrls::plot::Scale;
 use rankrls::ridge::{Groups, HOLDOUT_TOLERANCE, RidgeProblem, TrainOptions, Weights};
 use rankrls::tune::{Evidence, Measure, Point, TuneOptions, Tuning};
-use rankrls::{ColumnClasses, Dataset, Lambda, Metric, Ridge, StrategyKind, select};
+use rankrls::{ColumnClasses, Dataset, Lambda, Lambdas, Metric, StrategyKind};
 use serde_json::Value;
 
-use crate::commands::{corpora, output, script};
+use crate::commands::{corpora, output, script, target};
 use crate::page::row;
 use crate::study::{Cells, Line, Panel, Study, distinct};
 
 pub(crate) const STUDY: Study = Study {
     name: "quality",
     page: "docs/quality.md",
-    // Means over the trials of a group. `behind` is by how much `distil` is better, followed by the
-    // standard error of that over queries.
-    columns: "group,selector,k,cindex,behind,standard_error",
-    parts: || GROUPS.len(),
-    measure: |part| GROUPS[part].measure(&corpora()?),
-    title: "Concordance index on unseen queries, less that of distil",
-    note: Some("Bands: two standard errors of the difference."),
+    // Means over draws. `ahead` is by how much a selector is better than the first of its group on the
+    // same labels, then the standard error of that over queries, and its deviation over draws.
+    columns: "group,labels,selector,k,cindex,ahead,standard_error,spread",
+    parts: || GROUPS.iter().map(|group| group.selectors.len()).sum(),
+    measure: |part| {
+        let all = GROUPS
+            .iter()
+            .flat_map(|group| group.selectors.iter().map(move |name| (group, name)));
+        let (group, selector) = all.into_iter().nth(part).context("no such part")?;
+        group.measure(selector)
+    },
+    title: "Concordance index on unseen queries, less that of exact selection",
+    note: Some("Each at its best scale of labels. Bands: two standard errors of the difference."),
     across: 2,
     panels: || GROUPS.iter().map(Group::panel).collect(),
     tables: |lines| {
-        let numbered = (1..).zip(&GROUPS);
-        let table = |(number, group): (usize, &Group)| {
-            let own = lines.iter().filter(|line| line.text("group") == group.name);
-            (format!("quality {number}"), table(&own.collect::<Vec<_>>()))
-        };
-        numbered.map(table).collect()
+        let tables = SHOWN.iter().enumerate().map(|(number, (group, labels))| {
+            let own = |line: &&Line| {
+                line.text("group") == GROUPS[*group].name && line.text("labels") == *labels
+            };
+            let own: Vec<&Line> = lines.iter().filter(own).collect();
+            (format!("quality {}", number + 1), table(&own))
+        });
+        tables.collect()
     },
 };
 
-/// Trials whose results are averaged.
+/// Tables of the page: a group, and labels.
+const SHOWN: [(usize, &str); 4] = [(0, "raw"), (0, "sqrt-sd"), (0, BEST), (1, BEST)];
+
+/// Labels of the scale that does best over the folds.
+const BEST: &str = "best";
+
+const SCALES: [LabelScale; 2] = [LabelScale::Raw, LabelScale::SqrtSd];
+
+/// Draws whose results are averaged.
 struct Group {
     name: &'static str,
     steps: &'static [usize],
-    /// By names that `values` knows; the first is the one that others are compared with.
+    /// By names that `found` knows; the first is the one that others are compared with.
     selectors: &'static [&'static str],
-    /// Draws them from the folder of corpora.
-    trials: fn(&Path) -> Result<Vec<Trial>>,
+    data: fn(&Path) -> Result<Data>,
 }
 
-static GROUPS: [Group; 3] = [
+static GROUPS: [Group; 2] = [
     Group {
-        name: "four times 112 queries of parses",
+        name: "four times 112 queries of GUM",
         steps: &[10, 20, 50, 100, 200],
         selectors: &SELECTORS,
-        trials: |folder| draw(&read(&folder.join(PARSES))?, 112, 4),
-    },
-    Group {
-        name: "half the queries of parses",
-        steps: &[10, 20, 50, 100, 200],
-        selectors: &QUICK,
-        trials: |folder| {
-            let parses = read(&folder.join(PARSES))?;
-            draw(&parses, parses.queries().len() / 2, 1)
-        },
+        data: |_| gum(),
     },
     Group {
         name: "MQ2008, fold 3",
         steps: &[5, 10, 20],
-        selectors: &SELECTORS,
-        trials: |folder| {
+        selectors: SELECTORS.split_at(11).0,
+        data: |folder| {
             let letor = folder.join("letor-mq2008-fold3");
-            Ok(vec![Trial {
-                train: read(&letor.join("train.txt.zst"))?,
-                test: read(&letor.join("test.txt.zst"))?,
-            }])
+            let train = read(&letor.join("train.txt.zst"))?;
+            let test = read(&letor.join("test.txt.zst"))?;
+            Ok(Data {
+                draws: vec![train],
+                test: vec![test],
+            })
         },
     },
 ];
 
-const PARSES: &str = "ewt-parse/train_20000.svm.zst";
-
 static SELECTORS: [&str; 12] = [
-    "distil",
-    "distil, labels sqrt-sd",
-    "exact, lambda 64, labels sqrt-sd",
-    "exact, lambda 64, cross-fitted",
     "exact",
+    "distil",
     "residual",
     "backfit",
     "univariate",
-    "lasso + RankRLS",
-    "abess + RankRLS",
-    "lightgbm + RankRLS",
+    "lasso",
+    "elastic net",
+    "abess",
+    "lightgbm",
+    "mutual information",
     "all columns",
-];
-
-/// Without folds of those that take long, and without those of others, which hold the columns
-/// densely.
-static QUICK: [&str; 8] = [
-    "distil",
-    "distil, labels sqrt-sd",
-    "exact, lambda 64, labels sqrt-sd",
-    "exact, lambda 64, cross-fitted",
-    "exact, lambda 64",
-    "residual",
-    "univariate",
-    "all columns",
+    "parser",
 ];
 
 const FOLDS: Evidence = Evidence::Folds { count: 5, seed: 1 };
 
-/// A training set and what it is judged on.
-struct Trial {
-    train: Dataset<'static>,
-    test: Dataset<'static>,
+/// Training sets, and what they are judged on.
+struct Data {
+    draws: Vec<Dataset<'static>>,
+    test: Vec<Dataset<'static>>,
 }
 
-/// For each number of features, the index of every test query.
-type Values = Vec<Vec<Option<f64>>>;
+/// What became of a number of features: the index over the folds, and that of each test query.
+type Found = (f64, Vec<Option<f64>>);
 
-fn lambda(value: f64) -> Lambda {
-    Lambda::new(value).expect("above 0")
-}
-
-fn lambdas() -> [Lambda; 3] {
-    [4.0, 16.0, 64.0].map(lambda)
-}
+/// By scale, draw and number of features.
+type AllFound = Vec<Vec<Vec<Found>>>;
 
 fn read(path: &Path) -> Result<Dataset<'static>> {
     let loaded = ReadOptions::new().read(path);
     Ok(loaded.with_context(|| path.display().to_string())?.dataset)
 }
 
-/// Disjoint training sets of `size` queries, as many as `count`, each judged on all others.
-fn draw(data: &Dataset<'_>, size: usize, count: usize) -> Result<Vec<Trial>> {
-    let mut queries: Vec<usize> = (0..data.queries().len()).collect();
+/// Four disjoint sets of queries of the training part of GUM, judged on its other parts, as the page
+/// builds them.
+fn gum() -> Result<Data> {
+    let file = |part: &str| target().join(format!("gum/{part}.svm.zst"));
+    let pool = read(&file("train"))?;
+    let mut queries: Vec<usize> = (0..pool.queries().len()).collect();
     queries.shuffle(&mut ChaCha8Rng::seed_from_u64(1));
-    let trial = |set: usize| {
-        let (own, others): (Vec<_>, Vec<_>) =
-            (0..queries.len()).partition(|place| (set * size..(set + 1) * size).contains(place));
-        let subset = |places: Vec<usize>| {
-            let queries: Vec<usize> = places.into_iter().map(|place| queries[place]).collect();
-            data.queries_subset(&queries)
-        };
-        Ok(Trial {
-            train: subset(own)?,
-            test: subset(others)?,
-        })
-    };
-    (0..count).map(trial).collect()
+    let draws = queries.chunks_exact(112).take(4);
+    let draws = draws.map(|queries| Ok(pool.queries_subset(queries)?));
+    let test = ["dev", "test"].map(|part| {
+        let width = ReadOptions::new().width(pool.width());
+        Ok(width.read(&file(part))?.dataset)
+    });
+    Ok(Data {
+        draws: draws.collect::<Result<_>>()?,
+        test: test.into_iter().collect::<Result<_>>()?,
+    })
 }
 
 impl Group {
-    /// Runs all selectors on all trials, and compares them with the first.
-    fn measure(&self, folder: &Path) -> Result<Vec<Cells>> {
-        let trials = (self.trials)(folder)?;
-        let all = |selector: &&str| -> Result<Vec<Values>> {
-            eprintln!("{}: {selector}", self.name);
-            let own = trials
-                .iter()
-                .map(|trial| values(selector, trial, self.steps));
-            own.collect()
-        };
-        let all: Vec<Vec<Values>> = self.selectors.iter().map(all).collect::<Result<_>>()?;
-        let count = trials.len() as f64;
+    /// Lines of a selector: each scale of labels, the better one of each draw, and each number of
+    /// features.
+    fn measure(&self, selector: &str) -> Result<Vec<Cells>> {
+        let (own, first) = (self.kept(selector)?, self.kept(self.selectors[0])?);
         let mut lines = Vec::new();
-        for (selector, values) in self.selectors.iter().zip(&all) {
+        for (place, labels) in ["raw", "sqrt-sd", BEST].into_iter().enumerate() {
             for (step, k) in self.steps.iter().enumerate() {
-                let (mut index, mut behind, mut variance) = (0.0, 0.0, 0.0);
-                for (first, own) in all[0].iter().zip(values) {
-                    let (first, own) = (&first[step], &own[step]);
-                    index += mean(own.iter().flatten().copied()).0;
-                    let pairs = first.iter().zip(own);
-                    let differences = pairs.filter_map(|(a, b)| Some((*a)? - (*b)?));
-                    let (difference, error) = mean(differences);
-                    behind += difference;
-                    variance += error * error;
-                }
-                lines.push(vec![
-                    self.name.to_owned(),
-                    (*selector).to_owned(),
-                    k.to_string(),
-                    format!("{:.5}", index / count),
-                    format!("{:.5}", behind / count),
-                    format!("{:.5}", variance.sqrt() / count),
-                ]);
+                let [own, first] = [&own, &first].map(|all| of_labels(all, place, step));
+                let means: Vec<f64> = own.iter().filter_map(|draw| Score::of(draw).mean).collect();
+                let ahead = own.iter().zip(&first).map(|(own, first)| {
+                    let pairs = own.iter().zip(*first);
+                    pairs.map(|(a, b)| Some((*a)? - (*b)?)).collect()
+                });
+                let ahead: Vec<Vec<Option<f64>>> = ahead.collect();
+                let spread: Vec<_> = ahead.iter().map(|draw| Score::of(draw).mean).collect();
+                let spread = Score::of(&spread);
+                let deviation =
+                    spread.standard_error.unwrap_or(0.0) * (spread.queries as f64).sqrt();
+                let ahead = Score::of(&means_of_queries(&ahead));
+                let index = means.iter().sum::<f64>() / means.len() as f64;
+                let mut cells = [self.name, labels, selector].map(str::to_owned).to_vec();
+                cells.push(k.to_string());
+                let figures = [
+                    index,
+                    ahead.mean.unwrap_or(f64::NAN),
+                    ahead.standard_error.unwrap_or(f64::NAN),
+                    deviation,
+                ];
+                cells.extend(figures.map(|figure| format!("{figure:.5}")));
+                lines.push(cells);
             }
         }
         Ok(lines)
     }
 
-    /// By how much selectors are better than `distil`, with bands of two standard errors of that.
+    /// What a selector does, which is kept in the folder of builds: a measurement of hours goes on
+    /// where it was ended.
+    fn kept(&self, selector: &str) -> Result<AllFound> {
+        let name = format!("quality/{}, {selector}.json", self.name);
+        let file = target().join(name);
+        if let Ok(text) = fs::read(&file) {
+            return Ok(serde_json::from_slice(&text)?);
+        }
+        eprintln!("{}: {selector}", self.name);
+        let data = (self.data)(&corpora()?)?;
+        let of_scale = |&scale: &LabelScale| {
+            let draws = data.draws.iter();
+            let found = draws.map(|draw| found(selector, draw, &data.test, scale, self.steps));
+            found.collect::<Result<_>>()
+        };
+        let all: AllFound = SCALES.iter().map(of_scale).collect::<Result<_>>()?;
+        fs::create_dir_all(target().join("quality"))?;
+        fs::write(&file, serde_json::to_vec(&all)?)?;
+        Ok(all)
+    }
+
+    /// By how much selectors are better than the first, with bands of two standard errors of that.
     fn panel(&self) -> Panel {
-        let (x, y) = (("features", "k"), ("difference", "behind"));
+        let (x, y) = (("features", "k"), ("difference", "ahead"));
         Panel {
             series: "selector",
-            sign: -1.0,
             scale: Scale::Linear,
             error: Some("standard_error"),
-            ..Panel::new(self.name, vec![("group", self.name)], x, y)
+            ..Panel::new(
+                self.name,
+                vec![("group", self.name), ("labels", BEST)],
+                x,
+                y,
+            )
         }
     }
+}
+
+/// The test queries of each draw, by the labels of a place in `SCALES`, or beyond it of the scale that
+/// does best over the folds of the draw.
+fn of_labels(all: &AllFound, place: usize, step: usize) -> Vec<&[Option<f64>]> {
+    let of_draw = |draw: usize| {
+        let scales = all.iter().map(|scale| &scale[draw][step]);
+        let best = scales.reduce(|a, b| if b.0 > a.0 { b } else { a });
+        let own = all.get(place).map(|scale| &scale[draw][step]);
+        &*own.or(best).expect("there are scales").1
+    };
+    (0..all[0].len()).map(of_draw).collect()
+}
+
+/// The mean of each query over the draws that tested it.
+fn means_of_queries(draws: &[Vec<Option<f64>>]) -> Vec<Option<f64>> {
+    let mean = |query: usize| {
+        let values: Vec<_> = draws.iter().map(|draw| draw[query]).collect();
+        Score::of(&values).mean
+    };
+    (0..draws[0].len()).map(mean).collect()
 }
 
 /// A row for each selector, a column for each number of features.
@@ -221,161 +252,163 @@ fn table(lines: &[&Line]) -> Vec<String> {
         row(&[vec!["selector".to_owned()], titles.collect()].concat()),
         format!("|---|{}", "---|".repeat(steps.len())),
     ];
-    for selector in distinct(lines.iter().copied(), "selector") {
-        let mut cells = vec![selector.to_owned()];
-        for line in lines
+    for (place, selector) in distinct(lines.iter().copied(), "selector")
+        .into_iter()
+        .enumerate()
+    {
+        let own = lines
             .iter()
-            .filter(|line| line.text("selector") == selector)
-        {
+            .filter(|line| line.text("selector") == selector);
+        let cells = own.map(|line| {
             let number = |column| line.number(column).unwrap_or(f64::NAN);
             let index = format!("{:.3}", number("cindex"));
-            let (ahead, error) = (-number("behind"), number("standard_error"));
-            cells.push(match selector {
-                "distil" => index,
+            let (ahead, error) = (number("ahead"), number("standard_error"));
+            match place {
+                0 => index,
                 _ => format!("{index} ({ahead:+.3} ± {error:.3})"),
-            });
-        }
-        table.push(row(&cells));
+            }
+        });
+        table.push(row(&[vec![selector.to_owned()], cells.collect()].concat()));
     }
     table
 }
 
-/// What a selector does on a trial.
-fn values(selector: &str, trial: &Trial, steps: &[usize]) -> Result<Values> {
-    // Numbers, as the table of docs/quality.md was measured.
-    let raw = TargetOptions {
-        labels: Some(LabelScale::Raw),
-        refit_lambda: Some(Ridge::Number(lambda(4.0))),
-        teacher_lambda: TeacherLambdas::new(&lambdas()),
-        ..TargetOptions::default()
+/// What a selector does with a training set.
+fn found(
+    selector: &str,
+    train: &Dataset<'_>,
+    test: &[Dataset<'_>],
+    scale: LabelScale,
+    steps: &[usize],
+) -> Result<Vec<Found>> {
+    let judged = |features: &[u32], weights: &[f64]| {
+        let scores = test.iter().map(|test| test.scores(features, weights));
+        judge(test, &scores.collect::<Vec<_>>())
     };
-    let refit = TargetOptions {
-        refit: Some(Refit::CrossFitted),
-        ..raw
-    };
-    let scaled = TargetOptions {
-        labels: Some(LabelScale::SqrtSd),
-        ..raw
-    };
-    let most = *steps.last().context("there are steps")?;
-    let options = |strategy, target, value| SelectionOptions {
-        strategy: Some(strategy),
-        target,
-        ..SelectionOptions::new(most, lambda(value))
-    };
-    let plain = |strategy, target, value| plain(trial, steps, &options(strategy, target, value));
-    let tuned = |strategy| tuned(trial, steps, &options(strategy, raw, 1.0));
-    let few = trial.train.queries().len() < 500;
-    let distil = if few { 16.0 } else { 4.0 };
     match selector {
-        "distil" => plain(StrategyKind::Distil, raw, distil),
-        "distil, labels sqrt-sd" => plain(StrategyKind::Distil, scaled, distil),
-        "exact, lambda 64" => plain(StrategyKind::Bounded, raw, 64.0),
-        "exact, lambda 64, labels sqrt-sd" => plain(StrategyKind::Bounded, scaled, 64.0),
-        "exact, lambda 64, cross-fitted" => plain(StrategyKind::Bounded, refit, 64.0),
-        "exact" => tuned(StrategyKind::Bounded),
-        "all columns" => Ok(vec![refitted(trial, None)?; steps.len()]),
-        _ => match selector.strip_suffix(" + RankRLS") {
-            Some(name) => peer(trial, steps, name),
-            None => tuned(selector.parse()?),
+        "all columns" => {
+            let (folds, weights) = trained(train, scale)?;
+            let found = (folds, judged(&weights.features, &weights.values)?);
+            Ok(vec![found; steps.len()])
+        }
+        "parser" => {
+            // It lists its best parse first.
+            let order = |test: &Dataset<'_>| (0..test.rows()).map(|row| -(row as f64)).collect();
+            let scores: Vec<Vec<f64>> = test.iter().map(order).collect();
+            Ok(vec![(0.0, judge(test, &scores)?); steps.len()])
+        }
+        _ => match selector.parse() {
+            Ok(strategy) => tuned(train, steps, strategy, scale, judged),
+            Err(_) if selector == "exact" => {
+                tuned(train, steps, StrategyKind::Bounded, scale, judged)
+            }
+            Err(_) => peer(train, steps, selector, scale, judged),
         },
     }
 }
 
-/// A strategy with a ridge parameter that is given.
-fn plain(trial: &Trial, steps: &[usize], options: &SelectionOptions) -> Result<Values> {
-    let mut path = WeightsPath::default();
-    let selection = select(&trial.train, options, &mut path)?;
-    let (features, weights) = (selection.features(), path.weights());
-    let values = steps.iter().map(|&k| {
-        let weights: Vec<f64> = weights.row(k - 1).iter().take(k).copied().collect();
-        judge(&trial.test, &features[..k], &weights)
-    });
-    values.collect()
-}
-
 /// A strategy with the ridge parameter that folds choose, for each number of features.
-fn tuned(trial: &Trial, steps: &[usize], options: &SelectionOptions) -> Result<Values> {
+fn tuned(
+    train: &Dataset<'_>,
+    steps: &[usize],
+    strategy: StrategyKind,
+    scale: LabelScale,
+    judged: impl Fn(&[u32], &[f64]) -> Result<Vec<Option<f64>>>,
+) -> Result<Vec<Found>> {
+    let lambdas = if strategy.distils() {
+        Lambdas::Given(vec![TargetOptions::ridge(train.queries().len())])
+    } else {
+        lambdas()
+    };
+    let most = *steps.last().context("there are steps")?;
+    let selection = SelectionOptions {
+        strategy: Some(strategy),
+        target: TargetOptions {
+            labels: Some(scale),
+            ..TargetOptions::default()
+        },
+        ..SelectionOptions::new(most, Lambda::ONE)
+    };
     let options = TuneOptions {
         evidence: FOLDS,
         measure: Measure::Metric(Metric::Concordance),
-        ..TuneOptions::new(*options, &lambdas())
+        ..TuneOptions::new(selection, lambdas)
     };
-    let tuned = Tuning::new(&trial.train, &options).run(&mut ())?;
-    let values = steps.iter().map(|&k| {
-        let points = tuned
-            .outcomes
-            .iter()
-            .filter_map(|outcome| outcome.points.get(..k));
-        let best = points.max_by(|a, b| {
-            let value = |points: &[Point]| points[k - 1].score.mean;
-            value(a)
-                .partial_cmp(&value(b))
-                .expect("indices are numbers")
-        });
-        let points = best.context("fewer column classes than features")?;
-        let features: Vec<u32> = points.iter().map(|point| point.step.feature).collect();
-        judge(&trial.test, &features, &points[k - 1].weights)
+    let tuned = Tuning::new(train, &options).run(&mut ())?;
+    let found = steps.iter().map(|&k| {
+        let paths = tuned.outcomes.iter();
+        let points = paths.filter_map(|outcome| outcome.points.get(..k));
+        let value = |points: &[Point]| points[k - 1].score.mean.unwrap_or(f64::NEG_INFINITY);
+        let best = points.max_by(|a, b| value(a).total_cmp(&value(b)));
+        let best = best.context("fewer column classes than features")?;
+        let features: Vec<u32> = best.iter().map(|point| point.step.feature).collect();
+        Ok((value(best), judged(&features, &best[k - 1].weights)?))
     });
-    values.collect()
+    found.collect()
 }
 
-/// RankRLS on `features`, or on all, with the ridge parameter that folds choose.
-fn refitted(trial: &Trial, features: Option<&[u32]>) -> Result<Vec<Option<f64>>> {
-    let kept = features.map(|features| trial.train.features_subset(features));
-    let kept = kept.transpose()?;
-    let train = kept.as_ref().unwrap_or(&trial.train);
-    let lambdas = lambdas();
-    let problem = RidgeProblem::new(train, &TrainOptions::new().lambdas(lambdas.len()))?;
+/// Of all selectors but `distil`, and of the weights of features that others choose.
+fn lambdas() -> Lambdas {
+    "1/64u,1/16u,1/4u".parse().expect("shares of the unit")
+}
+
+/// The weights of RankRLS with the ridge parameter that folds choose, and their index over the folds.
+fn trained(train: &Dataset<'_>, scale: LabelScale) -> Result<(f64, Weights)> {
+    let options = TrainOptions::new().labels(scale).lambdas(3);
+    let problem = RidgeProblem::new(train, &options)?;
+    let lambdas = lambdas().lambdas(problem.unit());
     let folds = Groups::folds(train.queries().len(), 5, 1)?;
     let holdouts = problem.holdouts(&lambdas, &folds, HOLDOUT_TOLERANCE)?;
-    let indices = holdouts.iter().map(|holdout| holdout.cindex);
+    let indices = holdouts
+        .iter()
+        .map(|holdout| holdout.cindex.unwrap_or(f64::NEG_INFINITY));
     let best = lambdas
         .iter()
         .zip(indices)
-        .max_by(|a, b| a.1.partial_cmp(&b.1).expect("indices are numbers"));
-    let lambda = *best.context("there are lambdas")?.0;
-    let Weights { features, values } = problem.train(lambda)?.weights();
-    judge(&trial.test, &features, &values)
+        .max_by(|a, b| a.1.total_cmp(&b.1));
+    let (&lambda, index) = best.context("there are lambdas")?;
+    Ok((index, problem.train(lambda)?.weights()))
 }
 
 /// RankRLS on the distinct columns that a selector of others chooses.
-fn peer(trial: &Trial, steps: &[usize], name: &str) -> Result<Values> {
-    let classes = ColumnClasses::new(&trial.train);
-    let columns = (0..classes.len()).map(|class| classes.feature(class));
-    let columns: Vec<u32> = columns.collect();
+fn peer(
+    train: &Dataset<'_>,
+    steps: &[usize],
+    name: &str,
+    scale: LabelScale,
+    judged: impl Fn(&[u32], &[f64]) -> Result<Vec<Option<f64>>>,
+) -> Result<Vec<Found>> {
+    let classes = ColumnClasses::new(train);
+    let columns: Vec<u32> = (0..classes.len())
+        .map(|class| classes.feature(class))
+        .collect();
     let folder = tempfile::tempdir()?;
-    let [train, scores] = ["train.svm", "scores.txt"].map(|name| folder.path().join(name));
-    let projected = trial.train.project(&columns)?;
-    write_svmlight(&projected, fs::File::create(&train)?)?;
-    let values = steps.iter().map(|k| {
-        let mut peer = script("benches/peers/peer.py")?;
-        peer.arg(name).args([&train, &train]);
-        let printed = output(peer.args([&k.to_string(), "16"]).arg(&scores))?;
-        let last = printed.lines().last().context("expected a line of JSON")?;
-        let mut found: Value = serde_json::from_str(last)?;
+    let [file, scores] = ["train.svm", "scores.txt"].map(|name| folder.path().join(name));
+    write_svmlight(&train.project(&columns)?, fs::File::create(&file)?)?;
+    let ks: Vec<String> = steps.iter().map(usize::to_string).collect();
+    let mut peer = script("benches/peers/peer.py")?;
+    peer.args([name, "--labels", scale.name()])
+        .args([&file, &file]);
+    let printed = output(peer.args([&ks.join(","), "16"]).arg(&scores))?;
+    let found = printed.lines().map(|line| {
+        let mut found: Value = serde_json::from_str(line)?;
         // From 1 on.
         let chosen: Vec<usize> = serde_json::from_value(found["features"].take())?;
-        let features = chosen.into_iter().map(|one| columns[one - 1]);
-        refitted(trial, Some(&features.collect::<Vec<u32>>()))
+        let chosen: Vec<u32> = chosen.into_iter().map(|one| columns[one - 1]).collect();
+        let (index, weights) = trained(&train.features_subset(&chosen)?, scale)?;
+        Ok((index, judged(&weights.features, &weights.values)?))
     });
-    values.collect()
+    found.collect()
 }
 
-/// The index of every test query by these weights of features.
-fn judge(test: &Dataset<'_>, features: &[u32], weights: &[f64]) -> Result<Vec<Option<f64>>> {
-    let scores = test.scores(features, weights);
-    let (labels, queries) = (test.labels(), test.queries());
-    let metrics = [Metric::Concordance];
-    let found = evaluate(&metrics, labels, &scores, queries, Convention::Standard)?;
-    Ok(found.metrics[0].per_query.clone())
-}
-
-/// Mean and standard error over queries of `values`.
-fn mean(values: impl Iterator<Item = f64>) -> (f64, f64) {
-    let values: Vec<f64> = values.collect();
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (mean, (squares / (count - 1.0) / count).sqrt())
+/// The index of every test query by these scores.
+fn judge(test: &[Dataset<'_>], scores: &[Vec<f64>]) -> Result<Vec<Option<f64>>> {
+    let mut all = Vec::new();
+    for (test, scores) in test.iter().zip(scores) {
+        let (labels, queries) = (test.labels(), test.queries());
+        let metrics = [Metric::Concordance];
+        let found = evaluate(&metrics, labels, scores, queries, Convention::Standard)?;
+        all.extend(found.metrics[0].per_query.iter().copied());
+    }
+    Ok(all)
 }
