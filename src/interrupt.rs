@@ -89,7 +89,7 @@ pub(crate) fn end() -> ! {
 
 /// Ends the work of this thread's pool if it was asked to end. Called once a block of work that
 /// takes some milliseconds at most.
-pub(crate) fn heed() {
+pub(crate) fn check_interrupt() {
     let requested =
         HEEDED.with_borrow(|heeded| heeded.as_ref().is_some_and(Interrupt::is_requested));
     if requested {

@@ -93,7 +93,7 @@ impl dyn Peers + '_ {
     clippy::trivially_copy_pass_by_ref,
     reason = "words are gathered in slices"
 )]
-pub(crate) fn low(word: &u64) -> u32 {
+pub(crate) fn as_u32(word: &u64) -> u32 {
     u32::try_from(*word).expect("a number of 32 bits")
 }
 

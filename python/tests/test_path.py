@@ -101,7 +101,7 @@ def test_the_chosen_model_is_the_best_of_the_table(small):
         ({"cv": 1}, "cv: expected a number of folds from 2 on"),
         ({"cv": 99}, "99"),
         ({"cv": 2**70}, "cv: expected a number of folds from 2 on"),
-        ({"cv": "lqo", "strategies": ["distil"]}, "flatter"),
+        ({"cv": "lqo", "strategies": ["distil"]}, "biased"),
         ({"alphas": []}, "alphas: expected at least one"),
         ({"alphas": [1, 0]}, "alphas: expected a number above 0"),
         ({"scoring": "auc"}, "scoring: "),

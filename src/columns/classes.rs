@@ -19,7 +19,7 @@
 use rayon::prelude::*;
 
 use crate::data::{Column, Dataset, Queries};
-use crate::interrupt::heed;
+use crate::interrupt::check_interrupt;
 
 /// Columns hashed by one task; a task allocates its scratch once.
 const CHUNK: usize = 4096;
@@ -86,7 +86,7 @@ fn digest_columns(dataset: &Dataset<'_>, query_of_row: &[u32]) -> Vec<Digest> {
     columns
         .par_chunks(CHUNK)
         .flat_map_iter(|chunk| {
-            heed();
+            check_interrupt();
             let mut canonicaliser = Canonicaliser::new(dataset.queries(), query_of_row);
             let mut form = Vec::new();
             chunk.iter().filter_map(move |&column| {

@@ -24,8 +24,8 @@ use rayon::prelude::*;
 use sprs::CsMatViewI;
 
 use crate::data::{Column, Dataset, DatasetError, IndexBase, Queries};
-use crate::interrupt::heed;
-use crate::peers::{Alone, Peers, low};
+use crate::interrupt::check_interrupt;
+use crate::peers::{Alone, Peers, as_u32};
 use classes::{Canonicaliser, Classes, classify};
 pub use partition::Partition;
 pub use query_weight::QueryWeight;
@@ -352,7 +352,7 @@ impl ColumnClasses {
     pub(crate) fn features_of_all(&self) -> Vec<u32> {
         let own = (0..self.len()).map(|candidate| u64::from(self.feature(candidate)));
         let all = self.peers.gather(own.collect());
-        let mut all: Vec<u32> = all.iter().flatten().map(low).collect();
+        let mut all: Vec<u32> = all.iter().flatten().map(as_u32).collect();
         all.sort_unstable();
         all
     }
@@ -639,7 +639,7 @@ fn canonical_columns(
     parts
         .into_par_iter()
         .for_each(|(columns, signs, rows, values)| {
-            heed();
+            check_interrupt();
             let mut canonicaliser = Canonicaliser::new(dataset.queries(), query_of_row);
             let mut form = Vec::new();
             let mut places = rows.iter_mut().zip(values);

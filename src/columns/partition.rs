@@ -2,7 +2,7 @@
 
 use super::classes::{Canonicaliser, Entry, mix, scattered};
 use crate::data::{Column, Columns, Dataset, Queries};
-use crate::peers::{Peers, low};
+use crate::peers::{Peers, as_u32};
 
 /// Parts that the columns of a data set fall into, so that columns of one class meet: columns that
 /// differ by a constant in each query, or in sign. Parts are about equal in their numbers of classes.
@@ -95,8 +95,8 @@ impl<'q> Partition<'q> {
         let mut columns: Vec<(u32, &[u64])> = Vec::new();
         for mut rest in found.iter().map(Vec::as_slice) {
             while let [feature, count, entries @ ..] = rest {
-                let (column, others) = entries.split_at(2 * low(count) as usize);
-                columns.push((low(feature), column));
+                let (column, others) = entries.split_at(2 * as_u32(count) as usize);
+                columns.push((as_u32(feature), column));
                 rest = others;
             }
         }
@@ -105,7 +105,7 @@ impl<'q> Partition<'q> {
         for (feature, column) in columns {
             let (rows, values) = column.split_at(column.len() / 2);
             let values = values.iter().copied().map(f64::from_bits);
-            share.push(feature, rows.iter().map(low).zip(values));
+            share.push(feature, rows.iter().map(as_u32).zip(values));
         }
         let share = own.with_columns(share);
         let share = share.expect("columns of the data, each once");

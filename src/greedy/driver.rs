@@ -13,8 +13,8 @@ use super::{
 };
 use crate::columns::ColumnClasses;
 use crate::data::Column;
-use crate::interrupt::heed;
-use crate::peers::low;
+use crate::interrupt::check_interrupt;
+use crate::peers::as_u32;
 
 /// A selection in single steps. [`select`](super::select()) does the whole job.
 ///
@@ -51,7 +51,7 @@ pub struct Step {
     /// 0-based feature that was added.
     pub feature: u32,
     /// Leave-query-out error after the step: sum over queries of the squared centred residuals.
-    /// That of `distil` flatters, as does its index: its teacher has seen the query's labels.
+    /// That of `distil` is biased, as is its index: its teacher has seen the query's labels.
     pub lqo_error: f64,
     /// Concordance index of the leave-query-out predictions; `None` when no query has
     /// examples of different labels.
@@ -247,15 +247,15 @@ impl<'a> Greedy<'a> {
         else {
             return Ok(false);
         };
-        let (class, column) = numbers.split_at(low(count) as usize);
+        let (class, column) = numbers.split_at(as_u32(count) as usize);
         let (rows, values) = column.split_at(column.len() / 2);
-        let rows: Vec<u32> = rows.iter().map(low).collect();
+        let rows: Vec<u32> = rows.iter().map(as_u32).collect();
         let values: Vec<f64> = values.iter().copied().map(f64::from_bits).collect();
         if let Ok(place) = self.left.binary_search(&feature) {
             self.left.remove(place);
         }
         self.features.push(feature);
-        self.classes.push(class.iter().map(low).collect());
+        self.classes.push(class.iter().map(as_u32).collect());
         self.state.add(Addition {
             feature,
             column: Column {
@@ -298,7 +298,7 @@ impl<'a> Greedy<'a> {
 
     /// Takes the best step; `None` when no candidate is left.
     fn search(&mut self) -> Result<Option<Step>, SelectError> {
-        heed();
+        check_interrupt();
         self.follow();
         let eligible = self.eligible();
         let round = Round {
@@ -343,7 +343,7 @@ impl<'a> Greedy<'a> {
         let first = first_tied(errors, peers.least(least(errors)));
         let feature = first.map(|place| self.candidates.feature(eligible[place] as usize));
         let features = peers.gather(feature.map(u64::from).into_iter().collect());
-        features.iter().flatten().map(low).min()
+        features.iter().flatten().map(as_u32).min()
     }
 
     /// What the errors of `judged` candidates took, on all ranks together.
@@ -353,7 +353,7 @@ impl<'a> Greedy<'a> {
         let counts = counts.map(|count| count as u64).collect();
         let mut sum = Work::default();
         for words in self.candidates.peers().gather(counts) {
-            let mut counts = words.iter().map(|count| low(count) as usize);
+            let mut counts = words.iter().map(|count| as_u32(count) as usize);
             sum.add(&Work {
                 evaluated: counts.next().unwrap_or(0),
                 alive: counts.collect(),

@@ -8,7 +8,7 @@ use crate::data::{DatasetError, GIVE_QUERIES};
 use crate::greedy::{Criterion, StrategyKind};
 use crate::memory::Bytes;
 use crate::metrics::{Metric, MetricsError};
-use crate::peers::low;
+use crate::peers::as_u32;
 use crate::ridge::TrainError;
 
 /// Why a selection could not start.
@@ -231,7 +231,7 @@ pub(super) fn check_values(candidates: &ColumnClasses, lambda: Lambda) -> Result
     });
     let all = candidates.peers().gather(own.unwrap_or_default());
     if let Some(words) = all.iter().filter(|words| !words.is_empty()).min() {
-        let (feature, squares) = (low(&words[0]), f64::from_bits(words[1]));
+        let (feature, squares) = (as_u32(&words[0]), f64::from_bits(words[1]));
         return Err(SelectError::Values {
             feature,
             index: candidates.written(feature),

@@ -136,9 +136,9 @@ impl SelectionOptions {
         Ok(())
     }
 
-    /// Whether leave-query-out predictions flatter, as a teacher has seen all labels, or do not
+    /// Whether leave-query-out predictions are biased, as a teacher has seen all labels, or do not
     /// know of the weights, as they are fitted to something else.
-    pub fn flatters(&self) -> bool {
+    pub fn is_biased(&self) -> bool {
         self.strategy.is_some_and(StrategyKind::distils)
             || self.target.refit == Some(Refit::CrossFitted)
     }

@@ -142,7 +142,7 @@ pub(super) struct Facts {
     /// for: leave-query-out errors of sets of features.
     pub(super) baseline: bool,
     /// Whether it selects towards what a teacher predicts, not towards the labels: its
-    /// leave-query-out errors flatter, as the teacher has seen all labels.
+    /// leave-query-out errors are biased, as the teacher has seen all labels.
     pub(super) distils: bool,
     /// Candidates drawn each step when nothing else is asked for; `None`: all are judged.
     pub(super) sample: Option<usize>,

@@ -22,7 +22,7 @@ use super::factor::{Panel, Square};
 use super::preferences::Preferences;
 use crate::columns::{ColumnClasses, QueryWeight};
 use crate::data::Queries;
-use crate::interrupt::heed;
+use crate::interrupt::check_interrupt;
 use crate::kernels::add_scaled;
 
 /// Columns whose products one task computes.
@@ -431,7 +431,7 @@ impl Design<'_> {
 
     /// Fills the `column` of a difference with its products with itself and the later ones.
     fn fill_differences(&self, ends: &[[u32; 2]], number: usize, column: &mut [f64]) {
-        heed();
+        check_interrupt();
         let mut products = vec![0.0; self.rows.rows];
         for (row, sign) in ends[number].into_iter().zip([1.0, -1.0]) {
             let products = &mut products;
@@ -453,7 +453,7 @@ impl Design<'_> {
         let offset = own.start - window.start;
         let with_row = columns.par_chunks_mut(height).zip(own.clone());
         with_row.for_each(|(column, row)| {
-            heed();
+            check_interrupt();
             let column = &mut column[offset..];
             self.features.add_products(row, 1.0, column, own.start);
         });
@@ -535,7 +535,7 @@ impl Columns<'_> {
     fn add_up<const L: usize>(&self, v: &[[f64; L]], totals: &mut [[f64; L]]) {
         let tasks = totals.par_chunks_mut(COLUMNS).enumerate();
         tasks.for_each(|(task, totals)| {
-            heed();
+            check_interrupt();
             add_up(self, task * COLUMNS, v, totals);
         });
     }
@@ -544,7 +544,7 @@ impl Columns<'_> {
     fn predict<const L: usize>(&self, totals: &[[f64; L]], rows: &mut [[f64; L]]) {
         let tasks = rows.par_chunks_mut(ROWS).enumerate();
         tasks.for_each(|(task, rows)| {
-            heed();
+            check_interrupt();
             predict(self, task * ROWS, totals, rows);
         });
     }

@@ -4,7 +4,7 @@
 //! blocks of fixed width, each a task of its own; products inside of a task are those of `faer` on
 //! one thread. [`Eigen`] decomposes small matrices.
 
-use crate::interrupt::heed;
+use crate::interrupt::check_interrupt;
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::cholesky::llt::factor::{
     LltRegularization, cholesky_in_place, cholesky_in_place_scratch,
@@ -163,7 +163,7 @@ impl Cholesky {
             let panel = panel.as_ref();
             let blocks = later.par_chunks_mut(size * BLOCK).enumerate();
             blocks.for_each(|(number, block)| {
-                heed();
+                check_interrupt();
                 let first = start + width + number * BLOCK;
                 add_products(block, panel, first, -1.0);
             });

@@ -14,7 +14,7 @@ use super::error::TrainError;
 use super::factor::{Eigen, Panel, Square, extreme_eigenvalues};
 use super::trained::Weights;
 use crate::data::Dataset;
-use crate::interrupt::heed;
+use crate::interrupt::check_interrupt;
 use crate::kernels::add_scaled;
 use crate::names::names;
 
@@ -246,7 +246,7 @@ impl Kernel {
         let (rows, own) = (Rows::new(dataset), Rows::new(basis));
         let columns = values.par_chunks_mut(basis.rows()).enumerate();
         columns.for_each(|(row, column)| {
-            heed();
+            check_interrupt();
             own.kernel(self, rows.row(row), basis, column);
         });
     }

@@ -25,7 +25,7 @@ use super::kernel::row_number;
 use super::trained::Trained;
 use super::without::batches;
 use crate::Objective;
-use crate::interrupt::heed;
+use crate::interrupt::check_interrupt;
 use crate::metrics::PAIR_TIE;
 
 /// Rows whose pairs with all later ones are a task.
@@ -159,7 +159,7 @@ impl Query<'_> {
 
     /// The pairs of these rows with every later one.
     fn tally(&self, rows: Range<usize>) -> Tally {
-        heed();
+        check_interrupt();
         let size = self.block.size();
         let share = 2.0 / size as f64;
         let diagonal = |row: usize| self.block.values()[row * (size + 1)];

@@ -26,7 +26,7 @@ use super::factor::{BLOCK, Cholesky, Panel, Square};
 use super::holdout::pick;
 use super::trained::{Engine, Trained};
 use crate::data::Queries;
-use crate::interrupt::heed;
+use crate::interrupt::check_interrupt;
 use crate::kernels::add_scaled;
 
 /// Rows that are left out together.
@@ -146,7 +146,7 @@ impl Trained<'_> {
     /// The residuals of `rows` from the system of the primal without `X' V V' X`; `None` where rounding
     /// makes it indefinite.
     fn by_solving_again(&self, rows: &[usize]) -> Option<Vec<f64>> {
-        heed();
+        check_interrupt();
         let problem = self.problem;
         let Engine::Primal(covariance, moments) = &problem.engine else {
             unreachable!("groups of another solver are small");
@@ -181,7 +181,7 @@ impl Factored<'_> {
         let blocks = panel.values_mut().par_chunks_mut(size * BLOCK);
         let blocks = blocks.zip(rows.par_chunks(BLOCK));
         blocks.for_each(|(columns, rows)| {
-            heed();
+            check_interrupt();
             let mut skip = 0;
             if !self.primal {
                 for (column, &row) in columns.chunks_mut(size).zip(rows) {

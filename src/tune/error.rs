@@ -23,9 +23,9 @@ pub enum TuneError {
         /// Queries there are.
         queries: usize,
     },
-    /// Leave-query-out predictions that flatter.
+    /// Leave-query-out predictions that are biased.
     #[error(
-        "leave-query-out predictions flatter where a teacher has seen all labels, and do not know of refitted weights: judge by folds or by validation data"
+        "leave-query-out predictions are biased where a teacher has seen all labels, and do not know of refitted weights: judge by folds or by validation data"
     )]
     FlatteringEvidence,
     /// Labels on several scales, judged by squared errors.

@@ -5,7 +5,7 @@ use super::{Evidence, TuneError, TuneOptions};
 use crate::columns::{ColumnClasses, Partition};
 use crate::data::{Column, Dataset};
 use crate::greedy::{Advance, Greedy, SelectError, Target};
-use crate::peers::low;
+use crate::peers::as_u32;
 use crate::ridge::Groups;
 
 /// What a selection sees: all training data, or those without a fold.
@@ -190,5 +190,5 @@ fn column_of(feature: u32, data: &Dataset<'_>, candidates: &ColumnClasses) -> (V
     let words = candidates.peers().gather(words).concat();
     let (rows, values) = words.split_at(words.len() / 2);
     let values = values.iter().copied().map(f64::from_bits);
-    (rows.iter().map(low).collect(), values.collect())
+    (rows.iter().map(as_u32).collect(), values.collect())
 }

@@ -90,7 +90,7 @@ pub enum Evidence {
 /// Folds where the number is not said.
 const FOLDS: usize = 5;
 
-/// Candidates a query from which on leave-query-out predictions flatter a selection too much.
+/// Candidates a query from which on leave-query-out predictions are too optimistic.
 const CROWDED: usize = 10;
 
 impl Evidence {
@@ -240,7 +240,7 @@ impl TuneOptions {
         if self.lambdas.count() == 0 {
             return Err(TuneError::NoLambdas);
         }
-        if matches!(self.evidence, Evidence::Lqo) && all.iter().any(SelectionOptions::flatters) {
+        if matches!(self.evidence, Evidence::Lqo) && all.iter().any(SelectionOptions::is_biased) {
             return Err(TuneError::FlatteringEvidence);
         }
         self.rule.check()

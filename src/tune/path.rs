@@ -216,7 +216,7 @@ impl<'a, 'r> Path<'a, 'r> {
         let mut greedy = self.greedy(None, &job.plan)?;
         (outcome.teacher, outcome.options.target) = (greedy.teacher(), greedy.target());
         let points = &mut outcome.points;
-        let mut settling = run.options.rule.settling(run.options.measure);
+        let mut early_stop = run.options.rule.early_stop(run.options.measure);
         loop {
             if run.is_stopped() && points.len() < job.plan.steps {
                 return Err(PathEnd::Stopped);
@@ -229,8 +229,8 @@ impl<'a, 'r> Path<'a, 'r> {
             let (number, lqo_error) = (points.len() + 1, point.step.lqo_error);
             let feature = run.candidates().written(point.step.feature);
             tracing::info!(lambda, step = number, feature, lqo_error, value, "selected");
-            let settling = settling.as_mut();
-            let settled = settling.is_some_and(|path| path.push(&point.score));
+            let early_stop = early_stop.as_mut();
+            let settled = early_stop.is_some_and(|path| path.push(&point.score));
             points.push(point);
             run.stepped(job, None, number, &advance);
             if settled {

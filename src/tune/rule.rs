@@ -96,7 +96,7 @@ impl Rule {
             Self::OneSe => sparsest(measure, entries(curves)),
             Self::MinImprovement { least, patience } => {
                 let last =
-                    |curve: &Curve| Settling::new(measure, least, patience).last(&curve.scores);
+                    |curve: &Curve| EarlyStop::new(measure, least, patience).last(&curve.scores);
                 let last: Vec<Option<usize>> = curves.iter().map(last).collect();
                 let is_last = |entry: &Entry| last[entry.choice.position] == Some(entry.choice.k);
                 best(measure, entries(curves).filter(is_last))
@@ -127,10 +127,10 @@ impl Rule {
     }
 
     /// Watches for the end of a path.
-    pub(super) fn settling(self, measure: Measure) -> Option<Settling> {
+    pub(super) fn early_stop(self, measure: Measure) -> Option<EarlyStop> {
         match self {
             Self::MinImprovement { least, patience } => {
-                Some(Settling::new(measure, least, patience))
+                Some(EarlyStop::new(measure, least, patience))
             }
             _ => None,
         }
@@ -166,7 +166,7 @@ impl FromStr for Rule {
 
 /// Follows a path until it improves no more.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Settling {
+pub(super) struct EarlyStop {
     measure: Measure,
     least: f64,
     patience: usize,
@@ -175,7 +175,7 @@ pub(super) struct Settling {
     improvement: Option<(usize, f64)>,
 }
 
-impl Settling {
+impl EarlyStop {
     fn new(measure: Measure, least: f64, patience: usize) -> Self {
         Self {
             measure,

@@ -73,7 +73,7 @@ impl Run<'_> {
     /// Whether the folds of a path take their steps together.
     pub(super) fn side_by_side(&self) -> bool {
         let rule = self.options.rule;
-        !self.folds.is_empty() && rule.settling(self.options.measure).is_some()
+        !self.folds.is_empty() && rule.early_stop(self.options.measure).is_some()
     }
 
     /// The job of `options`, or the outcome of a path without the memory for it.

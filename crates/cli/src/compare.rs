@@ -24,7 +24,7 @@ use super::data::{Input, Sizes, TestSizes, TrainingData};
 use super::figures::PlotArgs;
 use super::numbers::{counted, printable, ridge};
 use super::output::{Object, by_name};
-use super::report::FLATTERS;
+use super::report::BIASED;
 use super::select::{Tested, choose_lambda};
 use super::session::Session;
 use super::settings::{TargetArgs, TeacherArgs, WeightArgs};
@@ -430,7 +430,7 @@ impl<'a> Comparison<'a> {
         }
         let _ = writeln!(text, "\n{}", self.table());
         if self.ran().any(|entry| entry.distils) {
-            text += FLATTERS;
+            text += BIASED;
         }
         let failed = self.strategies.iter().filter(|entry| entry.error.is_some());
         for failure in failed.map(Entry::failure) {

@@ -13,7 +13,7 @@ use rankrls::{Model, StrategyKind};
 use super::figures::PlotArgs;
 use super::numbers::{counted, exact, printable, short};
 use super::output::print;
-use super::report::{FLATTERS, PathRow, path_table, settings};
+use super::report::{BIASED, PathRow, path_table, settings};
 use super::session::Session;
 use super::sheet::Sheet;
 
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode>
         let _ = writeln!(text, "\n{}", path(&model, args.top));
         let strategy = model.settings().strategy;
         if strategy.is_some_and(StrategyKind::distils) {
-            text += FLATTERS;
+            text += BIASED;
         }
     } else if args.members {
         bail!(

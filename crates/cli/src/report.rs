@@ -294,7 +294,7 @@ impl<'a> SelectionReport<'a> {
     pub(crate) fn body(&self) -> String {
         let mut text = format!("\n{}\n", path_table(&self.steps, &self.criterion));
         if self.strategy.distils() {
-            text.push_str(FLATTERS);
+            text.push_str(BIASED);
         }
         if let Some(sizes) = &self.test {
             let _ = writeln!(
@@ -328,7 +328,7 @@ impl<'a> SelectionReport<'a> {
 }
 
 /// A note below tables with rows of `distil`.
-pub(crate) const FLATTERS: &str = "\nthe LQO columns of distil flatter: its teacher has seen all labels. --test or\n\
+pub(crate) const BIASED: &str = "\nthe LQO columns of distil are biased: its teacher has seen all labels. --test or\n\
      tune --evidence folds judge fairly\n";
 
 /// The scale, the random subsets and the labels, where they are not as usual.

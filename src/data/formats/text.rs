@@ -15,7 +15,7 @@ use crate::data::merge::columns_of;
 use crate::data::queries::Groups;
 use crate::data::runs::Run;
 use crate::data::spill::Spill;
-use crate::interrupt::heed;
+use crate::interrupt::check_interrupt;
 
 use super::error::{Fault, ReadError, ReadErrorKind, quote};
 use super::input::Source;
@@ -131,7 +131,7 @@ impl Text {
         plan: Plan<'_>,
     ) -> (Option<Fault>, Result<(), ReadError>) {
         let parse = |text: Vec<u8>| {
-            heed();
+            check_interrupt();
             Piece::parse(&text, plan.grammar)
         };
         let (mut texts, mut failure) = chunks.batch();

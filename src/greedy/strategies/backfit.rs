@@ -19,7 +19,7 @@ use rayon::prelude::*;
 
 use crate::greedy::strategy::{Facts, Shape, error_left};
 use crate::greedy::{Round, State, Strategy};
-use crate::interrupt::heed;
+use crate::interrupt::check_interrupt;
 use crate::kernels;
 
 /// Fewest candidates that a task judges.
@@ -48,7 +48,7 @@ impl Strategy for Backfit {
         let error = round.state.error();
         let projected = projected_holdout(round.state);
         let judge = |z: &mut Vec<f64>, &candidate: &u32| {
-            heed();
+            check_interrupt();
             error_left(error, gain(round, candidate as usize, &projected, z))
         };
         let tasks = eligible.par_iter().with_min_len(CHUNK);

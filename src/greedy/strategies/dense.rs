@@ -27,7 +27,7 @@ use crate::data::Column;
 use crate::greedy::gain::{BlockRanking, QuerySums, Terms};
 use crate::greedy::strategy::{Facts, error_left};
 use crate::greedy::{LastStep, RankingCriterion, Round, State, Strategy};
-use crate::interrupt::heed;
+use crate::interrupt::check_interrupt;
 use crate::kernels::{self, LANES, Lanes};
 
 pub(super) const FACTS: Facts = Facts {
@@ -103,7 +103,7 @@ impl Strategy for Dense {
 impl Block {
     /// Before the first step: `C = X' / lambda` and `U = X'`, for centred columns.
     fn new(candidates: &ColumnClasses, state: &State, first: usize) -> Self {
-        heed();
+        check_interrupt();
         let mut terms = Terms::new(state.lambda().value());
         let mut c = vec![[0.0; LANES]; state.labels().len()];
         for (lane, candidate) in lanes(candidates, first) {
@@ -134,7 +134,7 @@ impl Block {
 
     /// Subtracts the feature that was added last.
     fn adopt(&mut self, candidates: &ColumnClasses, state: &State, last: &LastStep) {
-        heed();
+        check_interrupt();
         let mut tau = [0.0; LANES];
         for (lane, candidate) in lanes(candidates, self.first) {
             let Column { rows, values } = candidates.column(candidate);
@@ -153,7 +153,7 @@ impl Block {
 
     /// What is missing to a perfect ranking with each candidate.
     fn ranking_losses(&self, ranking: &RankingCriterion, state: &State) -> Lanes {
-        heed();
+        check_interrupt();
         let mut ranking = BlockRanking::new(ranking, state);
         for (query, rows) in (0u32..).zip(state.queries().ranges()) {
             ranking.judge(query, &self.terms, &self.c[rows.clone()], &self.u[rows]);

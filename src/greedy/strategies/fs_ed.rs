@@ -36,7 +36,7 @@ use crate::data::{Dataset, DatasetError};
 use crate::greedy::density::Sample;
 use crate::greedy::strategy::{Facts, Shape};
 use crate::greedy::{Round, Strategy, Work};
-use crate::interrupt::heed;
+use crate::interrupt::check_interrupt;
 use crate::metrics::{Context, Convention, Metric, Rules};
 
 /// Most grades, each of which has a density.
@@ -95,7 +95,7 @@ pub(in crate::greedy) fn errors(
     let filter = ExpectedDivergence::new(dataset)?;
     let largest = 1.0 + filter.largest_divergence();
     let judge = |candidate: usize| {
-        heed();
+        check_interrupt();
         let psi = filter.psi(candidates.feature(candidate));
         // A candidate varies.
         largest - psi.unwrap_or(0.0)

@@ -22,7 +22,7 @@ use crate::greedy::gain::{BlockRanking, QuerySums, Terms};
 use crate::greedy::state::QueryMatrices;
 use crate::greedy::strategy::{Facts, Shape, error_left};
 use crate::greedy::{RankingCriterion, Round, State, Strategy};
-use crate::interrupt::heed;
+use crate::interrupt::check_interrupt;
 use crate::kernels::{self, LANES, Lanes};
 
 /// Examples computed together.
@@ -86,7 +86,7 @@ pub(super) fn errors(round: &Round<'_>, candidates: &[u32]) -> Vec<f64> {
         .map_init(
             || Scratch::new(round.state),
             |scratch, block| {
-                heed();
+                check_interrupt();
                 scratch.errors(round, error, block)[..block.len()].to_vec()
             },
         )
@@ -114,7 +114,7 @@ fn gains_by_query(round: &Round<'_>, candidates: &[u32]) -> Vec<Lanes> {
         let gained: Vec<Vec<Lanes>> = queries
             .par_chunks(task)
             .map_init(scratch, |scratch, task| {
-                heed();
+                check_interrupt();
                 let start = state.queries().range(task[0] as usize).start;
                 let rests = blocks
                     .iter()

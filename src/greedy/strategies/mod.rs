@@ -7,10 +7,10 @@ mod dense;
 mod distil;
 mod fs_ed;
 mod lowmem;
+mod out_of_core;
 mod random;
 mod residual;
 mod sampled;
-mod turns;
 mod univariate;
 
 use super::State;
@@ -97,7 +97,7 @@ impl StrategyKind {
     }
 
     /// Whether the strategy selects towards what a teacher predicts, not towards the labels: its
-    /// leave-query-out errors flatter, as the teacher has seen all labels.
+    /// leave-query-out errors are biased, as the teacher has seen all labels.
     pub fn distils(self) -> bool {
         self.facts().distils
     }
@@ -132,7 +132,7 @@ impl StrategyKind {
     /// A strategy ready for the first step.
     pub fn build(self, candidates: &ColumnClasses, state: &State) -> Box<dyn Strategy> {
         match candidates.parts() {
-            Some(parts) => Box::new(turns::Turns::new(self, parts, state)),
+            Some(parts) => Box::new(out_of_core::OutOfCore::new(self, parts, state)),
             None => (self.facts().build)(candidates, state),
         }
     }

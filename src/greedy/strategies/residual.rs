@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use crate::columns::ColumnClasses;
 use crate::greedy::strategy::{Facts, Shape, error_left};
 use crate::greedy::{Round, State, Strategy};
-use crate::interrupt::heed;
+use crate::interrupt::check_interrupt;
 use crate::kernels;
 
 /// Fewest candidates that a task judges.
@@ -62,7 +62,7 @@ impl Residual {
     /// The products of all candidates with a state that may have features already.
     fn start(&mut self, candidates: &ColumnClasses, state: &State) {
         let products = |z: &mut Vec<f64>, candidate: usize| {
-            heed();
+            check_interrupt();
             let column = candidates.column(candidate);
             state.project(column, z);
             Products {

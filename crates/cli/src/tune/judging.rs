@@ -18,7 +18,7 @@ pub(super) struct JudgingArgs {
     /// Predictions to judge by: lqo, for the training data by models that leave out the query;
     /// folds:N, for the queries of each fold by features selected without them; or a file of
     /// validation data [default: folds:5 where column classes are more than ten times the queries,
-    /// so that lqo would flatter, else lqo]
+    /// so that lqo would be biased, else lqo]
     #[arg(long, value_name = "EVIDENCE")]
     evidence: Option<Choice>,
     /// As --evidence FILE
@@ -125,7 +125,7 @@ impl JudgingArgs {
 }
 
 impl Choice {
-    /// What is taken where leave-query-out predictions would flatter.
+    /// What is taken where leave-query-out predictions would be biased.
     pub(super) const FIVE_FOLDS: Self = Self::Folds(FOLDS);
 
     /// The evidence, with the `validation` data if they are it.

@@ -146,14 +146,14 @@ impl TuneArgs {
     }
 
     /// Whether leave-query-out predictions are no evidence.
-    fn flatters(&self) -> bool {
+    fn is_biased(&self) -> bool {
         let distils = |kind: &Option<StrategyKind>| kind.is_some_and(StrategyKind::distils);
-        self.selection.options(self.k).flatters() || self.strategies().iter().any(distils)
+        self.selection.options(self.k).is_biased() || self.strategies().iter().any(distils)
     }
 
-    /// The evidence that was asked for, or folds where others would flatter.
+    /// The evidence that was asked for, or folds where others would be biased.
     fn evidence(&self) -> Option<judging::Choice> {
-        let folds = || self.flatters().then_some(judging::Choice::FIVE_FOLDS);
+        let folds = || self.is_biased().then_some(judging::Choice::FIVE_FOLDS);
         self.judging.evidence().or_else(folds)
     }
 
@@ -186,7 +186,7 @@ impl TuneArgs {
     }
 
     /// Takes folds as evidence where nobody asked for any and leave-query-out predictions would
-    /// flatter, and says why.
+    /// be biased, and says why.
     fn advise(&self, options: &mut TuneOptions, candidates: &ColumnClasses) -> Option<String> {
         if self.evidence().is_some() {
             return None;
@@ -197,7 +197,7 @@ impl TuneArgs {
         (!options.evidence.is_optimistic()).then(|| {
             format!(
                 "{classes} column classes for {queries} queries: leave-query-out predictions would \
-                 flatter; --evidence lqo takes them, in less time"
+                 be biased; --evidence lqo takes them, in less time"
             )
         })
     }

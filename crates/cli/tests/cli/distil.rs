@@ -19,7 +19,10 @@ fn distil_tells_of_its_teacher_and_that_its_errors_flatter() {
         text.contains("teacher: RankRLS on all columns by dual, lambda "),
         "{text}"
     );
-    assert!(text.contains("the LQO columns of distil flatter"), "{text}");
+    assert!(
+        text.contains("the LQO columns of distil are biased"),
+        "{text}"
+    );
     let document = folder.json(&format!("{select} --json"));
     assert_eq!(steps(&document), 5);
     assert_eq!(document["target"]["labels"], "sqrt-sd");
@@ -32,15 +35,15 @@ fn distil_tells_of_its_teacher_and_that_its_errors_flatter() {
     assert!(document["teacher"]["cindex"].as_f64().unwrap() > 0.6);
     let inspected = folder.stdout("inspect model.json");
     assert!(inspected.contains("labels sqrt-sd"), "{inspected}");
-    assert!(inspected.contains("flatter"), "{inspected}");
+    assert!(inspected.contains("biased"), "{inspected}");
     let compare = "compare @parses -k 2 --lambda 16 --strategies";
     let compared = folder.stdout(&format!("{compare} univariate,distil"));
     assert!(
-        compared.contains("the LQO columns of distil flatter"),
+        compared.contains("the LQO columns of distil are biased"),
         "{compared}"
     );
     let compared = folder.stdout(&format!("{compare} univariate"));
-    assert!(!compared.contains("flatter"), "{compared}");
+    assert!(!compared.contains("biased"), "{compared}");
 }
 
 #[test]
@@ -154,7 +157,7 @@ fn distil_is_tuned_by_folds_and_compared() {
     let document = folder.json(&format!("{tune} --json"));
     assert_eq!(document["options"]["evidence"]["kind"], "folds");
     let error = folder.fails(&format!("{tune} --evidence lqo"), 1);
-    assert!(error.contains("flatter"), "{error}");
+    assert!(error.contains("biased"), "{error}");
     let compare = "compare @parses -k 3 --lambda 16 --strategies distil,bounded --labels unit";
     let document = folder.json(&format!(
         "{compare} --refit cross-fitted --blend 0.3 --json"

@@ -36,7 +36,7 @@ use super::lowmem;
 use crate::columns::ColumnClasses;
 use crate::greedy::strategy::Facts;
 use crate::greedy::{Round, Shape, Strategy, Work};
-use crate::interrupt::heed;
+use crate::interrupt::check_interrupt;
 use crate::kernels;
 use bounds::Whole;
 use layout::Layout;
@@ -216,7 +216,7 @@ impl Bounded {
     /// Candidates of one query. The bound for all of them comes first: it grows with the
     /// norm, and the longest columns are first.
     fn single_by_norms(&self, search: &PruningSearch<'_>, query: usize) -> Vec<BoundedCandidate> {
-        heed();
+        check_interrupt();
         let (step, candidates) = (search.step, search.round.candidates);
         let terms = &step.queries[query];
         let mut contenders = Vec::new();
@@ -258,7 +258,7 @@ impl Bounded {
             .chunks()
             .into_par_iter()
             .map(|mut chunk| {
-                heed();
+                check_interrupt();
                 chunk.bound(search, missing)
             })
             .collect();

@@ -9,7 +9,7 @@ use super::step::{LEADING, QueryTerms, StepTerms};
 use crate::greedy::Round;
 use crate::greedy::strategies::lowmem;
 use crate::greedy::strategy::tie_limit;
-use crate::interrupt::heed;
+use crate::interrupt::check_interrupt;
 use crate::kernels::{self, LANES, Lanes};
 
 /// Contenders that one task takes through a level, at most.
@@ -305,7 +305,7 @@ impl<'a> PruningSearch<'a> {
             .map_init(
                 || Scratch::new(self.step.steps),
                 |scratch, chunk| {
-                    heed();
+                    check_interrupt();
                     let met = chunk.iter_mut().filter_map(|(bytes, contender)| {
                         let candidate = contender.candidate;
                         let (projected, residual) =
@@ -393,7 +393,7 @@ impl<'a> PruningSearch<'a> {
             .map_init(
                 || vec![[0.0; LANES]; self.step.steps],
                 |z, chunk| {
-                    heed();
+                    check_interrupt();
                     self.climb_chunk(chunk, z)
                 },
             )

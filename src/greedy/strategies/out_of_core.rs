@@ -10,7 +10,7 @@ use crate::columns::parts::Parts;
 use crate::greedy::{Round, State, Strategy, Work};
 
 /// A strategy for each part.
-pub(super) struct Turns {
+pub(super) struct OutOfCore {
     parts: Arc<Parts>,
     strategies: Vec<Box<dyn Strategy>>,
     /// Of the last step.
@@ -19,7 +19,7 @@ pub(super) struct Turns {
     failure: Option<io::Error>,
 }
 
-impl Turns {
+impl OutOfCore {
     pub(super) fn new(kind: StrategyKind, parts: &Arc<Parts>, state: &State) -> Self {
         let mut turns = Self {
             parts: Arc::clone(parts),
@@ -50,7 +50,7 @@ impl Turns {
     }
 }
 
-impl Strategy for Turns {
+impl Strategy for OutOfCore {
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         self.parts.begin_step();
         let mut errors = vec![f64::NAN; eligible.len()];
