@@ -3,6 +3,8 @@
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Instant;
 
 use anyhow::{Result, ensure};
 
@@ -45,8 +47,9 @@ pub(crate) fn run_all() -> Result<()> {
     let doc = "doc --locked --workspace --no-deps --document-private-items";
     run(cargo(doc).env("RUSTDOCFLAGS", "-D warnings"))?;
     step("fuzz targets compile");
+    // The folder that has their dependencies already.
     let mut fuzz = clippy("--manifest-path tests/fuzz/Cargo.toml");
-    run(fuzz.env("CARGO_TARGET_DIR", target().join("fuzz")))?;
+    run(fuzz.env("CARGO_TARGET_DIR", target()))?;
     ranks()
 }
 
@@ -62,13 +65,16 @@ fn ranks() -> Result<()> {
         "clippy --manifest-path crates/mpi/Cargo.toml --locked --all-targets -- -D warnings",
         "test --manifest-path crates/mpi/Cargo.toml --locked",
     ] {
-        run(cargo(check).env("CARGO_TARGET_DIR", target().join("mpi")))?;
+        run(cargo(check).env("CARGO_TARGET_DIR", target()))?;
     }
     Ok(())
 }
 
+/// Says what comes, and how long it took up to here.
 fn step(name: &str) {
-    println!("\n== {name}");
+    static BEGIN: OnceLock<Instant> = OnceLock::new();
+    let seconds = BEGIN.get_or_init(Instant::now).elapsed().as_secs();
+    println!("\n== {name} (after {seconds} s)");
 }
 
 /// Checks dependencies by cargo-deny, which is built into the target folder unless it is installed.
