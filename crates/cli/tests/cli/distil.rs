@@ -7,7 +7,7 @@ fn steps(document: &serde_json::Value) -> usize {
 }
 
 #[test]
-fn distil_tells_of_its_teacher_and_that_its_errors_flatter() {
+fn distil_tells_of_its_teacher_and_that_its_errors_are_biased() {
     let folder = Folder::new();
     let select = "select @parses -k 5 --lambda 16 --strategy distil --labels sqrt-sd";
     let text = folder.stdout(&format!("{select} -o model.json"));

@@ -1,7 +1,7 @@
 //! Processes killed at random moments, and what is left of their work: nothing half-written,
 //! and a run that goes on ends byte for byte where an unbroken one does.
 //!
-//! A test survives a few, and `RANKRLS_LONG` times as many.
+//! A test survives a few; with `RANKRLS_LONG` in the environment, that many times as many.
 
 #![cfg(unix)]
 
