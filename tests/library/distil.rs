@@ -1,8 +1,8 @@
 //! Distilled selection against its definition: a teacher that is trained again without each query,
 //! and forward selection towards what it says.
 
-use crate::oracle::Problem;
 use crate::oracle::problems::problems;
+use crate::oracle::{Problem, grid, on};
 use proptest::prelude::*;
 use rankrls::data::LabelScale;
 use rankrls::greedy::{Refit, SelectError, Selection, TargetOptions, TeacherLambdas, select};
@@ -30,8 +30,7 @@ fn raw() -> TargetOptions {
 }
 
 fn teacher(lambdas: &[f64]) -> Option<TeacherLambdas> {
-    let lambdas = lambdas.iter().map(|&lambda| Lambda::new(lambda).unwrap());
-    TeacherLambdas::new(&lambdas.collect::<Vec<_>>())
+    TeacherLambdas::new(&grid(lambdas))
 }
 
 /// Labels less the residuals of models without each query; those of least error.
@@ -307,13 +306,7 @@ fn any_number_of_threads_and_any_solver_of_folds_gives_the_same_bits() {
         ..distil
     };
     for (options, solver) in [(distil, "dual"), (folds, "cg")] {
-        let run = |threads: usize| {
-            let pool = rayon::ThreadPoolBuilder::new()
-                .num_threads(threads)
-                .build()
-                .unwrap();
-            pool.install(|| select(&data, &options, &mut ()).unwrap())
-        };
+        let run = |threads: usize| on(threads, || select(&data, &options, &mut ()).unwrap());
         let one = run(1);
         assert_eq!(one.teacher.unwrap().solver.unwrap().to_string(), solver);
         for threads in [2, 3] {

@@ -10,7 +10,7 @@
 use std::sync::LazyLock;
 
 use crate::oracle::problems::{lambdas, problems};
-use crate::oracle::{Problem, ridge};
+use crate::oracle::{Problem, on, ridge};
 use proptest::prelude::*;
 use rankrls::ridge::{
     Fit, Groups, Kernel, LeftPair, Preference, Preferences, ReducedSet, RidgeProblem, TOLERANCE,
@@ -75,6 +75,12 @@ fn dense(rows: &Value, labels: Vec<f64>, queries: Queries) -> Dataset<'static> {
 fn data(golden: &Value) -> Dataset<'static> {
     let queries = Queries::from_row_ids(&places(&golden["qids"])).unwrap();
     dense(&golden["X"], numbers(&golden["y"]), queries)
+}
+
+/// The groups of all rows by their lists.
+fn groups_of(lists: &[Vec<usize>], rows: usize) -> Groups {
+    let group = |row: usize| lists.iter().position(|list| list.contains(&row)).unwrap();
+    Groups::of_rows((0..rows).map(group)).unwrap()
 }
 
 fn as_one(dataset: &Dataset<'_>) -> Dataset<'static> {
@@ -146,15 +152,8 @@ fn pairs_and_folds_of_all_data_are_left_out_as_in_rlscore() {
                         continue;
                     }
                     let groups: Vec<Vec<usize>> = list(groups).iter().map(places).collect();
-                    let mut group_of_row = vec![0; dataset.rows()];
-                    for (number, group) in groups.iter().enumerate() {
-                        for &row in group {
-                            group_of_row[row] = number;
-                        }
-                    }
-                    let held_out = trained
-                        .holdout(&Groups::of_rows(group_of_row).unwrap())
-                        .unwrap();
+                    let held_out = trained.holdout(&groups_of(&groups, dataset.rows()));
+                    let held_out = held_out.unwrap();
                     close(
                         held_out.cindex.unwrap(),
                         run[key]["mean"].as_f64().unwrap(),
@@ -208,15 +207,8 @@ fn queries_are_cut_as_by_training_again() {
                 let problem = RidgeProblem::new(&dataset, &options(solver)).unwrap();
                 let trained = problem.train(lambda(run)).unwrap();
                 let folds: Vec<Vec<usize>> = list(&golden["folds"]).iter().map(places).collect();
-                let mut fold_of_row = vec![0; dataset.rows()];
-                for (number, fold) in folds.iter().enumerate() {
-                    for &row in fold {
-                        fold_of_row[row] = number;
-                    }
-                }
-                let held_out = trained
-                    .holdout(&Groups::of_rows(fold_of_row).unwrap())
-                    .unwrap();
+                let held_out = trained.holdout(&groups_of(&folds, dataset.rows()));
+                let held_out = held_out.unwrap();
                 let all = list(&run["query_rankrls_folds_that_cut_queries_raw"]);
                 for (fold, expected) in folds.iter().zip(all) {
                     let expected = numbers(expected);
@@ -438,6 +430,16 @@ fn drawn() -> impl Strategy<Value = Problem> {
     problems(sizes, 1..12)
 }
 
+/// A problem, and whether it is one query for the objective of all pairs.
+fn within_or_global() -> impl Strategy<Value = (Problem, bool)> {
+    (drawn(), any::<bool>()).prop_map(|(mut problem, global)| {
+        if global {
+            problem.sizes = vec![problem.rows()];
+        }
+        (problem, global)
+    })
+}
+
 fn noise(lambda: f64) -> f64 {
     1e-8 + 1e-11 / lambda
 }
@@ -447,16 +449,13 @@ proptest! {
 
     #[test]
     fn rows_of_any_group_are_held_out_as_defined(
-        problem in drawn(),
+        (problem, global) in within_or_global(),
         lambda in lambdas(),
         weight in prop::sample::select(&QueryWeight::ALL[..]),
         groups in prop::collection::vec(0usize..3, 28),
-        global in any::<bool>(),
     ) {
-        let rows = problem.rows();
-        let problem = if global { Problem { sizes: vec![rows], ..problem } } else { problem };
+        let (rows, dataset) = (problem.rows(), problem.dataset());
         let weight = if global { QueryWeight::Uniform } else { weight };
-        let dataset = problem.dataset();
         let Ok(split) = Groups::of_rows(groups[..rows].iter()) else { return Ok(()) };
         for solver in Solver::ALL {
             let options = options(solver).query_weight(weight);
@@ -496,15 +495,12 @@ proptest! {
 
     #[test]
     fn every_pair_is_left_out_as_defined(
-        problem in drawn(),
+        (problem, global) in within_or_global(),
         lambda in lambdas(),
         weight in prop::sample::select(&QueryWeight::ALL[..]),
-        global in any::<bool>(),
     ) {
-        let rows = problem.rows();
-        let problem = if global { Problem { sizes: vec![rows], ..problem } } else { problem };
+        let (rows, dataset) = (problem.rows(), problem.dataset());
         let weight = if global { QueryWeight::Uniform } else { weight };
-        let dataset = problem.dataset();
         for solver in factoring() {
             let options = options(solver).query_weight(weight);
             let options = if global { options.objective(Objective::Global) } else { options };
@@ -697,8 +693,7 @@ fn pairs_of_a_large_query_have_the_same_bits_at_any_number_of_threads() {
     };
     let (dataset, rows) = (problem.dataset(), problem.rows());
     let run = |solver: Solver, threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.unwrap().install(|| {
+        on(threads, || {
             let rls = RidgeProblem::new(&dataset, &options(solver)).unwrap();
             rls.train(Lambda::new(2.0).unwrap())
                 .unwrap()

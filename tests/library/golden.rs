@@ -8,14 +8,34 @@
 )]
 
 use std::path::PathBuf;
+use std::sync::LazyLock;
 
 use rankrls::data::read::{Format, ReadOptions};
 use rankrls::metrics::{Context, Convention, Metric, evaluate};
 use rankrls::ridge::{Groups, RidgeProblem, Solver, TrainOptions};
 use rankrls::{
-    ColumnClasses, Dataset, Kernel, Lambda, Objective, Queries, RankRls, Selection,
-    SelectionOptions, StrategyKind, select,
+    ColumnClasses, Dataset, Kernel, Lambda, Objective, Queries, RankRls, Selection, StrategyKind,
+    select,
 };
+use serde::Deserialize;
+
+use crate::oracle::{EXACT, by};
+
+/// Figures of `golden.json`, which tells where each comes from.
+#[derive(Deserialize)]
+struct Golden {
+    rlscore: Vec<Greedy>,
+    trained: Vec<Trained>,
+    family: Vec<(f64, [f64; 3], [f64; 2])>,
+    folds: Vec<Vec<usize>>,
+    kernels: Vec<(String, f64, f64)>,
+    global: Vec<(f64, [f64; 3])>,
+    held_out: Vec<HeldOut>,
+    graded: Vec<Graded>,
+}
+
+static GOLDEN: LazyLock<Golden> =
+    LazyLock::new(|| serde_json::from_str(include_str!("golden.json")).unwrap());
 
 fn corpus(path: &str) -> Option<PathBuf> {
     let Some(folder) = std::env::var_os("RANKRLS_CORPORA") else {
@@ -35,18 +55,8 @@ fn load(path: &str, options: &ReadOptions) -> Option<Dataset<'static>> {
     )
 }
 
-const EXACT: [StrategyKind; 3] = [
-    StrategyKind::Dense,
-    StrategyKind::LowMem,
-    StrategyKind::Bounded,
-];
-
 fn run(data: &Dataset<'_>, strategy: StrategyKind, k: usize, lambda: f64) -> Selection {
-    let options = SelectionOptions {
-        strategy: Some(strategy),
-        ..SelectionOptions::new(k, Lambda::new(lambda).unwrap())
-    };
-    select(data, &options, &mut ()).unwrap()
+    select(data, &by(strategy, k, lambda), &mut ()).unwrap()
 }
 
 fn features(selection: &Selection) -> Vec<u32> {
@@ -61,108 +71,13 @@ fn assert_close(found: f64, expected: f64, relative: f64) {
 }
 
 /// One run of the authors' implementation.
-struct Golden {
+#[derive(Deserialize)]
+struct Greedy {
     lambda: f64,
-    features: [u32; 10],
-    errors: [f64; 10],
-    weights: [f64; 10],
+    features: Vec<u32>,
+    errors: Vec<f64>,
+    weights: Vec<f64>,
 }
-
-/// RLScore's `GreedyNFoldRLS` (the paper's authors' implementation, leave-query-out, bias 0)
-/// on the query-centred column-class representatives of `rlscore-parse/train`; agrees with an
-/// independent Algorithm 1 to 1e-9. Columns count from 0, as in `train.features`.
-const RLSCORE: [Golden; 3] = [
-    Golden {
-        lambda: 1.0,
-        features: [
-            115242, 48016, 53488, 155777, 142236, 34062, 89970, 5969, 156947, 94953,
-        ],
-        errors: [
-            0.3394777829262262,
-            0.2890519589717291,
-            0.246058604264023,
-            0.2152464304437572,
-            0.19563414534937948,
-            0.17720887601275878,
-            0.1593198242820109,
-            0.14574562959832715,
-            0.13446244142251496,
-            0.12473083460998426,
-        ],
-        weights: [
-            0.05129981695725074,
-            -0.0739471085441109,
-            0.04109870210436527,
-            -0.053856459979075,
-            0.04776280085476394,
-            0.056904799307777296,
-            -0.07252032319758775,
-            0.05514752403271224,
-            0.0642526011230726,
-            -0.051569626864268525,
-        ],
-    },
-    Golden {
-        lambda: 16.0,
-        features: [
-            115242, 53488, 89970, 142236, 23271, 139230, 59383, 88317, 24638, 48016,
-        ],
-        errors: [
-            0.3560530519178302,
-            0.31078220207771695,
-            0.2928252538349207,
-            0.27717370341829084,
-            0.26815821122323685,
-            0.259928848947966,
-            0.2551790140250345,
-            0.24915533973441187,
-            0.24498574953274785,
-            0.24117211802012162,
-        ],
-        weights: [
-            0.03688864305367727,
-            0.023119908151059222,
-            -0.02111974856651276,
-            0.022408286283625352,
-            0.02123729046599262,
-            0.014419112587992325,
-            -0.0152130838059052,
-            0.013875204866448427,
-            0.013914481948486289,
-            -0.015874909089674604,
-        ],
-    },
-    Golden {
-        lambda: 128.0,
-        features: [
-            26379, 115242, 142236, 89970, 10500, 69694, 139230, 23271, 56956, 53488,
-        ],
-        errors: [
-            0.4115873432263306,
-            0.3766128581210276,
-            0.37333125297482317,
-            0.3701906957313811,
-            0.3678041163246608,
-            0.3655263961851851,
-            0.36348593177708854,
-            0.36147725416961635,
-            0.3595168426618867,
-            0.3579181695706895,
-        ],
-        weights: [
-            0.009000986844606228,
-            0.011776965377375692,
-            0.004501467693394096,
-            -0.004021151057683935,
-            0.004050691241995891,
-            0.003428417100186156,
-            0.003678854499508613,
-            0.004540324051757442,
-            0.0032699262513352025,
-            0.003265599135497818,
-        ],
-    },
-];
 
 #[test]
 fn agrees_with_the_authors_implementation() {
@@ -177,130 +92,28 @@ fn agrees_with_the_authors_implementation() {
     );
     assert_eq!(data.stored_columns(), 9_312);
     assert_eq!(summary.column_classes, 1_083);
-    for golden in &RLSCORE {
+    for golden in &GOLDEN.rlscore {
         for strategy in EXACT {
             let selection = run(&data, strategy, 10, golden.lambda);
             assert_eq!(features(&selection), golden.features, "{strategy}");
-            for (step, expected) in selection.steps.iter().zip(golden.errors) {
-                assert_close(step.lqo_error, expected, 1e-8);
+            for (step, expected) in selection.steps.iter().zip(&golden.errors) {
+                assert_close(step.lqo_error, *expected, 1e-8);
             }
-            for (&weight, expected) in selection.weights.iter().zip(golden.weights) {
-                assert_close(weight, expected, 1e-8);
+            for (&weight, expected) in selection.weights.iter().zip(&golden.weights) {
+                assert_close(weight, *expected, 1e-8);
             }
         }
     }
 }
 
 /// One model of the authors' implementation on all features.
+#[derive(Deserialize)]
 struct Trained {
     lambda: f64,
     lqo_cindex: f64,
     test_cindex: f64,
-    /// Of the first five rows, centred within their queries.
-    predictions: [f64; 5],
+    predictions: Vec<f64>,
 }
-
-/// RLScore's `QueryRankRLS` (regparam = `lambda`) with `holdout()` for every query, trained on
-/// `rlscore-parse/train` and tested on `rlscore-parse/test`; concordance indices are RLScore's,
-/// averaged over queries whose labels differ.
-const TRAINED: [Trained; 8] = [
-    Trained {
-        lambda: 0.03125,
-        lqo_cindex: 0.8047420634920635,
-        test_cindex: 0.6697619047619048,
-        predictions: [
-            0.0,
-            0.026253095007727434,
-            0.009820896171423565,
-            -0.014331790381309162,
-            -0.02820312721959234,
-        ],
-    },
-    Trained {
-        lambda: 0.125,
-        lqo_cindex: 0.8047420634920635,
-        test_cindex: 0.6697619047619048,
-        predictions: [
-            0.0,
-            0.026140529673753354,
-            0.009805307823514131,
-            -0.014294168142815644,
-            -0.02807379420207179,
-        ],
-    },
-    Trained {
-        lambda: 0.5,
-        lqo_cindex: 0.8102976190476191,
-        test_cindex: 0.6647619047619048,
-        predictions: [
-            0.0,
-            0.025764338876899162,
-            0.009713605052716956,
-            -0.01411531456814269,
-            -0.027620534705607436,
-        ],
-    },
-    Trained {
-        lambda: 2.0,
-        lqo_cindex: 0.7904563492063492,
-        test_cindex: 0.6760119047619048,
-        predictions: [
-            0.0,
-            0.024901363233951146,
-            0.009140106355266242,
-            -0.013200211849652477,
-            -0.02641325505423625,
-        ],
-    },
-    Trained {
-        lambda: 8.0,
-        lqo_cindex: 0.7766468253968254,
-        test_cindex: 0.7214087301587302,
-        predictions: [
-            0.0,
-            0.023991793010268214,
-            0.006709859831363574,
-            -0.009721063990315415,
-            -0.02432122517367502,
-        ],
-    },
-    Trained {
-        lambda: 32.0,
-        lqo_cindex: 0.7756150793650793,
-        test_cindex: 0.7312698412698413,
-        predictions: [
-            0.0,
-            0.022164216779549384,
-            0.0020029128114137373,
-            -0.0033405876304120063,
-            -0.02026377609180363,
-        ],
-    },
-    Trained {
-        lambda: 128.0,
-        lqo_cindex: 0.7573611111111112,
-        test_cindex: 0.7328571428571429,
-        predictions: [
-            0.0,
-            0.015869789631923314,
-            -0.001355718563145203,
-            0.001112718084331693,
-            -0.012614825711178668,
-        ],
-    },
-    Trained {
-        lambda: 512.0,
-        lqo_cindex: 0.734107142857143,
-        test_cindex: 0.6966071428571429,
-        predictions: [
-            0.0,
-            0.007612684850184834,
-            -0.0014406004968828545,
-            0.001411716204275354,
-            -0.005333731334867031,
-        ],
-    },
-];
 
 #[test]
 fn trains_on_all_features_as_the_authors_implementation() {
@@ -315,10 +128,10 @@ fn trains_on_all_features_as_the_authors_implementation() {
     for solver in Solver::ALL {
         let options = TrainOptions::new().solver(solver);
         let rls = RidgeProblem::new(&train, &options).unwrap();
-        for golden in &TRAINED {
+        for golden in &GOLDEN.trained {
             let trained = rls.train(Lambda::new(golden.lambda).unwrap()).unwrap();
             let lqo = trained.leave_query_out().unwrap();
-            for (found, expected) in lqo.predictions.iter().zip(golden.predictions) {
+            for (found, expected) in lqo.predictions.iter().zip(&golden.predictions) {
                 assert!(
                     (found - expected).abs() < 1e-8,
                     "{solver}: {found} for {expected}"
@@ -349,51 +162,6 @@ const EWT_FEATURES: [u32; 20] = [
 ];
 const EWT_LAST_ERRORS: [f64; 3] = [6.487799246377643, 6.408247963173719, 6.320148511596452];
 
-/// RLScore's `GlobalRankRLS` and `KfoldRankRLS` on `rlscore-parse/train`, its five folds of rows, and
-/// what it does not have by training again: `lambda`, the concordance of folds of rows, of queries
-/// as folds and of all pairs; within queries that of all pairs and of five folds of queries.
-const FAMILY: [(f64, [f64; 3], [f64; 2]); 3] = [
-    (
-        0.0009765625,
-        [0.9010406707686627, 0.7371230158730159, 0.9096091205211726],
-        [0.8647420634920635, 0.785813492063492],
-    ),
-    (
-        1.0,
-        [0.9010406707686627, 0.7371230158730159, 0.9096091205211726],
-        [0.869404761904762, 0.7842261904761905],
-    ),
-    (
-        64.0,
-        [0.8989298381315143, 0.7371230158730159, 0.9096091205211726],
-        [0.852281746031746, 0.7686111111111111],
-    ),
-];
-
-/// The rows of RLScore's first four folds; the others are the fifth.
-const FOLDS: [[usize; 20]; 4] = [
-    [
-        79, 26, 71, 51, 59, 92, 94, 12, 35, 47, 36, 68, 78, 43, 6, 28, 80, 40, 81, 31,
-    ],
-    [
-        83, 69, 84, 63, 72, 52, 45, 5, 58, 50, 27, 19, 67, 57, 14, 33, 93, 1, 15, 73,
-    ],
-    [
-        29, 8, 70, 44, 46, 21, 98, 82, 38, 75, 23, 24, 66, 60, 7, 54, 89, 56, 77, 30,
-    ],
-    [
-        49, 32, 85, 34, 91, 11, 53, 62, 3, 4, 88, 86, 13, 10, 99, 16, 0, 41, 65, 2,
-    ],
-];
-
-/// Kernel, `lambda`, and concordance of leave-query-out by RLScore's `QueryRankRLS`.
-const KERNELS: [(&str, f64, f64); 4] = [
-    ("gaussian", 0.0009765625, 0.7483928571428572),
-    ("gaussian", 1.0, 0.7972817460317461),
-    ("polynomial", 0.0009765625, 0.7972023809523809),
-    ("polynomial", 1.0, 0.790952380952381),
-];
-
 #[test]
 fn the_family_agrees_with_rlscore_on_its_parses() {
     let options = ReadOptions::new().format(Format::Rlscore);
@@ -401,7 +169,7 @@ fn the_family_agrees_with_rlscore_on_its_parses() {
         return;
     };
     let one = train.as_one_query();
-    let fold = |row: usize| FOLDS.iter().position(|rows| rows.contains(&row));
+    let fold = |row: usize| GOLDEN.folds.iter().position(|rows| rows.contains(&row));
     let folds = Groups::of_rows((0..train.rows()).map(fold)).unwrap();
     let queries = Groups::queries(train.queries().len())
         .rows(train.queries())
@@ -415,7 +183,9 @@ fn the_family_agrees_with_rlscore_on_its_parses() {
     let options = TrainOptions::new().solver(Solver::Dual);
     let global = RidgeProblem::new(&one, &options.objective(Objective::Global)).unwrap();
     let within = RidgeProblem::new(&train, &options).unwrap();
-    for (lambda, [of_rows, of_queries, of_pairs], [pairs, of_fifths]) in FAMILY {
+    for (lambda, [of_rows, of_queries, of_pairs], [pairs, of_fifths]) in
+        GOLDEN.family.iter().copied()
+    {
         let lambda = Lambda::new(lambda).unwrap();
         let trained = global.train(lambda).unwrap();
         near(trained.holdout(&folds).unwrap().cindex, of_rows);
@@ -425,15 +195,15 @@ fn the_family_agrees_with_rlscore_on_its_parses() {
         near(trained.leave_pair_out(false).unwrap().cindex, pairs);
         near(trained.holdout(&fifths).unwrap().cindex, of_fifths);
     }
-    for (kernel, lambda, expected) in KERNELS {
-        let kernel = match kernel {
+    for (kernel, lambda, expected) in &GOLDEN.kernels {
+        let kernel = match kernel.as_str() {
             "gaussian" => Kernel::gaussian(0.00390625).unwrap(),
             _ => Kernel::polynomial(0.015625, 1.0, 2).unwrap(),
         };
-        let params = RankRls::params().lambda(lambda).unwrap().kernel(kernel);
+        let params = RankRls::params().lambda(*lambda).unwrap().kernel(kernel);
         near(
             params.fit(&train).unwrap().holdout().unwrap().cindex,
-            expected,
+            *expected,
         );
     }
 }
@@ -451,11 +221,8 @@ fn agrees_with_a_stand_alone_algorithm_1_on_parses() {
     assert_eq!(summary.column_classes, 15_550);
     for strategy in EXACT {
         let selection = run(&data, strategy, 20, 16.0);
-        let written: Vec<u32> = features(&selection)
-            .iter()
-            .map(|feature| feature + 1)
-            .collect();
-        assert_eq!(written, EWT_FEATURES, "{strategy}");
+        let written = features(&selection).into_iter().map(|feature| feature + 1);
+        assert_eq!(written.collect::<Vec<u32>>(), EWT_FEATURES, "{strategy}");
         for (step, expected) in selection.steps[17..].iter().zip(EWT_LAST_ERRORS) {
             assert_close(step.lqo_error, expected, 1e-8);
         }
@@ -538,152 +305,32 @@ fn rows_in_queries(sizes: &[usize]) -> Dataset<'static> {
     .unwrap()
 }
 
-/// Weights of RLScore's `GlobalRankRLS` with regparam `lambda`, equal to those of a QR
-/// decomposition of all 45 pairs. Its objective sums over all pairs, so that it is RankRLS on one
-/// query with the ridge parameter `lambda / 10`.
-const GLOBAL: [(f64, [f64; 3]); 4] = [
-    (
-        0.03125,
-        [
-            -0.228747017239984,
-            -0.617012362543298,
-            -0.020634696215773744,
-        ],
-    ),
-    (
-        0.5,
-        [
-            -0.22682473112149998,
-            -0.6126528247559233,
-            -0.021380200286482402,
-        ],
-    ),
-    (
-        2.0,
-        [
-            -0.22086953083637575,
-            -0.599127937925176,
-            -0.02365300189524526,
-        ],
-    ),
-    (
-        32.0,
-        [
-            -0.14298140382632438,
-            -0.4181981495173888,
-            -0.046997566185248835,
-        ],
-    ),
-];
-
+/// The objective of RLScore's `GlobalRankRLS` sums over all pairs, so that it is RankRLS on one query
+/// with the ridge parameter `lambda / 10`.
 #[test]
 fn one_query_is_the_global_ranking_of_the_authors_implementation() {
     let data = rows_in_queries(&[10]);
     for solver in Solver::ALL {
         let options = TrainOptions::new().solver(solver);
         let problem = RidgeProblem::new(&data, &options).unwrap();
-        for (lambda, expected) in GLOBAL {
+        for (lambda, expected) in &GOLDEN.global {
             let trained = problem.train(Lambda::new(lambda / 10.0).unwrap()).unwrap();
             for (&weight, expected) in trained.weights().values.iter().zip(expected) {
-                assert_close(weight, expected, 1e-9);
+                assert_close(weight, *expected, 1e-9);
             }
         }
     }
 }
 
-/// Scores by models of RLScore's `QueryRankRLS` (regparam = `lambda`) that were retrained without
-/// the rows, in queries of 4, 3, 2 and 1 row; equal to retraining from explicit pairs by QR.
+/// Scores of models without the rows.
+#[derive(Deserialize)]
 struct HeldOut {
     lambda: f64,
     /// Every query on its own.
-    queries: [f64; 10],
+    queries: Vec<f64>,
     /// The first and the third query together, and the other two.
-    folds: [f64; 10],
+    folds: Vec<f64>,
 }
-
-const HELD_OUT: [HeldOut; 3] = [
-    HeldOut {
-        lambda: 0.03125,
-        queries: [
-            -0.9384637223569497,
-            -1.3154498572549842,
-            0.3112589883190144,
-            1.6877765259740394,
-            0.06933592352440913,
-            0.4842067478363335,
-            -0.8513600906016222,
-            -0.1589086635932537,
-            0.7455543939127766,
-            -0.7791634249845832,
-        ],
-        folds: [
-            0.4257404206479858,
-            -0.3876502417860381,
-            1.7380391406082156,
-            1.660998902273174,
-            0.06933592352440913,
-            0.4842067478363335,
-            -0.8513600906016222,
-            -0.6520867231359205,
-            0.6356311262690917,
-            -1.1193258247465971,
-        ],
-    },
-    HeldOut {
-        lambda: 1.0,
-        queries: [
-            0.14151743110970824,
-            -0.24603827275839713,
-            1.1394553317983147,
-            0.9247168546537607,
-            0.09468923537099275,
-            0.051047666239050694,
-            -0.409375076432598,
-            -0.04321775657668307,
-            0.6208493962255459,
-            -0.5777130409780799,
-        ],
-        folds: [
-            0.139281562941774,
-            -0.24621070137077775,
-            1.1361965361181992,
-            0.9218468606386129,
-            0.09468923537099275,
-            0.051047666239050694,
-            -0.409375076432598,
-            -0.2754434665606336,
-            0.5162349667563902,
-            -0.7245230931789718,
-        ],
-    },
-    HeldOut {
-        lambda: 32.0,
-        queries: [
-            0.0005341813943880235,
-            -0.02603534808335177,
-            0.14001916583698099,
-            0.08712667853915647,
-            -0.0020868413407837297,
-            -0.030478920338986724,
-            -0.028955407183438264,
-            0.0226887205525445,
-            0.10266468663194343,
-            -0.06535280238917365,
-        ],
-        folds: [
-            -0.01045739550419392,
-            -0.02397511379205369,
-            0.11655667629576329,
-            0.06538107380469721,
-            -0.0020868413407837297,
-            -0.030478920338986724,
-            -0.028955407183438264,
-            -0.001409534298799358,
-            0.07088210137587173,
-            -0.08907833318880465,
-        ],
-    },
-];
 
 #[test]
 fn queries_are_held_out_as_by_the_authors_implementation() {
@@ -692,11 +339,11 @@ fn queries_are_held_out_as_by_the_authors_implementation() {
     for solver in Solver::ALL {
         let options = TrainOptions::new().solver(solver);
         let problem = RidgeProblem::new(&data, &options).unwrap();
-        for golden in &HELD_OUT {
+        for golden in &GOLDEN.held_out {
             let trained = problem.train(Lambda::new(golden.lambda).unwrap()).unwrap();
             for (groups, scores) in [
-                (&Groups::queries(4), golden.queries),
-                (&folds, golden.folds),
+                (&Groups::queries(4), &golden.queries),
+                (&folds, &golden.folds),
             ] {
                 let found = trained.holdout(groups).unwrap();
                 for range in data.queries().ranges() {
@@ -715,71 +362,21 @@ fn queries_are_held_out_as_by_the_authors_implementation() {
     }
 }
 
-/// A query with grades up to 4, and its measures by brute force over all orders of tied scores.
+/// A query with grades up to 4, and its measures.
+#[derive(Deserialize)]
 struct Graded {
-    grades: &'static [f64],
-    scores: &'static [f64],
+    grades: Vec<f64>,
+    scores: Vec<f64>,
     err: f64,
     err_in_input_order: f64,
     ndcg_3: Option<f64>,
     ndcg_10: Option<f64>,
 }
 
-const GRADED: [Graded; 6] = [
-    Graded {
-        grades: &[4.0, 0.0, 3.0, 1.0, 2.0],
-        scores: &[0.9, 0.8, 0.7, 0.6, 0.5],
-        err: 0.9483998616536459,
-        err_in_input_order: 0.9483998616536459,
-        ndcg_3: Some(0.8844688490435825),
-        ndcg_10: Some(0.9411655511901171),
-    },
-    Graded {
-        grades: &[0.0, 1.0, 2.0],
-        scores: &[0.9, 0.9, 0.1],
-        err: 0.10546875,
-        err_in_input_order: 0.08984375,
-        ndcg_3: Some(0.6377057761880933),
-        ndcg_10: Some(0.6377057761880933),
-    },
-    Graded {
-        grades: &[0.0, 0.0],
-        scores: &[1.0, 0.5],
-        err: 0.0,
-        err_in_input_order: 0.0,
-        ndcg_3: None,
-        ndcg_10: None,
-    },
-    Graded {
-        grades: &[2.0, 0.0, 1.0],
-        scores: &[0.9, 0.8, 0.7],
-        err: 0.20442708333333334,
-        err_in_input_order: 0.20442708333333334,
-        ndcg_3: Some(0.9639404333166532),
-        ndcg_10: Some(0.9639404333166532),
-    },
-    Graded {
-        grades: &[0.0, 4.0],
-        scores: &[1.0, 1.0],
-        err: 0.703125,
-        err_in_input_order: 0.46875,
-        ndcg_3: Some(0.8154648767857288),
-        ndcg_10: Some(0.8154648767857288),
-    },
-    Graded {
-        grades: &[4.0, 4.0, 4.0, 3.0, 3.0, 2.0, 2.0, 1.0, 1.0, 0.0, 0.0, 0.0],
-        scores: &[3.0, 12.0, 5.0, 5.0, 1.0, 9.0, 9.0, 9.0, 2.0, 4.0, 11.0, 5.0],
-        err: 0.9496306361326554,
-        err_in_input_order: 0.9506282535949802,
-        ndcg_3: Some(0.5057781824911936),
-        ndcg_10: Some(0.7376503041163129),
-    },
-];
-
 #[test]
 fn grades_up_to_4_are_measured_as_by_brute_force() {
     let context = Context::of(&[4.0]);
-    for (number, query) in GRADED.iter().enumerate() {
+    for (number, query) in GOLDEN.graded.iter().enumerate() {
         for (name, convention, expected) in [
             ("err", Convention::Standard, Some(query.err)),
             ("err", Convention::Letor, Some(query.err_in_input_order)),
@@ -787,7 +384,7 @@ fn grades_up_to_4_are_measured_as_by_brute_force() {
             ("ndcg@10", Convention::Standard, query.ndcg_10),
         ] {
             let metric: Metric = name.parse().unwrap();
-            let found = metric.query(query.grades, query.scores, convention, context);
+            let found = metric.query(&query.grades, &query.scores, convention, context);
             let close = match (found, expected) {
                 (Some(found), Some(expected)) => (found - expected).abs() < 1e-14,
                 (found, expected) => found == expected,

@@ -5,23 +5,18 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use crate::oracle::{draws, grid};
 use rankrls::data::read::ReadOptions;
 use rankrls::interrupt::Interrupt;
 use rankrls::letor::{self, Fold, FoldOutcome, LetorError, Measures, measure, options, validation};
 use rankrls::ridge::{RidgeProblem, TrainOptions};
 use rankrls::tune::{Event, TuneError};
-use rankrls::{Lambda, QueryWeight, SelectionOptions, select};
+use rankrls::{QueryWeight, SelectionOptions, select};
 
 /// Rows in queries of different sizes; `seed` makes others.
 fn text(seed: u64, queries: u64) -> String {
     use std::fmt::Write as _;
-    let mut state = seed;
-    let mut draw = move |below: u64| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) % below
-    };
+    let mut draw = draws(seed);
     let mut text = String::new();
     for query in 0..queries {
         for _ in 0..4 + query % 3 {
@@ -48,11 +43,6 @@ fn fold() -> Fold {
         validation: read(2, 6),
         test: read(3, 6),
     }
-}
-
-fn grid(lambdas: &[f64]) -> Vec<Lambda> {
-    let lambdas = lambdas.iter().map(|&lambda| Lambda::new(lambda).unwrap());
-    lambdas.collect()
 }
 
 #[test]

@@ -8,8 +8,8 @@ use proptest::test_runner::TestRunner;
 use rankrls::greedy::{Selection, SelectionOptions};
 use rankrls::{Lambda, SelectError, StrategyKind, select};
 
-use crate::oracle::Problem;
 use crate::oracle::problems::problems;
+use crate::oracle::{Problem, by, strategies};
 
 /// Powers of ten that values, labels and lambda are multiplied by.
 fn powers() -> impl Strategy<Value = i32> {
@@ -47,11 +47,8 @@ proptest! {
     #[test]
     fn numbers_are_finite_or_refused((problem, lambda) in extreme()) {
         let data = problem.dataset();
-        for strategy in StrategyKind::ALL.into_iter().filter(|kind| !kind.needs_grades()) {
-            let options = SelectionOptions {
-                strategy: Some(strategy),
-                ..SelectionOptions::new(4, Lambda::new(lambda).unwrap())
-            };
+        for strategy in strategies() {
+            let options = by(strategy, 4, lambda);
             let Ok(selection) = select(&data, &options, &mut ()) else {
                 continue;
             };
@@ -138,10 +135,7 @@ fn losses(problem: &Problem, lambda: f64) -> Vec<Loss> {
     let data = problem.dataset();
     let exact = StrategyKind::ALL.into_iter().filter(|kind| kind.is_exact());
     let loss = |strategy| {
-        let options = SelectionOptions {
-            strategy: Some(strategy),
-            ..SelectionOptions::new(7, Lambda::new(lambda).unwrap())
-        };
+        let options = by(strategy, 7, lambda);
         let selection = select(&data, &options, &mut ()).unwrap();
         let features = selection.steps.iter().map(|step| step.feature as usize);
         let precise = problem.precisely(&features.collect::<Vec<_>>(), lambda);

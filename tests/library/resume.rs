@@ -1,8 +1,10 @@
 //! Selections that end early and go on later are the selections that were never interrupted.
 
 use std::ops::{ControlFlow, Range};
+use std::path::Path;
 use std::time::Duration;
 
+use crate::oracle::{by, grid, strategies};
 use rankrls::checkpoint::{CheckpointError, Checkpointer, Progress, Record, Tuning};
 use rankrls::data::read::ReadOptions;
 use rankrls::data::{DataHash, LabelScale, sample};
@@ -69,19 +71,9 @@ fn check(candidates: &ColumnClasses, labels: &[f64], options: &SelectionOptions)
 fn every_strategy_goes_on_from_every_step() {
     let data = data();
     let candidates = ColumnClasses::new(&data);
-    for strategy in StrategyKind::ALL
-        .into_iter()
-        .filter(|kind| !kind.needs_grades())
-    {
+    for strategy in strategies() {
         for lambda in [1e-7, 1.0] {
-            check(
-                &candidates,
-                data.labels(),
-                &SelectionOptions {
-                    strategy: Some(strategy),
-                    ..options(lambda)
-                },
-            );
+            check(&candidates, data.labels(), &by(strategy, K, lambda));
         }
     }
     let sampled = SelectionOptions {
@@ -266,6 +258,18 @@ struct TuneCut {
     lessons: usize,
 }
 
+impl TuneCut {
+    fn new(path: &Path, tuning: Tuning, left: usize) -> Self {
+        Self {
+            checkpointer: Checkpointer::new(path, Duration::ZERO, tuning).unwrap(),
+            left,
+            replayed: 0,
+            expected: 0,
+            lessons: 0,
+        }
+    }
+}
+
 impl tune::Observer for TuneCut {
     fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
         tune::Observer::event(&mut self.checkpointer, event)?;
@@ -286,7 +290,7 @@ impl tune::Observer for TuneCut {
 }
 
 fn tune_options() -> tune::TuneOptions {
-    let lambdas = [0.25, 1.0, 4.0].map(|lambda| Lambda::new(lambda).unwrap());
+    let lambdas = grid(&[0.25, 1.0, 4.0]);
     tune::TuneOptions::new(SelectionOptions::new(6, Lambda::ONE), &lambdas)
 }
 
@@ -312,13 +316,7 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions, left: usize) {
     loop {
         let earlier = tuning.clone();
         let before = tuning.steps();
-        let mut cut = TuneCut {
-            checkpointer: Checkpointer::new(&path, Duration::ZERO, tuning).unwrap(),
-            left,
-            replayed: 0,
-            expected: 0,
-            lessons: 0,
-        };
+        let mut cut = TuneCut::new(&path, tuning, left);
         let going_on = tune::Tuning {
             earlier: (&earlier).into(),
             ..from_the_start
@@ -346,13 +344,7 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::TuneOptions, left: usize) {
     assert_eq!(lessons, tuning.lessons.len());
     // A finished run has nothing to search for.
     let earlier = tuning.clone();
-    let mut cut = TuneCut {
-        checkpointer: Checkpointer::new(&path, Duration::ZERO, tuning).unwrap(),
-        left: 1,
-        replayed: 0,
-        expected: 0,
-        lessons: 0,
-    };
+    let mut cut = TuneCut::new(&path, tuning, 1);
     let going_on = tune::Tuning {
         earlier: (&earlier).into(),
         ..from_the_start

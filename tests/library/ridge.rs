@@ -1,8 +1,8 @@
 //! RankRLS against the definition: every solver, every partition of the queries, on data small
 //! enough to retrain.
 
-use crate::oracle::Problem;
 use crate::oracle::problems::{lambdas, problems};
+use crate::oracle::{Problem, grid, on};
 use proptest::prelude::*;
 use rankrls::ridge::{
     Groups, HOLDOUT_TOLERANCE, Holdout, RidgeProblem, TOLERANCE, TrainOptions, Trained,
@@ -25,26 +25,6 @@ fn weights() -> impl Strategy<Value = QueryWeight> {
 
 fn options(solver: Solver) -> TrainOptions {
     TrainOptions::new().solver(solver)
-}
-
-/// `problem` with centred rows and labels scaled by the weights of their queries.
-fn weighed(problem: &Problem, weight: QueryWeight) -> Problem {
-    let scaled = |values: &Vec<f64>| {
-        let mut values = values.clone();
-        for range in problem.queries() {
-            let mean = values[range.clone()].iter().sum::<f64>() / range.len() as f64;
-            let scale = weight.of(range.len()).sqrt();
-            for value in &mut values[range] {
-                *value = (*value - mean) * scale;
-            }
-        }
-        values
-    };
-    Problem {
-        x: problem.x.iter().map(scaled).collect(),
-        labels: scaled(&problem.labels),
-        sizes: problem.sizes.clone(),
-    }
 }
 
 /// What rounding may do with a system of condition `1 / lambda`, give or take the norms of the
@@ -78,7 +58,7 @@ fn check_holdout(
     solver: Solver,
     found: &Holdout,
 ) -> Result<(), TestCaseError> {
-    let weighed = weighed(problem, weight);
+    let weighed = problem.weighted(weight);
     let expected = retrained(&weighed, groups, lambda);
     let error: f64 = expected.iter().map(|residual| residual * residual).sum();
     let noise = noise(lambda);
@@ -87,7 +67,7 @@ fn check_holdout(
         "{solver}: {} for {error}",
         found.error
     );
-    let plain = self::weighed(problem, QueryWeight::Uniform);
+    let plain = problem.weighted(QueryWeight::Uniform);
     for range in problem.queries() {
         let scale = weight.of(range.len()).sqrt();
         for row in range {
@@ -124,7 +104,7 @@ proptest! {
     ) {
         let dataset = problem.dataset();
         let features: Vec<usize> = (0..problem.x.len()).collect();
-        let expected = weighed(&problem, weight).weights(&features, lambda);
+        let expected = problem.weighted(weight).weights(&features, lambda);
         for solver in Solver::ALL {
             let options = options(solver).query_weight(weight);
             let Ok(rls) = RidgeProblem::new(&dataset, &options) else {
@@ -159,7 +139,7 @@ proptest! {
         }
         let (dataset, queries) = (problem.dataset(), Groups::queries(problem.sizes.len()));
         let features: Vec<usize> = (0..problem.x.len()).collect();
-        let expected = weighed(&divided, weight).weights(&features, lambda);
+        let expected = divided.weighted(weight).weights(&features, lambda);
         for solver in Solver::ALL {
             let options = options(solver).query_weight(weight).scale(scale);
             let Ok(rls) = RidgeProblem::new(&dataset, &options) else { continue };
@@ -351,15 +331,14 @@ fn solvers_agree_on_larger_data_and_threads_do_not_count() {
     let dataset = larger();
     let groups = [Groups::queries(8), Groups::folds(8, 3, 1).unwrap()];
     let run = |solver: Solver, threads: usize| {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.unwrap().install(|| {
+        on(threads, || {
             let rls = RidgeProblem::new(&dataset, &options(solver).query_weight(QueryWeight::Size))
                 .unwrap();
             let trained = rls.train(Lambda::new(0.25).unwrap()).unwrap();
             let held_out = groups
                 .clone()
                 .map(|groups| trained.holdout(&groups).unwrap());
-            let lambdas = [64.0, 0.25].map(|lambda| Lambda::new(lambda).unwrap());
+            let lambdas = grid(&[64.0, 0.25]);
             let loose = rls
                 .holdouts(&lambdas, &groups[1], HOLDOUT_TOLERANCE)
                 .unwrap();

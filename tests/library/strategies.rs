@@ -2,8 +2,8 @@
 
 use std::ops::ControlFlow;
 
-use crate::oracle::Problem;
 use crate::oracle::problems::{lambdas, problems};
+use crate::oracle::{EXACT, Problem, by, strategies};
 use proptest::prelude::*;
 use rankrls::data::LabelScale;
 use rankrls::greedy::{Criterion, Event, SelectError, select};
@@ -30,13 +30,6 @@ fn run(problem: &Problem, options: &SelectionOptions) -> Option<Selection> {
 
 fn options(k: usize, lambda: f64) -> SelectionOptions {
     SelectionOptions::new(k, Lambda::new(lambda).unwrap())
-}
-
-fn by(strategy: StrategyKind, k: usize, lambda: f64) -> SelectionOptions {
-    SelectionOptions {
-        strategy: Some(strategy),
-        ..options(k, lambda)
-    }
 }
 
 /// Checks a path of selections by what the definition says of each step.
@@ -103,17 +96,22 @@ fn check_path(
     Ok(())
 }
 
+/// As [`check_path`], where all features are eligible that are left.
+fn check_steps(
+    problem: &Problem,
+    selection: &Selection,
+    lambda: f64,
+    criterion: impl Fn(&[usize], usize) -> f64,
+) -> Result<(), TestCaseError> {
+    let eligible = |_, selected: &[usize]| remaining(problem, selected);
+    check_path(problem, selection, lambda, eligible, criterion)
+}
+
 fn remaining(problem: &Problem, selected: &[usize]) -> Vec<usize> {
     let mut rest = problem.representatives();
     rest.retain(|feature| !selected.contains(feature));
     rest
 }
-
-const EXACT: [StrategyKind; 3] = [
-    StrategyKind::Dense,
-    StrategyKind::LowMem,
-    StrategyKind::Bounded,
-];
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
@@ -138,12 +136,7 @@ proptest! {
             prop_assert_eq!(selection.is_none(), refused);
             let Some(selection) = selection else { continue };
             prop_assert_eq!(selection.steps.len(), problem.representatives().len());
-            check_path(
-                &problem,
-                &selection,
-                lambda,
-                |_, selected| remaining(&problem, selected),
-                |selected, candidate| problem.error(&[selected, &[candidate]].concat(), lambda),
+            check_steps(&problem, &selection, lambda, |selected, candidate| problem.error(&[selected, &[candidate]].concat(), lambda),
             )?;
         }
     }
@@ -152,12 +145,7 @@ proptest! {
     fn backfit_follows_its_own_definition(problem in drawn(), lambda in lambdas()) {
         let options = by(StrategyKind::Backfit, problem.x.len(), lambda);
         let Some(selection) = run(&problem, &options) else { return Ok(()) };
-        check_path(
-            &problem,
-            &selection,
-            lambda,
-            |_, selected| remaining(&problem, selected),
-            |selected, candidate| problem.backfit_error(selected, candidate, lambda),
+        check_steps(&problem, &selection, lambda, |selected, candidate| problem.backfit_error(selected, candidate, lambda),
         )?;
     }
 
@@ -165,12 +153,7 @@ proptest! {
     fn the_filter_judges_each_feature_alone(problem in drawn(), lambda in lambdas()) {
         let options = by(StrategyKind::Univariate, problem.x.len(), lambda);
         let Some(selection) = run(&problem, &options) else { return Ok(()) };
-        check_path(
-            &problem,
-            &selection,
-            lambda,
-            |_, selected| remaining(&problem, selected),
-            |_, candidate| problem.error(&[candidate], lambda),
+        check_steps(&problem, &selection, lambda, |_, candidate| problem.error(&[candidate], lambda),
         )?;
     }
 
@@ -179,12 +162,7 @@ proptest! {
         let lambda = 2f64.powi(exponent);
         let options = by(StrategyKind::Residual, problem.x.len(), lambda);
         let Some(selection) = run(&problem, &options) else { return Ok(()) };
-        check_path(
-            &problem,
-            &selection,
-            lambda,
-            |_, selected| remaining(&problem, selected),
-            |selected, candidate| {
+        check_steps(&problem, &selection, lambda, |selected, candidate| {
                 problem.training_error(&[selected, &[candidate]].concat(), lambda)
             },
         )?;
@@ -248,7 +226,7 @@ proptest! {
             labels: order.iter().map(|&row| problem.labels[row]).collect(),
             sizes: queries.iter().map(ExactSizeIterator::len).collect(),
         };
-        for strategy in StrategyKind::ALL.into_iter().filter(|kind| !kind.needs_grades()) {
+        for strategy in strategies() {
             let options = by(strategy, 4, 0.5);
             let (a, b) = (run(&problem, &options), run(&permuted, &options));
             same_errors(a.as_ref(), b.as_ref())?;
@@ -295,10 +273,7 @@ fn a_value_whose_square_overflows_is_refused() {
         labels: vec![1.0, 0.0, 1.0, 0.0],
         sizes: vec![2, 2],
     };
-    for strategy in StrategyKind::ALL
-        .into_iter()
-        .filter(|kind| !kind.needs_grades())
-    {
+    for strategy in strategies() {
         let options = by(strategy, 1, 1.0);
         let error = select(&problem.dataset(), &options, &mut ()).unwrap_err();
         assert!(
@@ -564,10 +539,7 @@ fn scaled(labels: f64, values: f64) -> Problem {
 #[test]
 fn labels_out_of_range_are_refused() {
     for labels in [1e300, 1e155, 1e-155, 1e-300] {
-        for strategy in StrategyKind::ALL
-            .into_iter()
-            .filter(|kind| !kind.needs_grades())
-        {
+        for strategy in strategies() {
             let mut options = by(strategy, 2, 1.0);
             options.target.labels = Some(LabelScale::Raw);
             let error = select(&scaled(labels, 1.0).dataset(), &options, &mut ()).unwrap_err();
@@ -581,10 +553,7 @@ fn labels_out_of_range_are_refused() {
 /// Within the range, the scale of the labels changes nothing but the scale of the results.
 #[test]
 fn labels_of_any_legal_scale_select_alike() {
-    for strategy in StrategyKind::ALL
-        .into_iter()
-        .filter(|kind| !kind.needs_grades())
-    {
+    for strategy in strategies() {
         let options = by(strategy, 2, 1.0);
         let features = |labels: f64| {
             let selection = run(&scaled(labels, 1.0), &options).unwrap();
@@ -622,10 +591,7 @@ fn columns_of_different_scales_follow_the_definition() {
 fn constant_labels_have_no_error_and_no_weights() {
     let mut problem = scaled(1.0, 1.0);
     problem.labels.fill(0.7);
-    for strategy in StrategyKind::ALL
-        .into_iter()
-        .filter(|kind| !kind.distils() && !kind.needs_grades())
-    {
+    for strategy in strategies().filter(|kind| !kind.distils()) {
         let selection = run(&problem, &by(strategy, 2, 1.0)).unwrap();
         assert!(selection.steps.iter().all(|step| step.lqo_error == 0.0));
         assert!(selection.steps.iter().all(|step| step.lqo_cindex.is_none()));

@@ -2,7 +2,7 @@
 
 use std::ops::{ControlFlow, Range};
 
-use crate::oracle::Problem;
+use crate::oracle::{Problem, draws, grid, on, strategies};
 use proptest::prelude::*;
 use rankrls::data::LabelScale;
 use rankrls::greedy::Criterion;
@@ -32,13 +32,7 @@ fn problems(least_queries: usize) -> impl Strategy<Value = Problem> {
 /// A deterministic problem with a signal in its first columns.
 fn problem(queries: usize) -> Problem {
     let (size, columns) = (6, 24);
-    let mut noise = 7u64;
-    let mut next = move |below: u64| {
-        noise = noise
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963);
-        (noise >> 33) % below
-    };
+    let mut next = draws(7);
     let mut x = vec![vec![0.0; queries * size]; columns];
     for column in &mut x {
         for value in column.iter_mut() {
@@ -55,13 +49,6 @@ fn problem(queries: usize) -> Problem {
         labels,
         sizes: vec![size; queries],
     }
-}
-
-fn grid(values: &[f64]) -> Vec<Lambda> {
-    values
-        .iter()
-        .map(|&value| Lambda::new(value).unwrap())
-        .collect()
 }
 
 const LAMBDAS: [f64; 4] = [0.125, 1.0, 4.0, 64.0];
@@ -278,10 +265,7 @@ fn out_of_fold(
 fn the_chosen_selection_is_what_select_finds() {
     let data = problem(9).dataset();
     // Leave-query-out predictions are no evidence for what a teacher taught.
-    for strategy in StrategyKind::ALL
-        .into_iter()
-        .filter(|kind| !kind.distils() && !kind.needs_grades())
-    {
+    for strategy in strategies().filter(|kind| !kind.distils()) {
         for rule in [
             Rule::Best,
             Rule::OneSe,
@@ -331,13 +315,18 @@ fn query_weights_and_criteria_are_those_of_select() {
             let alone = select(&data, &single, &mut ()).unwrap();
             assert_eq!(tuned.selection(), alone);
             // Predictions are in the units of labels, and queries count the same.
-            let lambda = tuned.lambda();
-            let squares = out_of_fold_squares(
-                &problem,
-                &features(tuned.chosen(), tuned.choice.k),
-                lambda,
-                weight,
+            let holdout = problem.weighted(weight).holdout(
+                &features(tuned.chosen(), tuned.choice.k)
+                    .into_iter()
+                    .map(|feature| feature as usize)
+                    .collect::<Vec<_>>(),
+                tuned.lambda().value(),
             );
+            let square = |range: Range<usize>| {
+                let squares: f64 = holdout[range.clone()].iter().map(|p| p * p).sum();
+                squares / weight.of(range.len())
+            };
+            let squares: Vec<f64> = problem.queries().into_iter().map(square).collect();
             assert!(close(
                 tuned.point().score.mean.unwrap(),
                 mean(&squares).unwrap(),
@@ -348,37 +337,6 @@ fn query_weights_and_criteria_are_those_of_select() {
             assert!(tune(&data, &options, &mut ()).is_ok());
         }
     }
-}
-
-/// Squared errors of the queries, each predicted by the model without it.
-fn out_of_fold_squares(
-    problem: &Problem,
-    selected: &[u32],
-    lambda: Lambda,
-    weight: QueryWeight,
-) -> Vec<f64> {
-    // Rows scaled by the root of the weight of their query, once they are centred.
-    let scale = |values: &[f64]| -> Vec<f64> {
-        let scaled = problem.queries().into_iter().flat_map(|range| {
-            let root = weight.of(range.len()).sqrt();
-            centred(&values[range])
-                .into_iter()
-                .map(move |value| value * root)
-        });
-        scaled.collect()
-    };
-    let scaled = Problem {
-        x: problem.x.iter().map(|column| scale(column)).collect(),
-        labels: scale(&problem.labels),
-        sizes: problem.sizes.clone(),
-    };
-    let selected: Vec<usize> = selected.iter().map(|&feature| feature as usize).collect();
-    let holdout = scaled.holdout(&selected, lambda.value());
-    let square = |range: Range<usize>| {
-        let squares: f64 = holdout[range.clone()].iter().map(|p| p * p).sum();
-        squares / weight.of(range.len())
-    };
-    problem.queries().into_iter().map(square).collect()
 }
 
 #[test]
@@ -424,13 +382,9 @@ fn same_bits(
     options: impl Fn(Option<usize>) -> TuneOptions + Sync,
 ) {
     let run = |threads: usize, concurrent: usize| {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
         let options = options(Some(concurrent));
         let tuning = Tuning::new(data, &options).validated(other);
-        pool.install(|| tuning.run(&mut ()).unwrap())
+        on(threads, || tuning.run(&mut ()).unwrap())
     };
     let alone = run(1, 1);
     for (threads, concurrent) in [(3, 1), (1, 4), (2, 2), (4, 9)] {

@@ -36,10 +36,9 @@ pub(crate) struct CheckpointArgs {
 }
 
 fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text
-        .parse()
-        .map_err(|_| format!("expected seconds from 0 on, found {text:?}"))?;
-    Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string())
+    let seconds = text.parse().ok();
+    let seconds = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    seconds.ok_or_else(|| format!("expected seconds from 0 on, found {text:?}"))
 }
 
 impl CheckpointArgs {

@@ -7,7 +7,48 @@
 pub mod precise;
 pub mod problems;
 
-use rankrls::{Dataset, Queries, QueryWeight, Scale};
+use rankrls::{Dataset, Lambda, Queries, QueryWeight, Scale, SelectionOptions, StrategyKind};
+
+pub const EXACT: [StrategyKind; 3] = [
+    StrategyKind::Dense,
+    StrategyKind::LowMem,
+    StrategyKind::Bounded,
+];
+
+/// Strategies for labels of any kind.
+pub fn strategies() -> impl Iterator<Item = StrategyKind> {
+    let all = StrategyKind::ALL.into_iter();
+    all.filter(|kind| !kind.needs_grades())
+}
+
+pub fn by(strategy: StrategyKind, k: usize, lambda: f64) -> SelectionOptions {
+    SelectionOptions {
+        strategy: Some(strategy),
+        ..SelectionOptions::new(k, Lambda::new(lambda).unwrap())
+    }
+}
+
+pub fn grid(lambdas: &[f64]) -> Vec<Lambda> {
+    let lambdas = lambdas.iter().map(|&lambda| Lambda::new(lambda).unwrap());
+    lambdas.collect()
+}
+
+/// What `work` gives on so many threads.
+pub fn on<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.unwrap().install(work)
+}
+
+/// Whole numbers below what is asked for, the same for the same seed.
+pub fn draws(seed: u64) -> impl FnMut(u64) -> u64 {
+    let mut state = seed;
+    move |below| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    }
+}
 
 /// A small data set in the most naive form.
 #[derive(Debug, Clone)]

@@ -107,8 +107,7 @@ fn without_a_command_there_is_help() {
 fn completions_and_man_pages_are_made() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = folder.stdout(&format!("completions {shell}"));
-        assert!(script.contains("max-memory"), "{shell}");
+        folder.prints(&format!("completions {shell} => max-memory"));
     }
     folder.fails("completions best", 2);
     assert!(folder.stdout("man").contains(".TH rankrls"));
@@ -120,11 +119,7 @@ fn completions_and_man_pages_are_made() {
         ));
         assert!(page.contains(".SH"), "{command}");
     }
-    let error = folder.fails("man train.svm", 1);
-    assert!(
-        error.contains("cannot write man pages to train.svm"),
-        "{error}"
-    );
+    folder.refused("man train.svm => cannot write man pages to train.svm");
 }
 
 #[test]
@@ -196,7 +191,6 @@ fn a_mistake_comes_with_the_usage_of_its_command() {
             "rankrls corpus convert [OPTIONS]",
         ),
     ] {
-        let error = folder.fails(arguments, 2);
-        assert!(error.contains(&format!("Usage: {usage}")), "{error}");
+        folder.misused(&format!("{arguments} => Usage: {usage}"));
     }
 }

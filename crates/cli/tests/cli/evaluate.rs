@@ -1,26 +1,4 @@
-use crate::support::{Folder, keys, zst};
-
-#[test]
-fn the_usual_measures_are_those_of_the_standard_convention() {
-    let folder = Folder::new();
-    folder.stdout("select train.svm -k 2 --lambda 1 -o model.json");
-    let document = folder.json("evaluate test.svm --model model.json --json");
-    assert_eq!(document["convention"], "standard");
-    assert_eq!(document["queries"], 2);
-    let names = [
-        "cindex",
-        "err",
-        "map",
-        "mean-ndcg",
-        "mrr",
-        "ndcg@10",
-        "p@10",
-    ];
-    for key in ["metrics", "left_out"] {
-        assert_eq!(keys(&document[key]), names);
-    }
-    assert!(document.get("per_query").is_none());
-}
+use crate::support::{Folder, list, number, zst};
 
 /// Labels 1, 0 and 0, 2, 1 in the order of the scores 2 > 1 and 3 > 2 > 1.
 #[test]
@@ -30,10 +8,12 @@ fn scores_are_measured() {
     let evaluate = "evaluate test.svm --scores scores.txt --metrics mrr,map,p@2 --json";
     let document = folder.json(&format!("{evaluate} --per-query"));
     assert_eq!(document["metrics"]["mrr"], 0.75);
+    // Values 1 and 0.5: a deviation of 0.5 / sqrt(2) over sqrt(2).
+    assert!((number(&document["standard_errors"]["mrr"]) - 0.25).abs() < 1e-15);
     assert_eq!(document["metrics"]["p@2"], 0.5);
-    let map = document["metrics"]["map"].as_f64().unwrap();
+    let map = number(&document["metrics"]["map"]);
     assert!((map - 19.0 / 24.0).abs() < 1e-15);
-    let queries = document["per_query"].as_array().unwrap();
+    let queries = list(&document["per_query"]);
     assert_eq!(queries.len(), 2);
     assert_eq!(queries[1]["query"], "y");
     assert_eq!(queries[1]["mrr"], 0.5);
@@ -49,37 +29,17 @@ fn scores_are_measured() {
 #[test]
 fn undefined_measures_are_left_out_or_null() {
     let folder = Folder::new();
-    folder.write("flat.svm", "0 qid:a 1:1\n0 qid:a\n1 qid:b\n0 qid:b\n");
-    folder.write("scores.txt", "1\n0\n1\n0\n");
-    let evaluate = "evaluate flat.svm --scores scores.txt --metrics map,cindex --json";
-    let document = folder.json(&format!("{evaluate} --per-query"));
-    assert_eq!(document["metrics"]["map"], 1.0);
-    assert_eq!(document["left_out"]["map"], 1);
-    assert!(document["per_query"][0]["map"].is_null());
-    let letor = folder.json(&format!("{evaluate} --convention letor"));
-    assert_eq!(letor["metrics"]["map"], 0.5);
-    assert_eq!(letor["left_out"]["map"], 0);
     folder.write("flat.svm", "0 1:1\n0\n0\n0\n");
-    let document = folder.json(&format!("{evaluate} --per-query --query-size 4"));
+    folder.write("scores.txt", "1\n0\n1\n0\n");
+    let evaluate = "evaluate flat.svm --scores scores.txt --metrics map --per-query --json";
+    let document = folder.json(&format!("{evaluate} --query-size 4"));
     assert!(document["metrics"]["map"].is_null());
+    assert!(document["per_query"][0]["map"].is_null());
     assert_eq!(document["per_query"][0]["query"], "1");
-}
-
-#[test]
-fn the_table_has_the_values() {
-    let folder = Folder::new();
-    folder.write("scores.txt", "2\n1\n3\n2\n1\n");
-    let text = folder.stdout("evaluate test.svm --scores scores.txt --metrics mrr --per-query");
-    insta::assert_snapshot!(text, @r"
-    5 rows, 2 queries, convention standard
-
-    measure    mean    s.e.  queries  left out
-    mrr      0.7500  0.2500        2         0
-
-    query     mrr
-    x      1.0000
-    y      0.5000
-    ");
+    assert_eq!(document["left_out"]["map"], 1);
+    let letor = folder.json(&format!("{evaluate} --query-size 4 --convention letor"));
+    assert_eq!(letor["metrics"]["map"], 0.0);
+    assert_eq!(letor["left_out"]["map"], 0);
 }
 
 #[test]
@@ -91,24 +51,6 @@ fn scores_are_in_input_order() {
     let document = folder.json(&format!("{evaluate} --per-query"));
     assert_eq!(document["per_query"][0]["mrr"], 1.0);
     assert_eq!(document["per_query"][1]["mrr"], 0.5);
-}
-
-#[test]
-fn mistakes_in_arguments_end_with_2() {
-    let folder = Folder::new();
-    for (arguments, message) in [
-        (
-            "evaluate test.svm --scores s --metrics best",
-            "unknown metric",
-        ),
-        ("evaluate test.svm --scores s --metrics ndcg@0", "cut-off"),
-        ("evaluate test.svm --scores s --metrics map,", "empty name"),
-        ("evaluate test.svm --scores s --convention best", "letor"),
-        ("evaluate - --scores -", "standard input"),
-    ] {
-        let error = folder.fails(arguments, 2);
-        assert!(error.contains(message), "{arguments}: {error}");
-    }
 }
 
 #[test]
@@ -134,19 +76,16 @@ fn rankings_are_compared_in_pairs() {
     assert_eq!(document["rankings"][1]["metrics"]["cindex"], 0.0);
     assert_eq!(document["rankings"][1]["standard_errors"]["cindex"], 0.0);
     let comparison = &document["comparisons"][0];
-    assert_eq!(
-        (&comparison["first"], &comparison["second"]),
-        (&"best.txt".into(), &"worst.txt".into())
-    );
+    assert_eq!(comparison["first"], "best.txt");
+    assert_eq!(comparison["second"], "worst.txt");
     let cindex = &comparison["metrics"]["cindex"];
     assert_eq!(cindex["difference"], 1.0);
     assert_eq!(cindex["interval"], serde_json::json!([1.0, 1.0]));
     // Of the four signs of two equal differences two are as far out.
-    assert_eq!(
-        (&cindex["p"], &cindex["exact"]),
-        (&0.5.into(), &true.into())
-    );
-    assert_eq!((&cindex["wins"], &cindex["ties"]), (&2.into(), &0.into()));
+    assert_eq!(cindex["p"], 0.5);
+    assert_eq!(cindex["exact"], true);
+    assert_eq!(cindex["wins"], 2);
+    assert_eq!(cindex["ties"], 0);
     assert_eq!(document["seed"], 1);
     let text = folder.stdout(evaluate);
     assert!(text.contains("95% interval"), "{text}");
@@ -156,13 +95,12 @@ fn rankings_are_compared_in_pairs() {
         "{evaluate} --model model.json --json --seed 7 --resamples 50"
     ));
     assert_eq!(three["rankings"][0]["name"], "model.json");
-    assert_eq!(three["comparisons"].as_array().unwrap().len(), 3);
-    assert_eq!(
-        (&three["seed"], &three["resamples"]),
-        (&7.into(), &50.into())
-    );
-    let error = folder.fails(&format!("{evaluate} --resamples 100000001"), 2);
-    assert!(error.contains("not in 1..=100000000"), "{error}");
+    assert_eq!(list(&three["comparisons"]).len(), 3);
+    assert_eq!(three["seed"], 7);
+    assert_eq!(three["resamples"], 50);
+    folder.misused(&format!(
+        "{evaluate} --resamples 100000001 => not in 1..=100000000"
+    ));
 }
 
 #[test]
@@ -211,17 +149,6 @@ fn models_of_other_columns_read_the_data_again() {
 }
 
 #[test]
-fn means_have_standard_errors() {
-    let folder = Folder::new();
-    folder.write("scores.txt", "2\n1\n3\n2\n1\n");
-    let evaluate = "evaluate test.svm --scores scores.txt --metrics mrr --json";
-    let document = folder.json(evaluate);
-    // Values 1 and 0.5: a deviation of 0.5 / sqrt(2) over sqrt(2).
-    let error = document["standard_errors"]["mrr"].as_f64().unwrap();
-    assert!((error - 0.25).abs() < 1e-15, "{error}");
-}
-
-#[test]
 fn values_of_queries_are_written_as_csv() {
     let folder = Folder::new();
     folder.write("scores.txt", "2\n1\n3\n2\n1\n");
@@ -248,11 +175,9 @@ fn a_scale_makes_files_comparable() {
     let document = folder.json(&format!("{evaluate} --json --max-grade 4"));
     assert_eq!(document["metrics"]["err"], 0.204_427_083_333_333_34);
     assert_eq!(document["max_grade"], 4.0);
-    let text = folder.stdout(evaluate);
-    assert!(
-        text.contains("the largest grade is that of these data, 2"),
-        "{text}"
-    );
+    folder.prints(&format!(
+        "{evaluate} => the largest grade is that of these data, 2"
+    ));
     let error = folder.fails(&format!("{evaluate} --max-grade 1"), 1);
     let expected = "data.svm: err has 1 as the largest grade: the label of row 1, in query 1, is 2";
     assert!(error.contains(expected), "{error}");
@@ -262,8 +187,7 @@ fn a_scale_makes_files_comparable() {
     assert_eq!(linear["gain"], "linear");
     assert_eq!(linear["relevant_from"], 2.0);
     assert_eq!(linear["metrics"]["map"], 1.0);
-    let (_, warnings) = folder.run(&format!("{evaluate} --gain linear"));
-    assert!(warnings.contains("--gain has no effect"), "{warnings}");
+    folder.warns(&format!("{evaluate} --gain linear => --gain has no effect"));
 }
 
 #[test]
@@ -292,11 +216,7 @@ fn labels_below_0_have_no_grades() {
         "tune train.svm -k 1 --test signs.svm --regroup --metrics ndcg@5",
         "tune train.svm -k 1 --validation signs.svm --regroup --measure ndcg@5",
     ] {
-        let error = folder.fails(arguments, 1);
-        assert!(
-            error.contains("ndcg@5 needs grades"),
-            "{arguments}: {error}"
-        );
+        folder.refused(&format!("{arguments} => ndcg@5 needs grades"));
     }
 }
 
@@ -309,8 +229,7 @@ fn names_of_data_that_come_with_the_program_are_suggested() {
         ("@parses-tset", "did you mean @parses-test?"),
         ("@data", "are @parses and @parses-test"),
     ] {
-        let error = folder.fails(&format!("evaluate {name} --scores scores.txt"), 1);
-        assert!(error.contains(hint), "{error}");
+        folder.refused(&format!("evaluate {name} --scores scores.txt => {hint}"));
     }
     folder.write("@mine", "1 1:1\n");
     folder.stdout("evaluate @mine --query-size 1 --scores scores.txt --metrics p@1");

@@ -47,11 +47,7 @@ fn an_output_that_is_an_input_is_refused_before_any_work() {
         "corpus convert train.svm train.svm",
         "corpus project train.svm --model model.json -o model.json",
     ] {
-        let error = folder.fails(arguments, 2);
-        assert!(
-            error.contains("a run reads it does not replace"),
-            "{arguments}: {error}"
-        );
+        folder.misused(&format!("{arguments} => a run reads it does not replace"));
         assert_eq!(folder.read("train.svm"), TRAIN, "{arguments}");
         assert_eq!(folder.read("model.json"), model, "{arguments}");
     }
@@ -86,8 +82,7 @@ fn two_outputs_of_one_name_are_refused_before_any_work() {
             "--plot and --csv",
         ),
     ] {
-        let error = folder.fails(arguments, 2);
-        assert!(error.contains(options), "{arguments}: {error}");
+        folder.misused(&format!("{arguments} => {options}"));
         for name in ["new", "new.svg", "new.csv", "new.json"] {
             assert!(!folder.path(name).exists(), "{arguments} wrote {name}");
         }

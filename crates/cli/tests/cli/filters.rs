@@ -9,11 +9,9 @@ fn the_output_says_where_densities_are() {
     let text = folder.stdout(select);
     let says = "densities at the values of the 8 training rows; --validation names other data\n";
     assert!(text.contains(says), "{text}");
-    let text = folder.stdout(&format!("{select} --validation test.svm"));
-    assert!(
-        text.contains("densities at the values of 5 validation rows\n"),
-        "{text}"
-    );
+    folder.prints(&format!(
+        "{select} --validation test.svm => densities at the values of 5 validation rows\n"
+    ));
     let document = folder.json(&format!("{select} --validation test.svm --json"));
     let expected = serde_json::json!({"training": false, "rows": 5});
     assert_eq!(document["densities_at"], expected);
@@ -40,33 +38,5 @@ fn a_model_of_the_filter_is_extended_and_a_run_goes_on() {
     for step in 0..3 {
         assert_eq!(extended[step]["feature"], whole[step]["feature"]);
     }
-    let error = folder.fails("select train.svm -k 3 --extend model.json", 1);
-    assert!(error.contains("other data"), "{error}");
-}
-
-#[test]
-fn mistakes_are_refused() {
-    let folder = Folder::new();
-    let row = |i: u32| format!("{} qid:{} 1:{i}\n", f64::from(i) / 8.0, i / 4);
-    folder.write("real.svm", (0..40).map(row).collect::<String>());
-    for (arguments, code, says) in [
-        (
-            "select real.svm -k 1 --lambda 1 --strategy fs-ed",
-            1,
-            "found 40 different labels",
-        ),
-        (
-            "select train.svm -k 1 --lambda 1 --validation test.svm",
-            2,
-            "--validation goes with --strategy fs-ed",
-        ),
-        (
-            "select train.svm -k 1 --lambda 1 --strategy fs-ed --criterion map",
-            2,
-            "can not judge by map",
-        ),
-    ] {
-        let error = folder.fails(arguments, code);
-        assert!(error.contains(says), "{arguments}: {error}");
-    }
+    folder.refused("select train.svm -k 3 --extend model.json => other data");
 }

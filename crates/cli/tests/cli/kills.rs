@@ -1,26 +1,23 @@
 //! Processes killed at random moments, and what is left of their work: nothing half-written,
 //! and a run that goes on ends byte for byte where an unbroken one does.
 //!
-//! A test survives a few; with `RANKRLS_LONG` in the environment, that many times as many.
+//! A test survives a few, and `RANKRLS_LONG` times as many.
 
 #![cfg(unix)]
 
-use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use tempfile::TempDir;
 
-use crate::build::shipped_sentences;
-use crate::support::{generated, long};
+use crate::build::{FILES, link_grammar, rows, shipped_sentences};
+use crate::support::{Folder, generated, long};
 
 /// A command that goes on where it was killed.
 struct Job {
-    folder: TempDir,
+    folder: Folder,
     arguments: String,
     /// Files that it writes.
     outputs: &'static [&'static str],
@@ -29,11 +26,11 @@ struct Job {
 }
 
 impl Job {
-    fn command(&self, arguments: &str) -> Command {
+    fn command(&self) -> Command {
         let mut command = Command::new(assert_cmd::cargo::cargo_bin!("rankrls"));
         command
-            .current_dir(self.folder.path())
-            .args(arguments.split_whitespace())
+            .current_dir(self.folder.path(""))
+            .args(self.arguments.split_whitespace())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
@@ -41,20 +38,20 @@ impl Job {
     }
 
     fn read(&self) -> Vec<Option<Vec<u8>>> {
-        let read = |name: &&str| fs::read(self.folder.path().join(name)).ok();
+        let read = |name: &&str| fs::read(self.folder.path(name)).ok();
         self.outputs.iter().map(read).collect()
     }
 
     fn remove(&self, names: &[&str]) {
         for name in names {
-            let _ = fs::remove_file(self.folder.path().join(name));
+            let _ = fs::remove_file(self.folder.path(name));
         }
     }
 
     /// Runs to the end, without anything to go on from.
     fn unbroken(&self) -> (Vec<Option<Vec<u8>>>, Duration) {
         let begin = Instant::now();
-        let status = self.command(&self.arguments).status().unwrap();
+        let status = self.command().status().unwrap();
         assert!(status.success(), "{}", self.arguments);
         let (found, time) = (self.read(), begin.elapsed());
         assert!(found.iter().all(Option::is_some), "{:?}", self.outputs);
@@ -65,7 +62,7 @@ impl Job {
 
     /// Lives for `life`, or until it is done. Whether it was killed.
     fn is_killed_after(&self, life: Duration) -> bool {
-        let mut child = self.command(&self.arguments).spawn().unwrap();
+        let mut child = self.command().spawn().unwrap();
         std::thread::sleep(life);
         // Does nothing to a process that has ended.
         child.kill().unwrap();
@@ -107,38 +104,29 @@ impl Job {
 }
 
 /// A treebank of sentences of two words and a mark, and two parses of each.
-fn treebank(folder: &Path, sentences: usize) {
+fn treebank(folder: &Folder, sentences: usize) {
     let (mut gold, mut candidates) = (String::new(), String::new());
     for number in 0..sentences {
-        let parse = |text: &mut String, heads: [u32; 3]| {
-            writeln!(text, "# sent_id = s{number}").unwrap();
-            let words = [
-                format!("w{}", number % 50),
-                format!("v{number}"),
-                ".".into(),
-            ];
-            for ((place, word), head) in (1..).zip(words).zip(heads) {
-                let label = if head == 0 { "root" } else { "dep" };
-                writeln!(text, "{place}\t{word}\t_\tX\t_\t_\t{head}\t{label}\t_\t_").unwrap();
-            }
-            text.push('\n');
+        let (first, second) = (format!("w{}", number % 50), format!("v{number}"));
+        let parse = |last| {
+            let words = [(&*first, "X", 2), (&*second, "X", 0), (".", "X", last)];
+            rows(&format!("s{number}"), &words)
         };
-        parse(&mut gold, [2, 0, 2]);
-        parse(&mut candidates, [2, 0, 2]);
-        parse(&mut candidates, [2, 0, 1]);
+        gold += &parse(2);
+        candidates += &(parse(2) + &parse(1));
     }
-    fs::write(folder.join("gold.conllu"), gold).unwrap();
-    fs::write(folder.join("nbest.conllu"), candidates).unwrap();
+    folder.write("gold.conllu", gold);
+    folder.write("nbest.conllu", candidates);
 }
 
 fn job(arguments: &str, outputs: &'static [&'static str], traces: &'static [&'static str]) -> Job {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("data.svm"), generated(800, 1600)).unwrap();
+    let folder = Folder::empty();
+    folder.write("data.svm", generated(800, 1600));
     job_in(folder, arguments, outputs, traces)
 }
 
 fn job_in(
-    folder: TempDir,
+    folder: Folder,
     arguments: &str,
     outputs: &'static [&'static str],
     traces: &'static [&'static str],
@@ -161,16 +149,6 @@ fn selections_survive() {
         job(&arguments, &["model.json"], &["run.checkpoint"]).survive(long(2), number as u64);
     }
 }
-
-/// What `corpus build` writes.
-const CORPUS: &[&str] = &[
-    "c.svm.zst",
-    "c-test.svm.zst",
-    "c-texts.txt.zst",
-    "c-test-texts.txt.zst",
-    "c-names.txt.zst",
-    "c-manifest.json",
-];
 
 #[test]
 fn tunings_survive() {
@@ -202,30 +180,28 @@ fn tunings_survive() {
 
 #[test]
 fn corpus_builds_survive() {
-    let folder = tempfile::tempdir().unwrap();
-    treebank(folder.path(), 2000);
+    let folder = Folder::empty();
+    treebank(&folder, 2000);
     let arguments = "corpus build gold.conllu --candidates nbest.conllu -o c";
-    job_in(folder, arguments, CORPUS, &[]).survive(long(5), 20);
+    job_in(folder, arguments, &FILES, &[]).survive(long(5), 20);
 }
 
 #[test]
 fn builds_by_link_grammar_survive() {
-    let parser = Command::new("link-parser").arg("--version").output();
-    if parser.is_err() && std::env::var_os("RANKRLS_LINK_GRAMMAR").is_none() {
-        eprintln!("NOT TESTED: link-parser is not installed");
+    if !link_grammar() {
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
+    let folder = Folder::empty();
     let arguments = "corpus build t.conllu --link-grammar --linkages 8 --resume -o c";
-    let job = job_in(folder, arguments, CORPUS, &["c.journal"]);
-    fs::write(job.folder.path().join("t.conllu"), shipped_sentences(20)).unwrap();
+    let job = job_in(folder, arguments, &FILES, &["c.journal"]);
+    job.folder.write("t.conllu", shipped_sentences(20));
     job.survive(long(1), 21);
 }
 
 #[test]
 fn conversions_survive() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("data.svm"), generated(8000, 1600)).unwrap();
+    let folder = Folder::empty();
+    folder.write("data.svm", generated(8000, 1600));
     let arguments = "corpus convert data.svm out.npz";
     let outputs = &["out.npz", "out.labels.npy", "out.qids.npy"];
     job_in(folder, arguments, outputs, &[]).survive(long(5), 30);

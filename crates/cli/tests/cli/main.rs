@@ -14,6 +14,8 @@ mod family;
 #[cfg(unix)]
 mod files;
 mod filters;
+#[path = "../support/folder.rs"]
+mod folder;
 mod hostile;
 mod info;
 mod inspect;

@@ -1,12 +1,12 @@
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 
-use crate::support::{Folder, generated};
+use crate::support::{Folder, generated, list};
 
 fn start(folder: &Folder, arguments: &str) -> Child {
     Command::new(cargo_bin!("rankrls"))
@@ -41,16 +41,36 @@ fn signal(child: &Child, name: &str) {
     assert!(status.unwrap().success());
 }
 
+/// Signals a run once it says `line`: its output, and what it says after that line.
+pub(crate) fn signalled(
+    folder: &Folder,
+    arguments: &str,
+    line: &str,
+    name: &str,
+) -> (Output, String) {
+    let mut child = start(folder, arguments);
+    // Its standard input stays open.
+    let input = child.stdin.take();
+    let rest = wait_for(&mut child, line);
+    signal(&child, name);
+    let output = child.wait_with_output().unwrap();
+    drop(input);
+    (output, rest.join().unwrap())
+}
+
+/// The same by Ctrl-C, with the code of that.
+pub(crate) fn interrupt(folder: &Folder, arguments: &str, line: &str) -> (Vec<u8>, String) {
+    let (output, rest) = signalled(folder, arguments, line, "-INT");
+    assert_eq!(output.status.code(), Some(130), "{arguments}: {rest}");
+    (output.stdout, rest)
+}
+
 fn interrupted(name: &str, code: i32) {
     let folder = Folder::new();
     folder.write("big.svm", generated(1500, 3000));
     let arguments = "select big.svm -k 1500 --lambda 1 --strategy lowmem -v --json -o model.json";
-    let mut child = start(&folder, arguments);
-    let rest = wait_for(&mut child, "selected step=2");
-    signal(&child, name);
-    let output = child.wait_with_output().unwrap();
+    let (output, rest) = signalled(&folder, arguments, "selected step=2", name);
     assert_eq!(output.status.code(), Some(code));
-    let rest = rest.join().unwrap();
     assert!(rest.contains("warning: interrupted after "));
     let told = rest.find("finishing the steps at work").expect("an answer");
     assert!(
@@ -62,10 +82,10 @@ fn interrupted(name: &str, code: i32) {
     assert!(rest.contains(kept), "{rest}");
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["ending"], "interrupted");
-    let steps = document["steps"].as_array().unwrap().len();
+    let steps = list(&document["steps"]).len();
     assert!((2..1500).contains(&steps), "{steps}");
     let model = folder.json("inspect model.json --json");
-    assert_eq!(model["features"].as_array().unwrap().len(), steps);
+    assert_eq!(list(&model["features"]).len(), steps);
     assert_eq!(model["features"][0]["weight"], document["weights"][0]);
 }
 
@@ -84,12 +104,7 @@ fn an_interrupt_chooses_among_what_there_is() {
     let folder = Folder::new();
     folder.write("big.svm", generated(1500, 3000));
     let arguments = "tune big.svm -k 1500 --strategy lowmem --evidence lqo -v --json -o model.json";
-    let mut child = start(&folder, arguments);
-    let rest = wait_for(&mut child, "step=2");
-    signal(&child, "-INT");
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130));
-    let rest = rest.join().unwrap();
+    let (output, rest) = interrupt(&folder, arguments, "step=2");
     assert!(
         rest.contains("warning: interrupted: the choice is among "),
         "{rest}"
@@ -98,12 +113,12 @@ fn an_interrupt_chooses_among_what_there_is() {
         rest.contains("; other steps are lost, which --checkpoint would have kept\n"),
         "{rest}"
     );
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let document: Value = serde_json::from_slice(&output).unwrap();
     assert_eq!(document["interrupted"], true);
     let k = document["chosen"]["k"].as_u64().unwrap();
     assert!((1..1500).contains(&k), "{k}");
     let model = folder.json("inspect model.json --json");
-    assert_eq!(model["features"].as_array().unwrap().len() as u64, k);
+    assert_eq!(list(&model["features"]).len() as u64, k);
 }
 
 /// No strategy after the one at work begins, and its folds are lost, but not the checkpoint.
@@ -114,29 +129,21 @@ fn an_interrupt_ends_all_strategies() {
     let arguments = "tune big.svm -k 1500 --strategies lowmem,distil,dense --folds 2 \
                      --measure cindex --lambdas 1,4 -v --checkpoint run.checkpoint \
                      --checkpoint-every 0";
-    let mut child = start(&folder, arguments);
-    let rest = wait_for(&mut child, "step=2");
-    signal(&child, "-INT");
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130));
-    assert!(output.stdout.is_empty());
-    let rest = rest.join().unwrap();
+    let (output, rest) = interrupt(&folder, arguments, "step=2");
+    assert!(output.is_empty());
     assert!(!rest.contains("tuning lambdas"), "{rest}");
     let kept = "warning: interrupted before there was anything to choose from; run.checkpoint has ";
     assert!(rest.contains(kept), "{rest}");
-    let (_, checkpoint) = folder
-        .read("run.checkpoint")
-        .split_once('\n')
-        .map(|(first, document)| (first.to_owned(), document.to_owned()))
-        .unwrap();
-    let document: Value = serde_json::from_str(&checkpoint).unwrap();
-    let paths = document["taken"].as_array().unwrap();
+    let checkpoint = folder.read("run.checkpoint");
+    let (_, checkpoint) = checkpoint.split_once('\n').unwrap();
+    let document: Value = serde_json::from_str(checkpoint).unwrap();
+    let paths = list(&document["taken"]);
     assert!(
         paths
             .iter()
             .all(|path| path["path"]["strategy"] == "lowmem")
     );
-    let steps = |path: &Value| path["steps"].as_array().unwrap().len();
+    let steps = |path: &Value| list(&path["steps"]).len();
     let steps: usize = paths.iter().map(steps).sum();
     assert!(rest.contains(&format!(
         "run.checkpoint has {steps} steps, and --resume goes on\n"
@@ -154,20 +161,13 @@ fn before_there_is_anything_to_save_an_interrupt_ends_at_once() {
         "compare - -k 1 -v --strategies dense,lowmem",
         "evaluate - --scores names.txt -v",
     ] {
-        let mut child = start(&folder, command);
-        // Its standard input stays open: it would wait for ever.
-        let input = child.stdin.take();
-        let rest = wait_for(&mut child, "reading");
-        signal(&child, "-INT");
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(130), "{command}");
-        assert!(output.stdout.is_empty(), "{command}");
-        let rest = rest.join().unwrap();
+        // It would wait for ever for its standard input.
+        let (output, rest) = interrupt(&folder, command, "reading");
+        assert!(output.is_empty(), "{command}");
         assert!(
             rest.ends_with("warning: interrupted: nothing was saved\n"),
             "{command}: {rest}"
         );
-        drop(input);
         assert_eq!(folder.list(), before, "{command}");
     }
 }
@@ -190,13 +190,8 @@ fn an_interrupt_ends_a_teacher_and_the_training_of_all_features() {
             "nothing was saved",
         ),
     ] {
-        let mut child = start(&folder, &command);
-        let rest = wait_for(&mut child, line);
-        signal(&child, "-INT");
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(130), "{command}");
-        assert!(output.stdout.is_empty(), "{command}");
-        let rest = rest.join().unwrap();
+        let (output, rest) = interrupt(&folder, &command, line);
+        assert!(output.is_empty(), "{command}");
         let told = format!("warning: interrupted: {left}\n");
         assert!(rest.ends_with(&told), "{command}: {rest}");
     }
@@ -224,7 +219,6 @@ fn two_interrupts_leave_a_whole_file() {
 fn an_interrupt_ends_the_protocol_of_letor() {
     let folder = Folder::new();
     for fold in ["Fold1", "Fold2"] {
-        std::fs::create_dir(folder.path(fold)).unwrap();
         for part in ["train", "vali", "test"] {
             let rows = if fold == "Fold1" { 60 } else { 1500 };
             folder.write(&format!("{fold}/{part}.txt"), generated(rows, 1500));
@@ -233,19 +227,14 @@ fn an_interrupt_ends_the_protocol_of_letor() {
     let select = "letor . --strategy lowmem -v --json --lambdas 1,2,4,8 -k";
     // In the first fold there is nothing to report yet.
     for (k, line, done) in [("1500", "fold=Fold2", 1), ("60", "fold=Fold1", 0)] {
-        let mut child = start(&folder, &format!("{select} {k}"));
-        let rest = wait_for(&mut child, line);
-        signal(&child, "-INT");
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(130));
-        let errors = rest.join().unwrap();
+        let (output, errors) = interrupt(&folder, &format!("{select} {k}"), line);
         if done == 1 {
             assert!(
                 errors.contains("interrupted: 1 of 2 folds are done"),
                 "{errors}"
             );
-            let document: Value = serde_json::from_slice(&output.stdout).unwrap();
-            assert_eq!(document["folds"].as_array().unwrap().len(), 1);
+            let document: Value = serde_json::from_slice(&output).unwrap();
+            assert_eq!(list(&document["folds"]).len(), 1);
         } else {
             assert!(errors.contains("warning: interrupted: "), "{errors}");
         }

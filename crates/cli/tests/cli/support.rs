@@ -2,14 +2,13 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
 
-use assert_cmd::Command;
-use assert_cmd::cargo::cargo_bin_cmd;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use rankrls::data::write_svmlight;
 use serde_json::Value;
-use tempfile::TempDir;
 
+pub(crate) use crate::folder::Folder;
 use crate::zipf::Zipf;
 
 /// Columns 1 and 4 are equal, 5 is constant in every query, 6 is empty.
@@ -44,29 +43,14 @@ pub(crate) fn long(count: usize) -> usize {
         })
 }
 
-/// A folder with files, in which the program runs.
-pub(crate) struct Folder(TempDir);
-
 impl Folder {
     /// With `train.svm`, `test.svm` and `names.txt`.
     pub(crate) fn new() -> Self {
-        let folder = Self(tempfile::tempdir().unwrap());
+        let folder = Self::empty();
         folder.write("train.svm", TRAIN);
         folder.write("test.svm", TEST);
         folder.write("names.txt", NAMES);
         folder
-    }
-
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    pub(crate) fn write(&self, name: &str, text: impl AsRef<[u8]>) {
-        fs::write(self.path(name), text).unwrap();
-    }
-
-    pub(crate) fn read(&self, name: &str) -> String {
-        fs::read_to_string(self.path(name)).unwrap()
     }
 
     /// Names of the files in it.
@@ -76,14 +60,6 @@ impl Folder {
         let mut names: Vec<String> = entries.map(|entry| name(entry.unwrap())).collect();
         names.sort_unstable();
         names
-    }
-
-    /// The program with arguments separated by blanks.
-    pub(crate) fn command(&self, arguments: &str) -> Command {
-        let mut command = cargo_bin_cmd!("rankrls");
-        command.current_dir(self.0.path());
-        command.args(arguments.split_whitespace());
-        command
     }
 
     /// Standard output and standard error of a run that succeeds. The data here have few queries:
@@ -102,9 +78,52 @@ impl Folder {
         self.run(arguments).0
     }
 
+    /// The document in a file.
+    pub(crate) fn document(&self, name: &str) -> Value {
+        serde_json::from_str(&self.read(name)).unwrap()
+    }
+
     /// The one document on standard output.
     pub(crate) fn json(&self, arguments: &str) -> Value {
         serde_json::from_str(&self.stdout(arguments)).unwrap()
+    }
+
+    /// `case` is arguments, an arrow, and a part of what a run prints that succeeds.
+    #[track_caller]
+    pub(crate) fn prints(&self, case: &str) {
+        let (arguments, part) = arrow(case);
+        let text = self.stdout(arguments);
+        assert!(text.contains(part), "{case}: {text}");
+    }
+
+    /// As [`Self::prints`], but on standard error.
+    #[track_caller]
+    pub(crate) fn warns(&self, case: &str) {
+        let (arguments, part) = arrow(case);
+        let (_, errors) = self.run(arguments);
+        assert!(errors.contains(part), "{case}: {errors}");
+    }
+
+    /// `case` is arguments, an arrow, and a part of the error of a run that ends with 1.
+    #[track_caller]
+    pub(crate) fn refused(&self, case: &str) {
+        let (arguments, part) = arrow(case);
+        let errors = self.fails(arguments, 1);
+        assert!(errors.contains(part), "{case}: {errors}");
+    }
+
+    /// As [`Self::refused`], but a mistake in the arguments: 2.
+    #[track_caller]
+    pub(crate) fn misused(&self, case: &str) {
+        let (arguments, part) = arrow(case);
+        let errors = self.fails(arguments, 2);
+        assert!(errors.contains(part), "{case}: {errors}");
+    }
+
+    /// The numbers that a run prints, one a line.
+    pub(crate) fn scores(&self, arguments: &str) -> Vec<f64> {
+        let text = self.stdout(arguments);
+        text.lines().map(|line| line.parse().unwrap()).collect()
     }
 
     /// Standard error of a run that ends with `code` and prints nothing.
@@ -119,6 +138,17 @@ impl Folder {
     }
 }
 
+/// What stands before and after an arrow.
+fn arrow(case: &str) -> (&str, &str) {
+    case.split_once("=> ").expect(case)
+}
+
+/// Whole numbers below what is asked for, the same for the same seed.
+pub(crate) fn draws(seed: u64) -> impl FnMut(u64) -> u64 {
+    let mut random = ChaCha8Rng::seed_from_u64(seed);
+    move |below| random.random_range(0..below)
+}
+
 pub(crate) fn gz(text: &str) -> Vec<u8> {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(text.as_bytes()).unwrap();
@@ -127,6 +157,16 @@ pub(crate) fn gz(text: &str) -> Vec<u8> {
 
 pub(crate) fn zst(text: &str) -> Vec<u8> {
     zstd::encode_all(text.as_bytes(), 1).unwrap()
+}
+
+#[track_caller]
+pub(crate) fn list(value: &Value) -> &[Value] {
+    value.as_array().unwrap_or_else(|| panic!("{value}"))
+}
+
+#[track_caller]
+pub(crate) fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value}"))
 }
 
 /// Keys of a JSON object, sorted.

@@ -69,7 +69,7 @@ fn svmlight() {
 #[test]
 fn compressed_files() {
     let folder = Folder::new();
-    let text = folder.text("train.svm");
+    let text = folder.read("train.svm");
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(text.as_bytes()).unwrap();
     let gz = encoder.finish().unwrap();
@@ -222,7 +222,7 @@ fn matrices() {
 #[test]
 fn models() {
     let folder = Folder::new();
-    let whole = folder.text("models/bounded.json");
+    let whole = folder.read("models/bounded.json");
     let mut text = String::new();
     for (before, after) in [
         ("rankrls.model/1", "rankrls.model/2"),
@@ -280,14 +280,14 @@ fn checkpoints() {
     let tune = "tune train.svm -k 2 --lambdas 1,4 --checkpoint tune.ck";
     folder.run(select);
     folder.run(&format!("{tune} --folds 3 --measure cindex --rule one-se"));
-    let whole = folder.text("run.ck");
+    let whole = folder.read("run.ck");
     let mut text = folder.refused(1, select);
     for (what, content) in [
         ("cut", whole[..whole.len() - 7].to_owned()),
         ("changed", whole.replace("\"k\":2", "\"k\":3")),
         ("version", whole.replacen("checkpoint/1", "checkpoint/2", 1)),
         ("empty", String::new()),
-        ("a tuning", folder.text("tune.ck")),
+        ("a tuning", folder.read("tune.ck")),
     ] {
         folder.write("run.ck", content);
         let refused = folder.refused(1, &format!("{select} --resume"));
@@ -346,8 +346,8 @@ fn outputs() {
 fn treebanks() {
     let folder = Folder::new();
     let (gold, nbest) = (
-        folder.text("build/gold.conllu"),
-        folder.text("build/nbest.conllu"),
+        folder.read("build/gold.conllu"),
+        folder.read("build/nbest.conllu"),
     );
     let head = |head: &str| gold.replacen("PRON\t_\t_\t2", &format!("PRON\t_\t_\t{head}"), 1);
     let mut text = String::new();
@@ -424,82 +424,182 @@ fn lists_of_features() {
     );
 }
 
-/// Arguments of `select train.svm`.
-const SELECT: &[&str] = &[
-    "-k 0 --lambda 1",
-    "-k 1 --lambda -3",
-    "--lambda 1",
-    "-k 1 --lambda best",
-    "-k 1 --lambda 1 --strategy best",
-    "-k 1 --lambda 1 --strategy dense --candidates 3",
-    "-k 1 --lambda 1 --max-memory 1XB",
-    "-k 1 --lambda 1 --threads 0",
-    "-k 1 --lambda 1 --metrics map",
-    "-k 1 --lambda 1 --test test.svm --metrics best",
-    "-k 1 --lambda 1 --test test.svm --metrics ndcg@0",
-    "-k 1 --lambda 1 --test test.svm --metrics map,,err",
-    "-k 1 --lambda 1 --criterion map --strategy bounded",
-    "-k 1 --lambda 1 --format xls",
-    "-k 1 --lambda 1 -q -v",
-    "-k 1 --lambda 1 -o -",
-    "-k 1 --lambda 1 --unknown",
-    "-k 1 --lambda 1 --plot a.png",
-    "-k 1 --lambda 1 --plot a.svg -o a.svg",
-    "-k 4 --extend models/bounded.json --lambda 2",
-    "-k 1 --lambda 1 --validation test.svm",
-    "-k 1 --lambda 1 --resume",
-    "-k 1 --lambda 1 --checkpoint -",
-    "-k 1 --lambda 1 --checkpoint a --checkpoint-every never",
+/// Mistakes in arguments, after what stands before each of them.
+const USAGE: &[(&str, &[&str])] = &[
+    (
+        "select train.svm",
+        &[
+            "-k 0 --lambda 1",
+            "-k x --lambda 1",
+            "-k 1 --lambda -3",
+            "-k 1 --lambda nan",
+            "--lambda 1",
+            "-k 1 --lambda best",
+            "-k 1 --lambda 1 --strategy best",
+            "-k 1 --lambda 1 --strategy dense --candidates 3",
+            "-k 1 --lambda 1 --candidates 0",
+            "-k 1 --lambda 1 --max-memory 1XB",
+            "-k 1 --lambda 1 --threads 0",
+            "-k 1 --lambda 1 --metrics map",
+            "-k 1 --lambda 1 --test test.svm --metrics best",
+            "-k 1 --lambda 1 --test test.svm --metrics ndcg@0",
+            "-k 1 --lambda 1 --test test.svm --metrics map,,err",
+            "-k 1 --lambda 1 --test test.svm --convention best",
+            "-k 1 --lambda 1 --convention letor",
+            "-k 1 --lambda 1 --criterion best",
+            "-k 1 --lambda 1 --criterion map --strategy bounded",
+            "-k 1 --lambda 1 --format xls",
+            "-k 1 --lambda 1 -q -v",
+            "-k 1 --lambda 1 -o -",
+            "-k 1 --lambda 1 --unknown",
+            "-k 1 --lambda 1 --plot a.png",
+            "-k 1 --lambda 1 --plot a.svg -o a.svg",
+            "-k 1 --lambda 1 --size 900x900",
+            "-k 1 --lambda 1 --plot a.svg --size 9x9",
+            "-k 4 --extend models/bounded.json --lambda 2",
+            "-k 1 --lambda 1 --validation test.svm",
+            "-k 1 --lambda 1 --resume",
+            "-k 1 --lambda 1 --checkpoint -",
+            "-k 1 --lambda 1 --checkpoint a --checkpoint-every never",
+            "-k 1 --lambda 1 --checkpoint a --checkpoint-every=-1",
+            "-k 1 --lambda 1 --scale log",
+            "-k 1 --lambda 1 --labels raw,unit",
+            "-k 1 --lambda 1 --blend 0.5",
+            "-k 1 --lambda 1 --teacher-lambda 4",
+            "-k 1 --lambda 1 --strategy bounded --teacher x",
+            "-k 1 --lambda 1 --strategy distil --teacher x --teacher-lambda 4",
+            "-k 1 --lambda 1 --strategy distil --blend 1.5",
+            "-k 1 --lambda 1 --strategy distil --teacher-lambda 4,0",
+            "-k 1 --lambda 1 --strategy fs-ed --criterion map",
+        ],
+    ),
+    (
+        "tune train.svm -k 2",
+        &[
+            "--lambdas 0",
+            "--lambdas 1,,2",
+            "--lambdas 2^3..2^1",
+            "--lambdas 1..4",
+            "--measure ndcg",
+            "--measure mse",
+            "--evidence validation",
+            "--evidence lqo --folds 3",
+            "--evidence folds --validation test.svm",
+            "--evidence folds:1",
+            "--folds 1",
+            "--folds 3 --validation test.svm",
+            "--evidence absent.svm",
+            "--rule best --patience 3",
+            "--rule one-se --min-improvement 0.1",
+            "--rule min-improvement:0.1:0",
+            "--min-improvement -0.1",
+            "--min-improvement nan",
+            "--patience 0",
+            "--labels raw,raw",
+            "--table t.txt",
+            "--validation - --test -",
+            "--strategy dense --candidates 3",
+            "--strategies bounded --strategy dense",
+            "--strategies dense,distil --candidates 3",
+            "--strategies dense,distil,dense --folds 2",
+        ],
+    ),
+    (
+        "train train.svm",
+        &[
+            "--lambda 1,2 --holdout none -o a.json",
+            "--lambda 1,,2",
+            "--lambda 1 --solver best",
+            "--lambda 1 --holdout folds",
+            "--lambda 1 --holdout folds:",
+            "--lambda 1 --objective pairs",
+            "--lambda 1 --pairs pairs.txt",
+            "--lambda 1 --gamma 2",
+            "--lambda 1 --kernel gaussian --degree 2",
+            "--lambda 1 --kernel polynomial --coef0 -1",
+            "--lambda 1 --kernel gaussian --gamma 0",
+            "--lambda 1 --kernel gaussian:1 --gamma 2",
+            "--lambda 1 --kernel gaussian --solver cg",
+            "--lambda 1 --kernel gaussian --scale sd",
+            "--lambda 1 --objective global --query-weight pairs",
+            "--lambda 1 --holdout none --holdout-scores s.txt",
+            "--lambda 1 --holdout none --kernel gaussian --gamma 1,2",
+        ],
+    ),
+    (
+        "compare train.svm -k 2 --lambda 1",
+        &[
+            "--strategies dense,best",
+            "--strategies dense:5",
+            "--strategies dense,dense",
+            "--seeds 0",
+            "--metrics map",
+        ],
+    ),
+    (
+        "evaluate test.svm",
+        &[
+            "",
+            "--scores s --metrics map,",
+            "--scores s --scores t --resamples 100000001",
+        ],
+    ),
+    (
+        "corpus build build/gold.conllu -o c",
+        &[
+            "",
+            "--candidates build/nbest.conllu --templates best",
+            "--candidates build/nbest.conllu --test-share 1",
+            "--candidates build/nbest.conllu --link-grammar",
+            "--candidates build/nbest.conllu --resume",
+            "--candidates build/nbest.conllu --linkages 1",
+            "--candidates build/nbest.conllu --min-count 0",
+            "--link-grammar --label labelled",
+        ],
+    ),
+    (
+        "corpus",
+        &[
+            "build build/gold.conllu --candidates build/nbest.conllu",
+            "build build/gold.conllu --candidates build/nbest.conllu -o -",
+            "convert train.svm",
+            "convert train.svm - --to npz",
+            "convert train.svm a.npz --to coo",
+            "convert absent.svm a.csv",
+            "info train.svm --query-size 0",
+            "info train.svm --query-size 2 --queries names.txt",
+            "info train.svm --queries names.txt --queries names.txt",
+            "info train.svm --missing nan",
+            "project train.svm -o a.svm",
+            "project train.svm --model models/bounded.json",
+            "project train.svm --model models/bounded.json -o - --to npz",
+        ],
+    ),
+    (
+        "",
+        &[
+            "explain models/bounded.json test.svm",
+            "explain models/bounded.json test.svm --query s101 --row 0",
+            "explain models/bounded.json test.svm --query s101 --row 2 --versus 2",
+            "selct train.svm",
+            "tune train.svm",
+            "letor",
+            "letor data --query-weight rows",
+            "select - -k 1 --lambda 1 --test -",
+            "predict - -",
+            "inspect models/bounded.json --top x",
+        ],
+    ),
 ];
 
-/// Arguments of `tune train.svm -k 2`.
-const TUNE: &[&str] = &[
-    "--lambdas 0",
-    "--lambdas 1,,2",
-    "--lambdas 2^3..2^1",
-    "--lambdas 1..4",
-    "--measure ndcg",
-    "--evidence validation",
-    "--evidence lqo --folds 3",
-    "--folds 3 --validation test.svm",
-    "--evidence absent.svm",
-    "--rule best --patience 3",
-    "--min-improvement -0.1",
-    "--table t.txt",
-    "--validation - --test -",
-];
-
-const OTHERS: &[&str] = &[
-    "train train.svm --lambda 1,2 --holdout none -o a.json",
-    "explain models/bounded.json test.svm --query s101 --row 2 --versus 2",
-    "selct train.svm",
-    "select - -k 1 --lambda 1 --test -",
-    "train train.svm --holdout folds:",
-    "predict - -",
-    "evaluate test.svm",
-    "inspect models/bounded.json --top x",
-    "compare train.svm -k 2 --lambda 1 --strategies dense,best",
-    "compare train.svm -k 2 --lambda 1 --strategies dense:5",
-    "compare train.svm -k 2 --lambda 1 --strategies dense,dense",
-    "compare train.svm -k 2 --lambda 1 --seeds 0",
-    "corpus convert train.svm - --to npz",
-    "corpus convert train.svm a.npz --to coo",
-    "corpus build build/gold.conllu -o c",
-    "corpus build build/gold.conllu --candidates build/nbest.conllu -o c --templates best",
-    "corpus build build/gold.conllu --candidates build/nbest.conllu -o c --test-share 1",
-    "corpus build build/gold.conllu --link-grammar --label labelled -o c",
-];
-
-/// Mistakes in arguments.
 #[test]
 fn usage() {
     let folder = Folder::new();
-    let select = SELECT.iter().map(|more| format!("select train.svm {more}"));
-    let tune = TUNE
-        .iter()
-        .map(|more| format!("tune train.svm -k 2 {more}"));
-    let others = OTHERS.iter().map(ToString::to_string);
-    let lines = select.chain(tune).chain(others);
+    let lines = |(command, ends): &(&str, &[&str])| -> Vec<String> {
+        let line = |end: &&str| format!("{command} {end}").trim().to_owned();
+        ends.iter().map(line).collect()
+    };
+    let lines = USAGE.iter().flat_map(lines);
     let shown: String = lines.map(|line| folder.refused(2, &line)).collect();
     hold("error-usage", &shown);
 }

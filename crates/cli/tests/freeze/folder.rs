@@ -3,54 +3,27 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Output;
 
-use assert_cmd::cargo::cargo_bin_cmd;
-use tempfile::TempDir;
-
 use crate::steady::steady;
-
-/// A folder of its own, with the fixtures and `corpora`.
-pub(crate) struct Folder(TempDir);
+pub(crate) use crate::support::Folder;
 
 impl Folder {
+    /// With the fixtures and `corpora`.
     pub(crate) fn new() -> Self {
-        let folder = Self(tempfile::tempdir().unwrap());
+        let folder = Self::empty();
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        copy(
-            &root.join("crates/cli/tests/freeze/fixtures"),
-            folder.0.path(),
-        );
+        let fixtures = root.join("crates/cli/tests/freeze/fixtures");
+        copy(&fixtures, folder.0.path());
         symlink(root.join("corpora"), folder.path("corpora")).unwrap();
         folder
     }
 
-    pub(crate) fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    pub(crate) fn read(&self, name: &str) -> Vec<u8> {
-        let path = self.path(name);
-        fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-    }
-
-    pub(crate) fn text(&self, name: &str) -> String {
-        String::from_utf8(self.read(name)).unwrap()
-    }
-
-    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
-        let path = self.path(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, bytes).unwrap();
-    }
-
     fn output(&self, line: &str) -> Output {
         let (arguments, input) = line.split_once(" < ").unwrap_or((line, ""));
-        let mut command = cargo_bin_cmd!("rankrls");
+        let mut command = self.command(arguments);
         command
-            .current_dir(self.0.path())
-            .args(arguments.split_whitespace())
             // Memory is reckoned with for each thread, help is wrapped to the width.
             .env("RAYON_NUM_THREADS", "2")
             .env("COLUMNS", "80")
@@ -67,7 +40,7 @@ impl Folder {
     /// at the end is its standard input.
     pub(crate) fn run(&self, line: &str) -> String {
         if let Some(file) = line.strip_prefix("cat ") {
-            return format!("$ {line}\n{}", steady(&self.text(file)));
+            return format!("$ {line}\n{}", steady(&self.read(file)));
         }
         let output = self.output(line);
         let code = output.status.code().unwrap();

@@ -11,4 +11,6 @@ mod errors;
 mod folder;
 mod models;
 mod steady;
+#[path = "../support/folder.rs"]
+mod support;
 mod tables;

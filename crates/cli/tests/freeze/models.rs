@@ -10,17 +10,17 @@ const SELECT: &str =
 fn a_model_of_schema_1_scores_as_it_did() {
     let folder = Folder::new();
     folder.run("predict models/bounded.json test.svm -o found.txt");
-    assert_eq!(folder.text("found.txt"), folder.text("scores/bounded.txt"));
+    assert_eq!(folder.read("found.txt"), folder.read("scores/bounded.txt"));
 }
 
 #[test]
 fn a_model_of_schema_1_is_written_again() {
     let folder = Folder::new();
     folder.run(SELECT);
-    let expected = folder.text("models/bounded.json");
-    assert_eq!(folder.text("found.json"), expected, "from data");
+    let expected = folder.read("models/bounded.json");
+    assert_eq!(folder.read("found.json"), expected, "from data");
     // Reading the model, and writing it with a step more.
     folder.run("select train.svm --names names.txt -k 6 --extend models/bounded.json -o more.json");
     folder.run(&SELECT.replace("-k 5", "-k 6"));
-    assert_eq!(folder.text("more.json"), folder.text("found.json"));
+    assert_eq!(folder.read("more.json"), folder.read("found.json"));
 }

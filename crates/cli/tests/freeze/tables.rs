@@ -102,7 +102,7 @@ fn compare() {
 /// Rows of the fixture as a fold.
 pub(crate) fn folds() -> Folder {
     let folder = Folder::new();
-    let text = folder.text("train.svm");
+    let text = folder.read("train.svm");
     let rows: Vec<&str> = text.lines().collect();
     for (name, range) in [("train", 0..48), ("vali", 48..72), ("test", 72..96)] {
         let text = rows[range].join("\n") + "\n";
