@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use super::design::{Design, centre_rows};
 use super::factor::Eigen;
-use super::options::LARGEST_BLOCK;
+use super::solver::LARGEST_BLOCK;
 use crate::kernels::LANES;
 
 /// Norm of the residual to reach, as a share of that of the labels.

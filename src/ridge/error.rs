@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 
-use super::options::Solver;
+use super::solver::Solver;
 use crate::columns::none_varies;
 use crate::data::{DatasetError, GIVE_QUERIES};
 use crate::memory::Bytes;

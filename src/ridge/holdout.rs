@@ -10,11 +10,10 @@ use std::collections::BTreeSet;
 use super::conjugate::{Convergence, TOLERANCE, Task};
 use super::design::Comparisons;
 use super::error::TrainError;
-use super::preferences::ordered;
 use super::scheme::{Groups, Scheme};
 use super::trained::{RidgeProblem, Trained};
 use crate::data::Queries;
-use crate::metrics::{Metric, Rules, evaluate, mean_concordance, tie_predictions};
+use crate::metrics::{Metric, PAIR_TIE, Rules, evaluate, mean_concordance, tie_predictions};
 use crate::{Lambda, Objective, QueryWeight};
 
 /// Hold-out predictions and what they are worth.
@@ -275,4 +274,28 @@ impl Holdout {
 
 pub(super) fn pick(values: &[f64], rows: &[usize]) -> Vec<f64> {
     rows.iter().map(|&row| values[row]).collect()
+}
+
+/// The share of these `predictions` of preferences, by weight, that come in the right order, without
+/// those of magnitude 0; `None` where all are.
+fn ordered(rows: &Comparisons, magnitudes: &[f64], predictions: &[f64]) -> Option<f64> {
+    let largest = magnitudes
+        .iter()
+        .fold(0.0_f64, |most, one| most.max(one.abs()));
+    let (mut ordered, mut all) = (0.0, 0.0);
+    let ends = rows.ends.iter().flatten().enumerate();
+    for (row, [preferred, other]) in ends {
+        let (magnitude, weight) = (magnitudes[row], rows.scale(row).powi(2));
+        if magnitude == 0.0 || preferred == other {
+            continue;
+        }
+        all += weight;
+        ordered += weight
+            * match predictions[row] * magnitude.signum() {
+                near if near.abs() <= PAIR_TIE * largest => 0.5,
+                right if right > 0.0 => 1.0,
+                _ => 0.0,
+            };
+    }
+    (all > 0.0).then(|| ordered / all)
 }

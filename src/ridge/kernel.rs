@@ -12,7 +12,7 @@ use sprs::CsMatI;
 use super::design::entries_of;
 use super::error::TrainError;
 use super::factor::{Eigen, Panel, Square, extreme_eigenvalues};
-use super::trained::Weights;
+use super::weights::Weights;
 use crate::data::Dataset;
 use crate::interrupt::check_interrupt;
 use crate::kernels::add_scaled;

@@ -25,8 +25,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The parts, lowest first: `options` has the solvers and their costs; `factor` dense
-//! systems; `design` the matrix of what the loss compares, centred rows or preferences, which is
+//! The parts, lowest first: `solver` has the solvers and their costs, `options` the
+//! choice of one; `factor` dense systems; `design` the matrix of what the loss compares, centred rows or preferences, which is
 //! never formed; `conjugate` the solver that forms nothing; `trained` problems and models; `scheme`
 //! what may be held out, `without` how that follows from factors, `holdout` what it is worth.
 
@@ -41,7 +41,9 @@ mod options;
 mod pairs_out;
 mod preferences;
 mod scheme;
+mod solver;
 mod trained;
+mod weights;
 mod without;
 
 pub use conjugate::{Convergence, HOLDOUT_TOLERANCE, ITERATIONS, TOLERANCE};
@@ -49,7 +51,9 @@ pub use error::TrainError;
 pub use grid::{Cell, Fit, GridOutcome, TrainGrid, draw_basis};
 pub use holdout::{Holdout, LeftPair};
 pub use kernel::{Kernel, KernelKind, KernelMatrix, ReducedSet};
-pub use options::{Shape, Solver, TrainOptions};
+pub use options::TrainOptions;
 pub use preferences::{Preference, Preferences};
 pub use scheme::{Groups, Scheme};
-pub use trained::{RidgeProblem, Trained, Weights};
+pub use solver::{Shape, Solver};
+pub use trained::{RidgeProblem, Trained};
+pub use weights::Weights;

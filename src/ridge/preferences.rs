@@ -4,9 +4,7 @@
 //! loss is that of the graph Laplacian `L = B' B`, degrees less adjacency, with these differences for
 //! the rows of `B`. Preferences are left out as rows are.
 
-use super::design::Comparisons;
 use super::error::TrainError;
-use crate::metrics::PAIR_TIE;
 
 /// One row before another.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -84,28 +82,4 @@ impl Preferences {
         let compared = self.list.iter().filter(|one| one.preferred != one.other);
         2.0 * compared.map(|one| one.weight).sum::<f64>() / self.rows as f64
     }
-}
-
-/// The share of these `predictions` of preferences, by weight, that come in the right order, without
-/// those of magnitude 0; `None` where all are.
-pub(super) fn ordered(rows: &Comparisons, magnitudes: &[f64], predictions: &[f64]) -> Option<f64> {
-    let largest = magnitudes
-        .iter()
-        .fold(0.0_f64, |most, one| most.max(one.abs()));
-    let (mut ordered, mut all) = (0.0, 0.0);
-    let ends = rows.ends.iter().flatten().enumerate();
-    for (row, [preferred, other]) in ends {
-        let (magnitude, weight) = (magnitudes[row], rows.scale(row).powi(2));
-        if magnitude == 0.0 || preferred == other {
-            continue;
-        }
-        all += weight;
-        ordered += weight
-            * match predictions[row] * magnitude.signum() {
-                near if near.abs() <= PAIR_TIE * largest => 0.5,
-                right if right > 0.0 => 1.0,
-                _ => 0.0,
-            };
-    }
-    (all > 0.0).then(|| ordered / all)
 }

@@ -10,7 +10,7 @@ use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
 use super::error::TrainError;
-use super::options::{Shape, Solver};
+use super::solver::{Shape, Solver};
 use crate::data::Queries;
 
 /// Folds in place of leave-query-out.

@@ -7,8 +7,10 @@ use super::design::{Comparisons, Design, Features};
 use super::error::TrainError;
 use super::factor::{Cholesky, Square};
 use super::kernel::KernelMatrix;
-use super::options::{Solver, TrainOptions};
+use super::options::TrainOptions;
 use super::preferences::Preferences;
+use super::solver::Solver;
+use super::weights::Weights;
 use crate::columns::ColumnClasses;
 use crate::data::Dataset;
 use crate::kernels::add_scaled;
@@ -370,29 +372,6 @@ pub struct Trained<'a> {
     totals: Vec<f64>,
     /// Of conjugate gradients.
     convergence: Option<Convergence>,
-}
-
-/// Weights of the features that vary within some query; those of all others are 0.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Weights {
-    /// 0-based features, ascending.
-    pub features: Vec<u32>,
-    /// A weight for each of them.
-    pub values: Vec<f64>,
-}
-
-impl Weights {
-    /// From weights of features in any order.
-    pub(super) fn of(mut weights: Vec<(u32, f64)>) -> Self {
-        weights.sort_unstable_by_key(|&(feature, _)| feature);
-        let (features, values) = weights.into_iter().unzip();
-        Self { features, values }
-    }
-
-    /// Scores of the rows of `dataset`, in row order: sums over the features, ascending.
-    pub fn scores(&self, dataset: &Dataset<'_>) -> Vec<f64> {
-        dataset.scores(&self.features, &self.values)
-    }
 }
 
 impl Trained<'_> {
