@@ -22,9 +22,11 @@
 //! ```
 
 use std::num::NonZeroUsize;
+use std::ops::Index;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
+use serde::{Serialize, Serializer};
 use thiserror::Error;
 
 use crate::columns::Summary;
@@ -54,8 +56,33 @@ pub const MEASURES: [Metric; 4] = [
     Metric::Ndcg(TEN),
 ];
 
-/// Values of [`MEASURES`]: means over queries.
-pub type Measures = [Option<f64>; 4];
+/// Values of [`MEASURES`], which are means over queries; in JSON an object.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measures(pub [Option<f64>; 4]);
+
+impl Measures {
+    /// The means over folds; `None` where one of them has no value, or there are none.
+    pub fn mean(folds: &[Self]) -> Self {
+        Self(std::array::from_fn(|index| {
+            mean(folds.iter().map(|fold| fold[index]))
+        }))
+    }
+}
+
+impl Index<usize> for Measures {
+    type Output = Option<f64>;
+
+    fn index(&self, index: usize) -> &Option<f64> {
+        &self.0[index]
+    }
+}
+
+impl Serialize for Measures {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let names = MEASURES.iter().map(Metric::to_string);
+        serializer.collect_map(names.zip(&self.0))
+    }
+}
 
 /// Why the protocol cannot be run.
 #[derive(Debug, Error)]
@@ -261,7 +288,7 @@ pub struct FoldOutcome {
 }
 
 /// The chosen model of RankRLS on all features.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AllFeatures {
     /// The solver of the weights.
     pub solver: Solver,
@@ -273,9 +300,17 @@ pub struct AllFeatures {
     pub validation: Measures,
     /// Measures on the test data.
     pub test: Measures,
-    /// Measures on the validation data for each ridge parameter, ascending; `None` where it is
-    /// too small.
-    pub grid: Vec<Option<Measures>>,
+    /// What there was to choose from, by ascending ridge parameter.
+    pub grid: Vec<Judged>,
+}
+
+/// RankRLS on all features with a ridge parameter.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Judged {
+    /// The ridge parameter.
+    pub lambda: Lambda,
+    /// Measures on the validation data; `None` where the ridge parameter is too small.
+    pub validation: Option<Measures>,
 }
 
 /// Runs the protocol on a fold: selections by `options` with each of `lambdas`, of all features if
@@ -354,11 +389,19 @@ impl AllFeatures {
             .iter()
             .map(|&lambda| trained(&problem, lambda, fold));
         let mut models = models.collect::<Result<Vec<_>, _>>()?;
-        let map = |model: &Option<(Weights, Measures)>| model.as_ref()?.1[0];
-        let curves = lambdas.iter().zip(&models);
-        let curves = curves.map(|(&lambda, model)| Curve::of_means(lambda, [map(model)]));
-        let choice = Rule::Best.choose(options.measure, &curves.collect::<Vec<_>>());
-        let grid = models.iter().map(|model| Some(model.as_ref()?.1)).collect();
+        let validation = |model: &Option<(Weights, Measures)>| Some(model.as_ref()?.1);
+        let judged = lambdas.iter().zip(&models);
+        let judged = judged.map(|(&lambda, model)| Judged {
+            lambda,
+            validation: validation(model),
+        });
+        let grid: Vec<Judged> = judged.collect();
+        let curve = |judged: &Judged| {
+            let map = judged.validation.and_then(|measures| measures[0]);
+            Curve::of_means(judged.lambda, [map])
+        };
+        let curves: Vec<Curve> = grid.iter().map(curve).collect();
+        let choice = Rule::Best.choose(options.measure, &curves);
         let position = choice.ok_or(LetorError::NoRanking)?.position;
         let model = models.swap_remove(position);
         let (weights, validation) = model.ok_or(LetorError::NoRanking)?;
@@ -392,7 +435,7 @@ fn trained(
 
 /// The measures of the validation data for a model of [`FoldOutcome::tuned`].
 pub fn validation(point: &Point) -> Measures {
-    std::array::from_fn(|index| point.metrics[index].mean)
+    Measures(std::array::from_fn(|index| point.metrics[index].mean))
 }
 
 /// Measures `scores` of the rows of `dataset`.
@@ -403,7 +446,7 @@ pub fn measure(dataset: &Dataset<'_>, scores: &[f64]) -> Result<Measures, Metric
     let (labels, queries) = (dataset.labels(), dataset.queries());
     let evaluation = evaluate(&MEASURES, labels, scores, queries, Convention::Letor)?;
     let mean = |metric| evaluation.get(metric).and_then(|values| values.mean);
-    Ok(MEASURES.map(mean))
+    Ok(Measures(MEASURES.map(mean)))
 }
 
 /// The mean over folds; `None` where one of them has no value, or there are none.

@@ -81,10 +81,10 @@ fn all_features_are_the_end_of_the_path() {
         .zip(&outcome.all_features.grid)
     {
         assert_eq!(path.points.len(), 6);
-        assert_eq!(path.points.last().map(validation), *all);
+        assert_eq!(path.points.last().map(validation), all.validation);
     }
     let best = outcome.all_features.grid.iter();
-    let best = best.flatten().filter_map(|measures| measures[0]);
+    let best = best.filter_map(|judged| judged.validation?[0]);
     assert_eq!(
         outcome.all_features.validation[0],
         best.max_by(f64::total_cmp)
@@ -169,7 +169,7 @@ fn fold_3(options: &SelectionOptions) -> Option<FoldOutcome> {
 
 /// To the four decimals that the paper prints.
 fn printed(measures: &Measures) -> [String; 4] {
-    measures.map(|value| format!("{:.4}", value.unwrap()))
+    measures.0.map(|value| format!("{:.4}", value.unwrap()))
 }
 
 /// Tables 2 and 7 to 10 of the paper, fold 3 of MQ2008, which an independent Algorithm 1 gives
@@ -214,7 +214,7 @@ fn paths_end_with_all_features() {
         {
             assert_eq!(path.points.len(), outcome.summary.column_classes);
             let last = validation(path.points.last().unwrap());
-            for (found, expected) in last.iter().zip(&all.unwrap()) {
+            for (found, expected) in last.0.iter().zip(&all.validation.unwrap().0) {
                 let difference = (found.unwrap() - expected.unwrap()).abs();
                 assert!(difference < 1e-3, "{}: {difference}", path.options.lambda);
             }

@@ -9,12 +9,11 @@ use clap::{ArgMatches, Command};
 use super::args::usage;
 
 /// The options that name a file to write. Every other option that takes a path names one to read.
-const OUTPUTS: [&str; 7] = [
+const OUTPUTS: [&str; 6] = [
     "plot",
     "csv",
     "html",
     "holdout_scores",
-    "curves",
     "checkpoint",
     "output",
 ];

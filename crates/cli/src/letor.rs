@@ -1,28 +1,28 @@
 //! `rankrls letor`.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Result, anyhow};
 use clap::Args;
 use rankrls::data::read::{Format, ReadOptions};
 use rankrls::greedy::TargetOptions;
 use rankrls::letor::{
-    self, Fold, FoldFiles, FoldOutcome, LetorError, MEASURES, Measures, validation,
+    self, AllFeatures, Fold, FoldFiles, FoldOutcome, LetorError, MEASURES, Measures, validation,
 };
 use rankrls::memory::{self, Bytes};
-use rankrls::plot::{self, Figure, LinePlot, panel, power};
-use rankrls::tune::{Curve, Measure, Outcome, Rule, TuneError};
+use rankrls::plot::{Figure, LinePlot, panel, power};
+use rankrls::tune::{Curve, Measure, Outcome, Rule, TuneError, Tuned};
 use rankrls::{Dataset, Lambda, Lambdas, QueryWeight, SelectionOptions, StrategyKind};
 use serde::Serialize;
 
-use super::args::{at_least_one, one_of, usage};
+use super::args::{at_least_one, one_of};
 use super::console::Console;
+use super::figures::PlotArgs;
 use super::numbers::{counted, printable};
-use super::output::{Object, OutputFile, by_name};
+use super::output::{Object, by_name};
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, QUERY_WEIGHT_HELP, TargetArgs, TeacherArgs, strategy};
 use super::sheet::Sheet;
@@ -37,11 +37,12 @@ use super::watch::Watch;
 /// beside it RankRLS on all features, its lambda chosen likewise. All measures follow the
 /// convention letor.
 #[derive(Debug, Args)]
+#[command(mut_arg("plot", |plot| plot.alias("curves")))]
 #[command(after_help = "\
 Examples:
   rankrls letor MQ2008
-  rankrls letor MQ2008/Fold3 --curves fold3.svg
-  rankrls letor MQ2008 --curves figures --json > mq2008.json
+  rankrls letor MQ2008/Fold3 --plot fold3.svg
+  rankrls letor MQ2008 --json > mq2008.json
   rankrls letor MQ2008 --lambdas 2^-4..2^8:2 -k 20 --query-weight pairs
 
 DIR has train.txt, vali.txt and test.txt, or folders Fold1, Fold2 and so on that do.
@@ -65,10 +66,8 @@ pub(crate) struct LetorArgs {
     query_weight: QueryWeight,
     #[command(flatten)]
     target: TargetArgs,
-    /// Draw the validation measures against the number of features: all folds into one FILE.svg,
-    /// or else an SVG a fold and measure into this folder
-    #[arg(long, value_name = "PATH")]
-    curves: Option<PathBuf>,
+    #[command(flatten)]
+    plot: PlotArgs,
     /// Memory that may be taken, such as 8GiB [default: 95% of the free memory, at least 256 MiB]
     #[arg(long, value_name = "SIZE")]
     max_memory: Option<Bytes>,
@@ -79,8 +78,9 @@ pub(crate) struct LetorArgs {
 
 pub(crate) fn run(args: &LetorArgs, session: &Session<'_>) -> Result<ExitCode> {
     TeacherArgs::default().check(&args.target.options(), &[args.strategy], &**session.peers)?;
+    args.plot.check()?;
     let files = letor::find(&args.directory)?;
-    let curves = curve_files(args.curves.as_deref(), &files)?;
+    let plot = args.plot.create(session)?;
     let mut folds = Vec::with_capacity(files.len());
     for files in &files {
         match args.fold(files, session)? {
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &LetorArgs, session: &Session<'_>) -> Result<ExitCode> {
             return Ok(session.without_results());
         }
     }
-    let drawn = draw(curves, &folds, files.len() > 1);
+    let drawn = plot.map_or(Ok(()), |plot| plot.write(figure(&folds)));
     let report = Report {
         args,
         folds: &folds,
@@ -130,7 +130,7 @@ impl LetorArgs {
             Some(outcome) => outcome.map_err(|error| anyhow!("{}: {error}", files.name))?,
         };
         let (greedy, all) = (outcome.tuned.selection(), &outcome.all_features);
-        let lambdas = lambdas(&outcome);
+        let lambdas = lambdas(&outcome.tuned);
         let lambdas = lambdas.iter().map(|lambda| lambda.value());
         for (model, chosen) in [
             ("features", greedy.options.lambda),
@@ -140,8 +140,8 @@ impl LetorArgs {
             warn_of_edge(&what, lambdas.clone(), chosen.value(), console);
         }
         warn_of_teacher(greedy.teacher, console);
-        let entry = FoldEntry::new(&fold, &outcome, begin.elapsed().as_secs_f64());
-        Ok(Some(FoldReport { outcome, entry }))
+        let seconds = begin.elapsed().as_secs_f64();
+        Ok(Some(FoldEntry::new(&fold, outcome, seconds)))
     }
 }
 
@@ -153,15 +153,15 @@ fn warn(fold: &Fold, console: Console) {
 }
 
 /// The ridge parameters of the paths, ascending.
-fn lambdas(outcome: &FoldOutcome) -> Vec<Lambda> {
-    let paths = outcome.tuned.outcomes.iter();
+fn lambdas(tuned: &Tuned) -> Vec<Lambda> {
+    let paths = tuned.outcomes.iter();
     paths.map(|path| path.options.lambda).collect()
 }
 
 /// A fold that is done with.
 #[derive(Debug)]
 struct FoldReport {
-    outcome: FoldOutcome,
+    tuned: Tuned,
     entry: FoldEntry,
 }
 
@@ -176,7 +176,7 @@ struct Document<'a> {
     lambdas: &'a Lambdas,
     folds: Vec<&'a FoldEntry>,
     /// Of the test data, by model.
-    mean: Object<Object<Values>>,
+    mean: Object<Object<Measures>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -188,7 +188,7 @@ struct FoldEntry {
     constant_columns: usize,
     column_classes: usize,
     greedy: GreedyEntry,
-    all_features: AllEntry,
+    all_features: AllFeatures,
     curves: Vec<CurveEntry>,
     seconds: f64,
 }
@@ -201,8 +201,6 @@ struct Size {
     nonzeros: usize,
 }
 
-type Values = Object<Option<f64>>;
-
 #[derive(Debug, Serialize)]
 struct GreedyEntry {
     strategy: &'static str,
@@ -211,24 +209,8 @@ struct GreedyEntry {
     /// As the files write them.
     features: Vec<u64>,
     weights: Vec<f64>,
-    validation: Values,
-    test: Values,
-}
-
-#[derive(Debug, Serialize)]
-struct AllEntry {
-    solver: &'static str,
-    lambda: Lambda,
-    features: usize,
-    validation: Values,
-    test: Values,
-    grid: Vec<GridEntry>,
-}
-
-#[derive(Debug, Serialize)]
-struct GridEntry {
-    lambda: Lambda,
-    validation: Option<Values>,
+    validation: Measures,
+    test: Measures,
 }
 
 #[derive(Debug, Serialize)]
@@ -236,10 +218,6 @@ struct CurveEntry {
     lambda: Lambda,
     features: Vec<u64>,
     validation: Object<Vec<Option<f64>>>,
-}
-
-fn values(measures: &Measures) -> Values {
-    by_name(MEASURES, *measures)
 }
 
 impl Size {
@@ -254,24 +232,25 @@ impl Size {
 }
 
 impl FoldEntry {
-    fn new(fold: &Fold, outcome: &FoldOutcome, seconds: f64) -> Self {
-        let (tuned, summary, all) = (&outcome.tuned, &outcome.summary, &outcome.all_features);
+    /// Test measures of the greedy model, and of that on all features.
+    fn tests(&self) -> [Measures; 2] {
+        [self.greedy.test, self.all_features.test]
+    }
+
+    fn new(fold: &Fold, outcome: FoldOutcome, seconds: f64) -> FoldReport {
+        let (tuned, summary) = (outcome.tuned, outcome.summary);
         let selection = tuned.selection();
         let written = |feature| fold.train.index_base().written(feature);
-        let curve = |path: &Outcome| {
-            let features = path.points.iter().map(|point| point.step.feature);
-            CurveEntry {
-                lambda: path.options.lambda,
-                features: features.map(written).collect(),
-                validation: by_name(MEASURES, (0..).map(|index| of(path, index))),
-            }
+        let curve = |path: &Outcome| CurveEntry {
+            lambda: path.options.lambda,
+            features: path
+                .points
+                .iter()
+                .map(|point| written(point.step.feature))
+                .collect(),
+            validation: by_name(MEASURES, (0..).map(|index| of(path, index))),
         };
-        let grid = lambdas(outcome).into_iter().zip(&all.grid);
-        let grid = grid.map(|(lambda, measures)| GridEntry {
-            lambda,
-            validation: measures.as_ref().map(values),
-        });
-        Self {
+        let entry = Self {
             fold: fold.name.clone(),
             train: Size::of(&fold.train),
             validation: Size::of(&fold.validation.dataset),
@@ -284,20 +263,14 @@ impl FoldEntry {
                 k: selection.steps.len(),
                 features: selection.features().into_iter().map(written).collect(),
                 weights: selection.weights,
-                validation: values(&validation(tuned.point())),
-                test: values(&outcome.test),
+                validation: validation(tuned.point()),
+                test: outcome.test,
             },
-            all_features: AllEntry {
-                solver: all.solver.name(),
-                lambda: all.lambda,
-                features: all.features,
-                validation: values(&all.validation),
-                test: values(&all.test),
-                grid: grid.collect(),
-            },
+            all_features: outcome.all_features,
             curves: tuned.outcomes.iter().map(curve).collect(),
             seconds,
-        }
+        };
+        FoldReport { tuned, entry }
     }
 }
 
@@ -311,7 +284,7 @@ impl<'a> Report<'a> {
     /// The JSON document of the schema `rankrls.letor/1`.
     fn document(&self) -> impl Serialize {
         let names = ["greedy", "all_features"].map(str::to_owned);
-        let test = |means: Measures| Object(vec![("test".to_owned(), values(&means))]);
+        let test = |means: Measures| Object(vec![("test".to_owned(), means)]);
         Document {
             schema: "rankrls.letor/1",
             directory: self.args.directory.to_string_lossy().into_owned(),
@@ -328,18 +301,10 @@ impl<'a> Report<'a> {
     /// Means of the test measures over the folds, of the greedy models and of the models on
     /// all features.
     fn means(&self) -> [Measures; 2] {
-        let mean = |test: fn(&FoldOutcome) -> &Measures| {
-            let folds = |index: usize| {
-                self.folds
-                    .iter()
-                    .map(move |fold| test(&fold.outcome)[index])
-            };
-            std::array::from_fn(|index| letor::mean(folds(index)))
-        };
-        [
-            mean(|outcome| &outcome.test),
-            mean(|outcome| &outcome.all_features.test),
-        ]
+        [0, 1].map(|model| {
+            let tests = self.folds.iter().map(|fold| fold.entry.tests()[model]);
+            Measures::mean(&tests.collect::<Vec<_>>())
+        })
     }
 
     /// The same for people, in the tables of the paper.
@@ -358,32 +323,23 @@ impl<'a> Report<'a> {
         let directory = printable(&self.args.directory.to_string_lossy());
         // Of the first fold: shares may be other numbers in others.
         let first = self.folds.first();
-        let lambdas = first.map_or_else(Vec::new, |fold| lambdas(&fold.outcome));
+        let lambdas = first.map_or_else(Vec::new, |fold| lambdas(&fold.tuned));
         let ends = [lambdas.first(), lambdas.last()].into_iter().flatten();
         let ends: Vec<String> = ends.map(Lambda::to_string).collect();
-        let mut text = format!(
-            "{directory}: {folds}, query weight {}\n{} from {}\n",
+        let size = |size: &Size| format!("{} in {}", size.rows, size.queries);
+        let sizes = Sheet::of(self.folds)
+            .words("fold", |fold| &*fold.entry.fold)
+            .number("columns", |fold| fold.entry.train.columns)
+            .number("rows in queries to train", |fold| size(&fold.entry.train))
+            .number("to validate", |fold| size(&fold.entry.validation))
+            .number("to test", |fold| size(&fold.entry.test));
+        format!(
+            "{directory}: {folds}, query weight {}\n{} from {}\n\n{}\n",
             self.args.query_weight,
             counted(lambdas.len() as u64, "lambda"),
-            ends.join(" to ")
-        );
-        for FoldReport { entry, .. } in self.folds {
-            let size = |size: &Size| {
-                let (rows, queries) = (counted(size.rows, "row"), counted(size.queries, "query"));
-                format!("{rows} in {queries}")
-            };
-            let rest = |size: &Size| format!("{} in {}", size.rows, size.queries);
-            let _ = writeln!(
-                text,
-                "{}: {} to train, {} to validate, {} to test, {}",
-                printable(&entry.fold),
-                size(&entry.train),
-                rest(&entry.validation),
-                rest(&entry.test),
-                counted(entry.train.columns, "column"),
-            );
-        }
-        text
+            ends.join(" to "),
+            sizes.text()
+        )
     }
 
     fn choices(&self) -> String {
@@ -403,10 +359,9 @@ impl<'a> Report<'a> {
 
     fn measured(&self, index: usize) -> String {
         let of = |fold: &'a FoldReport| {
-            let (name, outcome) = (fold.entry.fold.as_str(), &fold.outcome);
             (
-                name,
-                [outcome.test[index], outcome.all_features.test[index]],
+                &*fold.entry.fold,
+                fold.entry.tests().map(|test| test[index]),
             )
         };
         let mut rows: Vec<_> = self.folds.iter().map(of).collect();
@@ -430,64 +385,26 @@ fn of(path: &Outcome, index: usize) -> Vec<Option<f64>> {
 /// Measures that there are curves of: their places in [`MEASURES`], and labels.
 const CURVES: [(usize, &str); 2] = [(0, "validation MAP"), (2, "validation mean NDCG")];
 
-/// Files for curves, found writable before the work began: one if `path` has an extension and is no
-/// folder, else one for each of [`CURVES`] of the means over folds and of every fold, in a folder,
-/// which is made if need be.
-fn curve_files(path: Option<&Path>, folds: &[FoldFiles]) -> Result<Vec<OutputFile>> {
-    let Some(path) = path else {
-        return Ok(Vec::new());
-    };
-    if path.extension().is_some() && !path.is_dir() {
-        plot::check_ending(path).map_err(usage)?;
-        return Ok(vec![OutputFile::create(path)?]);
-    }
-    fs::create_dir_all(path)
-        .with_context(|| format!("cannot make the folder {}", path.display()))?;
-    let means = (folds.len() > 1).then_some(MEAN);
-    let names = means
-        .into_iter()
-        .chain(folds.iter().map(|fold| &*fold.name));
-    let files = names.flat_map(|fold| {
-        CURVES.map(|(index, _)| {
-            let name = format!("{fold}-{}.svg", MEASURES[index]);
-            OutputFile::create(&path.join(name))
-        })
-    });
-    files.collect()
+/// The curves of the means over folds, if there are several, and of each fold.
+fn figure(folds: &[FoldReport]) -> Figure {
+    let means = (folds.len() > 1).then(|| mean_curves(folds));
+    let panels = means.into_iter().chain(folds.iter().map(curves)).flatten();
+    let note = "Thick line and ring: chosen by validation MAP, and the best of the means.";
+    let figure = Figure::new("Validation measures of Greedy RankRLS");
+    panels.fold(figure.columns(2).note(note), Figure::lines)
 }
-
-/// Draws all curves into one file, or each into a file of its own; those of the means first if
-/// there are `several` folds to run.
-fn draw(files: Vec<OutputFile>, folds: &[FoldReport], several: bool) -> Result<()> {
-    let means = several.then(|| mean_curves(folds)).into_iter().flatten();
-    let panels = means.chain(folds.iter().flat_map(curves));
-    let figures: Vec<Figure> = if files.len() == 1 {
-        let note = "Thick line and ring: chosen by validation MAP, and the best of the means.";
-        let figure = Figure::new("Validation measures of Greedy RankRLS");
-        vec![panels.fold(figure.columns(2).note(note), Figure::lines)]
-    } else {
-        panels.map(|panel| Figure::new("").lines(panel)).collect()
-    };
-    for (file, figure) in files.into_iter().zip(figures) {
-        file.write(|writer| writer.write_all(figure.to_svg().as_bytes()))?;
-    }
-    Ok(())
-}
-
-/// The name of means over folds.
-const MEAN: &str = "mean";
 
 /// The curves of [`CURVES`] averaged over folds: the figures 3 and 4 of the paper. A value is there
 /// where all folds have it. The best mean is marked.
 fn mean_curves(folds: &[FoldReport]) -> [LinePlot; 2] {
     let lambdas = folds
         .first()
-        .map_or_else(Vec::new, |fold| lambdas(&fold.outcome));
+        .map_or_else(Vec::new, |fold| lambdas(&fold.tuned));
     CURVES.map(|(index, label)| {
         let mean = |&lambda: &Lambda| {
             let own = |path: &&Outcome| path.options.lambda == lambda;
             let values = folds.iter().map(|fold| {
-                let path = fold.outcome.tuned.outcomes.iter().find(own);
+                let path = fold.tuned.outcomes.iter().find(own);
                 path.map_or_else(Vec::new, |path| of(path, index))
             });
             let values: Vec<Vec<Option<f64>>> = values.collect();
@@ -509,7 +426,7 @@ fn mean_curves(folds: &[FoldReport]) -> [LinePlot; 2] {
 
 /// The curves of a fold by each of [`CURVES`], one line a lambda, the chosen model marked.
 fn curves(fold: &FoldReport) -> [LinePlot; 2] {
-    let tuned = &fold.outcome.tuned;
+    let tuned = &fold.tuned;
     CURVES.map(|(index, label)| {
         let curve = |path: &Outcome| (power(path.options.lambda.value()), of(path, index));
         let curves = tuned.outcomes.iter().map(curve).collect();
