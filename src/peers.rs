@@ -31,6 +31,7 @@
 
 use std::fmt;
 use std::panic::resume_unwind;
+use std::slice::Iter;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -47,21 +48,27 @@ pub trait Peers: fmt::Debug + Send + Sync {
 
     /// The words of every rank, in order of ranks. They may differ in length.
     fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>>;
-
-    /// Whether a rank says yes.
-    fn any(&self, yes: bool) -> bool {
-        self.gather(vec![u64::from(yes)]).contains(&vec![1])
-    }
-
-    /// The least of the ranks' numbers.
-    fn least(&self, own: f64) -> f64 {
-        let all = self.gather(vec![own.to_bits()]);
-        let numbers = all.iter().map(|words| f64::from_bits(words[0]));
-        numbers.fold(f64::INFINITY, f64::min)
-    }
 }
 
 impl dyn Peers + '_ {
+    /// The values of every rank, in order of ranks.
+    pub fn all<T: Wire>(&self, own: &T) -> Vec<T> {
+        let mut words = Vec::new();
+        own.put(&mut words);
+        let all = self.gather(words);
+        all.iter().map(|words| T::get(&mut words.iter())).collect()
+    }
+
+    /// Whether a rank says yes.
+    pub fn any(&self, yes: bool) -> bool {
+        self.all(&u64::from(yes)).contains(&1)
+    }
+
+    /// The least of the ranks' numbers.
+    pub fn least(&self, own: f64) -> f64 {
+        self.all(&own).into_iter().fold(f64::INFINITY, f64::min)
+    }
+
     /// The sum of the ranks' counts, place by place.
     pub(crate) fn totals<const N: usize>(&self, own: [usize; N]) -> [usize; N] {
         self.fold(own, |sum, count| sum + count)
@@ -77,24 +84,98 @@ impl dyn Peers + '_ {
         own: [usize; N],
         join: impl Fn(usize, usize) -> usize,
     ) -> [usize; N] {
-        let mut found = [0; N];
-        let own = own.iter().map(|&count| count as u64);
-        for counts in self.gather(own.collect()) {
-            for (found, count) in found.iter_mut().zip(counts) {
-                *found = join(*found, usize::try_from(count).unwrap_or(usize::MAX));
-            }
-        }
-        found
+        let all = self.all(&own).into_iter();
+        all.fold([0; N], |found, counts| {
+            std::array::from_fn(|place| join(found[place], counts[place]))
+        })
     }
 }
 
-/// A number of 32 bits that was gathered.
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "words are gathered in slices"
-)]
-pub(crate) fn as_u32(word: &u64) -> u32 {
-    u32::try_from(*word).expect("a number of 32 bits")
+/// What ranks send each other, as words.
+pub trait Wire: Sized {
+    /// Adds the words of the value.
+    fn put(&self, words: &mut Vec<u64>);
+
+    /// Takes the words of a value that a rank of the same version has put.
+    fn get(words: &mut Iter<'_, u64>) -> Self;
+}
+
+impl Wire for u64 {
+    fn put(&self, words: &mut Vec<u64>) {
+        words.push(*self);
+    }
+
+    fn get(words: &mut Iter<'_, u64>) -> Self {
+        *words.next().expect("a word more")
+    }
+}
+
+/// Numbers that are a word each.
+macro_rules! wire {
+    ($($type:ty: |$own:ident| $word:expr, |$found:ident| $value:expr;)+) => {$(
+        impl Wire for $type {
+            fn put(&self, words: &mut Vec<u64>) {
+                let $own = *self;
+                words.push($word);
+            }
+
+            fn get(words: &mut Iter<'_, u64>) -> Self {
+                let $found = u64::get(words);
+                $value
+            }
+        }
+    )+};
+}
+
+wire! {
+    u8: |number| number.into(), |word| u8::try_from(word).expect("a byte");
+    u32: |number| number.into(), |word| u32::try_from(word).expect("a number of 32 bits");
+    usize: |number| number as u64, |word| usize::try_from(word).expect("a number of this machine");
+    f64: |number| number.to_bits(), |word| f64::from_bits(word);
+}
+
+impl<T: Wire> Wire for Vec<T> {
+    fn put(&self, words: &mut Vec<u64>) {
+        self.len().put(words);
+        self.iter().for_each(|value| value.put(words));
+    }
+
+    fn get(words: &mut Iter<'_, u64>) -> Self {
+        let count = usize::get(words);
+        (0..count).map(|_| T::get(words)).collect()
+    }
+}
+
+impl<T: Wire, const N: usize> Wire for [T; N] {
+    fn put(&self, words: &mut Vec<u64>) {
+        self.iter().for_each(|value| value.put(words));
+    }
+
+    fn get(words: &mut Iter<'_, u64>) -> Self {
+        std::array::from_fn(|_| T::get(words))
+    }
+}
+
+impl<T: Wire> Wire for Option<T> {
+    fn put(&self, words: &mut Vec<u64>) {
+        u64::from(self.is_some()).put(words);
+        self.iter().for_each(|value| value.put(words));
+    }
+
+    fn get(words: &mut Iter<'_, u64>) -> Self {
+        (u64::get(words) == 1).then(|| T::get(words))
+    }
+}
+
+impl<A: Wire, B: Wire> Wire for (A, B) {
+    fn put(&self, words: &mut Vec<u64>) {
+        self.0.put(words);
+        self.1.put(words);
+    }
+
+    fn get(words: &mut Iter<'_, u64>) -> Self {
+        (A::get(words), B::get(words))
+    }
 }
 
 /// The only rank.

@@ -25,7 +25,7 @@ use sprs::CsMatViewI;
 
 use crate::data::{Column, Dataset, DatasetError, IndexBase, Queries};
 use crate::interrupt::check_interrupt;
-use crate::peers::{Alone, Peers, as_u32};
+use crate::peers::{Alone, Peers};
 use classes::{Canonicaliser, Classes, classify};
 pub use partition::Partition;
 pub use query_weight::QueryWeight;
@@ -315,10 +315,8 @@ impl ColumnClasses {
         let sum = self.rounded_norms();
         let halves = [sum >> 64, sum & u128::from(u64::MAX)];
         let halves = halves.map(|half| u64::try_from(half).unwrap_or(u64::MAX));
-        let sums = peers.gather(halves.to_vec());
-        let sums = sums
-            .iter()
-            .map(|half| u128::from(half[0]) << 64 | u128::from(half[1]));
+        let sums = peers.all(&halves).into_iter();
+        let sums = sums.map(|[high, low]| u128::from(high) << 64 | u128::from(low));
         self.summary.unit = self.mean_row(sums.sum());
         self.share.unit = self.summary.unit;
         self.peers = peers;
@@ -350,9 +348,8 @@ impl ColumnClasses {
 
     /// 0-based features that represent the candidates of all ranks, ascending.
     pub(crate) fn features_of_all(&self) -> Vec<u32> {
-        let own = (0..self.len()).map(|candidate| u64::from(self.feature(candidate)));
-        let all = self.peers.gather(own.collect());
-        let mut all: Vec<u32> = all.iter().flatten().map(as_u32).collect();
+        let own = (0..self.len()).map(|candidate| self.feature(candidate));
+        let mut all = self.peers.all(&own.collect::<Vec<u32>>()).concat();
         all.sort_unstable();
         all
     }

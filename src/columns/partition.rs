@@ -2,7 +2,7 @@
 
 use super::classes::{Canonicaliser, Entry, mix, scattered};
 use crate::data::{Column, Columns, Dataset, Queries};
-use crate::peers::{Peers, as_u32};
+use crate::peers::Peers;
 
 /// Parts that the columns of a data set fall into, so that columns of one class meet: columns that
 /// differ by a constant in each query, or in sign. Parts are about equal in their numbers of classes.
@@ -77,35 +77,23 @@ impl<'q> Partition<'q> {
     pub fn exchange(own: &Dataset<'_>, peers: &dyn Peers) -> Dataset<'static> {
         let query_of_row = own.queries().of_rows();
         let mut partition = Partition::new(own.queries(), &query_of_row, peers.count());
-        let mut parts: Vec<Vec<u64>> = vec![Vec::new(); peers.count()];
+        let mut parts = vec![Vec::new(); peers.count()];
         for position in 0..own.stored_columns() {
             let column = own.column(position);
-            let part = &mut parts[partition.part(column)];
-            part.extend([own.feature(position).into(), column.rows.len() as u64]);
-            part.extend(column.rows.iter().copied().map(u64::from));
-            part.extend(column.values.iter().map(|value| value.to_bits()));
+            let entries = (column.rows.to_vec(), column.values.to_vec());
+            parts[partition.part(column)].push((own.feature(position), entries));
         }
         let mut found = Vec::new();
         for (rank, part) in parts.into_iter().enumerate() {
-            let gathered = peers.gather(part);
+            let gathered = peers.all(&part);
             if rank == peers.rank() {
-                found = gathered;
+                found = gathered.concat();
             }
         }
-        let mut columns: Vec<(u32, &[u64])> = Vec::new();
-        for mut rest in found.iter().map(Vec::as_slice) {
-            while let [feature, count, entries @ ..] = rest {
-                let (column, others) = entries.split_at(2 * as_u32(count) as usize);
-                columns.push((as_u32(feature), column));
-                rest = others;
-            }
-        }
-        columns.sort_unstable_by_key(|&(feature, _)| feature);
+        found.sort_unstable_by_key(|&(feature, _)| feature);
         let mut share = Columns::none(own.rows(), own.width());
-        for (feature, column) in columns {
-            let (rows, values) = column.split_at(column.len() / 2);
-            let values = values.iter().copied().map(f64::from_bits);
-            share.push(feature, rows.iter().map(as_u32).zip(values));
+        for (feature, (rows, values)) in found {
+            share.push(feature, rows.into_iter().zip(values));
         }
         let share = own.with_columns(share);
         let share = share.expect("columns of the data, each once");

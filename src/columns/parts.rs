@@ -4,20 +4,17 @@
 use std::borrow::Cow;
 use std::io;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::{ColumnClasses, Summary};
 use crate::data::Column;
 use crate::data::merge::columns_of;
 use crate::data::runs::{Packer, Run, nameless_file};
-use crate::peers::{Alone, Peers};
 
 /// The parts of some candidates.
 #[derive(Debug)]
 pub(crate) struct Parts {
     all: Vec<Mutex<Part>>,
-    step: Arc<Step>,
     /// Bytes that a part takes while it is read.
     largest: u64,
 }
@@ -32,46 +29,10 @@ struct Part {
     entries: Run,
 }
 
-/// What parts tell each other in a step: the least error so far.
-#[derive(Debug)]
-struct Step(AtomicU64);
-
-impl Peers for Step {
-    fn rank(&self) -> usize {
-        Alone.rank()
-    }
-
-    fn count(&self) -> usize {
-        Alone.count()
-    }
-
-    fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
-        Alone.gather(own)
-    }
-
-    fn least(&self, own: f64) -> f64 {
-        // Parts take turns.
-        let least = own.min(f64::from_bits(self.0.load(Ordering::Relaxed)));
-        self.0.store(least.to_bits(), Ordering::Relaxed);
-        least
-    }
-}
-
-impl Step {
-    fn begin(&self) {
-        self.0.store(f64::INFINITY.to_bits(), Ordering::Relaxed);
-    }
-}
-
 impl Parts {
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
         self.all.len()
-    }
-
-    /// A step begins: nothing is known of errors.
-    pub(crate) fn begin_step(&self) {
-        self.step.begin();
     }
 
     /// Does `work` with the candidates of a part, and their positions among all.
@@ -159,10 +120,8 @@ impl ColumnClasses {
             return Ok(Self::joined(&here.iter().collect::<Vec<_>>()));
         }
         let mut all = Self::joined(&away.iter().map(|part| &part.classes).collect::<Vec<_>>());
-        let step = Arc::new(Step(AtomicU64::default()));
         for part in &mut away {
-            let classes = &mut part.classes;
-            classes.peers = Arc::<Step>::clone(&step);
+            let classes = &part.classes;
             let places = (0..classes.len()).map(|candidate| {
                 let place = all.represented_by(classes.feature(candidate));
                 // Candidates count in 32 bits.
@@ -172,7 +131,6 @@ impl ColumnClasses {
         }
         all.parts = Some(Arc::new(Parts {
             all: away.into_iter().map(Mutex::new).collect(),
-            step,
             largest,
         }));
         Ok(all)

@@ -14,7 +14,6 @@ use super::{
 use crate::columns::ColumnClasses;
 use crate::data::Column;
 use crate::interrupt::check_interrupt;
-use crate::peers::as_u32;
 
 /// A selection in single steps. [`select`](super::select()) does the whole job.
 ///
@@ -229,40 +228,31 @@ impl<'a> Greedy<'a> {
         let candidates = self.candidates;
         let own = candidates.represented_by(feature);
         let own = own.filter(|&candidate| !self.retired[candidate]);
-        let mut words = Vec::new();
-        if let Some(candidate) = own {
-            let entries = candidates.entries(candidate);
-            let (rows, values) = entries.map_err(|error| SelectError::columns(&error))?;
-            let class = candidates.class(candidate);
-            words.extend([candidates.factor(candidate).to_bits(), class.len() as u64]);
-            words.extend(class.iter().chain(&*rows).map(|&number| u64::from(number)));
-            words.extend(values.iter().map(|value| value.to_bits()));
+        let own = own.map(|candidate| {
             self.retired[candidate] = true;
-        }
-        let all = candidates.peers().gather(words);
-        let Some([factor, count, numbers @ ..]) = all
-            .iter()
-            .find(|words| !words.is_empty())
-            .map(Vec::as_slice)
-        else {
+            let (rows, values) = candidates.entries(candidate)?;
+            let class = candidates.class(candidate).to_vec();
+            let column = (rows.into_owned(), values.into_owned());
+            Ok(((candidates.factor(candidate), class), column))
+        });
+        let own = own.transpose();
+        let own = own.map_err(|error| SelectError::columns(&error))?;
+        let mut all = candidates.peers().all(&own).into_iter().flatten();
+        let Some(((factor, class), (rows, values))) = all.next() else {
             return Ok(false);
         };
-        let (class, column) = numbers.split_at(as_u32(count) as usize);
-        let (rows, values) = column.split_at(column.len() / 2);
-        let rows: Vec<u32> = rows.iter().map(as_u32).collect();
-        let values: Vec<f64> = values.iter().copied().map(f64::from_bits).collect();
         if let Ok(place) = self.left.binary_search(&feature) {
             self.left.remove(place);
         }
         self.features.push(feature);
-        self.classes.push(class.iter().map(as_u32).collect());
+        self.classes.push(class);
         self.state.add(Addition {
             feature,
             column: Column {
                 rows: &rows,
                 values: &values,
             },
-            factor: f64::from_bits(*factor),
+            factor,
         });
         self.behind = true;
         Ok(true)
@@ -306,6 +296,7 @@ impl<'a> Greedy<'a> {
             state: &self.state,
             sampled: self.sampler.is_some(),
             ranking: self.ranking.as_ref(),
+            limit: f64::INFINITY,
             room: Round::room(self.state.labels().len(), self.state.capacity()),
         };
         let errors = self.strategy.errors(&round, &eligible);
@@ -342,22 +333,16 @@ impl<'a> Greedy<'a> {
         let peers = self.candidates.peers();
         let first = first_tied(errors, peers.least(least(errors)));
         let feature = first.map(|place| self.candidates.feature(eligible[place] as usize));
-        let features = peers.gather(feature.map(u64::from).into_iter().collect());
-        features.iter().flatten().map(as_u32).min()
+        peers.all(&feature).into_iter().flatten().min()
     }
 
     /// What the errors of `judged` candidates took, on all ranks together.
     fn work(&self, judged: usize) -> Work {
         let Work { evaluated, alive } = self.strategy.work(judged);
-        let counts = [evaluated].into_iter().chain(alive);
-        let counts = counts.map(|count| count as u64).collect();
+        let all = self.candidates.peers().all(&(evaluated, alive));
         let mut sum = Work::default();
-        for words in self.candidates.peers().gather(counts) {
-            let mut counts = words.iter().map(|count| as_u32(count) as usize);
-            sum.add(&Work {
-                evaluated: counts.next().unwrap_or(0),
-                alive: counts.collect(),
-            });
+        for (evaluated, alive) in all {
+            sum.add(&Work { evaluated, alive });
         }
         sum
     }

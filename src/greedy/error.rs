@@ -8,7 +8,6 @@ use crate::data::{DatasetError, GIVE_QUERIES};
 use crate::greedy::{Criterion, StrategyKind};
 use crate::memory::Bytes;
 use crate::metrics::{Metric, MetricsError};
-use crate::peers::as_u32;
 use crate::ridge::TrainError;
 
 /// Why a selection could not start.
@@ -227,11 +226,10 @@ pub(super) fn check_values(candidates: &ColumnClasses, lambda: Lambda) -> Result
     let too_large = |&candidate: &usize| !fits(candidates.squared_norm(candidate));
     let own = (0..candidates.len()).find(too_large).map(|candidate| {
         let squares = candidates.squared_norm(candidate);
-        vec![u64::from(candidates.feature(candidate)), squares.to_bits()]
+        (candidates.feature(candidate), squares)
     });
-    let all = candidates.peers().gather(own.unwrap_or_default());
-    if let Some(words) = all.iter().filter(|words| !words.is_empty()).min() {
-        let (feature, squares) = (as_u32(&words[0]), f64::from_bits(words[1]));
+    let all = candidates.peers().all(&own).into_iter().flatten();
+    if let Some((feature, squares)) = all.min_by_key(|&(feature, _)| feature) {
         return Err(SelectError::Values {
             feature,
             index: candidates.written(feature),

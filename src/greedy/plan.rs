@@ -66,11 +66,9 @@ pub fn estimates(
 /// The bytes in use, and the bytes allowed, of the ranks that have most and are allowed least: so all
 /// ranks plan alike.
 pub(crate) fn agreed(peers: &dyn Peers, held: u64, max_memory: Option<u64>) -> (u64, Option<u64>) {
-    let own = vec![held, max_memory.unwrap_or(u64::MAX)];
-    let all = peers.gather(own);
-    let held = all.iter().map(|words| words[0]).fold(0, u64::max);
-    let limit = all.iter().map(|words| words[1]).fold(u64::MAX, u64::min);
-    (held, Some(limit).filter(|&limit| limit < u64::MAX))
+    let all = peers.all(&(held, max_memory));
+    let held = all.iter().map(|&(held, _)| held).fold(0, u64::max);
+    (held, all.iter().filter_map(|&(_, limit)| limit).min())
 }
 
 /// The same of a selection: the bytes in use with the candidates, and the options.

@@ -112,6 +112,9 @@ pub struct Round<'a> {
     pub ranking: Option<&'a RankingCriterion>,
     /// Bytes that the strategy may keep of candidates from step to step, beside what it needs.
     pub room: usize,
+    /// The largest error that can still win, as far as other candidates of this rank have told;
+    /// infinity where none has.
+    pub limit: f64,
 }
 
 /// Bytes that strategies may keep of candidates where the state is larger.
@@ -124,26 +127,26 @@ impl Round<'_> {
     }
 }
 
+/// What is true of some strategies: the methods of [`StrategyKind`](super::StrategyKind) of these names
+/// say what that means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Property {
+    Exact,
+    Samples,
+    Ranks,
+    Baseline,
+    Distils,
+    NeedsGrades,
+}
+
 /// What there is to know of a strategy besides its arithmetic. Each has it in its own file.
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(super) struct Facts {
     /// The name that users give.
     pub(super) name: &'static str,
     /// What it does, in a line.
     pub(super) summary: &'static str,
-    /// Whether every step takes the candidate with the least leave-query-out error of all.
-    pub(super) exact: bool,
-    /// Whether it can judge a random subset of the candidates.
-    pub(super) samples: bool,
-    /// Whether it has every candidate's leave-query-out predictions, and so can judge by a
-    /// ranking measure of them.
-    pub(super) ranks: bool,
-    /// Whether it is there to be compared with, because it does without what the others are
-    /// for: leave-query-out errors of sets of features.
-    pub(super) baseline: bool,
-    /// Whether it selects towards what a teacher predicts, not towards the labels: its
-    /// leave-query-out errors are biased, as the teacher has seen all labels.
-    pub(super) distils: bool,
+    /// What is true of it.
+    pub(super) properties: &'static [Property],
     /// Candidates drawn each step when nothing else is asked for; `None`: all are judged.
     pub(super) sample: Option<usize>,
     /// Bytes it takes besides the state.

@@ -5,7 +5,6 @@ use super::{Evidence, TuneError, TuneOptions};
 use crate::columns::{ColumnClasses, Partition};
 use crate::data::{Column, Dataset};
 use crate::greedy::{Advance, Greedy, SelectError, Target};
-use crate::peers::as_u32;
 use crate::ridge::Groups;
 
 /// What a selection sees: all training data, or those without a fold.
@@ -181,14 +180,10 @@ impl<'a> FoldPath<'a> {
 /// Rows and values of a feature in `data`, of which each of the ranks of `candidates` has some
 /// columns.
 fn column_of(feature: u32, data: &Dataset<'_>, candidates: &ColumnClasses) -> (Vec<u32>, Vec<f64>) {
-    let mut words = Vec::new();
-    if let Some(position) = data.position(feature) {
+    let own = data.position(feature).map(|position| {
         let Column { rows, values } = data.column(position);
-        words.extend(rows.iter().copied().map(u64::from));
-        words.extend(values.iter().map(|value| value.to_bits()));
-    }
-    let words = candidates.peers().gather(words).concat();
-    let (rows, values) = words.split_at(words.len() / 2);
-    let values = values.iter().copied().map(f64::from_bits);
-    (rows.iter().map(as_u32).collect(), values.collect())
+        (rows.to_vec(), values.to_vec())
+    });
+    let mut all = candidates.peers().all(&own).into_iter().flatten();
+    all.next().unwrap_or_default()
 }

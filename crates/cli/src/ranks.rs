@@ -1,8 +1,8 @@
 //! Commands on several ranks: one of them fails, and all end with one message.
 //!
-//! Every message ends with a status word: the rank is at work, or has ended. A
-//! rank that ends sends its error, if it has one; ranks that are at work then learn of it when they
-//! next gather, and end as well. The first rank tells what all have to say.
+//! Every message ends with a status word: the rank is at work, or has ended. A rank that ends sends its
+//! error, if it has one; ranks that are at work then learn of it when they next gather, and end as well.
+//! The first rank tells what all have to say.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -11,14 +11,14 @@ use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use rankrls::data::DataHash;
-use rankrls::peers::Peers;
+use rankrls::peers::{Peers, Wire};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 /// The last word of a rank at work.
 const WORKS: u64 = 0;
 
-/// The last word of a rank that has ended; before it, its exit code and its error.
+/// The last word of a rank that has ended; before it, its exit code and its error, if it has one.
 const ENDED: u64 = 1;
 
 /// An error for people, and the exit code.
@@ -74,11 +74,10 @@ pub(super) fn run(
         },
     };
     let all = all.unwrap_or_else(|| {
+        let failure = result.as_ref().err();
+        let failure = failure.map(|failure| (failure.code, failure.text.clone().into_bytes()));
         let mut words = Vec::new();
-        if let Err(failure) = &result {
-            words.push(u64::from(failure.code));
-            words.extend(failure.text.bytes().map(u64::from));
-        }
+        failure.put(&mut words);
         words.push(ENDED);
         peers.gather(words)
     });
@@ -101,14 +100,14 @@ fn panicked(cause: &(dyn Any + Send)) -> Failure {
 fn failures(all: &[Vec<u64>]) -> Option<Failure> {
     let mut found: Vec<(Failure, Vec<usize>)> = Vec::new();
     for (rank, words) in all.iter().enumerate() {
-        let [code, text @ .., ENDED] = &words[..] else {
+        let [failure @ .., ENDED] = &words[..] else {
             continue;
         };
-        let bytes = text.iter().filter_map(|&word| u8::try_from(word).ok());
-        let failure = Failure {
-            code: u8::try_from(*code).unwrap_or(1),
-            text: String::from_utf8_lossy(&bytes.collect::<Vec<u8>>()).into_owned(),
+        let Some((code, text)) = Option::<(u8, Vec<u8>)>::get(&mut failure.iter()) else {
+            continue;
         };
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let failure = Failure { code, text };
         match found
             .iter_mut()
             .find(|(other, _)| other.text == failure.text)
@@ -153,7 +152,7 @@ pub(super) fn check_data(peers: &dyn Peers, data: DataHash) -> Result<()> {
 }
 
 fn check_alike(peers: &dyn Peers, own: &str, difference: &str) -> Result<()> {
-    let all = peers.gather(own.bytes().map(u64::from).collect());
+    let all = peers.all(&own.as_bytes().to_vec());
     if all[peers.rank()] != all[0] {
         bail!("this rank has {difference} than rank 0");
     }
@@ -165,15 +164,12 @@ pub(super) fn of_first<T: Serialize + DeserializeOwned>(peers: &dyn Peers, own: 
     if peers.count() == 1 {
         return own;
     }
-    let mut words = Vec::new();
+    let mut bytes = Vec::new();
     if peers.rank() == 0 {
-        let bytes = serde_json::to_vec(&own).expect("a value of numbers and texts");
-        words.extend(bytes.into_iter().map(u64::from));
+        bytes = serde_json::to_vec(&own).expect("a value of numbers and texts");
     }
-    let all = peers.gather(words);
-    let bytes = all[0].iter().filter_map(|&word| u8::try_from(word).ok());
-    let bytes: Vec<u8> = bytes.collect();
-    serde_json::from_slice(&bytes).expect("the value of a rank of this version")
+    let all = peers.all(&bytes);
+    serde_json::from_slice(&all[0]).expect("the value of a rank of this version")
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@
 
 use rayon::prelude::*;
 
-use crate::greedy::strategy::{Facts, Shape, error_left};
+use crate::greedy::strategy::{Facts, Property, Shape, error_left};
 use crate::greedy::{Round, State, Strategy};
 use crate::interrupt::check_interrupt;
 use crate::kernels;
@@ -28,11 +28,7 @@ const CHUNK: usize = 512;
 pub(super) const FACTS: Facts = Facts {
     name: "backfit",
     summary: "Back-fitting, another criterion: O(k^2 m- n), m- the non-zeros of a column",
-    exact: false,
-    samples: true,
-    ranks: false,
-    baseline: false,
-    distils: false,
+    properties: &[Property::Samples],
     sample: None,
     // f_Q for every query, and z for each thread.
     memory: |shape| 8 * ((shape.queries + shape.threads) * shape.k) as u64,

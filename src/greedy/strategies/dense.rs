@@ -25,7 +25,7 @@ use super::lowmem::LowMemory;
 use crate::columns::ColumnClasses;
 use crate::data::Column;
 use crate::greedy::gain::{BlockRanking, QuerySums, Terms};
-use crate::greedy::strategy::{Facts, error_left};
+use crate::greedy::strategy::{Facts, Property, error_left};
 use crate::greedy::{LastStep, RankingCriterion, Round, State, Strategy};
 use crate::interrupt::check_interrupt;
 use crate::kernels::{self, LANES, Lanes};
@@ -33,11 +33,7 @@ use crate::kernels::{self, LANES, Lanes};
 pub(super) const FACTS: Facts = Facts {
     name: "dense",
     summary: "Algorithm 1 with dense caches: exact, O(k m n) time, O(m n) memory",
-    exact: true,
-    samples: false,
-    ranks: true,
-    baseline: false,
-    distils: false,
+    properties: &[Property::Exact, Property::Ranks],
     sample: None,
     memory: |shape| 16 * (shape.rows * shape.candidates.next_multiple_of(LANES)) as u64,
     cost: |shape| 0.9e-9 * shape.cells(),

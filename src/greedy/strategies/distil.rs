@@ -6,16 +6,12 @@
 //! column gets no credit for the noise of its own queries, which is what spoils the search by labels.
 
 use super::residual::Residual;
-use crate::greedy::strategy::{Facts, Shape};
+use crate::greedy::strategy::{Facts, Property, Shape};
 
 pub(super) const FACTS: Facts = Facts {
     name: "distil",
     summary: "Towards the hold-out predictions of RankRLS on all columns; for few queries, many columns",
-    exact: false,
-    samples: true,
-    ranks: false,
-    baseline: false,
-    distils: true,
+    properties: &[Property::Samples, Property::Distils],
     sample: None,
     memory: Residual::memory,
     cost: Shape::pass,

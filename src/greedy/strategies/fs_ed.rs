@@ -34,7 +34,7 @@ use rayon::prelude::*;
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, DatasetError};
 use crate::greedy::density::Sample;
-use crate::greedy::strategy::{Facts, Shape};
+use crate::greedy::strategy::{Facts, Property, Shape};
 use crate::greedy::{Round, Strategy, Work};
 use crate::interrupt::check_interrupt;
 use crate::metrics::{Context, Convention, Metric, Rules};
@@ -51,11 +51,7 @@ const ATOM: f64 = 0.95;
 pub(super) const FACTS: Facts = Facts {
     name: "fs-ed",
     summary: "Baseline: each feature by its own NDCG@10 and by the divergence of its densities from grade to grade",
-    exact: false,
-    samples: true,
-    ranks: false,
-    baseline: true,
-    distils: false,
+    properties: &[Property::Samples, Property::Baseline, Property::NeedsGrades],
     sample: None,
     // Scores, and the values of a column on each thread.
     memory: |shape| 8 * (shape.candidates + shape.threads * 10 * shape.rows) as u64,

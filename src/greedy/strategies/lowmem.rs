@@ -20,7 +20,7 @@ use crate::data::Column;
 use crate::greedy::folds::{Folds, SumsWithout};
 use crate::greedy::gain::{BlockRanking, QuerySums, Terms};
 use crate::greedy::state::QueryMatrices;
-use crate::greedy::strategy::{Facts, Shape, error_left};
+use crate::greedy::strategy::{Facts, Property, Shape, error_left};
 use crate::greedy::{RankingCriterion, Round, State, Strategy};
 use crate::interrupt::check_interrupt;
 use crate::kernels::{self, LANES, Lanes};
@@ -37,11 +37,7 @@ const QUERIES: usize = 1024;
 pub(super) const FACTS: Facts = Facts {
     name: "lowmem",
     summary: "Nothing kept for a candidate: exact, O(k^2 m n) time, O(m k) memory",
-    exact: true,
-    samples: true,
-    ranks: true,
-    baseline: false,
-    distils: false,
+    properties: &[Property::Exact, Property::Samples, Property::Ranks],
     sample: None,
     memory: |shape| errors_memory(shape, shape.k),
     cost: |shape| (0.5e-9 + 0.05e-9 * shape.k as f64) * shape.cells(),

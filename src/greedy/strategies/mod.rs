@@ -14,7 +14,7 @@ mod sampled;
 mod univariate;
 
 use super::State;
-use super::strategy::{Facts, Shape, Strategy};
+use super::strategy::{Facts, Property, Shape, Strategy};
 use crate::columns::ColumnClasses;
 use crate::names::named;
 
@@ -74,39 +74,43 @@ impl StrategyKind {
         self.facts().summary
     }
 
+    fn has(self, property: Property) -> bool {
+        self.facts().properties.contains(&property)
+    }
+
     /// Whether every step takes the candidate with the least leave-query-out error of all.
     pub fn is_exact(self) -> bool {
-        self.facts().exact
+        self.has(Property::Exact)
     }
 
     /// Whether the strategy can judge a random subset of the candidates.
     pub fn can_sample(self) -> bool {
-        self.facts().samples
+        self.has(Property::Samples)
     }
 
     /// Whether the strategy has every candidate's leave-query-out predictions, and so can judge
     /// by a ranking measure of them.
     pub fn can_rank(self) -> bool {
-        self.facts().ranks
+        self.has(Property::Ranks)
     }
 
     /// Whether the strategy is there to be compared with, because it does without what the
     /// others are for: leave-query-out errors of sets of features.
     pub fn is_baseline(self) -> bool {
-        self.facts().baseline
+        self.has(Property::Baseline)
     }
 
     /// Whether the strategy selects towards what a teacher predicts, not towards the labels: its
     /// leave-query-out errors are biased, as the teacher has seen all labels.
     pub fn distils(self) -> bool {
-        self.facts().distils
+        self.has(Property::Distils)
     }
 
     /// Whether the strategy compares grades, and takes no other labels: at most 16 different ones, from
     /// 0 on. It judges columns as the data have them, so that its candidates come from
     /// [`SelectionOptions::candidates`](super::SelectionOptions::candidates).
     pub fn needs_grades(self) -> bool {
-        self == Self::FsEd
+        self.has(Property::NeedsGrades)
     }
 
     /// Candidates drawn each step when nothing else is asked for; `None`: all are judged.

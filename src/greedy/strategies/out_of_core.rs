@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::StrategyKind;
 use crate::columns::ColumnClasses;
 use crate::columns::parts::Parts;
+use crate::greedy::strategy::{least, tie_limit};
 use crate::greedy::{Round, State, Strategy, Work};
 
 /// A strategy for each part.
@@ -52,7 +53,6 @@ impl OutOfCore {
 
 impl Strategy for OutOfCore {
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
-        self.parts.begin_step();
         let mut errors = vec![f64::NAN; eligible.len()];
         let mut work = Work::default();
         let room = round.room / self.parts.count();
@@ -64,6 +64,7 @@ impl Strategy for OutOfCore {
             let strategy = &mut strategies[part];
             let round = Round {
                 candidates: classes,
+                limit: tie_limit(least(&errors)),
                 room,
                 ..*round
             };

@@ -1,16 +1,12 @@
 //! A random feature in every step: the baseline below which nothing should fall.
 
-use crate::greedy::strategy::Facts;
+use crate::greedy::strategy::{Facts, Property};
 use crate::greedy::{Round, Strategy, Work};
 
 pub(super) const FACTS: Facts = Facts {
     name: "random",
     summary: "Baseline: a random feature in every step",
-    exact: false,
-    samples: false,
-    ranks: false,
-    baseline: true,
-    distils: false,
+    properties: &[Property::Baseline],
     sample: Some(1),
     memory: |_| 0,
     cost: |_| 0.0,

@@ -15,7 +15,7 @@
 use rayon::prelude::*;
 
 use crate::columns::ColumnClasses;
-use crate::greedy::strategy::{Facts, Shape, error_left};
+use crate::greedy::strategy::{Facts, Property, Shape, error_left};
 use crate::greedy::{Round, State, Strategy};
 use crate::interrupt::check_interrupt;
 use crate::kernels;
@@ -26,11 +26,7 @@ const CHUNK: usize = 512;
 pub(super) const FACTS: Facts = Facts {
     name: "residual",
     summary: "Baseline: the least regularised training error, O(nnz) a step",
-    exact: false,
-    samples: true,
-    ranks: false,
-    baseline: true,
-    distils: false,
+    properties: &[Property::Samples, Property::Baseline],
     sample: None,
     memory: Residual::memory,
     cost: Shape::pass,

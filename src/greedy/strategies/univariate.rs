@@ -5,17 +5,13 @@
 //! feature selected: O(nnz + m n). Later steps take the next best.
 
 use super::lowmem;
-use crate::greedy::strategy::{Facts, Shape};
+use crate::greedy::strategy::{Facts, Property, Shape};
 use crate::greedy::{Round, Strategy, Work};
 
 pub(super) const FACTS: Facts = Facts {
     name: "univariate",
     summary: "Baseline: each feature by its own leave-query-out error, O(nnz + m n)",
-    exact: false,
-    samples: true,
-    ranks: true,
-    baseline: true,
-    distils: false,
+    properties: &[Property::Samples, Property::Ranks, Property::Baseline],
     sample: None,
     memory: |shape| 12 * shape.candidates as u64 + lowmem::errors_memory(shape, 0),
     cost: Shape::pass,

@@ -34,7 +34,7 @@ use rayon::prelude::*;
 
 use super::lowmem;
 use crate::columns::ColumnClasses;
-use crate::greedy::strategy::Facts;
+use crate::greedy::strategy::{Facts, Property};
 use crate::greedy::{Round, Shape, Strategy, Work};
 use crate::interrupt::check_interrupt;
 use crate::kernels;
@@ -56,11 +56,7 @@ const COARSE: f64 = 1e-4;
 pub(super) const FACTS: Facts = Facts {
     name: "bounded",
     summary: "Bounds first: exact, at a cost that grows with the non-zeros, O(nnz + m k) memory",
-    exact: true,
-    samples: true,
-    ranks: false,
-    baseline: false,
-    distils: false,
+    properties: &[Property::Exact, Property::Samples],
     sample: None,
     memory,
     cost,

@@ -176,7 +176,7 @@ impl<'a> PruningSearch<'a> {
             round,
             step,
             retired,
-            limit: f64::INFINITY,
+            limit: round.limit,
             judged: Vec::new(),
             residuals: &[],
             room: 0,

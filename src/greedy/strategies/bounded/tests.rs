@@ -253,6 +253,7 @@ fn check_problem(mut problem: Problem, steps: usize, record: &mut Record, what: 
             sampled: false,
             ranking: None,
             room: [0, 1 << 10, 1 << 20][problem.random.random_range(0..3)],
+            limit: f64::INFINITY,
         };
         let mut step = StepTerms::default();
         step.renew(&state, bounded.longest);

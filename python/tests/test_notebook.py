@@ -1,0 +1,55 @@
+"""Notebooks: the example runs, and Ctrl-C ends a fit without ending the kernel."""
+
+import asyncio
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+LONG_FIT = """
+import numpy as np
+from rankrls import GreedyRankRLS
+
+X = np.random.default_rng(1).normal(size=(4000, 3000))
+qid = np.repeat(range(400), 10)
+print("begins", flush=True)
+GreedyRankRLS(2000, alpha=1.0, strategy="dense").fit(X, X[:, 0], qid=qid)
+"""
+
+
+def test_the_example_ends_in_diagrams():
+    notebook = nbformat.read(EXAMPLES / "texts_to_path.ipynb", as_version=4)
+    place = {"metadata": {"path": str(EXAMPLES)}}
+    NotebookClient(notebook, timeout=300, resources=place).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert sum("image/png" in output.get("data", {}) for output in outputs) == 3
+
+
+def test_an_interrupt_ends_a_fit_and_the_kernel_goes_on():
+    cells = [nbformat.v4.new_code_cell(code) for code in (LONG_FIT, "print(X.shape)")]
+    notebook = nbformat.v4.new_notebook(cells=cells)
+    begun = []
+
+    async def interrupt(cell, cell_index, **_):
+        async def signal():
+            while not cell.outputs:
+                await asyncio.sleep(0.1)
+            await asyncio.sleep(0.5)
+            begun.append(time.monotonic())
+            await client.km.interrupt_kernel()
+
+        if cell_index == 0:
+            begun.append(asyncio.ensure_future(signal()))
+
+    client = NotebookClient(notebook, timeout=300, on_cell_execute=interrupt)
+    with client.setup_kernel():
+        with pytest.raises(CellExecutionError, match="KeyboardInterrupt"):
+            client.execute_cell(cells[0], 0)
+        assert time.monotonic() - begun[-1] < 5
+        client.execute_cell(cells[1], 1)
+    assert cells[1].outputs[0]["text"] == "(4000, 3000)\n"
