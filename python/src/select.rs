@@ -171,6 +171,10 @@ fn work(
                 selection.map_err(errors::select)?;
                 return Err(errors::tune(error));
             }
+            Err(error @ (TuneError::Folds { .. } | TuneError::OneQueryLeft { .. })) => {
+                let remedy = "so that alpha cannot be chosen by them; give a number as alpha";
+                return Err(errors::value(format_args!("{error}, {remedy}")));
+            }
             tuned => tuned.map_err(errors::tune)?,
         };
         (options.lambda, at_edge) = (tuned.lambda(), tuned.is_at_edge());

@@ -27,7 +27,7 @@ pub enum TuneError {
     #[error(
         "leave-query-out predictions are biased where a teacher has seen all labels, and do not know of refitted weights: judge by folds or by validation data"
     )]
-    FlatteringEvidence,
+    BiasedEvidence,
     /// Labels on several scales, judged by squared errors.
     #[error(
         "labels are learnt on several scales, and squared errors on them do not compare: give one scale of labels, or a measure to judge by"

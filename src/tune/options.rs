@@ -241,7 +241,7 @@ impl TuneOptions {
             return Err(TuneError::NoLambdas);
         }
         if matches!(self.evidence, Evidence::Lqo) && all.iter().any(SelectionOptions::is_biased) {
-            return Err(TuneError::FlatteringEvidence);
+            return Err(TuneError::BiasedEvidence);
         }
         self.rule.check()
     }

@@ -1,15 +1,19 @@
-"""Notebooks: the example runs, and Ctrl-C ends a fit without ending the kernel."""
+"""The page and the notebook do what they say; Ctrl-C in a notebook ends a fit, not the kernel."""
 
 import asyncio
+import os
+import re
 import time
 from pathlib import Path
 
 import nbformat
 import pytest
+import sklearn
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "python" / "examples"
 
 LONG_FIT = """
 import numpy as np
@@ -20,6 +24,20 @@ qid = np.repeat(range(400), 10)
 print("begins", flush=True)
 GreedyRankRLS(2000, alpha=1.0, strategy="dense").fit(X, X[:, 0], qid=qid)
 """
+
+
+def test_the_page_prints_what_it_shows(tmp_path, monkeypatch, capsys):
+    page = (ROOT / "docs" / "python.md").read_text()
+    block = re.compile(r"```python\n(.*?)```\n(?:\n((?:    [^\n]+\n)+))?", re.DOTALL)
+    os.symlink(ROOT / "corpora", tmp_path / "corpora")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    with sklearn.config_context():
+        for code, shown in block.findall(page):
+            exec(code, names)
+            printed = capsys.readouterr().out.splitlines()
+            assert printed == [line[4:] for line in shown.splitlines()]
+    assert "each" in names
 
 
 def test_the_example_ends_in_diagrams():
