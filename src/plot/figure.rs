@@ -1,11 +1,6 @@
-//! Figures as values: lines and bars, and panels of them under a title.
-
-use std::path::{Path, PathBuf};
-
-use thiserror::Error;
+//! Figures as values: panels of lines and bars under a title, and those of selections and models.
 
 use super::Scale;
-use super::text::number;
 
 /// Panels under a title.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -16,9 +11,9 @@ pub struct Figure {
     pub note: String,
     /// The panels, row by row.
     pub panels: Vec<Panel>,
-    /// Panels side by side in SVG; 0 counts as 1. In HTML as many as there is room for.
+    /// Panels side by side; 0 counts as 1.
     pub columns: usize,
-    /// Width and height of the SVG; `None`: as large as the panels need.
+    /// Width and height; `None`: as large as the panels need.
     pub size: Option<(u32, u32)>,
 }
 
@@ -48,14 +43,14 @@ impl Figure {
         self
     }
 
-    /// How many panels are side by side in SVG, 1 by default.
+    /// How many panels are side by side, 1 by default.
     #[must_use]
     pub fn columns(mut self, columns: usize) -> Self {
         self.columns = columns;
         self
     }
 
-    /// The width and height of the SVG: pixels, of which 96 are an inch on paper. Panels are put
+    /// The width and height: pixels, of which 96 are an inch on paper. Panels are put
     /// side by side so that they are as large as fits.
     #[must_use]
     pub fn size(mut self, size: impl Into<Option<(u32, u32)>>) -> Self {
@@ -79,25 +74,16 @@ impl Figure {
 }
 
 impl Panel {
-    /// The panel in words, for readers who cannot see it.
+    /// What is drawn, for readers who cannot see it.
     pub(super) fn description(&self) -> String {
         match self {
-            Self::Lines(plot) => plot.description(),
-            Self::Bars(plot) => plot.description(),
+            Self::Lines(plot) => {
+                let axes = format!("{} {} against {}", plot.title, plot.y_label, plot.x_label);
+                axes.trim().to_owned()
+            }
+            Self::Bars(plot) => format!("bars of {}", plot.x_label),
         }
     }
-}
-
-/// The first of `items`, and how many more there are.
-fn some_of(items: impl Iterator<Item = String>) -> String {
-    const MOST: usize = 10;
-    let mut items: Vec<String> = items.collect();
-    if items.len() > MOST {
-        let more = items.len() - MOST;
-        items.truncate(MOST);
-        items.push(format!("and {more} more"));
-    }
-    items.join(", ")
 }
 
 /// Lines over a common pair of axes.
@@ -201,30 +187,6 @@ impl LinePlot {
         self
     }
 
-    /// The ends of the lines, marks and levels.
-    fn description(&self) -> String {
-        let end = |series: &Series| {
-            let mut points = series.points.iter().rev();
-            let (x, y) = points.find_map(|&(x, y)| Some((x, y?)))?;
-            let (name, x, y) = (self.name_of(series), number(x, 4), number(y, 4));
-            Some(format!("{name} {y} at {x}").trim().to_owned())
-        };
-        let axes = format!("{} against {}", self.y_label, self.x_label);
-        let mut parts = vec![match &*self.title {
-            "" => axes,
-            title => format!("{title}: {axes}"),
-        }];
-        let ends = some_of(self.series.iter().filter_map(end));
-        if !ends.is_empty() {
-            parts.push(format!("lines end: {ends}"));
-        }
-        parts.extend(self.marks.iter().map(|Mark { x, y, label }| {
-            let kind = x.map_or("line across", |_| "marked");
-            format!("{kind}: {label}, {}", number(*y, 4))
-        }));
-        parts.join("; ")
-    }
-
     /// The name of a series, behind the parameter that it is a value of.
     pub(super) fn name_of(&self, series: &Series) -> String {
         match &self.parameter {
@@ -255,33 +217,122 @@ impl Series {
     }
 }
 
-impl BarPlot {
-    /// The bars with their values.
-    fn description(&self) -> String {
-        let bars = self.bars.iter();
-        let bars = some_of(bars.map(|(name, value)| format!("{name} {}", number(*value, 4))));
-        format!("{}; bars: {bars}", self.x_label)
+/// The measures of a selection after each of its steps, under a name.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Path {
+    /// Its name, such as the value of lambda; empty for none.
+    pub name: String,
+    /// Leave-query-out error and concordance index after each step.
+    pub steps: Vec<(f64, Option<f64>)>,
+}
+
+impl Path {
+    /// Error and concordance index after each step.
+    pub fn new(
+        name: impl Into<String>,
+        steps: impl IntoIterator<Item = (f64, Option<f64>)>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            steps: steps.into_iter().collect(),
+        }
     }
 }
 
-/// A name of a file for a diagram that does not end in `.svg`.
-#[derive(Debug, Error)]
-#[error(
-    "{}: expected a name that ends in .svg, found {}; rsvg-convert makes PNG and PDF of SVG",
-    .0.display(),
-    .0.extension().map_or_else(|| "none".to_owned(), |end| format!(".{}", end.display())),
-)]
-pub struct NotSvg(PathBuf);
+/// A figure of two panels: error and concordance index, both leave-query-out, against the number
+/// of features, one line a path. `parameter` is what the paths are values of, in order, if they
+/// are. `chosen` is the 0-based path and the number of features that were chosen, if they were;
+/// that path is emphasised and the point marked.
+pub fn paths(
+    title: impl Into<String>,
+    paths: &[Path],
+    parameter: Option<&str>,
+    chosen: Option<(usize, usize)>,
+) -> Figure {
+    let panel = |label: &str, value: fn(&(f64, Option<f64>)) -> Option<f64>| {
+        let curve = |path: &Path| (path.name.clone(), path.steps.iter().map(value).collect());
+        panel(label, paths.iter().map(curve).collect(), parameter, chosen)
+    };
+    Figure::new(title)
+        .lines(panel("leave-query-out error", |step| Some(step.0)))
+        .lines(panel("leave-query-out concordance index", |step| step.1))
+}
 
-/// Refuses the name of a file that does not end in `.svg`, in any case.
-///
-/// # Errors
-/// [`NotSvg`].
-pub fn check_ending(path: &Path) -> Result<(), NotSvg> {
-    match path.extension() {
-        Some(extension) if extension.eq_ignore_ascii_case("svg") => Ok(()),
-        _ => Err(NotSvg(path.to_owned())),
+/// A panel of values against the number of features, from one on: one line for each of `curves`,
+/// names with values. `parameter` and `chosen` as in [`paths`].
+pub fn panel(
+    label: impl Into<String>,
+    curves: Vec<(String, Vec<Option<f64>>)>,
+    parameter: Option<&str>,
+    chosen: Option<(usize, usize)>,
+) -> LinePlot {
+    let mut plot = LinePlot::new("features", label);
+    plot.parameter = parameter.map(str::to_owned);
+    for (index, (name, values)) in curves.into_iter().enumerate() {
+        let points = values.into_iter().zip(1..);
+        let points = points.map(|(value, features)| (f64::from(features), value));
+        let mut series = Series::new(name, points);
+        series.emphasis = chosen.is_some_and(|(chosen, _)| chosen == index);
+        plot.series.push(series);
     }
+    let marked = chosen.and_then(|(index, features)| {
+        let series = plot.series.get(index)?;
+        let (x, y) = *series.points.get(features.checked_sub(1)?)?;
+        let label = match parameter {
+            Some(parameter) => format!("{features} at {parameter} {}", series.name),
+            None => features.to_string(),
+        };
+        Some((x, y?, label))
+    });
+    match marked {
+        Some((x, y, label)) => plot.mark(x, y, label),
+        None => plot,
+    }
+}
+
+/// Bars of weights by name: in the order in which they come, or the largest first; only the
+/// `most` largest in magnitude, if there are more. `origin` stands after `Weights` in the title.
+pub fn weights(origin: &str, weights: Vec<(String, f64)>, in_order: bool, most: usize) -> Figure {
+    let count = weights.len();
+    let mut kept: Vec<_> = weights.into_iter().enumerate().collect();
+    kept.sort_by(|(_, a), (_, b)| b.1.abs().total_cmp(&a.1.abs()));
+    kept.truncate(most);
+    let order = if in_order {
+        kept.sort_unstable_by_key(|(index, _)| *index);
+        "in order of selection"
+    } else {
+        "the largest first"
+    };
+    let part = if kept.len() < count {
+        format!("The {} largest of {count} weights", kept.len())
+    } else {
+        "All weights".to_owned()
+    };
+    let plot = BarPlot {
+        x_label: "weight".to_owned(),
+        bars: kept.into_iter().map(|(_, bar)| bar).collect(),
+    };
+    Figure::new(format!("Weights {origin}"))
+        .note(format!("{part}, {order}."))
+        .bars(plot)
+}
+
+const DIGITS: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
+
+/// A ridge parameter: powers of two as such, others with six digits.
+#[expect(clippy::cast_possible_truncation, reason = "exponents of floats")]
+pub fn power(lambda: f64) -> String {
+    let exponent = lambda.log2();
+    if exponent.fract() != 0.0 || exponent == 0.0 {
+        let digits = format!("{lambda:.5e}").parse();
+        return digits.unwrap_or(lambda).to_string();
+    }
+    let digit = |char: char| match char.to_digit(10) {
+        Some(digit) => DIGITS[digit as usize],
+        None => '⁻',
+    };
+    let exponent = (exponent as i32).to_string();
+    format!("2{}", exponent.chars().map(digit).collect::<String>())
 }
 
 #[cfg(test)]
@@ -289,13 +340,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_svg() {
-        for path in ["a.svg", "b/a.b.SVG"] {
-            check_ending(Path::new(path)).unwrap();
-        }
-        for (path, found) in [("a.png", ".png"), ("svg", "none"), ("a.svg.gz", ".gz")] {
-            let error = check_ending(Path::new(path)).unwrap_err().to_string();
-            assert!(error.contains(&format!("found {found};")), "{error}");
+    fn powers_of_two_are_named_as_such() {
+        for (value, text) in [
+            (1.0, "1"),
+            (0.000_976_562_5, "2⁻¹⁰"),
+            (8.0, "2³"),
+            (2_f64.powi(45), "2⁴⁵"),
+            (3.0, "3"),
+        ] {
+            assert_eq!(power(value), text);
         }
     }
 }

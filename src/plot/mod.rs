@@ -1,4 +1,4 @@
-//! Diagrams: lines against the number of features, bars of weights, as SVG and in HTML.
+//! Diagrams in SVG: lines against the number of features, bars of weights.
 //!
 //! A [`Figure`] is panels under a title. [`paths()`] draws leave-query-out measures along
 //! selections, [`weights()`] the weights of a model; [`LinePlot`] and [`BarPlot`] are the panels of
@@ -17,9 +17,8 @@
 //! # Conventions
 //!
 //! * Values that are none, not finite or, on a logarithmic axis, not above 0 break a line.
-//! * Lines of one name have one colour and stroke in all panels of a figure. A few are named where
-//!   they end; else a legend above the panels names them all. Values of a parameter
-//!   ([`LinePlot::parameter`]) have colours from a scale.
+//! * Lines of one name have one colour and stroke in all panels of a figure, and one entry in the
+//!   legend above them. Values of a parameter ([`LinePlot::parameter`]) have colours from a scale.
 //! * Colours follow the reader's preference for dark or light pages (`prefers-color-scheme`). They
 //!   are attributes for light pages, which style sheets override for dark ones, so that programs
 //!   without style sheets draw the light version.
@@ -36,8 +35,6 @@
 
 mod axis;
 mod figure;
-mod figures;
-mod page;
 mod panels;
 mod svg;
 #[cfg(test)]
@@ -45,7 +42,6 @@ mod tests;
 mod text;
 
 pub use axis::Scale;
-pub use figure::{BarPlot, Figure, LinePlot, Mark, NotSvg, Panel, Series, check_ending};
-pub use figures::{Path, panel, paths, power, weights};
-pub use page::html_page;
-pub use svg::escaped;
+pub use figure::{BarPlot, Figure, LinePlot, Mark, Panel, Path, Series};
+pub use figure::{panel, paths, power, weights};
+pub use svg::{NotSvg, check_ending, escaped, html_page};

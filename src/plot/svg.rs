@@ -1,8 +1,11 @@
-//! SVG elements and documents, and colours on light pages and on dark ones.
+//! Elements and documents of SVG and HTML, and colours on light pages and on dark ones.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Write as _};
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
 
 use super::text::{trimmed, wrapped};
 
@@ -137,12 +140,15 @@ impl Canvas {
         self.paints.extend(other.paints);
     }
 
-    /// An `<svg>` element with `attributes`, described by `label`.
-    pub(super) fn finish(self, label: &str, attributes: &str) -> String {
-        let (width, height) = (Units(self.width), Units(self.height));
+    /// A document of this `size`, described by `label`.
+    pub(super) fn finish(self, label: &str, size: Point) -> String {
+        let [width, height] = [self.width, self.height].map(Units);
+        let [wide, high] = [size.0, size.1].map(Units);
         let mut svg = format!(
-            "<svg {attributes} viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{}\" \
-             font-family=\"{FONTS}\">\n<style>.rk-series:hover polyline{{stroke-width:4}}\n\
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{wide}\" height=\"{high}\" \
+             style=\"max-width:100%;height:auto\" viewBox=\"0 0 {width} {height}\" role=\"img\" \
+             aria-label=\"{}\" font-family=\"{FONTS}\">\n\
+             <style>.rk-series:hover polyline{{stroke-width:4}}\n\
              @media (prefers-color-scheme:dark){{",
             escaped(label)
         );
@@ -314,6 +320,36 @@ pub fn escaped(text: &str) -> String {
     escaped
 }
 
+/// An HTML page with a title, a style sheet and a body.
+pub fn html_page(title: &str, style: &str, body: &str) -> String {
+    format!(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{}</title>\n<style>\n{style}</style>\n</head>\n<body>\n{body}</body>\n</html>\n",
+        escaped(title)
+    )
+}
+
+/// A name of a file for a diagram that does not end in `.svg`.
+#[derive(Debug, Error)]
+#[error(
+    "{}: expected a name that ends in .svg, found {}; rsvg-convert makes PNG and PDF of SVG",
+    .0.display(),
+    .0.extension().map_or_else(|| "none".to_owned(), |end| format!(".{}", end.display())),
+)]
+pub struct NotSvg(PathBuf);
+
+/// Refuses the name of a file that does not end in `.svg`, in any case.
+///
+/// # Errors
+/// [`NotSvg`].
+pub fn check_ending(path: &Path) -> Result<(), NotSvg> {
+    match path.extension() {
+        Some(extension) if extension.eq_ignore_ascii_case("svg") => Ok(()),
+        _ => Err(NotSvg(path.to_owned())),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -322,6 +358,17 @@ mod tests {
     fn lengths_are_short() {
         let lengths = [1.0, 0.126, -0.001, 100.5].map(|length| Units(length).to_string());
         assert_eq!(lengths, ["1", "0.13", "0", "100.5"]);
+    }
+
+    #[test]
+    fn files_are_svg() {
+        for path in ["a.svg", "b/a.b.SVG"] {
+            check_ending(Path::new(path)).unwrap();
+        }
+        for (path, found) in [("a.png", ".png"), ("svg", "none"), ("a.svg.gz", ".gz")] {
+            let error = check_ending(Path::new(path)).unwrap_err().to_string();
+            assert!(error.contains(&format!("found {found};")), "{error}");
+        }
     }
 
     #[test]

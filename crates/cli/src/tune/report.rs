@@ -284,7 +284,7 @@ impl<'a> Report<'a> {
              pre{overflow-x:auto}\n";
         let body = format!(
             "<main>\n{}<pre tabindex=\"0\">\n{}</pre>\n<p>rankrls {}</p>\n</main>\n",
-            figure.to_html_fragment(),
+            figure.clone().columns(1).to_svg(),
             escaped(&self.text()),
             env!("CARGO_PKG_VERSION"),
         );
