@@ -1,67 +1,48 @@
 //! Properties of figures of all kinds.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
-use roxmltree::Document;
+use roxmltree::{Document, Node};
 
 use super::*;
 
 const NASTY: &str = "<script>\"&' \u{1}\u{ffff} 漢字";
 
-/// An element of a document.
-struct Element {
-    tag: String,
-    text: String,
-    attributes: HashMap<String, String>,
+fn parse(svg: &str) -> Document<'_> {
+    Document::parse(svg).unwrap()
 }
 
-impl Element {
-    fn numbers(&self, attribute: &str) -> Vec<f64> {
-        let numbers = self.attributes[attribute].split([' ', ',']);
-        numbers.map(|number| number.parse().unwrap()).collect()
-    }
-
-    /// Colour and dashes of a line of data or of a legend.
-    fn stroke(&self) -> Option<String> {
-        let stroke = self
-            .attributes
-            .get("stroke-width")
-            .and(self.attributes.get("stroke"))?;
-        Some(format!(
-            "{stroke} {:?}",
-            self.attributes.get("stroke-dasharray")
-        ))
-    }
-}
-
-fn elements(svg: &str) -> Vec<Element> {
-    let document = Document::parse(svg).unwrap();
-    let nodes = document.descendants().filter(roxmltree::Node::is_element);
-    let element = |node: roxmltree::Node<'_, '_>| Element {
-        tag: node.tag_name().name().to_owned(),
-        text: node.text().unwrap_or_default().to_owned(),
-        attributes: node
-            .attributes()
-            .map(|attribute| (attribute.name().to_owned(), attribute.value().to_owned()))
-            .collect(),
-    };
-    nodes.map(element).collect()
-}
-
-fn tagged(svg: &str, tag: &str) -> Vec<Element> {
-    let mut found = elements(svg);
-    found.retain(|element| element.tag == tag);
-    found
+fn tagged<'a>(svg: &'a Document<'_>, tag: &str) -> Vec<Node<'a, 'a>> {
+    let nodes = svg.descendants();
+    nodes.filter(|node| node.tag_name().name() == tag).collect()
 }
 
 fn count(svg: &str, tag: &str) -> usize {
-    tagged(svg, tag).len()
+    tagged(&parse(svg), tag).len()
 }
 
 /// How often `text` stands in the drawing.
 fn says(svg: &str, text: &str) -> usize {
-    let texts = tagged(svg, "text");
-    texts.iter().filter(|element| element.text == text).count()
+    let svg = parse(svg);
+    let texts = tagged(&svg, "text").into_iter();
+    texts.filter(|node| node.text() == Some(text)).count()
+}
+
+fn numbers(node: Node<'_, '_>, attribute: &str) -> Vec<f64> {
+    let numbers = node.attribute(attribute).unwrap_or_default();
+    let numbers = numbers.split([' ', ',']).filter(|text| !text.is_empty());
+    numbers.map(|number| number.parse().unwrap()).collect()
+}
+
+/// Colour and dashes of the lines of data or of a legend.
+fn strokes(svg: &str, tag: &str) -> Vec<[Option<String>; 2]> {
+    let svg = parse(svg);
+    let nodes = tagged(&svg, tag).into_iter();
+    let drawn = nodes.filter(|node| node.has_attribute("stroke-width"));
+    let stroke = |node: Node<'_, '_>| {
+        ["stroke", "stroke-dasharray"].map(|name| node.attribute(name).map(str::to_owned))
+    };
+    drawn.map(stroke).collect()
 }
 
 fn line(name: &str, values: &[f64]) -> Series {
@@ -137,68 +118,55 @@ fn points_without_a_value_break_the_line() {
 fn one_point_is_a_dot() {
     let svg = with_lines([line("", &[7.0])]).to_svg();
     assert_eq!((count(&svg, "polyline"), count(&svg, "circle")), (0, 1));
-    assert_eq!(
-        tagged(&svg, "title").last().unwrap().text,
-        "features: 1\nerror: 7"
-    );
+    let svg = parse(&svg);
+    let title = tagged(&svg, "title").pop().unwrap();
+    assert_eq!(title.text(), Some("features: 1\nerror: 7"));
 }
 
 #[test]
 fn strange_figures_are_xml_without_strange_numbers() {
-    let svg = strange().to_svg();
-    let mut places = 0;
-    for element in elements(&svg) {
-        for name in [
-            "x", "y", "cx", "cy", "x1", "y2", "width", "height", "points", "viewBox",
-        ] {
-            if element.attributes.contains_key(name) {
-                let numbers = element.numbers(name);
-                assert!(
-                    numbers
-                        .iter()
-                        .all(|place| place.is_finite() && place.abs() < 1e4)
-                );
-                places += numbers.len();
-            }
-        }
-    }
-    assert!(places > 500);
-    assert_eq!(says(&svg, "no values"), 3);
+    let text = strange().to_svg();
+    assert_eq!(says(&text, "no values"), 3);
+    let svg = parse(&text);
+    let names = [
+        "x", "y", "cx", "cy", "x1", "y2", "width", "height", "points", "viewBox",
+    ];
+    let nodes = svg.descendants();
+    let places = nodes.flat_map(|node| names.map(|name| numbers(node, name)).concat());
+    let places: Vec<f64> = places.collect();
+    assert!(places.len() > 500);
+    let near = |place: &f64| place.is_finite() && place.abs() < 1e4;
+    assert!(places.iter().all(near));
     let mut titles = tagged(&svg, "title").into_iter();
-    assert!(titles.any(|title| title.text == "<script>\"&' \u{fffd}\u{fffd} 漢字"));
+    let legible = "<script>\"&' \u{fffd}\u{fffd} 漢字";
+    assert!(titles.any(|title| title.text() == Some(legible)));
 }
 
 #[test]
 fn nothing_lies_outside() {
     let svg = strange().columns(1).to_svg();
     assert!(svg.contains("viewBox=\"0 0 440 "), "{svg}");
-    for element in tagged(&svg, "text") {
-        let (x, size) = (element.numbers("x")[0], element.numbers("font-size")[0]);
-        let width = text::width(&element.text, size);
-        let left = match element.attributes.get("text-anchor").map(String::as_str) {
+    for node in tagged(&parse(&svg), "text") {
+        let (x, size) = (numbers(node, "x")[0], numbers(node, "font-size")[0]);
+        let text = node.text().unwrap_or_default();
+        let width = text::width(text, size);
+        let left = match node.attribute("text-anchor") {
             Some("middle") => x - width / 2.0,
             Some("end") => x - width,
             _ => x,
         };
         let inside = left >= -1.0 && left + width <= 441.0;
-        assert!(inside, "{left} {width} {}", element.text);
+        assert!(inside, "{left} {width} {text}");
     }
 }
 
 #[test]
 fn a_name_is_one_stroke_in_all_panels() {
     let panel = |names: &[&str]| lines(names.iter().map(|name| line(name, &[1.0, 2.0])));
-    let of = |first: &[&str], second: &[&str]| {
-        let figure = Figure::new("").lines(panel(first)).lines(panel(second));
-        figure.to_svg()
-    };
-    let strokes = |svg: &str, tag: &str| -> Vec<String> {
-        let elements = tagged(svg, tag);
-        elements.iter().filter_map(Element::stroke).collect()
-    };
     let many: Vec<String> = (0..24).map(|index| format!("name {index}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    let svg = of(&many, &many[9..]);
+    let figure = Figure::new("").lines(panel(&many));
+    let svg = figure.lines(panel(&many[9..])).to_svg();
     let (drawn, legend) = (strokes(&svg, "polyline"), strokes(&svg, "line"));
     assert_eq!(drawn[9..24], drawn[24..]);
     assert_eq!(drawn[..24], legend);
@@ -239,16 +207,17 @@ fn spreads_and_levels_are_within_and_described() {
         line("seeds", &[1.0, 2.0, 3.0]).band([(1.0, 0.5, 1.5), (2.0, 1.0, 9.0), (3.0, 2.0, 4.0)]);
     let figure =
         Figure::new("A").lines(lines([spread]).level(12.0, "limit").mark(2.0, 2.0, "here"));
-    let svg = figure.to_svg();
-    let label = &elements(&svg)[0].attributes["aria-label"];
-    assert_eq!(label, "A. error against features");
-    let places = |tag: &str| tagged(&svg, tag)[0].numbers("points");
+    let text = figure.to_svg();
+    assert_eq!(says(&text, "limit: 12"), 1);
+    let svg = parse(&text);
+    let label = svg.root_element().attribute("aria-label");
+    assert_eq!(label, Some("A. error against features"));
+    let places = |tag: &str| numbers(tagged(&svg, tag)[0], "points");
     let (band, line) = (places("polygon"), places("polyline"));
-    let lines = tagged(&svg, "line");
-    let level = lines.iter().find(|line| line.stroke().is_some()).unwrap();
-    let height = level.numbers("y1")[0];
+    let mut lines = tagged(&svg, "line").into_iter();
+    let level = lines.find(|line| line.has_attribute("stroke-dasharray"));
+    let height = numbers(level.unwrap(), "y1")[0];
     assert!(band.iter().skip(1).step_by(2).all(|y| *y > height));
-    assert_eq!(says(&svg, "limit: 12"), 1);
     // The edges of the band go along the line, below it and above it.
     for point in 0..3 {
         let (below, above) = (2 * point, 2 * (5 - point));

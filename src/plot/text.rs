@@ -87,7 +87,7 @@ pub(super) fn number(value: f64, digits: u8) -> String {
 }
 
 /// Without zeros that say nothing.
-pub(super) fn trimmed(number: &str) -> &str {
+fn trimmed(number: &str) -> &str {
     if number.contains('.') {
         number.trim_end_matches('0').trim_end_matches('.')
     } else {
@@ -96,7 +96,7 @@ pub(super) fn trimmed(number: &str) -> &str {
 }
 
 /// With a minus sign in place of a hyphen.
-pub(super) fn signed(number: &str) -> String {
+fn signed(number: &str) -> String {
     number.replace('-', "\u{2212}")
 }
 
