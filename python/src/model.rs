@@ -6,7 +6,7 @@ use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rankrls::data::Strings;
-use rankrls::model::{Against, Expansion};
+use rankrls::model::Expansion;
 use rankrls::{Dataset, FeatureNames, Model as Inner};
 
 use crate::data::{Matrix, dataset, in_row_order};
@@ -121,8 +121,7 @@ impl Model {
             // The row of Python that each row of the data set is.
             let inputs = in_row_order(&data, &(0..).take(labels.len()).collect::<Vec<i64>>());
             let versus = versus.and_then(|row| inputs.iter().position(|&input| input == row));
-            let against = versus.map_or(Against::Mean, Against::Row);
-            let found = self.0.explain(&data, query, against).map_err(value)?;
+            let found = self.0.explain(&data, query, versus).map_err(value)?;
             Ok((found, inputs))
         })?;
         let rows = found.rows.iter().map(|row| {

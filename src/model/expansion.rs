@@ -8,10 +8,10 @@ use crate::ridge::Kernel;
 /// `f(x) = sum_b a_b k(x_b, x)` over the rows `x_b` of a basis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expansion {
-    kernel: Kernel,
-    rows: Vec<BasisRow>,
+    pub(super) kernel: Kernel,
+    pub(super) rows: Vec<BasisRow>,
     /// Columns that the rows are of.
-    width: usize,
+    pub(super) width: usize,
 }
 
 /// A row of the basis.
@@ -52,15 +52,10 @@ impl Expansion {
                 }
             }
         }
-        Self::of_rows(kernel, basis, dataset.width())
-    }
-
-    /// Rows that have been checked.
-    pub(super) fn of_rows(kernel: Kernel, rows: Vec<BasisRow>, width: usize) -> Self {
         Self {
             kernel,
-            rows,
-            width,
+            rows: basis,
+            width: dataset.width(),
         }
     }
 

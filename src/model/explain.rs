@@ -5,24 +5,15 @@ use thiserror::Error;
 use super::Model;
 use crate::data::Dataset;
 
-/// What the score of a row is held against.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Against {
-    /// The mean of its query.
-    #[default]
-    Mean,
-    /// Another row of the query, 0-based as the data set has it.
-    Row(usize),
-}
-
 /// The rows of a query as a model ranks them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
     /// The query, 0-based as the data set has it.
     pub query: usize,
-    /// What scores are held against.
-    pub against: Against,
-    /// The score of that.
+    /// The row that scores are held against, 0-based as the data set has it; `None` for the mean of the
+    /// query.
+    pub versus: Option<usize>,
+    /// The score of that row, or the mean.
     pub reference: f64,
     /// The rows, the highest score first; equal scores in the order of the data set.
     pub rows: Vec<ExplainedRow>,
@@ -99,17 +90,16 @@ pub enum ExplainError {
 impl Model {
     /// Why the model ranks the rows of a `query` of `dataset` as it does: for each row the
     /// contribution of every feature to the difference of its score from the mean of the query, or
-    /// from that of another row. Columns are matched as for [`scores`](Self::scores), which has the
+    /// from the score of the row `versus`. Columns are matched as for [`scores`](Self::scores), which has the
     /// same scores to the last bit.
     ///
     /// ```
     /// use rankrls::data::sample;
     /// use rankrls::GreedyRankRls;
-    /// use rankrls::model::Against;
     ///
     /// let (train, test) = (sample::train(), sample::test());
     /// let fitted = GreedyRankRls::params(10).lambda(16.0)?.fit(&train)?;
-    /// let explained = fitted.model().explain(&test, 3, Against::Mean)?;
+    /// let explained = fitted.model().explain(&test, 3, None)?;
     /// let first = &explained.rows[0];
     /// let sum: f64 = first.contributions.iter().map(|part| part.contribution).sum();
     /// assert!((sum - first.difference).abs() < 1e-12);
@@ -122,28 +112,24 @@ impl Model {
         &self,
         dataset: &Dataset<'_>,
         query: usize,
-        against: Against,
+        versus: Option<usize>,
     ) -> Result<Explanation, ExplainError> {
         let queries = dataset.queries();
         self.check_explained(dataset, query)?;
         let rows = queries.range(query);
-        let against_row = match against {
-            Against::Mean => None,
-            Against::Row(row) if rows.contains(&row) => Some(row - rows.start),
-            Against::Row(row) => {
-                let (first, last) = (rows.start, rows.end - 1);
-                return Err(ExplainError::Row {
-                    row,
-                    query,
-                    first,
-                    last,
-                });
-            }
-        };
+        if let Some(row) = versus.filter(|row| !rows.contains(row)) {
+            let (first, last) = (rows.start, rows.end - 1);
+            return Err(ExplainError::Row {
+                row,
+                query,
+                first,
+                last,
+            });
+        }
         let count = rows.len();
         let mean = |values: &[f64]| values.iter().sum::<f64>() / count as f64;
         let reference_of =
-            |values: &[f64]| against_row.map_or_else(|| mean(values), |row| values[row]);
+            |values: &[f64]| versus.map_or_else(|| mean(values), |row| values[row - rows.start]);
         let mut scores = vec![0.0; count];
         let mut contributions = vec![Vec::new(); count];
         let mut values = vec![0.0; count];
@@ -172,7 +158,7 @@ impl Model {
             }
         }
         let reference = reference_of(&scores);
-        let explained = contributions.into_iter().zip(&scores).zip(rows);
+        let explained = contributions.into_iter().zip(&scores).zip(rows.clone());
         let explained = explained.map(|((mut contributions, &score), row)| {
             contributions.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()));
             ExplainedRow {
@@ -188,7 +174,7 @@ impl Model {
         rows.sort_by(|a, b| (b.score + 0.0).total_cmp(&(a.score + 0.0)));
         Ok(Explanation {
             query,
-            against,
+            versus,
             reference,
             rows,
         })

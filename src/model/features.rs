@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::file::{Invalid, LARGEST, short};
+use super::file::{LARGEST, Refusal, short};
 use super::{Model, ModelError};
 use crate::data::IndexBase;
 use rankrls_files::read_whole;
@@ -24,33 +24,27 @@ pub fn read_features(path: &Path, base: IndexBase, width: usize) -> Result<Vec<u
     } else {
         of_list(&String::from_utf8_lossy(&text), base, width)
     };
-    features.map_err(|invalid| invalid.of(path))
+    features.map_err(|refusal| ModelError::Value(path.to_owned(), refusal))
 }
 
-fn of_model(model: &Model, width: usize) -> Result<Vec<u32>, Invalid> {
-    let refusal = |expected: String, found: String| Invalid {
-        field: "features".to_owned(),
-        expected,
-        found,
-    };
+fn of_model(model: &Model, width: usize) -> Result<Vec<u32>, Refusal> {
     if model.expansion().is_some() {
-        let found = "rows of a kernel in their place".to_owned();
-        return Err(refusal("features".to_owned(), found));
+        let found = "rows of a kernel in their place";
+        return Err(Refusal::new("features", "features", found));
     }
     let features: Vec<u32> = model.features().iter().map(|f| f.feature).collect();
     if let Some(&absent) = features.iter().find(|&&feature| feature as usize >= width) {
         let expected = format!("features of the data, which has {width} columns");
         let index = model.index_base().written(absent);
-        return Err(refusal(expected, format!("index {index}")));
+        let found = format!("index {index}");
+        return Err(Refusal::new("features", expected, found));
     }
     Ok(features)
 }
 
-fn of_list(text: &str, base: IndexBase, width: usize) -> Result<Vec<u32>, Invalid> {
-    let refusal = |line: usize, expected: &str, found: String| Invalid {
-        field: format!("line {line}"),
-        expected: expected.to_owned(),
-        found,
+fn of_list(text: &str, base: IndexBase, width: usize) -> Result<Vec<u32>, Refusal> {
+    let refusal = |line: usize, expected: &str, found: String| {
+        Refusal::new(format!("line {line}"), expected, found)
     };
     let first = u64::from(base.first());
     let last = (width as u64 + first).saturating_sub(1);

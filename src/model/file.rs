@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::ser::Formatter;
+use thiserror::Error;
 
 use super::{
     BasisRow, DataSummary, Expansion, FeatureChoice, Model, ModelError, PathStep, SelectedFeature,
@@ -17,7 +18,7 @@ use crate::greedy::{Criterion, SEED, SelectionOptions, TargetOptions};
 use crate::metrics::{Convention, Metric};
 use crate::ridge::Kernel;
 use crate::{Lambda, Objective, QueryWeight, Scale};
-use rankrls_files::{Output, read_whole};
+use rankrls_files::read_whole;
 
 /// The schema of model files.
 pub const SCHEMA: &str = "rankrls.model/1";
@@ -42,24 +43,9 @@ impl Model {
         check_schema(text, path)?;
         let document: Document<Vec<SelectedFeature>> =
             serde_json::from_slice(text).map_err(|error| json_error(path, &error))?;
-        document.model().map_err(|invalid| invalid.of(path))
-    }
-
-    /// Writes the model to the file at `path`, which appears whole or not at all. It is
-    /// compressed if its name ends in `.gz` or `.zst`.
-    ///
-    /// # Errors
-    /// [`ModelError::Write`].
-    pub fn write(&self, path: &Path) -> Result<(), ModelError> {
-        let write = || {
-            let mut output = Output::create(path)?;
-            self.write_to(&mut output)?;
-            output.finish()
-        };
-        write().map_err(|source| ModelError::Write {
-            path: path.to_owned(),
-            source,
-        })
+        document
+            .model()
+            .map_err(|refusal| ModelError::Value(path.to_owned(), refusal))
     }
 
     /// Writes the text of the model file.
@@ -106,7 +92,6 @@ fn check_schema(text: &[u8], path: &Path) -> Result<(), ModelError> {
     let found = header.schema.map(|schema| format!("{:?}", short(&schema)));
     Err(ModelError::Schema {
         path: path.to_owned(),
-        expected: SCHEMA,
         found: found.unwrap_or_else(|| "none".to_owned()),
         remedy,
     })
@@ -259,33 +244,26 @@ impl<F> Document<F> {
     }
 }
 
-/// A value that is out of its range or contradicts another.
-pub(super) struct Invalid {
-    pub(super) field: String,
-    pub(super) expected: String,
-    pub(super) found: String,
-}
+/// A value that is out of its range or contradicts another: where it stands, what would be legal there,
+/// and what is there.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{0}: expected {1}, found {2}")]
+pub struct Refusal(String, String, String);
 
-impl Invalid {
-    /// The error of the file at `path`.
-    pub(super) fn of(self, path: &Path) -> ModelError {
-        ModelError::Value {
-            path: path.to_owned(),
-            field: self.field,
-            expected: self.expected,
-            found: self.found,
-        }
+impl Refusal {
+    pub(super) fn new(
+        field: impl Into<String>,
+        expected: impl Into<String>,
+        found: impl ToString,
+    ) -> Self {
+        Self(field.into(), expected.into(), found.to_string())
     }
 }
 
 /// `refuse!(field: expected, found)` refuses a field of the document.
 macro_rules! refuse {
     ($field:literal: $expected:literal, $found:expr) => {
-        return Err(Invalid {
-            field: format_args!($field).to_string(),
-            expected: format_args!($expected).to_string(),
-            found: $found.to_string(),
-        })
+        return Err(Refusal::new(format!($field), format!($expected), $found))
     };
 }
 
@@ -300,7 +278,7 @@ macro_rules! require {
 
 impl Document<Vec<SelectedFeature>> {
     /// The model, once everything is checked that the types do not say.
-    fn model(mut self) -> Result<Model, Invalid> {
+    fn model(mut self) -> Result<Model, Refusal> {
         let first = self.index_base;
         require!(first <= 1; "index_base": "0 or 1", first);
         check_sizes(&self.data, self.kernel.is_none())?;
@@ -318,8 +296,11 @@ impl Document<Vec<SelectedFeature>> {
             let identical = feature.identical.iter_mut();
             identical.for_each(|column| *column -= first);
         }
-        let rows = kernel.zip(self.basis);
-        let expansion = |(kernel, rows)| Expansion::of_rows(kernel, rows, self.data.columns);
+        let expansion = kernel.zip(self.basis).map(|(kernel, rows)| Expansion {
+            kernel,
+            rows,
+            width: self.data.columns,
+        });
         Ok(Model {
             strategy: self.strategy,
             objective: self.objective,
@@ -330,13 +311,13 @@ impl Document<Vec<SelectedFeature>> {
             },
             table: self.table,
             features: self.features,
-            expansion: rows.map(expansion),
+            expansion,
             path: self.path,
             data: self.data,
         })
     }
 
-    fn settings(&self) -> Result<SelectionOptions, Invalid> {
+    fn settings(&self) -> Result<SelectionOptions, Refusal> {
         require!(
             self.candidates.is_some() == self.seed.is_some();
             "seed": "a seed together with a number of candidates, or neither", "one of them"
@@ -367,7 +348,7 @@ impl Document<Vec<SelectedFeature>> {
     }
 
     /// The kernel, if there is one: then there is a basis, and there are no features.
-    fn check_kernel(&self, columns: &Range<u64>) -> Result<Option<Kernel>, Invalid> {
+    fn check_kernel(&self, columns: &Range<u64>) -> Result<Option<Kernel>, Refusal> {
         let (count, strategy) = (self.features.len(), self.strategy);
         let (kernel, basis) = match (self.kernel, &self.basis) {
             (None, None) => return Ok(None),
@@ -404,7 +385,7 @@ impl Document<Vec<SelectedFeature>> {
     }
 
     /// Every column may stand in one place only, as a feature or as one that equals it.
-    fn check_features(&self, columns: &Range<u64>) -> Result<(), Invalid> {
+    fn check_features(&self, columns: &Range<u64>) -> Result<(), Refusal> {
         let (data, count) = (&self.data, self.features.len());
         let (most, which) = if self.strategy.is_selection() {
             (data.column_classes, "one a column class")
@@ -433,7 +414,7 @@ impl Document<Vec<SelectedFeature>> {
         Ok(())
     }
 
-    fn check_path(&self) -> Result<(), Invalid> {
+    fn check_path(&self) -> Result<(), Refusal> {
         let (path, features, strategy) = (&self.path, &self.features, self.strategy);
         let (count, found) = (features.len(), path.len());
         if !strategy.is_selection() {
@@ -465,7 +446,7 @@ impl Document<Vec<SelectedFeature>> {
     }
 }
 
-fn check_sizes(data: &DataSummary, has_columns: bool) -> Result<(), Invalid> {
+fn check_sizes(data: &DataSummary, has_columns: bool) -> Result<(), Refusal> {
     /// Most rows or columns that can be indexed.
     const MOST: usize = u32::MAX as usize;
     let (rows, columns, constant) = (data.rows, data.columns, data.constant_columns);

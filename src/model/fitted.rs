@@ -14,8 +14,8 @@ use crate::greedy::{
 #[cfg(doc)]
 use crate::ridge::RidgeProblem;
 use crate::ridge::{
-    Cell, Convergence, Fit, Holdout, Kernel, Preferences, Scheme, Solver, TrainError, TrainGrid,
-    TrainOptions, Weights,
+    Cell, Fit, Holdout, Kernel, Preferences, Scheme, Solver, TrainError, TrainGrid, TrainOptions,
+    Weights,
 };
 use crate::setters::setters;
 use crate::{InvalidLambda, Lambda, Lambdas, Objective, Ridge};
@@ -195,7 +195,6 @@ impl GreedyRankRlsParams {
 pub struct RankRls {
     features: Vec<u32>,
     weights: Array1<f64>,
-    solver: Solver,
     cell: Cell,
     model: Model,
 }
@@ -242,22 +241,6 @@ impl RankRls {
         Ok(self.model.scores(&data).into())
     }
 
-    /// The solver.
-    pub fn solver(&self) -> Solver {
-        self.solver
-    }
-
-    /// At most so much is rounding amplified, from 1 on
-    /// ([`Trained::condition`](crate::ridge::Trained::condition)).
-    pub fn condition(&self) -> f64 {
-        self.cell.condition
-    }
-
-    /// How conjugate gradients ended, if they were the solver.
-    pub fn convergence(&self) -> Option<Convergence> {
-        self.cell.convergence
-    }
-
     /// The model as a file has it, with the names of the features.
     pub fn model(&self) -> &Model {
         &self.model
@@ -293,7 +276,8 @@ impl RankRlsParams {
     }
 
     /// The examples to hold out, with any solver. The default is leave-query-out, or leave-pair-out
-    /// under other objectives, except with solver `cg` and for data of one query.
+    /// under other objectives, except with solver `cg` and for data of one query;
+    /// [`Scheme::Nothing`] spares the time.
     #[must_use]
     pub fn holdout(mut self, holdout: Scheme) -> Self {
         self.0.holdout = holdout;
@@ -305,13 +289,6 @@ impl RankRlsParams {
     pub fn preferences(mut self, preferences: Preferences) -> Self {
         self.0.preferences = Some(preferences);
         self.objective(Objective::Pairs)
-    }
-
-    /// Holds nothing out.
-    #[must_use]
-    pub fn without_holdout(mut self) -> Self {
-        self.0.holdout = Scheme::Nothing;
-        self
     }
 
     setters! {
@@ -357,7 +334,6 @@ impl RankRlsParams {
         Ok(RankRls {
             features: weights.features,
             weights: weights.values.into(),
-            solver: outcome.solver,
             cell,
             model,
         })
@@ -446,28 +422,19 @@ mod tests {
 
     #[test]
     fn parameters_out_of_range_are_refused_with_the_range() {
+        let says = |error: &dyn std::error::Error, range: &str| {
+            assert!(error.to_string().contains(range), "{error}");
+        };
         for lambda in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let error = GreedyRankRls::params(5).lambda(lambda).unwrap_err();
-            assert!(
-                error
-                    .to_string()
-                    .contains("expected a finite number above 0")
-            );
+            says(&error, "expected a finite number above 0");
             assert!(RankRls::params().lambda(lambda).is_err());
         }
         let data = sample::train();
-        let error = GreedyRankRls::params(0).fit(&data).unwrap_err();
-        assert!(
-            error.to_string().contains("expected at least one"),
-            "{error}"
-        );
-        let error = GreedyRankRls::params(1).sample(0).fit(&data).unwrap_err();
-        assert!(
-            error.to_string().contains("expected at least one"),
-            "{error}"
-        );
-        let folds = "folds:1".parse().unwrap();
-        let error = RankRls::params().holdout(folds).fit(&data).unwrap_err();
-        assert!(error.to_string().contains("expected from 2"), "{error}");
+        for params in [GreedyRankRls::params(0), GreedyRankRls::params(1).sample(0)] {
+            says(&params.fit(&data).unwrap_err(), "expected at least one");
+        }
+        let params = RankRls::params().holdout("folds:1".parse().unwrap());
+        says(&params.fit(&data).unwrap_err(), "expected from 2");
     }
 }

@@ -14,7 +14,6 @@ mod fitted;
 mod tests;
 
 use std::fmt;
-use std::io;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -28,9 +27,9 @@ use crate::greedy::{Selection, SelectionOptions, Step, StrategyKind, TargetOptio
 use crate::ridge::{Cell, Fit, TrainOptions};
 
 pub use expansion::{BasisRow, Expansion};
-pub use explain::{Against, Contribution, ExplainError, ExplainedRow, Explanation};
+pub use explain::{Contribution, ExplainError, ExplainedRow, Explanation};
 pub use features::read_features;
-pub use file::SCHEMA;
+pub use file::{Refusal, SCHEMA};
 pub use fitted::{GreedyRankRls, GreedyRankRlsParams, RankRls, RankRlsParams};
 
 /// A linear model over features that were selected, over given ones, or over all.
@@ -428,7 +427,7 @@ impl<'de> Deserialize<'de> for FeatureChoice {
     }
 }
 
-/// A model file that cannot be read or written.
+/// A model file that cannot be read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ModelError {
@@ -448,35 +447,16 @@ pub enum ModelError {
         message: String,
     },
     /// A document of another kind, or a model of another version.
-    #[error("{path}: expected schema {expected:?}, found {found}{remedy}", path = path.display())]
+    #[error("{path}: expected schema {SCHEMA:?}, found {found}{remedy}", path = path.display())]
     Schema {
         /// The file.
         path: PathBuf,
-        /// The schema that can be read.
-        expected: &'static str,
         /// The schema found, in quotes, or `none`.
         found: String,
         /// What to do about it.
         remedy: &'static str,
     },
     /// A value out of its range, or one that contradicts another.
-    #[error("{path}: {field}: expected {expected}, found {found}", path = path.display())]
-    Value {
-        /// The file.
-        path: PathBuf,
-        /// Where: `features[2].weight`.
-        field: String,
-        /// What would be legal there.
-        expected: String,
-        /// What is there.
-        found: String,
-    },
-    /// The file cannot be written.
-    #[error("{path}: cannot write the model", path = path.display())]
-    Write {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    #[error("{}: {}", .0.display(), .1)]
+    Value(PathBuf, Refusal),
 }

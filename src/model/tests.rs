@@ -7,9 +7,8 @@ use super::file::Lines;
 use super::*;
 use crate::Lambda;
 use crate::columns::ColumnClasses;
-use crate::data::Dataset;
 use crate::data::read::{Missing, ReadOptions};
-use crate::greedy::StrategyKind;
+use crate::data::{Dataset, Output};
 use crate::ridge::{Cell, Fit, Kernel, Weights};
 use crate::{SelectionOptions, select};
 
@@ -70,14 +69,12 @@ fn a_trained_model_reads_back_and_has_a_line_a_feature() {
     let text = text(&model);
     assert_eq!(parse(&text).unwrap(), model);
     let lines: Vec<&str> = text.lines().collect();
-    assert!(
-        lines.contains(&r#"{"index": 2,"name": "zwei","weight": -0.125},"#),
-        "{text}"
-    );
-    assert!(
-        lines.contains(&r#"{"index": 3,"weight": 0.001},"#),
-        "{text}"
-    );
+    for line in [
+        r#"{"index": 2,"name": "zwei","weight": -0.125},"#,
+        r#"{"index": 3,"weight": 0.001},"#,
+    ] {
+        assert!(lines.contains(&line), "{text}");
+    }
     let value: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(value["schema"], SCHEMA);
     assert_eq!(
@@ -110,23 +107,15 @@ fn refusal(model: &Model, pointer: &str, value: Value) -> String {
 
 #[test]
 fn every_choice_of_features_reads_back() {
-    let strategies = StrategyKind::ALL.map(FeatureChoice::Strategy);
-    for choice in strategies
-        .into_iter()
-        .chain([FeatureChoice::All, FeatureChoice::Given])
-    {
+    for choice in FeatureChoice::every() {
         let json = serde_json::to_string(&choice).unwrap();
         assert_eq!(json, format!("\"{choice}\""));
-        assert_eq!(
-            serde_json::from_str::<FeatureChoice>(&json).unwrap(),
-            choice
-        );
+        let again: FeatureChoice = serde_json::from_str(&json).unwrap();
+        assert_eq!(again, choice);
     }
     let error = serde_json::from_str::<FeatureChoice>("\"auto\"").unwrap_err();
-    assert!(
-        error.to_string().contains("`random`, `all`, `given`"),
-        "{error}"
-    );
+    let error = error.to_string();
+    assert!(error.contains("`random`, `all`, `given`"), "{error}");
 }
 
 #[test]
@@ -149,7 +138,9 @@ fn a_model_reads_back() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["m.json", "m.json.gz", "m.json.zst"] {
         let path = folder.path().join(name);
-        model.write(&path).unwrap();
+        let mut output = Output::create(&path).unwrap();
+        model.write_to(&mut output).unwrap();
+        output.finish().unwrap();
         assert_eq!(Model::read(&path).unwrap(), model);
     }
 }
@@ -229,9 +220,7 @@ fn what_is_no_json_has_a_place() {
         match parse(text).unwrap_err() {
             ModelError::Json {
                 line: l, column: c, ..
-            } => {
-                assert_eq!((l, c), (line, column), "{text}");
-            }
+            } => assert_eq!((l, c), (line, column), "{text}"),
             other => panic!("{other}"),
         }
     }

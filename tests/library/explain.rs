@@ -1,19 +1,19 @@
 //! Explanations of an order add up to it.
 
 use proptest::prelude::*;
-use rankrls::model::{Against, ExplainError};
-use rankrls::ridge::Kernel;
+use rankrls::model::ExplainError;
+use rankrls::ridge::{Kernel, Scheme};
 use rankrls::{Dataset, GreedyRankRls, Model, RankRls, Scale};
 
 use crate::oracle::problems::problems;
 
-fn check(model: &Model, data: &Dataset<'_>, query: usize, against: Against) {
+fn check(model: &Model, data: &Dataset<'_>, query: usize, versus: Option<usize>) {
     let scores = model.scores(data);
     let rows = data.queries().range(query);
-    let explained = model.explain(data, query, against).unwrap();
-    let expected = match against {
-        Against::Mean => scores[rows.clone()].iter().sum::<f64>() / rows.len() as f64,
-        Against::Row(row) => scores[row],
+    let explained = model.explain(data, query, versus).unwrap();
+    let expected = match versus {
+        None => scores[rows.clone()].iter().sum::<f64>() / rows.len() as f64,
+        Some(row) => scores[row],
     };
     assert_eq!(explained.reference, expected);
     let mut listed: Vec<usize> = explained.rows.iter().map(|row| row.row).collect();
@@ -60,7 +60,7 @@ fn check(model: &Model, data: &Dataset<'_>, query: usize, against: Against) {
                 .all(|pair| pair[0] >= pair[1] && pair[1] > 0.0)
         );
     }
-    if let Against::Row(row) = against {
+    if let Some(row) = versus {
         let own = explained
             .rows
             .iter()
@@ -79,13 +79,13 @@ proptest! {
     ) {
         let (data, lambda) = (problem.dataset(), 2f64.powi(exponent));
         let selected = GreedyRankRls::params(4).lambda(lambda).unwrap().scale(Scale::Sd).fit(&data);
-        let trained = RankRls::params().lambda(lambda).unwrap().without_holdout().fit(&data);
+        let trained = RankRls::params().lambda(lambda).unwrap().holdout(Scheme::Nothing).fit(&data);
         let models = [selected.map(|found| found.model().clone()).ok(), trained.map(|found| found.model().clone()).ok()];
         for model in models.iter().flatten() {
             for query in 0..data.queries().len() {
-                check(model, &data, query, Against::Mean);
+                check(model, &data, query, None);
                 for row in data.queries().range(query) {
-                    check(model, &data, query, Against::Row(row));
+                    check(model, &data, query, Some(row));
                 }
             }
         }
@@ -106,13 +106,13 @@ fn orders_that_cannot_be_explained_are_refused() {
         .kernel(Kernel::gaussian(0.1).unwrap())
         .fit(&data)
         .unwrap();
-    let error = kernel.model().explain(&data, 0, Against::Mean).unwrap_err();
+    let error = kernel.model().explain(&data, 0, None).unwrap_err();
     assert_eq!(error, ExplainError::Kernel);
     let fitted = GreedyRankRls::params(1).fit(&data).unwrap();
     let model = fitted.model();
-    let error = model.explain(&data, 2, Against::Mean).unwrap_err();
+    let error = model.explain(&data, 2, None).unwrap_err();
     assert_eq!(error.to_string(), "there is no query 2 among 2");
-    let error = model.explain(&data, 1, Against::Row(0)).unwrap_err();
+    let error = model.explain(&data, 1, Some(0)).unwrap_err();
     assert_eq!(
         error.to_string(),
         "row 0 is not of query 1, which has rows 2 to 3"
@@ -124,6 +124,6 @@ fn orders_that_cannot_be_explained_are_refused() {
         [0.0, 0.0, 3.0],
     ]);
     let others = Dataset::new(&others, &labels, &["a", "a", "b", "b"]).unwrap();
-    let error = model.explain(&others, 0, Against::Mean).unwrap_err();
+    let error = model.explain(&others, 0, None).unwrap_err();
     assert_eq!(error, ExplainError::NoFeature { features: 1 });
 }

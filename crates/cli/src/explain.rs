@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use rankrls::data::Strings;
 use rankrls::data::read::read_texts;
-use rankrls::model::{Against, Contribution, ExplainedRow, Explanation};
+use rankrls::model::{Contribution, ExplainedRow, Explanation};
 use rankrls::{Dataset, Model};
 use serde::Serialize;
 
@@ -76,8 +76,7 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
     let query = query(data, &id.unwrap_or_default(), &args.path)?;
     let number = |row: &Option<usize>| row.map(|row| row_of(data, query, row)).transpose();
     let (row, versus) = (number(&args.row)?, number(&args.versus)?);
-    let against = versus.map_or(Against::Mean, Against::Row);
-    let explained = model.explain(data, query, against);
+    let explained = model.explain(data, query, versus);
     let explained = explained.with_context(|| args.path.display().to_string())?;
     let finite = |row: &&ExplainedRow| {
         let mut parts = row.contributions.iter().map(|part| part.contribution);
@@ -244,10 +243,8 @@ impl Report {
             text: texts.get(number_of(data, row.row) - 1).map(str::to_owned),
             contributions: row.contributions.iter().map(part).collect(),
         };
-        let against = |row: &Ranked| match explained.against {
-            Against::Mean => false,
-            Against::Row(other) => row.row == number_of(data, other),
-        };
+        let other = explained.versus.map(|row| number_of(data, row));
+        let against = |row: &Ranked| other == Some(row.row);
         let ties = explained.rows.chunk_by(|a, b| a.score == b.score);
         let ties = ties.flat_map(|tied| iter::repeat_n(tied.len() - 1, tied.len()));
         let rows = (1..).zip(ties).zip(&explained.rows).map(row);
