@@ -22,8 +22,8 @@
 //! * Colours follow the reader's preference for dark or light pages (`prefers-color-scheme`). They
 //!   are attributes for light pages, which style sheets override for dark ones, so that programs
 //!   without style sheets draw the light version.
-//! * Names are any text: they are escaped, cut where they are too long, though never to equal
-//!   texts, and whole in a tooltip.
+//! * Names are any text: they are escaped, cut in the middle where they are too long, and whole in
+//!   a tooltip.
 //! * Equal figures are equal bytes.
 //!
 //! # Why the SVG is written here

@@ -2,7 +2,7 @@
 
 use super::axis::{Axis, Scale};
 use super::svg::{BOLD, Canvas, DISTINCT, GRID, INK, MARGIN, PAPER, Paint, Point, SOFT, WIDTH};
-use super::text::{cut, cut_apart, number, width};
+use super::text::{number, width};
 use super::{BarPlot, Figure, LinePlot, Mark, Panel, Series};
 
 /// Size of text at the axes.
@@ -129,23 +129,20 @@ impl<'a> Keys<'a> {
         let names = self.names.iter();
         let names = names.map(|&name| (Some(self.stroke(name)), name));
         let parameter = self.parameter.map(|parameter| (None, parameter));
-        list(
-            canvas,
-            &parameter.into_iter().chain(names).collect::<Vec<_>>(),
-        );
+        let entries: Vec<_> = parameter.into_iter().chain(names).collect();
+        list(canvas, &entries);
     }
 }
 
 /// Names in rows, those of lines behind a piece of their lines.
 fn list(canvas: &mut Canvas, entries: &[(Option<(Paint, &str)>, &str)]) {
-    let names: Vec<&str> = entries.iter().map(|(_, name)| *name).collect();
     let right = canvas.width - MARGIN;
-    let cuts = cut_apart(&names, SMALL, right - MARGIN - 24.0);
     let mut x = MARGIN;
     canvas.height += 20.0;
-    for ((stroke, name), shown) in entries.iter().zip(cuts) {
+    for (stroke, name) in entries {
         let sample = if stroke.is_some() { 24.0 } else { 0.0 };
-        let extent = sample + width(&shown, SMALL);
+        let most = right - MARGIN - 24.0;
+        let extent = sample + width(name, SMALL).min(most);
         if x > MARGIN && x + extent > right {
             x = MARGIN;
             canvas.height += 19.0;
@@ -155,7 +152,7 @@ fn list(canvas: &mut Canvas, entries: &[(Option<(Paint, &str)>, &str)]) {
             let more = format!("stroke-width=\"2.5\" {dash}");
             canvas.line((x, y - 4.5), (x + 18.0, y - 4.5), paint, &more);
         }
-        canvas.text((x + sample, y), SMALL, &INK, "", &shown, name);
+        canvas.text((x + sample, y), SMALL, &INK, "", name, most);
         x += extent + 14.0;
     }
 }
@@ -163,10 +160,8 @@ fn list(canvas: &mut Canvas, entries: &[(Option<(Paint, &str)>, &str)]) {
 fn draw_lines(plot: &LinePlot, keys: &Keys<'_>) -> Canvas {
     let mut canvas = Canvas::new(WIDTH);
     canvas.paragraph(&plot.title, 15.0, &INK, BOLD);
-    let label = cut(&plot.y_label, SMALL, WIDTH - 2.0 * MARGIN);
-    canvas.height += 21.0;
-    let at = (MARGIN, canvas.height);
-    canvas.text(at, SMALL, &SOFT, "", &label, &plot.y_label);
+    canvas.height += 3.0;
+    canvas.paragraph(&plot.y_label, SMALL, &SOFT, "");
     let area = Area::of(plot, keys, canvas.height + 12.0);
     area.grid(&mut canvas);
     // Emphasis is drawn over all others.
@@ -229,7 +224,7 @@ impl<'a> Area<'a> {
         for (y, label) in self.y.ticks() {
             canvas.line((self.x.from, y), (self.x.to, y), &GRID, "");
             let at = (self.x.from - 6.0, y + 4.5);
-            canvas.text(at, SMALL, &SOFT, END, &label, &label);
+            canvas.text(at, SMALL, &SOFT, END, &label, WIDTH);
         }
         let mut points = self.plot.series.iter().flat_map(|series| &series.points);
         let empty = !points.any(|&(x, y)| y.is_some_and(|y| self.at((x, y)).is_some()));
@@ -268,7 +263,8 @@ impl<'a> Area<'a> {
                 // As many digits as tell neighbours apart.
                 let (x, y) = (number(x, 5), number(y, 5));
                 let title = format!("{name}\n{}: {x}\n{}: {y}", plot.x_label, plot.y_label);
-                canvas.dot(place, width + 0.8, &paint, title.trim());
+                let fill = canvas.fill(&paint);
+                canvas.circle(place, width + 0.8, &fill, title.trim());
             }
         }
         canvas.end();
@@ -280,14 +276,15 @@ impl<'a> Area<'a> {
         let Some((x, y)) = self.at(point) else {
             return;
         };
-        canvas.ring((x, y), label);
-        let shown = cut(label, SMALL, (self.x.to - self.x.from) * 0.9);
-        let half = width(&shown, SMALL) / 2.0;
+        let stroke = canvas.stroke(&INK) + " stroke-width=\"2\"";
+        canvas.circle((x, y), 6.0, &stroke, label);
+        let most = (self.x.to - self.x.from) * 0.9;
+        let half = width(label, SMALL).min(most) / 2.0;
         let middle = x.min(self.x.to - half).max(self.x.from + half);
         let upper = y < f64::midpoint(self.y.to, self.y.from);
         let foot = if upper { y - 12.0 } else { y + 21.0 };
         canvas.begin_halo();
-        canvas.text((middle, foot), SMALL, &INK, MIDDLE, &shown, label);
+        canvas.text((middle, foot), SMALL, &INK, MIDDLE, label, most);
         canvas.end();
     }
 
@@ -319,18 +316,18 @@ fn draw_axis(
         let middle = x.max(half + 2.0).min(WIDTH - half - 2.0);
         if middle - half >= free {
             let at = (middle, bottom + 18.0);
-            canvas.text(at, SMALL, &SOFT, MIDDLE, &label, &label);
+            canvas.text(at, SMALL, &SOFT, MIDDLE, &label, WIDTH);
             free = middle + half + 4.0;
         }
     }
     let middle = f64::midpoint(axis.from, axis.to);
-    let shown = cut(quantity, SMALL, axis.to - axis.from);
+    let most = axis.to - axis.from;
     let at = (middle, bottom + 37.0);
-    canvas.text(at, SMALL, &SOFT, MIDDLE, &shown, quantity);
+    canvas.text(at, SMALL, &SOFT, MIDDLE, quantity, most);
     canvas.height = bottom + 41.0;
     if empty {
         let at = (middle, f64::midpoint(top, bottom));
-        canvas.text(at, SMALL, &SOFT, MIDDLE, "no values", "no values");
+        canvas.text(at, SMALL, &SOFT, MIDDLE, "no values", most);
     }
 }
 
@@ -347,19 +344,15 @@ fn draw_bars(plot: &BarPlot) -> Canvas {
     let axis = Axis::new(Scale::Linear, &lengths, 0.0, (MARGIN, WIDTH - MARGIN));
     let empty = plot.bars.is_empty();
     draw_axis(&mut canvas, &axis, (top, bottom), &plot.x_label, empty);
-    let names: Vec<&str> = plot.bars.iter().map(|(name, _)| &**name).collect();
-    let names = cut_apart(&names, SMALL, WIDTH - 2.0 * MARGIN - 90.0);
-    for ((bar, shown), index) in plot.bars.iter().zip(names).zip(0..) {
-        let top = top + PITCH * f64::from(index);
-        draw_bar(&mut canvas, &axis, bar, &shown, top);
+    for (bar, index) in plot.bars.iter().zip(0..) {
+        draw_bar(&mut canvas, &axis, bar, top + PITCH * f64::from(index));
     }
     canvas.height += 8.0;
     canvas
 }
 
-/// A bar under its name, as it is `shown`, and its value.
-fn draw_bar(canvas: &mut Canvas, axis: &Axis, bar: &(String, f64), shown: &str, top: f64) {
-    let (name, length) = bar;
+/// A bar under its name and its value.
+fn draw_bar(canvas: &mut Canvas, axis: &Axis, (name, length): &(String, f64), top: f64) {
     let value = if length.is_finite() {
         number(*length, 4)
     } else {
@@ -368,8 +361,9 @@ fn draw_bar(canvas: &mut Canvas, axis: &Axis, bar: &(String, f64), shown: &str, 
     canvas.begin("class=\"rk-bar\"", &format!("{name}\n{value}"));
     canvas.begin_halo();
     let foot = top + 15.0;
-    canvas.text((MARGIN, foot), SMALL, &INK, "", shown, name);
-    canvas.text((WIDTH - MARGIN, foot), SMALL, &INK, END, &value, &value);
+    let room = WIDTH - 2.0 * MARGIN;
+    canvas.text((MARGIN, foot), SMALL, &INK, "", name, room - 90.0);
+    canvas.text((WIDTH - MARGIN, foot), SMALL, &INK, END, &value, 90.0);
     canvas.end();
     if let (Some(origin), Some(end)) = (axis.place(0.0), axis.place(*length)) {
         let paint = &DISTINCT[usize::from(end < origin)];

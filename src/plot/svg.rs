@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use super::text::wrapped;
+use super::text::{cut, wrapped};
 
 /// Width of a panel, in the units of the drawing: narrow enough for text of 13 units to be read
 /// on a phone.
@@ -159,13 +159,13 @@ impl Canvas {
     }
 
     /// Attributes that fill an element.
-    fn fill(&mut self, paint: &Paint) -> String {
+    pub(super) fn fill(&mut self, paint: &Paint) -> String {
         self.paints.insert(paint.clone());
         format!("class=\"{}\" fill=\"{}\"", paint.class, paint.light)
     }
 
     /// Attributes that draw the outline of an element.
-    fn stroke(&mut self, paint: &Paint) -> String {
+    pub(super) fn stroke(&mut self, paint: &Paint) -> String {
         self.paints.insert(paint.clone());
         let Paint { class, light, .. } = paint;
         format!("class=\"{class}-s\" stroke=\"{light}\" fill=\"none\"")
@@ -180,32 +180,35 @@ impl Canvas {
         self.body += "</g>\n";
     }
 
-    /// Text with further attributes, and the `whole` of it as a tooltip where it has been cut.
+    /// Text with further attributes, cut where it is wider than `most`: a tooltip has the whole of it
+    /// then.
     pub(super) fn text(
         &mut self,
         at: Point,
         size: f64,
         paint: &Paint,
         more: &str,
-        shown: &str,
-        whole: &str,
+        text: &str,
+        most: f64,
     ) {
+        let shown = cut(text, size, most);
         let fill = self.fill(paint);
         let [x, y, size] = [at.0, at.1, size].map(units);
-        let title = if shown == whole { "" } else { whole };
+        let title = if shown == text { "" } else { text };
         let _ = writeln!(
             self.body,
             "<text {fill} x=\"{x}\" y=\"{y}\" font-size=\"{size}\" {more}>{}{}</text>",
-            escaped(shown),
+            escaped(&shown),
             tooltip(title)
         );
     }
 
     /// Text below all that there is, in as many lines as it takes.
     pub(super) fn paragraph(&mut self, text: &str, size: f64, paint: &Paint, more: &str) {
-        for line in wrapped(text, size, self.width - 2.0 * MARGIN) {
+        let most = self.width - 2.0 * MARGIN;
+        for line in wrapped(text, size, most) {
             self.height += (size * 1.4).round();
-            self.text((MARGIN, self.height), size, paint, more, &line, &line);
+            self.text((MARGIN, self.height), size, paint, more, &line, most);
         }
     }
 
@@ -244,18 +247,8 @@ impl Canvas {
         );
     }
 
-    pub(super) fn dot(&mut self, at: Point, radius: f64, paint: &Paint, title: &str) {
-        let fill = self.fill(paint);
-        self.circle(at, radius, &fill, title);
-    }
-
-    /// A ring around a point.
-    pub(super) fn ring(&mut self, at: Point, title: &str) {
-        let stroke = self.stroke(&INK);
-        self.circle(at, 6.0, &format!("{stroke} stroke-width=\"2\""), title);
-    }
-
-    fn circle(&mut self, (x, y): Point, radius: f64, more: &str, title: &str) {
+    /// A circle with further attributes, and a tooltip.
+    pub(super) fn circle(&mut self, (x, y): Point, radius: f64, more: &str, title: &str) {
         let ([x, y, radius], title) = ([x, y, radius].map(units), tooltip(title));
         let _ = writeln!(
             self.body,

@@ -25,38 +25,26 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(em).sum::<f64>() * size
 }
 
-/// `text`, or its beginning and an ellipsis, so that it is no wider than `most`.
+/// `text`, or its beginning and its end about an ellipsis, so that it is no wider than `most`: names
+/// that begin alike differ at the end.
 pub(super) fn cut(text: &str, size: f64, most: f64) -> String {
     if width(text, size) <= most {
         return text.to_owned();
     }
-    let mut left = most - size;
-    let fits = |char: &char| {
-        left -= em(*char) * size;
-        left >= 0.0
-    };
-    let mut cut: String = text.chars().take_while(fits).collect();
-    cut.truncate(cut.trim_end().len());
-    cut.push('…');
-    cut
-}
-
-/// All `names`, cut to `most`. Names that would be cut to equal texts have their numbers at the
-/// end.
-pub(super) fn cut_apart(names: &[&str], size: f64, most: f64) -> Vec<String> {
-    let cuts: Vec<String> = names.iter().map(|name| cut(name, size, most)).collect();
-    let apart = |(index, name): (usize, &&str)| {
-        let own = &cuts[index];
-        if *own == **name || cuts.iter().filter(|cut| *cut == own).count() == 1 {
-            return own.clone();
+    let fits = || {
+        let mut left = (most / size - 1.0) / 2.0;
+        move |char: &char| {
+            left -= em(*char);
+            left >= 0.0
         }
-        let number = format!(" ({})", index + 1);
-        cut(name, size, most - width(&number, size)) + &number
     };
-    names.iter().enumerate().map(apart).collect()
+    let head: String = text.chars().take_while(fits()).collect();
+    let tail: Vec<char> = text.chars().rev().take_while(fits()).collect();
+    let tail: String = tail.into_iter().rev().collect();
+    format!("{}…{}", head.trim_end(), tail.trim_start())
 }
 
-/// The lines of `text`, broken at blanks, none wider than `most`.
+/// The lines of `text`, broken at blanks: none wider than `most`, unless one word is.
 pub(super) fn wrapped(text: &str, size: f64, most: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -68,7 +56,7 @@ pub(super) fn wrapped(text: &str, size: f64, most: f64) -> Vec<String> {
             _ => lines.push(word.to_owned()),
         }
     }
-    lines.iter().map(|line| cut(line, size, most)).collect()
+    lines
 }
 
 /// A number of `digits` significant digits, without zeros at its end.
@@ -105,35 +93,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_cut_fits() {
+    fn what_is_cut_fits_and_has_both_ends() {
         let long = "Wörter, die länger sind als ihr Platz 漢字漢字漢字";
         for most in [20.0, 60.0, 150.0, 260.0] {
             let cut = cut(long, 13.0, most);
-            assert!(width(&cut, 13.0) <= most && cut.ends_with('…'), "{cut}");
+            assert!(width(&cut, 13.0) <= most && cut.contains('…'), "{cut}");
         }
         assert_eq!(cut("short", 13.0, 60.0), "short");
+        assert_eq!(cut("exact, lambda 64", 10.0, 70.0), "exact…da 64");
         assert_eq!(cut("abc", 13.0, 0.0), "…");
-    }
-
-    #[test]
-    fn different_names_are_cut_to_different_texts() {
-        let names = [
-            "exact, lambda 64",
-            "exact, lambda 16",
-            "short",
-            "other, lambda 1",
-        ];
-        let cuts = cut_apart(&names, 10.0, 70.0);
-        assert_eq!(
-            cuts,
-            ["exact, l… (1)", "exact, l… (2)", "short", "other, lam…"]
-        );
-        assert!(cuts.iter().all(|cut| width(cut, 10.0) <= 70.0));
-        // A name that is like what another is cut to.
-        assert_eq!(
-            cut_apart(&["aaaa…", "aaaaaaaa"], 10.0, 36.0),
-            ["aaaa…", "a… (2)"]
-        );
     }
 
     #[test]
