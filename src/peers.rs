@@ -137,7 +137,9 @@ wire! {
 impl<T: Wire> Wire for Vec<T> {
     fn put(&self, words: &mut Vec<u64>) {
         self.len().put(words);
-        self.iter().for_each(|value| value.put(words));
+        for value in self {
+            value.put(words);
+        }
     }
 
     fn get(words: &mut Iter<'_, u64>) -> Self {
@@ -148,7 +150,9 @@ impl<T: Wire> Wire for Vec<T> {
 
 impl<T: Wire, const N: usize> Wire for [T; N] {
     fn put(&self, words: &mut Vec<u64>) {
-        self.iter().for_each(|value| value.put(words));
+        for value in self {
+            value.put(words);
+        }
     }
 
     fn get(words: &mut Iter<'_, u64>) -> Self {
@@ -159,7 +163,9 @@ impl<T: Wire, const N: usize> Wire for [T; N] {
 impl<T: Wire> Wire for Option<T> {
     fn put(&self, words: &mut Vec<u64>) {
         u64::from(self.is_some()).put(words);
-        self.iter().for_each(|value| value.put(words));
+        for value in self {
+            value.put(words);
+        }
     }
 
     fn get(words: &mut Iter<'_, u64>) -> Self {

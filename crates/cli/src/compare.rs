@@ -478,7 +478,9 @@ impl<'a> Comparison<'a> {
             series
         };
         let panels = self.merits().into_iter().enumerate().map(|(merit, title)| {
-            let lines = self.ran().map(|entry| series(entry, merit));
+            // Errors of distil are in units of other labels.
+            let comparable = self.ran().filter(|entry| merit > 0 || !entry.distils);
+            let lines = comparable.map(|entry| series(entry, merit));
             lines.fold(LinePlot::new("features", title), LinePlot::series)
         });
         let figure = Figure::new(format!("Strategies on {}", self.file));
