@@ -18,7 +18,7 @@ use crate::greedy::{Criterion, SEED, SelectionOptions, TargetOptions};
 use crate::metrics::{Convention, Metric};
 use crate::ridge::Kernel;
 use crate::{Lambda, Objective, QueryWeight, Scale};
-use rankrls_files::read_whole;
+use rankrls_files::{Output, read_whole};
 
 /// The schema of model files.
 pub const SCHEMA: &str = "rankrls.model/1";
@@ -46,6 +46,20 @@ impl Model {
         document
             .model()
             .map_err(|refusal| ModelError::Value(path.to_owned(), refusal))
+    }
+
+    /// Writes the model to the file at `path`, which appears whole or not at all. It is
+    /// compressed if its name ends in `.gz` or `.zst`.
+    ///
+    /// # Errors
+    /// [`ModelError::Write`].
+    pub fn write(&self, path: &Path) -> Result<(), ModelError> {
+        let write = || {
+            let mut output = Output::create(path)?;
+            self.write_to(&mut output)?;
+            output.finish()
+        };
+        write().map_err(|error| ModelError::Write(path.to_owned(), error))
     }
 
     /// Writes the text of the model file.
@@ -254,16 +268,20 @@ impl Refusal {
     pub(super) fn new(
         field: impl Into<String>,
         expected: impl Into<String>,
-        found: impl ToString,
+        found: impl Into<String>,
     ) -> Self {
-        Self(field.into(), expected.into(), found.to_string())
+        Self(field.into(), expected.into(), found.into())
     }
 }
 
 /// `refuse!(field: expected, found)` refuses a field of the document.
 macro_rules! refuse {
     ($field:literal: $expected:literal, $found:expr) => {
-        return Err(Refusal::new(format!($field), format!($expected), $found))
+        return Err(Refusal::new(
+            format!($field),
+            format!($expected),
+            $found.to_string(),
+        ))
     };
 }
 

@@ -14,6 +14,7 @@ mod fitted;
 mod tests;
 
 use std::fmt;
+use std::io;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -427,7 +428,7 @@ impl<'de> Deserialize<'de> for FeatureChoice {
     }
 }
 
-/// A model file that cannot be read.
+/// A model file that cannot be read or written.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum ModelError {
@@ -459,4 +460,7 @@ pub enum ModelError {
     /// A value out of its range, or one that contradicts another.
     #[error("{}: {}", .0.display(), .1)]
     Value(PathBuf, Refusal),
+    /// The file cannot be written.
+    #[error("{}: cannot write the model", .0.display())]
+    Write(PathBuf, #[source] io::Error),
 }

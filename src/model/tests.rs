@@ -7,8 +7,8 @@ use super::file::Lines;
 use super::*;
 use crate::Lambda;
 use crate::columns::ColumnClasses;
+use crate::data::Dataset;
 use crate::data::read::{Missing, ReadOptions};
-use crate::data::{Dataset, Output};
 use crate::ridge::{Cell, Fit, Kernel, Weights};
 use crate::{SelectionOptions, select};
 
@@ -138,9 +138,7 @@ fn a_model_reads_back() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["m.json", "m.json.gz", "m.json.zst"] {
         let path = folder.path().join(name);
-        let mut output = Output::create(&path).unwrap();
-        model.write_to(&mut output).unwrap();
-        output.finish().unwrap();
+        model.write(&path).unwrap();
         assert_eq!(Model::read(&path).unwrap(), model);
     }
 }

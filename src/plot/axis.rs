@@ -106,8 +106,8 @@ fn nice_step(rough: f64) -> f64 {
         .unwrap_or(10.0 * power)
 }
 
-/// Ticks at powers of ten; over less than two of them at 2 and 5 times them as well, and over less
-/// than one at equal differences.
+/// Ticks at powers of ten; where there are less than three of them at 2 and 5 times them as well, and
+/// at equal differences where the ends are not a power apart.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -118,11 +118,8 @@ fn log_ticks(low: f64, high: f64) -> Vec<f64> {
     if powers < 1.0 {
         return linear_ticks(10_f64.powf(low), 10_f64.powf(high), false);
     }
-    let factors: &[f64] = if powers < 2.0 {
-        &[1.0, 2.0, 5.0]
-    } else {
-        &[1.0]
-    };
+    let few = high.floor() - low.ceil() < 2.0;
+    let factors: &[f64] = if few { &[1.0, 2.0, 5.0] } else { &[1.0] };
     let stride = (powers / TICKS).ceil() as usize;
     let exponents = (low.floor() as i32..=high.floor() as i32).step_by(stride);
     let multiples = |exponent| {

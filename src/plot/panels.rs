@@ -94,7 +94,7 @@ struct Keys<'a> {
 
 impl<'a> Keys<'a> {
     fn of(figure: &'a Figure) -> Self {
-        let plots = figure.panels.iter().filter_map(|panel| match panel {
+        let mut plots = figure.panels.iter().filter_map(|panel| match panel {
             Panel::Lines(plot) => Some(plot),
             Panel::Bars(_) => None,
         });
@@ -104,7 +104,7 @@ impl<'a> Keys<'a> {
                 names.push(&series.name);
             }
         }
-        let parameter = plots.filter_map(|plot| plot.parameter.as_deref()).next();
+        let parameter = plots.find_map(|plot| plot.parameter.as_deref());
         Self { names, parameter }
     }
 
