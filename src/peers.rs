@@ -163,7 +163,7 @@ impl<T: Wire, const N: usize> Wire for [T; N] {
 impl<T: Wire> Wire for Option<T> {
     fn put(&self, words: &mut Vec<u64>) {
         u64::from(self.is_some()).put(words);
-        for value in self {
+        if let Some(value) = self {
             value.put(words);
         }
     }

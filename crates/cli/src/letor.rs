@@ -141,7 +141,7 @@ impl LetorArgs {
         }
         warn_of_teacher(greedy.teacher, console);
         let seconds = begin.elapsed().as_secs_f64();
-        Ok(Some(FoldEntry::new(&fold, outcome, seconds)))
+        Ok(Some(FoldReport::new(&fold, outcome, seconds)))
     }
 }
 
@@ -236,8 +236,10 @@ impl FoldEntry {
     fn tests(&self) -> [Measures; 2] {
         [self.greedy.test, self.all_features.test]
     }
+}
 
-    fn new(fold: &Fold, outcome: FoldOutcome, seconds: f64) -> FoldReport {
+impl FoldReport {
+    fn new(fold: &Fold, outcome: FoldOutcome, seconds: f64) -> Self {
         let (tuned, summary) = (outcome.tuned, outcome.summary);
         let selection = tuned.selection();
         let written = |feature| fold.train.index_base().written(feature);
@@ -250,7 +252,7 @@ impl FoldEntry {
                 .collect(),
             validation: by_name(MEASURES, (0..).map(|index| of(path, index))),
         };
-        let entry = Self {
+        let entry = FoldEntry {
             fold: fold.name.clone(),
             train: Size::of(&fold.train),
             validation: Size::of(&fold.validation.dataset),
@@ -270,7 +272,7 @@ impl FoldEntry {
             curves: tuned.outcomes.iter().map(curve).collect(),
             seconds,
         };
-        FoldReport { tuned, entry }
+        Self { tuned, entry }
     }
 }
 
