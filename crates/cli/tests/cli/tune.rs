@@ -231,8 +231,8 @@ fn the_paths_are_drawn_with_the_choice() {
         _ => "2⁴",
     };
     let mark = format!("{} at lambda {name}", chosen["k"]);
-    // A ring and a label in each panel, and the description of all three.
-    assert_eq!(svg.matches(&mark).count(), 9, "{mark} in {text}");
+    // A ring and a label in each panel.
+    assert_eq!(svg.matches(&mark).count(), 6, "{mark} in {text}");
     // The standard error of the chosen path, and the values within it of the best.
     assert_eq!(svg.matches("<polygon").count(), 1);
     assert!(svg.contains(">one standard error from the best: 0."));
