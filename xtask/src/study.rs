@@ -130,6 +130,8 @@ pub(crate) struct Panel {
     pub(crate) scale: Scale,
     /// The column of standard errors, of which two are drawn as a band.
     pub(crate) error: Option<&'static str>,
+    /// Series that fall below are not drawn: others could not be told apart beside them.
+    pub(crate) least: f64,
 }
 
 impl Panel {
@@ -148,6 +150,7 @@ impl Panel {
             y,
             scale: Scale::Log,
             error: None,
+            least: f64::NEG_INFINITY,
         }
     }
 
@@ -168,7 +171,12 @@ impl Panel {
 
     /// Names of the series.
     fn names<'a>(&self, lines: &'a [Line]) -> Vec<&'a str> {
-        distinct(lines.iter().filter(|line| self.has(line)), self.series)
+        let mut names = distinct(lines.iter().filter(|line| self.has(line)), self.series);
+        names.retain(|name| {
+            let points = self.points(lines, name, self.y.1);
+            points.iter().all(|&(_, y)| y >= self.least)
+        });
+        names
     }
 
     /// Points of a series by ascending x, without lines that have no y.
