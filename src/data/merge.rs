@@ -211,7 +211,8 @@ impl<'a> Task<'a> {
     }
 }
 
-/// The position of every feature of a narrow strip among those that occur; none for a wide one.
+/// For a narrow strip of features, the place of each feature among those that occur; empty for a wide
+/// strip, whose features are searched for.
 fn slots(features: &[u32], strip: &[u32]) -> Vec<u32> {
     let wide = (strip[1] - strip[0]) as usize;
     if wide > NARROW {

@@ -133,7 +133,8 @@ impl TrainOptions {
     pub fn choose(&self, shape: &Shape, held: u64) -> Result<Solver, TrainError> {
         let limit = self.max_memory.unwrap_or(u64::MAX);
         let needed = |solver: &Solver| held.saturating_add(solver.memory(shape));
-        // After solvers that factor within the patience, before those that take longer.
+        // Conjugate gradients rank behind a solver that factors within the patience, and before one that
+        // takes longer.
         let rank = |solver: &Solver| match solver {
             Solver::ConjugateGradients => Solver::PATIENCE,
             factoring => factoring.cost(shape),

@@ -258,8 +258,8 @@ impl<'a> RidgeProblem<'a> {
         self.unit
     }
 
-    /// At most so much is rounding amplified with `lambda`: `1 + trace(X X') / lambda`, no less
-    /// than the condition number of the system to solve. From 1 on.
+    /// A bound on how much `lambda` lets rounding errors grow: `1 + trace(X X') / lambda`, which is at
+    /// least the condition number of the system to solve.
     pub fn condition(&self, lambda: Lambda) -> f64 {
         let ridge = self.ridge(lambda, 0).unwrap_or(lambda.value());
         1.0 + self.mean_diagonal * self.labels.len() as f64 / ridge
