@@ -35,7 +35,7 @@ enum Indices<'py> {
     Wide(PyReadonlyArray1<'py, i64>),
 }
 
-/// The same without Python, to be used while Python does something else.
+/// A matrix without Python, to be used while Python does something else.
 #[derive(Clone)]
 pub(crate) enum View<'a> {
     Sparse(Compressed<'a>),

@@ -26,7 +26,7 @@ struct Options {
     selection: SelectionOptions,
 }
 
-/// The same within the memory that there is.
+/// Limits options to the memory that there is, and checks them.
 pub(crate) fn checked(options: &mut SelectionOptions) -> PyResult<()> {
     options.max_memory = options.max_memory.or_else(budget);
     options.check_strategy().map_err(errors::select)
@@ -52,7 +52,7 @@ pub(crate) struct Data<'py> {
     validation: Option<Matrix<'py>>,
 }
 
-/// The same, to be used while Python does something else.
+/// Data to be used while Python does something else.
 pub(crate) struct DataView<'a> {
     x: View<'a>,
     y: &'a [f64],

@@ -324,7 +324,7 @@ pub(super) fn mix(hash: u64, word: u64) -> u64 {
     (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// The same with all bits in the highest (the finaliser of `SplitMix64`).
+/// A hash whose highest bits depend on all bits of `hash` (the finaliser of `SplitMix64`).
 pub(super) fn scattered(hash: u64) -> u64 {
     let hash = (hash ^ hash >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let hash = (hash ^ hash >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -124,7 +124,7 @@ impl ColumnClasses {
         Self::scaled(dataset, QueryWeight::Uniform, Scale::None)
     }
 
-    /// The same with queries that count by `weight`, so that a query's part of every column is scaled
+    /// Finds the distinct centred columns of `dataset` where queries count by `weight`, so that a query's part of every column is scaled
     /// by the root of its weight, and with columns that are divided by what `scale` says. Classes
     /// depend on neither.
     pub fn scaled(dataset: &Dataset<'_>, weight: QueryWeight, scale: Scale) -> Self {
@@ -168,7 +168,7 @@ impl ColumnClasses {
         candidates
     }
 
-    /// The same with the errors of a filter, or with the reason why there are none.
+    /// These classes with the errors of a filter, or with the reason why there are none.
     pub(crate) fn with_filter(mut self, filter: Result<Vec<f64>, DatasetError>) -> Self {
         self.filter = Some(filter);
         self
@@ -263,7 +263,7 @@ impl ColumnClasses {
         sum as f64 * scale / self.queries.rows() as f64
     }
 
-    /// The same as a share of the candidates of all `peers`, of columns with the same rows that
+    /// These classes as a share of the candidates of all `peers`, of columns with the same rows that
     /// [`Partition`] parts. The candidates, their positions and their number stay; what is said of
     /// all of them is said of those of all ranks. Every rank calls this, as all that selects among
     /// candidates.
@@ -336,7 +336,7 @@ impl ColumnClasses {
         &*self.peers
     }
 
-    /// The same, to share.
+    /// The ranks that have the other candidates, to share.
     pub(crate) fn shared_peers(&self) -> Arc<dyn Peers> {
         Arc::clone(&self.peers)
     }
@@ -354,7 +354,7 @@ impl ColumnClasses {
         all
     }
 
-    /// The same rows, alone and without a class.
+    /// The rows alone, without a class.
     fn emptied(&self) -> Self {
         Self {
             starts: vec![0],
@@ -403,7 +403,7 @@ impl ColumnClasses {
         self.summary
     }
 
-    /// The same of the rank that has most, field by field: what memory depends on.
+    /// The summary of the rank that has most, field by field: what memory depends on.
     pub(crate) fn share(&self) -> Summary {
         self.share
     }
@@ -538,7 +538,8 @@ impl ColumnClasses {
         &self.members[start as usize..self.ends[candidate] as usize]
     }
 
-    /// The same for every member of every class, in the order of the classes: 1 or -1.
+    /// The sign, 1 or -1, by which the column of each member of each class differs from that of the class,
+    /// in the order of the classes.
     /// `dataset` is the data set of the candidates.
     pub(crate) fn member_signs(&self, dataset: &Dataset<'_>) -> Vec<i8> {
         let classes: Vec<usize> = (0..self.len()).collect();

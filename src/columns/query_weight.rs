@@ -47,7 +47,7 @@ impl QueryWeight {
         (self != Self::Uniform).then(|| queries.ranges().map(scale).collect())
     }
 
-    /// The same for every example, `m`.
+    /// The root of the weight of its query for every example, `m`; `None` where all are 1.
     pub fn row_scales(self, queries: &Queries) -> Option<Vec<f64>> {
         let scales = self.scales(queries)?;
         let rows = queries.ranges().zip(scales);

@@ -56,7 +56,7 @@ impl Index for usize {
 /// over, without a copy; of indices of `usize` the indices are copied. Others are copied: 12 bytes an
 /// entry. Entries of zero in an `ndarray` are not stored.
 pub trait IntoColumns<'a> {
-    /// The same numbers as compressed columns.
+    /// The numbers as compressed columns.
     ///
     /// # Errors
     /// [`DatasetError`] when rows or columns are too many for 32 bits.

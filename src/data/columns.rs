@@ -115,7 +115,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// The same columns, borrowed.
+    /// The columns, borrowed.
     pub(super) fn view(&self) -> Columns<'_> {
         Columns {
             height: self.height,

@@ -49,7 +49,7 @@ impl<'a> Examples<'a> {
         }
     }
 
-    /// The same with labels of their own.
+    /// These examples with labels that they own.
     pub(super) fn into_owned(self) -> Examples<'static> {
         let Self {
             labels,

@@ -285,7 +285,7 @@ mod tests {
         )
     }
 
-    /// The same runs as one in a file.
+    /// `runs` as one run in a file.
     fn stored(runs: &[Run]) -> Run {
         let mut packer = Packer::default();
         let mut file = nameless_file(&std::env::temp_dir()).unwrap();

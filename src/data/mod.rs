@@ -358,8 +358,7 @@ impl<'a> Dataset<'a> {
         self.examples.validation.as_deref()
     }
 
-    /// The same rows and columns as one nameless query, without a teacher: its scores are of
-    /// queries. Of a share of columns it is these columns alone.
+    /// The rows and columns as one nameless query, without a teacher, whose scores are of queries. Of a share of columns it is these columns alone.
     #[must_use]
     pub fn as_one_query(&self) -> Dataset<'_> {
         // A data set has rows.
@@ -379,8 +378,7 @@ impl<'a> Dataset<'a> {
         }
     }
 
-    /// The same examples with these columns, which have the names of the present ones if there are
-    /// as many.
+    /// The examples with other `columns`, which have the names of the present ones if there are as many.
     pub(crate) fn with_columns(
         &self,
         columns: Columns<'static>,

@@ -64,7 +64,7 @@ impl Queries {
         group(row_ids, false).map(|(queries, _)| queries)
     }
 
-    /// The same partition with one identifier a query.
+    /// This partition with one identifier a query.
     ///
     /// # Errors
     /// [`DatasetError::Lengths`] unless there are as many identifiers as queries.

@@ -49,7 +49,7 @@ impl Dataset<'_> {
         grades
     }
 
-    /// The same rows as `ranker` reads them: with [`grades`](Self::grades) for labels, columns that
+    /// These rows as `ranker` reads them: with [`grades`](Self::grades) for labels, columns that
     /// count from 0, and queries by number or, for LightGBM, without identifiers:
     /// [`write_query_sizes`] of the data before writes them.
     ///

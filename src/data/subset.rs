@@ -62,7 +62,7 @@ impl Dataset<'_> {
         dataset.checked()
     }
 
-    /// The same rows with only the given 0-based features, which keep their numbers and names: the
+    /// The rows with only the given 0-based features, which keep their numbers and names: the
     /// width of the data stays. The order of the features does not count, and features without an
     /// entry have none here either.
     ///

@@ -172,7 +172,7 @@ fn subtract_products(u: &mut [f64], m: &[f64], stride: usize, z: &[f64]) {
     subtract_rows(u, m, stride, z);
 }
 
-/// The same in parallel over rows.
+/// Subtracts products from `u` as [`subtract_products`], in parallel over rows.
 pub(super) fn subtract_products_in_parallel(u: &mut [f64], m: &[f64], stride: usize, z: &[f64]) {
     const ROWS: usize = 1024;
     if !z.is_empty() {

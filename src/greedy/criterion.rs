@@ -40,7 +40,7 @@ impl fmt::Display for Criterion {
 }
 
 impl Criterion {
-    /// The same under another convention, where it is a measure.
+    /// This criterion under another convention, where it is a measure.
     #[must_use]
     pub fn under(self, convention: Convention) -> Self {
         match self {

@@ -97,7 +97,7 @@ impl<'a> Greedy<'a> {
         Self::taught(candidates, target.labels, lesson, plan, options, recorded)
     }
 
-    /// The same with what a teacher taught, where the plan has one.
+    /// Before the first step, with what a teacher taught where the plan has one.
     pub(crate) fn taught(
         candidates: &'a ColumnClasses,
         labels: &'a [f64],
@@ -149,7 +149,7 @@ impl<'a> Greedy<'a> {
         })
     }
 
-    /// The same with a strategy of your own in place of the planned one.
+    /// This selection with a strategy of your own in place of the planned one.
     #[must_use]
     pub fn with_strategy(mut self, strategy: Box<dyn Strategy>) -> Self {
         self.strategy = strategy;

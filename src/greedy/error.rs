@@ -101,7 +101,7 @@ pub enum SelectError {
     Values {
         /// The lowest such column, 0-based.
         feature: u32,
-        /// The same as the data write it.
+        /// The column as the data write it.
         index: u64,
         /// Its centred sum of squares; infinite where that is no finite number.
         squares: f64,

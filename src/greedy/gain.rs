@@ -138,7 +138,7 @@ impl<'a> BlockRanking<'a> {
         }
     }
 
-    /// The same for a query with given `u_Q`, `T_Q u_Q` and the terms of the block.
+    /// Judges a query with given `u_Q`, `T_Q u_Q` and the terms of the block.
     pub(super) fn judge(&mut self, query: u32, terms: &Terms<LANES>, u: &[Lanes], tu: &[Lanes]) {
         let mut sums = QuerySums::default();
         let range = self.state.queries().range(query as usize);

@@ -164,7 +164,7 @@ impl SelectionOptions {
         Ok(Some(criterion.ok_or(SelectError::Undefined { metric })?))
     }
 
-    /// The same with every choice made that counts for `strategy`, which learns from `target`, and
+    /// These options with every choice made that counts for `strategy`, which learns from `target`, and
     /// without what does not count: what reports, models and checkpoints have of a selection.
     pub(crate) fn resolved(self, strategy: StrategyKind, target: TargetOptions) -> Self {
         let sample = self.sample.or(strategy.default_sample());

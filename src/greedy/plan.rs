@@ -71,7 +71,7 @@ pub(crate) fn agreed(peers: &dyn Peers, held: u64, max_memory: Option<u64>) -> (
     (held, all.iter().filter_map(|&(_, limit)| limit).min())
 }
 
-/// The same of a selection: the bytes in use with the candidates, and the options.
+/// The bytes in use with the candidates, and the options with the bytes allowed, as all ranks agree.
 fn agreed_options(
     candidates: &ColumnClasses,
     held: u64,
@@ -104,7 +104,7 @@ fn taught(
     (target, target.teacher_lambda.map(teacher))
 }
 
-/// The same for a selection of this `shape`.
+/// What each strategy would take for a selection of this `shape`, with `base` bytes in use.
 fn estimates_of(
     shape: &Shape,
     candidates: &ColumnClasses,

@@ -111,7 +111,7 @@ impl State {
         Self::of_target(labels, queries, None, None, lambda, capacity)
     }
 
-    /// The same for labels that are centred and times `scales`, the roots of the queries' weights by
+    /// The state before the first step, for labels that are centred and times `scales`, the roots of the queries' weights by
     /// example, with weights that are fitted to the target of `refit`, if there is one. All
     /// there is of an example in the state, and all that is added to it, is scaled by the root of its
     /// query's weight; only [`predictions`](Self::predictions) are in the units of the labels.
@@ -155,7 +155,7 @@ impl State {
             .saturating_mul(8)
     }
 
-    /// The same, where one factor a query may take `room` bytes.
+    /// This state, where one factor a query may take `room` bytes.
     pub(super) fn with_room(self, room: u64) -> Self {
         Self { room, ..self }
     }

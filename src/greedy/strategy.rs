@@ -199,7 +199,7 @@ impl Shape {
         }
     }
 
-    /// The same with the candidates of all ranks: what time on one rank depends on.
+    /// This shape with the candidates of all ranks: what time on one rank depends on.
     pub(super) fn of_all(self, summary: Summary) -> Self {
         Self {
             candidates: summary.column_classes,

@@ -130,7 +130,7 @@ impl TargetOptions {
             })
     }
 
-    /// The same with every choice made that counts for `strategy` among `candidates`, ridge
+    /// These options with every choice made that counts for `strategy` among `candidates`, ridge
     /// parameters as numbers, and without the other choices.
     #[must_use]
     pub fn resolved(self, strategy: StrategyKind, candidates: &ColumnClasses) -> Self {
@@ -182,7 +182,7 @@ impl TeacherLambdas {
         self.open
     }
 
-    /// The same with the numbers for data with this `unit`.
+    /// These ridge parameters as numbers, for data with this `unit`.
     fn resolved(&self, unit: f64) -> Self {
         Self {
             open: self.open,
@@ -196,7 +196,7 @@ impl TeacherLambdas {
         ridges.try_into().ok()
     }
 
-    /// The same of numbers that are as few.
+    /// A list of numbers that are few enough.
     pub(super) fn of(lambdas: &[Lambda]) -> Self {
         Self::new(lambdas).unwrap_or_default()
     }

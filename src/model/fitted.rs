@@ -140,7 +140,7 @@ impl GreedyRankRlsParams {
         self.fit_with(data, &mut ())
     }
 
-    /// The same, watched by `observer`, which may stop the selection.
+    /// Selects from `dataset` as [`fit`](Self::fit), watched by `observer`, which may stop the selection.
     ///
     /// # Errors
     /// As [`fit`](Self::fit).

@@ -212,7 +212,7 @@ impl Model {
         }
     }
 
-    /// The same with `names` of features, as far as they go.
+    /// This model with `names` of its features, as far as they go.
     #[must_use]
     pub fn with_names(mut self, names: &FeatureNames) -> Self {
         for feature in &mut self.features {
@@ -222,7 +222,7 @@ impl Model {
         self
     }
 
-    /// The same of data that were read in this way.
+    /// This model, of data that `table` says how to read.
     #[must_use]
     pub fn with_table(mut self, table: TableOptions) -> Self {
         self.table = table;

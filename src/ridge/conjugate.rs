@@ -21,8 +21,8 @@ use crate::kernels::LANES;
 /// Norm of the residual to reach, as a share of that of the labels.
 pub const TOLERANCE: f64 = 1e-10;
 
-/// The same for models that only predict the queries that they leave out, to compare ridge
-/// parameters.
+/// The relative residual at which models end that only predict the queries they leave out, to compare
+/// ridge parameters.
 pub const HOLDOUT_TOLERANCE: f64 = 1e-6;
 
 /// Most iterations.

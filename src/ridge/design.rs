@@ -161,7 +161,7 @@ pub(super) struct Columns<'a> {
     pub(super) classes: Cow<'a, ColumnClasses>,
     /// `k`: members of every class.
     counts: Vec<f64>,
-    /// The same entries by row.
+    /// The entries of the classes by row.
     rows: CsMatI<f64, u32, usize>,
 }
 

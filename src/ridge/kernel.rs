@@ -105,7 +105,8 @@ impl Kernel {
         kernel.checked()
     }
 
-    /// The same kernel, unless a parameter that it has is out of its range; others are as usual.
+    /// This kernel, unless one of its parameters is out of range; parameters that it has no use for are
+    /// as usual.
     pub(crate) fn checked(self) -> Result<Self, TrainError> {
         let Self {
             kind,

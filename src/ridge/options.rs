@@ -69,7 +69,7 @@ impl TrainOptions {
         max_memory: impl Into<Option<u64>> => max_memory;
     }
 
-    /// The same in at most so many bytes, unless they say how many.
+    /// These options with a limit of so many `bytes`, unless they have one.
     #[must_use]
     pub fn within(self, bytes: Option<u64>) -> Self {
         self.max_memory(self.max_memory.or(bytes))

@@ -181,7 +181,7 @@ impl Groups {
         }
     }
 
-    /// The same groups, as groups of the rows of `queries`. Groups of rows stay as they are.
+    /// These groups as groups of the rows of `queries`. Groups of rows stay as they are.
     ///
     /// # Errors
     /// [`TrainError::Unexpected`] for groups of other data.
@@ -249,7 +249,7 @@ impl Groups {
         Self::folds_of("queries", queries, folds, seed)
     }
 
-    /// The same of things that messages call `what`.
+    /// Draws folds of things that messages call `what`.
     pub(super) fn folds_of(
         what: &str,
         count: usize,

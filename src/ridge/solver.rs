@@ -71,7 +71,7 @@ impl Shape {
         }
     }
 
-    /// The same columns, with so many preferences in place of the rows.
+    /// The shape of so many preferences among the rows.
     pub(super) fn of_preferences(self, preferences: usize) -> Self {
         let rows_each = preferences as f64 / self.rows as f64;
         Self {

@@ -64,8 +64,8 @@ impl<'a> RidgeProblem<'a> {
         )
     }
 
-    /// The same with column classes that have been found in `dataset` before, scaled as they are. `held` bytes are in
-    /// use besides them and count towards the limit.
+    /// Prepares `dataset` with column classes that have been found in it before, scaled as they are.
+    /// `held` bytes are in use besides them and count towards the limit.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -306,7 +306,7 @@ impl<'a> RidgeProblem<'a> {
         self.train_without(lambda, 0)
     }
 
-    /// The same, with the ridge parameter that the centred problem has without `out` of the rows.
+    /// Trains with the ridge parameter that the centred problem has without `out` of the rows.
     pub(super) fn train_without(
         &'a self,
         lambda: Lambda,

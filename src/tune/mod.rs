@@ -117,7 +117,7 @@ impl<'a> Tuning<'a> {
         }
     }
 
-    /// The same with `validation` data to judge by, and their memory in use.
+    /// This choice with `validation` data to judge by, and their memory in use.
     #[must_use]
     pub fn validated(self, validation: &'a Dataset<'a>) -> Self {
         Self {

@@ -190,7 +190,7 @@ impl RecordedPath {
         }
     }
 
-    /// The same to add to.
+    /// The steps of the selection without `fold`, or of that from all data, to add to.
     pub(crate) fn of_mut(&mut self, fold: Option<usize>) -> &mut Vec<Step> {
         let Some(fold) = fold else {
             return &mut self.steps;

@@ -106,7 +106,7 @@ pub(crate) struct Extended {
 /// Where a selection starts: at nothing, at the end of a model, or where an earlier run ended.
 pub(crate) struct Start {
     pub(crate) steps: Vec<Step>,
-    /// That of the teacher, if an earlier run has kept it.
+    /// What the teacher taught, if an earlier run has kept it.
     pub(crate) lesson: Option<Lesson>,
     pub(crate) options: SelectionOptions,
     /// Where checkpoints go on from, if they are written.

@@ -157,7 +157,7 @@ impl DataArgs {
         }
     }
 
-    /// The same for data that `model` is for: what was not said is as in its training.
+    /// How to read tables that `model` is for: what was not said is as in its training.
     ///
     /// # Errors
     /// For missing values other than those of the training.

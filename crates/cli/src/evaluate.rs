@@ -301,7 +301,7 @@ impl<'a> Report<'a> {
         })
     }
 
-    /// The same for people.
+    /// The report for people.
     fn text(&self) -> String {
         let (rows, queries, rules) = (self.rows, self.queries, self.rules.text());
         let titles = self.titles();

@@ -309,7 +309,7 @@ impl<'a> Report<'a> {
         })
     }
 
-    /// The same for people, in the tables of the paper.
+    /// The report for people, in the tables of the paper.
     fn text(&self) -> String {
         let mut text = self.heading();
         let _ = writeln!(text, "\nchosen on validation data\n{}", self.choices());

@@ -161,7 +161,7 @@ pub fn main() -> ExitCode {
     })
 }
 
-/// The same as one of several ranks, of which the first prints.
+/// Parses and runs as one of several ranks, of which the first prints.
 pub fn main_among(peers: &Arc<dyn Peers>) -> ExitCode {
     let leads = peers.rank() == 0;
     let work = |told| {

@@ -95,7 +95,7 @@ impl PlanReport {
         })
     }
 
-    /// The same for people.
+    /// The report for people.
     pub(crate) fn text(&self) -> String {
         self.data.lines() + &self.costs.text()
     }
@@ -136,7 +136,7 @@ impl Costs {
         })
     }
 
-    /// The same for people.
+    /// The report for people.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         let (data, candidates) = (Bytes(self.data_bytes), Bytes(self.candidate_bytes));

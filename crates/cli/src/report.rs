@@ -144,7 +144,7 @@ impl LambdaChoice {
         warn_of_edge("the chosen lambda", lambdas, self.lambda.value(), console);
     }
 
-    /// The same for people.
+    /// The report for people.
     pub(crate) fn text(&self) -> String {
         let table = Sheet::of(&self.grid)
             .number("lambda", |judged| ridge(judged.lambda, self.unit))
@@ -171,7 +171,7 @@ pub(crate) struct PathRow<'a> {
     /// As the data file counts.
     pub(crate) feature: u64,
     pub(crate) name: Option<&'a str>,
-    /// That of the last model.
+    /// Its weight in the last model.
     #[serde(skip)]
     pub(crate) weight: f64,
     pub(crate) lqo_error: f64,
@@ -266,7 +266,7 @@ impl<'a> SelectionReport<'a> {
         }
     }
 
-    /// The same for people.
+    /// The report for people.
     pub(crate) fn text(&self) -> String {
         let lambda = ridge(self.lambda, self.data.unit);
         let mut text = format!("strategy {}, lambda {lambda}", self.strategy);

@@ -104,7 +104,7 @@ fn parts(shards: &Shards) -> Vec<PartReport> {
 }
 
 impl Report {
-    /// The same for people.
+    /// The report for people.
     fn text(&self) -> String {
         let data = sizes(self.rows, self.queries, self.columns, self.nonzeros);
         let most = self.parts.iter().map(|part| part.nonzeros).max();

@@ -605,7 +605,7 @@ impl Report {
         }
     }
 
-    /// The same for people.
+    /// The report for people.
     fn text(&self, args: &TrainArgs) -> String {
         let (objective, weight) = (args.objective.objective, args.weight);
         let (solver, lambda) = (self.solver, ridge(self.lambda, self.data.unit));

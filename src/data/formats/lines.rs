@@ -27,7 +27,7 @@ pub fn read_names(path: &Path, max_memory: Option<u64>) -> Result<FeatureNames, 
     names_of(Source::open(path, max_memory)?, max_memory, 0)
 }
 
-/// The same from a stream that messages call `name`.
+/// Reads names, one a line, from a stream that messages call `name`.
 ///
 /// # Errors
 /// As [`read_names`].
@@ -103,7 +103,7 @@ pub fn read_scores(path: &Path, max_memory: Option<u64>) -> Result<Vec<f64>, Rea
     numbers(Source::open(path, max_memory)?, max_memory, 0, "score")
 }
 
-/// The same from a stream that messages call `name`.
+/// Reads scores, one a line, from a stream that messages call `name`.
 ///
 /// # Errors
 /// As [`read_scores`].

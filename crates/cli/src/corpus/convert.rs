@@ -143,7 +143,7 @@ impl Target {
         self.entries.is_some() && self.files.format() == Format::Svmlight && !compressed
     }
 
-    /// The same with columns that count from 0.
+    /// This target with columns that count from 0.
     pub(super) fn zero_based(self) -> Self {
         Self {
             files: self.files.index_base(IndexBase::Zero),

@@ -119,7 +119,7 @@ impl<'a> InfoReport<'a> {
         })
     }
 
-    /// The same for people.
+    /// The report for people.
     fn text(&self) -> String {
         let mut text = self.data.lines();
         let Self {

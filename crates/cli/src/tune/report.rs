@@ -263,7 +263,7 @@ impl<'a> Report<'a> {
         report
     }
 
-    /// The same for people.
+    /// The report for people.
     pub(super) fn text(&self) -> String {
         let mut text = self.heading();
         let _ = writeln!(text, "\n{}", self.path_table());
@@ -277,7 +277,7 @@ impl<'a> Report<'a> {
         text
     }
 
-    /// The same as a page that needs nothing but a browser, with `figure`.
+    /// The report as a page that needs nothing but a browser, with `figure`.
     pub(super) fn page(&self, figure: &Figure) -> String {
         let style = ":root{color-scheme:light dark}\n\
              body{margin:0 auto;padding:1rem;max-width:72rem;font-family:system-ui,sans-serif}\n\

@@ -381,7 +381,7 @@ impl Listing {
         Self::parse(&read_whole(path, LARGEST)?, path)
     }
 
-    /// The same from the text of a manifest, which messages call `path`.
+    /// Reads the text of a manifest, which messages call `path`.
     ///
     /// # Errors
     /// As [`Self::read`].

@@ -125,7 +125,7 @@ pub struct Templates(Vec<&'static str>);
 pub struct UnknownTemplate {
     /// The name that is none.
     found: String,
-    /// Those that there are.
+    /// The names that there are.
     known: String,
 }
 
@@ -225,7 +225,7 @@ impl<'a> Described<'a> {
         self.parse.links.iter().zip(labels)
     }
 
-    /// Those between two words: head, label and modifier.
+    /// Links between two words: head, label and modifier.
     fn arcs(&self) -> impl Iterator<Item = (usize, &str, usize)> {
         self.links()
             .filter_map(|(link, label)| Some((link.head?, label, link.modifier)))

@@ -29,7 +29,7 @@ pub fn sentences<'t>(
     read(text, name, false)
 }
 
-/// The same, but a sentence may have `_` for all its heads: it has no tree then, and
+/// Reads sentences of which one may have `_` for all its heads: it has no tree then, and
 /// [`Sentence::has_tree`] tells.
 pub fn with_or_without_trees<'t>(
     text: &'t [u8],
@@ -49,8 +49,7 @@ fn read<'t>(
     })
 }
 
-/// The same with the parses of a sentence together: those next to each other with the same
-/// `sent_id`. One without it is a malformed parse. A malformed parse ends no sentence: it comes
+/// Reads sentences with their parses together: those next to each other with the same `sent_id`. One without it is a malformed parse. A malformed parse ends no sentence: it comes
 /// before the sentence whose parses it stands among.
 pub fn n_best<'t>(
     text: &'t [u8],

@@ -401,7 +401,7 @@ impl<'a> PruningSearch<'a> {
         *contenders = left.concat();
     }
 
-    /// The same for some contenders; `z`: `t` lanes.
+    /// Takes some contenders through level 2; `z`: `t` lanes.
     pub(super) fn climb_chunk(
         &self,
         chunk: &[BoundedCandidate],
