@@ -23,7 +23,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use sprs::CsMatViewI;
 
-use crate::data::{Column, Dataset, DatasetError, IndexBase, Queries};
+use crate::data::{Column, Columns, Dataset, DatasetError, IndexBase, Queries};
 use crate::interrupt::check_interrupt;
 use crate::peers::{Alone, Peers};
 use classes::{Canonicaliser, Classes, classify};
@@ -39,14 +39,12 @@ const CLASSES: usize = 1024;
 
 /// The distinct centred columns of a data set, with the columns each stands for.
 ///
-/// Memory: 12 bytes an entry of the representatives, 25 a candidate (33 if they are scaled), 4 a column,
+/// Memory: 12 bytes an entry of the representatives, 29 a candidate (37 if they are scaled), 4 a column,
 /// 4 a row.
 #[derive(Debug, Clone)]
 pub struct ColumnClasses {
-    /// `n + 1` positions in `rows` and `values`.
-    starts: Vec<usize>,
-    rows: Vec<u32>,
-    values: Vec<f64>,
+    /// The canonical columns, under the features that represent them.
+    columns: Columns<'static>,
     signs: Vec<Sign>,
     squared_norms: Vec<f64>,
     /// The query that holds every entry, or `u32::MAX`.
@@ -131,12 +129,10 @@ impl ColumnClasses {
         let queries = dataset.queries().clone();
         let query_of_row = queries.of_rows();
         let classes = classify(dataset, &query_of_row);
-        let (starts, rows, values, signs) = canonical_columns(dataset, &query_of_row, &classes);
+        let (columns, signs) = canonical_columns(dataset, &query_of_row, &classes);
         let absent = dataset.width() - dataset.stored_columns();
         let mut candidates = Self {
-            starts,
-            rows,
-            values,
+            columns,
             signs,
             squared_norms: Vec::new(),
             sole_queries: Vec::new(),
@@ -196,8 +192,9 @@ impl ColumnClasses {
             self.scale.divisor(&values, self.queries.rows())
         };
         self.divisors = classes.par_iter().map(divisor).collect();
-        for (bounds, divisor) in self.starts.windows(2).zip(&self.divisors) {
-            for value in &mut self.values[bounds[0]..bounds[1]] {
+        let values = self.columns.values.to_mut();
+        for (bounds, divisor) in self.columns.starts.windows(2).zip(&self.divisors) {
+            for value in &mut values[bounds[0]..bounds[1]] {
                 *value /= divisor;
             }
         }
@@ -206,7 +203,8 @@ impl ColumnClasses {
     /// Scales every entry by the root of its query's weight.
     fn weigh(&mut self) {
         if let Some(scales) = self.weight.scales(&self.queries) {
-            let entries = self.rows.par_iter().zip(&mut self.values);
+            let entries = self.columns.rows.par_iter();
+            let entries = entries.zip(self.columns.values.to_mut());
             entries.for_each(|(&row, value)| {
                 *value *= scales[self.query_of_row[row as usize] as usize];
             });
@@ -223,7 +221,7 @@ impl ColumnClasses {
         let touched = measures.iter().map(|measure| measure.1);
         self.summary.pieces = touched.clone().filter(|&touched| touched > 1).sum();
         self.summary.single_query_classes = touched.filter(|&touched| touched == 1).count();
-        self.summary.nonzeros = self.rows.len();
+        self.summary.nonzeros = self.columns.rows.len();
         self.squared_norms = measures.iter().map(|measure| measure.0).collect();
         self.sole_queries = measures.iter().map(|measure| measure.2).collect();
         self.size_up();
@@ -357,9 +355,7 @@ impl ColumnClasses {
     /// The rows alone, without a class.
     fn emptied(&self) -> Self {
         Self {
-            starts: vec![0],
-            rows: Vec::new(),
-            values: Vec::new(),
+            columns: Columns::none(self.columns.height, self.columns.width),
             signs: Vec::new(),
             squared_norms: Vec::new(),
             sole_queries: Vec::new(),
@@ -439,22 +435,17 @@ impl ColumnClasses {
     /// # Panics
     /// When `candidate >= self.len()`.
     pub fn column(&self, candidate: usize) -> Column<'_> {
-        let range = self.starts[candidate]..self.starts[candidate + 1];
-        Column {
-            rows: &self.rows[range.clone()],
-            values: &self.values[range],
-        }
+        self.columns.column(candidate)
     }
 
     /// How many entries the column of `candidate` has.
     pub(crate) fn entries_of(&self, candidate: usize) -> usize {
-        self.starts[candidate + 1] - self.starts[candidate]
+        self.columns.starts[candidate + 1] - self.columns.starts[candidate]
     }
 
     /// The columns of all candidates, `m` x candidates.
     pub(crate) fn matrix(&self) -> CsMatViewI<'_, f64, u32, usize> {
-        let shape = (self.queries.rows(), self.len());
-        CsMatViewI::new_csc(shape, &self.starts, &self.rows, &self.values)
+        self.columns.matrix()
     }
 
     /// The queries in which `candidate` has entries, in order.
@@ -523,7 +514,7 @@ impl ColumnClasses {
     /// # Panics
     /// When `candidate >= self.len()`.
     pub fn feature(&self, candidate: usize) -> u32 {
-        self.class(candidate)[0]
+        self.columns.feature(candidate)
     }
 
     /// 0-based features whose centred columns equal that of `candidate` up to sign,
@@ -564,12 +555,11 @@ impl ColumnClasses {
 
     /// Bytes held.
     pub fn memory(&self) -> u64 {
-        let per_entry = self.rows.capacity() * 4 + self.values.capacity() * 8;
-        let per_candidate = self.len() * (8 + 1 + 8 + 4 + 4) + self.divisors.capacity() * 8;
+        let per_candidate = self.len() * (1 + 8 + 4 + 4) + self.divisors.capacity() * 8;
         let rest = 4 * (self.members.capacity() + self.query_of_row.capacity());
         let filter = self.filter.iter().flatten().map(Vec::capacity);
         let filter = filter.sum::<usize>() * 8;
-        (per_entry + per_candidate + rest + filter) as u64 + self.memory_of_parts()
+        (self.columns.memory() + per_candidate + rest + filter) as u64 + self.memory_of_parts()
     }
 
     /// The candidates of this rank that `features` represent.
@@ -583,16 +573,7 @@ impl ColumnClasses {
 
     /// The candidate of this rank that `feature` represents, if it represents one.
     pub fn represented_by(&self, feature: u32) -> Option<usize> {
-        let mut range = 0..self.len();
-        while !range.is_empty() {
-            let middle = usize::midpoint(range.start, range.end);
-            match self.feature(middle).cmp(&feature) {
-                std::cmp::Ordering::Less => range.start = middle + 1,
-                std::cmp::Ordering::Equal => return Some(middle),
-                std::cmp::Ordering::Greater => range.end = middle,
-            }
-        }
-        None
+        self.columns.position(feature)
     }
 }
 
@@ -604,13 +585,12 @@ fn occupied(dataset: &Dataset<'_>) -> usize {
         .count()
 }
 
-/// The canonical columns of the representatives, one after the other: where each begins, rows,
-/// values, and the sign of each.
+/// The canonical columns of the representatives, and the sign of each.
 fn canonical_columns(
     dataset: &Dataset<'_>,
     query_of_row: &[u32],
     classes: &Classes,
-) -> (Vec<usize>, Vec<u32>, Vec<f64>, Vec<Sign>) {
+) -> (Columns<'static>, Vec<Sign>) {
     /// Columns that one task fills in.
     const COLUMNS: usize = 4096;
     let mut starts = Vec::with_capacity(classes.lengths.len() + 1);
@@ -648,7 +628,17 @@ fn canonical_columns(
                 }
             }
         });
-    (starts, rows, values, signs)
+    let features = classes.representatives.iter();
+    let features = features.map(|&position| dataset.feature(position as usize));
+    let columns = Columns {
+        height: dataset.rows(),
+        width: dataset.width(),
+        starts: starts.into(),
+        rows: rows.into(),
+        values: values.into(),
+        features: Some(features.collect()),
+    };
+    (columns, signs)
 }
 
 /// The entries of a candidate in one query.

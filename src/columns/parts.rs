@@ -82,8 +82,7 @@ impl Part {
     /// Reads the entries.
     fn load(&mut self) -> io::Result<()> {
         let columns = columns_of(std::slice::from_ref(&self.entries), 0)?;
-        self.classes.rows = columns.rows.into_owned();
-        self.classes.values = columns.values.into_owned();
+        (self.classes.columns.rows, self.classes.columns.values) = (columns.rows, columns.values);
         Ok(())
     }
 }
@@ -105,7 +104,7 @@ impl ColumnClasses {
         let (mut entries, mut largest) = (0, 0);
         for classes in parts {
             let classes = classes?;
-            let own = 12 * classes.rows.len() as u64;
+            let own = 12 * classes.columns.rows.len() as u64;
             // Packed entries are less than columns of them.
             largest = largest.max(2 * own);
             entries += own;
@@ -152,14 +151,12 @@ impl ColumnClasses {
         let mut all = first.emptied();
         for &(_, number, candidate) in &order {
             let part = parts[number];
-            let bounds = &part.starts[candidate..candidate + 2];
+            let feature = part.feature(candidate);
             if with_entries {
-                let Column { rows, values } = part.column(candidate);
-                all.rows.extend_from_slice(rows);
-                all.values.extend_from_slice(values);
+                all.columns.push(feature, part.column(candidate).entries());
+            } else {
+                all.columns.push_length(feature, part.entries_of(candidate));
             }
-            let start = all.starts[all.starts.len() - 1];
-            all.starts.push(start + bounds[1] - bounds[0]);
             all.signs.push(part.signs[candidate]);
             all.squared_norms.push(part.squared_norms[candidate]);
             all.sole_queries.push(part.sole_queries[candidate]);
@@ -221,11 +218,11 @@ impl ColumnClasses {
     }
 
     fn has_entries(&self) -> bool {
-        self.rows.len() == self.starts[self.len()]
+        self.columns.rows.len() == self.columns.starts[self.len()]
     }
 
     fn drop_entries(&mut self) {
-        (self.rows, self.values) = (Vec::new(), Vec::new());
+        (self.columns.rows, self.columns.values) = (Cow::default(), Cow::default());
     }
 }
 

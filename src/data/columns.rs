@@ -61,15 +61,15 @@ impl<'a> Column<'a> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Columns<'a> {
     /// Number of rows of the matrix.
-    pub(super) height: usize,
+    pub(crate) height: usize,
     /// Number of feature columns, stored or not.
-    pub(super) width: usize,
+    pub(crate) width: usize,
     /// One position in `rows` and `values` more than stored columns, from 0 on.
-    pub(super) starts: Cow<'a, [usize]>,
+    pub(crate) starts: Cow<'a, [usize]>,
     pub(crate) rows: Cow<'a, [u32]>,
     pub(crate) values: Cow<'a, [f64]>,
     /// 0-based feature of every stored column, ascending; `None`: column `j` is feature `j`.
-    pub(super) features: Option<Cow<'a, [u32]>>,
+    pub(crate) features: Option<Cow<'a, [u32]>>,
 }
 
 impl<'a> Columns<'a> {
@@ -128,7 +128,7 @@ impl<'a> Columns<'a> {
     }
 
     /// The stored columns as a matrix of `sprs`, which checks them again.
-    pub(super) fn matrix(&self) -> CsMatViewI<'_, f64, u32, usize> {
+    pub(crate) fn matrix(&self) -> CsMatViewI<'_, f64, u32, usize> {
         let shape = (self.height, self.len());
         CsMatViewI::new_csc(shape, &self.starts, &self.rows, &self.values)
     }
@@ -157,7 +157,7 @@ impl<'a> Columns<'a> {
     }
 
     /// The stored column of a 0-based feature, if it has one.
-    pub(super) fn position(&self, feature: u32) -> Option<usize> {
+    pub(crate) fn position(&self, feature: u32) -> Option<usize> {
         match &self.features {
             Some(features) => features.binary_search(&feature).ok(),
             None => Some(feature as usize).filter(|&position| position < self.len()),
@@ -165,7 +165,7 @@ impl<'a> Columns<'a> {
     }
 
     /// Bytes held, borrowed ones included.
-    pub(super) fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         self.values.len() * (size_of::<f64>() + size_of::<u32>())
             + self.len() * size_of::<usize>()
             + self
@@ -193,6 +193,13 @@ impl<'a> Columns<'a> {
             self.features_mut().push(feature);
             self.starts.to_mut().push(end);
         }
+    }
+
+    /// Adds a column of so many entries, which are somewhere else.
+    pub(crate) fn push_length(&mut self, feature: u32, entries: usize) {
+        self.features_mut().push(feature);
+        let end = self.starts[self.len()] + entries;
+        self.starts.to_mut().push(end);
     }
 
     /// Puts means into the places of missing values.
