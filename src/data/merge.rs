@@ -211,8 +211,8 @@ impl<'a> Task<'a> {
     }
 }
 
-/// For a narrow strip of features, the place of each feature among those that occur; empty for a wide
-/// strip, whose features are searched for.
+/// For each feature of a narrow strip, its place among those that occur. A wide strip has no such
+/// table: the vector is empty, and features are found by a search.
 fn slots(features: &[u32], strip: &[u32]) -> Vec<u32> {
     let wide = (strip[1] - strip[0]) as usize;
     if wide > NARROW {

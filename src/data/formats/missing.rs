@@ -14,9 +14,9 @@ use crate::data::Queries;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Missing {
-    /// The mean of the values that the query has in the column; of those that all the data read have
-    /// there, where the query has none; 0 where they have none. In centred columns it is 0: a
-    /// missing value speaks neither for a row nor against it.
+    /// The mean of the values that the query has in the column. A query without any takes the mean
+    /// over all the data read, and 0 if they have none either. In centred columns it is 0: a missing
+    /// value speaks neither for a row nor against it.
     Mean,
     /// This number in every column.
     #[serde(untagged)]
