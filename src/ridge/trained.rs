@@ -252,8 +252,8 @@ impl<'a> RidgeProblem<'a> {
     }
 
     /// The unit of ridge parameters: the mean diagonal of the centred, weighted kernel matrix,
-    /// which is that of [`ColumnClasses::unit`] where columns are known; of preferences times the mean
-    /// weight of those that a row is in.
+    /// which is that of [`ColumnClasses::unit`] where columns are known. Where preferences are
+    /// learned, this mean is multiplied by the mean degree of a row: the weight of its preferences.
     pub fn unit(&self) -> f64 {
         self.unit
     }
