@@ -99,10 +99,19 @@ fn second_order(whole: &Whole, step: &StepTerms, y_squared: f64) -> f64 {
     y_squared / (whole.pivot(step.lambda) + step.lambda)
 }
 
-/// The second order of untouched queries with this [`spread`](super::step::spread).
+/// What untouched queries with this [`spread`](super::step::spread) have beyond the first order.
 #[inline(always)]
-pub(super) fn untouched(whole: &Whole, step: &StepTerms, spread: f64) -> f64 {
+pub(super) fn rest(whole: &Whole, step: &StepTerms, spread: f64) -> f64 {
     second_order(whole, step, spread * whole.z_squared)
+}
+
+/// What all untouched queries have beyond the first order: the less of their [`rest`] and of what
+/// `x_Q` and `w_Q` may be, which is less after many steps.
+#[inline(always)]
+pub(super) fn untouched(whole: &Whole, step: &StepTerms) -> f64 {
+    let by_z = 2.0 * step.kappa * whole.z_squared / whole.pivot(step.lambda)
+        + fourth_order(whole, step, step.fourth * whole.z_squared);
+    by_z.min(rest(whole, step, step.spread))
 }
 
 /// What untouched queries have beyond `- (2 / s) x_Q w_Q`, or more: `sum b_Q x_Q^2 / s^2`, from the
@@ -123,5 +132,5 @@ pub(super) fn single_by_norms(squared_norm: f64, terms: &QueryTerms, step: &Step
         rho: v * terms.r,
     };
     let first_order = 2.0 * whole.weight(step.lambda) * v * terms.elsewhere;
-    first_order + untouched(&whole, step, step.spread)
+    first_order + untouched(&whole, step)
 }

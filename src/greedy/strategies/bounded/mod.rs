@@ -68,7 +68,7 @@ pub(super) const FACTS: Facts = Facts {
 fn cost(shape: &Shape) -> f64 {
     let (rows, k) = (shape.rows as f64, shape.k as f64);
     let passes = 4e-9 * shape.nonzeros as f64 + 8e-9 * shape.pieces as f64 + 2e-9 * rows * k;
-    let told_apart = shape.queries.min(LEADING[1]) as f64;
+    let told_apart = shape.queries.min(LEADING[2]) as f64;
     let climbing = 0.035e-9 * shape.candidates as f64 * told_apart * k;
     passes + climbing * (4.0 * k / rows).powi(3).min(1.0)
 }
@@ -233,7 +233,7 @@ impl Bounded {
                 rho,
             };
             let first_order = 2.0 * (whole.weight(step.lambda) * c).abs();
-            let bound = first_order + bounds::untouched(&whole, step, step.spread);
+            let bound = first_order + bounds::untouched(&whole, step);
             let contender = BoundedCandidate::new(candidate, bound);
             if search.passes(contender.bound) && !search.out(candidate) {
                 contenders.push(contender);

@@ -103,7 +103,7 @@ impl Projected {
     /// Level 1.
     #[inline(always)]
     pub(super) fn bound(&self, step: &StepTerms) -> f64 {
-        self.bound_with(step, step.spread)
+        self.touched + self.linear + bounds::untouched(&self.whole, step)
     }
 
     /// Level 2: all queries are told apart but those with this
@@ -111,7 +111,7 @@ impl Projected {
     #[inline(always)]
     pub(super) fn bound_with(&self, step: &StepTerms, rest: f64) -> f64 {
         let apart = self.apart + bounds::fourth_order(&self.whole, step, self.largest);
-        self.touched + self.linear + apart + bounds::untouched(&self.whole, step, rest)
+        self.touched + self.linear + apart + bounds::rest(&self.whole, step, rest)
     }
 
     /// Tells an untouched query apart.

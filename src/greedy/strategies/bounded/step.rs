@@ -19,6 +19,10 @@ pub(super) struct QueryTerms {
     pub(super) phi: f64,
     /// `|Phi_Q' (G - g_Q)|`
     pub(super) elsewhere: f64,
+    /// `|g_Q|^2`
+    g_squared: f64,
+    /// `(|f_Q| |g_Q| - f_Q . g_Q) / 2`, or a little more: `-x_Q w_Q` is at most `|z|^2` times this.
+    kappa: f64,
 }
 
 /// What a column is multiplied with at one example, side by side: a pass over a column is one
@@ -34,8 +38,8 @@ pub(super) const C: usize = 2;
 /// `k_Q = Phi_Q' g_Q`
 pub(super) const K: usize = 3;
 
-/// Queries told apart at level 2: so many first, then so many.
-pub(super) const LEADING: [usize; 2] = [64, 512];
+/// Queries told apart at level 2, in turns: up to so many each.
+pub(super) const LEADING: [usize; 3] = [8, 64, 512];
 
 /// The state of one step, as the bounds see it.
 #[derive(Debug, Default)]
@@ -54,6 +58,10 @@ pub(super) struct StepTerms {
     pub(super) largest: f64,
     /// [`spread`] of all queries.
     pub(super) spread: f64,
+    /// The sum of all `kappa_Q`.
+    pub(super) kappa: f64,
+    /// What `sum_Q b_Q x_Q^2 / |z|^4` is at most: the spread of `(1 + h_Q) |g_Q|^2`.
+    pub(super) fourth: f64,
     /// That of all but so many of `order` as [`LEADING`] says.
     pub(super) rests: [f64; LEADING.len()],
     /// `e(S)`
@@ -95,7 +103,7 @@ impl StepTerms {
         let weight = |query: usize| queries[query].k_squared;
         let falling = |&a: &usize, &b: &usize| weight(b).total_cmp(&weight(a)).then(a.cmp(&b));
         let mut order: Vec<usize> = (0..queries.len()).collect();
-        let most = LEADING[1].min(order.len());
+        let most = LEADING[2].min(order.len());
         if most < order.len() {
             order.select_nth_unstable_by(most, falling);
         }
@@ -105,6 +113,9 @@ impl StepTerms {
             let terms = others.map(|&query| (queries[query].phi.powi(2), weight(query)));
             spread(terms.collect())
         };
+        let fourth = |query: &QueryTerms| (query.phi.powi(2), (1.0 + query.h) * query.g_squared);
+        self.fourth = spread(queries.iter().map(fourth).collect());
+        self.kappa = queries.iter().map(|query| query.kappa).sum();
         self.largest = order.first().map_or(0.0, |&query| weight(query));
         self.spread = rest(0);
         self.rests = LEADING.map(rest);
@@ -161,6 +172,10 @@ impl QueryTerms {
         let phi_squared = project_residual(&state.query_matrices(query), f, g);
         let h = state.trace(query);
         self.h = h;
+        self.g_squared = kernels::dot(g, g);
+        let size = (kernels::dot(f, f) * self.g_squared).sqrt();
+        let rounding = (f.len() + 8) as f64 * f64::EPSILON * size;
+        self.kappa = 0.5 * (size - kernels::dot(f, g)).max(0.0) + rounding;
         self.phi = phi_squared.min(h / (1.0 + h)).sqrt();
     }
 }
