@@ -122,9 +122,9 @@ impl ColumnClasses {
         Self::scaled(dataset, QueryWeight::Uniform, Scale::None)
     }
 
-    /// Finds the distinct centred columns of `dataset` where queries count by `weight`, so that a query's part of every column is scaled
-    /// by the root of its weight, and with columns that are divided by what `scale` says. Classes
-    /// depend on neither.
+    /// Finds the distinct centred columns of `dataset` where queries count by `weight`, so that a
+    /// query's part of every column is scaled by the root of its weight, and with columns that are
+    /// divided by what `scale` says. Classes depend on neither.
     pub fn scaled(dataset: &Dataset<'_>, weight: QueryWeight, scale: Scale) -> Self {
         let queries = dataset.queries().clone();
         let query_of_row = queries.of_rows();
@@ -529,9 +529,8 @@ impl ColumnClasses {
         &self.members[start as usize..self.ends[candidate] as usize]
     }
 
-    /// The sign, 1 or -1, by which the column of each member of each class differs from that of the class,
-    /// in the order of the classes.
-    /// `dataset` is the data set of the candidates.
+    /// The sign, 1 or -1, by which the column of each member of each class differs from that of the
+    /// class, in the order of the classes. `dataset` is the data set of the candidates.
     pub(crate) fn member_signs(&self, dataset: &Dataset<'_>) -> Vec<i8> {
         let classes: Vec<usize> = (0..self.len()).collect();
         let signs = classes.par_chunks(CLASSES).flat_map_iter(|classes| {

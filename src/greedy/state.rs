@@ -111,10 +111,11 @@ impl State {
         Self::of_target(labels, queries, None, None, lambda, capacity)
     }
 
-    /// The state before the first step, for labels that are centred and times `scales`, the roots of the queries' weights by
-    /// example, with weights that are fitted to the target of `refit`, if there is one. All
-    /// there is of an example in the state, and all that is added to it, is scaled by the root of its
-    /// query's weight; only [`predictions`](Self::predictions) are in the units of the labels.
+    /// The state before the first step, for labels that are centred and times `scales`, the roots
+    /// of the queries' weights by example, with weights that are fitted to the target of `refit`,
+    /// if there is one. All there is of an example in the state, and all that is added to it, is
+    /// scaled by the root of its query's weight; only [`predictions`](Self::predictions) are in the
+    /// units of the labels.
     pub(super) fn of_target(
         labels: Vec<f64>,
         queries: &Queries,

@@ -114,7 +114,7 @@ pub(crate) fn peers(train: &str, test: &str, rest: &[&str]) -> Result<()> {
     let data = [fs::canonicalize(train)?, fs::canonicalize(test)?];
     let mut compare = script("benches/peers/compare.py")?;
     let python = PathBuf::from(compare.get_program());
-    python::install(&python, &python::wheel(&python)?)?;
+    python::install(&python, &python::wheel(&python, "release")?)?;
     run(compare.arg(built("release")?).args(data).args(rest))
 }
 

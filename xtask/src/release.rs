@@ -102,7 +102,7 @@ pub(crate) fn rehearse() -> Result<()> {
     }
     check()?;
     package()?;
-    let wheel = python::wheel(&python::current()?)?;
+    let wheel = python::wheel(&python::current()?, "release")?;
     let wheel = wheel.file_name().unwrap_or_default().to_string_lossy();
     println!("\nrelease.yml would put on GitHub, once the tag v{VERSION} is pushed:");
     run(&mut command(tool("dist")?, "plan"))?;
