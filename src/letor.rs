@@ -10,21 +10,22 @@
 //!
 //! ```no_run
 //! use rankrls::data::read::ReadOptions;
-//! use rankrls::letor;
+//! use rankrls::letor::{self, Fold};
+//! use rankrls::{Lambda, Lambdas, SelectionOptions};
 //!
-//! let options = letor::options();
-//! for files in letor::find("MQ2008".as_ref())? {
-//!     let fold = files.read(&ReadOptions::new())?;
-//!     let outcome = letor::run(&fold, &options, &letor::lambdas(), &mut ())?;
-//!     println!("{}: {:?}", fold.name, outcome.test[0]);
+//! let options = SelectionOptions::new(usize::MAX, Lambda::ONE);
+//! let lambdas: Lambdas = letor::LAMBDAS.parse()?;
+//! for folder in letor::find("MQ2008".as_ref())? {
+//!     let fold = Fold::read(&folder, &ReadOptions::new())?;
+//!     let outcome = letor::run(&fold, &options, lambdas.clone(), &mut ())?;
+//!     println!("{}: {:?}", fold.name, outcome.greedy.test);
 //! }
-//! # Ok::<(), letor::LetorError>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 use std::num::NonZeroUsize;
-use std::ops::Index;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
+use std::{array, fs, io};
 
 use serde::{Serialize, Serializer};
 use thiserror::Error;
@@ -32,19 +33,19 @@ use thiserror::Error;
 use crate::columns::Summary;
 use crate::data::Dataset;
 use crate::data::read::{Loaded, ReadError, ReadOptions};
-use crate::greedy::{SelectionOptions, StrategyKind};
+use crate::greedy::{Selection, SelectionOptions, StrategyKind};
 use crate::metrics::{Convention, Metric, MetricsError, evaluate};
 use crate::ridge::{RidgeProblem, Solver, TrainError, TrainOptions, Weights};
 use crate::tune::{
-    Curve, Ending, Evidence, Measure, Observer, Point, Rule, TuneError, TuneOptions, Tuned, Tuning,
+    Curve, Evidence, Measure, Observer, Outcome, Point, Rule, TuneError, TuneOptions, Tuning,
 };
 use crate::{Lambda, Lambdas};
 
+/// The ridge parameters of the published figures.
+pub const LAMBDAS: &str = "2^-10..2^10";
+
 /// Names of the files of a fold, without their endings: training, validation and test data.
 const PARTS: [&str; 3] = ["train", "vali", "test"];
-
-/// Endings of the files, in the order in which they are looked for.
-const ENDINGS: [&str; 3] = ["txt", "txt.gz", "txt.zst"];
 
 const TEN: NonZeroUsize = NonZeroUsize::new(10).unwrap();
 
@@ -61,19 +62,24 @@ pub const MEASURES: [Metric; 4] = [
 pub struct Measures(pub [Option<f64>; 4]);
 
 impl Measures {
+    /// Of the `scores` of the rows of `dataset`.
+    ///
+    /// # Errors
+    /// [`MetricsError`] for scores or labels that the measures cannot be taken of.
+    pub fn of(dataset: &Dataset<'_>, scores: &[f64]) -> Result<Self, MetricsError> {
+        let (labels, queries) = (dataset.labels(), dataset.queries());
+        let evaluation = evaluate(&MEASURES, labels, scores, queries, Convention::Letor)?;
+        let mean = |metric| evaluation.get(metric).and_then(|values| values.mean);
+        Ok(Self(MEASURES.map(mean)))
+    }
+
     /// The means over folds; `None` where one of them has no value, or there are none.
     pub fn mean(folds: &[Self]) -> Self {
-        Self(std::array::from_fn(|index| {
-            mean(folds.iter().map(|fold| fold[index]))
+        Self(array::from_fn(|index| {
+            let values: Option<Vec<f64>> = folds.iter().map(|fold| fold.0[index]).collect();
+            let values = values.filter(|values| !values.is_empty())?;
+            Some(values.iter().sum::<f64>() / values.len() as f64)
         }))
-    }
-}
-
-impl Index<usize> for Measures {
-    type Output = Option<f64>;
-
-    fn index(&self, index: usize) -> &Option<f64> {
-        &self.0[index]
     }
 }
 
@@ -91,28 +97,22 @@ pub enum LetorError {
     /// Folder without folds.
     #[error(
         "{}: expected train.txt, vali.txt and test.txt (each plain, .gz or .zst) or folders Fold1, Fold2 and so on, found neither",
-        .directory.display()
+        .0.display()
     )]
-    NoFolds {
-        /// Where they were looked for.
-        directory: PathBuf,
-    },
-    /// A fold that is not complete.
-    #[error(
-        "{}: expected {part}.txt, {part}.txt.gz or {part}.txt.zst, found none of them",
-        .directory.display()
-    )]
+    NoFolds(PathBuf),
+    /// A file that a fold has not.
+    #[error("{}: expected {part}.txt, {part}.txt.gz or {part}.txt.zst, found none of them", .folder.display())]
     Missing {
         /// The folder of the fold.
-        directory: PathBuf,
+        folder: PathBuf,
         /// `train`, `vali` or `test`.
         part: &'static str,
     },
     /// A folder that cannot be listed.
-    #[error("{}: cannot list the folder: {source}", .directory.display())]
-    Directory {
+    #[error("{}: cannot list the folder: {source}", .folder.display())]
+    Folder {
         /// The folder.
-        directory: PathBuf,
+        folder: PathBuf,
         /// Why not.
         source: io::Error,
     },
@@ -122,14 +122,6 @@ pub enum LetorError {
     /// No model can be chosen.
     #[error(transparent)]
     Tune(#[from] TuneError),
-    /// A selection that is refused.
-    #[error("{reason}")]
-    Refused {
-        /// Its ridge parameter.
-        lambda: Lambda,
-        /// Why.
-        reason: String,
-    },
     /// RankRLS on all features cannot be trained.
     #[error(transparent)]
     Train(#[from] TrainError),
@@ -143,17 +135,59 @@ pub enum LetorError {
     Test(#[from] MetricsError),
 }
 
-/// The files of a fold.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FoldFiles {
-    /// The name of its folder.
-    pub name: String,
-    /// Training data.
-    pub train: PathBuf,
-    /// Validation data.
-    pub validation: PathBuf,
-    /// Test data.
-    pub test: PathBuf,
+/// The folders of the folds in `directory`: the one that it is, or its folders `Fold1`, `Fold2` and
+/// so on, by number.
+///
+/// # Errors
+/// [`LetorError::NoFolds`], [`LetorError::Missing`] for a fold without one of its files, and
+/// [`LetorError::Folder`].
+pub fn find(directory: &Path) -> Result<Vec<PathBuf>, LetorError> {
+    let unlisted = |source| LetorError::Folder {
+        folder: directory.to_owned(),
+        source,
+    };
+    let mut folders = Vec::new();
+    for entry in fs::read_dir(directory).map_err(unlisted)? {
+        let path = entry.map_err(unlisted)?.path();
+        let name = name(&path).to_ascii_lowercase();
+        let number = name.strip_prefix("fold").map(str::parse::<u32>);
+        if let Some(Ok(number)) = number
+            && path.is_dir()
+        {
+            folders.push((number, path));
+        }
+    }
+    folders.sort();
+    let mut folders: Vec<PathBuf> = folders.into_iter().map(|(_, path)| path).collect();
+    if PARTS.iter().any(|part| file(directory, part).is_ok()) {
+        folders = vec![directory.to_owned()];
+    }
+    if folders.is_empty() {
+        return Err(LetorError::NoFolds(directory.to_owned()));
+    }
+    for folder in &folders {
+        for part in PARTS {
+            file(folder, part)?;
+        }
+    }
+    Ok(folders)
+}
+
+/// The file of a part of a fold: plain if there are several.
+fn file(folder: &Path, part: &'static str) -> Result<PathBuf, LetorError> {
+    let files = ["txt", "txt.gz", "txt.zst"].map(|ending| folder.join(format!("{part}.{ending}")));
+    let found = files.into_iter().find(|file| file.exists());
+    found.ok_or_else(|| LetorError::Missing {
+        folder: folder.to_owned(),
+        part,
+    })
+}
+
+/// The name of a folder, also of one that is given as `.` or `..`.
+fn name(folder: &Path) -> String {
+    let whole = fs::canonicalize(folder).unwrap_or_default();
+    let name = folder.file_name().or(whole.file_name());
+    name.unwrap_or(folder.as_os_str()).to_string_lossy().into()
 }
 
 /// The data of a fold.
@@ -169,148 +203,71 @@ pub struct Fold {
     pub test: Loaded,
 }
 
-/// The folds in `directory`: the one that it is, or those in its folders `Fold1`, `Fold2` and so
-/// on, by number.
-///
-/// # Errors
-/// [`LetorError::NoFolds`], [`LetorError::Missing`] for a fold without one of its files, and
-/// [`LetorError::Directory`].
-pub fn find(directory: &Path) -> Result<Vec<FoldFiles>, LetorError> {
-    let folders = folders(directory)?;
-    if PARTS.iter().any(|part| file(directory, part).is_ok()) {
-        return Ok(vec![FoldFiles::of(directory)?]);
-    }
-    if folders.is_empty() {
-        return Err(LetorError::NoFolds {
-            directory: directory.to_owned(),
-        });
-    }
-    folders.iter().map(|folder| FoldFiles::of(folder)).collect()
-}
-
-/// The folders of folds in `directory`, by number.
-fn folders(directory: &Path) -> Result<Vec<PathBuf>, LetorError> {
-    let unlisted = |source| LetorError::Directory {
-        directory: directory.to_owned(),
-        source,
-    };
-    let mut folders = Vec::new();
-    for entry in fs::read_dir(directory).map_err(unlisted)? {
-        let path = entry.map_err(unlisted)?.path();
-        let name = path.file_name().and_then(|name| name.to_str());
-        if let Some(number) = name.and_then(number).filter(|_| path.is_dir()) {
-            folders.push((number, path));
-        }
-    }
-    folders.sort();
-    Ok(folders.into_iter().map(|(_, path)| path).collect())
-}
-
-/// `3` of `Fold3`.
-fn number(name: &str) -> Option<u32> {
-    let (word, number) = name.split_at_checked(4)?;
-    if word.eq_ignore_ascii_case("fold") {
-        number.parse().ok()
-    } else {
-        None
-    }
-}
-
-fn file(directory: &Path, part: &'static str) -> Result<PathBuf, LetorError> {
-    let files = ENDINGS.map(|ending| directory.join(format!("{part}.{ending}")));
-    let mut files = files.into_iter();
-    files
-        .find(|file| file.exists())
-        .ok_or_else(|| LetorError::Missing {
-            directory: directory.to_owned(),
-            part,
-        })
-}
-
-impl FoldFiles {
-    fn of(directory: &Path) -> Result<Self, LetorError> {
-        let [train, validation, test] = PARTS;
-        let named = directory.file_name().map(ToOwned::to_owned);
-        // What ends in . or .. has its name elsewhere.
-        let named = named.or_else(|| {
-            fs::canonicalize(directory)
-                .ok()?
-                .file_name()
-                .map(Into::into)
-        });
-        let name = named.unwrap_or_else(|| directory.as_os_str().to_owned());
-        Ok(Self {
-            name: name.to_string_lossy().into_owned(),
-            train: file(directory, train)?,
-            validation: file(directory, validation)?,
-            test: file(directory, test)?,
-        })
-    }
-
-    /// Reads the fold. The width in `options` is that of the training data.
+impl Fold {
+    /// Reads the fold in `folder`. The width in `options` is that of the training data.
     ///
     /// # Errors
-    /// [`LetorError::Read`] names the place in the file and the mistake.
-    pub fn read(&self, options: &ReadOptions) -> Result<Fold, LetorError> {
-        let train = options.read(&self.train)?.dataset;
+    /// [`LetorError::Missing`], and [`LetorError::Read`], which names the place in the file and the
+    /// mistake.
+    pub fn read(folder: &Path, options: &ReadOptions) -> Result<Self, LetorError> {
+        let train = options.read(&file(folder, PARTS[0])?)?.dataset;
         let options = options.clone().width(train.width());
-        Ok(Fold {
-            name: self.name.clone(),
-            validation: options.read(&self.validation)?,
-            test: options.read(&self.test)?,
+        Ok(Self {
+            name: name(folder),
             train,
+            validation: options.read(&file(folder, PARTS[1])?)?,
+            test: options.read(&file(folder, PARTS[2])?)?,
         })
     }
-}
-
-/// The paper's selections: all features by the fastest exact strategy, queries weighted alike.
-pub fn options() -> SelectionOptions {
-    SelectionOptions::new(usize::MAX, Lambda::ONE)
-}
-
-/// The paper's grid: powers of two from `2^-10` to `2^10`.
-pub fn lambdas() -> Vec<Lambda> {
-    let powers = (-10..=10).map(|exponent| 2_f64.powi(exponent));
-    powers.filter_map(|power| Lambda::new(power).ok()).collect()
 }
 
 /// The results of the protocol on a fold.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FoldOutcome {
     /// How the columns of the training data fall into classes.
+    #[serde(skip)]
     pub summary: Summary,
-    /// The paths of Greedy RankRLS and its model; metrics are [`MEASURES`] of the validation data.
-    pub tuned: Tuned,
-    /// Measures of that model on the test data.
-    pub test: Measures,
-    /// The model of RankRLS on all features.
-    pub all_features: AllFeatures,
+    /// The chosen selection.
+    #[serde(skip)]
+    pub selection: Selection,
+    /// The strategy of the selections.
+    pub strategy: StrategyKind,
+    /// The solver of RankRLS on all features.
+    pub solver: Solver,
+    /// The chosen model of Greedy RankRLS.
+    pub greedy: Chosen,
+    /// The chosen model of RankRLS on the features that vary within some query.
+    pub all_features: Chosen,
+    /// What there was to choose from, by ascending ridge parameter.
+    pub paths: Vec<Judged>,
 }
 
-/// The chosen model of RankRLS on all features.
+/// A model that the validation data chose.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct AllFeatures {
-    /// The solver of the weights.
-    pub solver: Solver,
+pub struct Chosen {
     /// The ridge parameter.
     pub lambda: Lambda,
-    /// Features with a weight, which are the features that vary within some query.
-    pub features: usize,
-    /// Measures on the validation data, by which it was chosen.
+    /// Features as the files write them, in order of selection.
+    pub features: Vec<u64>,
+    /// A weight for each feature.
+    pub weights: Vec<f64>,
+    /// Measures on the validation data.
     pub validation: Measures,
     /// Measures on the test data.
     pub test: Measures,
-    /// What there was to choose from, by ascending ridge parameter.
-    pub grid: Vec<Judged>,
 }
 
-/// RankRLS on all features with a ridge parameter.
+/// The models of a ridge parameter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Judged {
     /// The ridge parameter.
     pub lambda: Lambda,
-    /// Measures on the validation data; `None` where the ridge parameter is too small.
-    pub validation: Option<Measures>,
+    /// Features of Greedy RankRLS as the files write them, in order of selection.
+    pub features: Vec<u64>,
+    /// Measures on the validation data after each of these features.
+    pub validation: Vec<Measures>,
+    /// Those of RankRLS on all features; `None` where the ridge parameter is too small.
+    pub all_features: Option<Measures>,
 }
 
 /// Runs the protocol on a fold: selections by `options` with each of `lambdas`, of all features if
@@ -325,7 +282,7 @@ pub fn run(
     lambdas: impl Into<Lambdas>,
     observer: &mut dyn Observer,
 ) -> Result<FoldOutcome, LetorError> {
-    let (train, validation) = (&fold.train, &fold.validation.dataset);
+    let validation = &fold.validation.dataset;
     let options = TuneOptions {
         evidence: Evidence::of(validation),
         measure: Measure::Metric(MEASURES[0]),
@@ -334,125 +291,97 @@ pub fn run(
         ..TuneOptions::new(*options, lambdas)
     };
     let candidates = if options.selection.strategy == Some(StrategyKind::FsEd) {
-        options.candidates(&train.clone().with_validation(validation.clone()))
+        options.candidates(&fold.train.clone().with_validation(validation.clone()))
     } else {
-        options.candidates(train)
+        options.candidates(&fold.train)
     };
-    let tuning = Tuning::new(train, &options).validated(validation);
-    let held = tuning.held + fold.test.dataset.memory();
-    let tuning = Tuning {
-        candidates: Some(&candidates),
-        held,
-        ..tuning
-    };
-    let tuned = tuning.run(observer)?;
+    let mut tuning = Tuning::new(&fold.train, &options).validated(validation);
+    tuning.held += fold.test.dataset.memory();
+    tuning.candidates = Some(&candidates);
+    let (tuned, held) = (tuning.run(observer)?, tuning.held);
     if tuned.interrupted {
         return Err(TuneError::Interrupted.into());
     }
-    for path in &tuned.outcomes {
-        if let Ending::Refused { reason } = &path.ending {
-            let (lambda, reason) = (path.options.lambda, reason.clone());
-            return Err(LetorError::Refused { lambda, reason });
-        }
-    }
     let summary = candidates.summary();
     drop(candidates);
-    let (selection, test) = (tuned.selection(), &fold.test.dataset);
-    let scores = test.scores(&selection.features(), &selection.weights);
-    let lambdas = tuned.outcomes.iter().map(|path| path.options.lambda);
+    let training = TrainOptions::new()
+        .query_weight(options.selection.query_weight)
+        .labels(options.selection.target.labels.unwrap_or_default())
+        .scale(options.selection.scale)
+        .lambdas(tuned.outcomes.len())
+        .max_memory(options.selection.max_memory);
+    let classes = training.column_classes(&fold.train);
+    let problem = RidgeProblem::among(&fold.train, &classes, held, &training)?;
+    let paths = tuned.outcomes.iter().map(|path| {
+        let weights = match problem.train(path.options.lambda) {
+            Ok(trained) => Some(trained.weights()),
+            Err(TrainError::Singular { .. } | TrainError::NotFinite) => None,
+            Err(error) => return Err(error),
+        };
+        Ok((fold.judged(path, weights.as_ref()), weights))
+    });
+    let (paths, mut models): (Vec<Judged>, Vec<_>) =
+        paths.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+    let all = |path: &Judged| path.all_features.and_then(|measures| measures.0[0]);
+    let curves = paths
+        .iter()
+        .map(|path| Curve::of_means(path.lambda, [all(path)]));
+    let best = Rule::Best.choose(options.measure, &curves.collect::<Vec<_>>());
+    let best = best.map(|choice| {
+        (
+            paths[choice.position].lambda,
+            models.swap_remove(choice.position),
+        )
+    });
+    let Some((lambda, Some(weights))) = best else {
+        return Err(LetorError::NoRanking);
+    };
+    let selection = tuned.selection();
     Ok(FoldOutcome {
+        greedy: fold.chosen(tuned.lambda(), &selection.features(), &selection.weights)?,
+        all_features: fold.chosen(lambda, &weights.features, &weights.values)?,
+        strategy: selection.strategy,
+        solver: problem.solver(),
         summary,
-        test: measure(test, &scores)?,
-        all_features: AllFeatures::new(fold, held, &options, &lambdas.collect::<Vec<_>>())?,
-        tuned,
+        selection,
+        paths,
     })
 }
 
-impl AllFeatures {
-    /// The model whose ridge parameter does best on the validation data.
-    fn new(
-        fold: &Fold,
-        held: u64,
-        options: &TuneOptions,
-        lambdas: &[Lambda],
-    ) -> Result<Self, LetorError> {
-        let selection = &options.selection;
-        let training = TrainOptions::new()
-            .query_weight(selection.query_weight)
-            .labels(selection.target.labels.unwrap_or_default())
-            .scale(selection.scale)
-            .lambdas(lambdas.len())
-            .max_memory(selection.max_memory);
-        let classes = training.column_classes(&fold.train);
-        let problem = RidgeProblem::among(&fold.train, &classes, held, &training)?;
-        let models = lambdas
-            .iter()
-            .map(|&lambda| trained(&problem, lambda, fold));
-        let mut models = models.collect::<Result<Vec<_>, _>>()?;
-        let validation = |model: &Option<(Weights, Measures)>| Some(model.as_ref()?.1);
-        let judged = lambdas.iter().zip(&models);
-        let judged = judged.map(|(&lambda, model)| Judged {
-            lambda,
-            validation: validation(model),
-        });
-        let grid: Vec<Judged> = judged.collect();
-        let curve = |judged: &Judged| {
-            let map = judged.validation.and_then(|measures| measures[0]);
-            Curve::of_means(judged.lambda, [map])
+impl Fold {
+    fn chosen(
+        &self,
+        lambda: Lambda,
+        features: &[u32],
+        weights: &[f64],
+    ) -> Result<Chosen, MetricsError> {
+        let measured = |loaded: &Loaded| {
+            let dataset = &loaded.dataset;
+            Measures::of(dataset, &dataset.scores(features, weights))
         };
-        let curves: Vec<Curve> = grid.iter().map(curve).collect();
-        let choice = Rule::Best.choose(options.measure, &curves);
-        let position = choice.ok_or(LetorError::NoRanking)?.position;
-        let model = models.swap_remove(position);
-        let (weights, validation) = model.ok_or(LetorError::NoRanking)?;
-        let test = &fold.test.dataset;
-        Ok(Self {
-            solver: problem.solver(),
-            lambda: lambdas[position],
-            features: weights.features.len(),
-            validation,
-            test: measure(test, &weights.scores(test))?,
-            grid,
+        let written = |&feature: &u32| self.train.index_base().written(feature);
+        Ok(Chosen {
+            lambda,
+            features: features.iter().map(written).collect(),
+            weights: weights.to_vec(),
+            validation: measured(&self.validation)?,
+            test: measured(&self.test)?,
         })
     }
-}
 
-/// Weights for `lambda`, and how they rank the validation data; none where numbers fail.
-fn trained(
-    problem: &RidgeProblem<'_>,
-    lambda: Lambda,
-    fold: &Fold,
-) -> Result<Option<(Weights, Measures)>, TrainError> {
-    let weights = match problem.train(lambda) {
-        Ok(trained) => trained.weights(),
-        Err(TrainError::Singular { .. } | TrainError::NotFinite) => return Ok(None),
-        Err(error) => return Err(error),
-    };
-    let validation = &fold.validation.dataset;
-    let measures = measure(validation, &weights.scores(validation)).ok();
-    Ok(measures.map(|measures| (weights, measures)))
-}
-
-/// The measures of the validation data for a model of [`FoldOutcome::tuned`].
-pub fn validation(point: &Point) -> Measures {
-    Measures(std::array::from_fn(|index| point.metrics[index].mean))
-}
-
-/// Measures `scores` of the rows of `dataset`.
-///
-/// # Errors
-/// [`MetricsError`] for scores or labels that the measures cannot be taken of.
-pub fn measure(dataset: &Dataset<'_>, scores: &[f64]) -> Result<Measures, MetricsError> {
-    let (labels, queries) = (dataset.labels(), dataset.queries());
-    let evaluation = evaluate(&MEASURES, labels, scores, queries, Convention::Letor)?;
-    let mean = |metric| evaluation.get(metric).and_then(|values| values.mean);
-    Ok(Measures(MEASURES.map(mean)))
-}
-
-/// The mean over folds; `None` where one of them has no value, or there are none.
-pub fn mean(folds: impl IntoIterator<Item = Option<f64>>) -> Option<f64> {
-    let values: Vec<f64> = folds.into_iter().collect::<Option<_>>()?;
-    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    fn judged(&self, path: &Outcome, all_features: Option<&Weights>) -> Judged {
+        let validation = &self.validation.dataset;
+        let written = |point: &Point| self.train.index_base().written(point.step.feature);
+        let measures = |point: &Point| Measures(array::from_fn(|place| point.metrics[place].mean));
+        let measured =
+            |weights: &Weights| Measures::of(validation, &weights.scores(validation)).ok();
+        Judged {
+            lambda: path.options.lambda,
+            features: path.points.iter().map(written).collect(),
+            validation: path.points.iter().map(measures).collect(),
+            all_features: all_features.and_then(measured),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -479,15 +408,18 @@ mod tests {
             fold(&root.join(name), endings);
         }
         fs::write(root.join("Fold3"), "no folder").unwrap();
-        let names = |found: Vec<FoldFiles>| -> Vec<String> {
-            found.into_iter().map(|fold| fold.name).collect()
+        let names = |folder: &Path| -> Vec<String> {
+            let found = find(folder).unwrap();
+            found.iter().map(|folder| name(folder)).collect()
         };
-        assert_eq!(names(find(root).unwrap()), ["Fold1", "fold2", "Fold10"]);
-        let one = find(&root.join("Fold10").join(".")).unwrap();
-        assert_eq!(one.len(), 1);
-        assert_eq!(one[0].name, "Fold10");
-        let mixed = find(&root.join("fold2")).unwrap();
-        assert!(mixed[0].test.ends_with("test.txt.gz"));
+        assert_eq!(names(root), ["Fold1", "fold2", "Fold10"]);
+        assert_eq!(names(&root.join("Fold10").join(".")), ["Fold10"]);
+        assert_eq!(
+            names(&root.join("Fold10").join("..").join("fold2")),
+            ["fold2"]
+        );
+        let mixed = file(&root.join("fold2"), "test").unwrap();
+        assert!(mixed.ends_with("test.txt.gz"));
     }
 
     #[test]

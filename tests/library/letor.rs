@@ -8,10 +8,15 @@ use std::path::Path;
 use crate::oracle::{draws, grid};
 use rankrls::data::read::ReadOptions;
 use rankrls::interrupt::Interrupt;
-use rankrls::letor::{self, Fold, FoldOutcome, LetorError, Measures, measure, options, validation};
+use rankrls::letor::{self, Fold, FoldOutcome, LetorError, Measures};
 use rankrls::ridge::{RidgeProblem, TrainOptions};
 use rankrls::tune::{Event, TuneError};
-use rankrls::{QueryWeight, SelectionOptions, select};
+use rankrls::{Lambda, Lambdas, QueryWeight, SelectionOptions, select};
+
+/// All features by the fastest exact strategy.
+fn options() -> SelectionOptions {
+    SelectionOptions::new(usize::MAX, Lambda::ONE)
+}
 
 /// Rows in queries of different sizes; `seed` makes others.
 fn text(seed: u64, queries: u64) -> String {
@@ -49,44 +54,38 @@ fn fold() -> Fold {
 fn the_chosen_model_is_what_select_finds() {
     let fold = fold();
     let outcome = letor::run(&fold, &options(), &grid(&[0.5, 4.0, 32.0]), &mut ()).unwrap();
-    assert_eq!(outcome.tuned.outcomes.len(), 3);
-    let points = outcome.tuned.outcomes.iter().flat_map(|path| &path.points);
-    let best = points.filter_map(|point| validation(point)[0]);
-    let chosen_by = validation(outcome.tuned.point());
-    assert_eq!(chosen_by[0], best.max_by(f64::total_cmp));
-    let chosen = outcome.tuned.selection();
+    assert_eq!(outcome.paths.len(), 3);
+    let models = outcome.paths.iter().flat_map(|path| &path.validation);
+    let best = models.filter_map(|measures| measures.0[0]);
+    let greedy = &outcome.greedy;
+    assert_eq!(greedy.validation.0[0], best.max_by(f64::total_cmp));
     let options = SelectionOptions {
-        strategy: Some(chosen.strategy),
-        ..SelectionOptions::new(chosen.steps.len(), chosen.options.lambda)
+        strategy: Some(outcome.strategy),
+        ..SelectionOptions::new(greedy.features.len(), greedy.lambda)
     };
     let selected = select(&fold.train, &options, &mut ()).unwrap();
-    assert_eq!(selected, chosen);
     for (data, measures) in [
-        (&fold.validation.dataset, chosen_by),
-        (&fold.test.dataset, outcome.test),
+        (&fold.validation.dataset, greedy.validation),
+        (&fold.test.dataset, greedy.test),
     ] {
-        let scores = data.scores(&chosen.features(), &chosen.weights);
-        assert_eq!(measure(data, &scores).unwrap(), measures);
+        let scores = data.scores(&selected.features(), &selected.weights);
+        assert_eq!(Measures::of(data, &scores).unwrap(), measures);
     }
+    assert_eq!(selected, outcome.selection);
 }
 
 /// With every feature selected, both models are the same.
 #[test]
 fn all_features_are_the_end_of_the_path() {
     let outcome = letor::run(&fold(), &options(), &grid(&[0.5, 4.0, 32.0]), &mut ()).unwrap();
-    for (path, all) in outcome
-        .tuned
-        .outcomes
-        .iter()
-        .zip(&outcome.all_features.grid)
-    {
-        assert_eq!(path.points.len(), 6);
-        assert_eq!(path.points.last().map(validation), all.validation);
+    for path in &outcome.paths {
+        assert_eq!(path.validation.len(), 6);
+        assert_eq!(path.validation.last(), path.all_features.as_ref());
     }
-    let best = outcome.all_features.grid.iter();
-    let best = best.filter_map(|judged| judged.validation?[0]);
+    let best = outcome.paths.iter();
+    let best = best.filter_map(|path| path.all_features?.0[0]);
     assert_eq!(
-        outcome.all_features.validation[0],
+        outcome.all_features.validation.0[0],
         best.max_by(f64::total_cmp)
     );
 }
@@ -107,10 +106,10 @@ fn queries_weigh_as_they_do_in_training() {
         let problem = RidgeProblem::new(&fold.train, &options).unwrap();
         let scores = problem.train(lambdas[0]).unwrap().weights();
         let scores = scores.scores(&fold.test.dataset);
-        let test = measure(&fold.test.dataset, &scores).unwrap();
+        let test = Measures::of(&fold.test.dataset, &scores).unwrap();
         assert_eq!(outcome(weight).all_features.test, test, "{weight}");
     }
-    let error = |weight| outcome(weight).tuned.outcomes[0].points[0].step.lqo_error;
+    let error = |weight| outcome(weight).selection.steps[0].lqo_error;
     assert_ne!(error(QueryWeight::Uniform), error(QueryWeight::Pairs));
 }
 
@@ -151,9 +150,13 @@ fn an_interrupt_ends_the_model_of_all_features() {
 
 #[test]
 fn means_are_over_folds() {
-    assert!((letor::mean([Some(0.2), Some(0.4)]).unwrap() - 0.3).abs() < 1e-15);
-    assert_eq!(letor::mean([Some(0.1), None]), None);
-    assert_eq!(letor::mean([]), None);
+    let mean = |values: &[Option<f64>]| {
+        let folds = values.iter().map(|value| Measures([*value; 4]));
+        Measures::mean(&folds.collect::<Vec<_>>()).0[3]
+    };
+    assert!((mean(&[Some(0.2), Some(0.4)]).unwrap() - 0.3).abs() < 1e-15);
+    assert_eq!(mean(&[Some(0.1), None]), None);
+    assert_eq!(mean(&[]), None);
 }
 
 fn fold_3(options: &SelectionOptions) -> Option<FoldOutcome> {
@@ -161,10 +164,10 @@ fn fold_3(options: &SelectionOptions) -> Option<FoldOutcome> {
         eprintln!("NOT TESTED: set RANKRLS_CORPORA to the folder of corpora to test LETOR");
         return None;
     };
-    let files = letor::find(&Path::new(&corpora).join("letor-mq2008-fold3")).unwrap();
-    let fold = files[0].read(&ReadOptions::new()).unwrap();
-    let lambdas = letor::lambdas();
-    Some(letor::run(&fold, options, &lambdas, &mut ()).unwrap())
+    let folders = letor::find(&Path::new(&corpora).join("letor-mq2008-fold3")).unwrap();
+    let fold = Fold::read(&folders[0], &ReadOptions::new()).unwrap();
+    let lambdas: Lambdas = letor::LAMBDAS.parse().unwrap();
+    Some(letor::run(&fold, options, lambdas, &mut ()).unwrap())
 }
 
 /// To the four decimals that the paper prints.
@@ -179,16 +182,10 @@ fn fold_3_of_mq2008_is_that_of_the_paper() {
     let Some(outcome) = fold_3(&options()) else {
         return;
     };
-    let selection = outcome.tuned.selection();
-    let features: Vec<u32> = selection
-        .steps
-        .iter()
-        .map(|step| step.feature + 1)
-        .collect();
-    assert_eq!(features, [39, 29, 25, 23, 46, 37, 19]);
-    assert_eq!(selection.options.lambda.value(), 8.0);
+    assert_eq!(outcome.greedy.features, [39, 29, 25, 23, 46, 37, 19]);
+    assert_eq!(outcome.greedy.lambda.value(), 8.0);
     let greedy = ["0.4582", "0.2363", "0.4787", "0.2558"];
-    assert_eq!(printed(&outcome.test), greedy);
+    assert_eq!(printed(&outcome.greedy.test), greedy);
     let all_features = ["0.4542", "0.2325", "0.4741", "0.2489"];
     assert_eq!(printed(&outcome.all_features.test), all_features);
 }
@@ -205,18 +202,13 @@ fn paths_end_with_all_features() {
         let Some(outcome) = fold_3(&options) else {
             return;
         };
-        assert_eq!(outcome.tuned.outcomes.len(), 21);
-        for (path, all) in outcome
-            .tuned
-            .outcomes
-            .iter()
-            .zip(&outcome.all_features.grid)
-        {
-            assert_eq!(path.points.len(), outcome.summary.column_classes);
-            let last = validation(path.points.last().unwrap());
-            for (found, expected) in last.0.iter().zip(&all.validation.unwrap().0) {
+        assert_eq!(outcome.paths.len(), 21);
+        for path in &outcome.paths {
+            assert_eq!(path.validation.len(), outcome.summary.column_classes);
+            let last = path.validation.last().unwrap();
+            for (found, expected) in last.0.iter().zip(&path.all_features.unwrap().0) {
                 let difference = (found.unwrap() - expected.unwrap()).abs();
-                assert!(difference < 1e-3, "{}: {difference}", path.options.lambda);
+                assert!(difference < 1e-3, "{}: {difference}", path.lambda);
             }
         }
     }

@@ -1,7 +1,7 @@
 //! `rankrls letor`.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -9,17 +9,16 @@ use anyhow::{Result, anyhow};
 use clap::Args;
 use rankrls::data::read::{Format, ReadOptions};
 use rankrls::greedy::TargetOptions;
-use rankrls::letor::{
-    self, AllFeatures, Fold, FoldFiles, FoldOutcome, LetorError, MEASURES, Measures, validation,
-};
+use rankrls::letor::{self, Fold, FoldOutcome, Judged, LetorError, MEASURES, Measures};
 use rankrls::memory::{self, Bytes};
+use rankrls::metrics::Convention;
 use rankrls::plot::{Figure, LinePlot, panel, power};
-use rankrls::tune::{Curve, Measure, Outcome, Rule, TuneError, Tuned};
-use rankrls::{Dataset, Lambda, Lambdas, QueryWeight, SelectionOptions, StrategyKind};
+use rankrls::tune::{Curve, Measure, Rule, TuneError};
+use rankrls::{Lambda, Lambdas, QueryWeight, SelectionOptions, StrategyKind};
 use serde::Serialize;
 
 use super::args::{at_least_one, one_of};
-use super::console::Console;
+use super::data::{Sizes, TestSizes};
 use super::figures::PlotArgs;
 use super::numbers::{counted, printable};
 use super::output::{Object, by_name};
@@ -52,7 +51,7 @@ pub(crate) struct LetorArgs {
     #[arg(value_name = "DIR")]
     directory: PathBuf,
     #[arg(long, value_name = "LIST", allow_hyphen_values = true)]
-    #[arg(default_value = "2^-10..2^10", help = LAMBDAS_HELP)]
+    #[arg(default_value = letor::LAMBDAS, help = LAMBDAS_HELP)]
     lambdas: Lambdas,
     /// Most features to select [default: all]
     #[arg(short, value_name = "K", value_parser = at_least_one)]
@@ -79,17 +78,17 @@ pub(crate) struct LetorArgs {
 pub(crate) fn run(args: &LetorArgs, session: &Session<'_>) -> Result<ExitCode> {
     TeacherArgs::default().check(&args.target.options(), &[args.strategy], &**session.peers)?;
     args.plot.check()?;
-    let files = letor::find(&args.directory)?;
+    let folders = letor::find(&args.directory)?;
     let plot = args.plot.create(session)?;
-    let mut folds = Vec::with_capacity(files.len());
-    for files in &files {
-        match args.fold(files, session)? {
+    let mut folds = Vec::with_capacity(folders.len());
+    for folder in &folders {
+        match args.fold(folder, session)? {
             Some(fold) => folds.push(fold),
             None => break,
         }
     }
-    if folds.len() < files.len() {
-        let (done, all) = (folds.len(), files.len());
+    if folds.len() < folders.len() {
+        let (done, all) = (folds.len(), folders.len());
         let done = format_args!("interrupted: {done} of {all} folds are done");
         session.console.warn(done);
         if folds.is_empty() {
@@ -97,25 +96,28 @@ pub(crate) fn run(args: &LetorArgs, session: &Session<'_>) -> Result<ExitCode> {
         }
     }
     let drawn = plot.map_or(Ok(()), |plot| plot.write(figure(&folds)));
-    let report = Report {
-        args,
-        folds: &folds,
-    };
+    let report = Report { args, folds };
     session.end(args.json, &report.document(), || report.text(), drawn)
 }
 
 impl LetorArgs {
     /// Runs the protocol on a fold; `None` if that was interrupted.
-    fn fold(&self, files: &FoldFiles, session: &Session<'_>) -> Result<Option<FoldReport>> {
+    fn fold(&self, folder: &Path, session: &Session<'_>) -> Result<Option<FoldReport>> {
         let (begin, console) = (Instant::now(), session.console);
-        tracing::info!(fold = %files.name, "reading");
+        tracing::info!(fold = %folder.display(), "reading");
         let asked = self.max_memory.map(|Bytes(bytes)| bytes);
         let max_memory = asked.or_else(memory::budget);
         let reading = ReadOptions::new()
             .format(Format::Svmlight)
             .max_memory(max_memory);
-        let fold = files.read(&reading)?;
-        warn(&fold, console);
+        let fold = Fold::read(folder, &reading)?;
+        let name = &fold.name;
+        let measured = [(&fold.validation, "validation"), (&fold.test, "test")];
+        let [validation, test] = measured.map(|(loaded, what)| {
+            let to = format!("the training data of {name}, in its {what} data");
+            warn_dropped(loaded, &to, console);
+            TestSizes::new(loaded, &MEASURES, &Convention::Letor.into())
+        });
         let options = SelectionOptions {
             strategy: self.strategy,
             query_weight: self.query_weight,
@@ -123,46 +125,42 @@ impl LetorArgs {
             max_memory,
             ..SelectionOptions::new(self.k.unwrap_or(usize::MAX), Lambda::ONE)
         };
-        let mut watch = Watch::named(session, &files.name);
+        let mut watch = Watch::named(session, name);
         let ran = watch.run(|watch| letor::run(&fold, &options, self.lambdas.clone(), watch))?;
         let outcome = match ran {
             None | Some(Err(LetorError::Tune(TuneError::Interrupted))) => return Ok(None),
-            Some(outcome) => outcome.map_err(|error| anyhow!("{}: {error}", files.name))?,
+            Some(outcome) => outcome.map_err(|error| anyhow!("{name}: {error}"))?,
         };
-        let (greedy, all) = (outcome.tuned.selection(), &outcome.all_features);
-        let lambdas = lambdas(&outcome.tuned);
-        let lambdas = lambdas.iter().map(|lambda| lambda.value());
+        let lambdas = outcome.paths.iter().map(|path| path.lambda.value());
         for (model, chosen) in [
-            ("features", greedy.options.lambda),
-            ("all columns", all.lambda),
+            ("features", &outcome.greedy),
+            ("all columns", &outcome.all_features),
         ] {
-            let what = format!("{}: the lambda of {model}", files.name);
-            warn_of_edge(&what, lambdas.clone(), chosen.value(), console);
+            let what = format!("{name}: the lambda of {model}");
+            warn_of_edge(&what, lambdas.clone(), chosen.lambda.value(), console);
         }
-        warn_of_teacher(greedy.teacher, console);
-        let seconds = begin.elapsed().as_secs_f64();
-        Ok(Some(FoldReport::new(&fold, outcome, seconds)))
+        warn_of_teacher(outcome.selection.teacher, console);
+        Ok(Some(FoldReport {
+            train: Sizes::new(&fold.train, &outcome.summary),
+            validation,
+            test,
+            fold: fold.name,
+            outcome,
+            seconds: begin.elapsed().as_secs_f64(),
+        }))
     }
-}
-
-fn warn(fold: &Fold, console: Console) {
-    for (loaded, what) in [(&fold.validation, "validation"), (&fold.test, "test")] {
-        let to = format!("the training data of {}, in its {what} data", fold.name);
-        warn_dropped(loaded, &to, console);
-    }
-}
-
-/// The ridge parameters of the paths, ascending.
-fn lambdas(tuned: &Tuned) -> Vec<Lambda> {
-    let paths = tuned.outcomes.iter();
-    paths.map(|path| path.options.lambda).collect()
 }
 
 /// A fold that is done with.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 struct FoldReport {
-    tuned: Tuned,
-    entry: FoldEntry,
+    fold: String,
+    train: Sizes,
+    validation: TestSizes,
+    test: TestSizes,
+    #[serde(flatten)]
+    outcome: FoldOutcome,
+    seconds: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -174,139 +172,39 @@ struct Document<'a> {
     target: Option<TargetOptions>,
     k: Option<usize>,
     lambdas: &'a Lambdas,
-    folds: Vec<&'a FoldEntry>,
+    folds: &'a [FoldReport],
     /// Of the test data, by model.
-    mean: Object<Object<Measures>>,
-}
-
-#[derive(Debug, Serialize)]
-struct FoldEntry {
-    fold: String,
-    train: Size,
-    validation: Size,
-    test: Size,
-    constant_columns: usize,
-    column_classes: usize,
-    greedy: GreedyEntry,
-    all_features: AllFeatures,
-    curves: Vec<CurveEntry>,
-    seconds: f64,
-}
-
-#[derive(Debug, Serialize)]
-struct Size {
-    rows: usize,
-    queries: usize,
-    columns: usize,
-    nonzeros: usize,
-}
-
-#[derive(Debug, Serialize)]
-struct GreedyEntry {
-    strategy: &'static str,
-    lambda: Lambda,
-    k: usize,
-    /// As the files write them.
-    features: Vec<u64>,
-    weights: Vec<f64>,
-    validation: Measures,
-    test: Measures,
-}
-
-#[derive(Debug, Serialize)]
-struct CurveEntry {
-    lambda: Lambda,
-    features: Vec<u64>,
-    validation: Object<Vec<Option<f64>>>,
-}
-
-impl Size {
-    fn of(dataset: &Dataset<'_>) -> Self {
-        Self {
-            rows: dataset.rows(),
-            queries: dataset.queries().len(),
-            columns: dataset.width(),
-            nonzeros: dataset.nonzeros(),
-        }
-    }
-}
-
-impl FoldEntry {
-    /// Test measures of the greedy model, and of that on all features.
-    fn tests(&self) -> [Measures; 2] {
-        [self.greedy.test, self.all_features.test]
-    }
-}
-
-impl FoldReport {
-    fn new(fold: &Fold, outcome: FoldOutcome, seconds: f64) -> Self {
-        let (tuned, summary) = (outcome.tuned, outcome.summary);
-        let selection = tuned.selection();
-        let written = |feature| fold.train.index_base().written(feature);
-        let curve = |path: &Outcome| CurveEntry {
-            lambda: path.options.lambda,
-            features: path
-                .points
-                .iter()
-                .map(|point| written(point.step.feature))
-                .collect(),
-            validation: by_name(MEASURES, (0..).map(|index| of(path, index))),
-        };
-        let entry = FoldEntry {
-            fold: fold.name.clone(),
-            train: Size::of(&fold.train),
-            validation: Size::of(&fold.validation.dataset),
-            test: Size::of(&fold.test.dataset),
-            constant_columns: summary.constant_columns,
-            column_classes: summary.column_classes,
-            greedy: GreedyEntry {
-                strategy: selection.strategy.name(),
-                lambda: selection.options.lambda,
-                k: selection.steps.len(),
-                features: selection.features().into_iter().map(written).collect(),
-                weights: selection.weights,
-                validation: validation(tuned.point()),
-                test: outcome.test,
-            },
-            all_features: outcome.all_features,
-            curves: tuned.outcomes.iter().map(curve).collect(),
-            seconds,
-        };
-        Self { tuned, entry }
-    }
+    mean: Object<Measures>,
 }
 
 /// All folds.
 struct Report<'a> {
     args: &'a LetorArgs,
-    folds: &'a [FoldReport],
+    folds: Vec<FoldReport>,
 }
 
-impl<'a> Report<'a> {
+impl Report<'_> {
     /// The JSON document of the schema `rankrls.letor/1`.
     fn document(&self) -> impl Serialize {
-        let names = ["greedy", "all_features"].map(str::to_owned);
-        let test = |means: Measures| Object(vec![("test".to_owned(), means)]);
+        let target = self.args.target.options();
         Document {
             schema: "rankrls.letor/1",
             directory: self.args.directory.to_string_lossy().into_owned(),
             query_weight: self.args.query_weight,
-            target: Some(self.args.target.options())
-                .filter(|target| *target != TargetOptions::default()),
+            target: Some(target).filter(|target| *target != TargetOptions::default()),
             k: self.args.k,
             lambdas: &self.args.lambdas,
-            folds: self.folds.iter().map(|fold| &fold.entry).collect(),
-            mean: Object(names.into_iter().zip(self.means().map(test)).collect()),
+            folds: &self.folds,
+            mean: by_name(["greedy", "all_features"], self.means()),
         }
     }
 
     /// Means of the test measures over the folds, of the greedy models and of the models on
     /// all features.
     fn means(&self) -> [Measures; 2] {
-        [0, 1].map(|model| {
-            let tests = self.folds.iter().map(|fold| fold.entry.tests()[model]);
-            Measures::mean(&tests.collect::<Vec<_>>())
-        })
+        let tests = self.folds.iter().map(FoldReport::tests);
+        let (greedy, all): (Vec<_>, Vec<_>) = tests.map(Into::into).unzip();
+        [greedy, all].map(|tests| Measures::mean(&tests))
     }
 
     /// The report for people, in the tables of the paper.
@@ -314,8 +212,20 @@ impl<'a> Report<'a> {
         let mut text = self.heading();
         let _ = writeln!(text, "\nchosen on validation data\n{}", self.choices());
         let titles = ["MAP", "P@10", "mean NDCG", "NDCG@10"];
+        let mut rows: Vec<_> = self
+            .folds
+            .iter()
+            .map(|fold| (&*fold.fold, fold.tests()))
+            .collect();
+        if rows.len() > 1 {
+            rows.push(("average", self.means()));
+        }
         for (index, title) in titles.iter().enumerate() {
-            let _ = writeln!(text, "\n{title} on test data\n{}", self.measured(index));
+            let sheet = Sheet::of(&rows)
+                .words("fold", |(fold, _)| *fold)
+                .measure("greedy", |(_, tests)| tests[0].0[index])
+                .measure("all features", |(_, tests)| tests[1].0[index]);
+            let _ = writeln!(text, "\n{title} on test data\n{}", sheet.text());
         }
         text
     }
@@ -324,115 +234,121 @@ impl<'a> Report<'a> {
         let folds = counted(self.folds.len() as u64, "fold");
         let directory = printable(&self.args.directory.to_string_lossy());
         // Of the first fold: shares may be other numbers in others.
-        let first = self.folds.first();
-        let lambdas = first.map_or_else(Vec::new, |fold| lambdas(&fold.tuned));
-        let ends = [lambdas.first(), lambdas.last()].into_iter().flatten();
-        let ends: Vec<String> = ends.map(Lambda::to_string).collect();
-        let size = |size: &Size| format!("{} in {}", size.rows, size.queries);
-        let sizes = Sheet::of(self.folds)
-            .words("fold", |fold| &*fold.entry.fold)
-            .number("columns", |fold| fold.entry.train.columns)
-            .number("rows in queries to train", |fold| size(&fold.entry.train))
-            .number("to validate", |fold| size(&fold.entry.validation))
-            .number("to test", |fold| size(&fold.entry.test));
+        let paths = &self.folds[0].outcome.paths;
+        let ends = [paths.first(), paths.last()].into_iter().flatten();
+        let ends: Vec<String> = ends.map(|path| path.lambda.to_string()).collect();
+        let size = |rows, queries| format!("{rows} in {queries}");
+        let sizes = Sheet::of(&self.folds)
+            .words("fold", |fold| &*fold.fold)
+            .number("columns", |fold| fold.train.columns)
+            .number("rows in queries to train", |fold| {
+                size(fold.train.rows, fold.train.queries)
+            })
+            .number("to validate", |fold| {
+                size(fold.validation.rows, fold.validation.queries)
+            })
+            .number("to test", |fold| size(fold.test.rows, fold.test.queries));
         format!(
             "{directory}: {folds}, query weight {}\n{} from {}\n\n{}\n",
             self.args.query_weight,
-            counted(lambdas.len() as u64, "lambda"),
+            counted(paths.len() as u64, "lambda"),
             ends.join(" to "),
             sizes.text()
         )
     }
 
     fn choices(&self) -> String {
-        Sheet::of(self.folds)
-            .words("fold", |fold| fold.entry.fold.as_str())
-            .number("lambda", |fold| fold.entry.greedy.lambda.to_string())
-            .number("k", |fold| fold.entry.greedy.k)
+        Sheet::of(&self.folds)
+            .words("fold", |fold| &*fold.fold)
+            .number("lambda", |fold| fold.outcome.greedy.lambda.to_string())
+            .number("k", |fold| fold.outcome.greedy.features.len())
             .number("lambda, all", |fold| {
-                fold.entry.all_features.lambda.to_string()
+                fold.outcome.all_features.lambda.to_string()
             })
             .words("features", |fold| {
-                let features = fold.entry.greedy.features.iter().map(u64::to_string);
+                let features = fold.outcome.greedy.features.iter().map(u64::to_string);
                 features.collect::<Vec<String>>().join(" ")
             })
             .text()
     }
+}
 
-    fn measured(&self, index: usize) -> String {
-        let of = |fold: &'a FoldReport| {
-            (
-                &*fold.entry.fold,
-                fold.entry.tests().map(|test| test[index]),
-            )
-        };
-        let mut rows: Vec<_> = self.folds.iter().map(of).collect();
-        if rows.len() > 1 {
-            rows.push(("average", self.means().map(|means| means[index])));
-        }
-        Sheet::of(&rows)
-            .words("fold", |(fold, _)| *fold)
-            .measure("greedy", |(_, [greedy, _])| *greedy)
-            .measure("all features", |(_, [_, all])| *all)
-            .text()
+impl FoldReport {
+    /// Test measures of the greedy model, and of that on all features.
+    fn tests(&self) -> [Measures; 2] {
+        [&self.outcome.greedy, &self.outcome.all_features].map(|model| model.test)
     }
 }
 
-/// Values of one of [`MEASURES`] for validation data, after 1, 2, ... features.
-fn of(path: &Outcome, index: usize) -> Vec<Option<f64>> {
-    let points = path.points.iter();
-    points.map(|point| validation(point)[index]).collect()
-}
-
-/// Measures that there are curves of: their places in [`MEASURES`], and labels.
-const CURVES: [(usize, &str); 2] = [(0, "validation MAP"), (2, "validation mean NDCG")];
-
-/// The curves of the means over folds, if there are several, and of each fold.
+/// Validation measures of Greedy RankRLS against the number of features, one line a lambda: the
+/// means over folds, which are the figures 3 and 4 of the paper, if there are several, and those of
+/// each fold.
 fn figure(folds: &[FoldReport]) -> Figure {
-    let means = (folds.len() > 1).then(|| mean_curves(folds));
-    let panels = means.into_iter().chain(folds.iter().map(curves)).flatten();
     let note = "Thick line and ring: chosen by validation MAP, and the best of the means.";
-    let figure = Figure::new("Validation measures of Greedy RankRLS");
-    panels.fold(figure.columns(2).note(note), Figure::lines)
-}
-
-/// The curves of [`CURVES`] averaged over folds: the figures 3 and 4 of the paper. A value is there
-/// where all folds have it. The best mean is marked.
-fn mean_curves(folds: &[FoldReport]) -> [LinePlot; 2] {
-    let lambdas = folds
-        .first()
-        .map_or_else(Vec::new, |fold| lambdas(&fold.tuned));
-    CURVES.map(|(index, label)| {
-        let mean = |&lambda: &Lambda| {
-            let own = |path: &&Outcome| path.options.lambda == lambda;
-            let values = folds.iter().map(|fold| {
-                let path = fold.tuned.outcomes.iter().find(own);
-                path.map_or_else(Vec::new, |path| of(path, index))
+    let mut figure = Figure::new("Validation measures of Greedy RankRLS")
+        .columns(2)
+        .note(note);
+    let measures = [(0, "validation MAP"), (2, "validation mean NDCG")];
+    if folds.len() > 1 {
+        let means = means(folds);
+        for (index, label) in measures {
+            let curves = means.iter().map(|path| {
+                Curve::of_means(
+                    path.lambda,
+                    path.validation.iter().map(|means| means.0[index]),
+                )
             });
-            let values: Vec<Vec<Option<f64>>> = values.collect();
-            let shortest = values.iter().map(Vec::len).min().unwrap_or(0);
-            let mean = |step| letor::mean(values.iter().map(|values| values[step]));
-            Curve::of_means(lambda, (0..shortest).map(mean))
-        };
-        let means: Vec<Curve> = lambdas.iter().map(mean).collect();
-        let best = Rule::Best.choose(Measure::Metric(MEASURES[index]), &means);
-        let curves = means.iter().map(|curve| {
-            let values = curve.scores.iter().map(|score| score.mean);
-            (power(curve.lambda.value()), values.collect())
-        });
-        let best = best.map(|choice| (choice.position, choice.k));
-        panel(label, curves.collect(), Some("lambda"), best)
-            .title(format!("Mean over {}", counted(folds.len(), "fold")))
-    })
+            let measure = Measure::Metric(MEASURES[index]);
+            let best = Rule::Best.choose(measure, &curves.collect::<Vec<_>>());
+            let best = best.map(|choice| (choice.position, choice.k));
+            let title = format!("Mean over {}", counted(folds.len() as u64, "fold"));
+            figure = figure.lines(lines(index, label, &means, best).title(title));
+        }
+    }
+    for FoldReport { fold, outcome, .. } in folds {
+        let (paths, greedy) = (&outcome.paths, &outcome.greedy);
+        let position = paths.iter().position(|path| path.lambda == greedy.lambda);
+        let chosen = position.map(|position| (position, greedy.features.len()));
+        for (index, label) in measures {
+            figure = figure.lines(lines(index, label, paths, chosen).title(fold));
+        }
+    }
+    figure
 }
 
-/// The curves of a fold by each of [`CURVES`], one line a lambda, the chosen model marked.
-fn curves(fold: &FoldReport) -> [LinePlot; 2] {
-    let tuned = &fold.tuned;
-    CURVES.map(|(index, label)| {
-        let curve = |path: &Outcome| (power(path.options.lambda.value()), of(path, index));
-        let curves = tuned.outcomes.iter().map(curve).collect();
-        let chosen = Some((tuned.choice.position, tuned.choice.k));
-        panel(label, curves, Some("lambda"), chosen).title(&fold.entry.fold)
-    })
+/// The means over folds by lambda and number of features, where all folds have them.
+fn means(folds: &[FoldReport]) -> Vec<Judged> {
+    let mean = |first: &Judged| {
+        let own = |path: &&Judged| path.lambda == first.lambda;
+        let paths = folds.iter().map(|fold| fold.outcome.paths.iter().find(own));
+        let paths: Option<Vec<&Judged>> = paths.collect();
+        let values = (0..).map_while(|step| {
+            let values = paths
+                .as_ref()?
+                .iter()
+                .map(|path| path.validation.get(step).copied());
+            Some(Measures::mean(&values.collect::<Option<Vec<_>>>()?))
+        });
+        Judged {
+            lambda: first.lambda,
+            features: Vec::new(),
+            validation: values.collect(),
+            all_features: None,
+        }
+    };
+    folds[0].outcome.paths.iter().map(mean).collect()
+}
+
+/// A line a lambda of the measure at `index`.
+fn lines(index: usize, label: &str, paths: &[Judged], chosen: Option<(usize, usize)>) -> LinePlot {
+    let curve = |path: &Judged| {
+        let values = path.validation.iter().map(|measures| measures.0[index]);
+        (power(path.lambda.value()), values.collect())
+    };
+    panel(
+        label,
+        paths.iter().map(curve).collect(),
+        Some("lambda"),
+        chosen,
+    )
 }

@@ -71,8 +71,8 @@ fn the_document_agrees_with_select_and_evaluate() {
     assert_eq!(document["query_weight"], "uniform");
     let fold = &document["folds"][0];
     let greedy = &fold["greedy"];
-    let (k, lambda) = (&greedy["k"], &greedy["lambda"]);
-    let strategy = greedy["strategy"].as_str().unwrap();
+    let (k, lambda) = (list(&greedy["features"]).len(), &greedy["lambda"]);
+    let strategy = fold["strategy"].as_str().unwrap();
     let measures = "--metrics map,p@10,mean-ndcg,ndcg@10 --convention letor --json";
     let arguments = format!(
         "select data/Fold1/train.txt -k {k} --lambda {lambda} --strategy {strategy} -o m.json --json"
@@ -86,21 +86,16 @@ fn the_document_agrees_with_select_and_evaluate() {
         let command = format!("evaluate data/Fold1/{file}.txt --model m.json {measures}");
         assert_eq!(folder.json(&command)["metrics"], greedy[part]);
     }
-    assert_eq!(document["mean"]["greedy"]["test"], greedy["test"]);
+    assert_eq!(document["mean"]["greedy"], greedy["test"]);
     assert_eq!(
         keys(&greedy["test"]),
         ["map", "mean-ndcg", "ndcg@10", "p@10"]
     );
-    assert_eq!(list(&fold["curves"]).len(), 2);
-    assert_eq!(
-        fold["curves"][1]["validation"]["map"]
-            .as_array()
-            .unwrap()
-            .len(),
-        5
-    );
-    assert_eq!(fold["all_features"]["features"], 5);
-    assert_eq!(fold["all_features"]["grid"][0]["lambda"], 0.5);
+    assert_eq!(list(&fold["paths"]).len(), 2);
+    let path = &fold["paths"][0];
+    assert_eq!(path["lambda"], 0.5);
+    assert_eq!(list(&path["validation"])[4], path["all_features"]);
+    assert_eq!(fold["all_features"]["features"], json!([1, 2, 3, 4, 5]));
 }
 
 #[test]
@@ -118,9 +113,9 @@ fn options_are_heeded_and_threads_change_nothing() {
     assert_eq!(run("--threads 1"), run("--threads 3"));
     let two = run("-k 2 --strategy lowmem --lambdas 2^-1..2^2");
     for fold in list(&two["folds"]) {
-        assert_eq!(fold["greedy"]["strategy"], "lowmem");
-        assert!(fold["greedy"]["k"].as_u64().unwrap() <= 2);
-        assert_eq!(list(&fold["curves"][3]["features"]).len(), 2);
+        assert_eq!(fold["strategy"], "lowmem");
+        assert!(list(&fold["greedy"]["features"]).len() <= 2);
+        assert_eq!(list(&fold["paths"][3]["features"]).len(), 2);
     }
     let pairs = run("--query-weight pairs");
     assert_eq!(pairs["query_weight"], "pairs");

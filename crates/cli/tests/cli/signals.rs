@@ -226,7 +226,7 @@ fn an_interrupt_ends_the_protocol_of_letor() {
     }
     let select = "letor . --strategy lowmem -v --json --lambdas 1,2,4,8 -k";
     // In the first fold there is nothing to report yet.
-    for (k, line, done) in [("1500", "fold=Fold2", 1), ("60", "fold=Fold1", 0)] {
+    for (k, line, done) in [("1500", "fold=./Fold2", 1), ("60", "fold=./Fold1", 0)] {
         let (output, errors) = interrupt(&folder, &format!("{select} {k}"), line);
         if done == 1 {
             assert!(
