@@ -247,6 +247,8 @@ pub struct FoldOutcome {
 pub struct Chosen {
     /// The ridge parameter.
     pub lambda: Lambda,
+    /// How many features it has.
+    pub k: usize,
     /// Features as the files write them, in order of selection.
     pub features: Vec<u64>,
     /// A weight for each feature.
@@ -362,6 +364,7 @@ impl Fold {
         let written = |&feature: &u32| self.train.index_base().written(feature);
         Ok(Chosen {
             lambda,
+            k: features.len(),
             features: features.iter().map(written).collect(),
             weights: weights.to_vec(),
             validation: measured(&self.validation)?,

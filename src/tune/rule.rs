@@ -142,25 +142,25 @@ impl FromStr for Rule {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
+        let expected = || "expected best, one-se or min-improvement:X:P".to_owned();
         let mut parts = text.split(':');
-        let rules = [Self::Best, Self::OneSe, Self::MIN_IMPROVEMENT];
         let name = parts.next().unwrap_or_default();
-        let mut rule = rules.into_iter().find(|rule| rule.name() == name);
-        if let Some(Self::MinImprovement { least, patience }) = &mut rule {
+        let rules = [Self::Best, Self::OneSe, Self::MIN_IMPROVEMENT];
+        let rule = rules.into_iter().find(|rule| rule.name() == name);
+        let mut rule = rule.ok_or_else(expected)?;
+        if let Self::MinImprovement { least, patience } = &mut rule {
             if let Some(text) = parts.next() {
-                let number = text.parse().ok();
-                let number = number.filter(|number: &f64| number.is_finite() && *number >= 0.0);
-                *least = number
-                    .ok_or_else(|| format!("expected an improvement from 0 on, found {text}"))?;
+                *least = text.parse().map_err(|_| expected())?;
             }
             if let Some(text) = parts.next() {
-                let number = text.parse().ok().filter(|number| *number > 0);
-                *patience =
-                    number.ok_or_else(|| format!("expected a patience from 1 on, found {text}"))?;
+                *patience = text.parse().map_err(|_| expected())?;
             }
         }
-        rule.filter(|_| parts.next().is_none())
-            .ok_or_else(|| "expected best, one-se or min-improvement:X:P".to_owned())
+        if parts.next().is_some() {
+            return Err(expected());
+        }
+        rule.check().map_err(|error| error.to_string())?;
+        Ok(rule)
     }
 }
 
@@ -272,158 +272,100 @@ mod tests {
     const SQUARED: Measure = Measure::SquaredError;
     const CINDEX: Measure = Measure::Metric(Metric::Concordance);
 
-    fn curve(lambda: f64, standard_error: f64, values: &[f64]) -> Curve {
-        let score = |&value: &f64| Score {
-            mean: Some(value).filter(|value| !value.is_nan()),
-            standard_error: Some(standard_error),
-            queries: 9,
+    /// Curves such as `4±0.5: 3 2 nan`: lambda, standard error, and values by number of features.
+    fn curves(text: &str) -> Vec<Curve> {
+        let curve = |curve: &str| {
+            let (head, values) = curve.split_once(':').unwrap();
+            let (lambda, standard_error) = head.split_once('±').unwrap();
+            let score = |value: &str| Score {
+                mean: value.parse().ok().filter(|value: &f64| !value.is_nan()),
+                standard_error: standard_error.parse().ok(),
+                queries: 9,
+            };
+            Curve {
+                lambda: lambda.trim().parse().unwrap(),
+                scores: values.split_whitespace().map(score).collect(),
+            }
         };
-        Curve {
-            lambda: Lambda::new(lambda).unwrap(),
-            scores: values.iter().map(score).collect(),
-        }
-    }
-
-    /// Lambda and k of the choice.
-    fn chosen(rule: Rule, measure: Measure, curves: &[Curve]) -> (f64, usize) {
-        let choice = rule.choose(measure, curves).unwrap();
-        (curves[choice.position].lambda.value(), choice.k)
+        text.split(';').map(curve).collect()
     }
 
     #[test]
     fn rules_are_read() {
-        let rule = |least, patience| Ok(Rule::MinImprovement { least, patience });
+        let rule = |least, patience| Rule::MinImprovement { least, patience };
         for (text, read) in [
-            ("best", Ok(Rule::Best)),
-            ("one-se", Ok(Rule::OneSe)),
-            ("min-improvement", Ok(Rule::MIN_IMPROVEMENT)),
+            ("best", Rule::Best),
+            ("one-se", Rule::OneSe),
+            ("min-improvement", Rule::MIN_IMPROVEMENT),
             ("min-improvement:0.01", rule(0.01, 5)),
             ("min-improvement:0:2", rule(0.0, 2)),
         ] {
-            assert_eq!(text.parse(), read, "{text}");
+            assert_eq!(text.parse(), Ok(read), "{text}");
         }
-        for text in [
-            "",
-            "worst",
-            "best:1",
-            "min-improvement:-1",
-            "min-improvement:nan",
-        ] {
+        for text in ["", "worst", "best:1"] {
             assert!(text.parse::<Rule>().is_err(), "{text}");
         }
-        for text in [
-            "min-improvement:0:0",
-            "min-improvement:0:1:2",
-            "min-improvement:",
-        ] {
+        for parameters in ["-1", "nan", "inf", "0.5:0", "0:1:2", ""] {
+            let text = format!("min-improvement:{parameters}");
             assert!(text.parse::<Rule>().is_err(), "{text}");
         }
     }
 
     #[test]
-    fn the_best_value_wins() {
-        let curves = [
-            curve(1.0, 0.1, &[5.0, 3.0, 4.0]),
-            curve(2.0, 0.1, &[6.0, 5.0, 2.0]),
-        ];
-        assert_eq!(chosen(Rule::Best, SQUARED, &curves), (2.0, 3));
-        assert_eq!(chosen(Rule::Best, CINDEX, &curves), (2.0, 1));
-    }
-
-    #[test]
-    fn ties_go_to_fewer_features_then_to_the_larger_lambda() {
-        let tied = [curve(1.0, 0.1, &[9.0, 2.0]), curve(64.0, 0.1, &[2.0, 2.0])];
-        assert_eq!(chosen(Rule::Best, SQUARED, &tied), (64.0, 1));
-        let tied = [
-            curve(0.125, 0.1, &[2.0]),
-            curve(4.0, 0.1, &[2.0]),
-            curve(16.0, 0.1, &[2.0]),
-        ];
-        assert_eq!(chosen(Rule::Best, SQUARED, &tied), (16.0, 1));
-        let rounded = [
-            curve(1.0, 0.1, &[2.0 + 1e-12, 2.0]),
-            curve(2.0, 0.1, &[3.0, 2.0 - 1e-12]),
-        ];
-        assert_eq!(chosen(Rule::Best, SQUARED, &rounded), (1.0, 1));
-    }
-
-    #[test]
-    fn one_standard_error_takes_the_sparsest_that_is_good_enough() {
-        let curves = [
-            curve(1.0, 1.0, &[9.0, 4.5, 4.0, 3.6]),
-            curve(2.0, 1.0, &[9.0, 4.25, 4.0, 3.5]),
-            curve(4.0, 9.0, &[8.0, 4.75, 4.0, 3.7]),
-        ];
-        // The best is 3.5 with 4 features, so 4.5 is near enough; of the two 4.25 is better.
-        assert_eq!(chosen(Rule::OneSe, SQUARED, &curves), (2.0, 2));
-        let curves = [curve(1.0, 0.125, &[0.25, 0.5, 0.75, 0.875])];
-        assert_eq!(chosen(Rule::OneSe, CINDEX, &curves), (1.0, 3));
-    }
-
-    #[test]
-    fn one_standard_error_ties_go_to_the_larger_lambda() {
-        let curves = [curve(8.0, 1.0, &[4.0, 3.5]), curve(0.5, 1.0, &[4.0, 3.6])];
-        assert_eq!(chosen(Rule::OneSe, SQUARED, &curves), (8.0, 1));
-    }
-
-    #[test]
-    fn without_a_standard_error_the_sparsest_of_the_best_is_taken() {
-        let mut only = curve(1.0, 0.0, &[3.0, 2.0, 2.0]);
-        only.scores
-            .iter_mut()
-            .for_each(|score| score.standard_error = None);
-        assert_eq!(chosen(Rule::OneSe, SQUARED, &[only]), (1.0, 2));
-    }
-
-    #[test]
-    fn a_path_ends_where_it_improves_no_more() {
-        let rule = |least, patience| Rule::MinImprovement { least, patience };
-        let values = [8.0, 7.9, 4.0, 3.9, 3.8, 1.0];
-        let curves = [curve(1.0, 0.1, &values)];
-        assert_eq!(chosen(rule(0.5, 1), SQUARED, &curves), (1.0, 1));
-        assert_eq!(chosen(rule(0.5, 2), SQUARED, &curves), (1.0, 3));
-        assert_eq!(chosen(rule(0.5, 3), SQUARED, &curves), (1.0, 6));
-        assert_eq!(chosen(rule(0.0, 1), SQUARED, &curves), (1.0, 6));
-        let curves = [
-            curve(1.0, 0.1, &values),
-            curve(2.0, 0.1, &[5.0, 4.0, 3.5, 3.5]),
-        ];
-        // The path of 1 ends at 4.0, that of 2 at 5.0.
-        assert_eq!(chosen(rule(0.5, 2), SQUARED, &curves), (1.0, 3));
-        assert_eq!(chosen(rule(0.25, 1), SQUARED, &curves), (2.0, 1));
-        let curves = [curve(1.0, 0.1, &[0.5, 0.5625, 0.625, 0.625])];
-        assert_eq!(chosen(rule(0.125, 1), CINDEX, &curves), (1.0, 1));
-        assert_eq!(chosen(rule(0.125, 2), CINDEX, &curves), (1.0, 3));
+    fn rules_choose_lambda_and_k() {
+        let paths = "1±0.1: 5 3 4; 2±0.1: 6 5 2";
+        let near = "1±1: 9 4.5 4 3.6; 2±1: 9 4.25 4 3.5; 4±9: 8 4.75 4 3.7";
+        let falls = "1±0.1: 8 7.9 4 3.9 3.8 1";
+        let both = "1±0.1: 8 7.9 4 3.9 3.8 1; 2±0.1: 5 4 3.5 3.5";
+        let rises = "1±0.1: 0.5 0.5625 0.625 0.625";
+        for (rule, measure, paths, expected) in [
+            ("best", SQUARED, paths, (2.0, 3)),
+            ("best", CINDEX, paths, (2.0, 1)),
+            // Ties go to fewer features, then to the larger lambda; rounding does not break them.
+            ("best", SQUARED, "1±0.1: 9 2; 64±0.1: 2 2", (64.0, 1)),
+            (
+                "best",
+                SQUARED,
+                "0.125±0.1: 2; 4±0.1: 2; 16±0.1: 2",
+                (16.0, 1),
+            ),
+            (
+                "best",
+                SQUARED,
+                "1±0.1: 2.000000000001 2; 2±0.1: 3 1.999999999999",
+                (1.0, 1),
+            ),
+            // The best is 3.5 with 4 features, so 4.5 is near enough; of the two 4.25 is better.
+            ("one-se", SQUARED, near, (2.0, 2)),
+            ("one-se", CINDEX, "1±0.125: 0.25 0.5 0.75 0.875", (1.0, 3)),
+            ("one-se", SQUARED, "8±1: 4 3.5; 0.5±1: 4 3.6", (8.0, 1)),
+            // Without a standard error, the sparsest of the best.
+            ("one-se", SQUARED, "1±none: 3 2 2", (1.0, 2)),
+            ("min-improvement:0.5:1", SQUARED, falls, (1.0, 1)),
+            ("min-improvement:0.5:2", SQUARED, falls, (1.0, 3)),
+            ("min-improvement:0.5:3", SQUARED, falls, (1.0, 6)),
+            ("min-improvement:0:1", SQUARED, falls, (1.0, 6)),
+            // The path of 1 ends at 4, that of 2 at 5.
+            ("min-improvement:0.5:2", SQUARED, both, (1.0, 3)),
+            ("min-improvement:0.25:1", SQUARED, both, (2.0, 1)),
+            ("min-improvement:0.125:1", CINDEX, rises, (1.0, 1)),
+            ("min-improvement:0.125:2", CINDEX, rises, (1.0, 3)),
+        ] {
+            let curves = curves(paths);
+            let choice = rule.parse::<Rule>().unwrap().choose(measure, &curves);
+            let choice = choice.map(|choice| (curves[choice.position].lambda.value(), choice.k));
+            assert_eq!(choice, Some(expected), "{rule}, {measure}: {paths}");
+        }
     }
 
     #[test]
     fn models_without_a_value_do_not_take_part() {
-        let curves = [curve(1.0, 0.1, &[f64::NAN, 2.0]), curve(2.0, 0.1, &[])];
-        for rule in [
-            Rule::Best,
-            Rule::OneSe,
-            Rule::MinImprovement {
-                least: 0.0,
-                patience: 1,
-            },
-        ] {
-            assert_eq!(chosen(rule, SQUARED, &curves), (1.0, 2));
+        let curves = curves("1±0.1: nan 2; 2±0.1:");
+        for rule in ["best", "one-se", "min-improvement:0:1"] {
+            let rule: Rule = rule.parse().unwrap();
+            let first = Choice { position: 0, k: 2 };
+            assert_eq!(rule.choose(SQUARED, &curves), Some(first));
             assert_eq!(rule.choose(SQUARED, &curves[1..]), None);
         }
-    }
-
-    #[test]
-    fn parameters_are_checked() {
-        for (least, patience) in [(-1.0, 1), (f64::NAN, 1), (f64::INFINITY, 1), (0.5, 0)] {
-            assert!(Rule::MinImprovement { least, patience }.check().is_err());
-        }
-        assert!(
-            Rule::MinImprovement {
-                least: 0.0,
-                patience: 1
-            }
-            .check()
-            .is_ok()
-        );
     }
 }

@@ -67,7 +67,7 @@ impl Measure {
     }
 
     /// `value` made worse by `by`.
-    pub(super) fn worsened(self, value: f64, by: f64) -> f64 {
+    pub fn worsened(self, value: f64, by: f64) -> f64 {
         if self.lower_is_better() {
             value + by
         } else {

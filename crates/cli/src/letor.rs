@@ -174,7 +174,7 @@ struct Document<'a> {
     lambdas: &'a Lambdas,
     folds: &'a [FoldReport],
     /// Of the test data, by model.
-    mean: Object<Measures>,
+    mean: Object<Object<Measures>>,
 }
 
 /// All folds.
@@ -184,18 +184,19 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// The JSON document of the schema `rankrls.letor/1`.
+    /// The JSON document of the schema `rankrls.letor/2`.
     fn document(&self) -> impl Serialize {
         let target = self.args.target.options();
+        let means = self.means().map(|means| by_name(["test"], [means]));
         Document {
-            schema: "rankrls.letor/1",
+            schema: "rankrls.letor/2",
             directory: self.args.directory.to_string_lossy().into_owned(),
             query_weight: self.args.query_weight,
             target: Some(target).filter(|target| *target != TargetOptions::default()),
             k: self.args.k,
             lambdas: &self.args.lambdas,
             folds: &self.folds,
-            mean: by_name(["greedy", "all_features"], self.means()),
+            mean: by_name(["greedy", "all_features"], means),
         }
     }
 
@@ -261,7 +262,7 @@ impl Report<'_> {
         Sheet::of(&self.folds)
             .words("fold", |fold| &*fold.fold)
             .number("lambda", |fold| fold.outcome.greedy.lambda.to_string())
-            .number("k", |fold| fold.outcome.greedy.features.len())
+            .number("k", |fold| fold.outcome.greedy.k)
             .number("lambda, all", |fold| {
                 fold.outcome.all_features.lambda.to_string()
             })

@@ -11,7 +11,6 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use rankrls::checkpoint::{Record, Tuning};
-use rankrls::data::read::Loaded;
 use rankrls::greedy::Selection;
 use rankrls::metrics::parse_list;
 use rankrls::peers::Peers;
@@ -167,24 +166,6 @@ impl TuneArgs {
         Ok(self.measure.metric().into_iter().chain(others).collect())
     }
 
-    /// Measures the models on the path to the chosen one.
-    fn test_path<'a>(
-        &self,
-        tuned: &Tuned,
-        test: Option<&'a Loaded>,
-    ) -> Result<Option<TestPath<'a>>> {
-        let Some(test) = test else {
-            return Ok(None);
-        };
-        let metrics = self.measures()?;
-        let mut path = TestPath::new(&test.dataset, &metrics, self.rules.rules());
-        for point in &tuned.chosen().points[..tuned.choice.k] {
-            path.push(point.step.feature, &point.weights)
-                .context("cannot measure the test data")?;
-        }
-        Ok(Some(path))
-    }
-
     /// Takes folds as evidence where nobody asked for any and leave-query-out predictions would
     /// be biased, and says why.
     fn advise(&self, options: &mut TuneOptions, candidates: &ColumnClasses) -> Option<String> {
@@ -297,8 +278,14 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let judged = judged(&tuning, &tuned, session)?;
     let tune_seconds = begin.elapsed().as_secs_f64();
     let (selection, summary) = (tuned.selection(), candidates.summary());
-    let test_path = args.test_path(&tuned, input.test.as_ref())?;
     let metrics = args.measures()?;
+    let mut test_path = input.test_path(&metrics, args.rules.rules());
+    if let Some(path) = &mut test_path {
+        for point in &tuned.chosen().points[..tuned.choice.k] {
+            path.push(point.step.feature, &point.weights)
+                .context("cannot measure the test data")?;
+        }
+    }
     let test_sizes = input.test.as_ref();
     let test_sizes = test_sizes.map(|test| TestSizes::new(test, &metrics, &args.rules.rules()));
     let folds = judged.is_some() || matches!(options.evidence, Evidence::Folds { .. });
@@ -503,10 +490,6 @@ fn with_standard_errors(mut panel: LinePlot, tuned: &Tuned, measure: Measure) ->
     let Some((mean, error)) = best else {
         return panel;
     };
-    let limit = if measure.lower_is_better() {
-        mean + error
-    } else {
-        mean - error
-    };
+    let limit = measure.worsened(mean, error);
     panel.level(limit, "one standard error from the best")
 }

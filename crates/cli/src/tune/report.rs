@@ -109,14 +109,6 @@ struct Row<'a> {
     short_folds: usize,
 }
 
-/// A line of the table of models.
-struct Line<'a> {
-    lambda: f64,
-    /// `None`: the path has none.
-    model: Option<Row<'a>>,
-    note: Option<String>,
-}
-
 /// The strategy of a path, where there are several.
 fn strategy(options: &TuneOptions, outcome: &Outcome) -> Option<StrategyKind> {
     let several = options.strategies.len() > 1;
@@ -210,15 +202,17 @@ impl<'a> Report<'a> {
         Some(stability)
     }
 
-    /// The models of one lambda.
-    fn rows(&self, outcome: &'a Outcome) -> impl Iterator<Item = Row<'a>> {
-        (1..=outcome.points.len()).filter_map(|k| self.row(outcome, k))
+    /// A line a model, and one for a path without any.
+    fn lines(&self) -> impl Iterator<Item = (&'a Outcome, Option<Row<'a>>)> {
+        self.tuned.outcomes.iter().flat_map(move |outcome| {
+            let steps = 1..=outcome.points.len().max(1);
+            steps.map(move |k| (outcome, self.row(outcome, k)))
+        })
     }
 
     /// All models.
     fn table(&self) -> Vec<Row<'a>> {
-        let outcomes = self.tuned.outcomes.iter();
-        outcomes.flat_map(|outcome| self.rows(outcome)).collect()
+        self.lines().filter_map(|(_, row)| row).collect()
     }
 
     fn paths(&self) -> Vec<PathEntry<'a>> {
@@ -354,13 +348,11 @@ impl<'a> Report<'a> {
         }
         text.push('\n');
         if let Some(folds) = self.by_folds() {
+            let (count, seed) = (folds.count, folds.seed);
+            let (mean, error) = (number(folds.score.mean), error(&folds.score));
             let _ = writeln!(
                 text,
-                "        by {} folds, seed {}: {measure_name} {}{}",
-                folds.count,
-                folds.seed,
-                number(folds.score.mean),
-                error(&folds.score),
+                "        by {count} folds, seed {seed}: {measure_name} {mean}{error}"
             );
         }
         for (metric, score) in self.options.metrics.iter().zip(&point.metrics) {
@@ -397,43 +389,31 @@ impl<'a> Report<'a> {
     /// A line a model. How a path ended stands in the last of its lines, which is the only one and
     /// has no `k` where there is no model.
     fn csv(&self, writer: &mut dyn Write) -> io::Result<()> {
-        let lines = self.tuned.outcomes.iter().flat_map(|outcome| {
-            let models = self.rows(outcome).map(|row| Line {
-                lambda: row.lambda,
-                note: (row.k == outcome.points.len()).then(|| note(outcome)),
-                model: Some(row),
-            });
-            let none = outcome.points.is_empty().then(|| Line {
-                lambda: outcome.options.lambda.value(),
-                note: Some(note(outcome)),
-                model: None,
-            });
-            models.chain(none)
-        });
-        let lines: Vec<Line<'_>> = lines.collect();
-        let mut sheet = Sheet::of(&lines).number("lambda", |line| line.lambda);
+        let lines: Vec<(&Outcome, Option<Row<'_>>)> = self.lines().collect();
+        let mut sheet = Sheet::of(&lines).number("lambda", |(path, _)| path.options.lambda.value());
         if self.options.strategies.len() > 1 {
-            sheet = sheet.words("strategy", |line| {
-                Some(line.model.as_ref()?.strategy?.name())
-            });
+            sheet = sheet.words("strategy", |(_, row)| Some(row.as_ref()?.strategy?.name()));
         }
         if !self.options.labels.is_empty() {
-            sheet = sheet.words("labels", |line| Some(line.model.as_ref()?.labels?.name()));
+            sheet = sheet.words("labels", |(_, row)| Some(row.as_ref()?.labels?.name()));
         }
         sheet
-            .number("k", |line| Some(line.model.as_ref()?.k))
-            .number("feature", |line| Some(line.model.as_ref()?.feature))
-            .words("name", |line| line.model.as_ref()?.name)
-            .number("LQO error", |line| Some(line.model.as_ref()?.lqo_error))
-            .measure("LQO cindex", |line| line.model.as_ref()?.lqo_cindex)
-            .number("value", |line| line.model.as_ref()?.value)
-            .number("standard error", |line| line.model.as_ref()?.standard_error)
-            .number("queries", |line| Some(line.model.as_ref()?.queries))
-            .measures(&self.options.metrics, |line, place| {
-                line.model.as_ref()?.metrics.0[place].1
+            .number("k", |(_, row)| Some(row.as_ref()?.k))
+            .number("feature", |(_, row)| Some(row.as_ref()?.feature))
+            .words("name", |(_, row)| row.as_ref()?.name)
+            .number("LQO error", |(_, row)| Some(row.as_ref()?.lqo_error))
+            .measure("LQO cindex", |(_, row)| row.as_ref()?.lqo_cindex)
+            .number("value", |(_, row)| row.as_ref()?.value)
+            .number("standard error", |(_, row)| row.as_ref()?.standard_error)
+            .number("queries", |(_, row)| Some(row.as_ref()?.queries))
+            .measures(&self.options.metrics, |(_, row), place| {
+                row.as_ref()?.metrics.0[place].1
             })
-            .number("short folds", |line| Some(line.model.as_ref()?.short_folds))
-            .words("note", |line| line.note.clone())
+            .number("short folds", |(_, row)| Some(row.as_ref()?.short_folds))
+            .words("note", |(path, row)| {
+                let k = row.as_ref().map_or(0, |row| row.k);
+                (k == path.points.len()).then(|| note(path))
+            })
             .csv(writer)
     }
 }
@@ -463,11 +443,12 @@ fn trouble(ending: &Ending) -> Option<String> {
     }
 }
 
-fn note(outcome: &Outcome) -> String {
-    match (&outcome.ending, trouble(&outcome.ending)) {
-        (Ending::Complete, _) => String::new(),
-        (kind, Some(trouble)) => format!("{}: {trouble}", ending(kind)),
-        (kind, None) => ending(kind).to_owned(),
+fn note(path: &Outcome) -> String {
+    let name = ending(&path.ending);
+    match trouble(&path.ending) {
+        Some(trouble) => format!("{name}: {trouble}"),
+        None if path.ending == Ending::Complete => String::new(),
+        None => name.to_owned(),
     }
 }
 
