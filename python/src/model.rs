@@ -9,7 +9,7 @@ use rankrls::data::Strings;
 use rankrls::model::Expansion;
 use rankrls::{Dataset, FeatureNames, Model as Inner};
 
-use crate::data::{Matrix, dataset, in_row_order};
+use crate::data::{Matrix, dataset};
 use crate::errors::{self, value};
 use crate::job;
 
@@ -19,7 +19,7 @@ pub(crate) struct Model(pub(crate) Inner);
 
 /// A row, its score, the positions of features in the model, and what each adds to the score.
 type ExplainedRow<'py> = (
-    i64,
+    usize,
     f64,
     Bound<'py, PyArray1<usize>>,
     Bound<'py, PyArray1<f64>>,
@@ -112,23 +112,20 @@ impl Model {
         codes: PyReadonlyArray1<'py, i64>,
         ids: Vec<String>,
         query: usize,
-        versus: Option<i64>,
+        versus: Option<usize>,
     ) -> PyResult<(f64, Vec<ExplainedRow<'py>>)> {
         let labels = vec![0.0; codes.len()?];
         let (view, codes) = (x.view()?, codes.as_slice()?);
-        let (found, inputs) = job::finish(py, 1, || {
+        let found = job::finish(py, 1, || {
             let data = dataset(view, &labels, codes, &ids).map_err(errors::dataset)?;
-            // The row of Python that each row of the data set is.
-            let inputs = in_row_order(&data, &(0..).take(labels.len()).collect::<Vec<i64>>());
-            let versus = versus.and_then(|row| inputs.iter().position(|&input| input == row));
-            let found = self.0.explain(&data, query, versus).map_err(value)?;
-            Ok((found, inputs))
+            let versus = versus.map(|row| row + 1);
+            self.0.explain(&data, query, versus).map_err(value)
         })?;
         let rows = found.rows.iter().map(|row| {
             let parts = row.contributions.iter();
             let places = PyArray1::from_iter(py, parts.clone().map(|part| part.position));
             let amounts = PyArray1::from_iter(py, parts.map(|part| part.contribution));
-            (inputs[row.row], row.score, places, amounts)
+            (row.row - 1, row.score, places, amounts)
         });
         Ok((found.reference, rows.collect()))
     }

@@ -1,28 +1,35 @@
 //! Why the rows of a query are in their order: what each feature adds to their scores.
 
+use serde::Serialize;
 use thiserror::Error;
 
 use super::Model;
 use crate::data::Dataset;
 
-/// The rows of a query as a model ranks them.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Explanation {
-    /// The query, 0-based as the data set has it.
-    pub query: usize,
-    /// The row that scores are held against, 0-based as the data set has it; `None` for the mean of the
-    /// query.
-    pub versus: Option<usize>,
-    /// The score of that row, or the mean.
+/// The rows of a query as a model ranks them: the document of `rankrls explain`. Rows are counted from
+/// 1, as in the file of the data.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation<'a> {
+    /// The identifier of the query, or its number from 1 where queries have none.
+    pub query: String,
+    /// Rows of the query.
+    pub rows_of_query: usize,
+    /// The score that scores are held against: of `versus`, or the mean of the query.
     pub reference: f64,
-    /// The rows, the highest score first; equal scores in the order of the data set.
-    pub rows: Vec<ExplainedRow>,
+    /// The row that scores are held against; `None` for the mean.
+    pub versus: Option<ExplainedRow<'a>>,
+    /// The rows, the highest score first; equal scores in the order of the file.
+    pub rows: Vec<ExplainedRow<'a>>,
 }
 
 /// A row, and why its score is higher or lower than another.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ExplainedRow {
-    /// The row, 0-based as the data set has it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ExplainedRow<'a> {
+    /// Its place in the order, from 1.
+    pub rank: usize,
+    /// Other rows with the same score.
+    pub tied: usize,
+    /// Its number in the file.
     pub row: usize,
     /// Its label.
     pub label: f64,
@@ -30,15 +37,25 @@ pub struct ExplainedRow {
     pub score: f64,
     /// Score less reference: but for rounding the sum of the contributions.
     pub difference: f64,
+    /// A text to show beside it, which a caller may set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
     /// Contributions that are not 0, the largest in magnitude first.
-    pub contributions: Vec<Contribution>,
+    pub contributions: Vec<Contribution<'a>>,
 }
 
 /// What a feature adds to a difference of scores.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Contribution {
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Contribution<'a> {
     /// The position of the feature among [`Model::features`].
+    #[serde(skip)]
     pub position: usize,
+    /// The feature, as the training data counts columns.
+    pub feature: u64,
+    /// Its name.
+    pub name: Option<&'a str>,
+    /// Its weight.
+    pub weight: f64,
     /// Its value in the row.
     pub value: f64,
     /// The value that it is held against.
@@ -47,7 +64,7 @@ pub struct Contribution {
     pub contribution: f64,
 }
 
-/// An order that cannot be explained. Queries and rows are counted from 0.
+/// An order that cannot be explained.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ExplainError {
@@ -65,7 +82,7 @@ pub enum ExplainError {
         /// Features of the model.
         features: usize,
     },
-    /// A query that the data do not have.
+    /// A query that the data do not have, counted from 0.
     #[error("there is no query {query} among {queries}")]
     Query {
         /// The query.
@@ -74,24 +91,58 @@ pub enum ExplainError {
         queries: usize,
     },
     /// A row of another query, or of none.
-    #[error("row {row} is not of query {query}, which has rows {first} to {last}")]
+    #[error("row {row} is not of query {query}, which has {rows}")]
     Row {
         /// The row.
         row: usize,
         /// The query.
-        query: usize,
-        /// Its first row.
-        first: usize,
-        /// Its last row.
-        last: usize,
+        query: String,
+        /// The rows that it has.
+        rows: String,
     },
+    /// A score, or a contribution to it, that is beyond all numbers.
+    #[error(
+        "the score of row {0} is no finite number, or a contribution to it: its values or the weights are too large"
+    )]
+    NotFinite(usize),
+}
+
+impl Explanation<'_> {
+    /// Leaves out all rows but one.
+    ///
+    /// # Errors
+    /// [`ExplainError::Row`] for a row that is not of the query.
+    pub fn keep_row(&mut self, row: usize) -> Result<(), ExplainError> {
+        self.check_row(row)?;
+        self.rows.retain(|own| own.row == row);
+        Ok(())
+    }
+
+    fn check_row(&self, row: usize) -> Result<(), ExplainError> {
+        let mut rows: Vec<usize> = self.rows.iter().map(|own| own.row).collect();
+        if rows.contains(&row) {
+            return Ok(());
+        }
+        rows.sort_unstable();
+        let (first, last) = (rows[0], rows[rows.len() - 1]);
+        let numbers = rows.iter().map(usize::to_string);
+        Err(ExplainError::Row {
+            row,
+            query: self.query.clone(),
+            rows: if last - first + 1 == rows.len() {
+                format!("{first} to {last}")
+            } else {
+                numbers.collect::<Vec<_>>().join(", ")
+            },
+        })
+    }
 }
 
 impl Model {
-    /// Why the model ranks the rows of a `query` of `dataset` as it does: for each row the
-    /// contribution of every feature to the difference of its score from the mean of the query, or
-    /// from the score of the row `versus`. Columns are matched as for [`scores`](Self::scores), which has the
-    /// same scores to the last bit.
+    /// Why the model ranks the rows of a `query` of `dataset`, counted from 0, as it does: for each row
+    /// the contribution of every feature to the difference of its score from the mean of the query, or
+    /// from the score of the row `versus`, by its number in the file, from 1. Columns are matched as for
+    /// [`scores`](Self::scores), which has the same scores to the last bit.
     ///
     /// ```
     /// use rankrls::data::sample;
@@ -113,43 +164,61 @@ impl Model {
         dataset: &Dataset<'_>,
         query: usize,
         versus: Option<usize>,
-    ) -> Result<Explanation, ExplainError> {
-        let queries = dataset.queries();
+    ) -> Result<Explanation<'_>, ExplainError> {
         self.check_explained(dataset, query)?;
-        let rows = queries.range(query);
-        if let Some(row) = versus.filter(|row| !rows.contains(row)) {
-            let (first, last) = (rows.start, rows.end - 1);
-            return Err(ExplainError::Row {
-                row,
-                query,
-                first,
-                last,
-            });
+        let (queries, inputs) = (dataset.queries(), dataset.input_rows());
+        let own = queries.range(query);
+        let count = own.len();
+        let row = |row: usize| ExplainedRow {
+            rank: 0,
+            tied: 0,
+            row: 1 + inputs.map_or(row, |inputs| inputs[row] as usize),
+            label: dataset.labels()[row],
+            score: 0.0,
+            difference: 0.0,
+            text: None,
+            contributions: Vec::new(),
+        };
+        let mut explained = Explanation {
+            query: match queries.id(query) {
+                Some(id) => id.to_owned(),
+                None => (query + 1).to_string(),
+            },
+            rows_of_query: count,
+            reference: 0.0,
+            versus: None,
+            rows: own.clone().map(row).collect(),
+        };
+        if let Some(versus) = versus {
+            explained.check_row(versus)?;
         }
-        let count = rows.len();
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / count as f64;
-        let reference_of =
-            |values: &[f64]| versus.map_or_else(|| mean(values), |row| values[row - rows.start]);
-        let mut scores = vec![0.0; count];
-        let mut contributions = vec![Vec::new(); count];
+        let rows = &mut explained.rows;
+        let place = versus.and_then(|versus| rows.iter().position(|row| row.row == versus));
+        let reference_of = |values: &[f64]| match place {
+            Some(place) => values[place],
+            None => values.iter().sum::<f64>() / count as f64,
+        };
         let mut values = vec![0.0; count];
         for (position, feature) in self.features.iter().enumerate() {
             let Some(column) = dataset.position(feature.feature) else {
                 continue;
             };
             let mut column = dataset.column(column);
-            column.take_rows_below(rows.start);
+            column.take_rows_below(own.start);
             values.fill(0.0);
-            for (row, value) in column.take_rows_below(rows.end).iter() {
-                values[row - rows.start] = value;
-                scores[row - rows.start] += feature.weight * value;
+            for (row, value) in column.take_rows_below(own.end).iter() {
+                values[row - own.start] = value;
+                rows[row - own.start].score += feature.weight * value;
             }
             let reference = reference_of(&values);
-            for (&value, parts) in values.iter().zip(&mut contributions) {
+            for (&value, row) in values.iter().zip(rows.iter_mut()) {
                 let contribution = feature.weight * (value - reference);
                 if contribution != 0.0 {
-                    parts.push(Contribution {
+                    row.contributions.push(Contribution {
                         position,
+                        feature: self.index_base.written(feature.feature),
+                        name: feature.name.as_deref().filter(|name| !name.is_empty()),
+                        weight: feature.weight,
                         value,
                         reference,
                         contribution,
@@ -157,27 +226,30 @@ impl Model {
                 }
             }
         }
+        let scores: Vec<f64> = rows.iter().map(|row| row.score).collect();
         let reference = reference_of(&scores);
-        let explained = contributions.into_iter().zip(&scores).zip(rows.clone());
-        let explained = explained.map(|((mut contributions, &score), row)| {
-            contributions.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()));
-            ExplainedRow {
-                row,
-                label: dataset.labels()[row],
-                score,
-                difference: score - reference,
-                contributions,
+        for row in rows.iter_mut() {
+            row.difference = row.score - reference;
+            let parts = &mut row.contributions;
+            let finite = parts.iter().all(|part| part.contribution.is_finite());
+            if !(row.difference.is_finite() && finite) {
+                return Err(ExplainError::NotFinite(row.row));
             }
-        });
-        let mut rows: Vec<ExplainedRow> = explained.collect();
+            parts.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()));
+        }
         // Adding 0 makes one zero of the two.
         rows.sort_by(|a, b| (b.score + 0.0).total_cmp(&(a.score + 0.0)));
-        Ok(Explanation {
-            query,
-            versus,
-            reference,
-            rows,
-        })
+        let mut rank = 0;
+        for tied in rows.chunk_by_mut(|a, b| a.score == b.score) {
+            let others = tied.len() - 1;
+            for row in tied {
+                rank += 1;
+                (row.rank, row.tied) = (rank, others);
+            }
+        }
+        explained.reference = reference;
+        explained.versus = rows.iter().find(|row| Some(row.row) == versus).cloned();
+        Ok(explained)
     }
 
     /// Refuses models without features, data without them, and queries that there are not.

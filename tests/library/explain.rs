@@ -10,13 +10,15 @@ use crate::oracle::problems::problems;
 fn check(model: &Model, data: &Dataset<'_>, query: usize, versus: Option<usize>) {
     let scores = model.scores(data);
     let rows = data.queries().range(query);
-    let explained = model.explain(data, query, versus).unwrap();
+    let explained = model
+        .explain(data, query, versus.map(|row| row + 1))
+        .unwrap();
     let expected = match versus {
         None => scores[rows.clone()].iter().sum::<f64>() / rows.len() as f64,
         Some(row) => scores[row],
     };
     assert_eq!(explained.reference, expected);
-    let mut listed: Vec<usize> = explained.rows.iter().map(|row| row.row).collect();
+    let mut listed: Vec<usize> = explained.rows.iter().map(|row| row.row - 1).collect();
     listed.sort_unstable();
     assert_eq!(listed, rows.collect::<Vec<_>>());
     for pair in explained.rows.windows(2) {
@@ -25,8 +27,8 @@ fn check(model: &Model, data: &Dataset<'_>, query: usize, versus: Option<usize>)
     }
     let x = data.x().to_dense();
     for row in &explained.rows {
-        assert_eq!(row.score.to_bits(), scores[row.row].to_bits());
-        assert_eq!(row.label, data.labels()[row.row]);
+        assert_eq!(row.score.to_bits(), scores[row.row - 1].to_bits());
+        assert_eq!(row.label, data.labels()[row.row - 1]);
         let parts = row.contributions.iter();
         let sum: f64 = parts.clone().map(|part| part.contribution).sum();
         // All terms of the scores have rounding, those that are equal and contribute nothing, too.
@@ -38,7 +40,7 @@ fn check(model: &Model, data: &Dataset<'_>, query: usize, versus: Option<usize>)
         let size = explained
             .rows
             .iter()
-            .map(|one| terms(one.row))
+            .map(|one| terms(one.row - 1))
             .fold(0.0, f64::max);
         assert!(
             (sum - row.difference).abs() <= 1e-13 * size,
@@ -47,6 +49,7 @@ fn check(model: &Model, data: &Dataset<'_>, query: usize, versus: Option<usize>)
         );
         for part in parts {
             let weight = model.features()[part.position].weight;
+            assert_eq!(part.weight, weight);
             assert_eq!(part.contribution, weight * (part.value - part.reference));
         }
         let magnitudes: Vec<f64> = row
@@ -61,11 +64,8 @@ fn check(model: &Model, data: &Dataset<'_>, query: usize, versus: Option<usize>)
         );
     }
     if let Some(row) = versus {
-        let own = explained
-            .rows
-            .iter()
-            .find(|explained| explained.row == row)
-            .unwrap();
+        let own = explained.versus.unwrap();
+        assert_eq!(own.row, row + 1);
         assert!(own.contributions.is_empty() && own.difference == 0.0);
     }
 }
@@ -112,10 +112,10 @@ fn orders_that_cannot_be_explained_are_refused() {
     let model = fitted.model();
     let error = model.explain(&data, 2, None).unwrap_err();
     assert_eq!(error.to_string(), "there is no query 2 among 2");
-    let error = model.explain(&data, 1, Some(0)).unwrap_err();
+    let error = model.explain(&data, 1, Some(1)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "row 0 is not of query 1, which has rows 2 to 3"
+        "row 1 is not of query b, which has 3 to 4"
     );
     let others = ndarray::arr2(&[
         [0.0, 0.0, 1.0],

@@ -1,15 +1,13 @@
 //! `rankrls explain`.
 
 use std::fmt::Write as _;
-use std::iter;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rankrls::data::Strings;
 use rankrls::data::read::read_texts;
-use rankrls::model::{Contribution, ExplainedRow, Explanation};
+use rankrls::model::{ExplainedRow, Explanation};
 use rankrls::{Dataset, Model};
 use serde::Serialize;
 
@@ -74,26 +72,44 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
     let loaded = reading.read_for(&model, &args.path, Wanted::Queries, session.console)?;
     let data = &loaded.dataset;
     let query = query(data, &id.unwrap_or_default(), &args.path)?;
-    let number = |row: &Option<usize>| row.map(|row| row_of(data, query, row)).transpose();
-    let (row, versus) = (number(&args.row)?, number(&args.versus)?);
-    let explained = model.explain(data, query, versus);
-    let explained = explained.with_context(|| args.path.display().to_string())?;
-    let finite = |row: &&ExplainedRow| {
-        let mut parts = row.contributions.iter().map(|part| part.contribution);
-        row.score.is_finite() && row.difference.is_finite() && parts.all(f64::is_finite)
-    };
-    if let Some(row) = explained.rows.iter().find(|row| !finite(row)) {
-        let row = number_of(data, row.row);
-        bail!(
-            "the score of row {row} is no finite number, or a contribution to it: its values or the weights are too large"
-        );
+    let file = || args.path.display().to_string();
+    let mut explained = model.explain(data, query, args.versus).with_context(file)?;
+    match (args.row, args.versus) {
+        (Some(row), _) => explained.keep_row(row).with_context(file)?,
+        (None, Some(versus)) => {
+            explained.rows.retain(|row| row.row != versus);
+            explained.rows.truncate(1);
+        }
+        (None, None) => {}
     }
-    let texts = args.texts.as_deref().map(|path| texts(args, path, data));
-    let texts = texts.transpose()?.unwrap_or_default();
-    let report = Report::new(&model, data, &args.path, &explained, row, &texts);
+    if let Some(path) = &args.texts {
+        let texts = read_texts(path, args.data.budget())?;
+        let (rows, found) = (data.rows(), texts.len());
+        if rows != found {
+            let (path, data) = (path.display(), file());
+            bail!(
+                "{path}: expected {rows} lines, one for each row of {data}, found {found}: name the texts of these data"
+            );
+        }
+        for row in explained.rows.iter_mut().chain(&mut explained.versus) {
+            row.text = texts.get(row.row - 1).map(str::to_owned);
+        }
+    }
     let alone = args.row.is_some() || args.versus.is_some();
     let top = args.top.unwrap_or(if alone { usize::MAX } else { SHOWN });
-    session.end(args.json, &report, || report.text(top), Ok(()))
+    let document = Document {
+        schema: "rankrls.explanation/1",
+        explained: &explained,
+    };
+    let text = || text(&explained, &file(), top);
+    session.end(args.json, &document, text, Ok(()))
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    #[serde(flatten)]
+    explained: &'a Explanation<'a>,
 }
 
 /// The query with an identifier, or with a number from 1 where queries have none.
@@ -120,184 +136,25 @@ fn query(data: &Dataset<'_>, id: &str, path: &Path) -> Result<usize> {
     })
 }
 
-/// The row of the data set that is the `number`th of the file, from 1: one of the query.
-fn row_of(data: &Dataset<'_>, query: usize, number: usize) -> Result<usize> {
-    let position = match data.input_rows() {
-        Some(inputs) => inputs
-            .iter()
-            .position(|&input| input as usize + 1 == number),
-        None => (number <= data.rows()).then(|| number - 1),
-    };
-    let queries = data.queries();
-    let rows = queries.range(query);
-    if let Some(position) = position.filter(|position| rows.contains(position)) {
-        return Ok(position);
-    }
-    let numbers: Vec<usize> = rows.map(|row| number_of(data, row)).collect();
-    let (first, last) = (numbers[0], numbers[numbers.len() - 1]);
-    let numbers = if first + numbers.len() == last + 1 {
-        format!("{first} to {last}")
+fn text(explained: &Explanation<'_>, file: &str, top: usize) -> String {
+    let (query, file) = (printable(&explained.query), printable(file));
+    let score = number(explained.reference);
+    let mut text = format!("Query {query} of {file}, against ");
+    if let Some(row) = &explained.versus {
+        let (row, place) = (row.row, place(row));
+        let _ = writeln!(text, "row {row}, which is {place} with score {score}");
     } else {
-        let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
-        numbers.join(", ")
-    };
-    let name = name_of(data, query);
-    let found = match position {
-        Some(position) => format!("is of query {}", name_of(data, queries.of_row(position))),
-        None => format!("is none of the {} rows", data.rows()),
-    };
-    bail!("row {number} {found}: expected a row of query {name}, which has {numbers}");
-}
-
-/// The number of a row in the file, from 1.
-fn number_of(data: &Dataset<'_>, row: usize) -> usize {
-    1 + data.input_rows().map_or(row, |inputs| inputs[row] as usize)
-}
-
-/// The identifier of a query, or its number from 1.
-fn name_of(data: &Dataset<'_>, query: usize) -> String {
-    let id = data.queries().id(query);
-    id.map_or_else(|| (query + 1).to_string(), str::to_owned)
-}
-
-/// The lines of a file, one for each row of `data` in the order of its file.
-fn texts(args: &ExplainArgs, path: &Path, data: &Dataset<'_>) -> Result<Strings> {
-    let texts = read_texts(path, args.data.budget())?;
-    let (rows, found) = (data.rows(), texts.len());
-    if rows != found {
-        let (path, data) = (path.display(), args.path.display());
-        bail!(
-            "{path}: expected {rows} lines, one for each row of {data}, found {found}: name the texts of these data"
-        );
+        let rows = counted(explained.rows_of_query, "row");
+        let _ = writeln!(text, "the mean score of its {rows}, {score}");
     }
-    Ok(texts)
-}
-
-/// The order of a query, in the schema `rankrls.explanation/1`.
-#[derive(Debug, Serialize)]
-struct Report {
-    schema: &'static str,
-    query: String,
-    rows_of_query: usize,
-    /// The score that scores are held against.
-    reference: f64,
-    /// The row that scores are held against; null: the mean.
-    versus: Option<Ranked>,
-    rows: Vec<Ranked>,
-    #[serde(skip)]
-    file: String,
-}
-
-#[derive(Debug, Serialize)]
-struct Ranked {
-    rank: usize,
-    /// Other rows with the same score.
-    tied: usize,
-    row: usize,
-    label: f64,
-    score: f64,
-    difference: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<String>,
-    contributions: Vec<Part>,
-}
-
-#[derive(Debug, Serialize)]
-struct Part {
-    feature: u64,
-    name: Option<String>,
-    weight: f64,
-    value: f64,
-    reference: f64,
-    contribution: f64,
-}
-
-impl Report {
-    fn new(
-        model: &Model,
-        data: &Dataset<'_>,
-        path: &Path,
-        explained: &Explanation,
-        only: Option<usize>,
-        texts: &Strings,
-    ) -> Self {
-        let part = |part: &Contribution| {
-            let feature = &model.features()[part.position];
-            let name = feature.name.clone();
-            Part {
-                feature: model.index_base().written(feature.feature),
-                name: name.filter(|name| !name.is_empty()),
-                weight: feature.weight,
-                value: part.value,
-                reference: part.reference,
-                contribution: part.contribution,
-            }
-        };
-        let row = |((rank, tied), row): ((usize, usize), &ExplainedRow)| Ranked {
-            rank,
-            tied,
-            row: number_of(data, row.row),
-            label: row.label,
-            score: row.score,
-            difference: row.difference,
-            text: texts.get(number_of(data, row.row) - 1).map(str::to_owned),
-            contributions: row.contributions.iter().map(part).collect(),
-        };
-        let other = explained.versus.map(|row| number_of(data, row));
-        let against = |row: &Ranked| other == Some(row.row);
-        let ties = explained.rows.chunk_by(|a, b| a.score == b.score);
-        let ties = ties.flat_map(|tied| iter::repeat_n(tied.len() - 1, tied.len()));
-        let rows = (1..).zip(ties).zip(&explained.rows).map(row);
-        let (versus, mut rows): (Vec<Ranked>, Vec<Ranked>) = rows.partition(against);
-        let versus = versus.into_iter().next();
-        match only {
-            Some(only) => rows.retain(|row| row.row == number_of(data, only)),
-            None if versus.is_some() => rows.truncate(1),
-            None => {}
-        }
-        Self {
-            schema: "rankrls.explanation/1",
-            query: name_of(data, explained.query),
-            rows_of_query: explained.rows.len(),
-            reference: explained.reference,
-            versus,
-            rows,
-            file: path.display().to_string(),
-        }
+    for row in explained.versus.iter().filter(|row| row.text.is_some()) {
+        let _ = write!(text, "\nagainst {}", heading(row));
     }
-
-    /// What scores are held against.
-    fn against(&self) -> String {
-        let score = number(self.reference);
-        match &self.versus {
-            Some(row) => format!(
-                "row {}, which is {} with score {score}",
-                row.row,
-                row.place()
-            ),
-            None => format!(
-                "the mean score of its {}, {score}",
-                counted(self.rows_of_query, "row")
-            ),
-        }
+    let title = explained.versus.as_ref().map_or("mean", |_| "there");
+    for row in &explained.rows {
+        let _ = write!(text, "\n{}{}", heading(row), table(row, top, title));
     }
-
-    fn text(&self, top: usize) -> String {
-        let (query, file) = (printable(&self.query), printable(&self.file));
-        let mut text = format!("Query {query} of {file}, against {}\n", self.against());
-        for row in self.versus.iter().filter(|row| row.text.is_some()) {
-            let _ = write!(text, "\nagainst {}", row.heading());
-        }
-        for row in &self.rows {
-            let _ = write!(
-                text,
-                "\n{}{}",
-                row.heading(),
-                row.table(top, self.versus.is_some())
-            );
-        }
-        text
-    }
+    text
 }
 
 /// A number with its sign.
@@ -306,52 +163,46 @@ fn signed(value: f64) -> String {
     format!("{sign}{}", number(value))
 }
 
-impl Ranked {
-    /// The place in the ranking.
-    fn place(&self) -> String {
-        let place = format!("number {}", self.rank);
-        match self.tied {
-            0 => place,
-            tied => format!("{place}, tied with {}", counted(tied, "other")),
-        }
+/// The place of a row in the ranking.
+fn place(row: &ExplainedRow<'_>) -> String {
+    let place = format!("number {}", row.rank);
+    match row.tied {
+        0 => place,
+        tied => format!("{place}, tied with {}", counted(tied, "other")),
     }
+}
 
-    fn heading(&self) -> String {
-        let (label, score) = (exact(self.label), number(self.score));
-        let mut text = format!(
-            "{}: row {}, label {label}, score {score}, difference {}\n",
-            self.place(),
-            self.row,
-            signed(self.difference)
-        );
-        if let Some(line) = &self.text {
-            let _ = writeln!(text, "text: {}", printable(line));
-        }
-        text
+fn heading(row: &ExplainedRow<'_>) -> String {
+    let (place, difference) = (place(row), signed(row.difference));
+    let (number, label, score) = (row.row, exact(row.label), number(row.score));
+    let mut text =
+        format!("{place}: row {number}, label {label}, score {score}, difference {difference}\n");
+    if let Some(line) = &row.text {
+        let _ = writeln!(text, "text: {}", printable(line));
     }
+    text
+}
 
-    /// The `top` largest contributions and the sum of all others.
-    fn table(&self, top: usize, versus: bool) -> String {
-        if self.contributions.is_empty() {
-            return "no feature makes a difference\n".to_owned();
-        }
-        let (shown, others) = self
-            .contributions
-            .split_at(top.min(self.contributions.len()));
-        let reference = if versus { "there" } else { "mean" };
-        let table = Sheet::of(shown)
-            .number("contribution", |part| signed(part.contribution))
-            .number("value", |part| exact(part.value))
-            .number(reference, |part| part.reference)
-            .number("weight", |part| part.weight)
-            .number("feature", |part| part.feature)
-            .words("name", |part| part.name.as_deref());
-        let mut text = table.text() + "\n";
-        if !others.is_empty() {
-            let sum: f64 = others.iter().map(|part| part.contribution).sum();
-            let features = counted(others.len(), "feature");
-            let _ = writeln!(text, "{} by {features} more", signed(sum));
-        }
-        text
+/// The `top` largest contributions and the sum of all others; `reference` is the title of the values
+/// that values are held against.
+fn table(row: &ExplainedRow<'_>, top: usize, reference: &str) -> String {
+    let parts = &row.contributions;
+    if parts.is_empty() {
+        return "no feature makes a difference\n".to_owned();
     }
+    let (shown, others) = parts.split_at(top.min(parts.len()));
+    let table = Sheet::of(shown)
+        .number("contribution", |part| signed(part.contribution))
+        .number("value", |part| exact(part.value))
+        .number(reference, |part| part.reference)
+        .number("weight", |part| part.weight)
+        .number("feature", |part| part.feature)
+        .words("name", |part| part.name);
+    let mut text = table.text() + "\n";
+    if !others.is_empty() {
+        let sum: f64 = others.iter().map(|part| part.contribution).sum();
+        let features = counted(others.len(), "feature");
+        let _ = writeln!(text, "{} by {features} more", signed(sum));
+    }
+    text
 }

@@ -26,7 +26,7 @@ fn rows_that_were_moved_have_their_numbers_in_the_file() {
     rows.sort_unstable();
     assert_eq!(rows, [2, 4]);
     folder.refused(&format!(
-        "{explain} b --row 3 => row 3 is of query a: expected a row of query b, which has 2, 4"
+        "{explain} b --row 3 => row 3 is not of query b, which has 2, 4"
     ));
 }
 
