@@ -9,17 +9,13 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use rankrls::greedy::{
-    Earlier, Ending, Plan, SelectError, Selection, SelectionOptions, Step, plan,
-};
+use rankrls::greedy::{Earlier, Ending, SelectError, SelectionOptions, Step, plan};
 use rankrls::memory::Bytes;
-use rankrls::peers::Peers;
 use rankrls::plot::{Figure, LinePlot, Series};
-use rankrls::{Dataset, Lambda, Ridge, StrategyKind, TestPath, UnknownName};
+use rankrls::{Lambda, Ridge, StrategyKind, TestPath};
 use serde::Serialize;
 
 use super::args::{self, Measures, RulesArgs, at_least_one, each_once};
-use super::console::Console;
 use super::data::{Input, Sizes, TestSizes, TrainingData};
 use super::figures::PlotArgs;
 use super::numbers::{counted, printable, ridge};
@@ -95,12 +91,19 @@ pub(crate) struct CompareArgs {
 
 /// A strategy, perhaps on a number of candidates that are drawn in every step: `lowmem`,
 /// `sampled:500`.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Serialize)]
 struct Contestant {
+    #[serde(rename = "strategy")]
     name: String,
-    strategy: StrategyKind,
+    #[serde(skip)]
+    kind: StrategyKind,
     /// Candidates to draw each step; `None`: as many as the strategy does by itself.
-    candidates: Option<usize>,
+    #[serde(skip)]
+    sample: Option<usize>,
+    /// Whether every step takes the best of all candidates.
+    exact: bool,
+    /// Whether it draws at random, so that it depends on the seed.
+    random: bool,
 }
 
 impl FromStr for Contestant {
@@ -108,42 +111,29 @@ impl FromStr for Contestant {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let name = text.trim().to_owned();
-        let (kind, number) = match name.split_once(':') {
-            Some((kind, number)) => (kind, Some(number)),
-            None => (&*name, None),
-        };
-        let unknown = |error: UnknownName| error.to_string();
-        let strategy: StrategyKind = kind.parse().map_err(unknown)?;
-        if number.is_some() && !strategy.can_sample() {
-            return Err(SelectError::CanNotSample { strategy }.to_string());
+        let (strategy, number) = name.split_once(':').unzip();
+        let strategy = strategy.unwrap_or(&name);
+        let kind: StrategyKind = strategy.parse().map_err(|error| format!("{error}"))?;
+        if number.is_some() && !kind.can_sample() {
+            return Err(SelectError::CanNotSample { strategy: kind }.to_string());
         }
         let expected = |_| {
             let found = number.unwrap_or_default();
             format!("expected a number of candidates from 1 on after the colon, found {found:?}")
         };
-        let candidates = number.map(at_least_one).transpose().map_err(expected)?;
+        let sample = number.map(at_least_one).transpose().map_err(expected)?;
         Ok(Self {
+            exact: kind.is_exact() && sample.is_none(),
+            random: sample.or(kind.default_sample()).is_some(),
             name,
-            strategy,
-            candidates,
+            kind,
+            sample,
         })
     }
 }
 
-impl Contestant {
-    /// Whether it draws at random, so that it depends on the seed.
-    fn is_random(&self) -> bool {
-        self.candidates.or(self.strategy.default_sample()).is_some()
-    }
-
-    /// Whether every step takes the best of all candidates.
-    fn is_exact(&self) -> bool {
-        self.strategy.is_exact() && self.candidates.is_none()
-    }
-}
-
 pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode> {
-    args.check(&**session.peers)?;
+    args.check(session)?;
     let console = session.console;
     let csv = session.create(args.csv.as_deref())?;
     let plot = args.plot.create(session)?;
@@ -167,58 +157,50 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
         };
         chosen.lambda
     };
-    let job = Job {
-        args,
-        options,
-        input: &input,
-        session,
-    };
-    let comparison = job.compare();
+    let data = Sizes::new(&input.train, &candidates.summary());
+    drop(candidates);
+    let comparison = Comparison::new(args, &options, &input, data, session);
     let ran = comparison.ran().count();
     if comparison.interrupted {
-        let ran = counted(ran as u64, "strategy");
-        console.warn(format_args!("interrupted after {ran}"));
+        let strategies = counted(ran, "strategy");
+        console.warn(format_args!("interrupted after {strategies}"));
+        if ran == 0 {
+            return Ok(session.without_results());
+        }
     } else if ran == 0 {
-        bail!(comparison.why_none_ran());
+        let first = comparison.failures().next().unwrap_or_default();
+        bail!("no strategy could select: {first}");
     }
-    if ran == 0 {
-        return Ok(session.without_results());
+    warn_of_few_queries(input.train.queries().len(), console);
+    for entry in comparison.ran().filter(|entry| entry.steps.len() < args.k) {
+        let (name, taken, asked) = (&entry.one.name, entry.steps.len(), args.k);
+        console.warn(format_args!(
+            "{name} selected {taken} features, not {asked}: there are no more column classes"
+        ));
     }
-    comparison.warn(console);
     let drawn = plot.map_or(Ok(()), |plot| plot.write(comparison.figure()));
-    let listed = csv.map_or(Ok(()), |file| file.write(|writer| comparison.write(writer)));
-    session.end(
-        args.json,
-        &comparison,
-        || comparison.text(),
-        drawn.and(listed),
-    )
+    let listed = csv.map_or(Ok(()), |file| {
+        file.write(|writer| comparison.write(&input, writer))
+    });
+    let (text, saved) = (|| comparison.text(), drawn.and(listed));
+    session.end(args.json, &comparison, text, saved)
 }
 
 impl CompareArgs {
     /// Refuses mistakes that the parser cannot see.
-    fn check(&self, peers: &dyn Peers) -> Result<()> {
+    fn check(&self, session: &Session<'_>) -> Result<()> {
         self.data.read.check(1 + usize::from(self.test.is_some()))?;
         let names: Vec<&str> = self.strategies.iter().map(|one| &*one.name).collect();
         each_once("strategy", &names)?;
-        let strategies = self.strategies.iter().map(|one| Some(one.strategy));
-        let strategies: Vec<_> = strategies.collect();
-        let target = self.target.options();
-        self.teacher.check(&target, &strategies, peers)?;
+        let strategies = self.strategies.iter().map(|one| Some(one.kind));
+        let (target, strategies) = (self.target.options(), strategies.collect::<Vec<_>>());
+        self.teacher.check(&target, &strategies, &**session.peers)?;
         self.rules.check(self.test.is_some(), false)?;
         self.plot.check()
     }
 }
 
-/// A comparison about to be made.
-struct Job<'a> {
-    args: &'a CompareArgs,
-    options: SelectionOptions,
-    input: &'a Input,
-    session: &'a Session<'a>,
-}
-
-/// A selection.
+/// A selection, with measures of the test data.
 #[derive(Serialize)]
 struct Run<'a> {
     /// Where the strategy draws at random.
@@ -227,61 +209,55 @@ struct Run<'a> {
     /// In order of selection, as the data file counts.
     features: Vec<u64>,
     #[serde(skip)]
-    plan: Plan,
+    memory: u64,
     #[serde(skip)]
     steps: Vec<Step>,
     #[serde(skip)]
     test: Option<TestPath<'a>>,
 }
 
-impl<'a> Job<'a> {
-    /// Selects by all, until somebody interrupts.
-    fn compare(&self) -> Comparison<'a> {
-        let seeds = |one: &Contestant| if one.is_random() { self.args.seeds } else { 1 };
-        let runs = self.args.strategies.iter().map(|one| {
-            let runs = (1..=seeds(one)).map(|seed| self.select(one, seed).transpose());
-            runs.map_while(|run| run).collect()
-        });
-        Comparison::new(self, runs.collect())
-    }
-
+impl<'a> Run<'a> {
     /// Selects by a contestant; `None` if somebody interrupts.
-    fn select(&self, contestant: &Contestant, seed: u64) -> Result<Option<Run<'a>>> {
-        if self.session.interrupt.code().is_some() {
+    fn new(
+        one: &Contestant,
+        options: &SelectionOptions,
+        args: &CompareArgs,
+        input: &'a Input,
+        session: &Session<'_>,
+    ) -> Result<Option<Self>> {
+        let interrupt = session.interrupt;
+        if interrupt.code().is_some() {
             return Ok(None);
         }
-        let options = SelectionOptions {
-            strategy: Some(contestant.strategy),
-            sample: contestant.candidates,
-            seed,
-            ..self.options
-        };
-        let (args, input) = (self.args, self.input);
         let mut tested = Tested::new(input.test_path(&args.metrics.0, args.rules.rules()));
-        let mut watch = Watch::named(self.session, &contestant.name);
+        let mut watch = Watch::named(session, &one.name);
         let begin = Instant::now();
-        let found = self.session.interrupt.run(|| input.candidates(&options))?;
+        let found = interrupt.run(|| input.candidates(options))?;
         let Some(candidates) = found.transpose()? else {
             return Ok(None);
         };
-        let plan = plan(&candidates, input.memory(), &options)?;
+        let memory = plan(&candidates, input.memory(), options)?.memory;
         let nothing = Earlier::default();
-        let selection = tested.select(input, &candidates, &options, nothing, &mut watch)?;
-        let seconds = begin.elapsed().as_secs_f64() - tested.seconds;
-        let whole = |selection: &Selection| selection.ending != Ending::Interrupted;
-        let Some(selection) = selection.filter(whole) else {
+        let selection = tested.select(input, &candidates, options, nothing, &mut watch)?;
+        let select_seconds = begin.elapsed().as_secs_f64() - tested.seconds;
+        let Some(selection) = selection.filter(|found| found.ending != Ending::Interrupted) else {
             return Ok(None);
         };
-        let base = input.train.index_base();
-        let features = selection.features().into_iter();
-        Ok(Some(Run {
-            seed: contestant.is_random().then_some(seed),
-            select_seconds: seconds,
-            features: features.map(|feature| base.written(feature)).collect(),
-            plan,
+        let (base, features) = (input.train.index_base(), selection.features());
+        let features = features.into_iter().map(|feature| base.written(feature));
+        Ok(Some(Self {
+            seed: one.random.then_some(options.seed),
+            select_seconds,
+            features: features.collect(),
+            memory,
             steps: selection.steps,
             test: tested.path,
         }))
+    }
+
+    /// Measures of the test data after a step, counted from 0.
+    fn tested(&self, step: usize, metric: usize) -> Option<f64> {
+        self.test.as_ref()?.steps()[step][metric]
     }
 }
 
@@ -297,25 +273,19 @@ struct Comparison<'a> {
     k: usize,
     seeds: u64,
     metrics: Vec<String>,
-    /// `None` if nothing was selected.
-    data: Option<Sizes>,
+    data: Sizes,
     test: Option<TestSizes>,
     load_seconds: f64,
     /// The exact strategy that the others are compared with: the first that ran.
     reference: Option<&'a str>,
     strategies: Vec<Entry<'a>>,
-    #[serde(skip)]
-    train: &'a Dataset<'a>,
 }
 
 /// A strategy: means over its runs, or why there are none.
 #[derive(Serialize)]
 struct Entry<'a> {
-    strategy: &'a str,
-    exact: bool,
-    random: bool,
-    #[serde(skip)]
-    distils: bool,
+    #[serde(flatten)]
+    one: &'a Contestant,
     error: Option<String>,
     /// Bytes that it would take with the data, and those that it may, if it does not fit.
     needs_bytes: Option<u64>,
@@ -328,51 +298,83 @@ struct Entry<'a> {
     /// Share of its features that the reference has too.
     overlap: Option<Spread>,
     /// After each step that all runs took.
-    steps: Vec<StepEntry>,
+    steps: Vec<Means>,
     runs: Vec<Run<'a>>,
 }
 
 #[derive(Serialize)]
-struct StepEntry {
+struct Means {
     step: usize,
     lqo_error: Option<Spread>,
     lqo_cindex: Option<Spread>,
-    evaluated: Option<Spread>,
     test: Object<Option<Spread>>,
 }
 
+impl Means {
+    /// Means of the column of [`Comparison::merits`] with this number.
+    fn merit(&self, number: usize) -> Option<Spread> {
+        match number {
+            0 => self.lqo_error,
+            1 => self.lqo_cindex,
+            _ => self.test.0[number - 2].1,
+        }
+    }
+}
+
 impl<'a> Comparison<'a> {
-    fn new(job: &Job<'a>, outcomes: Vec<Result<Vec<Run<'a>>>>) -> Self {
-        let (args, test) = (job.args, job.input.test.as_ref());
+    /// Selects by all, until somebody interrupts.
+    fn new(
+        args: &'a CompareArgs,
+        options: &SelectionOptions,
+        input: &'a Input,
+        data: Sizes,
+        session: &Session<'_>,
+    ) -> Self {
+        let test = input.test.as_ref();
         let metrics = test.iter().flat_map(|_| &args.metrics.0);
         let metrics: Vec<String> = metrics.map(ToString::to_string).collect();
-        let first = |(one, outcome): (&'a Contestant, &Result<Vec<Run<'a>>>)| {
-            let features = outcome.as_ref().ok()?.first()?.features.clone();
-            one.is_exact().then_some((&*one.name, features))
+        let entry = |one: &'a Contestant| {
+            let seeds = if one.random { args.seeds } else { 1 };
+            let options = |seed| SelectionOptions {
+                strategy: Some(one.kind),
+                sample: one.sample,
+                seed,
+                ..*options
+            };
+            let run = |seed| Run::new(one, &options(seed), args, input, session).transpose();
+            Entry::new(one, (1..=seeds).map_while(run).collect(), &metrics)
         };
-        let reference = args.strategies.iter().zip(&outcomes).find_map(first);
-        let (reference, features) = reference.unzip();
-        let entries = args.strategies.iter().zip(outcomes);
-        let entries =
-            entries.map(|(one, runs)| Entry::new(one, runs, &metrics, features.as_deref()));
-        let strategies: Vec<Entry<'_>> = entries.collect();
-        let first = strategies.iter().find_map(|entry| entry.runs.first());
+        let mut strategies: Vec<Entry<'a>> = args.strategies.iter().map(entry).collect();
+        let reference = strategies
+            .iter()
+            .find(|entry| entry.one.exact && entry.error.is_none());
+        let features = reference.map(|entry| entry.runs[0].features.clone());
+        let reference = reference.map(|entry| &*entry.one.name);
+        if let Some(features) = features {
+            for entry in &mut strategies {
+                let overlap = |run: &Run<'_>| {
+                    let own = run.features.iter();
+                    let both = own.filter(|feature| features.contains(feature)).count();
+                    Some(both as f64 / run.features.len() as f64)
+                };
+                entry.overlap = Spread::of(entry.runs.iter().map(overlap));
+            }
+        }
         Self {
             schema: "rankrls.comparison/1",
             version: env!("CARGO_PKG_VERSION"),
-            interrupted: job.session.interrupt.code().is_some(),
+            interrupted: session.interrupt.code().is_some(),
             file: args.data.path.to_string_lossy().into(),
             test_file: args.test.as_ref().map(|path| path.to_string_lossy().into()),
-            lambda: job.options.lambda.value(),
+            lambda: options.lambda.value(),
             k: args.k,
             seeds: args.seeds,
             metrics,
-            data: first.map(|run| Sizes::new(&job.input.train, &run.plan.summary)),
+            data,
             test: test.map(|test| TestSizes::new(test, &args.metrics.0, &args.rules.rules())),
-            load_seconds: job.input.seconds,
+            load_seconds: input.seconds,
             reference,
             strategies,
-            train: &job.input.train,
         }
     }
 
@@ -381,34 +383,12 @@ impl<'a> Comparison<'a> {
         self.strategies.iter().filter(|entry| entry.error.is_none())
     }
 
-    /// The reason that all have, or the reason of each.
-    fn why_none_ran(&self) -> String {
-        let errors = self
-            .strategies
-            .iter()
-            .filter_map(|entry| entry.error.as_ref());
-        let mut errors: Vec<&String> = errors.collect();
-        errors.dedup();
-        match errors[..] {
-            [error] if self.strategies[0].needs_bytes.is_none() => error.clone(),
-            _ => {
-                let failures: Vec<String> = self.strategies.iter().map(Entry::failure).collect();
-                format!("no strategy could select: {}", failures.join("; "))
-            }
-        }
+    /// What each strategy that did not run says of it.
+    fn failures(&self) -> impl Iterator<Item = String> {
+        self.strategies.iter().filter_map(Entry::failure)
     }
 
-    fn warn(&self, console: Console) {
-        warn_of_few_queries(self.train.queries().len(), console);
-        for entry in self.ran().filter(|entry| entry.steps.len() < self.k) {
-            let (name, taken, asked) = (entry.strategy, entry.steps.len(), self.k);
-            console.warn(format_args!(
-                "{name} selected {taken} features, not {asked}: there are no more column classes"
-            ));
-        }
-    }
-
-    /// Titles of the figures of merit, as [`StepEntry::merits`] has them.
+    /// Titles of the figures of merit.
     fn merits(&self) -> Vec<String> {
         let lqo = ["LQO error", "LQO cindex"].map(str::to_owned);
         let test = self.metrics.iter().map(|metric| format!("test {metric}"));
@@ -416,10 +396,9 @@ impl<'a> Comparison<'a> {
     }
 
     fn text(&self) -> String {
-        let unit = self.data.map_or(f64::NAN, |data| data.unit);
-        let (k, lambda) = (self.k, ridge(self.lambda, unit));
-        let mut text = format!("{}: {k} features, lambda {lambda}\n", printable(&self.file));
-        text += &self.data.map_or_else(String::new, |data| data.lines());
+        let (k, lambda) = (self.k, ridge(self.lambda, self.data.unit));
+        let (file, data) = (printable(&self.file), self.data.lines());
+        let mut text = format!("{file}: {k} features, lambda {lambda}\n{data}");
         if let (Some(file), Some(test)) = (&self.test_file, &self.test) {
             let (file, rules) = (printable(file), test.rules.text());
             let sizes = [counted(test.rows, "row"), counted(test.queries, "query")].join(", ");
@@ -429,11 +408,10 @@ impl<'a> Comparison<'a> {
             text += "means of several runs, ± their standard deviation\n";
         }
         let _ = writeln!(text, "\n{}", self.table());
-        if self.ran().any(|entry| entry.distils) {
+        if self.ran().any(|entry| entry.one.kind.distils()) {
             text += BIASED;
         }
-        let failed = self.strategies.iter().filter(|entry| entry.error.is_some());
-        for failure in failed.map(Entry::failure) {
+        for failure in self.failures() {
             let _ = writeln!(text, "{}", printable(&failure));
         }
         text
@@ -444,8 +422,8 @@ impl<'a> Comparison<'a> {
         let count = |value: Spread| format!("{:.0}", value.mean);
         let percent = |share: Spread| format!("{:.0}%", 100.0 * share.mean);
         Sheet::of(&self.strategies)
-            .words("strategy", |entry| entry.strategy)
-            .number("exact", |entry| entry.exact)
+            .words("strategy", |entry| &*entry.one.name)
+            .number("exact", |entry| entry.one.exact)
             .measure("seconds", |entry| Some(entry.select_seconds?.mean))
             .number("memory", |entry| match entry.needs_bytes {
                 Some(_) => Some("does not fit".to_owned()),
@@ -454,7 +432,7 @@ impl<'a> Comparison<'a> {
             .number("evaluated", |entry| entry.evaluated.map(count))
             .number("overlap", |entry| entry.overlap.map(percent))
             .measures(self.merits(), |entry, merit| {
-                let value = entry.steps.last()?.merits()[merit]?;
+                let value = entry.steps.last()?.merit(merit)?;
                 Some(match entry.runs.len() {
                     1 => format!("{:.4}", value.mean),
                     _ => format!("{:.4} ±{:.4}", value.mean, value.deviation),
@@ -468,18 +446,21 @@ impl<'a> Comparison<'a> {
     fn figure(&self) -> Figure {
         let series = |entry: &Entry<'_>, merit: usize| {
             let steps = entry.steps.iter();
-            let values = steps.map(|step| (step.step as f64, step.merits()[merit]));
-            let mean = |value: Option<Spread>| Some(value?.mean);
-            let means = values.clone().map(|(x, value)| (x, mean(value)));
+            let values = steps.map(|step| (step.step as f64, step.merit(merit)));
+            let means = values
+                .clone()
+                .map(|(x, value)| (x, value.map(|value| value.mean)));
             let bands = values.filter(|_| entry.runs.len() > 1);
             let bands = bands.filter_map(|(x, value)| Some((x, value?.least, value?.largest)));
-            let mut series = Series::new(entry.strategy, means).band(bands);
-            series.emphasis = entry.exact;
+            let mut series = Series::new(&entry.one.name, means).band(bands);
+            series.emphasis = entry.one.exact;
             series
         };
         let panels = self.merits().into_iter().enumerate().map(|(merit, title)| {
             // Errors of distil are in units of other labels.
-            let comparable = self.ran().filter(|entry| merit > 0 || !entry.distils);
+            let comparable = self
+                .ran()
+                .filter(|entry| merit > 0 || !entry.one.kind.distils());
             let lines = comparable.map(|entry| series(entry, merit));
             lines.fold(LinePlot::new("features", title), LinePlot::series)
         });
@@ -488,57 +469,41 @@ impl<'a> Comparison<'a> {
     }
 
     /// A line a step as CSV; one with an error and no step for a strategy that did not run.
-    fn write(&self, writer: &mut dyn Write) -> io::Result<()> {
+    fn write(&self, input: &Input, writer: &mut dyn Write) -> io::Result<()> {
         let mut lines = Vec::new();
         for entry in &self.strategies {
-            let line = |run, place| Line { entry, run, place };
-            lines.extend(entry.error.is_some().then(|| line(None, None)));
+            if entry.error.is_some() {
+                lines.push((entry, None));
+            }
             for run in &entry.runs {
-                let places = (0..run.steps.len()).map(Some);
-                lines.extend(places.map(|place| line(Some(run), place)));
+                let steps = run.steps.iter().enumerate();
+                lines.extend(steps.map(|(place, step)| (entry, Some((run, place, step)))));
             }
         }
         let tests = self.metrics.iter().map(|metric| format!("test {metric}"));
         Sheet::of(&lines)
-            .words("strategy", |line| line.entry.strategy)
-            .words("exact", |line| line.entry.exact)
-            .words("error", |line| line.entry.error.as_deref())
-            .number("seed", |line| line.run?.seed)
-            .number("select seconds", |line| Some(line.run?.select_seconds))
-            .number("memory bytes", |line| Some(line.run?.plan.memory))
-            .number("step", |line| Some(line.place? + 1))
-            .number("feature", |line| Some(line.run?.features[line.place?]))
-            .words("name", |line| self.train.name_of(line.step()?.feature))
-            .number("LQO error", |line| Some(line.step()?.lqo_error))
-            .measure("LQO cindex", |line| line.step()?.lqo_cindex)
-            .number("evaluated", |line| Some(line.step()?.evaluated))
-            .measures(tests, |line, metric| {
-                line.run?.test.as_ref()?.steps()[line.place?][metric]
+            .words("strategy", |(entry, _)| &*entry.one.name)
+            .words("exact", |(entry, _)| entry.one.exact)
+            .words("error", |(entry, _)| entry.error.as_deref())
+            .number("seed", |&(_, run)| run?.0.seed)
+            .number("select seconds", |&(_, run)| Some(run?.0.select_seconds))
+            .number("memory bytes", |&(_, run)| Some(run?.0.memory))
+            .number("step", |&(_, run)| Some(run?.1 + 1))
+            .number("feature", |&(_, run)| {
+                run.map(|(run, place, _)| run.features[place])
             })
+            .words("name", |&(_, run)| input.train.name_of(run?.2.feature))
+            .number("LQO error", |&(_, run)| Some(run?.2.lqo_error))
+            .measure("LQO cindex", |&(_, run)| run?.2.lqo_cindex)
+            .number("evaluated", |&(_, run)| Some(run?.2.evaluated))
+            .measures(tests, |&(_, run), metric| run?.0.tested(run?.1, metric))
             .csv(writer)
     }
 }
 
-/// A line of CSV: a step, or a strategy that did not run.
-struct Line<'a> {
-    entry: &'a Entry<'a>,
-    run: Option<&'a Run<'a>>,
-    place: Option<usize>,
-}
-
-impl<'a> Line<'a> {
-    fn step(&self) -> Option<&'a Step> {
-        Some(&self.run?.steps[self.place?])
-    }
-}
-
 impl<'a> Entry<'a> {
-    fn new(
-        one: &'a Contestant,
-        outcome: Result<Vec<Run<'a>>>,
-        metrics: &[String],
-        reference: Option<&[u64]>,
-    ) -> Self {
+    /// The runs of a strategy, not yet compared with others.
+    fn new(one: &'a Contestant, outcome: Result<Vec<Run<'a>>>, metrics: &[String]) -> Self {
         let mut too_large = None;
         let (runs, error) = match outcome {
             Ok(runs) if runs.is_empty() => (runs, Some("interrupted".to_owned())),
@@ -552,69 +517,44 @@ impl<'a> Entry<'a> {
                 (Vec::new(), Some(text))
             }
         };
+        let (needs_bytes, limit_bytes) = too_large.unzip();
         let of = |value: &dyn Fn(&Run<'_>) -> Option<f64>| Spread::of(runs.iter().map(value));
-        let evaluated = |run: &Run<'_>| {
-            let steps = run.steps.iter();
-            Some(steps.map(|step| step.evaluated as f64).sum())
-        };
-        let overlap = |run: &Run<'_>| {
-            let (features, reference) = (&run.features, reference?);
-            let both = features
-                .iter()
-                .filter(|feature| reference.contains(feature));
-            Some(both.count() as f64 / features.len() as f64)
+        let evaluated = |run: &Run<'_>| run.steps.iter().map(|step| step.evaluated as f64).sum();
+        let means = |index: usize| Means {
+            step: index + 1,
+            lqo_error: of(&|run| Some(run.steps[index].lqo_error)),
+            lqo_cindex: of(&|run| run.steps[index].lqo_cindex),
+            test: by_name(
+                metrics,
+                (0..).map(|metric| of(&|run| run.tested(index, metric))),
+            ),
         };
         let shortest = runs.iter().map(|run| run.steps.len()).min().unwrap_or(0);
         Self {
-            strategy: &one.name,
-            exact: one.is_exact(),
-            random: one.is_random(),
-            distils: one.strategy.distils(),
+            one,
             error,
-            needs_bytes: too_large.map(|(needs, _)| needs),
-            limit_bytes: too_large.map(|(_, limit)| limit),
-            memory_bytes: runs.iter().map(|run| run.plan.memory).max(),
+            needs_bytes,
+            limit_bytes,
+            memory_bytes: runs.iter().map(|run| run.memory).max(),
             select_seconds: of(&|run| Some(run.select_seconds)),
-            evaluated: of(&evaluated),
-            overlap: of(&overlap),
-            steps: (0..shortest)
-                .map(|index| StepEntry::new(&runs, index, metrics))
-                .collect(),
+            evaluated: of(&|run| Some(evaluated(run))),
+            overlap: None,
+            steps: (0..shortest).map(means).collect(),
             runs,
         }
     }
 
-    fn failure(&self) -> String {
-        let (name, error) = (self.strategy, self.error.as_deref().unwrap_or_default());
-        match (self.needs_bytes.map(Bytes), self.limit_bytes.map(Bytes)) {
-            (Some(needs), Some(limit)) => {
-                format!("{name} {error}: it needs {needs} with the data, {limit} may be taken")
-            }
-            _ => format!("{name} did not run: {error}"),
-        }
-    }
-}
-
-impl StepEntry {
-    fn new(runs: &[Run<'_>], index: usize, metrics: &[String]) -> Self {
-        let of = |value: &dyn Fn(&Run<'_>) -> Option<f64>| Spread::of(runs.iter().map(value));
-        let measure = |number: usize| of(&|run| run.test.as_ref()?.steps()[index][number]);
-        Self {
-            step: index + 1,
-            lqo_error: of(&|run| Some(run.steps[index].lqo_error)),
-            lqo_cindex: of(&|run| run.steps[index].lqo_cindex),
-            evaluated: of(&|run| Some(run.steps[index].evaluated as f64)),
-            test: by_name(metrics, (0..).map(measure)),
-        }
-    }
-
-    /// The figures of merit.
-    fn merits(&self) -> Vec<Option<Spread>> {
-        let test = self.test.0.iter().map(|(_, value)| *value);
-        [self.lqo_error, self.lqo_cindex]
-            .into_iter()
-            .chain(test)
-            .collect()
+    /// What it says if it did not run.
+    fn failure(&self) -> Option<String> {
+        let (name, error) = (&self.one.name, self.error.as_ref()?);
+        Some(
+            match (self.needs_bytes.map(Bytes), self.limit_bytes.map(Bytes)) {
+                (Some(needs), Some(limit)) => {
+                    format!("{name} {error}: it needs {needs} with the data, {limit} may be taken")
+                }
+                _ => format!("{name} did not run: {error}"),
+            },
+        )
     }
 }
 
@@ -660,14 +600,12 @@ mod tests {
             ("backfit", false, false),
         ] {
             let one: Contestant = text.parse().unwrap();
-            assert_eq!((one.is_random(), one.is_exact()), (random, exact), "{text}");
+            assert_eq!((one.random, one.exact), (random, exact), "{text}");
         }
         for (text, says) in [
             ("", "expected one of dense"),
-            ("best", "\"best\""),
             ("sampled:0", "from 1 on"),
             ("sampled:x", "\"x\""),
-            ("dense:5", "dense"),
             ("random:5", "random"),
         ] {
             let error = text.parse::<Contestant>().unwrap_err();
@@ -677,14 +615,21 @@ mod tests {
 
     #[test]
     fn means_and_deviations() {
-        let spread = Spread::of([1.0, 2.0, 6.0].map(Some)).unwrap();
-        assert_eq!((spread.mean, spread.least, spread.largest), (3.0, 1.0, 6.0));
-        assert_eq!(spread.deviation, 7.0_f64.sqrt());
-        for equal in [&[Some(0.1); 1][..], &[Some(0.1); 7]] {
-            let spread = Spread::of(equal.iter().copied()).unwrap();
+        let of = |values: &[f64]| Spread::of(values.iter().copied().map(Some));
+        let [mean, least, largest] = [3.0, 1.0, 6.0];
+        let deviation = 7.0_f64.sqrt();
+        let spread = Spread {
+            mean,
+            deviation,
+            least,
+            largest,
+        };
+        assert_eq!(of(&[1.0, 2.0, 6.0]), Some(spread));
+        for equal in [&[0.1; 1][..], &[0.1; 7]] {
+            let spread = of(equal).unwrap();
             assert_eq!((spread.mean, spread.deviation), (0.1, 0.0));
         }
-        assert_eq!(Spread::of([]), None);
+        assert_eq!(of(&[]), None);
         assert_eq!(Spread::of([Some(1.0), None]), None);
     }
 }
