@@ -6,7 +6,6 @@ use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rankrls::data::Strings;
-use rankrls::model::Expansion;
 use rankrls::{Dataset, FeatureNames, Model as Inner};
 
 use crate::data::{Matrix, dataset};
@@ -76,7 +75,7 @@ impl Model {
     /// The kernel in JSON, where it is not linear in the columns.
     #[getter]
     fn kernel(&self) -> PyResult<Option<String>> {
-        let kernel = self.0.expansion().map(Expansion::kernel);
+        let kernel = self.0.expansion().map(|basis| basis.kernel);
         let text = kernel.map(|kernel| serde_json::to_string(&kernel));
         text.transpose().map_err(value)
     }
@@ -84,7 +83,7 @@ impl Model {
     /// A coefficient for each row of the basis, under such a kernel.
     #[getter]
     fn coefficients<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
-        let rows = self.0.expansion().into_iter().flat_map(Expansion::rows);
+        let rows = self.0.expansion().into_iter().flat_map(|basis| &basis.rows);
         PyArray1::from_iter(py, rows.map(|row| row.coefficient))
     }
 

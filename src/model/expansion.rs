@@ -8,8 +8,10 @@ use crate::ridge::Kernel;
 /// `f(x) = sum_b a_b k(x_b, x)` over the rows `x_b` of a basis.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expansion {
-    pub(super) kernel: Kernel,
-    pub(super) rows: Vec<BasisRow>,
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The rows of the basis.
+    pub rows: Vec<BasisRow>,
     /// Columns that the rows are of.
     pub(super) width: usize,
 }
@@ -57,16 +59,6 @@ impl Expansion {
             rows: basis,
             width: dataset.width(),
         }
-    }
-
-    /// The kernel.
-    pub fn kernel(&self) -> Kernel {
-        self.kernel
-    }
-
-    /// The rows.
-    pub fn rows(&self) -> &[BasisRow] {
-        &self.rows
     }
 
     /// Scores of the rows of `dataset`. Columns that the basis does not have count in the kernel as

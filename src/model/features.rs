@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::file::{LARGEST, Refusal, short};
+use super::file::{LARGEST, refusal, short};
 use super::{Model, ModelError};
 use crate::data::IndexBase;
 use rankrls_files::read_whole;
@@ -24,31 +24,29 @@ pub fn read_features(path: &Path, base: IndexBase, width: usize) -> Result<Vec<u
     } else {
         of_list(&String::from_utf8_lossy(&text), base, width)
     };
-    features.map_err(|refusal| ModelError::Value(path.to_owned(), refusal))
+    features.map_err(|message| ModelError::Value(path.to_owned(), message))
 }
 
-fn of_model(model: &Model, width: usize) -> Result<Vec<u32>, Refusal> {
+fn of_model(model: &Model, width: usize) -> Result<Vec<u32>, String> {
     if model.expansion().is_some() {
         let found = "rows of a kernel in their place";
-        return Err(Refusal::new("features", "features", found));
+        return Err(refusal("features", "features", found));
     }
     let features: Vec<u32> = model.features().iter().map(|f| f.feature).collect();
     if let Some(&absent) = features.iter().find(|&&feature| feature as usize >= width) {
         let expected = format!("features of the data, which has {width} columns");
         let index = model.index_base().written(absent);
         let found = format!("index {index}");
-        return Err(Refusal::new("features", expected, found));
+        return Err(refusal("features", expected, found));
     }
     Ok(features)
 }
 
-fn of_list(text: &str, base: IndexBase, width: usize) -> Result<Vec<u32>, Refusal> {
-    let refusal = |line: usize, expected: &str, found: String| {
-        Refusal::new(format!("line {line}"), expected, found)
-    };
+fn of_list(text: &str, base: IndexBase, width: usize) -> Result<Vec<u32>, String> {
     let first = u64::from(base.first());
     let last = (width as u64 + first).saturating_sub(1);
     let range = format!("an index from {first} to {last}");
+    let place = |line: usize| format!("line {line}");
     let mut features = Vec::new();
     let mut lines = HashMap::new();
     for (number, line) in (1_usize..).zip(text.lines()) {
@@ -59,16 +57,17 @@ fn of_list(text: &str, base: IndexBase, width: usize) -> Result<Vec<u32>, Refusa
         let index: Option<u32> = item.parse().ok();
         let feature = index.and_then(|index| index.checked_sub(base.first()));
         let Some(feature) = feature.filter(|&feature| (feature as usize) < width) else {
-            return Err(refusal(number, &range, format!("{:?}", short(item))));
+            let found = format!("{:?}", short(item));
+            return Err(refusal(place(number), range, found));
         };
         if let Some(before) = lines.insert(feature, number) {
             let found = format!("{item} again, after line {before}");
-            return Err(refusal(number, "every index once", found));
+            return Err(refusal(place(number), "every index once", found));
         }
         features.push(feature);
     }
     if features.is_empty() {
-        return Err(refusal(1, "an index", "none in all lines".to_owned()));
+        return Err(refusal(place(1), "an index", "none in all lines"));
     }
     Ok(features)
 }

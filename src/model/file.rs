@@ -1,13 +1,13 @@
 //! The JSON of a model file: written, read, and everything in it checked.
 
+use std::fmt::Display;
 use std::io::{self, Write};
 use std::ops::Range;
 use std::path::Path;
 
-use serde::ser::SerializeMap;
+use serde::ser::Error as _;
 use serde::{Deserialize, Serialize, Serializer};
-use serde_json::ser::Formatter;
-use thiserror::Error;
+use serde_json::value::to_raw_value;
 
 use super::{
     BasisRow, DataSummary, Expansion, FeatureChoice, Model, ModelError, PathStep, SelectedFeature,
@@ -45,7 +45,7 @@ impl Model {
             serde_json::from_slice(text).map_err(|error| json_error(path, &error))?;
         document
             .model()
-            .map_err(|refusal| ModelError::Value(path.to_owned(), refusal))
+            .map_err(|message| ModelError::Value(path.to_owned(), message))
     }
 
     /// Writes the model to the file at `path`, which appears whole or not at all. It is
@@ -68,7 +68,7 @@ impl Model {
     /// Those of `writer`; [`io::ErrorKind::InvalidInput`] for numbers that are not finite, which
     /// JSON does not have.
     pub fn write_to(&self, mut writer: impl Write) -> io::Result<()> {
-        let coefficients = self.expansion.iter().flat_map(Expansion::rows);
+        let coefficients = self.expansion.iter().flat_map(|basis| &basis.rows);
         let weights = self.features.iter().map(|f| f.weight);
         let weights = weights.chain(coefficients.map(|row| row.coefficient));
         let errors = self.path.iter().map(|step| step.lqo_error);
@@ -76,14 +76,16 @@ impl Model {
             let message = "weights or errors of the model are no finite numbers";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        let document = Document::new(self);
+        let features = self.features.iter();
+        let features = features.map(|feature| Entry::new(feature, self.index_base));
         if self.strategy.is_selection() {
+            let document = Document::new(self, features.collect::<Vec<_>>());
             serde_json::to_writer_pretty(&mut writer, &document)?;
         } else {
-            // There may be a million features: a line each.
-            let lines = Lines::default();
-            let mut serializer = serde_json::Serializer::with_formatter(&mut writer, lines);
-            document.serialize(&mut serializer)?;
+            // There may be a million features: a line each, without what is not there.
+            let lines = features.map(|entry| Line(entry.brief()));
+            let document = Document::new(self, lines.collect::<Vec<_>>());
+            serde_json::to_writer_pretty(&mut writer, &document)?;
         }
         writer.write_all(b"\n")
     }
@@ -104,11 +106,9 @@ fn check_schema(text: &[u8], path: &Path) -> Result<(), ModelError> {
         _ => " (write models with `rankrls select -o` or `train -o`)",
     };
     let found = header.schema.map(|schema| format!("{:?}", short(&schema)));
-    Err(ModelError::Schema {
-        path: path.to_owned(),
-        found: found.unwrap_or_else(|| "none".to_owned()),
-        remedy,
-    })
+    let found = found.as_deref().unwrap_or("none");
+    let message = format!("expected schema {SCHEMA:?}, found {found}{remedy}");
+    Err(ModelError::Value(path.to_owned(), message))
 }
 
 /// The beginning of a text that may be of any length.
@@ -158,7 +158,7 @@ struct Document<F> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kernel: Option<Kernel>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    basis: Option<Vec<BasisRow>>,
+    basis: Option<Vec<Line<BasisRow>>>,
     features: F,
     path: Vec<PathStep>,
     data: DataSummary,
@@ -174,48 +174,53 @@ enum CriterionName {
     Measure(Metric),
 }
 
-/// A feature to be written.
-#[derive(Debug)]
+/// A feature to be written, with its columns counted as in the data file.
+#[derive(Debug, Serialize)]
 struct Entry<'a> {
-    feature: &'a SelectedFeature,
-    base: IndexBase,
-    /// Without a name that is null and an empty list.
-    brief: bool,
+    index: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a Option<String>>,
+    weight: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    identical: Option<Vec<u64>>,
 }
 
-impl Serialize for Entry<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let SelectedFeature {
-            feature,
-            name,
-            weight,
-            identical,
-        } = self.feature;
-        let written = |&column: &u32| self.base.written(column);
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("index", &written(feature))?;
-        if !self.brief || name.is_some() {
-            map.serialize_entry("name", name)?;
+impl<'a> Entry<'a> {
+    fn new(feature: &'a SelectedFeature, base: IndexBase) -> Self {
+        let identical = feature.identical.iter();
+        Self {
+            index: base.written(feature.feature),
+            name: Some(&feature.name),
+            weight: feature.weight,
+            identical: Some(identical.map(|&column| base.written(column)).collect()),
         }
-        map.serialize_entry("weight", weight)?;
-        if !self.brief || !identical.is_empty() {
-            let identical: Vec<u64> = identical.iter().map(written).collect();
-            map.serialize_entry("identical", &identical)?;
+    }
+
+    /// Without a name that is null and an empty list.
+    fn brief(self) -> Self {
+        Self {
+            name: self.name.filter(|name| name.is_some()),
+            identical: self.identical.filter(|columns| !columns.is_empty()),
+            ..self
         }
-        map.end()
     }
 }
 
-impl<'a> Document<Vec<Entry<'a>>> {
-    fn new(model: &'a Model) -> Self {
+/// What is written in one line.
+#[derive(Debug, Deserialize)]
+#[serde(transparent)]
+struct Line<T>(T);
+
+impl<T: Serialize> Serialize for Line<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let line = to_raw_value(&self.0).map_err(S::Error::custom)?;
+        line.serialize(serializer)
+    }
+}
+
+impl<F> Document<F> {
+    fn new(model: &Model, features: F) -> Self {
         let (base, settings) = (model.index_base, &model.settings);
-        // There may be a million features that were not selected.
-        let brief = !model.strategy.is_selection();
-        let entry = |feature| Entry {
-            feature,
-            base,
-            brief,
-        };
         let (criterion, convention) = match settings.criterion {
             Criterion::Squared => (CriterionName::Squared, None),
             Criterion::Ranking { metric, convention } => {
@@ -236,52 +241,34 @@ impl<'a> Document<Vec<Entry<'a>>> {
             seed: settings.sample.map(|_| settings.seed),
             index_base: base.first(),
             table: model.table.clone(),
-            kernel: model.expansion.as_ref().map(Expansion::kernel),
-            basis: model.expansion.as_ref().map(|basis| basis.rows().to_vec()),
-            features: model.features.iter().map(entry).collect(),
+            kernel: model.expansion.as_ref().map(|basis| basis.kernel),
+            basis: model.expansion.as_ref().map(|basis| {
+                let rows = basis.rows.iter().cloned();
+                rows.map(Line).collect()
+            }),
+            features,
             path: model.path.clone(),
             data: model.data,
         };
         document.recount(|column| *column += base.first());
         document
     }
-}
 
-impl<F> Document<F> {
     /// Counts the columns of basis and path anew.
     fn recount(&mut self, count: impl Fn(&mut u32)) {
         let basis = self.basis.iter_mut().flatten();
-        basis.for_each(|row| row.indices.iter_mut().for_each(&count));
+        basis.for_each(|Line(row)| row.indices.iter_mut().for_each(&count));
         self.path
             .iter_mut()
             .for_each(|step| count(&mut step.feature));
     }
 }
 
-/// A value that is out of its range or contradicts another: where it stands, what would be legal there,
-/// and what is there.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("{0}: expected {1}, found {2}")]
-pub struct Refusal(String, String, String);
-
-impl Refusal {
-    pub(super) fn new(
-        field: impl Into<String>,
-        expected: impl Into<String>,
-        found: impl Into<String>,
-    ) -> Self {
-        Self(field.into(), expected.into(), found.into())
-    }
-}
-
-/// `refuse!(field: expected, found)` refuses a field of the document.
+/// `refuse!(field: expected, found)` refuses a field of the document: says where it stands, what would be
+/// legal there, and what is there.
 macro_rules! refuse {
     ($field:literal: $expected:literal, $found:expr) => {
-        return Err(Refusal::new(
-            format!($field),
-            format!($expected),
-            $found.to_string(),
-        ))
+        return Err(refusal(format!($field), format!($expected), $found))
     };
 }
 
@@ -294,9 +281,14 @@ macro_rules! require {
     };
 }
 
+/// The message for a value that is out of its range or contradicts another.
+pub(super) fn refusal(field: impl Display, expected: impl Display, found: impl Display) -> String {
+    format!("{field}: expected {expected}, found {found}")
+}
+
 impl Document<Vec<SelectedFeature>> {
     /// The model, once everything is checked that the types do not say.
-    fn model(mut self) -> Result<Model, Refusal> {
+    fn model(mut self) -> Result<Model, String> {
         let first = self.index_base;
         require!(first <= 1; "index_base": "0 or 1", first);
         check_sizes(&self.data, self.kernel.is_none())?;
@@ -316,7 +308,7 @@ impl Document<Vec<SelectedFeature>> {
         }
         let expansion = kernel.zip(self.basis).map(|(kernel, rows)| Expansion {
             kernel,
-            rows,
+            rows: rows.into_iter().map(|Line(row)| row).collect(),
             width: self.data.columns,
         });
         Ok(Model {
@@ -335,7 +327,7 @@ impl Document<Vec<SelectedFeature>> {
         })
     }
 
-    fn settings(&self) -> Result<SelectionOptions, Refusal> {
+    fn settings(&self) -> Result<SelectionOptions, String> {
         require!(
             self.candidates.is_some() == self.seed.is_some();
             "seed": "a seed together with a number of candidates, or neither", "one of them"
@@ -366,7 +358,7 @@ impl Document<Vec<SelectedFeature>> {
     }
 
     /// The kernel, if there is one: then there is a basis, and there are no features.
-    fn check_kernel(&self, columns: &Range<u64>) -> Result<Option<Kernel>, Refusal> {
+    fn check_kernel(&self, columns: &Range<u64>) -> Result<Option<Kernel>, String> {
         let (count, strategy) = (self.features.len(), self.strategy);
         let (kernel, basis) = match (self.kernel, &self.basis) {
             (None, None) => return Ok(None),
@@ -386,7 +378,7 @@ impl Document<Vec<SelectedFeature>> {
         let legal = (1..=most).contains(&rows);
         require!(legal; "basis": "from 1 to {most} rows, those of the data", rows);
         let (first, last) = (columns.start, columns.end - 1);
-        for (number, row) in basis.iter().enumerate() {
+        for (number, Line(row)) in basis.iter().enumerate() {
             let (indices, values) = (&row.indices, &row.values);
             let (count, found) = (indices.len(), values.len());
             require!(found == count; "basis[{number}].values": "{count} values, one an index", found);
@@ -403,7 +395,7 @@ impl Document<Vec<SelectedFeature>> {
     }
 
     /// Every column may stand in one place only, as a feature or as one that equals it.
-    fn check_features(&self, columns: &Range<u64>) -> Result<(), Refusal> {
+    fn check_features(&self, columns: &Range<u64>) -> Result<(), String> {
         let (data, count) = (&self.data, self.features.len());
         let (most, which) = if self.strategy.is_selection() {
             (data.column_classes, "one a column class")
@@ -432,7 +424,7 @@ impl Document<Vec<SelectedFeature>> {
         Ok(())
     }
 
-    fn check_path(&self) -> Result<(), Refusal> {
+    fn check_path(&self) -> Result<(), String> {
         let (path, features, strategy) = (&self.path, &self.features, self.strategy);
         let (count, found) = (features.len(), path.len());
         if !strategy.is_selection() {
@@ -464,7 +456,7 @@ impl Document<Vec<SelectedFeature>> {
     }
 }
 
-fn check_sizes(data: &DataSummary, has_columns: bool) -> Result<(), Refusal> {
+fn check_sizes(data: &DataSummary, has_columns: bool) -> Result<(), String> {
     /// Most rows or columns that can be indexed.
     const MOST: usize = u32::MAX as usize;
     let (rows, columns, constant) = (data.rows, data.columns, data.constant_columns);
@@ -485,69 +477,4 @@ fn check_sizes(data: &DataSummary, has_columns: bool) -> Result<(), Refusal> {
         require!(legal.contains(&found); "data.{field}": "a number from {least} to {most}", found);
     }
     Ok(())
-}
-
-/// JSON with one feature a line: breaks lines after the members of a document and of what they
-/// hold, not further inside.
-#[derive(Debug, Default)]
-pub(super) struct Lines {
-    depth: usize,
-}
-
-impl Lines {
-    /// How deep lines are broken.
-    const DEPTH: usize = 2;
-
-    fn open<W: ?Sized + Write>(&mut self, writer: &mut W, bracket: &[u8]) -> io::Result<()> {
-        self.depth += 1;
-        writer.write_all(bracket)
-    }
-
-    fn close<W: ?Sized + Write>(&mut self, writer: &mut W, bracket: &[u8]) -> io::Result<()> {
-        self.depth -= 1;
-        if self.depth < Self::DEPTH {
-            writer.write_all(b"\n")?;
-        }
-        writer.write_all(bracket)
-    }
-
-    fn separate<W: ?Sized + Write>(&self, writer: &mut W, first: bool) -> io::Result<()> {
-        if !first {
-            writer.write_all(b",")?;
-        }
-        if self.depth <= Self::DEPTH {
-            writer.write_all(b"\n")?;
-        }
-        Ok(())
-    }
-}
-
-impl Formatter for Lines {
-    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.open(writer, b"[")
-    }
-
-    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.close(writer, b"]")
-    }
-
-    fn begin_array_value<W: ?Sized + Write>(&mut self, w: &mut W, first: bool) -> io::Result<()> {
-        self.separate(w, first)
-    }
-
-    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.open(writer, b"{")
-    }
-
-    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.close(writer, b"}")
-    }
-
-    fn begin_object_key<W: ?Sized + Write>(&mut self, w: &mut W, first: bool) -> io::Result<()> {
-        self.separate(w, first)
-    }
-
-    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        writer.write_all(b": ")
-    }
 }

@@ -30,7 +30,7 @@ use crate::ridge::{Cell, Fit, TrainOptions};
 pub use expansion::{BasisRow, Expansion};
 pub use explain::{Contribution, ExplainError, ExplainedRow, Explanation};
 pub use features::read_features;
-pub use file::{Refusal, SCHEMA};
+pub use file::SCHEMA;
 pub use fitted::{GreedyRankRls, GreedyRankRlsParams, RankRls, RankRlsParams};
 
 /// A linear model over features that were selected, over given ones, or over all.
@@ -447,19 +447,9 @@ pub enum ModelError {
         /// What is wrong there.
         message: String,
     },
-    /// A document of another kind, or a model of another version.
-    #[error("{path}: expected schema {SCHEMA:?}, found {found}{remedy}", path = path.display())]
-    Schema {
-        /// The file.
-        path: PathBuf,
-        /// The schema found, in quotes, or `none`.
-        found: String,
-        /// What to do about it.
-        remedy: &'static str,
-    },
-    /// A value out of its range, or one that contradicts another.
+    /// A document of another kind or version, or a value out of its range or contradicting another.
     #[error("{}: {}", .0.display(), .1)]
-    Value(PathBuf, Refusal),
+    Value(PathBuf, String),
     /// The file cannot be written.
     #[error("{}: cannot write the model", .0.display())]
     Write(PathBuf, #[source] io::Error),

@@ -3,7 +3,6 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::file::Lines;
 use super::*;
 use crate::Lambda;
 use crate::columns::ColumnClasses;
@@ -70,8 +69,8 @@ fn a_trained_model_reads_back_and_has_a_line_a_feature() {
     assert_eq!(parse(&text).unwrap(), model);
     let lines: Vec<&str> = text.lines().collect();
     for line in [
-        r#"{"index": 2,"name": "zwei","weight": -0.125},"#,
-        r#"{"index": 3,"weight": 0.001},"#,
+        r#"    {"index":2,"name":"zwei","weight":-0.125},"#,
+        r#"    {"index":3,"weight":0.001},"#,
     ] {
         assert!(lines.contains(&line), "{text}");
     }
@@ -116,19 +115,6 @@ fn every_choice_of_features_reads_back() {
     let error = serde_json::from_str::<FeatureChoice>("\"auto\"").unwrap_err();
     let error = error.to_string();
     assert!(error.contains("`random`, `all`, `given`"), "{error}");
-}
-
-#[test]
-fn lines_are_broken_on_the_surface_only() {
-    let value = json!({"a": [{"b": [1, 2]}, {"b": []}], "c": {"d": {"e": 1}}});
-    let mut text = Vec::new();
-    let mut serializer = serde_json::Serializer::with_formatter(&mut text, Lines::default());
-    value.serialize(&mut serializer).unwrap();
-    let text = String::from_utf8(text).unwrap();
-    let lines: Vec<&str> = text.lines().collect();
-    assert!(lines.contains(&"{\"b\": [1,2]},"), "{text}");
-    assert!(lines.contains(&"\"d\": {\"e\": 1}"), "{text}");
-    assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! Diagrams in SVG: lines against the number of features, bars of weights.
 //!
-//! A [`Figure`] is panels under a title. [`paths()`] draws leave-query-out measures along
-//! selections, [`weights()`] the weights of a model; [`LinePlot`] and [`BarPlot`] are the panels of
-//! other diagrams.
+//! A [`Figure`] is panels under a title: [`LinePlot`] and [`BarPlot`]. [`panel()`] has measures along
+//! selections.
 //!
 //! ```
 //! use rankrls::plot::{Figure, LinePlot, Series};
@@ -42,6 +41,5 @@ mod tests;
 mod text;
 
 pub use axis::Scale;
-pub use figure::{BarPlot, Figure, LinePlot, Mark, Panel, Path, Series};
-pub use figure::{panel, paths, power, weights};
-pub use svg::{NotSvg, check_ending, escaped, html_page};
+pub use figure::{BarPlot, Figure, LinePlot, Mark, Panel, Series, panel, power};
+pub use svg::{escaped, html_page};

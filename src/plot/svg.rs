@@ -3,9 +3,6 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
-
-use thiserror::Error;
 
 use super::text::{cut, wrapped};
 
@@ -317,26 +314,6 @@ pub fn html_page(title: &str, style: &str, body: &str) -> String {
     )
 }
 
-/// A name of a file for a diagram that does not end in `.svg`.
-#[derive(Debug, Error)]
-#[error(
-    "{}: expected a name that ends in .svg, found {}; rsvg-convert makes PNG and PDF of SVG",
-    .0.display(),
-    .0.extension().map_or_else(|| "none".to_owned(), |end| format!(".{}", end.display())),
-)]
-pub struct NotSvg(PathBuf);
-
-/// Refuses the name of a file that does not end in `.svg`, in any case.
-///
-/// # Errors
-/// [`NotSvg`].
-pub fn check_ending(path: &Path) -> Result<(), NotSvg> {
-    match path.extension() {
-        Some(extension) if extension.eq_ignore_ascii_case("svg") => Ok(()),
-        _ => Err(NotSvg(path.to_owned())),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -345,17 +322,6 @@ mod tests {
     fn lengths_are_short() {
         let lengths = [1.0, 0.126, -0.001, 100.5].map(|length| units(length).to_string());
         assert_eq!(lengths, ["1", "0.13", "0", "100.5"]);
-    }
-
-    #[test]
-    fn files_are_svg() {
-        for path in ["a.svg", "b/a.b.SVG"] {
-            check_ending(Path::new(path)).unwrap();
-        }
-        for (path, found) in [("a.png", ".png"), ("svg", "none"), ("a.svg.gz", ".gz")] {
-            let error = check_ending(Path::new(path)).unwrap_err().to_string();
-            assert!(error.contains(&format!("found {found};")), "{error}");
-        }
     }
 
     #[test]

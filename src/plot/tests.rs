@@ -186,19 +186,21 @@ fn equal_figures_are_equal_bytes_that_need_nothing_from_elsewhere() {
 }
 
 #[test]
-fn paths_mark_what_was_chosen() {
-    let steps = [(3.0, None), (2.0, Some(0.6)), (1.0, Some(0.7))];
-    let path = |name: &str| Path::new(name, steps);
-    let figure = paths("t", &[path("1"), path("16")], Some("lambda"), Some((1, 2)));
-    let svg = figure.to_svg();
-    assert_eq!(count(&svg, "polyline"), 4);
-    assert_eq!(svg.matches("rk-ink-s\"").count(), 2);
-    assert_eq!(says(&svg, "2 at lambda 16"), 2);
-    let none = paths("t", &[path("")], None, None).to_svg();
-    assert!(!none.contains("rk-ink-s\""));
+fn panels_mark_what_was_chosen() {
+    let draw = |chosen| {
+        let curve = |name: &str| (name.to_owned(), vec![None, Some(0.6), Some(0.7)]);
+        let curves = vec![curve("1"), curve("16")];
+        let panel = panel("cindex", curves, Some("lambda"), chosen);
+        Figure::new("t").lines(panel).to_svg()
+    };
+    let svg = draw(Some((1, 2)));
+    assert_eq!(count(&svg, "polyline"), 2);
+    assert_eq!(svg.matches("rk-ink-s\"").count(), 1);
+    assert_eq!(says(&svg, "2 at lambda 16"), 1);
     // A step without a value cannot be marked.
-    let first = paths("t", &[path("")], None, Some((0, 1))).to_svg();
-    assert_eq!(first.matches("rk-ink-s\"").count(), 1);
+    for chosen in [None, Some((0, 1))] {
+        assert!(!draw(chosen).contains("rk-ink-s\""));
+    }
 }
 
 #[test]

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
-use rankrls::TestPath;
-use rankrls::plot::{self, Figure};
+use clap::builder::{PathBufValueParser, TypedValueParser};
+use rankrls::plot::{self, Figure, LinePlot};
+use rankrls::{Step, TestPath};
 
-use super::args::usage;
 use super::output::OutputFile;
 use super::session::Session;
 
@@ -15,11 +15,23 @@ use super::session::Session;
 #[derive(Debug, Args)]
 pub(crate) struct PlotArgs {
     /// Draw it too, as FILE.svg
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = PathBufValueParser::new().try_map(svg))]
     plot: Option<PathBuf>,
     /// Size of the drawing, such as 1600x900; 96 are an inch
     #[arg(long, value_name = "WxH", requires = "plot", value_parser = size)]
     size: Option<(u32, u32)>,
+}
+
+/// Refuses the name of a file that does not end in .svg, in any case.
+fn svg(path: PathBuf) -> Result<PathBuf, String> {
+    let found = match path.extension() {
+        Some(ending) if ending.eq_ignore_ascii_case("svg") => return Ok(path),
+        Some(ending) => format!(".{}", ending.display()),
+        None => "none".to_owned(),
+    };
+    Err(format!(
+        "expected a name that ends in .svg, found {found}; rsvg-convert makes PNG and PDF of SVG"
+    ))
 }
 
 /// Parses a width and a height.
@@ -39,14 +51,6 @@ fn size(text: &str) -> Result<(u32, u32), String> {
 }
 
 impl PlotArgs {
-    /// Refuses a name that does not end in .svg.
-    pub(crate) fn check(&self) -> Result<()> {
-        match &self.plot {
-            Some(path) => plot::check_ending(path).map_err(usage),
-            None => Ok(()),
-        }
-    }
-
     /// The file, found writable before the work begins, for the rank that writes.
     pub(crate) fn create(&self, session: &Session<'_>) -> Result<Option<PlotFile>> {
         let output = session.create(self.plot.as_deref())?;
@@ -68,6 +72,25 @@ impl PlotFile {
         let svg = figure.size(self.size).to_svg();
         self.output.write(|writer| writer.write_all(svg.as_bytes()))
     }
+}
+
+/// The panels of error and concordance index, both leave-query-out, after each step, with one line for
+/// each of `curves`, names with steps. `parameter` and `chosen` as in [`plot::panel`].
+pub(crate) fn lqo_panels<'a>(
+    curves: &[(String, Vec<&'a Step>)],
+    parameter: Option<&str>,
+    chosen: Option<(usize, usize)>,
+) -> [LinePlot; 2] {
+    let panel = |label: &str, value: fn(&&'a Step) -> Option<f64>| {
+        let curve =
+            |(name, steps): &(String, Vec<_>)| (name.clone(), steps.iter().map(value).collect());
+        let curves = curves.iter().map(curve).collect();
+        plot::panel(label, curves, parameter, chosen)
+    };
+    [
+        panel("leave-query-out error", |step| Some(step.lqo_error)),
+        panel("leave-query-out concordance index", |step| step.lqo_cindex),
+    ]
 }
 
 /// Adds a panel for each measure of test data along a path, two panels a row where there are many.
@@ -92,16 +115,7 @@ mod tests {
     #[test]
     fn sizes_have_two_sides() {
         assert_eq!(size("1600x900"), Ok((1600, 900)));
-        for text in [
-            "",
-            "1600",
-            "1600x",
-            "x900",
-            "0x900",
-            "1e3x900",
-            "1600x99999",
-            "-1x900",
-        ] {
+        for text in "1600 1600x x900 0x900 1e3x900 1600x99999 -1x900".split(' ') {
             assert!(size(text).is_err(), "{text}");
         }
     }

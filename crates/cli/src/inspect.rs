@@ -7,11 +7,11 @@ use std::process::ExitCode;
 use anyhow::{Result, bail};
 use clap::Args;
 use rankrls::model::SelectedFeature;
-use rankrls::plot::{self, Figure};
+use rankrls::plot::{BarPlot, Figure};
 use rankrls::{Model, StrategyKind};
 
 use super::figures::PlotArgs;
-use super::numbers::{counted, exact, printable, short};
+use super::numbers::{counted, exact, printable, short, sizes};
 use super::output::print;
 use super::report::{BIASED, PathRow, path_table, settings};
 use super::session::Session;
@@ -50,28 +50,49 @@ pub(crate) struct InspectArgs {
 
 /// The `most` largest weights of a model by name or number.
 fn weights(model: &Model, most: usize) -> Figure {
+    let (lambda, count) = (
+        short(model.settings().lambda.value()),
+        model.features().len(),
+    );
     let selected = model.strategy().is_selection();
-    let origin = if selected {
-        format!("selected by {}", model.strategy())
+    let (origin, order) = if selected {
+        let origin = format!("selected by {}", model.strategy());
+        (origin, "in order of selection")
     } else {
-        "trained without selection".to_owned()
+        let origin = "trained without selection".to_owned();
+        (origin, "the largest first")
     };
-    let weight = |feature: &SelectedFeature| {
+    let mut kept = largest(model, most);
+    if selected {
+        kept.sort_unstable_by_key(|(place, _)| *place);
+    }
+    let part = match kept.len() {
+        all if all == count => "All weights".to_owned(),
+        shown => format!("The {shown} largest of {count} weights"),
+    };
+    let bars = kept.into_iter().map(|(_, feature)| {
         let number = model.index_base().written(feature.feature);
         let name = feature.name.clone().filter(|name| !name.is_empty());
         let name = name.unwrap_or_else(|| format!("feature {number}"));
         (name, feature.weight)
-    };
-    let weights = model.features().iter().map(weight).collect();
-    let origin = format!(
-        "at lambda {}, {origin}",
-        short(model.settings().lambda.value())
-    );
-    plot::weights(&origin, weights, selected, most)
+    });
+    Figure::new(format!("Weights at lambda {lambda}, {origin}"))
+        .note(format!("{part}, {order}."))
+        .bars(BarPlot {
+            x_label: "weight".to_owned(),
+            bars: bars.collect(),
+        })
+}
+
+/// The features of the `most` largest weights, the largest first, and their places in the model.
+fn largest(model: &Model, most: usize) -> Vec<(usize, &SelectedFeature)> {
+    let mut features: Vec<_> = model.features().iter().enumerate().collect();
+    features.sort_by(|(_, a), (_, b)| b.weight.abs().total_cmp(&a.weight.abs()));
+    features.truncate(most);
+    features
 }
 
 pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode> {
-    args.plot.check()?;
     let plot = args.plot.create(session)?;
     let model = Model::read(&args.model)?;
     if model.expansion().is_some() && (plot.is_some() || args.members) {
@@ -97,14 +118,14 @@ pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode>
              none stands for others"
         );
     } else if let Some(expansion) = model.expansion() {
-        let kernel = expansion.kernel();
+        let kernel = expansion.kernel;
         let gamma = kernel
             .gamma()
             .map_or_else(String::new, |gamma| format!(", gamma {}", exact(gamma)));
-        let rows = counted(expansion.rows().len(), "row");
+        let rows = counted(expansion.rows.len(), "row");
         let _ = writeln!(text, "kernel {}{gamma}, over {rows}", kernel.kind());
     } else {
-        text += &largest(&model, args.top.unwrap_or(LARGEST));
+        text += &weight_table(&model, args.top.unwrap_or(LARGEST));
     }
     if args.members {
         let _ = write!(text, "\n{}", members(&model));
@@ -124,20 +145,14 @@ fn heading(model: &Model) -> String {
     if !model.objective().is_query() {
         let _ = write!(text, ", objective {}", model.objective());
     }
-    let [rows, queries, columns, nonzeros, constant, classes] = [
-        (data.rows, "row"),
-        (data.queries, "query"),
-        (data.columns, "column"),
-        (data.nonzeros, "non-zero"),
-        (data.constant_columns, "column"),
-        (data.column_classes, "column class"),
-    ]
-    .map(|(count, noun)| counted(count, noun));
+    let sizes = sizes(data.rows, data.queries, data.columns, data.nonzeros);
     let first = model.index_base().first();
+    let constant = counted(data.constant_columns, "column");
+    let classes = counted(data.column_classes, "column class");
     let _ = writeln!(
         text,
-        "\ntrained on {rows}, {queries}, {columns} from {first} on, {nonzeros}\n{constant} \
-         constant in every query, {classes}\nBLAKE3 {}",
+        "\ntrained on {sizes}, columns from {first} on\n{constant} constant in every query, \
+         {classes}\nBLAKE3 {}",
         data.hash
     );
     text
@@ -146,20 +161,15 @@ fn heading(model: &Model) -> String {
 /// Features shown of a model without selection.
 const LARGEST: usize = 20;
 
-/// The features of the largest weights.
-fn largest(model: &Model, top: usize) -> String {
-    let mut features: Vec<_> = model.features().iter().collect();
-    features.sort_by(|a, b| b.weight.abs().total_cmp(&a.weight.abs()));
-    let (all, shown) = (features.len(), features.len().min(top));
-    let base = model.index_base();
-    let table = Sheet::of(&features[..shown])
-        .number("feature", |feature| base.written(feature.feature))
-        .words("name", |feature| feature.name.as_deref())
-        .number("weight", |feature| feature.weight);
-    format!(
-        "\n{}\n\n{shown} of {all} features, largest weights first\n",
-        table.text()
-    )
+/// A table of the features of the largest weights.
+fn weight_table(model: &Model, top: usize) -> String {
+    let (features, base) = (largest(model, top), model.index_base());
+    let table = Sheet::of(&features)
+        .number("feature", |(_, feature)| base.written(feature.feature))
+        .words("name", |(_, feature)| feature.name.as_deref())
+        .number("weight", |(_, feature)| feature.weight);
+    let (table, shown, all) = (table.text(), features.len(), model.features().len());
+    format!("\n{table}\n\n{shown} of {all} features, largest weights first\n")
 }
 
 fn path(model: &Model, top: Option<usize>) -> String {

@@ -77,7 +77,6 @@ pub(crate) struct LetorArgs {
 
 pub(crate) fn run(args: &LetorArgs, session: &Session<'_>) -> Result<ExitCode> {
     TeacherArgs::default().check(&args.target.options(), &[args.strategy], &**session.peers)?;
-    args.plot.check()?;
     let folders = letor::find(&args.directory)?;
     let plot = args.plot.create(session)?;
     let mut folds = Vec::with_capacity(folders.len());

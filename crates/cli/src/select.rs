@@ -13,7 +13,7 @@ use rankrls::greedy::{
     Earlier, Ending, Event, Observer, Selection, SelectionOptions, TargetOptions, resume_among,
 };
 use rankrls::peers::Peers;
-use rankrls::plot::{self, Figure};
+use rankrls::plot::Figure;
 use rankrls::tune::{TuneError, TuneOptions, Tuning};
 use rankrls::{ColumnClasses, Model, Ridge, StrategyKind, TestPath, memory};
 
@@ -21,7 +21,7 @@ use super::args::{self, Measures, RulesArgs, at_least_one};
 use super::checkpoint::{CheckpointArgs, Extended, Start};
 use super::console::NOTHING;
 use super::data::{Input, Sizes, TestSizes, TrainingData};
-use super::figures::{PlotArgs, PlotFile, test_panels};
+use super::figures::{PlotArgs, PlotFile, lqo_panels, test_panels};
 use super::numbers::short;
 use super::output::OutputFile;
 use super::plan::PlanReport;
@@ -139,7 +139,6 @@ impl SelectArgs {
         let measured = self.test.is_some();
         let options = self.selection.options(self.k);
         check_selection(&options, &strategies, &self.rules, measured)?;
-        self.plot.check()?;
         let filters = self.selection.strategy == Some(StrategyKind::FsEd);
         if self.validation.is_some() && !filters && self.extend.is_none() {
             return Err(args::usage(
@@ -437,9 +436,9 @@ impl<'a> Tested<'a> {
 fn figure(selection: &Selection, test: Option<&TestPath<'_>>) -> Figure {
     let (strategy, lambda) = (selection.strategy, short(selection.options.lambda.value()));
     let title = format!("Selection by {strategy} at lambda {lambda}");
-    let steps = selection.steps.iter();
-    let path = plot::Path::new("", steps.map(|step| (step.lqo_error, step.lqo_cindex)));
-    let figure = plot::paths(title, &[path], None, None);
+    let steps = selection.steps.iter().collect();
+    let panels = lqo_panels(&[(String::new(), steps)], None, None);
+    let figure = panels.into_iter().fold(Figure::new(title), Figure::lines);
     match test {
         Some(test) => test_panels(figure, test),
         None => figure,

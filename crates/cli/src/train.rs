@@ -290,7 +290,6 @@ impl TrainArgs {
     /// Refuses mistakes that the parser cannot see; else the kernels.
     fn check(&self) -> Result<Vec<Kernel>> {
         self.data.read.check(1)?;
-        self.plot.check()?;
         let kernels = self.kernel.kernels()?;
         let none = matches!(self.holdout, Some(HoldoutChoice::Named(Scheme::Nothing)));
         if none && self.lambda.count() * kernels.len() > 1 {

@@ -14,7 +14,7 @@ use rankrls::checkpoint::{Record, Tuning};
 use rankrls::greedy::Selection;
 use rankrls::metrics::parse_list;
 use rankrls::peers::Peers;
-use rankrls::plot::{self, Figure, LinePlot, Panel, Path, power};
+use rankrls::plot::{self, Figure, LinePlot, power};
 use rankrls::tune::{
     self, Earlier, Ending, Evidence, Measure, Outcome, Point, TuneError, TuneOptions, Tuned,
 };
@@ -32,7 +32,7 @@ use super::data::{Input, Sizes, TestSizes, TrainingData};
 use super::ranks;
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, SelectionArgs, TeacherArgs, check_selection};
-use crate::figures::{PlotArgs, test_panels};
+use crate::figures::{PlotArgs, lqo_panels, test_panels};
 use crate::warnings::{
     Condition, warn_of_edge, warn_of_few_queries, warn_of_lost_digits, warn_of_seed,
     warn_of_teacher,
@@ -132,7 +132,6 @@ impl TuneArgs {
         let validation = self.judging.validation();
         let others = [&validation, &self.test].into_iter().flatten();
         self.data.read.check(1 + others.count())?;
-        self.plot.check()?;
         self.judging.check()
     }
 
@@ -428,11 +427,6 @@ fn figure(tuned: &Tuned, options: &TuneOptions, test: Option<&TestPath<'_>>) -> 
             (name, None) => format!("{name}lambda {lambda}"),
         }
     };
-    let path = |outcome: &Outcome| {
-        let steps = outcome.points.iter().map(|point| &point.step);
-        let steps = steps.map(|step| (step.lqo_error, step.lqo_cindex));
-        Path::new(name(outcome), steps)
-    };
     let means = |outcome: &Outcome| {
         let means = outcome.points.iter().map(|point| point.score.mean);
         (name(outcome), means.collect())
@@ -440,12 +434,15 @@ fn figure(tuned: &Tuned, options: &TuneOptions, test: Option<&TestPath<'_>>) -> 
     let chosen = Some((tuned.choice.position, tuned.choice.k));
     let curves = tuned.outcomes.iter().map(means).collect();
     let judged = plot::panel(judged_by(options), curves, parameter, chosen);
-    let paths: Vec<Path> = tuned.outcomes.iter().map(path).collect();
-    let rule = options.rule.name();
-    let title = format!("Choice of lambda and k by the rule {rule}");
-    let mut figure = plot::paths(title, &paths, parameter, chosen);
     let judged = with_standard_errors(judged, tuned, options.measure);
-    figure.panels.insert(0, Panel::Lines(judged));
+    let paths = tuned.outcomes.iter().map(|outcome| {
+        let steps = outcome.points.iter().map(|point| &point.step);
+        (name(outcome), steps.collect())
+    });
+    let rule = options.rule.name();
+    let figure = Figure::new(format!("Choice of lambda and k by the rule {rule}")).lines(judged);
+    let panels = lqo_panels(&paths.collect::<Vec<_>>(), parameter, chosen).into_iter();
+    let mut figure = panels.fold(figure, Figure::lines);
     if let Some(test) = test {
         figure = test_panels(figure, test);
     }
