@@ -1,5 +1,7 @@
 //! Which strategy, what it takes, and whether it fits.
 
+use serde::Serialize;
+
 use super::{
     SelectError, SelectionOptions, Shape, StrategyKind, TargetOptions, TeacherLambdas, TeacherPlan,
 };
@@ -34,13 +36,15 @@ impl Plan {
 }
 
 /// What a strategy would take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Estimate {
     /// The strategy.
     pub strategy: StrategyKind,
     /// Bytes it would allocate on top of data and candidates.
+    #[serde(rename = "bytes")]
     pub memory: u64,
     /// Bytes with the data and the candidates.
+    #[serde(rename = "total_bytes")]
     pub total: u64,
     /// Whether every step would take the candidate with the least leave-query-out error of all.
     pub exact: bool,

@@ -123,22 +123,10 @@ impl KernelArgs {
 
     /// A kernel for each gamma.
     pub(super) fn kernels(&self) -> Result<Vec<Kernel>> {
-        let KernelChoice {
-            kind,
-            degree,
-            coef0,
-            gammas,
-        } = self.kernel.clone();
-        let twice = gammas.is_some() && self.gamma.is_some()
-            || degree.is_some() && self.degree.is_some()
-            || coef0.is_some() && self.coef0.is_some();
-        if twice {
-            return Err(usage(
-                "--kernel says all: it does not go with another --gamma, --degree or --coef0",
-            ));
-        }
-        let (degree, coef0) = (degree.or(self.degree), coef0.or(self.coef0));
-        let gammas = gammas.or(self.gamma.clone());
+        let (named, kind) = (&self.kernel, self.kernel.kind);
+        let degree = either(named.degree, self.degree)?;
+        let coef0 = either(named.coef0, self.coef0)?;
+        let gammas = either(named.gammas.clone(), self.gamma.clone())?;
         let curved = [KernelKind::Gaussian, KernelKind::Polynomial].contains(&kind);
         if gammas.is_some() && !curved {
             return Err(usage("a gamma goes with --kernel gaussian or polynomial"));
@@ -176,6 +164,16 @@ impl KernelArgs {
             }
         })
     }
+}
+
+/// A parameter from `--kernel`, or from an argument of its own.
+fn either<T>(named: Option<T>, own: Option<T>) -> Result<Option<T>> {
+    if named.is_some() && own.is_some() {
+        return Err(usage(
+            "--kernel says all: it does not go with another --gamma, --degree or --coef0",
+        ));
+    }
+    Ok(named.or(own))
 }
 
 #[cfg(test)]

@@ -46,30 +46,19 @@ pub(crate) struct Costs {
 
 #[derive(Debug, Serialize)]
 struct Row {
-    strategy: StrategyKind,
-    bytes: u64,
-    total_bytes: u64,
+    #[serde(flatten)]
+    estimate: Estimate,
     /// The most that the whole process will have taken, where the system tells: the peak of
     /// reading, or the memory of now and that of the strategy.
     peak_bytes: Option<u64>,
-    exact: bool,
-    fits: bool,
-    /// False for a strategy that cannot work on a random subset or judge by a ranking measure,
-    /// when that is asked for.
-    able: bool,
 }
 
 impl Row {
-    fn new(estimate: &Estimate) -> Self {
+    fn new(estimate: Estimate) -> Self {
         let process = memory::peak().zip(memory::current());
         Self {
-            strategy: estimate.strategy,
-            bytes: estimate.memory,
-            total_bytes: estimate.total,
+            estimate,
             peak_bytes: process.map(|(peak, now)| peak.max(now.saturating_add(estimate.memory))),
-            exact: estimate.exact,
-            fits: estimate.fits,
-            able: estimate.able,
         }
     }
 }
@@ -127,7 +116,7 @@ impl Costs {
             limit_bytes: options.max_memory,
             auto,
             strategies: estimates(candidates, held, options)
-                .iter()
+                .into_iter()
                 .map(Row::new)
                 .collect(),
             factors_bytes: State::folds_memory(queries.rows(), queries.len(), steps),
@@ -167,13 +156,13 @@ impl Costs {
     fn table(&self) -> String {
         let bytes = |bytes| Bytes(bytes).to_string();
         Sheet::of(&self.strategies)
-            .words("strategy", |row| row.strategy.name())
-            .number("takes", |row| bytes(row.bytes))
-            .number("with data", |row| bytes(row.total_bytes))
+            .words("strategy", |row| row.estimate.strategy.name())
+            .number("takes", |row| bytes(row.estimate.memory))
+            .number("with data", |row| bytes(row.estimate.total))
             .number("process", |row| row.peak_bytes.map(bytes))
-            .number("exact", |row| row.exact)
-            .number("fits", |row| match row.able {
-                true => Value::from(row.fits),
+            .number("exact", |row| row.estimate.exact)
+            .number("fits", |row| match row.estimate.able {
+                true => Value::from(row.estimate.fits),
                 false if self.sampling => "cannot sample".into(),
                 false => "cannot rank".into(),
             })

@@ -189,8 +189,6 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
 struct TrainedModel {
     outcome: GridOutcome,
     model: Model,
-    /// Features with a weight.
-    weights: usize,
     sizes: Sizes,
 }
 
@@ -339,6 +337,14 @@ impl TrainArgs {
             .max_memory(self.data.read.budget())
     }
 
+    /// The measure to choose by, if it is not the hold-out error.
+    fn metric(&self) -> Option<Metric> {
+        match self.measure {
+            Measure::SquaredError => None,
+            Measure::Metric(metric) => Some(metric),
+        }
+    }
+
     fn choice(&self) -> FeatureChoice {
         match self.features {
             Some(_) => FeatureChoice::Given,
@@ -415,10 +421,7 @@ impl TrainArgs {
                 .basis(train, self.seed, self.data.read.budget())?,
             holdout: self.scheme(train, count)?,
             keep_pairs: self.holdout_scores.is_some(),
-            measure: match self.measure {
-                Measure::SquaredError => None,
-                Measure::Metric(metric) => Some((metric, rules)),
-            },
+            measure: self.metric().map(|metric| (metric, rules)),
             preferences,
             options,
         };
@@ -460,7 +463,6 @@ impl TrainArgs {
         let model = Model::from_fit(fit, best, choice, source, &summary, &options);
         let model = model.with_table(self.data.read.table());
         Ok(TrainedModel {
-            weights: model.features().len(),
             model,
             sizes: Sizes {
                 unit: outcome.unit,
@@ -486,15 +488,12 @@ impl TrainArgs {
                 Fit::Kernel { rows, .. } => Some(rows.len()),
                 Fit::Linear(_) => None,
             },
-            measure: match self.measure {
-                Measure::SquaredError => None,
-                Measure::Metric(metric) => Some(metric),
-            },
+            measure: self.metric(),
             lambda: entry.lambda,
             options: self.options().solver(outcome.solver),
             solver: outcome.solver,
             features: self.choice(),
-            weights: trained.weights,
+            weights: trained.model.features().len(),
             data: trained.sizes,
             lqo_error: entry.lqo_error,
             lqo_cindex: entry.lqo_cindex,
@@ -509,18 +508,17 @@ impl TrainArgs {
 
     /// The hold-out error, or the measure, of every model: a line for each gamma over lambda.
     fn figure(&self, outcome: &GridOutcome) -> Figure {
-        let value = |cell: &Cell| match self.measure {
-            Measure::SquaredError => cell.holdout.as_ref().map(|holdout| holdout.error),
-            Measure::Metric(_) => cell.measure,
+        let metric = self.metric();
+        let value = |cell: &Cell| match metric {
+            None => cell.holdout.as_ref().map(|holdout| holdout.error),
+            Some(_) => cell.measure,
         };
         let scheme = outcome
             .scheme
             .as_ref()
             .map_or_else(String::new, Scheme::to_string);
-        let label = match self.measure {
-            Measure::SquaredError => format!("hold-out error, {scheme}"),
-            Measure::Metric(metric) => format!("{metric}, {scheme}"),
-        };
+        let measured = metric.map_or("hold-out error".to_owned(), |metric| metric.to_string());
+        let label = format!("{measured}, {scheme}");
         let mut plot = LinePlot::new("lambda", label).scales(PlotScale::Log, PlotScale::Linear);
         for cells in outcome.cells.chunk_by(|a, b| a.kernel == b.kernel) {
             let name = cells[0].kernel.gamma().map_or_else(

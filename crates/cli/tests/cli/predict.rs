@@ -1,14 +1,11 @@
 use crate::support::{Folder, TEST, TRAIN, gz, list};
 
-fn scores(text: &str) -> Vec<f64> {
-    text.lines().map(|line| line.parse().unwrap()).collect()
-}
-
 #[test]
 fn scores_are_weights_times_values() {
     let folder = Folder::new();
     let selection = folder.json("select train.svm -k 4 --lambda 1 -o model.json --json");
     let (text, errors) = folder.run("predict model.json test.svm");
+    assert_eq!(text.lines().count(), 5);
     assert_eq!(
         errors,
         "warning: dropped 3 non-zeros in 2 columns unknown to the model\n"
@@ -23,8 +20,8 @@ fn scores_are_weights_times_values() {
             *score += weight.as_f64().unwrap() * value;
         }
     }
-    assert_eq!(scores(&text), expected);
-    for line in text.lines() {
+    for (line, expected) in text.lines().zip(expected) {
+        assert_eq!(line.parse(), Ok(expected));
         let digits = line.split('e').next().unwrap();
         assert_eq!(
             digits.chars().filter(char::is_ascii_digit).count(),
@@ -102,19 +99,12 @@ fn inputs_may_come_by_standard_input() {
     let folder = Folder::new();
     folder.stdout("select train.svm -k 2 --lambda 1 -o model.json");
     let expected = folder.stdout("predict model.json train.svm");
-    let mut command = folder.command("predict model.json -");
-    command
-        .write_stdin(gz(TRAIN))
-        .assert()
-        .success()
-        .stdout(expected.clone());
-    let mut command = folder.command("predict - train.svm");
     let model = folder.read("model.json");
-    command
-        .write_stdin(model)
-        .assert()
-        .success()
-        .stdout(expected);
+    for (arguments, input) in [("model.json -", gz(TRAIN)), ("- train.svm", model.into())] {
+        let mut command = folder.command(&format!("predict {arguments}"));
+        let run = command.write_stdin::<Vec<u8>>(input).assert();
+        run.success().stdout(expected.clone());
+    }
 }
 
 #[test]

@@ -244,36 +244,22 @@ fn what_is_undefined_is_null() {
 }
 
 #[test]
-fn nothing_is_selected_or_written() {
+fn a_dry_run_plans_and_writes_nothing() {
     let folder = Folder::new();
     let before = folder.list();
-    let text = folder.stdout("select train.svm -k 3 --lambda 1 --dry-run -o model.json");
-    assert!(
-        text.contains("with data") && text.contains("auto takes"),
-        "{text}"
-    );
+    let select = "select train.svm -k 3 --lambda 1 --dry-run";
+    folder.prints(&format!("{select} -o model.json => auto takes"));
     assert_eq!(folder.list(), before);
-}
-
-#[test]
-fn a_random_subset_is_planned() {
-    let folder = Folder::new();
-    let plan = folder.json("select train.svm -k 3 --lambda 1 --dry-run --json --candidates 2");
+    let plan = folder.json(&format!("{select} --json --candidates 2"));
     let rows = list(&plan["strategies"]);
     assert!(rows.iter().all(|row| row["exact"] == false));
     let dense = rows.iter().find(|row| row["strategy"] == "dense").unwrap();
     assert_eq!(dense["able"], false);
     assert_ne!(plan["auto"], "dense");
-    folder.prints("select train.svm -k 3 --lambda 1 --dry-run --candidates 2 => cannot sample");
-}
-
-#[test]
-fn where_nothing_fits_there_is_no_automatic_choice() {
-    let folder = Folder::new();
-    let plan = folder.json("select train.svm -k 3 --lambda 1 --dry-run --json --max-memory 2KiB");
+    folder.prints(&format!("{select} --candidates 2 => cannot sample"));
+    let plan = folder.json(&format!("{select} --json --max-memory 2KiB"));
     assert!(plan["auto"].is_null(), "{plan}");
-    folder
-        .prints("select train.svm -k 3 --lambda 1 --dry-run --max-memory 2KiB => auto takes none");
+    folder.prints(&format!("{select} --max-memory 2KiB => auto takes none"));
 }
 
 #[test]
