@@ -17,7 +17,7 @@ use serde::Serialize;
 
 use super::args::{self, Measures, RulesArgs, at_least_one, each_once};
 use super::data::{Input, Sizes, TestSizes, TrainingData};
-use super::figures::PlotArgs;
+use super::figures::{PlotArgs, page};
 use super::numbers::{counted, printable, ridge};
 use super::output::{Object, by_name};
 use super::report::BIASED;
@@ -84,6 +84,9 @@ pub(crate) struct CompareArgs {
     csv: Option<PathBuf>,
     #[command(flatten)]
     plot: PlotArgs,
+    /// Write a report with diagrams, one file for any browser
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Print one JSON document
     #[arg(long)]
     json: bool,
@@ -137,6 +140,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
     let console = session.console;
     let csv = session.create(args.csv.as_deref())?;
     let plot = args.plot.create(session)?;
+    let html = session.create(args.html.as_deref())?;
     let test = args.test.as_ref();
     let input = Input::read(&args.data, &args.teacher, [None, test], console)?;
     input.check_measures(test, &args.metrics.0, &args.rules, console)?;
@@ -182,7 +186,11 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
     let listed = csv.map_or(Ok(()), |file| {
         file.write(|writer| comparison.write(&input, writer))
     });
-    let (text, saved) = (|| comparison.text(), drawn.and(listed));
+    let paged = html.map_or(Ok(()), |file| {
+        let page = page("rankrls compare", comparison.figure(), &comparison.text());
+        file.write(|writer| writer.write_all(page.as_bytes()))
+    });
+    let (text, saved) = (|| comparison.text(), drawn.and(listed).and(paged));
     session.end(args.json, &comparison, text, saved)
 }
 
@@ -306,6 +314,7 @@ struct Means {
     step: usize,
     lqo_error: Option<Spread>,
     lqo_cindex: Option<Spread>,
+    evaluated: Option<Spread>,
     test: Object<Option<Spread>>,
 }
 
@@ -523,6 +532,7 @@ impl<'a> Entry<'a> {
             step: index + 1,
             lqo_error: of(&|run| Some(run.steps[index].lqo_error)),
             lqo_cindex: of(&|run| run.steps[index].lqo_cindex),
+            evaluated: of(&|run| Some(run.steps[index].evaluated as f64)),
             test: by_name(
                 metrics,
                 (0..).map(|metric| of(&|run| run.tested(index, metric))),

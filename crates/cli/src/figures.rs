@@ -1,11 +1,11 @@
-//! `--plot`: where figures go, and the panels of test data.
+//! `--plot` and `--html`: where figures go, and the panels of several commands.
 
 use std::path::PathBuf;
 
 use anyhow::Result;
 use clap::Args;
 use clap::builder::{PathBufValueParser, TypedValueParser};
-use rankrls::plot::{self, Figure, LinePlot};
+use rankrls::plot::{self, Figure, LinePlot, escaped, html_page};
 use rankrls::{Step, TestPath};
 
 use super::output::OutputFile;
@@ -72,6 +72,20 @@ impl PlotFile {
         let svg = figure.size(self.size).to_svg();
         self.output.write(|writer| writer.write_all(svg.as_bytes()))
     }
+}
+
+/// A page that needs nothing but a browser: a figure, and the text of a report below it.
+pub(crate) fn page(title: &str, figure: Figure, text: &str) -> String {
+    let style = ":root{color-scheme:light dark}\n\
+         body{margin:0 auto;padding:1rem;max-width:72rem;font-family:system-ui,sans-serif}\n\
+         pre{overflow-x:auto}\n";
+    let body = format!(
+        "<main>\n{}<pre tabindex=\"0\">\n{}</pre>\n<p>rankrls {}</p>\n</main>\n",
+        figure.columns(1).to_svg(),
+        escaped(text),
+        env!("CARGO_PKG_VERSION"),
+    );
+    html_page(title, style, &body)
 }
 
 /// The panels of error and concordance index, both leave-query-out, after each step, with one line for

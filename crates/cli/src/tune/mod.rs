@@ -32,7 +32,7 @@ use super::data::{Input, Sizes, TestSizes, TrainingData};
 use super::ranks;
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, SelectionArgs, TeacherArgs, check_selection};
-use crate::figures::{PlotArgs, lqo_panels, test_panels};
+use crate::figures::{PlotArgs, lqo_panels, page, test_panels};
 use crate::warnings::{
     Condition, warn_of_edge, warn_of_few_queries, warn_of_lost_digits, warn_of_seed,
     warn_of_teacher,
@@ -314,7 +314,8 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
             file.write(figure(&tuned, &options, test_path.as_ref()))?;
         }
         if let Some(file) = page_file {
-            let page = report.page(&figure(&tuned, &options, test_path.as_ref()));
+            let figure = figure(&tuned, &options, test_path.as_ref());
+            let page = page("rankrls tune", figure, &report.text());
             file.write(|writer| writer.write_all(page.as_bytes()))?;
         }
         if let Some(file) = model_file {

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use rankrls::data::LabelScale;
 use rankrls::greedy::{Selection, Stability};
-use rankrls::plot::{Figure, escaped, html_page};
 use rankrls::tune::{Ending, Evidence, Measure, Outcome, Point, Rule, Score, TuneOptions, Tuned};
 use rankrls::{Dataset, StrategyKind, TestPath};
 use serde::Serialize;
@@ -269,20 +268,6 @@ impl<'a> Report<'a> {
         }
         let _ = write!(text, "\n{}{}", self.chosen(), self.selected().body());
         text
-    }
-
-    /// The report as a page that needs nothing but a browser, with `figure`.
-    pub(super) fn page(&self, figure: &Figure) -> String {
-        let style = ":root{color-scheme:light dark}\n\
-             body{margin:0 auto;padding:1rem;max-width:72rem;font-family:system-ui,sans-serif}\n\
-             pre{overflow-x:auto}\n";
-        let body = format!(
-            "<main>\n{}<pre tabindex=\"0\">\n{}</pre>\n<p>rankrls {}</p>\n</main>\n",
-            figure.clone().columns(1).to_svg(),
-            escaped(&self.text()),
-            env!("CARGO_PKG_VERSION"),
-        );
-        html_page("rankrls tune", style, &body)
     }
 
     fn heading(&self) -> String {

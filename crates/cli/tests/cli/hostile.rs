@@ -140,9 +140,9 @@ fn names_in_reports_are_text() {
         "-k2",
         "--lambda=1",
         "--strategies=lowmem,random",
-        "--plot=compare.svg",
+        "--html=compare.html",
     ]);
-    for page in ["select.svg", "inspect.svg", "tune.html", "compare.svg"] {
+    for page in ["select.svg", "inspect.svg", "tune.html", "compare.html"] {
         let text = folder.read(page);
         assert!(!text.contains("<img"), "{page}");
         assert!(!text.contains("<script"), "{page}");
@@ -152,7 +152,7 @@ fn names_in_reports_are_text() {
         );
     }
     assert!(folder.read("inspect.svg").contains("&lt;img src=x"));
-    assert!(folder.read("compare.svg").contains("&lt;img src=x"));
+    assert!(folder.read("compare.html").contains("&lt;img src=x"));
 }
 
 #[test]
