@@ -37,7 +37,7 @@ pub const EXACT: usize = 20;
 const TIE: f64 = 1e-12;
 
 /// How [`paired`] draws.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PairedOptions {
     /// Draws of queries, and of signs: 10,000 if not set.
     pub resamples: usize,

@@ -1,16 +1,16 @@
 //! `rankrls evaluate`.
 
-use std::borrow::Cow;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{ArgGroup, Args};
 use rankrls::data::read::{Loaded, Missing, TableOptions};
-use rankrls::metrics::{self, MetricValues, Paired, PairedOptions, paired};
-use rankrls::{IndexBase, Model};
-use serde::Serialize;
+use rankrls::metrics::{self, Metric, MetricValues, Paired, PairedOptions, paired};
+use rankrls::{IndexBase, Model, Queries};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 use super::args::{self, Measures, RulesArgs, usage};
 use super::console::Console;
@@ -75,22 +75,15 @@ pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode
     args.data.check(1)?;
     let console = session.console;
     let csv = session.create(args.csv.as_deref())?;
-    let (loaded, scored) = args.scored(console)?;
-    if !scored.iter().any(|scored| scored.one_query) {
-        data::check_queries(&loaded, &args.path)?;
-    }
-    data::check_labels(&args.metrics.0, &loaded, &args.path, &args.rules.rules())?;
+    let (loaded, rankings) = args.rankings(console)?;
     args.rules.warn(&args.metrics.0, console);
-    if scored.len() == 1 && (args.seed.is_some() || args.resamples.is_some()) {
+    if rankings.len() == 1 && (args.seed.is_some() || args.resamples.is_some()) {
         console.warn("--seed and --resamples have no effect: there is nothing to compare with");
     }
-    let rankings = scored
-        .into_iter()
-        .map(|scored| scored.measured(args, &loaded));
-    let rankings: Vec<Ranking> = rankings.collect::<Result<_>>()?;
     let report = Report::new(args, &loaded, &rankings)?;
     let written = csv.map_or(Ok(()), |file| {
-        file.write(|writer| report.write_queries(writer))
+        let sheet = Sheet::of(&report.lines).words("ranking", |(ranking, _)| &*ranking.name);
+        file.write(|writer| report.of_queries(sheet).csv(writer))
     });
     session.end(args.json, &report, || report.text(), written)
 }
@@ -99,40 +92,25 @@ pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode
 /// what is taken for missing values.
 type Reading = (usize, IndexBase, Option<Missing>);
 
-/// Scores of the rows.
-struct Scored {
-    name: String,
-    scores: Vec<f64>,
-    /// Entries and columns that the model does not know.
-    dropped: [u64; 2],
-    /// Whether they are of a model that was trained on one query.
-    one_query: bool,
-}
-
-/// A ranking that was measured.
+/// A ranking of the data, and its measures.
+#[derive(Serialize)]
 struct Ranking {
+    /// The file of the model or of the scores.
+    #[serde(skip)]
     name: String,
+    #[serde(flatten, serialize_with = "figures")]
     metrics: Vec<MetricValues>,
-    dropped: [u64; 2],
-}
-
-impl Scored {
-    fn measured(self, args: &EvaluateArgs, loaded: &Loaded) -> Result<Ranking> {
-        let (data, rules) = (&loaded.dataset, args.rules.rules());
-        let (labels, queries) = (data.labels(), data.queries());
-        let found = metrics::evaluate(&args.metrics.0, labels, &self.scores, queries, rules)?;
-        Ok(Ranking {
-            name: self.name,
-            metrics: found.metrics,
-            dropped: self.dropped,
-        })
-    }
+    dropped_entries: u64,
+    dropped_columns: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    per_query: Option<Vec<Object<Value>>>,
 }
 
 impl EvaluateArgs {
-    /// The data, and the scores of all rankings: models first.
-    fn scored(&self, console: Console) -> Result<(Loaded, Vec<Scored>)> {
-        let mut scored = Vec::new();
+    /// The data, and all rankings: those of models first.
+    fn rankings(&self, console: Console) -> Result<(Loaded, Vec<Ranking>)> {
+        let mut rankings = Vec::new();
+        let mut one_query = false;
         // Models of the same columns share the data; each finds its own columns of a table.
         let mut read: Option<(Reading, Loaded)> = None;
         let by_name = self.data.by_name(&self.path);
@@ -162,12 +140,10 @@ impl EvaluateArgs {
                         .read_for(&model, &self.path, Wanted::Labels, console)?
                 }
             };
-            scored.push(Scored {
-                name: path.display().to_string(),
-                scores: model.scores(&loaded.dataset),
-                dropped: [loaded.dropped_entries, loaded.dropped_columns],
-                one_query: model.data().queries == 1,
-            });
+            let dropped = [loaded.dropped_entries, loaded.dropped_columns];
+            let scores = model.scores(&loaded.dataset);
+            rankings.push(self.ranking(path, &loaded, &scores, dropped)?);
+            one_query |= model.data().queries == 1;
             read = Some((columns, loaded));
         }
         let loaded = if let Some((_, loaded)) = read {
@@ -178,14 +154,41 @@ impl EvaluateArgs {
         };
         for path in &self.scores {
             let (data, budget) = (self.path.display(), self.data.budget());
-            scored.push(Scored {
-                name: path.display().to_string(),
-                scores: data::scores_of(&loaded.dataset, data, path, budget)?,
-                dropped: [0, 0],
-                one_query: false,
-            });
+            let scores = data::scores_of(&loaded.dataset, data, path, budget)?;
+            rankings.push(self.ranking(path, &loaded, &scores, [0, 0])?);
         }
-        Ok((loaded, scored))
+        if !one_query {
+            data::check_queries(&loaded, &self.path)?;
+        }
+        Ok((loaded, rankings))
+    }
+
+    /// The ranking by the scores of the file or model at `path`.
+    fn ranking(
+        &self,
+        path: &Path,
+        loaded: &Loaded,
+        scores: &[f64],
+        [dropped_entries, dropped_columns]: [u64; 2],
+    ) -> Result<Ranking> {
+        let (measures, rules) = (&self.metrics.0, self.rules.rules());
+        data::check_labels(measures, loaded, &self.path, &rules)?;
+        let (labels, queries) = (loaded.dataset.labels(), loaded.dataset.queries());
+        let metrics = metrics::evaluate(measures, labels, scores, queries, rules)?.metrics;
+        let row = |query: usize| {
+            let mut row = by_metric(&metrics, |values| values.per_query[query].into());
+            row.0
+                .insert(0, ("query".to_owned(), name(queries, query).into()));
+            row
+        };
+        let per_query = self.per_query;
+        Ok(Ranking {
+            name: path.display().to_string(),
+            per_query: per_query.then(|| (0..queries.len()).map(row).collect()),
+            metrics,
+            dropped_entries,
+            dropped_columns,
+        })
     }
 
     fn paired_options(&self) -> PairedOptions {
@@ -209,51 +212,18 @@ struct Report<'a> {
     rules: RulesReport,
     rows: usize,
     queries: usize,
-    #[serde(flatten)]
-    only: Option<Figures<'a>>,
+    #[serde(flatten, serialize_with = "one_or_several")]
+    rankings: &'a [Ranking],
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    rankings: Vec<Figures<'a>>,
+    comparisons: Vec<Comparison<'a>>,
+    /// Of the comparisons.
     #[serde(flatten)]
-    comparisons: Option<Comparisons<'a>>,
+    options: Option<PairedOptions>,
+    /// Every query of every ranking.
     #[serde(skip)]
-    all: &'a [Ranking],
+    lines: Vec<(&'a Ranking, usize)>,
     #[serde(skip)]
     loaded: &'a Loaded,
-}
-
-/// Results of a ranking.
-#[derive(Serialize)]
-struct Figures<'a> {
-    /// The file of the model or of the scores, where there are several.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
-    metrics: Object<Option<f64>>,
-    standard_errors: Object<Option<f64>>,
-    /// Queries without a value, by measure.
-    left_out: Object<usize>,
-    dropped_entries: u64,
-    dropped_columns: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    per_query: Option<Vec<QueryRow<'a>>>,
-}
-
-#[derive(Serialize)]
-struct QueryRow<'a> {
-    #[serde(skip)]
-    ranking: &'a str,
-    /// The identifier, or the number from 1 if the queries have none.
-    query: Cow<'a, str>,
-    #[serde(flatten)]
-    values: Object<Option<f64>>,
-}
-
-#[derive(Serialize)]
-struct Comparisons<'a> {
-    #[serde(rename = "comparisons")]
-    pairs: Vec<Comparison<'a>>,
-    confidence: f64,
-    resamples: usize,
-    seed: u64,
 }
 
 /// The first ranking less the second one.
@@ -268,35 +238,39 @@ struct Comparison<'a> {
 }
 
 impl<'a> Report<'a> {
-    fn new(args: &EvaluateArgs, loaded: &'a Loaded, all: &'a [Ranking]) -> Result<Self> {
-        let (queries, rules) = (loaded.dataset.queries(), args.rules.rules());
-        let context = rules.context(loaded.dataset.labels());
-        let several = all.len() > 1;
-        let figures = |ranking: &'a Ranking| {
-            let (metrics, [dropped_entries, dropped_columns]) = (&ranking.metrics, ranking.dropped);
-            Figures {
-                name: several.then_some(ranking.name.as_str()),
-                metrics: by_metric(metrics, |values| values.mean),
-                standard_errors: by_metric(metrics, |values| values.standard_error),
-                left_out: by_metric(metrics, |values| values.left_out),
-                dropped_entries,
-                dropped_columns,
-                per_query: args.per_query.then(|| query_rows(ranking, loaded)),
+    fn new(args: &EvaluateArgs, loaded: &'a Loaded, rankings: &'a [Ranking]) -> Result<Self> {
+        let (queries, rules) = (loaded.dataset.queries().len(), args.rules.rules());
+        let options = args.paired_options();
+        let mut comparisons = Vec::new();
+        for (place, first) in rankings.iter().enumerate() {
+            for (other, second) in rankings.iter().enumerate().skip(place + 1) {
+                let pairs = first.metrics.iter().zip(&second.metrics);
+                let found = pairs.map(|(a, b)| {
+                    let values = paired(&a.per_query, &b.per_query, &options)?;
+                    Ok((a.metric.to_string(), values))
+                });
+                comparisons.push(Comparison {
+                    first: &first.name,
+                    second: &second.name,
+                    pair: format!("{}-{}", label(place), label(other)),
+                    metrics: Object(found.collect::<Result<_>>()?),
+                });
             }
-        };
-        let mut rankings: Vec<Figures<'_>> = all.iter().map(figures).collect();
-        let only = if several { None } else { rankings.pop() };
+        }
+        let lines = |ranking| (0..queries).map(move |query| (ranking, query));
         Ok(Self {
             schema: "rankrls.evaluation/1",
-            rules: RulesReport::new(&args.metrics.0, &rules, context),
+            rules: RulesReport::new(
+                &args.metrics.0,
+                &rules,
+                rules.context(loaded.dataset.labels()),
+            ),
             rows: loaded.dataset.rows(),
-            queries: queries.len(),
-            only,
+            queries,
             rankings,
-            comparisons: several
-                .then(|| Comparisons::new(all, args.paired_options()))
-                .transpose()?,
-            all,
+            options: (rankings.len() > 1).then_some(options),
+            comparisons,
+            lines: rankings.iter().flat_map(lines).collect(),
             loaded,
         })
     }
@@ -304,43 +278,45 @@ impl<'a> Report<'a> {
     /// The report for people.
     fn text(&self) -> String {
         let (rows, queries, rules) = (self.rows, self.queries, self.rules.text());
-        let titles = self.titles();
-        let mut head = vec![format!("{rows} rows, {queries} queries, {rules}")];
-        head.extend(titles.iter().cloned());
-        let mut text = format!("{}\n\n{}\n", head.join("\n"), self.means());
-        if let Some(comparisons) = &self.comparisons {
-            text = format!("{text}\n{}", comparisons.text());
+        let mut titles = Vec::new();
+        if let several @ [_, _, ..] = self.rankings {
+            let title = |(place, ranking): (_, &Ranking)| {
+                format!("{}: {}\n", label(place), printable(&ranking.name))
+            };
+            titles.extend(several.iter().enumerate().map(title));
         }
-        let figures = self.only.iter().chain(&self.rankings);
-        for (place, figures) in figures.enumerate() {
-            if let Some(rows) = &figures.per_query {
-                let title = titles.get(place);
-                let title = title.map_or_else(String::new, |title| format!("{title}\n\n"));
-                let table = self.of_queries(Sheet::of(rows)).text();
-                text = format!("{text}\n{title}{table}\n");
-            }
+        let (head, means) = (titles.concat(), self.means());
+        let mut text = format!("{rows} rows, {queries} queries, {rules}\n{head}\n{means}\n");
+        if let Some(options) = &self.options {
+            text = format!("{text}\n{}", self.compared(options));
+        }
+        let shown = self.rankings.iter().enumerate();
+        for (place, _) in shown.filter(|(_, ranking)| ranking.per_query.is_some()) {
+            let lines = &self.lines[place * queries..][..queries];
+            let title = titles.get(place).map(|title| format!("{title}\n"));
+            let table = self.of_queries(Sheet::of(lines)).text();
+            text = format!("{text}\n{}{table}\n", title.unwrap_or_default());
         }
         text
     }
 
-    /// Labels of several rankings, with their files.
-    fn titles(&self) -> Vec<String> {
-        let names = self.rankings.iter().filter_map(|figures| figures.name);
-        let titles = (0..).zip(names);
-        titles
-            .map(|(place, name)| format!("{}: {}", label(place), printable(name)))
-            .collect()
+    /// The measures of all rankings.
+    fn metrics(&self) -> impl Iterator<Item = Metric> {
+        let metrics = self
+            .rankings
+            .first()
+            .map_or(&[][..], |first| &first.metrics);
+        metrics.iter().map(|values| values.metric)
     }
 
     /// A line for each measure of each ranking.
     fn means(&self) -> String {
-        let several = self.comparisons.is_some();
-        let measures = self.all.first().map_or(0, |first| first.metrics.len());
-        let of = |place: usize| {
-            let rankings = self.all.iter().enumerate();
+        let several = self.rankings.len() > 1;
+        let of = |(place, _): (usize, Metric)| {
+            let rankings = self.rankings.iter().enumerate();
             rankings.map(move |(number, ranking)| (number, &ranking.metrics[place]))
         };
-        let rows: Vec<(usize, &MetricValues)> = (0..measures).flat_map(of).collect();
+        let rows: Vec<(usize, &MetricValues)> = self.metrics().enumerate().flat_map(of).collect();
         Sheet::of(&rows)
             .words("measure", |(_, values)| values.metric.to_string())
             .words("ranking", |(number, _)| several.then(|| label(*number)))
@@ -351,75 +327,27 @@ impl<'a> Report<'a> {
             .text()
     }
 
-    /// Adds the columns of queries: the query, and its measures.
-    fn of_queries<'r>(&self, sheet: Sheet<'r, QueryRow<'r>>) -> Sheet<'r, QueryRow<'r>> {
-        let metrics = self.all.first().map_or(&[][..], |first| &first.metrics);
-        let metrics = metrics.iter().map(|values| values.metric);
-        sheet
-            .words("query", |row| &*row.query)
-            .measures(metrics, |row, place| row.values.0[place].1)
-    }
-
-    /// A line for each query of each ranking, as CSV.
-    fn write_queries(&self, writer: &mut dyn Write) -> io::Result<()> {
-        let all = self.all.iter();
-        let rows = all.flat_map(|ranking| query_rows(ranking, self.loaded));
-        let rows: Vec<QueryRow<'_>> = rows.collect();
-        let sheet = Sheet::of(&rows).words("ranking", |row| row.ranking);
-        self.of_queries(sheet).csv(writer)
-    }
-}
-
-impl<'a> Comparisons<'a> {
-    /// Of all pairs.
-    fn new(all: &'a [Ranking], options: PairedOptions) -> Result<Self> {
-        let mut compared = Vec::new();
-        for (place, first) in all.iter().enumerate() {
-            for (other, second) in all.iter().enumerate().skip(place + 1) {
-                let pairs = first.metrics.iter().zip(&second.metrics);
-                let found = pairs.map(|(a, b)| {
-                    let values = paired(&a.per_query, &b.per_query, &options)?;
-                    Ok((a.metric.to_string(), values))
-                });
-                compared.push(Comparison {
-                    first: &first.name,
-                    second: &second.name,
-                    pair: format!("{}-{}", label(place), label(other)),
-                    metrics: Object(found.collect::<Result<_>>()?),
-                });
-            }
-        }
-        Ok(Self {
-            pairs: compared,
-            confidence: options.confidence,
-            resamples: options.resamples,
-            seed: options.seed,
-        })
-    }
-
-    fn text(&self) -> String {
-        let interval = format!("{:.0}% interval", 100.0 * self.confidence);
-        let measures = self.pairs.first().map_or(0, |first| first.metrics.0.len());
-        let of = |place: usize| {
-            self.pairs.iter().map(move |compared| {
-                let (name, found) = &compared.metrics.0[place];
-                (name, &compared.pair, found)
-            })
+    /// A line for each measure of each pair.
+    fn compared(&self, options: &PairedOptions) -> String {
+        let interval = format!("{:.0}% interval", 100.0 * options.confidence);
+        let of = |(place, _): (usize, Metric)| {
+            let pairs = self.comparisons.iter();
+            pairs.map(move |compared| (&compared.pair, &compared.metrics.0[place]))
         };
-        let rows: Vec<_> = (0..measures).flat_map(of).collect();
+        let rows: Vec<_> = self.metrics().enumerate().flat_map(of).collect();
         let signed = |value: f64| format!("{value:+.4}");
         let ends = |ends: [f64; 2]| ends.map(signed).join(" to ");
         let table = Sheet::of(&rows)
-            .words("measure", |(name, ..)| name.as_str())
-            .words("pair", |(_, pair, _)| pair.as_str())
-            .number("diff.", |(.., found)| found.difference.map(signed))
-            .measure("s.e.", |(.., found)| found.standard_error)
-            .number(interval, |(.., found)| found.interval.map(ends))
-            .measure("p", |(.., found)| found.p)
-            .number("wins", |(.., found)| found.wins)
-            .number("ties", |(.., found)| found.ties)
-            .number("losses", |(.., found)| found.losses);
-        let (resamples, seed) = (self.resamples, self.seed);
+            .words("measure", |(_, (name, _))| name.as_str())
+            .words("pair", |(pair, _)| pair.as_str())
+            .number("diff.", |(_, (_, found))| found.difference.map(signed))
+            .measure("s.e.", |(_, (_, found))| found.standard_error)
+            .number(interval, |(_, (_, found))| found.interval.map(ends))
+            .measure("p", |(_, (_, found))| found.p)
+            .number("wins", |(_, (_, found))| found.wins)
+            .number("ties", |(_, (_, found))| found.ties)
+            .number("losses", |(_, (_, found))| found.losses);
+        let (resamples, seed) = (options.resamples, options.seed);
         format!(
             "{}\n\nDifferences: the first of the pair less the second. Intervals: {resamples} \
              bootstrap\nsamples of the queries. p: randomisation test, exact where up to {} queries\n\
@@ -428,6 +356,19 @@ impl<'a> Comparisons<'a> {
             table.text(),
             metrics::paired::EXACT,
         )
+    }
+
+    /// Adds the columns of queries: the query, and its measures.
+    fn of_queries<'r>(
+        &self,
+        sheet: Sheet<'r, (&'r Ranking, usize)>,
+    ) -> Sheet<'r, (&'r Ranking, usize)> {
+        let queries = self.loaded.dataset.queries();
+        sheet
+            .words("query", |(_, query)| name(queries, *query))
+            .measures(self.metrics(), |(ranking, query), place| {
+                ranking.metrics[place].per_query[*query]
+            })
     }
 }
 
@@ -438,18 +379,38 @@ fn label(place: usize) -> String {
     before.map_or_else(String::new, label) + &letter.to_string()
 }
 
-/// The values of every query.
-fn query_rows<'a>(ranking: &'a Ranking, loaded: &'a Loaded) -> Vec<QueryRow<'a>> {
-    let queries = loaded.dataset.queries();
-    let row = |query: usize| QueryRow {
-        ranking: &ranking.name,
-        query: match queries.id(query) {
-            Some(id) => id.into(),
-            None => (query + 1).to_string().into(),
-        },
-        values: by_metric(&ranking.metrics, |values| values.per_query[query]),
-    };
-    (0..queries.len()).map(row).collect()
+/// The identifier of a query, or its number from 1 if the queries have none.
+fn name(queries: &Queries, query: usize) -> String {
+    let id = queries.id(query).map(str::to_owned);
+    id.unwrap_or_else(|| (query + 1).to_string())
+}
+
+/// Writes the only ranking as it is, and several with their names.
+fn one_or_several<S: Serializer>(rankings: &[Ranking], serializer: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Named<'a> {
+        name: &'a str,
+        #[serde(flatten)]
+        ranking: &'a Ranking,
+    }
+    if let [only] = rankings {
+        return only.serialize(serializer);
+    }
+    let named = rankings.iter().map(|ranking| Named {
+        name: &ranking.name,
+        ranking,
+    });
+    serializer.collect_map([("rankings", named.collect::<Vec<_>>())])
+}
+
+/// Writes means, standard errors and queries without a value by measure.
+fn figures<S: Serializer>(metrics: &[MetricValues], serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(Some(3))?;
+    map.serialize_entry("metrics", &by_metric(metrics, |values| values.mean))?;
+    let errors = by_metric(metrics, |values| values.standard_error);
+    map.serialize_entry("standard_errors", &errors)?;
+    map.serialize_entry("left_out", &by_metric(metrics, |values| values.left_out))?;
+    map.end()
 }
 
 fn by_metric<V>(metrics: &[MetricValues], value: impl Fn(&MetricValues) -> V) -> Object<V> {
