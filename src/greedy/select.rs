@@ -80,19 +80,23 @@ pub enum Ending {
     Interrupted,
 }
 
-/// A finished selection.
-#[derive(Debug, Clone, PartialEq)]
+/// A finished selection. As JSON: the strategy, the teacher, weights, condition and ending.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Selection {
     /// The strategy used.
     pub strategy: StrategyKind,
     /// What was asked for, with every choice made: the strategy, candidates drawn each step (if not
     /// all were judged), what was learnt from. Without a memory limit.
+    #[serde(skip)]
     pub options: SelectionOptions,
     /// The unit of ridge parameters ([`ColumnClasses::unit`]).
+    #[serde(skip)]
     pub unit: f64,
     /// The teacher, if there was one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub teacher: Option<Teacher>,
     /// What happened, step by step.
+    #[serde(skip)]
     pub steps: Vec<Step>,
     /// Weights of the selected features in order of selection.
     pub weights: Vec<f64>,
@@ -100,6 +104,7 @@ pub struct Selection {
     /// ([`State::condition`](State::condition)).
     pub condition: f64,
     /// 0-based features of each selected class, ascending; its first is the step's feature.
+    #[serde(skip)]
     pub classes: Vec<Vec<u32>>,
     /// How it ended.
     pub ending: Ending,

@@ -4,13 +4,11 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use rankrls::greedy::{
-    Criterion, Ending, Selection, SelectionOptions, Stability, TargetOptions, Teacher,
-};
-use rankrls::metrics::Convention;
+use rankrls::greedy::{Criterion, Selection, SelectionOptions, Stability, TargetOptions, Teacher};
 use rankrls::tune::{Measure, Outcome, TuneOptions, Tuned};
-use rankrls::{Dataset, Lambda, QueryWeight, Ridge, Scale, StrategyKind, TestPath};
-use serde::Serialize;
+use rankrls::{Dataset, Lambda, QueryWeight, Ridge, StrategyKind, TestPath};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 
 use super::console::Console;
 use super::data::{Sizes, TestSizes};
@@ -23,35 +21,17 @@ use super::warnings::warn_of_edge;
 #[derive(Debug, Serialize)]
 pub(crate) struct SelectionReport<'a> {
     schema: &'static str,
-    #[serde(skip)]
+    #[serde(flatten)]
+    selection: &'a Selection,
+    #[serde(flatten, serialize_with = "choices")]
     options: &'a SelectionOptions,
-    strategy: StrategyKind,
-    lambda: f64,
     /// How it was chosen, if it was not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) lambda_choice: Option<LambdaChoice>,
-    criterion: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    convention: Option<Convention>,
-    query_weight: QueryWeight,
-    /// The labels, where they were changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    target: Option<TargetOptions>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    teacher: Option<Teacher>,
-    /// Where `fs-ed` took densities.
     #[serde(skip_serializing_if = "Option::is_none")]
     densities_at: Option<DensitiesAt>,
-    #[serde(skip_serializing_if = "Scale::is_none")]
-    scale: Scale,
-    candidates: Option<usize>,
-    seed: Option<u64>,
     data: Sizes,
     steps: Vec<PathRow<'a>>,
-    weights: &'a [f64],
-    /// Null if it is beyond all numbers.
-    condition: f64,
-    ending: Ending,
     #[serde(skip_serializing_if = "Option::is_none")]
     test: Option<TestSizes>,
     load_seconds: f64,
@@ -62,30 +42,32 @@ pub(crate) struct SelectionReport<'a> {
     pub(crate) peak_rss_bytes: Option<u64>,
 }
 
-/// Rows at whose values a filter took densities.
+/// Writes what was chosen to select by.
+fn choices<S: Serializer>(options: &SelectionOptions, serializer: S) -> Result<S::Ok, S::Error> {
+    let mut map = serializer.serialize_map(None)?;
+    map.serialize_entry("lambda", &options.lambda)?;
+    map.serialize_entry("criterion", &options.criterion.to_string())?;
+    if let Criterion::Ranking { convention, .. } = options.criterion {
+        map.serialize_entry("convention", &convention)?;
+    }
+    map.serialize_entry("query_weight", &options.query_weight)?;
+    if options.target != TargetOptions::default() {
+        map.serialize_entry("target", &options.target)?;
+    }
+    if !options.scale.is_none() {
+        map.serialize_entry("scale", &options.scale)?;
+    }
+    map.serialize_entry("candidates", &options.sample)?;
+    map.serialize_entry("seed", &options.sample.map(|_| options.seed))?;
+    map.end()
+}
+
+/// Rows at whose values `fs-ed` took densities.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct DensitiesAt {
     /// Whether they are the training rows, for want of others.
     training: bool,
     rows: usize,
-}
-
-impl DensitiesAt {
-    fn of(strategy: StrategyKind, dataset: &Dataset<'_>) -> Option<Self> {
-        let validation = dataset.validation();
-        (strategy == StrategyKind::FsEd).then(|| Self {
-            training: validation.is_none(),
-            rows: validation.unwrap_or(dataset).rows(),
-        })
-    }
-
-    fn text(self) -> String {
-        let rows = self.rows;
-        if self.training {
-            return format!("the {rows} training rows; --validation names other data");
-        }
-        format!("{rows} validation rows")
-    }
 }
 
 /// A ridge parameter that nobody gave, and how it was chosen.
@@ -138,29 +120,25 @@ impl LambdaChoice {
         }
     }
 
-    /// Warns of a choice at an edge.
-    pub(crate) fn warn(&self, console: Console) {
-        let lambdas = self.grid.iter().map(|judged| judged.lambda);
-        warn_of_edge("the chosen lambda", lambdas, self.lambda.value(), console);
-    }
-
-    /// The report for people.
-    pub(crate) fn text(&self) -> String {
+    /// Tells it, and warns of a choice at an edge.
+    pub(crate) fn tell(&self, console: Console) {
         let table = Sheet::of(&self.grid)
             .number("lambda", |judged| ridge(judged.lambda, self.unit))
             .number("best k", |judged| judged.k)
             .number("squared error", |judged| judged.value)
             .number("s.e.", |judged| judged.standard_error);
-        format!(
+        console.tell(format_args!(
             "{}\nlambda {}: the least squared error a query in {} folds, seed {}, of models of at \
-             most {} features; {:.2} s; --lambda gives another\n",
+             most {} features; {:.2} s; --lambda gives another\n\n",
             table.text(),
             ridge(self.lambda.value(), self.unit),
             self.folds,
             self.seed,
             self.k,
             self.seconds
-        )
+        ));
+        let lambdas = self.grid.iter().map(|judged| judged.lambda);
+        warn_of_edge("the chosen lambda", lambdas, self.lambda.value(), console);
     }
 }
 
@@ -204,6 +182,10 @@ impl<'a> SelectionReport<'a> {
         select_seconds: f64,
     ) -> Self {
         let ((test, path), options) = (test.unzip(), &selection.options);
+        let tested = |rows: Option<&[Vec<Option<f64>>]>, number: usize| {
+            let values = rows?.get(number)?.iter().copied();
+            Some(by_name(path?.metrics(), values))
+        };
         let row = |(number, (step, &weight)): (usize, (&'a rankrls::Step, &f64))| PathRow {
             step: number + 1,
             feature: dataset.index_base().written(step.feature),
@@ -216,39 +198,22 @@ impl<'a> SelectionReport<'a> {
             folds: None,
             evaluated: step.evaluated,
             alive: &step.alive,
-            test: path.and_then(|path| {
-                let values = path.steps().get(number)?.iter().copied();
-                Some(by_name(path.metrics(), values))
-            }),
-            standard_errors: path.and_then(|path| {
-                let values = path.standard_errors().get(number)?.iter().copied();
-                Some(by_name(path.metrics(), values))
-            }),
+            test: tested(path.map(TestPath::steps), number),
+            standard_errors: tested(path.map(TestPath::standard_errors), number),
         };
         let steps = selection.steps.iter().zip(&selection.weights);
+        let validation = dataset.validation();
         Self {
             schema: "rankrls.selection/1",
-            strategy: selection.strategy,
+            selection,
             options,
-            lambda: options.lambda.value(),
             lambda_choice: None,
-            criterion: options.criterion.to_string(),
-            convention: match options.criterion {
-                Criterion::Squared => None,
-                Criterion::Ranking { convention, .. } => Some(convention),
-            },
-            query_weight: options.query_weight,
-            target: Some(options.target).filter(|target| *target != TargetOptions::default()),
-            teacher: selection.teacher,
-            densities_at: DensitiesAt::of(selection.strategy, dataset),
-            scale: options.scale,
-            candidates: options.sample,
-            seed: options.sample.map(|_| options.seed),
+            densities_at: (selection.strategy == StrategyKind::FsEd).then(|| DensitiesAt {
+                training: validation.is_none(),
+                rows: validation.unwrap_or(dataset).rows(),
+            }),
             data,
             steps: steps.enumerate().map(row).collect(),
-            weights: &selection.weights,
-            condition: selection.condition,
-            ending: selection.ending,
             test,
             load_seconds,
             select_seconds,
@@ -268,20 +233,26 @@ impl<'a> SelectionReport<'a> {
 
     /// The report for people.
     pub(crate) fn text(&self) -> String {
-        let lambda = ridge(self.lambda, self.data.unit);
-        let mut text = format!("strategy {}, lambda {lambda}", self.strategy);
-        if let Some(convention) = self.convention {
-            let _ = write!(text, ", criterion {} ({convention})", self.criterion);
+        let (options, unit) = (self.options, self.data.unit);
+        let lambda = ridge(options.lambda.value(), unit);
+        let mut text = format!("strategy {}, lambda {lambda}", self.selection.strategy);
+        if let Criterion::Ranking { metric, convention } = options.criterion {
+            let _ = write!(text, ", criterion {metric} ({convention})");
         }
-        if self.query_weight != QueryWeight::Uniform {
-            let _ = write!(text, ", query weight {}", self.query_weight);
+        if options.query_weight != QueryWeight::Uniform {
+            let _ = write!(text, ", query weight {}", options.query_weight);
         }
-        text += &settings(self.options);
-        if let Some(teacher) = &self.teacher {
-            let _ = write!(text, "\nteacher: {}", taught_by(teacher, self.data.unit));
+        text += &settings(options);
+        if let Some(teacher) = &self.selection.teacher {
+            let _ = write!(text, "\nteacher: {}", taught_by(teacher, unit));
         }
-        if let Some(densities) = self.densities_at {
-            let _ = write!(text, "\ndensities at the values of {}", densities.text());
+        if let Some(DensitiesAt { training, rows }) = self.densities_at {
+            let values = if training {
+                format!("the {rows} training rows; --validation names other data")
+            } else {
+                format!("{rows} validation rows")
+            };
+            let _ = write!(text, "\ndensities at the values of {values}");
         }
         let (load, select) = (self.load_seconds, self.select_seconds);
         let heading = self
@@ -292,8 +263,9 @@ impl<'a> SelectionReport<'a> {
 
     /// The steps, and the measures of test data.
     pub(crate) fn body(&self) -> String {
-        let mut text = format!("\n{}\n", path_table(&self.steps, &self.criterion));
-        if self.strategy.distils() {
+        let criterion = self.options.criterion.to_string();
+        let mut text = format!("\n{}\n", path_table(&self.steps, &criterion));
+        if self.selection.strategy.distils() {
             text.push_str(BIASED);
         }
         if let Some(sizes) = &self.test {

@@ -373,8 +373,7 @@ pub(super) fn choose_lambda(
     match tuned.unwrap_or(Err(TuneError::Interrupted)) {
         Ok(tuned) if !tuned.interrupted => {
             let choice = LambdaChoice::new(&tuned, &options, begin.elapsed());
-            console.tell(format_args!("{}\n", choice.text()));
-            choice.warn(console);
+            choice.tell(console);
             Ok(Some(choice))
         }
         Ok(_) | Err(TuneError::Interrupted) => {

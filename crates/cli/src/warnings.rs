@@ -17,16 +17,6 @@ pub(crate) enum Condition {
     Bound,
 }
 
-impl Condition {
-    /// Up to here nothing is said: half of the digits are left, or three quarters lost at most.
-    fn silent(self) -> f64 {
-        match self {
-            Self::Estimate => 1e8,
-            Self::Bound => 1e12,
-        }
-    }
-}
-
 /// A choice, called `what`, at the edge of those `tried` says little about what lies beyond.
 pub(crate) fn warn_of_edge(
     what: &str,
@@ -72,13 +62,14 @@ pub(crate) fn warn_of_seed(session: &Session<'_>, selection: &Selection) {
 
 /// Warns if rounding is amplified too much.
 pub(crate) fn warn_of_lost_digits(condition: f64, worth: Condition, console: Console) {
-    if condition <= worth.silent() {
+    // Nothing is said where half of the digits are left, or three quarters lost at most.
+    let (silent, about, most) = match worth {
+        Condition::Estimate => (1e8, "about", ""),
+        Condition::Bound => (1e12, "up to", " at most"),
+    };
+    if condition <= silent {
         return;
     }
-    let (about, most) = match worth {
-        Condition::Estimate => ("about", ""),
-        Condition::Bound => ("up to", " at most"),
-    };
     let what = if condition.is_finite() && condition < 1e15 {
         let digits = condition.log10();
         format!("{about} {digits:.0} of 16 digits of errors and weights are lost")
@@ -91,12 +82,9 @@ pub(crate) fn warn_of_lost_digits(condition: f64, worth: Condition, console: Con
     ));
 }
 
-/// Fewest queries that leave-query-out says something about.
-const FEW: usize = 5;
-
 /// Warns of training data with so few queries that hold-outs say little.
 pub(crate) fn warn_of_few_queries(queries: usize, console: Console) {
-    if (2..FEW).contains(&queries) {
+    if (2..5).contains(&queries) {
         console.warn(format_args!(
             "there are only {queries} queries: predictions for one by a model of the others say \
              little"
