@@ -112,14 +112,22 @@ pub fn evaluate(
     let (convention, context) = (rules.convention, rules.context(labels));
     let metrics = distinct(metrics);
     let values = per_query(&metrics, labels, scores, queries, (convention, context));
-    let values_of = |index: usize| values.iter().map(|query| query[index]).collect();
+    let summary = |(index, metric): (usize, Metric)| {
+        let per_query: Vec<_> = values.iter().map(|query| query[index]).collect();
+        let score = Score::of(&per_query);
+        MetricValues {
+            metric,
+            mean: score.mean,
+            standard_error: score.standard_error,
+            queries: score.queries,
+            left_out: per_query.len() - score.queries,
+            per_query,
+        }
+    };
     Ok(Evaluation {
         rules,
         max_grade: context.max_grade(),
-        metrics: (0..)
-            .zip(metrics)
-            .map(|(index, metric)| summarise(metric, values_of(index)))
-            .collect(),
+        metrics: metrics.iter().copied().enumerate().map(summary).collect(),
     })
 }
 
@@ -207,23 +215,6 @@ fn check(what: &'static str, values: &[f64], queries: &Queries) -> Result<(), Me
             value: values[row],
         }),
         None => Ok(()),
-    }
-}
-
-/// The mean of a measure and its counts.
-fn summarise(metric: Metric, per_query: Vec<Option<f64>>) -> MetricValues {
-    let Score {
-        mean,
-        standard_error,
-        queries,
-    } = Score::of(&per_query);
-    MetricValues {
-        metric,
-        mean,
-        standard_error,
-        queries,
-        left_out: per_query.len() - queries,
-        per_query,
     }
 }
 
@@ -315,15 +306,11 @@ mod tests {
     }
 
     #[test]
-    fn queries_without_a_value_are_left_out_of_scores() {
+    fn scores_are_of_the_queries_that_have_a_value() {
         let score = Score::of(&[Some(1.0), None, Some(3.0), Some(5.0)]);
         assert_eq!((score.mean, score.queries), (Some(3.0), 3));
         // The variance is 4.
         assert_eq!(score.standard_error, Some((4.0_f64 / 3.0).sqrt()));
-    }
-
-    #[test]
-    fn one_query_has_no_standard_error_and_none_no_mean() {
         let one = Score::of(&[Some(2.0)]);
         assert_eq!((one.mean, one.standard_error), (Some(2.0), None));
         let none = Score::of(&[None, None]);

@@ -108,14 +108,12 @@ impl Rules {
         Context {
             relevant_from: self.relevant_from,
             gain: self.gain,
-            max_grade: self.max_grade.unwrap_or_else(|| largest(labels)),
+            max_grade: self.max_grade.unwrap_or_else(|| {
+                // The largest label, at least 0.
+                labels.iter().copied().fold(0.0, f64::max)
+            }),
         }
     }
-}
-
-/// The largest label, at least 0.
-fn largest(labels: &[f64]) -> f64 {
-    labels.iter().copied().fold(0.0, f64::max)
 }
 
 /// How measures read the labels of a data set: [`Rules`] with the largest grade known.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
+use clap::builder::RangedU64ValueParser;
 use clap::{ArgGroup, Args};
 use rankrls::data::read::{Loaded, Missing, TableOptions};
 use rankrls::metrics::{self, Metric, MetricValues, Paired, PairedOptions, paired};
@@ -52,12 +53,13 @@ pub(crate) struct EvaluateArgs {
     metrics: Measures,
     #[command(flatten)]
     rules: RulesArgs,
-    /// Draws for each interval and test of a comparison [default: 10000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
-    resamples: Option<u32>,
-    /// Seed of these draws [default: 1]
-    #[arg(long, value_name = "SEED")]
-    seed: Option<u64>,
+    /// Draws for each interval and test of a comparison
+    #[arg(long, value_name = "N", default_value_t = PairedOptions::default().resamples)]
+    #[arg(value_parser = RangedU64ValueParser::<usize>::new().range(1..=100_000_000))]
+    resamples: usize,
+    /// Seed of these draws
+    #[arg(long, value_name = "SEED", default_value_t = PairedOptions::default().seed)]
+    seed: u64,
     /// Print the values of every query, too
     #[arg(long)]
     per_query: bool,
@@ -77,7 +79,7 @@ pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode
     let csv = session.create(args.csv.as_deref())?;
     let (loaded, rankings) = args.rankings(console)?;
     args.rules.warn(&args.metrics.0, console);
-    if rankings.len() == 1 && (args.seed.is_some() || args.resamples.is_some()) {
+    if rankings.len() == 1 && (session.is_given("seed") || session.is_given("resamples")) {
         console.warn("--seed and --resamples have no effect: there is nothing to compare with");
     }
     let report = Report::new(args, &loaded, &rankings)?;
@@ -190,17 +192,6 @@ impl EvaluateArgs {
             dropped_columns,
         })
     }
-
-    fn paired_options(&self) -> PairedOptions {
-        let usual = PairedOptions::default();
-        PairedOptions {
-            resamples: self
-                .resamples
-                .map_or(usual.resamples, |draws| draws as usize),
-            seed: self.seed.unwrap_or(usual.seed),
-            ..usual
-        }
-    }
 }
 
 /// Evaluations, in the schema `rankrls.evaluation/1`: the figures of one ranking, or those of
@@ -240,7 +231,11 @@ struct Comparison<'a> {
 impl<'a> Report<'a> {
     fn new(args: &EvaluateArgs, loaded: &'a Loaded, rankings: &'a [Ranking]) -> Result<Self> {
         let (queries, rules) = (loaded.dataset.queries().len(), args.rules.rules());
-        let options = args.paired_options();
+        let options = PairedOptions {
+            resamples: args.resamples,
+            seed: args.seed,
+            ..PairedOptions::default()
+        };
         let mut comparisons = Vec::new();
         for (place, first) in rankings.iter().enumerate() {
             for (other, second) in rankings.iter().enumerate().skip(place + 1) {
