@@ -1,6 +1,6 @@
 //! `train --kernel`: similarities of rows in place of columns.
 
-use std::path::PathBuf;
+use std::path::Path;
 use std::str::FromStr;
 
 use anyhow::Result;
@@ -25,8 +25,9 @@ pub(super) struct KernelArgs {
         hide_default_value = true
     )]
     kernel: KernelChoice,
-    #[arg(long, value_name = "LIST", allow_hyphen_values = true, hide = true)]
-    gamma: Option<Gammas>,
+    // Of this type, as clap takes a plain `Vec` for an argument of several values.
+    #[arg(long, value_name = "LIST", allow_hyphen_values = true, hide = true, value_parser = gammas)]
+    gamma: Option<std::vec::Vec<f64>>,
     #[arg(long, value_name = "D", hide = true)]
     degree: Option<u32>,
     #[arg(long, value_name = "C", allow_negative_numbers = true, hide = true)]
@@ -34,7 +35,7 @@ pub(super) struct KernelArgs {
     /// Reduced set: a number of rows drawn by --seed, or a file with a row of DATA a line, from 1 on.
     /// The model is over the kernel with these rows alone
     #[arg(long, value_name = "N|FILE")]
-    basis: Option<BasisChoice>,
+    pub(super) basis: Option<String>,
 }
 
 /// A kind of kernel, and the parameters that are named with it.
@@ -43,7 +44,7 @@ struct KernelChoice {
     kind: KernelKind,
     degree: Option<u32>,
     coef0: Option<f64>,
-    gammas: Option<Gammas>,
+    gammas: Option<Vec<f64>>,
 }
 
 impl FromStr for KernelChoice {
@@ -68,7 +69,7 @@ impl FromStr for KernelChoice {
             kind,
             degree,
             coef0,
-            gammas: parameters.next().map(str::parse).transpose()?,
+            gammas: parameters.next().map(gammas).transpose()?,
         })
     }
 }
@@ -78,47 +79,17 @@ fn expected(what: &str, found: &str) -> String {
 }
 
 /// Values of gamma: numbers above 0, as lambdas are.
-#[derive(Debug, Clone)]
-struct Gammas(Vec<f64>);
-
-impl FromStr for Gammas {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let list: Result<Lambdas, String> = text.parse();
-        let list = list.map_err(|error| error.replace("lambda", "gamma"))?;
-        let numbers = list.numbers();
-        let numbers = numbers.ok_or_else(|| expected("numbers and powers of two", text))?;
-        Ok(Self(numbers.into_iter().map(Lambda::value).collect()))
-    }
-}
-
-/// What `--basis` names.
-#[derive(Debug, Clone)]
-enum BasisChoice {
-    Count(usize),
-    File(PathBuf),
-}
-
-impl FromStr for BasisChoice {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text.parse() {
-            Ok(0) => Err("expected a number of rows from 1 on, or a file".to_owned()),
-            Ok(count) => Ok(Self::Count(count)),
-            Err(_) => Ok(Self::File(text.into())),
-        }
-    }
+fn gammas(text: &str) -> Result<Vec<f64>, String> {
+    let list: Result<Lambdas, String> = text.parse();
+    let list = list.map_err(|error| error.replace("lambda", "gamma"))?;
+    let numbers = list.numbers();
+    let numbers = numbers.ok_or_else(|| expected("numbers and powers of two", text))?;
+    Ok(numbers.into_iter().map(Lambda::value).collect())
 }
 
 impl KernelArgs {
     pub(super) fn is_linear(&self) -> bool {
         self.kernel.kind == KernelKind::Linear
-    }
-
-    pub(super) fn has_basis(&self) -> bool {
-        self.basis.is_some()
     }
 
     /// A kernel for each gamma.
@@ -134,7 +105,6 @@ impl KernelArgs {
         if (degree.is_some() || coef0.is_some()) && kind != KernelKind::Polynomial {
             return Err(usage("a degree or coef0 goes with --kernel polynomial"));
         }
-        let Gammas(gammas) = gammas.unwrap_or(Gammas(vec![1.0]));
         let kernel = |gamma: f64| match kind {
             KernelKind::Linear => Ok(Kernel::LINEAR),
             KernelKind::Precomputed => Ok(Kernel::PRECOMPUTED),
@@ -143,7 +113,11 @@ impl KernelArgs {
                 Kernel::polynomial(gamma, coef0.unwrap_or(0.0), degree.unwrap_or(2))
             }
         };
-        let kernels: Result<_, TrainError> = gammas.into_iter().map(kernel).collect();
+        let kernels: Result<_, TrainError> = gammas
+            .unwrap_or(vec![1.0])
+            .into_iter()
+            .map(kernel)
+            .collect();
         kernels.map_err(usage)
     }
 
@@ -154,15 +128,14 @@ impl KernelArgs {
         seed: u64,
         budget: Option<u64>,
     ) -> Result<Option<Vec<usize>>> {
-        Ok(match &self.basis {
-            None => None,
-            Some(BasisChoice::Count(count)) => Some(draw_basis(*count, data.queries(), seed)?),
-            Some(BasisChoice::File(path)) => {
-                let rows = read_rows(path, data.rows(), budget)?;
-                let place = places(data);
-                Some(rows.into_iter().map(place).collect())
-            }
-        })
+        let Some(basis) = &self.basis else {
+            return Ok(None);
+        };
+        if let Ok(count) = basis.parse() {
+            return Ok(Some(draw_basis(count, data.queries(), seed)?));
+        }
+        let rows = read_rows(Path::new(basis), data.rows(), budget)?;
+        Ok(Some(rows.into_iter().map(places(data)).collect()))
     }
 }
 
@@ -190,12 +163,8 @@ mod tests {
             ("polynomial:3:0.5:1,2,4", Some(3), Some(0.5), Some(3)),
         ] {
             let read: KernelChoice = text.parse().unwrap();
-            let gammas_read = read.gammas.map(|Gammas(list)| list.len());
-            assert_eq!(
-                (read.degree, read.coef0, gammas_read),
-                (degree, coef0, gammas),
-                "{text}"
-            );
+            let found = (read.degree, read.coef0, read.gammas.map(|list| list.len()));
+            assert_eq!(found, (degree, coef0, gammas), "{text}");
         }
         for text in [
             "",

@@ -21,6 +21,7 @@ use rankrls::ridge::{
 use rankrls::tune::Measure;
 use rankrls::{Dataset, Lambdas, Model, Objective, QueryWeight, Solver, memory};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::args::{auto_or, one_of, usage};
 use super::console::Console;
@@ -219,8 +220,10 @@ fn write_holdout(
 
 /// Results, in the schema `rankrls.training/1`.
 #[derive(Debug, Serialize)]
-struct Report {
+struct Report<'a> {
     schema: &'static str,
+    #[serde(skip)]
+    outcome: &'a GridOutcome,
     /// Null: of the columns themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel: Option<Kernel>,
@@ -230,58 +233,61 @@ struct Report {
     /// What the best model was chosen by.
     #[serde(skip_serializing_if = "Option::is_none")]
     measure: Option<Metric>,
-    lambda: f64,
     /// With the solver that was taken; errors are in units of its labels.
     #[serde(flatten)]
     options: TrainOptions,
-    #[serde(skip)]
-    solver: Solver,
     features: FeatureChoice,
     /// Features with a weight.
     weights: usize,
     data: Sizes,
-    lqo_error: Option<f64>,
-    lqo_cindex: Option<f64>,
-    holdout: Option<HoldoutReport>,
-    /// Position of the best among the following.
-    #[serde(skip)]
-    best: usize,
+    #[serde(flatten)]
+    best: Value,
     /// Every ridge parameter, in the order of the list, with each gamma.
-    lambdas: Vec<Entry>,
+    lambdas: Vec<Value>,
     load_seconds: f64,
     train_seconds: f64,
     peak_rss_bytes: Option<u64>,
 }
 
-/// The predictions of held-out queries.
-#[derive(Debug, Clone, Serialize)]
-struct HoldoutReport {
-    scheme: String,
-    /// Seed of the draw, if there was one.
-    seed: Option<u64>,
-    cindex: Option<f64>,
-    squared: f64,
-    /// The measure to choose by, if there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    measure: Option<f64>,
-    /// The largest residual of the models, if conjugate gradients found them.
-    residual: Option<f64>,
+/// A ridge parameter and the predictions that were held out with it.
+fn judged(cell: &Cell, scheme: Option<&Scheme>) -> Value {
+    let held_out = cell.holdout.as_ref().zip(scheme);
+    let lqo = held_out.filter(|(_, scheme)| **scheme == Scheme::Queries);
+    let holdout = held_out.map(|(holdout, scheme)| {
+        let mut holdout = json!({
+            "scheme": scheme.to_string(),
+            // Of the draw, if there was one.
+            "seed": scheme.drawn_by(),
+            "cindex": holdout.cindex,
+            "squared": holdout.error,
+            // The largest of the models, if conjugate gradients found them.
+            "residual": holdout.convergence.map(|ended| ended.residual),
+        });
+        if let Some(measure) = cell.measure {
+            holdout["measure"] = measure.into();
+        }
+        holdout
+    });
+    json!({
+        "lambda": cell.lambda.value(),
+        "lqo_error": lqo.map(|(holdout, _)| holdout.error),
+        "lqo_cindex": lqo.and_then(|(holdout, _)| holdout.cindex),
+        "holdout": holdout,
+    })
 }
 
-/// One ridge parameter.
-#[derive(Debug, Clone, Serialize)]
-struct Entry {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    gamma: Option<f64>,
-    lambda: f64,
-    /// No less than the condition number; null if it is beyond all numbers.
-    condition: f64,
-    lqo_error: Option<f64>,
-    lqo_cindex: Option<f64>,
-    holdout: Option<HoldoutReport>,
-    /// How conjugate gradients ended with all queries, which they only see for the best.
-    iterations: Option<usize>,
-    residual: Option<f64>,
+/// With how well it is determined, and how conjugate gradients ended with all queries, which they
+/// only see for the best.
+fn entry(cell: &Cell, scheme: Option<&Scheme>) -> Value {
+    let mut entry = judged(cell, scheme);
+    // No less than the condition number; null if it is beyond all numbers.
+    entry["condition"] = cell.condition.into();
+    entry["iterations"] = cell.convergence.map(|ended| ended.iterations).into();
+    entry["residual"] = cell.convergence.map(|ended| ended.residual).into();
+    if let Some(gamma) = cell.kernel.gamma() {
+        entry["gamma"] = gamma.into();
+    }
+    entry
 }
 
 impl TrainArgs {
@@ -290,39 +296,27 @@ impl TrainArgs {
         self.data.read.check(1)?;
         let kernels = self.kernel.kernels()?;
         let none = matches!(self.holdout, Some(HoldoutChoice::Named(Scheme::Nothing)));
-        if none && self.lambda.count() * kernels.len() > 1 {
-            return Err(usage(
-                "--holdout none cannot tell which lambda is best: expected a single --lambda",
-            ));
-        }
-        if none && self.holdout_scores.is_some() {
-            return Err(usage(
-                "--holdout none has no predictions for --holdout-scores",
-            ));
-        }
         let pairs = self.objective.objective == Objective::Pairs;
-        if pairs != self.objective.pairs.is_some() {
-            return Err(usage("--objective pairs and --pairs FILE go together"));
-        }
-        if !self.objective.objective.is_query() && self.weight.query_weight != QueryWeight::Uniform
-        {
-            return Err(usage("--query-weight goes with --objective query"));
-        }
-        if pairs && !self.labels.is_raw() {
-            return Err(usage(
-                "--labels has nothing to scale: --pairs are learnt from",
-            ));
-        }
-        let (linear, reduced) = (self.kernel.is_linear(), self.kernel.has_basis());
-        if !self.weight.scale.is_none() && (reduced || !linear) {
-            return Err(usage("--scale goes with --kernel linear, without --basis"));
-        }
-        if !linear && !reduced && self.solver.is_some_and(|solver| solver != Solver::Dual) {
-            return Err(usage(
-                "a kernel has the solver dual; with --basis it has the others, too",
-            ));
-        }
-        Ok(kernels)
+        let weighs = self.weight.query_weight != QueryWeight::Uniform;
+        let (linear, reduced) = (self.kernel.is_linear(), self.kernel.basis.is_some());
+        let mistake = if none && self.lambda.count() * kernels.len() > 1 {
+            "--holdout none cannot tell which lambda is best: expected a single --lambda"
+        } else if none && self.holdout_scores.is_some() {
+            "--holdout none has no predictions for --holdout-scores"
+        } else if pairs != self.objective.pairs.is_some() {
+            "--objective pairs and --pairs FILE go together"
+        } else if !self.objective.objective.is_query() && weighs {
+            "--query-weight goes with --objective query"
+        } else if pairs && !self.labels.is_raw() {
+            "--labels has nothing to scale: --pairs are learnt from"
+        } else if !self.weight.scale.is_none() && (reduced || !linear) {
+            "--scale goes with --kernel linear, without --basis"
+        } else if !linear && !reduced && self.solver.is_some_and(|solver| solver != Solver::Dual) {
+            "a kernel has the solver dual; with --basis it has the others, too"
+        } else {
+            return Ok(kernels);
+        };
+        Err(usage(mistake))
     }
 
     /// How to train.
@@ -472,34 +466,30 @@ impl TrainArgs {
         })
     }
 
-    fn report(&self, trained: &TrainedModel, load_seconds: f64, train_seconds: f64) -> Report {
+    fn report<'a>(
+        &self,
+        trained: &'a TrainedModel,
+        load_seconds: f64,
+        train_seconds: f64,
+    ) -> Report<'a> {
         let outcome = &trained.outcome;
         let (best, scheme) = (&outcome.cells[outcome.best], outcome.scheme.as_ref());
-        let entries: Vec<Entry> = outcome
-            .cells
-            .iter()
-            .map(|cell| Entry::new(cell, scheme))
-            .collect();
-        let entry = entries[outcome.best].clone();
+        let cells = outcome.cells.iter();
         Report {
             schema: "rankrls.training/1",
+            outcome,
             kernel: Some(best.kernel).filter(|kernel| kernel.kind() != KernelKind::Linear),
             basis: match &outcome.fit {
                 Fit::Kernel { rows, .. } => Some(rows.len()),
                 Fit::Linear(_) => None,
             },
             measure: self.metric(),
-            lambda: entry.lambda,
             options: self.options().solver(outcome.solver),
-            solver: outcome.solver,
             features: self.choice(),
             weights: trained.model.features().len(),
             data: trained.sizes,
-            lqo_error: entry.lqo_error,
-            lqo_cindex: entry.lqo_cindex,
-            holdout: entry.holdout,
-            best: outcome.best,
-            lambdas: entries,
+            best: judged(best, scheme),
+            lambdas: cells.map(|cell| entry(cell, scheme)).collect(),
             load_seconds,
             train_seconds,
             peak_rss_bytes: memory::peak(),
@@ -538,54 +528,29 @@ impl TrainArgs {
     }
 }
 
-impl Entry {
-    fn new(cell: &Cell, scheme: Option<&Scheme>) -> Self {
-        let holdout = cell.holdout.as_ref().zip(scheme);
-        let holdout = holdout.map(|(holdout, scheme)| HoldoutReport {
-            scheme: scheme.to_string(),
-            seed: scheme.drawn_by(),
-            cindex: holdout.cindex,
-            squared: holdout.error,
-            measure: cell.measure,
-            residual: holdout.convergence.map(|convergence| convergence.residual),
-        });
-        let lqo = holdout.as_ref().filter(|holdout| holdout.scheme == "lqo");
-        Self {
-            gamma: cell.kernel.gamma(),
-            lambda: cell.lambda.value(),
-            condition: cell.condition,
-            lqo_error: lqo.map(|holdout| holdout.squared),
-            lqo_cindex: lqo.and_then(|holdout| holdout.cindex),
-            holdout,
-            iterations: cell.convergence.map(|convergence| convergence.iterations),
-            residual: cell.convergence.map(|convergence| convergence.residual),
-        }
-    }
-}
-
-impl Report {
+impl Report<'_> {
     fn warn(&self, args: &TrainArgs, console: Console) {
-        let entries = &self.lambdas;
-        warn_of_lost_digits(entries[self.best].condition, Condition::Bound, console);
+        let cells = &self.outcome.cells;
+        let best = &cells[self.outcome.best];
+        warn_of_lost_digits(best.condition, Condition::Bound, console);
         // Each kernel has a grid of its own.
-        let gamma = entries[self.best].gamma;
-        let grid = entries.iter().filter(|entry| entry.gamma == gamma);
-        let lambdas = grid.map(|entry| entry.lambda);
-        warn_of_edge("the chosen lambda", lambdas, self.lambda, console);
-        if let Some(gamma) = gamma {
-            let gammas = entries.iter().filter_map(|entry| entry.gamma);
+        let grid = cells.iter().filter(|cell| cell.kernel == best.kernel);
+        let lambdas = grid.map(|cell| cell.lambda.value());
+        warn_of_edge("the chosen lambda", lambdas, best.lambda.value(), console);
+        if let Some(gamma) = best.kernel.gamma() {
+            let gammas = cells.iter().filter_map(|cell| cell.kernel.gamma());
             warn_of_edge("the chosen gamma", gammas, gamma, console);
         }
-        for entry in entries {
-            let holdout = entry.holdout.as_ref();
-            let held_out = holdout.and_then(|holdout| holdout.residual);
+        for cell in cells {
+            let held_out = cell.holdout.as_ref();
+            let held_out = held_out.and_then(|holdout| holdout.convergence);
             let parts = [
-                ("", entry.residual, TOLERANCE),
+                ("", cell.convergence, TOLERANCE),
                 ("hold-outs by ", held_out, HOLDOUT_TOLERANCE),
             ];
-            for (part, residual, tolerance) in parts {
-                if let Some(residual) = residual.filter(|&residual| residual > tolerance) {
-                    let lambda = short(entry.lambda);
+            for (part, ended, tolerance) in parts {
+                if let Some(ended) = ended.filter(|ended| ended.residual > tolerance) {
+                    let (lambda, residual) = (short(cell.lambda.value()), ended.residual);
                     console.warn(format_args!(
                         "with lambda {lambda} {part}conjugate gradients came to a residual of \
                          {residual:.1e}, not {tolerance:.0e}"
@@ -597,7 +562,7 @@ impl Report {
             return;
         }
         warn_of_few_queries(self.data.queries, console);
-        if self.data.queries == 1 && self.holdout.is_none() {
+        if self.data.queries == 1 && self.outcome.scheme.is_none() {
             console.warn(format_args!("no hold-out: {}", TrainError::OneQuery));
         }
     }
@@ -605,77 +570,71 @@ impl Report {
     /// The report for people.
     fn text(&self, args: &TrainArgs) -> String {
         let (objective, weight) = (args.objective.objective, args.weight);
-        let (solver, lambda) = (self.solver, ridge(self.lambda, self.data.unit));
-        let mut text = format!("solver {solver}, lambda {lambda}");
-        if !objective.is_query() {
-            let _ = write!(text, ", objective {objective}");
-        }
-        if let Some(kernel) = &self.kernel {
-            let _ = write!(text, ", kernel {}", kernel.kind());
-            if let Some(gamma) = kernel.gamma() {
-                let _ = write!(text, " with gamma {}", exact(gamma));
-            }
-        }
+        let (outcome, solver) = (self.outcome, self.outcome.solver);
+        let best = &outcome.cells[outcome.best];
+        let lambda = ridge(best.lambda.value(), self.data.unit);
+        let mut settings = vec![format!("solver {solver}, lambda {lambda}")];
+        settings.extend((!objective.is_query()).then(|| format!("objective {objective}")));
+        settings.extend(self.kernel.map(|kernel| match kernel.gamma() {
+            None => format!("kernel {}", kernel.kind()),
+            Some(gamma) => format!("kernel {} with gamma {}", kernel.kind(), exact(gamma)),
+        }));
         if weight.query_weight != QueryWeight::Uniform {
-            let _ = write!(text, ", query weight {}", weight.query_weight);
+            settings.push(format!("query weight {}", weight.query_weight));
         }
         if !args.labels.is_raw() {
-            let _ = write!(text, ", labels {}, errors in their units", args.labels);
+            settings.push(format!("labels {}, errors in their units", args.labels));
         }
-        if !weight.scale.is_none() {
-            let _ = write!(text, ", scale {}", weight.scale);
+        settings.extend((!weight.scale.is_none()).then(|| format!("scale {}", weight.scale)));
+        let mut text = settings.join(", ");
+        if let Some((holdout, scheme)) = best.holdout.as_ref().zip(outcome.scheme.as_ref()) {
+            let _ = write!(text, "\nhold-outs: {scheme}");
+            if let Some(seed) = scheme.drawn_by() {
+                let _ = write!(text, ", seed {seed}");
+            }
+            if holdout.convergence.is_some() {
+                let _ = write!(text, " by {solver} to {HOLDOUT_TOLERANCE:.0e}");
+            }
+            let _ = match self.measure {
+                _ if outcome.cells.len() == 1 => Ok(()),
+                None => write!(text, "; lambda has the least error"),
+                Some(metric) => write!(text, "; lambda has the best {metric}"),
+            };
         }
         let restricted = match self.features {
             FeatureChoice::Given => " out of the given ones",
             _ => "",
         };
-        if let Some(holdout) = &self.holdout {
-            let _ = write!(text, "\nhold-outs: {}", holdout.scheme);
-            if let Some(seed) = holdout.seed {
-                let _ = write!(text, ", seed {seed}");
-            }
-            if holdout.residual.is_some() {
-                let _ = write!(text, " by {solver} to {HOLDOUT_TOLERANCE:.0e}");
-            }
-            match self.measure {
-                _ if self.lambdas.len() == 1 => {}
-                None => text.push_str("; lambda has the least error"),
-                Some(metric) => {
-                    let _ = write!(text, "; lambda has the best {metric}");
-                }
-            }
-        }
-        let (weights, load, train) = (self.weights, self.load_seconds, self.train_seconds);
+        let what = match self.basis.filter(|_| self.weights == 0) {
+            Some(rows) => format!("coefficients of {rows} rows"),
+            None => format!("weights of {} features{restricted}", self.weights),
+        };
+        let (load, train) = (self.load_seconds, self.train_seconds);
         let heading = self
             .data
             .heading(load, "trained", train, self.peak_rss_bytes);
-        let table = self.table();
-        let what = match self.basis.filter(|_| weights == 0) {
-            Some(rows) => format!("coefficients of {rows} rows"),
-            None => format!("weights of {weights} features{restricted}"),
-        };
-        text + &format!("\n{what}\n{heading}\n{table}\n")
+        format!("{text}\n{what}\n{heading}\n{}\n", self.table())
     }
 
     fn table(&self) -> String {
-        let lqo = if self.lqo_error.is_some() {
-            "LQO"
-        } else {
-            "hold-out"
+        let lqo = match self.outcome.scheme {
+            Some(Scheme::Queries) => "LQO",
+            _ => "hold-out",
         };
         let measure = self.measure.filter(|metric| *metric != Metric::Concordance);
-        Sheet::of(&self.lambdas)
-            .number("gamma", |entry| entry.gamma.map(exact))
-            .number("lambda", |entry| short(entry.lambda))
-            .number(format!("{lqo} error"), |entry| {
-                Some(entry.holdout.as_ref()?.squared)
+        let ended = |cell: &Cell| cell.convergence;
+        Sheet::of(&self.outcome.cells)
+            .number("gamma", |cell| cell.kernel.gamma().map(exact))
+            .number("lambda", |cell| short(cell.lambda.value()))
+            .number(format!("{lqo} error"), |cell| {
+                Some(cell.holdout.as_ref()?.error)
             })
-            .measure(format!("{lqo} cindex"), |entry| {
-                entry.holdout.as_ref()?.cindex
+            .measure(format!("{lqo} cindex"), |cell| {
+                cell.holdout.as_ref()?.cindex
             })
-            .measures(measure, |entry, _| entry.holdout.as_ref()?.measure)
-            .number("iterations", |entry| entry.iterations)
-            .number("residual", |entry| entry.residual)
+            .measures(measure, |cell, _| cell.measure)
+            .number("iterations", |cell| Some(ended(cell)?.iterations))
+            .number("residual", |cell| Some(ended(cell)?.residual))
             .text()
     }
 }
