@@ -115,25 +115,3 @@ pub(crate) fn dataset<'a>(
     let row_ids: Vec<&str> = codes.iter().map(id).collect();
     Dataset::regrouped(x, y, row_ids)
 }
-
-/// `values` of the rows of Python in the order of `dataset`.
-pub(crate) fn in_row_order<T: Copy>(dataset: &Dataset<'_>, values: &[T]) -> Vec<T> {
-    match dataset.input_rows() {
-        Some(order) if order.len() == values.len() => {
-            order.iter().map(|&row| values[row as usize]).collect()
-        }
-        _ => values.to_vec(),
-    }
-}
-
-/// `values` of the rows of `dataset` in the order of Python.
-pub(crate) fn in_input_order<T: Copy + Default>(dataset: &Dataset<'_>, values: Vec<T>) -> Vec<T> {
-    let Some(order) = dataset.input_rows() else {
-        return values;
-    };
-    let mut all = vec![T::default(); values.len()];
-    for (&row, value) in order.iter().zip(values) {
-        all[row as usize] = value;
-    }
-    all
-}

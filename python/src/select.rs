@@ -12,7 +12,7 @@ use rankrls::tune::{self, TuneError, TuneOptions, Tuning};
 use rankrls::{Dataset, Lambda, Model as Fitted, Ridge, SelectionOptions, StrategyKind};
 use serde::Deserialize;
 
-use crate::data::{Matrix, View, dataset, in_row_order};
+use crate::data::{Matrix, View, dataset};
 use crate::errors::{self, value};
 use crate::job::{self, Watch};
 use crate::model::Model;
@@ -80,7 +80,7 @@ impl<'a> DataView<'a> {
     pub(crate) fn dataset(&self) -> Result<Dataset<'a>, rankrls::DatasetError> {
         let mut data = dataset(self.x.clone(), self.y, self.codes, self.ids)?;
         if let Some(scores) = self.teacher {
-            let scores = in_row_order(&data, scores);
+            let scores = data.in_row_order(scores);
             data = data.with_teacher(scores)?;
         }
         if let Some(validation) = &self.validation {

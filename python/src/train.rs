@@ -11,7 +11,6 @@ use rankrls::ridge::{
 use rankrls::{Dataset, Lambda, Lambdas, Model as Fitted, Solver, TrainError, TrainOptions};
 use serde::Deserialize;
 
-use crate::data::{in_input_order, in_row_order};
 use crate::errors::{self, value};
 use crate::job;
 use crate::model::Model;
@@ -102,7 +101,7 @@ impl Training {
 
     /// The basis, preferences and folds of `grid` among the rows of `data`.
     fn place(&self, grid: &mut TrainGrid, data: &Dataset<'_>) -> Result<(), TrainError> {
-        let places: Vec<u32> = in_input_order(data, (0..).take(data.rows()).collect());
+        let places: Vec<u32> = data.in_input_order((0..).take(data.rows()).collect());
         grid.basis = match &self.basis {
             None => None,
             Some(Basis::Count(count)) => Some(draw_basis(*count, data.queries(), self.seed)?),
@@ -120,7 +119,7 @@ impl Training {
         }
         if let Some(Asked::Folds(folds)) = &self.holdout {
             let groups = match &self.pairs {
-                None => Groups::of_rows(in_row_order(data, folds))?,
+                None => Groups::of_rows(data.in_row_order(folds))?,
                 Some(_) => Groups::of_rows(folds)?,
             };
             let name = "folds".to_owned();
@@ -132,7 +131,7 @@ impl Training {
     fn fit(&self, mut grid: TrainGrid, data: &Dataset<'_>) -> Result<Outcome, TrainError> {
         self.place(&mut grid, data)?;
         let rows: Vec<u32> = (0..).take(data.rows()).collect();
-        let inputs = in_row_order(data, &rows);
+        let inputs = data.in_row_order(&rows);
         let options = grid.options;
         let classes = options.column_classes(data);
         let mut outcome = grid
@@ -153,7 +152,7 @@ impl Training {
         if let Some(holdout) = &mut best.holdout {
             predictions = std::mem::take(&mut holdout.predictions);
             if self.pairs.is_none() && !predictions.is_empty() {
-                predictions = in_input_order(data, predictions);
+                predictions = data.in_input_order(predictions);
             }
             for pair in std::mem::take(&mut holdout.pairs) {
                 pairs.extend(pair.rows.map(|row| i64::from(inputs[row as usize])));

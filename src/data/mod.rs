@@ -535,4 +535,23 @@ impl<'a> Dataset<'a> {
     pub fn input_rows(&self) -> Option<&[u32]> {
         self.examples.input_rows.as_deref()
     }
+
+    /// Values of rows of the input, in the order of the rows here.
+    pub fn in_row_order<T: Copy>(&self, values: &[T]) -> Vec<T> {
+        match self.input_rows() {
+            Some(order) if order.len() == values.len() => {
+                order.iter().map(|&row| values[row as usize]).collect()
+            }
+            _ => values.to_vec(),
+        }
+    }
+
+    /// Values of the rows, in the order of the input.
+    pub fn in_input_order<T: Copy>(&self, values: Vec<T>) -> Vec<T> {
+        let mut ordered = values.clone();
+        for (&row, value) in self.input_rows().into_iter().flatten().zip(values) {
+            ordered[row as usize] = value;
+        }
+        ordered
+    }
 }

@@ -295,10 +295,7 @@ fn given(dataset: &Dataset<'_>) -> Result<Square, TrainError> {
         ));
     }
     let mut square = Square::zeros(size);
-    let mut places: Vec<usize> = (0..size).collect();
-    for (place, &row) in dataset.input_rows().into_iter().flatten().enumerate() {
-        places[row as usize] = place;
-    }
+    let places: Vec<usize> = dataset.in_input_order((0..size).collect());
     for position in 0..dataset.stored_columns() {
         let column = places[dataset.feature(position) as usize];
         for (row, value) in dataset.column(position).iter() {

@@ -304,10 +304,7 @@ pub(crate) fn scores_of(
         let path = path.display();
         bail!("{path}: expected {rows} scores, one for each row of {name}, found {found}");
     }
-    let Some(input_rows) = dataset.input_rows() else {
-        return Ok(scores);
-    };
-    Ok(input_rows.iter().map(|&row| scores[row as usize]).collect())
+    Ok(dataset.in_row_order(&scores))
 }
 
 /// The data of a selection.
@@ -515,30 +512,6 @@ pub(crate) fn read_named(
         ));
     }
     Ok(dataset)
-}
-
-/// Where a row of the input is in `data`.
-pub(crate) fn places(data: &Dataset<'_>) -> impl Fn(usize) -> usize {
-    let mut places: Vec<usize> = Vec::new();
-    if let Some(input_rows) = data.input_rows() {
-        places.resize(data.rows(), 0);
-        for (place, &row) in input_rows.iter().enumerate() {
-            places[row as usize] = place;
-        }
-    }
-    move |row| places.get(row).copied().unwrap_or(row)
-}
-
-/// Values of rows in the order of the data set, in the order of its file.
-pub(crate) fn in_input_order(dataset: &Dataset<'_>, values: Vec<f64>) -> Vec<f64> {
-    let Some(input_rows) = dataset.input_rows() else {
-        return values;
-    };
-    let mut ordered = vec![0.0; values.len()];
-    for (&row, value) in input_rows.iter().zip(values) {
-        ordered[row as usize] = value;
-    }
-    ordered
 }
 
 /// Refuses rows without queries.

@@ -10,7 +10,6 @@ use rankrls::ridge::{Kernel, KernelKind, draw_basis};
 use rankrls::{Dataset, Lambda, Lambdas, TrainError, UnknownName};
 
 use super::args::usage;
-use super::data::places;
 
 #[derive(Debug, Args)]
 pub(super) struct KernelArgs {
@@ -135,7 +134,8 @@ impl KernelArgs {
             return Ok(Some(draw_basis(count, data.queries(), seed)?));
         }
         let rows = read_rows(Path::new(basis), data.rows(), budget)?;
-        Ok(Some(rows.into_iter().map(places(data)).collect()))
+        let places: Vec<usize> = data.in_input_order((0..data.rows()).collect());
+        Ok(Some(rows.into_iter().map(|row| places[row]).collect()))
     }
 }
 

@@ -8,7 +8,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use rankrls::Model;
 
-use super::data::{DataArgs, Wanted, in_input_order};
+use super::data::{DataArgs, Wanted};
 use super::output::print;
 use super::session::Session;
 
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &PredictArgs, session: &Session<'_>) -> Result<ExitCode>
     let loaded = args
         .data
         .read_for(&model, &args.path, Wanted::Features, session.console)?;
-    let scores = in_input_order(&loaded.dataset, model.scores(&loaded.dataset));
+    let scores = loaded.dataset.in_input_order(model.scores(&loaded.dataset));
     if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
         let row = row + 1;
         bail!(

@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 use super::args::{auto_or, one_of, usage};
 use super::console::Console;
-use super::data::{Sizes, TrainingData, in_input_order, places};
+use super::data::{Sizes, TrainingData};
 use super::figures::PlotArgs;
 use super::kernels::KernelArgs;
 use super::numbers::{exact, ridge, short};
@@ -203,7 +203,7 @@ fn write_holdout(
 ) -> io::Result<()> {
     if holdout.pairs.is_empty() {
         let in_order = if of_rows {
-            in_input_order(data, holdout.predictions.clone())
+            data.in_input_order(holdout.predictions.clone())
         } else {
             holdout.predictions.clone()
         };
@@ -351,12 +351,11 @@ impl TrainArgs {
         let Some(path) = &self.objective.pairs else {
             return Ok(None);
         };
-        let place = places(data);
+        let places: Vec<u32> = data.in_input_order((0..).take(data.rows()).collect());
         let lines = read_preferences(path, data.rows(), self.data.read.budget())?;
-        let place = |row: usize| u32::try_from(place(row)).unwrap_or(u32::MAX);
         let preference = |([preferred, other], magnitude, weight): PreferenceLine| Preference {
-            preferred: place(preferred as usize),
-            other: place(other as usize),
+            preferred: places[preferred as usize],
+            other: places[other as usize],
             magnitude,
             weight,
         };
