@@ -160,37 +160,26 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     let scores = session.create(args.holdout_scores.as_deref())?;
     let plot = args.plot.create(session)?;
     let (train, load_seconds) = args.data.train(console)?;
-    let begin = Instant::now();
     let spinner = console.spinner("training".to_owned());
-    let trained = args.train(&train, kernels);
+    let trained = args.train(&train, kernels, load_seconds);
     spinner.finish_and_clear();
-    let trained = trained?;
+    let (model, report) = trained?;
     session.interrupt.finishing("the files", &spinner);
-    let train_seconds = begin.elapsed().as_secs_f64();
     let saved = match output {
-        Some(output) => output.write(|writer| trained.model.write_to(writer)),
+        Some(output) => output.write(|writer| model.write_to(writer)),
         None => Ok(()),
     };
-    let best = &trained.outcome.cells[trained.outcome.best];
     let of_rows = args.objective.objective != Objective::Pairs;
-    let held_out = match (scores, &best.holdout) {
+    let held_out = match (scores, &report.best().holdout) {
         (Some(file), Some(holdout)) => {
             file.write(|writer| write_holdout(&train, of_rows, holdout, writer))
         }
         _ => Ok(()),
     };
-    let drawn = plot.map_or(Ok(()), |file| file.write(args.figure(&trained.outcome)));
-    let report = args.report(&trained, load_seconds, train_seconds);
+    let drawn = plot.map_or(Ok(()), |file| file.write(report.figure()));
     report.warn(args, console);
     let saved = saved.and(held_out).and(drawn);
     session.end(args.json, &report, || report.text(args), saved)
-}
-
-/// A model, and how it was found.
-struct TrainedModel {
-    outcome: GridOutcome,
-    model: Model,
-    sizes: Sizes,
 }
 
 /// Predictions for each row in input order, or for each preference; for each pair, its rows from 1 on and a prediction for
@@ -220,10 +209,10 @@ fn write_holdout(
 
 /// Results, in the schema `rankrls.training/1`.
 #[derive(Debug, Serialize)]
-struct Report<'a> {
+struct Report {
     schema: &'static str,
     #[serde(skip)]
-    outcome: &'a GridOutcome,
+    outcome: GridOutcome,
     /// Null: of the columns themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel: Option<Kernel>,
@@ -331,21 +320,6 @@ impl TrainArgs {
             .max_memory(self.data.read.budget())
     }
 
-    /// The measure to choose by, if it is not the hold-out error.
-    fn metric(&self) -> Option<Metric> {
-        match self.measure {
-            Measure::SquaredError => None,
-            Measure::Metric(metric) => Some(metric),
-        }
-    }
-
-    fn choice(&self) -> FeatureChoice {
-        match self.features {
-            Some(_) => FeatureChoice::Given,
-            None => FeatureChoice::All,
-        }
-    }
-
     /// The preferences among the rows of `data`.
     fn preferences(&self, data: &Dataset<'_>) -> Result<Option<Preferences>> {
         let Some(path) = &self.objective.pairs else {
@@ -400,8 +374,22 @@ impl TrainArgs {
         })
     }
 
-    /// The best model.
-    fn train(&self, train: &Dataset<'_>, kernels: Vec<Kernel>) -> Result<TrainedModel> {
+    /// The best model, of data that were read in `load_seconds`.
+    fn train(
+        &self,
+        train: &Dataset<'_>,
+        kernels: Vec<Kernel>,
+        load_seconds: f64,
+    ) -> Result<(Model, Report)> {
+        let begin = Instant::now();
+        let measure = match self.measure {
+            Measure::SquaredError => None,
+            Measure::Metric(metric) => Some(metric),
+        };
+        let features = match self.features {
+            Some(_) => FeatureChoice::Given,
+            None => FeatureChoice::All,
+        };
         let options = self.options();
         let preferences = self.preferences(train)?;
         let count = preferences.as_ref().map(Preferences::len);
@@ -414,7 +402,7 @@ impl TrainArgs {
                 .basis(train, self.seed, self.data.read.budget())?,
             holdout: self.scheme(train, count)?,
             keep_pairs: self.holdout_scores.is_some(),
-            measure: self.metric().map(|metric| (metric, rules)),
+            measure: measure.map(|metric| (metric, rules)),
             preferences,
             options,
         };
@@ -450,54 +438,45 @@ impl TrainArgs {
                 error => error.into(),
             })?;
         let (best, summary) = (&outcome.cells[outcome.best], candidates.summary());
-        let (fit, choice) = (&outcome.fit, self.choice());
         // A basis has the given features alone.
         let source = if best.kernel.is_linear() { train } else { data };
-        let model = Model::from_fit(fit, best, choice, source, &summary, &options);
+        let model = Model::from_fit(&outcome.fit, best, features, source, &summary, &options);
         let model = model.with_table(self.data.read.table());
-        Ok(TrainedModel {
-            model,
-            sizes: Sizes {
-                unit: outcome.unit,
-                ..Sizes::new(train, &summary)
-            },
-            outcome,
-        })
-    }
-
-    fn report<'a>(
-        &self,
-        trained: &'a TrainedModel,
-        load_seconds: f64,
-        train_seconds: f64,
-    ) -> Report<'a> {
-        let outcome = &trained.outcome;
-        let (best, scheme) = (&outcome.cells[outcome.best], outcome.scheme.as_ref());
-        let cells = outcome.cells.iter();
-        Report {
+        let (cells, scheme) = (outcome.cells.iter(), outcome.scheme.as_ref());
+        let report = Report {
             schema: "rankrls.training/1",
-            outcome,
             kernel: Some(best.kernel).filter(|kernel| kernel.kind() != KernelKind::Linear),
             basis: match &outcome.fit {
                 Fit::Kernel { rows, .. } => Some(rows.len()),
                 Fit::Linear(_) => None,
             },
-            measure: self.metric(),
-            options: self.options().solver(outcome.solver),
-            features: self.choice(),
-            weights: trained.model.features().len(),
-            data: trained.sizes,
+            measure,
+            options: options.solver(outcome.solver),
+            features,
+            weights: model.features().len(),
+            data: Sizes {
+                unit: outcome.unit,
+                ..Sizes::new(train, &summary)
+            },
             best: judged(best, scheme),
             lambdas: cells.map(|cell| entry(cell, scheme)).collect(),
             load_seconds,
-            train_seconds,
+            train_seconds: begin.elapsed().as_secs_f64(),
             peak_rss_bytes: memory::peak(),
-        }
+            outcome,
+        };
+        Ok((model, report))
+    }
+}
+
+impl Report {
+    fn best(&self) -> &Cell {
+        &self.outcome.cells[self.outcome.best]
     }
 
     /// The hold-out error, or the measure, of every model: a line for each gamma over lambda.
-    fn figure(&self, outcome: &GridOutcome) -> Figure {
-        let metric = self.metric();
+    fn figure(&self) -> Figure {
+        let (outcome, metric) = (&self.outcome, self.measure);
         let value = |cell: &Cell| match metric {
             None => cell.holdout.as_ref().map(|holdout| holdout.error),
             Some(_) => cell.measure,
@@ -519,18 +498,16 @@ impl TrainArgs {
                 .filter_map(|cell| Some((cell.lambda.value(), Some(value(cell)?))));
             plot = plot.series(Series::new(name, points));
         }
-        let best = &outcome.cells[outcome.best];
+        let best = self.best();
         if let Some(y) = value(best) {
             plot = plot.mark(best.lambda.value(), y, "chosen");
         }
         Figure::new("Choice of the ridge parameter").lines(plot)
     }
-}
 
-impl Report<'_> {
     fn warn(&self, args: &TrainArgs, console: Console) {
         let cells = &self.outcome.cells;
-        let best = &cells[self.outcome.best];
+        let best = self.best();
         warn_of_lost_digits(best.condition, Condition::Bound, console);
         // Each kernel has a grid of its own.
         let grid = cells.iter().filter(|cell| cell.kernel == best.kernel);
@@ -569,8 +546,8 @@ impl Report<'_> {
     /// The report for people.
     fn text(&self, args: &TrainArgs) -> String {
         let (objective, weight) = (args.objective.objective, args.weight);
-        let (outcome, solver) = (self.outcome, self.outcome.solver);
-        let best = &outcome.cells[outcome.best];
+        let (outcome, best) = (&self.outcome, self.best());
+        let solver = outcome.solver;
         let lambda = ridge(best.lambda.value(), self.data.unit);
         let mut settings = vec![format!("solver {solver}, lambda {lambda}")];
         settings.extend((!objective.is_query()).then(|| format!("objective {objective}")));
