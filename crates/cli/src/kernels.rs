@@ -33,7 +33,7 @@ pub(super) struct KernelArgs {
     coef0: Option<f64>,
     /// Reduced set: a number of rows drawn by --seed, or a file with a row of DATA a line, from 1 on.
     /// The model is over the kernel with these rows alone
-    #[arg(long, value_name = "N|FILE")]
+    #[arg(long, value_name = "N|FILE", value_parser = rows_or_file)]
     pub(super) basis: Option<String>,
 }
 
@@ -75,6 +75,14 @@ impl FromStr for KernelChoice {
 
 fn expected(what: &str, found: &str) -> String {
     format!("expected {what}, found {found:?}")
+}
+
+/// A number of rows, or the name of a file.
+fn rows_or_file(text: &str) -> Result<String, String> {
+    match text.parse() {
+        Ok(0) => Err("expected a number of rows from 1 on, or a file".to_owned()),
+        _ => Ok(text.to_owned()),
+    }
 }
 
 /// Values of gamma: numbers above 0, as lambdas are.
