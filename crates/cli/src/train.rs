@@ -182,8 +182,8 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     session.end(args.json, &report, || report.text(args), saved)
 }
 
-/// Predictions for each row in input order, or for each preference; for each pair, its rows from 1 on and a prediction for
-/// each.
+/// Predictions for each row in input order, or for each preference; for each pair, its rows from 1
+/// on and a prediction for each.
 fn write_holdout(
     data: &Dataset<'_>,
     of_rows: bool,
