@@ -236,6 +236,15 @@ pub struct Progress {
     pub steps: Vec<Step>,
 }
 
+impl<'a> From<&'a Progress> for greedy::Earlier<'a> {
+    fn from(progress: &'a Progress) -> Self {
+        Self {
+            steps: &progress.steps,
+            lesson: progress.lesson.as_ref(),
+        }
+    }
+}
+
 impl Record for Progress {
     type Settings = SelectionOptions;
 

@@ -1,4 +1,4 @@
-//! Checkpoints on the command line, and the steps that a selection goes on from.
+//! Checkpoints on the command line, and what a selection goes on from.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,12 +8,10 @@ use clap::Args;
 use rankrls::Dataset;
 use rankrls::checkpoint::{Checkpointer, Progress, Record};
 use rankrls::data::DataHash;
-use rankrls::greedy::{Earlier, Lesson, SelectionOptions, Step};
-use rankrls::peers::Peers;
+use rankrls::greedy::SelectionOptions;
 
 use super::args::usage;
-use super::console::{Console, Interrupt};
-use super::ranks;
+use super::console::Interrupt;
 
 /// Where and when checkpoints are written.
 #[derive(Debug, Args)]
@@ -76,6 +74,35 @@ impl CheckpointArgs {
         }))
     }
 
+    /// What a selection by `options` from `train` goes on from, if there is anything: a checkpoint, or
+    /// the path of a model. The options become those of that run.
+    pub(crate) fn earlier(
+        &self,
+        options: &mut SelectionOptions,
+        extended: Option<Progress>,
+        train: &Dataset<'_>,
+    ) -> Result<Option<Progress>> {
+        if let Some(extended) = &extended {
+            let (expected, found) = (extended.data, DataHash::of(train));
+            if expected != found {
+                bail!(
+                    "the model was trained on other data: expected data with the hash {expected}, \
+                     found {found}"
+                );
+            }
+            *options = extended.settings;
+        }
+        let Some(mut progress) = self.record::<Progress>(train, || *options)? else {
+            return Ok(extended);
+        };
+        if progress.steps.is_empty() {
+            progress.steps = extended.map_or_else(Vec::new, |extended| extended.steps);
+        }
+        // The strategy that auto took then.
+        options.strategy = progress.strategy.or(options.strategy);
+        Ok(Some(progress))
+    }
+
     /// Writes the steps from `record` on, if a checkpoint is asked for, which is then what a signal
     /// leaves.
     pub(crate) fn checkpointer<R: Record>(
@@ -92,102 +119,5 @@ impl CheckpointArgs {
         let path = path.display();
         interrupt.leaves(format!("--resume goes on from {path}"));
         Ok(Some(checkpointer))
-    }
-}
-
-/// The path of a model to go on from.
-pub(crate) struct Extended {
-    /// Hash of the data that it is of.
-    pub(crate) data: DataHash,
-    pub(crate) options: SelectionOptions,
-    pub(crate) steps: Vec<Step>,
-}
-
-/// Where a selection starts: at nothing, at the end of a model, or where an earlier run ended.
-pub(crate) struct Start {
-    pub(crate) steps: Vec<Step>,
-    /// What the teacher taught, if an earlier run has kept it.
-    pub(crate) lesson: Option<Lesson>,
-    pub(crate) options: SelectionOptions,
-    /// Where checkpoints go on from, if they are written.
-    pub(crate) progress: Option<Progress>,
-}
-
-impl Start {
-    /// At nothing.
-    pub(crate) fn new(options: &SelectionOptions) -> Self {
-        Self {
-            steps: Vec::new(),
-            lesson: None,
-            options: *options,
-            progress: None,
-        }
-    }
-
-    /// All ranks start where the first does; each may take the memory that it may.
-    pub(crate) fn agree(&mut self, peers: &dyn Peers) {
-        let own = (std::mem::take(&mut self.steps), self.options);
-        let max_memory = self.options.max_memory;
-        (self.steps, self.options) = ranks::of_first(peers, own);
-        self.options.max_memory = max_memory;
-    }
-
-    /// Reads and checks the earlier steps of a selection by `options` from `train`.
-    pub(crate) fn find(
-        options: &SelectionOptions,
-        extended: Option<Extended>,
-        checkpoint: &CheckpointArgs,
-        train: &Dataset<'_>,
-    ) -> Result<Self> {
-        let Self {
-            mut options,
-            mut steps,
-            ..
-        } = Self::new(options);
-        if let Some(extended) = extended {
-            let (expected, found) = (extended.data, DataHash::of(train));
-            if expected != found {
-                bail!(
-                    "the model was trained on other data: expected data with the hash {expected}, \
-                     found {found}"
-                );
-            }
-            (options, steps) = (extended.options, extended.steps);
-        }
-        let mut progress: Option<Progress> = checkpoint.record(train, || options)?;
-        let mut lesson = None;
-        if let Some(progress) = &mut progress {
-            lesson.clone_from(&progress.lesson);
-            if progress.steps.is_empty() {
-                progress.steps.clone_from(&steps);
-            } else {
-                steps.clone_from(&progress.steps);
-            }
-            // The strategy that auto took then.
-            options.strategy = progress.strategy.or(options.strategy);
-        }
-        Ok(Self {
-            steps,
-            lesson,
-            options,
-            progress,
-        })
-    }
-
-    /// What there is to go on from.
-    pub(crate) fn earlier(&self) -> Earlier<'_> {
-        Earlier {
-            steps: &self.steps,
-            lesson: self.lesson.as_ref(),
-        }
-    }
-
-    /// Says how far on the way to `asked` features the selection is.
-    pub(crate) fn tell(&self, asked: usize, console: Console) {
-        let taken = self.steps.len();
-        if taken > 0 {
-            tracing::info!(steps = taken, "going on");
-            console.tell(format_args!("going on after {taken} of {asked} features\n"));
-        }
     }
 }

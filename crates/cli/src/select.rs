@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rankrls::checkpoint::Progress;
+use rankrls::checkpoint::{Progress, Record as _};
 use rankrls::greedy::{
     Earlier, Ending, Event, Observer, Selection, SelectionOptions, TargetOptions, resume_among,
 };
@@ -18,13 +18,14 @@ use rankrls::tune::{TuneError, TuneOptions, Tuning};
 use rankrls::{ColumnClasses, Model, Ridge, StrategyKind, TestPath, memory};
 
 use super::args::{self, Measures, RulesArgs, at_least_one};
-use super::checkpoint::{CheckpointArgs, Extended, Start};
+use super::checkpoint::CheckpointArgs;
 use super::console::NOTHING;
 use super::data::{Input, Sizes, TestSizes, TrainingData};
 use super::figures::{PlotArgs, PlotFile, lqo_panels, test_panels};
 use super::numbers::short;
 use super::output::OutputFile;
 use super::plan::PlanReport;
+use super::ranks;
 use super::report::{LambdaChoice, SelectionReport};
 use super::session::Session;
 use super::settings::{SelectionArgs, TeacherArgs, check_selection};
@@ -184,7 +185,7 @@ impl SelectArgs {
     }
 
     /// The path of the model to go on from, if there is one.
-    fn extended(&self) -> Result<Option<Extended>> {
+    fn extended(&self) -> Result<Option<Progress>> {
         let Some(path) = &self.extend else {
             return Ok(None);
         };
@@ -205,10 +206,9 @@ impl SelectArgs {
             );
         };
         options.max_memory = self.data.read.budget();
-        Ok(Some(Extended {
-            data: model.data().hash,
-            options,
+        Ok(Some(Progress {
             steps,
+            ..Progress::new(model.data().hash, options)
         }))
     }
 
@@ -241,7 +241,7 @@ impl Job<'_> {
     /// the way.
     fn run(
         &self,
-        extended: Option<Extended>,
+        extended: Option<Progress>,
         output: Option<OutputFile>,
         plot: Option<PlotFile>,
     ) -> Result<ExitCode> {
@@ -267,24 +267,33 @@ impl Job<'_> {
             };
             found = Some(candidates);
         }
-        let mut earlier = Start::new(&options);
+        let mut progress = None;
         if session.leads() {
-            earlier = Start::find(&options, extended, &args.checkpoint, &input.train)?;
+            let checkpoint = &args.checkpoint;
+            progress = checkpoint.earlier(&mut options, extended, &input.train)?;
         }
-        earlier.agree(&**session.peers);
-        earlier.tell(args.k, session.console);
+        // All ranks go on from where the first does; each may take the memory that it may.
+        let max_memory = options.max_memory;
+        (options, progress) = ranks::of_first(&**session.peers, (options, progress));
+        options.max_memory = max_memory;
+        let earlier = progress.as_ref().map(Earlier::from).unwrap_or_default();
+        let taken = earlier.steps.len();
+        if taken > 0 {
+            tracing::info!(steps = taken, "going on");
+            let line = format_args!("going on after {taken} of {} features\n", args.k);
+            session.console.tell(line);
+        }
         let candidates = if let Some(candidates) = found {
             candidates
         } else {
-            let candidates = input.candidates(&earlier.options)?;
+            let candidates = input.candidates(&options)?;
             candidates.among(Arc::clone(session.peers))
         };
-        let progress = earlier.progress.take();
-        let checkpointer = args.checkpoint.checkpointer(progress, session.interrupt)?;
+        let record = progress.clone().filter(|_| session.leads());
+        let checkpointer = args.checkpoint.checkpointer(record, session.interrupt)?;
         let mut tested = Tested::new(input.test_path(&args.metrics.0, args.rules.rules()));
         let mut watch = Watch::new(session, checkpointer);
-        let (options, earlier) = (&earlier.options, earlier.earlier());
-        let selection = tested.select(input, &candidates, options, earlier, &mut watch)?;
+        let selection = tested.select(input, &candidates, &options, earlier, &mut watch)?;
         let Some(selection) = selection else {
             session.console.warn(format_args!(
                 "interrupted before the first step: {}",
