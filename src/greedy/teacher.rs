@@ -156,18 +156,25 @@ impl Lesson {
         } else {
             Groups::folds(queries, FOLDS, seed)?
         };
-        let mut tried = lambdas.lambdas(candidates.unit());
-        let first = tried.len();
-        let mut next = tried.clone();
+        // From the largest, which takes the fewest iterations, down.
+        let mut next = lambdas.lambdas(candidates.unit());
+        let (mut first, mut tried) = (next.len(), Vec::with_capacity(next.len()));
         let mut best: Option<(Lambda, Holdout)> = None;
-        while !next.is_empty() {
-            let holdouts = problem.holdouts(&next, &groups, TOLERANCE)?;
-            let all = best.into_iter().chain(next.into_iter().zip(holdouts));
-            best = all.min_by(|a, b| a.1.error.total_cmp(&b.1.error).then(a.0.total_cmp(b.0)));
-            let edge = best.as_ref().filter(|_| lambdas.is_open());
-            let past = edge.and_then(|(lambda, _)| beyond(&tried, first, *lambda));
-            tried.extend(past);
-            next = past.into_iter().collect();
+        while let Some(lambda) = next.pop() {
+            let holdout = problem.holdouts(&[lambda], &groups, TOLERANCE)?.remove(0);
+            tried.push(lambda);
+            let least = best.as_ref().map_or(f64::INFINITY, |(_, best)| best.error);
+            if holdout.error <= least {
+                best = Some((lambda, holdout));
+            } else if !solver.has_holdout() && !next.is_empty() {
+                // Below the least error it only rises, and each step down takes more iterations.
+                next.clear();
+                first = tried.len();
+            }
+            let edge = best
+                .as_ref()
+                .filter(|_| next.is_empty() && lambdas.is_open());
+            next.extend(edge.and_then(|(best, _)| beyond(&tried, first, *best)));
         }
         let (lambda, holdout) = best.expect("a list of lambdas is not empty");
         tracing::info!(%solver, %lambda, cindex = holdout.cindex, "taught");
