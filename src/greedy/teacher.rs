@@ -156,25 +156,26 @@ impl Lesson {
         } else {
             Groups::folds(queries, FOLDS, seed)?
         };
-        // From the largest, which takes the fewest iterations, down.
+        // From the largest, which takes the fewest iterations, down: the first two side by side, as
+        // one never ends it, then each alone.
         let mut next = lambdas.lambdas(candidates.unit());
+        let mut many = if solver.has_holdout() { next.len() } else { 2 };
         let (mut first, mut tried) = (next.len(), Vec::with_capacity(next.len()));
         let mut best: Option<(Lambda, Holdout)> = None;
-        while let Some(lambda) = next.pop() {
-            let holdout = problem.holdouts(&[lambda], &groups, TOLERANCE)?.remove(0);
-            tried.push(lambda);
-            let least = best.as_ref().map_or(f64::INFINITY, |(_, best)| best.error);
-            if holdout.error <= least {
-                best = Some((lambda, holdout));
-            } else if !solver.has_holdout() && !next.is_empty() {
-                // Below the least error it only rises, and each step down takes more iterations.
+        while !next.is_empty() {
+            let now = next.split_off(next.len().saturating_sub(std::mem::replace(&mut many, 1)));
+            let holdouts = problem.holdouts(&now, &groups, TOLERANCE)?;
+            tried.extend(&now);
+            let all = best.into_iter().chain(now.iter().copied().zip(holdouts));
+            best = all.min_by(|a, b| a.1.error.total_cmp(&b.1.error).then(a.0.total_cmp(b.0)));
+            let found = best.as_ref().map(|(lambda, _)| *lambda);
+            if !next.is_empty() && found != now.first().copied() {
+                // The error only rises from here down.
                 next.clear();
                 first = tried.len();
             }
-            let edge = best
-                .as_ref()
-                .filter(|_| next.is_empty() && lambdas.is_open());
-            next.extend(edge.and_then(|(best, _)| beyond(&tried, first, *best)));
+            let edge = found.filter(|_| next.is_empty() && lambdas.is_open());
+            next.extend(edge.and_then(|best| beyond(&tried, first, best)));
         }
         let (lambda, holdout) = best.expect("a list of lambdas is not empty");
         tracing::info!(%solver, %lambda, cindex = holdout.cindex, "taught");
