@@ -3,6 +3,7 @@
 //! A [`Task`] is a system `(K + lambda I) a = y` on the rows that it does not leave out, for `K = X^ X^'` and a `y` that is centred, as is everything on the way, unless rows are
 //! differences. The preconditioner is the part of the system in which a query meets itself, decomposed once for every `lambda`; of
 //! queries over [`LARGEST_BLOCK`] examples it is the diagonal, of queries that a task cuts a number.
+//! The heaviest columns are added to it (module `heavy`), unless a task cuts queries.
 //!
 //! Tasks run in lanes: every vector has a number a lane for each row, so that a round of iterations
 //! reads the entries of the column classes twice for all lanes together. A lane whose task has
@@ -14,7 +15,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::design::{Design, centre_rows};
-use super::factor::Eigen;
+use super::factor::{Cholesky, Eigen};
+use super::heavy;
 use super::solver::LARGEST_BLOCK;
 use crate::kernels::LANES;
 
@@ -84,12 +86,14 @@ pub(super) struct Solved {
 #[derive(Debug)]
 pub(super) struct Preconditioner {
     blocks: Vec<Block>,
+    /// The classes whose columns count as a whole.
+    heaviest: Vec<usize>,
     /// Of the size of the diagonal of `K`.
     shift: f64,
 }
 
 #[derive(Debug)]
-enum Block {
+pub(super) enum Block {
     Decomposed(Eigen),
     Diagonal(Vec<f64>),
 }
@@ -109,11 +113,43 @@ impl Preconditioner {
         };
         let queries = (0..design.queries().len()).into_par_iter();
         let blocks = queries.map(block).collect();
-        Self { blocks, shift }
+        Self {
+            blocks,
+            heaviest: heavy::heaviest(design),
+            shift,
+        }
+    }
+
+    /// A factor for each ridge parameter of `tasks`.
+    fn factors(&self, design: &Design<'_>, tasks: &[Task<'_>]) -> Vec<(f64, Cholesky)> {
+        let mut lambdas: Vec<f64> = tasks.iter().map(|task| task.lambda).collect();
+        lambdas.sort_by(f64::total_cmp);
+        lambdas.dedup();
+        let factor = |lambda: f64| {
+            let factor = heavy::factor(design, &self.blocks, &self.heaviest, lambda)?;
+            Some((lambda, factor))
+        };
+        let some = lambdas.into_iter().filter(|_| !self.heaviest.is_empty());
+        some.filter_map(factor).collect()
     }
 }
 
 impl Block {
+    /// Turns `A`, `rows` high, into an `A V` with `V V' = (M + lambda I)^-1` for the block `M`.
+    pub(super) fn halve(&self, lambda: f64, rows: usize, columns: &mut [f64]) {
+        match self {
+            Self::Decomposed(eigen) => eigen.halve(lambda, rows, columns),
+            Self::Diagonal(diagonal) => {
+                for (column, diagonal) in columns.chunks_mut(rows).zip(diagonal) {
+                    let half = (diagonal + lambda).sqrt().recip();
+                    for value in column {
+                        *value *= half;
+                    }
+                }
+            }
+        }
+    }
+
     #[inline(always)]
     fn solve<const L: usize>(
         &self,
@@ -146,6 +182,7 @@ pub(super) fn solve(
     let system = System {
         design,
         blocks,
+        factors: &blocks.factors(design, tasks),
         y,
         tasks,
         tolerance,
@@ -162,6 +199,8 @@ pub(super) fn solve(
 struct System<'a> {
     design: &'a Design<'a>,
     blocks: &'a Preconditioner,
+    /// Of the heaviest columns, by ridge parameter.
+    factors: &'a [(f64, Cholesky)],
     y: &'a [f64],
     tasks: &'a [Task<'a>],
     tolerance: f64,
@@ -183,6 +222,8 @@ struct Run<'a, const L: usize> {
     residual: Vec<[f64; L]>,
     /// The preconditioned residual.
     scaled: Vec<[f64; L]>,
+    /// What the heaviest columns take off it, before the blocks.
+    heavy: Vec<[f64; L]>,
     direction: Vec<[f64; L]>,
     /// `K` times the direction.
     product: Vec<[f64; L]>,
@@ -199,6 +240,8 @@ struct Lane {
     norm: f64,
     /// Whether this round finds the true residual: the direction is the coefficients.
     checks: bool,
+    /// Where the factor of the heaviest columns is, unless the task cuts queries.
+    factor: Option<usize>,
     /// Whether the coefficients are still the start of the task.
     fresh: bool,
     /// True residual of the check before.
@@ -266,6 +309,7 @@ impl<'a, const L: usize> Run<'a, L> {
             coefficients: zeros(),
             residual: zeros(),
             scaled: zeros(),
+            heavy: zeros(),
             direction: zeros(),
             product: zeros(),
             weights: vec![[0.0; L]; classes],
@@ -296,7 +340,9 @@ impl<'a, const L: usize> Run<'a, L> {
     }
 
     fn begin(&mut self, lane: usize, number: usize) {
-        let System { design, y, .. } = self.system;
+        let System {
+            design, y, factors, ..
+        } = self.system;
         let task = self.system.tasks[number];
         self.lambdas[lane] = task.lambda;
         self.out.iter_mut().for_each(|out| out[lane] = false);
@@ -305,6 +351,7 @@ impl<'a, const L: usize> Run<'a, L> {
             let left_out = self.out[range.clone()].iter().filter(|out| out[lane]);
             self.cut[query][lane] = (1..range.len()).contains(&left_out.count());
         }
+        let whole = !self.cut.iter().any(|cut| cut[lane]);
         let start = |row: usize| task.start.map_or(0.0, |start| start[row]);
         for (row, label) in y.iter().enumerate() {
             self.coefficients[row][lane] = start(row);
@@ -341,6 +388,9 @@ impl<'a, const L: usize> Run<'a, L> {
             task: number,
             norm: squares.sqrt(),
             checks: true,
+            factor: factors
+                .iter()
+                .position(|(own, _)| whole && *own == task.lambda),
             fresh: task.start.is_some(),
             before: f64::INFINITY,
             along: 0.0,
@@ -360,7 +410,9 @@ impl<'a, const L: usize> Run<'a, L> {
             Some(Lane { checks: true, .. }) => None,
             Some(Lane { along, .. }) => Some(along / curvature[lane]),
         });
-        let [along, squares] = self.advance(&steps);
+        let squares = self.advance(&steps);
+        self.correct();
+        let along = self.along();
         let turns = std::array::from_fn(|lane| self.decide(lane, along[lane], squares[lane]));
         self.turn(turns);
     }
@@ -442,9 +494,60 @@ impl<'a, const L: usize> Run<'a, L> {
         total(&sums)
     }
 
-    /// Moves all lanes by a step along their directions, or to the true residual, and returns two sums
-    /// over the new residual: times the preconditioned one, and its squares.
-    fn advance(&mut self, steps: &[Option<f64>; L]) -> [[f64; L]; 2] {
+    /// The residual times the preconditioned one.
+    fn along(&self) -> [f64; L] {
+        let chunks = self.residual.par_chunks(ROWS);
+        let sums: Vec<[f64; L]> = chunks
+            .zip(self.scaled.par_chunks(ROWS))
+            .map(|(residual, scaled)| curvature(&[0.0; L], residual, scaled))
+            .collect();
+        total(&sums)
+    }
+
+    /// Brings the heaviest columns into the preconditioned residual, which knows the blocks.
+    fn correct(&mut self) {
+        let System {
+            design,
+            blocks,
+            factors,
+            ..
+        } = self.system;
+        let heaviest = &blocks.heaviest;
+        let factor = |lane: &Option<Lane>| Some(&factors[lane.as_ref()?.factor?].1);
+        let factors: Vec<Option<&Cholesky>> = self.lanes.iter().map(factor).collect();
+        if factors.iter().all(Option::is_none) {
+            return;
+        }
+        let mut products = design.products(heaviest, &self.scaled);
+        for (lane, factor) in factors.into_iter().enumerate() {
+            let mut own: Vec<f64> = products.iter().map(|product| product[lane]).collect();
+            match factor {
+                Some(factor) => factor.solve(&mut own),
+                None => own.fill(0.0),
+            }
+            for (product, own) in products.iter_mut().zip(own) {
+                product[lane] = own;
+            }
+        }
+        design.combination(heaviest, &products, &mut self.weights, &mut self.heavy);
+        let queries = design.queries();
+        let (out, lambdas) = (&self.out, &self.lambdas);
+        let parts = queries
+            .split_mut(&mut self.heavy)
+            .zip(queries.split_mut(&mut self.scaled));
+        let parts: Vec<_> = parts.zip(queries.ranges()).zip(&blocks.blocks).collect();
+        let parts = parts.into_par_iter().with_min_len(ROWS);
+        let centred = design.rows.ends.is_none();
+        parts.for_each_init(Vec::new, |solved, (((heavy, scaled), range), block)| {
+            solved.resize(heavy.len(), [0.0; L]);
+            let vectors = [heavy, solved];
+            correct(block, lambdas, centred, &out[range], vectors, scaled);
+        });
+    }
+
+    /// Moves all lanes by a step along their directions, or to the true residual, preconditions the
+    /// new residual by the blocks, and returns its squares.
+    fn advance(&mut self, steps: &[Option<f64>; L]) -> [f64; L] {
         let queries = self.system.design.queries();
         let vectors = [&mut self.coefficients, &mut self.residual, &mut self.scaled];
         let mut rest = vectors.map(|vector| &mut vector[..]);
@@ -461,14 +564,11 @@ impl<'a, const L: usize> Run<'a, L> {
             cut: &self.cut,
         };
         let vectors = [&self.direction[..], &self.product[..]];
-        let sums: Vec<[[f64; L]; 2]> = parts
+        let sums: Vec<[f64; L]> = parts
             .into_par_iter()
             .map(|part| advance(system, lambdas, out, vectors, steps, part))
             .collect();
-        [0, 1].map(|which| {
-            let sums: Vec<[f64; L]> = sums.iter().map(|sums| sums[which]).collect();
-            total(&sums)
-        })
+        total(&sums)
     }
 
     fn turn(&mut self, turns: [Option<f64>; L]) {
@@ -517,7 +617,7 @@ fn advance<const L: usize>(
     vectors: [&[[f64; L]]; 2],
     steps: &[Option<f64>; L],
     (chunk, vectors_of_chunk): Part<'_, L>,
-) -> [[f64; L]; 2] {
+) -> [f64; L] {
     let queries = system.design.queries();
     let first = queries.range(chunk.start).start;
     let [directions, products] = vectors;
@@ -525,7 +625,7 @@ fn advance<const L: usize>(
     let checks = steps.map(|step| step.is_none());
     let taken = steps.map(|step| step.unwrap_or(0.0));
     let lost = steps.map(|step| step.unwrap_or(1.0));
-    let (mut along, mut squares) = ([0.0; L], [0.0; L]);
+    let mut squares = [0.0; L];
     for query in chunk {
         let range = queries.range(query);
         let own = range.start - first..range.end - first;
@@ -558,14 +658,35 @@ fn advance<const L: usize>(
                 scaled[lane] = residual[lane] / size;
             }
         }
-        for (residual, scaled) in residual.iter().zip(scaled.iter()) {
+        for residual in residual.iter() {
             for lane in 0..L {
-                along[lane] += residual[lane] * scaled[lane];
                 squares[lane] += residual[lane] * residual[lane];
             }
         }
     }
-    [along, squares]
+    squares
+}
+
+/// Takes what the `block` of a query makes of the heaviest columns off `scaled`, but in lanes that
+/// leave the query out.
+#[multiversion::multiversion(targets = "simd")]
+fn correct<const L: usize>(
+    block: &Block,
+    lambdas: &[f64; L],
+    centred: bool,
+    out: &[[bool; L]],
+    [heavy, solved]: [&mut [[f64; L]]; 2],
+    scaled: &mut [[f64; L]],
+) {
+    block.solve(lambdas, heavy, solved);
+    if centred {
+        centre_rows(solved);
+    }
+    for ((scaled, solved), out) in scaled.iter_mut().zip(solved).zip(out) {
+        for lane in 0..L {
+            scaled[lane] -= if out[lane] { 0.0 } else { solved[lane] };
+        }
+    }
 }
 
 #[multiversion::multiversion(targets = "simd")]

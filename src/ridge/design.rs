@@ -363,6 +363,90 @@ impl Design<'_> {
         self.rows.compare(product, predict);
     }
 
+    /// The squared norms of the columns of `X^`, before they are centred.
+    pub(super) fn squared_sizes(&self) -> Vec<f64> {
+        let columns = self.known();
+        let size = |(class, count): (usize, &f64)| {
+            let values = columns.classes.column(class).values;
+            count * values.iter().map(|value| value * value).sum::<f64>()
+        };
+        columns.counts.iter().enumerate().map(size).collect()
+    }
+
+    /// `H' v` for some columns `H` of `X^` and several `v` that are centred, a lane each.
+    pub(super) fn products<const L: usize>(
+        &self,
+        classes: &[usize],
+        v: &[[f64; L]],
+    ) -> Vec<[f64; L]> {
+        let (columns, spread) = (self.known(), self.rows.spread(v));
+        let product = |&class: &usize| {
+            let mut total = [[0.0; L]];
+            add_up(columns, class, &spread, &mut total);
+            total[0].map(|total| total / columns.counts[class].sqrt())
+        };
+        classes.par_iter().map(product).collect()
+    }
+
+    /// `H c` for some columns `H` of `X^`. `totals` has a row for each class and is overwritten.
+    pub(super) fn combination<const L: usize>(
+        &self,
+        classes: &[usize],
+        coefficients: &[[f64; L]],
+        totals: &mut [[f64; L]],
+        combination: &mut [[f64; L]],
+    ) {
+        let columns = self.known();
+        totals.fill([0.0; L]);
+        for (&class, coefficient) in classes.iter().zip(coefficients) {
+            let root = columns.counts[class].sqrt();
+            totals[class] = coefficient.map(|value| root * value);
+        }
+        let predict = |rows: &mut [[f64; L]]| columns.predict(totals, rows);
+        self.rows.compare(combination, predict);
+    }
+
+    /// Rows of `X^`, those of `query`, side by side: of the classes that have a place below `width`.
+    pub(super) fn fill_examples(
+        &self,
+        query: usize,
+        places: &[u32],
+        width: usize,
+        slots: &mut [f64],
+    ) {
+        let columns = self.known();
+        let mut mean = vec![0.0; width];
+        let range = self.queries().range(query);
+        let share = 1.0 / range.len() as f64;
+        for (row, slots) in range.clone().zip(slots.chunks_mut(width)) {
+            let ends = self.rows.ends.as_ref().map(|ends| ends[row]);
+            let (first, other) = match ends {
+                Some([first, other]) => (first as usize, Some(other as usize)),
+                None => (row, None),
+            };
+            let mut add = |row: usize, sign: f64| {
+                let placed = columns
+                    .row(row)
+                    .filter(|(class, _)| places[*class] != u32::MAX);
+                for (class, value) in placed {
+                    slots[places[class] as usize] += sign * columns.counts[class].sqrt() * value;
+                }
+            };
+            add(first, 1.0);
+            if let Some(other) = other {
+                add(other, -1.0);
+            } else {
+                add_scaled(&mut mean, share, slots);
+            }
+        }
+        for (row, slots) in range.zip(slots.chunks_mut(width)) {
+            let scale = self.rows.scale(row);
+            for (slot, mean) in slots.iter_mut().zip(&mean) {
+                *slot = scale * (*slot - mean);
+            }
+        }
+    }
+
     /// Mean of the diagonal of `X^ X^'`.
     pub(super) fn mean_diagonal(&self) -> f64 {
         let rows = self.queries().rows();

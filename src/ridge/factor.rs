@@ -285,6 +285,14 @@ impl Eigen {
         })
     }
 
+    /// Turns the columns of `A`, `rows` high, into those of `A U (diag(s) + shift I)^-1/2`.
+    pub(super) fn halve(&self, shift: f64, rows: usize, columns: &mut [f64]) {
+        let half = self.scaled_vectors(f64::NEG_INFINITY, |value| (value + shift).sqrt().recip());
+        let panel = MatRef::from_column_major_slice(columns, rows, half.nrows()).to_owned();
+        let product = MatMut::from_column_major_slice_mut(columns, rows, half.ncols());
+        matmul(product, Accum::Replace, panel, half, 1.0, Par::Seq);
+    }
+
     /// The largest eigenvalue.
     pub(super) fn largest(&self) -> f64 {
         self.values.iter().copied().fold(0.0, f64::max)

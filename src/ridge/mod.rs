@@ -27,7 +27,7 @@
 //!
 //! The parts, lowest first: `solver` has the solvers and their costs, `options` the
 //! choice of one; `factor` dense systems; `design` the matrix of what the loss compares, centred rows or preferences, which is
-//! never formed; `conjugate` the solver that forms nothing; `trained` problems and models; `scheme`
+//! never formed; `conjugate` the solver that forms nothing, `heavy` a part of its preconditioner; `trained` problems and models; `scheme`
 //! what may be held out, `without` how that follows from factors, `holdout` what it is worth.
 
 mod conjugate;
@@ -35,6 +35,7 @@ mod design;
 mod error;
 mod factor;
 mod grid;
+mod heavy;
 mod holdout;
 mod kernel;
 mod options;

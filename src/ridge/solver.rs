@@ -112,7 +112,7 @@ impl Solver {
             Self::Primal => 16 * classes * (classes + out),
             Self::ConjugateGradients => {
                 let block = size(shape.largest_query.min(LARGEST_BLOCK));
-                8 * (rows * block + LANES as u64 * (6 * rows + classes))
+                8 * (rows * block + LANES as u64 * (7 * rows + classes))
             }
         };
         // With the entries of the classes by row.
