@@ -11,7 +11,7 @@ use rankrls::data::sample;
 use rankrls::greedy::{Greedy, Round, Strategy, plan};
 use rankrls::{ColumnClasses, GreedyRankRls, Lambda, SelectionOptions};
 
-/// Orthogonal matching pursuit: the gain of a column `v` is `(v . r)^2 / |v|^2`.
+/// The gain of a column `v` in training error, without the other weights, is `(v . r)^2 / |v|^2`.
 struct Alignment;
 
 impl Strategy for Alignment {
