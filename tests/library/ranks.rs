@@ -146,10 +146,7 @@ fn borrowed_and_owned_columns_select_alike() {
 #[test]
 fn ranks_take_the_scores_of_a_teacher_as_given() {
     let data = sample::train();
-    let distil = SelectionOptions {
-        strategy: Some(StrategyKind::Distil),
-        ..SelectionOptions::new(3, Lambda::ONE)
-    };
+    let distil = by(StrategyKind::Distil, 3, 1.0);
     let mut refit = SelectionOptions::new(3, Lambda::ONE);
     refit.target.refit = Some(Refit::CrossFitted);
     for options in [distil, refit] {
@@ -181,10 +178,7 @@ fn ranks_tune_alike() {
         (StrategyKind::LowMem, Evidence::of(&test), Rule::OneSe),
         (StrategyKind::Distil, folds, Rule::Best),
     ] {
-        let selection = SelectionOptions {
-            strategy: Some(strategy),
-            ..SelectionOptions::new(6, Lambda::ONE)
-        };
+        let selection = by(strategy, 6, 1.0);
         let options = TuneOptions {
             evidence,
             rule,
@@ -250,10 +244,7 @@ fn plans_are_those_of_the_rank_that_has_most() {
 #[test]
 fn another_number_of_ranks_goes_on() {
     let data = sample::train();
-    let options = SelectionOptions {
-        strategy: Some(StrategyKind::Sampled),
-        ..SelectionOptions::new(9, Lambda::ONE)
-    };
+    let options = by(StrategyKind::Sampled, 9, 1.0);
     let whole = select(&data, &options, &mut ()).unwrap();
     for (taken, count) in [(3, 2), (5, 7), (9, 3)] {
         for found in on_ranks(&data, &options, &whole.steps[..taken], count) {

@@ -52,15 +52,6 @@ fn scores_are_in_input_order() {
     assert_eq!(document["per_query"][1]["mrr"], 0.5);
 }
 
-#[test]
-fn zero_based_data_is_read() {
-    let folder = Folder::new();
-    folder.write("zero.svm", "1 qid:1 0:1\n0 qid:1 1:1\n");
-    folder.write("scores.txt", "1\n0\n");
-    folder.fails("evaluate zero.svm --scores scores.txt", 1);
-    folder.stdout("evaluate zero.svm --scores scores.txt --zero-based");
-}
-
 /// Labels 1, 0 and 0, 2, 1; one ranking is perfect, the other one the reverse.
 #[test]
 fn rankings_are_compared_in_pairs() {

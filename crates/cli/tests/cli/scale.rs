@@ -34,24 +34,6 @@ fn the_size_of_a_column_does_not_matter() {
     assert!(first.starts_with("strategy lowmem, lambda 1 ("), "{text}");
     assert!(first.ends_with("u), scale sd"), "{text}");
     folder.prints("train train.svm --lambda 1 --scale max => u), scale max\n");
-}
-
-#[test]
-fn the_test_path_is_that_of_the_model() {
-    let folder = Folder::new();
-    folder.write("big.svm", stretched());
-    let select = "select big.svm -k 3 --lambda 1 --scale sd --test train.svm --metrics cindex";
-    let document = folder.json(&format!("{select} -o model.json --json"));
-    let last = document["steps"][2]["test"]["cindex"].clone();
-    let evaluation = folder.json("evaluate train.svm --model model.json --metrics cindex --json");
-    assert_eq!(evaluation["metrics"]["cindex"], last);
-    let tuned = folder.json("tune big.svm -k 3 --lambdas 1 --scale sd --json");
-    let k = &tuned["chosen"]["k"];
-    let again = format!("select big.svm -k {k} --lambda 1 --scale sd --json");
-    assert_eq!(
-        tuned["selection"]["weights"],
-        folder.json(&again)["weights"]
-    );
     folder.run("compare big.svm -k 2 --lambda 1 --scale sd --strategies dense,bounded");
 }
 

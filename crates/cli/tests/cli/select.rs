@@ -153,12 +153,12 @@ fn the_default_measures_of_test_data_fit_80_columns() {
 fn test_data_is_measured_after_every_step() {
     let folder = Folder::new();
     let measures = "--metrics map,cindex --convention letor --json";
-    let select = format!("select train.svm -k 2 --lambda 1 --test test.svm {measures}");
-    let document = folder.json(&select);
+    let select = "select train.svm --lambda 1 --scale sd";
+    let document = folder.json(&format!("{select} -k 2 --test test.svm {measures}"));
     assert_eq!(document["test"]["dropped_columns"], 2);
     assert_eq!(document["test"]["convention"], "letor");
     for k in [1, 2] {
-        folder.run(&format!("select train.svm -k {k} --lambda 1 -o model.json"));
+        folder.run(&format!("{select} -k {k} -o model.json"));
         let model = folder.json(&format!("evaluate test.svm --model model.json {measures}"));
         assert_eq!(document["steps"][k - 1]["test"], model["metrics"]);
     }
