@@ -17,6 +17,8 @@ use rankrls::{
 };
 use serde::Deserialize;
 
+use crate::oracle::{by, draws, on};
+
 const CLOSE: f64 = 1e-10;
 
 fn assert_close(found: f64, expected: f64) {
@@ -70,10 +72,7 @@ fn features_of_letor_are_judged_as_by_scipy() {
         rest.retain(|&other| other != feature + 1);
     }
     assert!(rest.iter().all(|feature| filter.psi(feature - 1).is_none()));
-    let options = SelectionOptions {
-        strategy: Some(StrategyKind::FsEd),
-        ..SelectionOptions::new(46, Lambda::new(8.0).unwrap())
-    };
+    let options = by(StrategyKind::FsEd, 46, 8.0);
     let selected = select(&train, &options, &mut ()).unwrap().features();
     let selected: Vec<u32> = selected.iter().map(|feature| feature + 1).collect();
     assert_eq!(selected, golden.ranking);
@@ -114,13 +113,7 @@ fn a_feature_of_eight_rows_is_judged_as_by_hand() {
 
 /// Noise in queries of five rows, three grades, some columns nearly all zeros.
 fn graded() -> Dataset<'static> {
-    let mut noise = 7u64;
-    let mut next = |below: u64| {
-        noise = noise
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        (noise >> 33) % below
-    };
+    let mut next = draws(7);
     let (rows, columns) = (200, 30);
     let mut x = ndarray::Array2::zeros((rows, columns));
     for ((_, column), value) in x.indexed_iter_mut() {
@@ -138,10 +131,7 @@ fn graded() -> Dataset<'static> {
 }
 
 fn options(k: usize) -> SelectionOptions {
-    SelectionOptions {
-        strategy: Some(StrategyKind::FsEd),
-        ..SelectionOptions::new(k, Lambda::new(1.0).unwrap())
-    }
+    by(StrategyKind::FsEd, k, 1.0)
 }
 
 #[test]
@@ -168,11 +158,7 @@ fn features_come_by_falling_psi_and_the_steps_are_taken_again() {
         assert_eq!(again, selection);
     }
     for threads in [1, 3] {
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .unwrap();
-        let again = pool.install(|| select(&data, &options(30), &mut ()).unwrap());
+        let again = on(threads, || select(&data, &options(30), &mut ()).unwrap());
         assert_eq!(again, selection);
     }
 }

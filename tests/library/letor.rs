@@ -5,7 +5,7 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use crate::oracle::{draws, grid};
+use crate::oracle::{EXACT, by, draws, grid};
 use rankrls::data::read::ReadOptions;
 use rankrls::interrupt::Interrupt;
 use rankrls::letor::{self, Fold, FoldOutcome, LetorError, Measures};
@@ -159,7 +159,7 @@ fn means_are_over_folds() {
     assert_eq!(mean(&[]), None);
 }
 
-fn fold_3(options: &SelectionOptions) -> Option<FoldOutcome> {
+fn fold_3(options: &SelectionOptions) -> Option<(Fold, FoldOutcome)> {
     let Some(corpora) = std::env::var_os("RANKRLS_CORPORA") else {
         eprintln!("NOT TESTED: set RANKRLS_CORPORA to the folder of corpora to test LETOR");
         return None;
@@ -167,7 +167,8 @@ fn fold_3(options: &SelectionOptions) -> Option<FoldOutcome> {
     let folders = letor::find(&Path::new(&corpora).join("letor-mq2008-fold3")).unwrap();
     let fold = Fold::read(&folders[0], &ReadOptions::new()).unwrap();
     let lambdas: Lambdas = letor::LAMBDAS.parse().unwrap();
-    Some(letor::run(&fold, options, lambdas, &mut ()).unwrap())
+    let outcome = letor::run(&fold, options, lambdas, &mut ()).unwrap();
+    Some((fold, outcome))
 }
 
 /// To the four decimals that the paper prints.
@@ -179,9 +180,19 @@ fn printed(measures: &Measures) -> [String; 4] {
 /// too. Features count from 1, as in the files.
 #[test]
 fn fold_3_of_mq2008_is_that_of_the_paper() {
-    let Some(outcome) = fold_3(&options()) else {
+    let Some((fold, outcome)) = fold_3(&options()) else {
         return;
     };
+    for strategy in EXACT {
+        let selected = select(&fold.train, &by(strategy, 7, 8.0), &mut ()).unwrap();
+        let written = selected.features().into_iter();
+        let written = written.map(|feature| u64::from(feature) + 1);
+        assert!(written.eq(outcome.greedy.features.clone()), "{strategy}");
+        let test = &fold.test.dataset;
+        let scores = test.scores(&selected.features(), &selected.weights);
+        let measures = Measures::of(test, &scores).unwrap();
+        assert_eq!(printed(&measures), printed(&outcome.greedy.test));
+    }
     assert_eq!(outcome.greedy.features, [39, 29, 25, 23, 46, 37, 19]);
     assert_eq!(outcome.greedy.lambda.value(), 8.0);
     let greedy = ["0.4582", "0.2363", "0.4787", "0.2558"];
@@ -199,7 +210,7 @@ fn paths_end_with_all_features() {
             query_weight,
             ..options()
         };
-        let Some(outcome) = fold_3(&options) else {
+        let Some((_, outcome)) = fold_3(&options) else {
             return;
         };
         assert_eq!(outcome.paths.len(), 21);

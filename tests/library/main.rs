@@ -10,7 +10,6 @@ mod metrics;
 mod numerics;
 mod oracle;
 mod parses;
-mod partition;
 mod ranks;
 mod resume;
 mod ridge;

@@ -14,6 +14,8 @@ use rankrls::{
 };
 use serde::Deserialize;
 
+use crate::oracle::by;
+
 #[derive(Deserialize)]
 struct Golden {
     /// By ridge parameter.
@@ -109,10 +111,7 @@ fn every_exact_strategy_is_algorithm_1() {
     let data = sample::train();
     for (lambda_, expected) in golden().greedy {
         for strategy in StrategyKind::ALL.into_iter().filter(|s| s.is_exact()) {
-            let options = SelectionOptions {
-                strategy: Some(strategy),
-                ..SelectionOptions::new(expected.features.len(), lambda(&lambda_))
-            };
+            let options = by(strategy, expected.features.len(), lambda(&lambda_).value());
             let selection = select(&data, &options, &mut ()).unwrap();
             let Greedy {
                 features, weights, ..

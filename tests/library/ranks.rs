@@ -1,7 +1,8 @@
-//! Ranks that share the columns select as one with all columns, to the last bit.
+//! Ranks that share the columns select as one with all columns, to the last bit, and so does any
+//! number of threads.
 
-use crate::oracle::Problem;
 use crate::oracle::problems::{lambdas, problems};
+use crate::oracle::{Problem, by, on, outcome, tuned};
 use proptest::prelude::*;
 use rankrls::columns::Partition;
 use rankrls::data::sample;
@@ -15,15 +16,6 @@ use rankrls::{
 };
 
 const RANKS: [usize; 5] = [1, 2, 3, 4, 7];
-
-/// What there is to compare: `bounded` evaluates other candidates where ranks share them.
-fn outcome(mut selection: Selection) -> Selection {
-    for step in &mut selection.steps {
-        step.evaluated = 0;
-        step.alive.clear();
-    }
-    selection
-}
 
 /// The selection of each of `count` ranks that go on after `steps`.
 fn on_ranks(
@@ -118,22 +110,43 @@ proptest! {
 fn every_strategy_selects_alike_from_real_parses() {
     let data = taught(sample::train());
     for strategy in StrategyKind::ALL {
-        let options = SelectionOptions {
-            strategy: Some(strategy),
-            ..SelectionOptions::new(12, Lambda::new(16.0).unwrap())
-        };
+        let options = by(strategy, 12, 16.0);
         check(&data, &options);
+        let alone = on(1, || select(&data, &options, &mut ()));
+        for threads in [2, 3, 8] {
+            let found = on(threads, || select(&data, &options, &mut ()));
+            assert_eq!(found, alone, "{strategy} on {threads} threads");
+        }
     }
+}
+
+#[test]
+fn borrowed_and_owned_columns_select_alike() {
+    let owned = sample::train();
+    let (mut indptr, mut rows, mut values) = (vec![0; owned.width() + 1], Vec::new(), Vec::new());
+    for position in 0..owned.stored_columns() {
+        rows.extend_from_slice(owned.column(position).rows);
+        values.extend_from_slice(owned.column(position).values);
+        indptr[owned.feature(position) as usize + 1] = rows.len();
+    }
+    for column in 0..owned.width() {
+        indptr[column + 1] = indptr[column + 1].max(indptr[column]);
+    }
+    let queries = owned.queries().clone();
+    let (indptr, rows, values) = (&indptr[..], &rows[..], &values[..]);
+    let borrowed = Dataset::from_csc(indptr, rows, values, owned.labels(), queries).unwrap();
+    let options = SelectionOptions::new(6, Lambda::new(2.0).unwrap());
+    assert_eq!(
+        select(&borrowed, &options, &mut ()).unwrap(),
+        select(&owned, &options, &mut ()).unwrap()
+    );
 }
 
 /// A teacher learns from all columns, of which no rank has more than a share.
 #[test]
 fn ranks_take_the_scores_of_a_teacher_as_given() {
     let data = sample::train();
-    let distil = SelectionOptions {
-        strategy: Some(StrategyKind::Distil),
-        ..SelectionOptions::new(3, Lambda::ONE)
-    };
+    let distil = by(StrategyKind::Distil, 3, 1.0);
     let mut refit = SelectionOptions::new(3, Lambda::ONE);
     refit.target.refit = Some(Refit::CrossFitted);
     for options in [distil, refit] {
@@ -165,10 +178,7 @@ fn ranks_tune_alike() {
         (StrategyKind::LowMem, Evidence::of(&test), Rule::OneSe),
         (StrategyKind::Distil, folds, Rule::Best),
     ] {
-        let selection = SelectionOptions {
-            strategy: Some(strategy),
-            ..SelectionOptions::new(6, Lambda::ONE)
-        };
+        let selection = by(strategy, 6, 1.0);
         let options = TuneOptions {
             evidence,
             rule,
@@ -179,16 +189,7 @@ fn ranks_tune_alike() {
                 candidates: Some(candidates),
                 ..Tuning::new(data, &options).validated(&test)
             };
-            let mut tuned = tuning.run(&mut ()).unwrap();
-            let points = tuned
-                .outcomes
-                .iter_mut()
-                .flat_map(|outcome| &mut outcome.points);
-            for point in points {
-                point.step.evaluated = 0;
-                point.step.alive.clear();
-            }
-            tuned
+            tuned(tuning.run(&mut ()).unwrap())
         };
         let alone = tune(&data, &options.candidates(&data));
         for count in [2, 3] {
@@ -243,10 +244,7 @@ fn plans_are_those_of_the_rank_that_has_most() {
 #[test]
 fn another_number_of_ranks_goes_on() {
     let data = sample::train();
-    let options = SelectionOptions {
-        strategy: Some(StrategyKind::Sampled),
-        ..SelectionOptions::new(9, Lambda::ONE)
-    };
+    let options = by(StrategyKind::Sampled, 9, 1.0);
     let whole = select(&data, &options, &mut ()).unwrap();
     for (taken, count) in [(3, 2), (5, 7), (9, 3)] {
         for found in on_ranks(&data, &options, &whole.steps[..taken], count) {

@@ -2,6 +2,7 @@
 
 use std::ops::{ControlFlow, Range};
 
+use crate::oracle::problems::problems;
 use crate::oracle::{Problem, draws, grid, on, strategies};
 use proptest::prelude::*;
 use rankrls::data::LabelScale;
@@ -14,19 +15,8 @@ use rankrls::tune::{
 };
 use rankrls::{Dataset, Lambda, QueryWeight, Scale, SelectionOptions, StrategyKind, select};
 
-/// Columns of small half-integers, some of them constant, in queries of one row and more.
-fn problems(least_queries: usize) -> impl Strategy<Value = Problem> {
-    prop::collection::vec(1usize..6, least_queries..9).prop_flat_map(|sizes| {
-        let rows: usize = sizes.iter().sum();
-        let value = prop_oneof![4 => Just(0.0), 3 => (-4i32..5).prop_map(|v| f64::from(v) / 2.0)];
-        let columns = prop::collection::vec(prop::collection::vec(value, rows), 1..7);
-        let labels = prop::collection::vec(prop_oneof![Just(0.0), Just(1.0), -1.0f64..1.0], rows);
-        (columns, labels).prop_map(move |(x, labels)| Problem {
-            x,
-            labels,
-            sizes: sizes.clone(),
-        })
-    })
+fn drawn(least_queries: usize) -> impl Strategy<Value = Problem> {
+    problems(prop::collection::vec(1usize..6, least_queries..9), 1..7)
 }
 
 /// A deterministic problem with a signal in its first columns.
@@ -125,7 +115,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn leave_query_out_evidence_is_retraining_without_each_query(problem in problems(1)) {
+    fn leave_query_out_evidence_is_retraining_without_each_query(problem in drawn(1)) {
         let data = problem.dataset();
         let mut options = options(problem.x.len(), &LAMBDAS);
         options.metrics = vec![Metric::Concordance];
@@ -182,7 +172,7 @@ proptest! {
     }
 
     #[test]
-    fn folds_are_selections_without_each_of_them(mut problem in problems(2), seed in 0u64..9, many in any::<bool>(), scale in prop::sample::select(Scale::ALL.to_vec())) {
+    fn folds_are_selections_without_each_of_them(mut problem in drawn(2), seed in 0u64..9, many in any::<bool>(), scale in prop::sample::select(Scale::ALL.to_vec())) {
         // Measures of grades take labels from 0 on.
         for label in &mut problem.labels {
             *label = label.abs();
@@ -251,8 +241,7 @@ fn out_of_fold(
             continue;
         };
         short += usize::from(selection.steps.len() < k);
-        let features: Vec<u32> = selection.steps.iter().map(|step| step.feature).collect();
-        let whole = data.scores(&features, &selection.weights);
+        let whole = data.scores(&selection.features(), &selection.weights);
         for &query in fold {
             let rows = data.queries().range(query);
             all[rows.clone()].copy_from_slice(&whole[rows]);

@@ -10,8 +10,8 @@ use rankrls::{
     StrategyKind,
 };
 
-use crate::oracle::Problem;
 use crate::oracle::problems::problems;
+use crate::oracle::{Problem, by};
 
 fn drawn() -> impl Strategy<Value = Problem> {
     problems(prop::collection::vec(1usize..6, 10..14), 1..9)
@@ -113,11 +113,7 @@ proptest! {
         strategy in prop::sample::select(vec![StrategyKind::Bounded, StrategyKind::Distil]),
     ) {
         let factor = 2f64.powi(exponent);
-        let selection = SelectionOptions {
-            strategy: Some(strategy),
-            ..SelectionOptions::new(4, Lambda::ONE)
-        };
-        let options = TuneOptions::quick(selection);
+        let options = TuneOptions::quick(by(strategy, 4, 1.0));
         let by = |data: &Dataset<'_>| Tuning::new(data, &options).run(&mut ());
         let (data, scaled) = (problem.dataset(), times(&problem, factor).dataset());
         match (by(&data), by(&scaled)) {

@@ -33,7 +33,7 @@ pub(crate) fn run_all() -> Result<()> {
     run(&mut cargo(
         "test --locked --workspace --exclude rankrls-benches",
     ))?;
-    step("packages, compiled as packed");
+    step("packages");
     release::package()?;
     step("files against scikit-learn, SciPy and LightGBM");
     interop(&program("dev"))?;
@@ -106,7 +106,7 @@ pub(crate) fn report(program: &Path) -> Result<()> {
 
 /// Holds the files of rankrls against those of scikit-learn, SciPy and LightGBM.
 pub(crate) fn interop(program: &Path) -> Result<()> {
-    run(script("tests/interop/interop.py")?.arg(program))
+    run(command(python::current()?, "tests/interop/interop.py").arg(program))
 }
 
 /// Times other selectors beside rankrls, the Python package among them.

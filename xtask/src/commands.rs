@@ -98,7 +98,8 @@ pub(crate) fn environment(name: &str, requirements: &Path) -> Result<PathBuf> {
     let python = venv.join("bin/python");
     if fs::read(&kept).ok() != Some(wanted) {
         run(command("python3", "-m venv").arg(&venv))?;
-        let pip = "-m pip install --quiet --disable-pip-version-check -r";
+        // What is imported is compiled then.
+        let pip = "-m pip install --quiet --disable-pip-version-check --no-compile -r";
         run(command(&python, pip).arg(requirements))?;
         fs::copy(requirements, kept)?;
     }

@@ -36,7 +36,7 @@ usage: cargo xtask TASK
                            time RLScore's QueryRankRLS beside `rankrls train`, for docs/evidence.md
   family HOUSING           hold rankrls to RLScore's tutorial on ranking, for docs/rankrls.md
   book                     make the book of docs/ in target/book, and follow its links
-  package                  pack the crates for publication and compile them as packed
+  package                  pack the crates for publication
   release [--dry-run]      check the workflows, recipe and citation of a release; then pack all that
                            it publishes on this system, and say what would go where
   report                   open the page of `rankrls tune --html` in Chromium

@@ -203,10 +203,9 @@ fn block(columns: &[&Printed], width: Option<u16>) -> String {
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
     table.set_content_arrangement(ContentArrangement::Dynamic);
-    match width {
-        Some(width) => table.set_width(width),
-        None => table.force_no_tty(),
-    };
+    if let Some(width) = width {
+        table.set_width(width);
+    }
     for line in 0..columns.first().map_or(0, |first| first.lines.len()) {
         table.add_row(columns.iter().map(|column| &column.lines[line]));
     }

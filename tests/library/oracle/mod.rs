@@ -7,7 +7,11 @@
 pub mod precise;
 pub mod problems;
 
-use rankrls::{Dataset, Lambda, Queries, QueryWeight, Scale, SelectionOptions, StrategyKind};
+use rankrls::greedy::Step;
+use rankrls::tune::Tuned;
+use rankrls::{
+    Dataset, Lambda, Queries, QueryWeight, Scale, Selection, SelectionOptions, StrategyKind,
+};
 
 pub const EXACT: [StrategyKind; 3] = [
     StrategyKind::Dense,
@@ -37,6 +41,26 @@ pub fn grid(lambdas: &[f64]) -> Vec<Lambda> {
 pub fn on<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     pool.unwrap().install(work)
+}
+
+/// What there is to compare: how many candidates `bounded` evaluates depends on what it has seen and
+/// on who shares them, its choices do not.
+pub fn outcome(mut selection: Selection) -> Selection {
+    selection.steps.iter_mut().for_each(forget);
+    selection
+}
+
+/// As [`outcome`].
+pub fn tuned(mut tuned: Tuned) -> Tuned {
+    let outcomes = tuned.outcomes.iter_mut();
+    let points = outcomes.flat_map(|outcome| &mut outcome.points);
+    points.for_each(|point| forget(&mut point.step));
+    tuned
+}
+
+fn forget(step: &mut Step) {
+    step.evaluated = 0;
+    step.alive.clear();
 }
 
 /// Whole numbers below what is asked for, the same for the same seed.

@@ -1,6 +1,6 @@
 //! The definition in twice the precision (32 digits): what rounding did to an answer.
 
-use twofloat::TwoFloat;
+use qd::Quad;
 
 use super::Problem;
 
@@ -13,12 +13,12 @@ pub struct Precise {
 
 impl Problem {
     pub fn precisely(&self, features: &[usize], lambda: f64) -> Precise {
-        let columns: Vec<Vec<TwoFloat>> = features
+        let columns: Vec<Vec<Quad>> = features
             .iter()
             .map(|&feature| self.centre(&self.x[feature]))
             .collect();
         let labels = self.centre(&self.labels);
-        let mut error = TwoFloat::from(0.0);
+        let mut error = Quad::from(0.0);
         for query in self.queries() {
             let outside = |row: usize| !query.contains(&row);
             let weights = ridge(&columns, &labels, lambda, outside);
@@ -33,18 +33,18 @@ impl Problem {
         }
         let weights = ridge(&columns, &labels, lambda, |_| true);
         Precise {
-            error: error.into(),
-            weights: weights.into_iter().map(f64::from).collect(),
+            error: error.0,
+            weights: weights.into_iter().map(|weight| weight.0).collect(),
         }
     }
 
-    fn centre(&self, values: &[f64]) -> Vec<TwoFloat> {
-        let mut centred: Vec<TwoFloat> = values.iter().map(|&value| value.into()).collect();
+    fn centre(&self, values: &[f64]) -> Vec<Quad> {
+        let mut centred: Vec<Quad> = values.iter().map(|&value| value.into()).collect();
         for query in self.queries() {
-            let length = TwoFloat::from(query.len() as f64);
+            let length = Quad::from(query.len() as f64);
             let sum = centred[query.clone()]
                 .iter()
-                .fold(TwoFloat::from(0.0), |sum, v| sum + *v);
+                .fold(Quad::from(0.0), |sum, v| sum + *v);
             for value in &mut centred[query] {
                 *value -= sum / length;
             }
@@ -55,23 +55,23 @@ impl Problem {
 
 /// Solves `(X X' + lambda I) w = X y` over some of the rows, by Cholesky.
 fn ridge(
-    columns: &[Vec<TwoFloat>],
-    labels: &[TwoFloat],
+    columns: &[Vec<Quad>],
+    labels: &[Quad],
     lambda: f64,
     rows: impl Fn(usize) -> bool,
-) -> Vec<TwoFloat> {
-    let dot = |a: &[TwoFloat], b: &[TwoFloat]| {
+) -> Vec<Quad> {
+    let dot = |a: &[Quad], b: &[Quad]| {
         let products = a.iter().zip(b).enumerate().filter(|(row, _)| rows(*row));
-        products.fold(TwoFloat::from(0.0), |sum, (_, (a, b))| sum + *a * *b)
+        products.fold(Quad::from(0.0), |sum, (_, (a, b))| sum + *a * *b)
     };
     let size = columns.len();
-    let mut factor = vec![vec![TwoFloat::from(0.0); size]; size];
+    let mut factor = vec![vec![Quad::from(0.0); size]; size];
     let mut solution = Vec::with_capacity(size);
     for i in 0..size {
         for j in 0..=i {
             let mut value = dot(&columns[i], &columns[j]);
             if i == j {
-                value += lambda;
+                value += Quad::from(lambda);
             }
             for (a, b) in factor[i][..j].iter().zip(&factor[j][..j]) {
                 value -= *a * *b;

@@ -79,14 +79,6 @@ fn a_model_grows_to_the_model_of_more_features() {
     }
 }
 
-#[test]
-fn only_models_of_fewer_features_grow() {
-    let folder = Folder::new();
-    folder.run(&format!("{SELECT} -o model.json"));
-    folder.refused("select train.svm -k 3 --extend model.json => has 3 features: expected more");
-    folder.fails("select train.svm -k 4 --extend train.svm", 1);
-}
-
 const TUNE: &str = "tune big.svm -k 5 --lambdas 0.5,2^3 --folds 3";
 
 #[test]
@@ -132,26 +124,4 @@ fn a_teacher_that_has_taught_does_not_teach_again() {
         "tune big.svm -k 3 --strategies dense,distil,dense --folds 2",
         2,
     );
-}
-
-#[test]
-fn a_checkpoint_of_another_tuning_is_left_alone() {
-    let folder = Folder::new();
-    folder.write("big.svm", crate::support::generated(120, 30));
-    folder.run(&format!("{TUNE} --checkpoint run.checkpoint"));
-    let before = folder.read("run.checkpoint");
-    folder.refused(&format!(
-        "{TUNE} --checkpoint run.checkpoint => --resume goes on from it"
-    ));
-    let other = TUNE.replace("-k 5", "-k 6");
-    let resume = "--checkpoint run.checkpoint --resume";
-    folder.refused(&format!("{other} {resume} => k was 5 and is 6 now"));
-    let select = "select big.svm -k 5 --lambda 1";
-    folder.refused(&format!(
-        "{select} {resume} => of the kind selection, found one of a run of the kind"
-    ));
-    folder.refused(&format!(
-        "{TUNE} --checkpoint none/run.checkpoint => cannot write the checkpoint"
-    ));
-    assert_eq!(folder.read("run.checkpoint"), before);
 }

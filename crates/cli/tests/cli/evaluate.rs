@@ -20,9 +20,8 @@ fn scores_are_measured() {
     folder.write("scores.zst", zst("2\n1\n3\n2\n1\n"));
     let compressed = folder.json(&evaluate.replace("scores.txt", "scores.zst"));
     assert_eq!(compressed["metrics"], document["metrics"]);
-    let mut command = folder.command(&evaluate.replace("scores.txt", "-"));
-    let output = command.write_stdin("2\n1\n3\n2\n1").output().unwrap();
-    let piped: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let piped = folder.piped(&evaluate.replace("scores.txt", "-"), "2\n1\n3\n2\n1");
+    let piped: serde_json::Value = serde_json::from_str(&piped).unwrap();
     assert_eq!(piped["metrics"], document["metrics"]);
 }
 
@@ -51,15 +50,6 @@ fn scores_are_in_input_order() {
     let document = folder.json(&format!("{evaluate} --per-query"));
     assert_eq!(document["per_query"][0]["mrr"], 1.0);
     assert_eq!(document["per_query"][1]["mrr"], 0.5);
-}
-
-#[test]
-fn zero_based_data_is_read() {
-    let folder = Folder::new();
-    folder.write("zero.svm", "1 qid:1 0:1\n0 qid:1 1:1\n");
-    folder.write("scores.txt", "1\n0\n");
-    folder.fails("evaluate zero.svm --scores scores.txt", 1);
-    folder.stdout("evaluate zero.svm --scores scores.txt --zero-based");
 }
 
 /// Labels 1, 0 and 0, 2, 1; one ranking is perfect, the other one the reverse.
@@ -98,9 +88,6 @@ fn rankings_are_compared_in_pairs() {
     assert_eq!(list(&three["comparisons"]).len(), 3);
     assert_eq!(three["seed"], 7);
     assert_eq!(three["resamples"], 50);
-    folder.misused(&format!(
-        "{evaluate} --resamples 100000001 => not in 1..=100000000"
-    ));
 }
 
 #[test]
@@ -139,13 +126,9 @@ fn models_of_other_columns_read_the_data_again() {
             "{model}"
         );
     }
-    let evaluate = "evaluate - --model one.json --model zero.json";
-    let output = folder
-        .command(evaluate)
-        .write_stdin("1 1:1\n0 2:1\n")
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(2));
+    let mut twice = folder.command("evaluate - --model one.json --model zero.json");
+    twice.stdin(std::fs::File::open(folder.path("data.svm")).unwrap());
+    assert_eq!(twice.output().unwrap().status.code(), Some(2));
 }
 
 #[test]

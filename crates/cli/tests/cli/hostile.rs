@@ -10,11 +10,10 @@ use crate::support::{Folder, gz, zst};
 /// The program with limits of the shell: `limits` are its commands.
 #[cfg(unix)]
 pub(crate) fn limited(folder: &Folder, limits: &str, arguments: &str) -> (Option<i32>, String) {
-    let program = assert_cmd::cargo::cargo_bin!("rankrls");
     let output = std::process::Command::new("sh")
         .current_dir(folder.path(""))
         .args(["-c", &format!("{limits}; exec \"$0\" {arguments}")])
-        .arg(program)
+        .arg(folder.command("").get_program())
         .output()
         .unwrap();
     let errors = String::from_utf8(output.stderr).unwrap();
@@ -269,18 +268,8 @@ fn answers_that_lose_digits_come_with_a_warning() {
         "1 qid:1 1:1 2:1.00000001\n0 qid:1\n0.5 qid:1 1:0.5 2:0.5\n\
          1 qid:2 1:2 2:2\n0 qid:2 2:0.00000001\n0.25 qid:2 1:1 2:1\n",
     );
-    for command in [
-        "select near.svm -k 2 --lambda 1e-10 --json",
-        "train near.svm --lambda 1e-14 --json",
-        "tune near.svm -k 2 --lambdas 1e-10 --min-improvement 0 --json",
-    ] {
-        let (_, errors) = folder.run(command);
-        assert!(
-            errors.contains("the condition number is"),
-            "{command}: {errors}"
-        );
-        assert!(errors.contains("raise lambda"), "{command}: {errors}");
-    }
+    let tune = "tune near.svm -k 2 --lambdas 1e-10 --min-improvement 0 --json";
+    folder.warns(&format!("{tune} => the condition number is"));
     let condition = |lambda: &str| {
         let select = format!("select near.svm -k 2 --lambda {lambda} --json -q");
         folder.json(&select)["condition"].as_f64().unwrap()

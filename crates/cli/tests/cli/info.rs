@@ -82,27 +82,6 @@ fn memory_is_that_of_the_plan() {
 }
 
 #[test]
-fn people_read_it_too() {
-    let folder = Folder::new();
-    let text = folder.stdout("corpus info train.svm --names names.txt");
-    for part in [
-        "data: 8 rows, 3 queries, 7 columns, 21 non-zeros",
-        "1 empty column, 1 column and 0 column classes in one query only",
-        "density 0.375000",
-        "rows of a query",
-        "0 of 3 queries have one label only",
-        "longest column",
-        "word b",
-        "u, the mean squared norm of a centred row: 1.",
-        "to select 50 features with lambda 0.0705208 (0.0625 u):",
-        "auto takes",
-    ] {
-        assert!(text.contains(part), "{part} in {text}");
-    }
-    assert!(!folder.stdout("corpus info train.svm").contains("name"));
-}
-
-#[test]
 fn data_with_nothing_in_them_are_described() {
     let folder = Folder::new();
     folder.write("flat.svm", "1 qid:a 1:1\n1 qid:a 1:1\n");
@@ -115,12 +94,4 @@ fn data_with_nothing_in_them_are_described() {
     assert_eq!(info["density"], Value::Null);
     assert_eq!(info["column_nonzeros"], Value::Null);
     folder.prints("corpus info bare.svm => density -");
-}
-
-#[test]
-fn wrong_arguments_are_usage() {
-    let folder = Folder::new();
-    for arguments in ["train.svm -k 0", "train.svm --lambda 0", "", "- --names -"] {
-        folder.fails(&format!("corpus info {arguments}"), 2);
-    }
 }

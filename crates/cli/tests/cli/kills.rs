@@ -27,13 +27,9 @@ struct Job {
 
 impl Job {
     fn command(&self) -> Command {
-        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("rankrls"));
-        command
-            .current_dir(self.folder.path(""))
-            .args(self.arguments.split_whitespace())
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        let mut command = self.folder.command(&self.arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::null());
+        command.stderr(Stdio::null());
         command
     }
 

@@ -1,9 +1,6 @@
 use std::fmt::Write as _;
-use std::fs;
 
-use serde_json::{Value, json};
-
-use crate::support::{Folder, draws, gz, keys, list, zst};
+use crate::support::{Folder, draws, gz, list, zst};
 
 /// Rows of queries whose labels follow feature 3 and, less, feature 1.
 fn rows(seed: u64, queries: u64, columns: u64) -> String {
@@ -63,42 +60,6 @@ fn tables_have_a_row_a_fold_and_the_average() {
 }
 
 #[test]
-fn the_document_agrees_with_select_and_evaluate() {
-    let folder = folds();
-    let document = folder.json("letor data/Fold1 --lambdas 0.5,2^3 --json");
-    assert_eq!(document["schema"], "rankrls.letor/2");
-    assert_eq!(document["lambdas"], json!([0.5, 8.0]));
-    assert_eq!(document["query_weight"], "uniform");
-    let fold = &document["folds"][0];
-    let greedy = &fold["greedy"];
-    let (k, lambda) = (&greedy["k"], &greedy["lambda"]);
-    let strategy = fold["strategy"].as_str().unwrap();
-    let measures = "--metrics map,p@10,mean-ndcg,ndcg@10 --convention letor --json";
-    let arguments = format!(
-        "select data/Fold1/train.txt -k {k} --lambda {lambda} --strategy {strategy} -o m.json --json"
-    );
-    let selection = folder.json(&arguments);
-    let features = list(&selection["steps"]).iter();
-    let features: Vec<&Value> = features.map(|step| &step["feature"]).collect();
-    assert_eq!(greedy["features"], json!(features));
-    assert_eq!(greedy["weights"], selection["weights"]);
-    for (file, part) in [("vali", "validation"), ("test", "test")] {
-        let command = format!("evaluate data/Fold1/{file}.txt --model m.json {measures}");
-        assert_eq!(folder.json(&command)["metrics"], greedy[part]);
-    }
-    assert_eq!(document["mean"]["greedy"]["test"], greedy["test"]);
-    assert_eq!(
-        keys(&greedy["test"]),
-        ["map", "mean-ndcg", "ndcg@10", "p@10"]
-    );
-    assert_eq!(list(&fold["paths"]).len(), 2);
-    let path = &fold["paths"][0];
-    assert_eq!(path["lambda"], 0.5);
-    assert_eq!(list(&path["validation"])[4], path["all_features"]);
-    assert_eq!(fold["all_features"]["features"], json!([1, 2, 3, 4, 5]));
-}
-
-#[test]
 fn options_are_heeded_and_threads_change_nothing() {
     let folder = folds();
     let run = |options: &str| {
@@ -143,21 +104,7 @@ fn curves_have_a_line_for_each_lambda() {
 #[test]
 fn missing_and_broken_folds_are_named() {
     let folder = folds();
-    fs::create_dir(folder.path("empty")).unwrap();
-    folder.refused("letor empty => empty: expected train.txt, vali.txt and test.txt");
     folder.refused("letor train.svm => train.svm: cannot list");
     folder.write("data/Fold1/train.txt", "1 qid:1 1:1\n0 qid:1 1:1\n");
     folder.refused("letor data/Fold1 -q => Fold1: nothing to select from");
-}
-
-#[test]
-fn mistakes_in_arguments_are_told() {
-    let folder = folds();
-    folder.misused("letor data --plot all.png => ends in .svg");
-    folder.refused("letor data --plot absent/a.svg => cannot write to absent/a.svg");
-    let error = folder.fails("letor data/Fold1 --max-memory 10kB", 1);
-    assert!(
-        error.contains("Fold1") && error.contains("allowed"),
-        "{error}"
-    );
 }

@@ -5,7 +5,6 @@ mod checkpoint;
 mod common;
 mod compare;
 mod convert;
-mod corpora;
 mod distil;
 mod embedded;
 mod evaluate;

@@ -60,7 +60,7 @@ fn a_file_that_is_no_svg_is_a_mistake() {
         "select absent.svm -k 1 --lambda 1 --plot a.pdf --dry-run",
         "tune absent.svm -k 1 --plot a.gif",
         "compare absent.svm -k 1 --lambda 1 --plot a.doc",
-        "inspect absent.json --plot a",
+        "letor absent --plot a.png",
         "inspect absent.json --plot -",
     ] {
         folder.misused(&format!("{arguments} => ends in .svg"));

@@ -1,47 +1,4 @@
-use crate::support::{Folder, TRAIN, list};
-
-/// Indices of the features of a model, as in its file.
-fn features(folder: &Folder, arguments: &str) -> Vec<String> {
-    let document = folder.json(&format!("select {arguments} -o model.json --json"));
-    let steps = list(&document["steps"]).iter();
-    steps.map(|step| step["feature"].to_string()).collect()
-}
-
-/// The value that a line of svmlight has for an index.
-fn value<'l>(line: &'l str, index: &str) -> Option<&'l str> {
-    let prefix = format!("{index}:");
-    line.split(' ').find_map(|pair| pair.strip_prefix(&prefix))
-}
-
-#[test]
-fn features_become_columns_in_order_of_selection() {
-    let folder = Folder::new();
-    let features = features(&folder, "train.svm -k 3 --lambda 1 --names names.txt");
-    folder.run("corpus project train.svm --model model.json -o out.svm");
-    let rows = TRAIN.lines().skip(1);
-    let text = folder.read("out.svm");
-    assert_eq!(text.lines().count(), 8);
-    for (row, line) in rows.zip(text.lines()) {
-        for (feature, number) in features.iter().zip(1..) {
-            let projected = value(line, &number.to_string()).filter(|value| *value != "0");
-            assert_eq!(projected, value(row, feature), "{line}");
-        }
-        let head = |line: &str| {
-            line.split(' ')
-                .take(2)
-                .map(str::to_owned)
-                .collect::<Vec<_>>()
-        };
-        assert_eq!(head(line), head(row));
-    }
-    let all: Vec<&str> = crate::support::NAMES.lines().collect();
-    let names = folder.read("out.names.txt");
-    let expected: Vec<&str> = features
-        .iter()
-        .map(|feature| all[feature.parse::<usize>().unwrap() - 1])
-        .collect();
-    assert_eq!(names.lines().collect::<Vec<_>>(), expected);
-}
+use crate::support::{Folder, list};
 
 #[test]
 fn the_model_is_selected_again() {
@@ -70,7 +27,7 @@ fn the_model_is_selected_again() {
 #[test]
 fn numbers_can_be_kept() {
     let folder = Folder::new();
-    features(&folder, "train.svm -k 2 --lambda 1 --names names.txt");
+    folder.run("select train.svm -k 2 --lambda 1 --names names.txt -o model.json");
     folder.run("corpus project test.svm --model model.json -o kept.svm --keep-numbers");
     assert!(!folder.path("kept.names.txt").exists());
     let scores = |data: &str| folder.stdout(&format!("predict model.json {data} -q"));
@@ -82,7 +39,7 @@ fn numbers_can_be_kept() {
 #[test]
 fn unknown_columns_are_dropped_and_counted() {
     let folder = Folder::new();
-    features(&folder, "train.svm -k 4 --lambda 1");
+    folder.run("select train.svm -k 4 --lambda 1 -o model.json");
     let (text, errors) = folder.run("corpus project test.svm --model model.json -o -");
     assert_eq!(
         errors,
@@ -95,7 +52,7 @@ fn unknown_columns_are_dropped_and_counted() {
 #[test]
 fn mistakes_are_told() {
     let folder = Folder::new();
-    features(&folder, "train.svm -k 1 --lambda 1");
+    folder.run("select train.svm -k 1 --lambda 1 -o model.json");
     for case in [
         "train.svm --model absent.json -o a.svm => absent.json",
         "train.svm --model train.svm -o a.svm => train.svm",
@@ -111,49 +68,22 @@ fn other_rankers_get_grades_and_their_queries() {
     let folder = Folder::new();
     folder.run("select @parses -k 5 --lambda 16 -o model.json");
     let project = "corpus project @parses --model model.json";
-    folder.run(&format!("{project} -o plain.svm"));
     folder.run(&format!("{project} -o x.svm --for xgboost"));
     folder.run(&format!("{project} -o l.svm --for lightgbm"));
-    let (plain, x, l) = (
-        folder.read("plain.svm"),
-        folder.read("x.svm"),
-        folder.read("l.svm"),
+    let sizes = folder.read("l.svm.query");
+    let sizes = sizes.lines().map(|size| size.parse::<usize>().unwrap());
+    let queries = (1..).zip(sizes).flat_map(|(query, size)| vec![query; size]);
+    let queries: Vec<u32> = queries.collect();
+    let (x, l) = (folder.read("x.svm"), folder.read("l.svm"));
+    assert_eq!(
+        (x.lines().count(), l.lines().count()),
+        (queries.len(), queries.len())
     );
-    let rows = |text: &str| -> Vec<Vec<String>> {
-        let split = |line: &str| line.split(' ').map(str::to_owned).collect();
-        text.lines().map(split).collect()
-    };
-    let (plain, x, l) = (rows(&plain), rows(&x), rows(&l));
-    assert!(plain.len() == x.len() && plain.len() == l.len());
-    let number = |text: &str| text.parse::<f64>().unwrap();
-    let mut queries = 0;
-    let mut sizes: Vec<usize> = Vec::new();
-    for place in 0..plain.len() {
-        if place == 0 || plain[place][1] != plain[place - 1][1] {
-            queries += 1;
-            sizes.push(0);
-        }
-        *sizes.last_mut().unwrap() += 1;
-        assert_eq!(x[place][1], format!("qid:{queries}"));
-        assert_eq!(
-            (&x[place][0], &x[place][2..]),
-            (&l[place][0], &l[place][1..])
-        );
-        let grade = number(&x[place][0]);
+    for ((x, l), query) in x.lines().zip(l.lines()).zip(queries) {
+        assert_eq!(x.replacen(&format!(" qid:{query}"), "", 1), l);
+        let grade: f64 = l.split(' ').next().unwrap().parse().unwrap();
         assert!(grade.fract() == 0.0 && (0.0..=30.0).contains(&grade));
-        if place > 0 && plain[place][1] == plain[place - 1][1] {
-            let order = number(&plain[place][0]).total_cmp(&number(&plain[place - 1][0]));
-            assert_eq!(order, grade.total_cmp(&number(&x[place - 1][0])));
-        }
-        for (own, other) in plain[place][2..].iter().zip(&x[place][2..]) {
-            let ((i, value), (j, same)) =
-                (own.split_once(':').unwrap(), other.split_once(':').unwrap());
-            assert_eq!((number(i) - 1.0, value), (number(j), same));
-        }
     }
-    let found = folder.read("l.svm.query");
-    let found: Vec<usize> = found.lines().map(|line| line.parse().unwrap()).collect();
-    assert_eq!(found, sizes);
     assert!(!folder.path("x.svm.query").exists());
     for output in ["a.npz", "a.svm.zst", "-", "a.features"] {
         folder.fails(&format!("{project} -o {output} --for xgboost"), 2);

@@ -1,23 +1,11 @@
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Output};
 
-use assert_cmd::cargo::cargo_bin;
 use serde_json::Value;
 
 use crate::support::{Folder, generated, list};
-
-fn start(folder: &Folder, arguments: &str) -> Child {
-    Command::new(cargo_bin!("rankrls"))
-        .current_dir(folder.path("."))
-        .args(arguments.split(' '))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap()
-}
 
 /// Reads standard error up to a line with `text`; the rest is read so that nothing waits.
 fn wait_for(child: &mut Child, text: &str) -> std::thread::JoinHandle<String> {
@@ -34,7 +22,7 @@ fn wait_for(child: &mut Child, text: &str) -> std::thread::JoinHandle<String> {
     })
 }
 
-fn signal(child: &Child, name: &str) {
+pub(crate) fn signal(child: &Child, name: &str) {
     let status = Command::new("kill")
         .args([name, &child.id().to_string()])
         .status();
@@ -48,7 +36,7 @@ pub(crate) fn signalled(
     line: &str,
     name: &str,
 ) -> (Output, String) {
-    let mut child = start(folder, arguments);
+    let mut child = folder.spawn(arguments);
     // Its standard input stays open.
     let input = child.stdin.take();
     let rest = wait_for(&mut child, line);
@@ -204,7 +192,7 @@ fn two_interrupts_leave_a_whole_file() {
     folder.write("big.svm", generated(1500, 3000));
     folder.write("model.json", "old");
     let arguments = "select big.svm -k 1500 --lambda 1 --strategy lowmem -v -o model.json";
-    let mut child = start(&folder, arguments);
+    let mut child = folder.spawn(arguments);
     let rest = wait_for(&mut child, "selected step=2");
     signal(&child, "-INT");
     signal(&child, "-INT");

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::process::{Child, Stdio};
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -60,6 +61,25 @@ impl Folder {
         let mut names: Vec<String> = entries.map(|entry| name(entry.unwrap())).collect();
         names.sort_unstable();
         names
+    }
+
+    /// The program at work, with pipes.
+    pub(crate) fn spawn(&self, arguments: &str) -> Child {
+        let mut command = self.command(arguments);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    /// Standard output of a run that succeeds with `input` for its standard input.
+    pub(crate) fn piped(&self, arguments: &str, input: impl AsRef<[u8]>) -> String {
+        let mut child = self.spawn(arguments);
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(input.as_ref()).unwrap();
+        drop(stdin);
+        let output = child.wait_with_output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{arguments}: {errors}");
+        String::from_utf8(output.stdout).unwrap()
     }
 
     /// Standard output and standard error of a run that succeeds. The data here have few queries:

@@ -23,23 +23,12 @@ fn the_model_is_that_of_select() {
         "min-improvement --min-improvement 0.01 --patience 2",
     ] {
         let options = "--strategy lowmem --query-weight pairs";
-        let mut document = tuned(&folder, &format!("-k 6 -o a.json {options} --rule {rule}"));
-        for step in document["selection"]["steps"].as_array_mut().unwrap() {
-            let folds = step.as_object_mut().unwrap().remove("folds");
-            assert!(folds.unwrap().as_u64() <= Some(5));
-        }
+        let document = tuned(&folder, &format!("-k 6 -o a.json {options} --rule {rule}"));
         let (lambda, k) = (&document["chosen"]["lambda"], &document["chosen"]["k"]);
         let select =
             format!("select train.svm -k {k} --lambda {lambda} {options} --json -o b.json");
         let selection = folder.json(&select);
-        for key in [
-            "steps",
-            "weights",
-            "lambda",
-            "strategy",
-            "ending",
-            "query_weight",
-        ] {
+        for key in ["weights", "lambda", "strategy", "ending", "query_weight"] {
             assert_eq!(document["selection"][key], selection[key], "{key}");
         }
         assert_eq!(folder.read("a.json"), folder.read("b.json"));
@@ -71,46 +60,20 @@ fn evidence_may_be_validation_data_or_folds() {
     let rule = &tuned(&folder, rule)["options"]["rule"];
     assert_eq!(rule["least"], 0.02);
     assert_eq!(rule["patience"], 3);
-    assert_eq!(
-        tuned(&folder, "-k 3 --evidence folds --lambdas 1")["options"]["evidence"]["count"],
-        5
-    );
-    let other = tuned(&folder, "-k 3 --folds 3 --seed 5 --lambdas 1,4");
-    assert_ne!(folds["table"][0]["value"], other["table"][0]["value"]);
-    assert_eq!(
-        folds["table"][0]["lqo_error"],
-        other["table"][0]["lqo_error"]
-    );
-    folder.refused("tune train.svm -k 2 --folds 13 => 13 folds of 12 queries");
+    let five = tuned(&folder, "-k 3 --evidence folds --lambdas 1");
+    assert_eq!(five["options"]["evidence"]["count"], 5);
 }
 
 #[test]
 fn scales_of_labels_are_an_axis_of_the_grid() {
     let folder = folder();
-    let options = "-k 2 --folds 3 --lambdas 1,4 --measure cindex --strategy dense";
-    let several = tuned(
-        &folder,
-        &format!("{options} --labels raw,unit --csv models.csv"),
-    );
-    let names = several["options"]["labels"].clone();
-    assert_eq!(names, serde_json::json!(["raw", "unit"]));
-    let mut table = list(&several["table"]).iter();
-    for name in ["raw", "unit"] {
-        let alone = tuned(&folder, &format!("{options} --labels {name}"));
-        for row in list(&alone["table"]) {
-            let found = table.next().unwrap();
-            assert_eq!(found["labels"], name);
-            assert_eq!(found["value"], row["value"]);
-        }
-    }
+    let options = "-k 2 --folds 3 --lambdas 1,4 --strategy dense --labels raw,unit";
+    let cindex = format!("tune train.svm {options} --measure cindex --csv models.csv");
+    folder.prints(&format!("{cindex} => chosen: labels "));
     assert!(folder.read("models.csv").starts_with("lambda,labels,k,"));
-    let (text, _) = folder.run(&format!("tune train.svm {options} --labels raw,unit"));
-    assert!(text.contains("chosen: labels "), "{text}");
-    let squared = "tune train.svm -k 2 --folds 3 --labels raw,unit";
     folder.refused(&format!(
-        "{squared} => squared errors on them do not compare"
+        "tune train.svm {options} => squared errors on them do not compare"
     ));
-    folder.fails("select train.svm -k 2 --labels raw --labels unit", 2);
 }
 
 #[test]
@@ -359,10 +322,4 @@ fn the_folds_that_select_a_feature_are_counted() {
     folder.prints(
         "tune train.svm -k 4 --lambdas 16 --folds 4 => stability of the features over 4 folds: ",
     );
-    // With a rule that steps all folds together, too.
-    let document = tuned(
-        &folder,
-        "-k 4 --lambdas 16 --folds 4 --seed 3 --min-improvement 0",
-    );
-    assert_eq!(document["stability"]["selections"], 4);
 }

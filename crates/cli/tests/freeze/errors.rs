@@ -30,10 +30,6 @@ fn refusals(folder: &Folder, lines: &[&str]) -> String {
     lines.iter().map(|line| folder.refused(1, line)).collect()
 }
 
-fn refuse_lines(snapshot: &str, lines: &[&str]) {
-    hold(snapshot, &refusals(&Folder::new(), lines));
-}
-
 #[test]
 fn svmlight() {
     refuse(
@@ -309,40 +305,6 @@ fn checkpoints() {
 }
 
 #[test]
-fn memory() {
-    refuse_lines(
-        "error-memory",
-        &[
-            "select @parses -k 5 --lambda 1 --max-memory 1KiB",
-            "select @parses -k 5 --lambda 1 --max-memory 20MiB --strategy dense",
-            "select train.svm -k 5 --lambda 1 --max-memory 32KiB",
-            "train train.svm --lambda 1 --max-memory 32KiB",
-            "train @parses --lambda 1 --max-memory 20MiB --solver dual",
-            "compare @parses -k 2 --lambda 16 --strategies dense --max-memory 16MiB",
-        ],
-    );
-}
-
-#[test]
-fn outputs() {
-    refuse_lines(
-        "error-outputs",
-        &[
-            "select absent.svm -k 1 --lambda 1",
-            "select train.svm -k 1 --lambda 1 -o absent/model.json",
-            "select train.svm -k 200 --lambda 1e-300 -o a.json",
-            "train train.svm --lambda 1 --holdout folds:40",
-            "tune train.svm -k 2 --folds 40",
-            "letor absent",
-            "letor models",
-            "corpus check models/bounded.json",
-            "corpus build build/gold.conllu --candidates build/nbest.conllu -o absent/c",
-            "corpus build build/gold.conllu --link-grammar -o c --link-parser no-such-parser",
-        ],
-    );
-}
-
-#[test]
 fn treebanks() {
     let folder = Folder::new();
     let (gold, nbest) = (
@@ -386,27 +348,8 @@ fn treebanks() {
 }
 
 #[test]
-fn explanations_and_filters() {
-    let folder = Folder::new();
-    let real = |row: u32| format!("{} qid:{} 1:{row}\n", f64::from(row) / 8.0, row / 4);
-    folder.write("real.svm", (0..40).map(real).collect::<String>());
-    folder.write("other.svm", "1 qid:a 60:1\n0 qid:a 61:1\n");
-    folder.write("one.svm", "1 9:1\n0 7:1\n");
-    let lines = [
-        "explain models/bounded.json test.svm --query s11",
-        "explain models/bounded.json test.svm --query s101 --versus 9",
-        "explain models/bounded.json test.svm --query s101 --row 99999",
-        "explain models/bounded.json one.svm --query 2",
-        "explain models/bounded.json other.svm --query a",
-        "explain models/bounded.json test.svm --query s101 --texts names.txt",
-        "select real.svm -k 1 --lambda 1 --strategy fs-ed",
-    ];
-    hold("error-explain", &refusals(&folder, &lines));
-}
-
-#[test]
 fn folds_of_letor() {
-    let folder = crate::tables::folds();
+    let folder = Folder::new();
     folder.write("data/Fold1/vali.txt", "1 qid:1 1:1\n0 qid:1 1:x\n");
     let mut text = folder.refused(1, "letor data/Fold1");
     fs::remove_file(folder.path("data/Fold1/vali.txt")).unwrap();
@@ -422,184 +365,4 @@ fn lists_of_features() {
         &["train train.svm --lambda 1 --features list.txt"],
         &[b"99\n", b"1\n1\n", b"1\nword:a\n", b"48\n", b"# none\n"],
     );
-}
-
-/// Mistakes in arguments, after what stands before each of them.
-const USAGE: &[(&str, &[&str])] = &[
-    (
-        "select train.svm",
-        &[
-            "-k 0 --lambda 1",
-            "-k x --lambda 1",
-            "-k 1 --lambda -3",
-            "-k 1 --lambda nan",
-            "--lambda 1",
-            "-k 1 --lambda best",
-            "-k 1 --lambda 1 --strategy best",
-            "-k 1 --lambda 1 --strategy dense --candidates 3",
-            "-k 1 --lambda 1 --candidates 0",
-            "-k 1 --lambda 1 --max-memory 1XB",
-            "-k 1 --lambda 1 --threads 0",
-            "-k 1 --lambda 1 --metrics map",
-            "-k 1 --lambda 1 --test test.svm --metrics best",
-            "-k 1 --lambda 1 --test test.svm --metrics ndcg@0",
-            "-k 1 --lambda 1 --test test.svm --metrics map,,err",
-            "-k 1 --lambda 1 --test test.svm --convention best",
-            "-k 1 --lambda 1 --convention letor",
-            "-k 1 --lambda 1 --criterion best",
-            "-k 1 --lambda 1 --criterion map --strategy bounded",
-            "-k 1 --lambda 1 --format xls",
-            "-k 1 --lambda 1 -q -v",
-            "-k 1 --lambda 1 -o -",
-            "-k 1 --lambda 1 --unknown",
-            "-k 1 --lambda 1 --plot a.png",
-            "-k 1 --lambda 1 --plot a.svg -o a.svg",
-            "-k 1 --lambda 1 --size 900x900",
-            "-k 1 --lambda 1 --plot a.svg --size 9x9",
-            "-k 4 --extend models/bounded.json --lambda 2",
-            "-k 1 --lambda 1 --validation test.svm",
-            "-k 1 --lambda 1 --resume",
-            "-k 1 --lambda 1 --checkpoint -",
-            "-k 1 --lambda 1 --checkpoint a --checkpoint-every never",
-            "-k 1 --lambda 1 --checkpoint a --checkpoint-every=-1",
-            "-k 1 --lambda 1 --scale log",
-            "-k 1 --lambda 1 --labels raw,unit",
-            "-k 1 --lambda 1 --blend 0.5",
-            "-k 1 --lambda 1 --teacher-lambda 4",
-            "-k 1 --lambda 1 --strategy bounded --teacher x",
-            "-k 1 --lambda 1 --strategy distil --teacher x --teacher-lambda 4",
-            "-k 1 --lambda 1 --strategy distil --blend 1.5",
-            "-k 1 --lambda 1 --strategy distil --teacher-lambda 4,0",
-            "-k 1 --lambda 1 --strategy fs-ed --criterion map",
-        ],
-    ),
-    (
-        "tune train.svm -k 2",
-        &[
-            "--lambdas 0",
-            "--lambdas 1,,2",
-            "--lambdas 2^3..2^1",
-            "--lambdas 1..4",
-            "--measure ndcg",
-            "--measure mse",
-            "--evidence validation",
-            "--evidence lqo --folds 3",
-            "--evidence folds --validation test.svm",
-            "--evidence folds:1",
-            "--folds 1",
-            "--folds 3 --validation test.svm",
-            "--evidence absent.svm",
-            "--rule best --patience 3",
-            "--rule one-se --min-improvement 0.1",
-            "--rule min-improvement:0.1:0",
-            "--min-improvement -0.1",
-            "--min-improvement nan",
-            "--patience 0",
-            "--labels raw,raw",
-            "--table t.txt",
-            "--validation - --test -",
-            "--strategy dense --candidates 3",
-            "--strategies bounded --strategy dense",
-            "--strategies dense,distil --candidates 3",
-            "--strategies dense,distil,dense --folds 2",
-        ],
-    ),
-    (
-        "train train.svm",
-        &[
-            "--lambda 1,2 --holdout none -o a.json",
-            "--lambda 1,,2",
-            "--lambda 1 --solver best",
-            "--lambda 1 --holdout folds",
-            "--lambda 1 --holdout folds:",
-            "--lambda 1 --objective pairs",
-            "--lambda 1 --pairs pairs.txt",
-            "--lambda 1 --gamma 2",
-            "--lambda 1 --kernel gaussian --degree 2",
-            "--lambda 1 --kernel polynomial --coef0 -1",
-            "--lambda 1 --kernel gaussian --gamma 0",
-            "--lambda 1 --kernel gaussian:1 --gamma 2",
-            "--lambda 1 --kernel gaussian --solver cg",
-            "--lambda 1 --kernel gaussian --scale sd",
-            "--lambda 1 --objective global --query-weight pairs",
-            "--lambda 1 --holdout none --holdout-scores s.txt",
-            "--lambda 1 --holdout none --kernel gaussian --gamma 1,2",
-        ],
-    ),
-    (
-        "compare train.svm -k 2 --lambda 1",
-        &[
-            "--strategies dense,best",
-            "--strategies dense:5",
-            "--strategies dense,dense",
-            "--seeds 0",
-            "--metrics map",
-        ],
-    ),
-    (
-        "evaluate test.svm",
-        &[
-            "",
-            "--scores s --metrics map,",
-            "--scores s --scores t --resamples 100000001",
-        ],
-    ),
-    (
-        "corpus build build/gold.conllu -o c",
-        &[
-            "",
-            "--candidates build/nbest.conllu --templates best",
-            "--candidates build/nbest.conllu --test-share 1",
-            "--candidates build/nbest.conllu --link-grammar",
-            "--candidates build/nbest.conllu --resume",
-            "--candidates build/nbest.conllu --linkages 1",
-            "--candidates build/nbest.conllu --min-count 0",
-            "--link-grammar --label labelled",
-        ],
-    ),
-    (
-        "corpus",
-        &[
-            "build build/gold.conllu --candidates build/nbest.conllu",
-            "build build/gold.conllu --candidates build/nbest.conllu -o -",
-            "convert train.svm",
-            "convert train.svm - --to npz",
-            "convert train.svm a.npz --to coo",
-            "convert absent.svm a.csv",
-            "info train.svm --query-size 0",
-            "info train.svm --query-size 2 --queries names.txt",
-            "info train.svm --queries names.txt --queries names.txt",
-            "info train.svm --missing nan",
-            "project train.svm -o a.svm",
-            "project train.svm --model models/bounded.json",
-            "project train.svm --model models/bounded.json -o - --to npz",
-        ],
-    ),
-    (
-        "",
-        &[
-            "explain models/bounded.json test.svm",
-            "explain models/bounded.json test.svm --query s101 --row 0",
-            "explain models/bounded.json test.svm --query s101 --row 2 --versus 2",
-            "selct train.svm",
-            "tune train.svm",
-            "letor",
-            "letor data --query-weight rows",
-            "select - -k 1 --lambda 1 --test -",
-            "predict - -",
-            "inspect models/bounded.json --top x",
-        ],
-    ),
-];
-
-#[test]
-fn usage() {
-    let folder = Folder::new();
-    let lines = |(command, ends): &(&str, &[&str])| -> Vec<String> {
-        let line = |end: &&str| format!("{command} {end}").trim().to_owned();
-        ends.iter().map(line).collect()
-    };
-    let lines = USAGE.iter().flat_map(lines);
-    let shown: String = lines.map(|line| folder.refused(2, &line)).collect();
-    hold("error-usage", &shown);
 }

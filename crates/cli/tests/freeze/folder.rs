@@ -10,13 +10,19 @@ use crate::steady::steady;
 pub(crate) use crate::support::Folder;
 
 impl Folder {
-    /// With the fixtures and `corpora`.
+    /// With the fixtures, `corpora`, and the rows of `train.svm` as a fold.
     pub(crate) fn new() -> Self {
         let folder = Self::empty();
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let fixtures = root.join("crates/cli/tests/freeze/fixtures");
         copy(&fixtures, folder.0.path());
         symlink(root.join("corpora"), folder.path("corpora")).unwrap();
+        let rows = folder.read("train.svm");
+        let rows: Vec<&str> = rows.lines().collect();
+        for (name, range) in [("train", 0..48), ("vali", 48..72), ("test", 72..96)] {
+            let text = rows[range].join("\n") + "\n";
+            folder.write(&format!("data/Fold1/{name}.txt"), text);
+        }
         folder
     }
 
@@ -30,7 +36,7 @@ impl Folder {
             .env_remove("CLICOLOR_FORCE")
             .env_remove("NO_COLOR");
         if !input.is_empty() {
-            command.write_stdin(self.read(input));
+            command.stdin(fs::File::open(self.path(input)).unwrap());
         }
         command.output().unwrap()
     }
@@ -68,9 +74,17 @@ impl Folder {
         format!("$ rankrls {line}\n{}\n", message.trim_end_matches('\n'))
     }
 
-    /// One run after the other.
-    pub(crate) fn runs(&self, lines: &[&str]) -> String {
-        let shown: Vec<String> = lines.iter().map(|line| self.run(line)).collect();
+    /// What the commands of a snapshot show now.
+    pub(crate) fn again(&self, name: &str) -> String {
+        let snapshot = format!("tests/freeze/snapshots/{name}.snap");
+        let snapshot = fs::read_to_string(snapshot).unwrap();
+        let lines = snapshot.lines().filter_map(|line| line.strip_prefix("$ "));
+        let lines = lines.map(|line| line.strip_prefix("rankrls ").unwrap_or(line));
+        let code = if name == "error-usage" { 2 } else { 1 };
+        if name.starts_with("error-") {
+            return lines.map(|line| self.refused(code, line)).collect();
+        }
+        let shown: Vec<String> = lines.map(|line| self.run(line)).collect();
         shown.join("\n")
     }
 }
@@ -97,7 +111,7 @@ pub(crate) fn hold(name: &str, text: &str) {
     settings.bind(|| insta::assert_snapshot!(name, text));
 }
 
-/// Runs lines in a new folder, and holds what they show against the snapshot of this name.
-pub(crate) fn freeze(name: &str, lines: &[&str]) {
-    hold(name, &Folder::new().runs(lines));
+/// Runs the commands of a snapshot again in a new folder, and holds what they show against it.
+pub(crate) fn freeze(name: &str) {
+    hold(name, &Folder::new().again(name));
 }

@@ -6,11 +6,10 @@
 
 #![cfg(unix)]
 
-mod documents;
 mod errors;
 mod folder;
 mod models;
+mod runs;
 mod steady;
 #[path = "../support/folder.rs"]
 mod support;
-mod tables;

@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 
-use assert_cmd::Command;
-use assert_cmd::cargo::cargo_bin_cmd;
 use tempfile::TempDir;
 
 pub(crate) struct Folder(pub(crate) TempDir);
@@ -32,7 +31,7 @@ impl Folder {
 
     /// The program with arguments separated by blanks.
     pub(crate) fn command(&self, arguments: &str) -> Command {
-        let mut command = cargo_bin_cmd!("rankrls");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rankrls"));
         command
             .current_dir(self.0.path())
             .args(arguments.split_whitespace());
