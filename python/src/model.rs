@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
+use numpy::{PyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rankrls::data::Strings;
 use rankrls::{Dataset, FeatureNames, Model as Inner};
+use serde_json::json;
 
-use crate::data::{Matrix, dataset};
-use crate::errors::{self, value};
+use crate::data::{Data, Matrix};
+use crate::errors::Result;
 use crate::job;
 
 /// A model, as a file of the command has it.
@@ -29,8 +30,8 @@ impl Model {
     /// The model of a document, which messages call `name`.
     #[staticmethod]
     #[pyo3(signature = (text, name="model.json"))]
-    fn from_json(text: &[u8], name: &str) -> PyResult<Self> {
-        Inner::parse(text, Path::new(name)).map(Self).map_err(value)
+    fn from_json(text: &[u8], name: &str) -> Result<Self> {
+        Ok(Self(Inner::parse(text, Path::new(name))?))
     }
 
     /// The document, with the names of the features where `names` has one for every column.
@@ -39,20 +40,19 @@ impl Model {
         &self,
         py: Python<'py>,
         names: Option<Vec<String>>,
-    ) -> PyResult<Bound<'py, PyBytes>> {
+    ) -> Result<Bound<'py, PyBytes>> {
         let mut text = Vec::new();
-        let written = match names {
-            None => self.0.write_to(&mut text),
+        match names {
+            None => self.0.write_to(&mut text)?,
             Some(names) => {
                 let names = FeatureNames::new(names.iter().collect::<Strings>());
-                self.0.clone().with_names(&names).write_to(&mut text)
+                self.0.clone().with_names(&names).write_to(&mut text)?;
             }
-        };
-        written.map_err(value)?;
+        }
         Ok(PyBytes::new(py, &text))
     }
 
-    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
         let text = slf.get().to_json(slf.py(), None)?;
         let arguments = (text,).into_pyobject(slf.py())?;
         Ok((slf.getattr("from_json")?, arguments.into_any()))
@@ -72,19 +72,42 @@ impl Model {
         PyArray1::from_iter(py, features.map(|feature| feature.weight))
     }
 
-    /// The kernel in JSON, where it is not linear in the columns.
-    #[getter]
-    fn kernel(&self) -> PyResult<Option<String>> {
-        let kernel = self.0.expansion().map(|basis| basis.kernel);
-        let text = kernel.map(|kernel| serde_json::to_string(&kernel));
-        text.transpose().map_err(value)
-    }
-
-    /// A coefficient for each row of the basis, under such a kernel.
+    /// A coefficient for each row of the basis, under a kernel that is not linear in the columns.
     #[getter]
     fn coefficients<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         let rows = self.0.expansion().into_iter().flat_map(|basis| &basis.rows);
         PyArray1::from_iter(py, rows.map(|row| row.coefficient))
+    }
+
+    /// Names of the features, as far as they are known.
+    #[getter]
+    fn names(&self) -> Vec<Option<&str>> {
+        let features = self.0.features().iter();
+        features.map(|feature| feature.name.as_deref()).collect()
+    }
+
+    /// All else of it in JSON. `identical` are the columns that centre to the same one up to sign, for
+    /// each feature that was selected.
+    #[getter]
+    fn facts(&self) -> String {
+        let model = &self.0;
+        let features = if model.strategy().is_selection() {
+            model.features()
+        } else {
+            &[]
+        };
+        let identical = features.iter().map(|feature| &feature.identical);
+        let facts = json!({
+            "strategy": model.strategy().name(),
+            "objective": model.objective(),
+            "settings": model.settings(),
+            "kernel": model.expansion().map(|basis| basis.kernel),
+            "missing": model.table().missing,
+            "columns": model.data().columns,
+            "path": model.path(),
+            "identical": identical.collect::<Vec<_>>(),
+        });
+        facts.to_string()
     }
 
     /// Scores of the rows of `x`, on so many threads.
@@ -93,11 +116,10 @@ impl Model {
         py: Python<'py>,
         x: Matrix<'py>,
         threads: usize,
-    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+    ) -> Result<Bound<'py, PyArray1<f64>>> {
         let view = x.view()?;
         let scores = job::finish(py, threads, || {
-            let data = Dataset::unlabelled(view).map_err(errors::dataset)?;
-            Ok(self.0.scores(&data))
+            Ok(self.0.scores(&Dataset::unlabelled(view)?))
         })?;
         Ok(scores.to_pyarray(py))
     }
@@ -107,18 +129,14 @@ impl Model {
     fn explain<'py>(
         &self,
         py: Python<'py>,
-        x: Matrix<'py>,
-        codes: PyReadonlyArray1<'py, i64>,
-        ids: Vec<String>,
+        data: Data<'py>,
         query: usize,
         versus: Option<usize>,
-    ) -> PyResult<(f64, Vec<ExplainedRow<'py>>)> {
-        let labels = vec![0.0; codes.len()?];
-        let (view, codes) = (x.view()?, codes.as_slice()?);
+    ) -> Result<(f64, Vec<ExplainedRow<'py>>)> {
+        let view = data.view()?;
         let found = job::finish(py, 1, || {
-            let data = dataset(view, &labels, codes, &ids).map_err(errors::dataset)?;
-            let versus = versus.map(|row| row + 1);
-            self.0.explain(&data, query, versus).map_err(value)
+            let (data, versus) = (view.dataset()?, versus.map(|row| row + 1));
+            Ok(self.0.explain(&data, query, versus)?)
         })?;
         let rows = found.rows.iter().map(|row| {
             let parts = row.contributions.iter();
@@ -127,64 +145,5 @@ impl Model {
             (row.row - 1, row.score, places, amounts)
         });
         Ok((found.reference, rows.collect()))
-    }
-
-    /// Columns that centre to the same one up to sign, for each of them.
-    #[getter]
-    fn identical(&self) -> Vec<Vec<u32>> {
-        let features = self.0.features().iter();
-        features.map(|feature| feature.identical.clone()).collect()
-    }
-
-    /// Names of the features, as far as they are known.
-    #[getter]
-    fn names(&self) -> Vec<Option<String>> {
-        let features = self.0.features().iter();
-        features.map(|feature| feature.name.clone()).collect()
-    }
-
-    /// Leave-query-out error and concordance index after each step; none for `RankRLS`.
-    #[getter]
-    fn path(&self) -> Vec<(f64, Option<f64>)> {
-        let path = self.0.path().iter();
-        path.map(|step| (step.lqo_error, step.lqo_cindex)).collect()
-    }
-
-    /// What is taken for missing values: a number or `mean`, as text, if it was said in training.
-    #[getter]
-    fn missing(&self) -> Option<String> {
-        self.0.table().missing.map(|missing| missing.to_string())
-    }
-
-    /// Columns of the training data.
-    #[getter]
-    fn columns(&self) -> usize {
-        self.0.data().columns
-    }
-
-    /// Which pairs were to be ordered.
-    #[getter]
-    fn objective(&self) -> &'static str {
-        self.0.objective().name()
-    }
-
-    /// The ridge parameter.
-    #[getter]
-    fn alpha(&self) -> f64 {
-        self.0.settings().lambda.value()
-    }
-
-    /// The ridge parameter of cross-fitted weights.
-    #[getter]
-    fn refit_alpha(&self) -> Option<f64> {
-        // A model has the number.
-        let ridge = self.0.settings().target.refit_lambda?;
-        Some(ridge.lambda(1.0).value())
-    }
-
-    /// How the features were chosen.
-    #[getter]
-    fn strategy(&self) -> &'static str {
-        self.0.strategy().name()
     }
 }
