@@ -1,9 +1,10 @@
 //! Matrices of SciPy and NumPy, and the data sets that borrow them.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 
 use numpy::ndarray::ArrayView2;
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use rankrls::data::{Columns, IntoColumns};
 use rankrls::{Dataset, DatasetError};
@@ -97,6 +98,19 @@ impl<'a> IntoColumns<'a> for View<'a> {
             Self::Sparse(matrix) => matrix.into_columns(),
             Self::Dense(array) => array.into_columns(),
         }
+    }
+}
+
+/// Numbers that Python gets as an array.
+pub(crate) struct Array<T>(pub(crate) Vec<T>);
+
+impl<'py, T: Element> IntoPyObject<'py> for Array<T> {
+    type Target = PyArray1<T>;
+    type Output = Bound<'py, PyArray1<T>>;
+    type Error = Infallible;
+
+    fn into_pyobject(self, py: Python<'py>) -> Result<Self::Output, Infallible> {
+        Ok(self.0.into_pyarray(py))
     }
 }
 

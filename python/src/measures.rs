@@ -1,23 +1,24 @@
 //! Measures of rankings, and comparisons of two.
 
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 use rankrls::Queries;
 use rankrls::metrics::{PairedOptions, Rules, parse_list};
 
+use crate::data::Array;
 use crate::errors::Result;
 
 /// Measures `scores` of rows in queries of `sizes` rows each: each measure in JSON, and its value for
 /// each query, nan for queries without.
 #[pyfunction]
-pub(crate) fn evaluate<'py>(
-    py: Python<'py>,
+pub(crate) fn evaluate(
+    py: Python<'_>,
     metrics: &str,
-    labels: PyReadonlyArray1<'py, f64>,
-    scores: PyReadonlyArray1<'py, f64>,
+    labels: PyReadonlyArray1<'_, f64>,
+    scores: PyReadonlyArray1<'_, f64>,
     sizes: Vec<usize>,
     rules: &str,
-) -> Result<Vec<(String, String, Bound<'py, PyArray1<f64>>)>> {
+) -> Result<Vec<(String, String, Array<f64>)>> {
     let metrics = parse_list(metrics)?;
     let rules: Rules = serde_json::from_str(rules)?;
     let queries = Queries::from_sizes(&sizes)?;
@@ -26,8 +27,8 @@ pub(crate) fn evaluate<'py>(
     let described = found?.metrics.into_iter().map(|values| {
         let text = serde_json::to_string(&values)?;
         let per_query = values.per_query.iter();
-        let per_query = PyArray1::from_iter(py, per_query.map(|value| value.unwrap_or(f64::NAN)));
-        Ok((values.metric.to_string(), text, per_query))
+        let per_query = per_query.map(|value| value.unwrap_or(f64::NAN)).collect();
+        Ok((values.metric.to_string(), text, Array(per_query)))
     });
     described.collect()
 }

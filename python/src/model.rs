@@ -2,14 +2,13 @@
 
 use std::path::Path;
 
-use numpy::{PyArray1, ToPyArray};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rankrls::data::Strings;
 use rankrls::{Dataset, FeatureNames, Model as Inner};
 use serde_json::json;
 
-use crate::data::{Data, Matrix};
+use crate::data::{Array, Data, Matrix};
 use crate::errors::Result;
 use crate::job;
 
@@ -18,12 +17,7 @@ use crate::job;
 pub(crate) struct Model(pub(crate) Inner);
 
 /// A row, its score, the positions of features in the model, and what each adds to the score.
-type ExplainedRow<'py> = (
-    usize,
-    f64,
-    Bound<'py, PyArray1<usize>>,
-    Bound<'py, PyArray1<f64>>,
-);
+type ExplainedRow = (usize, f64, Array<usize>, Array<f64>);
 
 #[pymethods]
 impl Model {
@@ -60,23 +54,23 @@ impl Model {
 
     /// 0-based columns, in order of selection.
     #[getter]
-    fn features<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i64>> {
+    fn features(&self) -> Array<i64> {
         let features = self.0.features().iter();
-        PyArray1::from_iter(py, features.map(|feature| feature.feature.into()))
+        Array(features.map(|feature| feature.feature.into()).collect())
     }
 
     /// A weight for each of them.
     #[getter]
-    fn weights<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+    fn weights(&self) -> Array<f64> {
         let features = self.0.features().iter();
-        PyArray1::from_iter(py, features.map(|feature| feature.weight))
+        Array(features.map(|feature| feature.weight).collect())
     }
 
     /// A coefficient for each row of the basis, under a kernel that is not linear in the columns.
     #[getter]
-    fn coefficients<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
+    fn coefficients(&self) -> Array<f64> {
         let rows = self.0.expansion().into_iter().flat_map(|basis| &basis.rows);
-        PyArray1::from_iter(py, rows.map(|row| row.coefficient))
+        Array(rows.map(|row| row.coefficient).collect())
     }
 
     /// Names of the features, as far as they are known.
@@ -111,28 +105,22 @@ impl Model {
     }
 
     /// Scores of the rows of `x`, on so many threads.
-    fn scores<'py>(
-        &self,
-        py: Python<'py>,
-        x: Matrix<'py>,
-        threads: usize,
-    ) -> Result<Bound<'py, PyArray1<f64>>> {
+    fn scores(&self, py: Python<'_>, x: Matrix<'_>, threads: usize) -> Result<Array<f64>> {
         let view = x.view()?;
-        let scores = job::finish(py, threads, || {
-            Ok(self.0.scores(&Dataset::unlabelled(view)?))
-        })?;
-        Ok(scores.to_pyarray(py))
+        job::finish(py, threads, || {
+            Ok(Array(self.0.scores(&Dataset::unlabelled(view)?)))
+        })
     }
 
     /// Why the rows of the query at position `query` are in their order: the reference of the
     /// scores, and the rows.
-    fn explain<'py>(
+    fn explain(
         &self,
-        py: Python<'py>,
-        data: Data<'py>,
+        py: Python<'_>,
+        data: Data<'_>,
         query: usize,
         versus: Option<usize>,
-    ) -> Result<(f64, Vec<ExplainedRow<'py>>)> {
+    ) -> Result<(f64, Vec<ExplainedRow>)> {
         let view = data.view()?;
         let found = job::finish(py, 1, || {
             let (data, versus) = (view.dataset()?, versus.map(|row| row + 1));
@@ -140,9 +128,9 @@ impl Model {
         })?;
         let rows = found.rows.iter().map(|row| {
             let parts = row.contributions.iter();
-            let places = PyArray1::from_iter(py, parts.clone().map(|part| part.position));
-            let amounts = PyArray1::from_iter(py, parts.map(|part| part.contribution));
-            (row.row - 1, row.score, places, amounts)
+            let places = parts.clone().map(|part| part.position).collect();
+            let amounts = parts.map(|part| part.contribution).collect();
+            (row.row - 1, row.score, Array(places), Array(amounts))
         });
         Ok((found.reference, rows.collect()))
     }

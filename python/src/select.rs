@@ -8,7 +8,9 @@ use pyo3::prelude::*;
 use rankrls::greedy::{Event, Observer, Selection, Step, TargetOptions, WeightsPath, select_among};
 use rankrls::memory::{Bytes, budget};
 use rankrls::tune::{self, TuneError, TuneOptions, Tuning};
-use rankrls::{Dataset, Lambda, Model as Fitted, Ridge, SelectionOptions, StrategyKind};
+use rankrls::{
+    ColumnClasses, Dataset, Lambda, Model as Fitted, Ridge, SelectionOptions, StrategyKind,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -45,100 +47,95 @@ pub(crate) fn memory_size(size: &str) -> Result<u64> {
 struct Taken {
     steps: Vec<Step>,
     weights: Vec<f64>,
-}
-
-/// Tells Python of every step, and keeps what was asked for.
-struct Steps<'a, 'w> {
-    watch: &'a mut Watch<'w>,
-    taken: &'a mut Taken,
+    /// The weights after each step, if they are to be kept.
     path: Option<WeightsPath>,
-}
-
-impl Observer for Steps<'_, '_> {
-    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
-        let Event::Stepped(advance, state) = event else {
-            return ControlFlow::Continue(());
-        };
-        if let Some(path) = &mut self.path {
-            let _ = path.event(event);
-        }
-        let (number, step) = (state.steps(), &advance.step);
-        self.taken.steps.push(step.clone());
-        self.taken.weights = state.weights();
-        let (feature, error, cindex) = (step.feature, step.lqo_error, step.lqo_cindex);
-        self.watch
-            .tell(move |py| (number, feature, error, cindex).into_pyobject(py))
-    }
 }
 
 /// A finished selection.
 struct Found {
     selection: Selection,
     model: Fitted,
-    /// The weights after each step, if they are to be kept, and the scores of the test data.
-    path: Option<(WeightsPath, Option<Array2<f64>>)>,
+    test_scores: Option<Array2<f64>>,
     /// Whether lambda was chosen, and is at the edge of those tried.
     at_edge: bool,
+}
+
+/// The lambda that folds choose, and whether it is at the edge of those tried; nothing where Python
+/// wanted the choice to end.
+fn choose_lambda(
+    data: &Dataset<'_>,
+    candidates: &ColumnClasses,
+    mut options: SelectionOptions,
+    watch: &mut Watch<'_>,
+) -> Result<Option<(Lambda, bool)>> {
+    let quick = TuneOptions::quick(options);
+    let tuning = Tuning {
+        candidates: Some(candidates),
+        ..Tuning::new(data, &quick)
+    };
+    match tuning.run(&mut move |_: tune::Event<'_>| watch.flow()) {
+        Ok(tuned) if tuned.interrupted => Ok(None),
+        Err(TuneError::Interrupted) => Ok(None),
+        Err(error @ TuneError::NoModel { lambda, .. }) => {
+            // What stops every lambda mostly stops the selection, which says so in its words.
+            options.lambda = lambda;
+            select_among(candidates, data, tuning.held, &options, &mut ())?;
+            Err(error.into())
+        }
+        Err(error @ (TuneError::Folds { .. } | TuneError::OneQueryLeft { .. })) => {
+            let remedy = "so that alpha cannot be chosen by them; give a number as alpha";
+            Err(value(format_args!("{error}, {remedy}")))
+        }
+        tuned => {
+            let tuned = tuned?;
+            Ok(Some((tuned.lambda(), tuned.is_at_edge())))
+        }
+    }
 }
 
 /// Selects; nothing where the choice of lambda was ended.
 fn work(
     data: &DataView<'_>,
     test: Option<View<'_>>,
-    mut options: SelectionOptions,
-    ridge: Option<Ridge>,
-    keep_path: bool,
+    Options {
+        alpha,
+        selection: mut options,
+    }: Options,
     taken: &mut Taken,
     watch: &mut Watch<'_>,
 ) -> Result<Option<Found>> {
     let data = data.dataset()?;
     let test = test.map(Dataset::unlabelled).transpose()?;
-    let distils = options.strategy.is_some_and(StrategyKind::distils);
     let candidates = options.candidates(&data);
+    let distils = options.strategy.is_some_and(StrategyKind::distils);
     let usual = distils.then(|| TargetOptions::ridge(data.queries().len()));
-    let mut at_edge = false;
-    if let Some(ridge) = ridge.or(usual) {
-        options.lambda = ridge.lambda(candidates.unit());
-    } else {
-        let quick = TuneOptions::quick(options);
-        let tuning = Tuning {
-            candidates: Some(&candidates),
-            ..Tuning::new(&data, &quick)
-        };
-        // Ends where Python wants the work to end.
-        let stop = &mut *watch;
-        let mut observer = move |_: tune::Event<'_>| stop.flow();
-        let tuned = match tuning.run(&mut observer) {
-            Ok(tuned) if tuned.interrupted => return Ok(None),
-            Err(TuneError::Interrupted) => return Ok(None),
-            Err(error @ TuneError::NoModel { lambda, .. }) => {
-                // What stops every lambda mostly stops the selection, which says so in its words.
-                options.lambda = lambda;
-                select_among(&candidates, &data, tuning.held, &options, &mut ())?;
-                return Err(error.into());
-            }
-            Err(error @ (TuneError::Folds { .. } | TuneError::OneQueryLeft { .. })) => {
-                let remedy = "so that alpha cannot be chosen by them; give a number as alpha";
-                return Err(value(format_args!("{error}, {remedy}")));
-            }
-            tuned => tuned?,
-        };
-        (options.lambda, at_edge) = (tuned.lambda(), tuned.is_at_edge());
-    }
-    let mut steps = Steps {
-        watch,
-        taken,
-        path: keep_path.then(WeightsPath::default),
+    let chosen = match alpha.or(usual) {
+        Some(ridge) => Some((ridge.lambda(candidates.unit()), false)),
+        None => choose_lambda(&data, &candidates, options, watch)?,
     };
-    let selection = select_among(&candidates, &data, data.memory(), &options, &mut steps)?;
-    let path = steps.path.map(|path| {
-        let scores = test.map(|test| path.scores(&test));
-        (path, scores)
-    });
+    let Some((lambda, at_edge)) = chosen else {
+        return Ok(None);
+    };
+    options.lambda = lambda;
+    let mut observer = |event: Event<'_>| {
+        let Event::Stepped(advance, state) = event else {
+            return ControlFlow::Continue(());
+        };
+        if let Some(path) = &mut taken.path {
+            let _ = path.event(event);
+        }
+        let (number, step) = (state.steps(), &advance.step);
+        taken.steps.push(step.clone());
+        taken.weights = state.weights();
+        let told = (number, step.feature, step.lqo_error, step.lqo_cindex);
+        watch.tell(move |py| told.into_pyobject(py))
+    };
+    let selection = select_among(&candidates, &data, data.memory(), &options, &mut observer)?;
+    let path = taken.path.as_ref();
     Ok(Some(Found {
         model: Fitted::from_selection(&selection, &data, &candidates.summary()),
         selection,
-        path,
+        test_scores: test.and_then(|test| Some(path?.scores(&test))),
         at_edge,
     }))
 }
@@ -167,24 +164,23 @@ pub(crate) fn select<'py>(
     callback: Option<Py<PyAny>>,
 ) -> Result<Selected<'py>> {
     let view = data.view()?;
-    let Options {
-        alpha,
-        mut selection,
-    } = errors::options(options)?;
-    checked(&mut selection)?;
+    let mut options: Options = errors::options(options)?;
+    checked(&mut options.selection)?;
     let test = test.as_ref().map(Matrix::view).transpose()?;
-    let mut taken = Taken::default();
+    let mut taken = Taken {
+        path: keep_path.then(WeightsPath::default),
+        ..Taken::default()
+    };
     let (found, ended) = job::run(py, threads, callback.as_ref(), |watch| {
-        work(&view, test, selection, alpha, keep_path, &mut taken, watch)
+        work(&view, test, options, &mut taken, watch)
     })?;
     let Some(found) = found else {
         let text = json!({"steps": taken.steps, "weights": taken.weights}).to_string();
         return Ok((text, None, None, None, ended));
     };
     let text = serde_json::to_string(&Report::new(&found.selection, found.at_edge))?;
-    let (path, scores) = found.path.unzip();
-    let path = path.map(|path| path.weights().to_pyarray(py));
-    let scores = scores.flatten().map(|scores| scores.to_pyarray(py));
+    let path = taken.path.map(|path| path.weights().to_pyarray(py));
+    let scores = found.test_scores.map(|scores| scores.to_pyarray(py));
     Ok((text, Some(Model(found.model)), path, scores, ended))
 }
 

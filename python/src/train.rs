@@ -1,8 +1,5 @@
 //! `RankRLS` on all features, or under a kernel.
 
-use std::borrow::Cow;
-
-use numpy::{Element, IntoPyArray};
 use pyo3::prelude::*;
 use rankrls::memory::budget;
 use rankrls::model::FeatureChoice;
@@ -13,7 +10,7 @@ use rankrls::{Dataset, Lambda, Lambdas, Model as Fitted, TrainError, TrainOption
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::data::Data;
+use crate::data::{Array, Data};
 use crate::errors::{self, Result, value};
 use crate::job;
 use crate::model::Model;
@@ -62,23 +59,12 @@ pub(crate) struct Outcome {
     /// All but the rest, in JSON.
     report: String,
     /// Rows that a kernel model is over.
-    #[pyo3(into_py_with = array)]
-    support: Vec<i64>,
+    support: Array<i64>,
     /// A coefficient for each.
-    #[pyo3(into_py_with = array)]
-    coefficients: Vec<f64>,
+    coefficients: Array<f64>,
     /// Of each row or preference; of each of the `pairs` where they are kept.
-    #[pyo3(into_py_with = array)]
-    predictions: Vec<f64>,
-    #[pyo3(into_py_with = array)]
-    pairs: Vec<i64>,
-}
-
-fn array<'py, T: Element + Clone>(
-    values: Cow<'_, Vec<T>>,
-    py: Python<'py>,
-) -> PyResult<Bound<'py, PyAny>> {
-    Ok(values.into_owned().into_pyarray(py).into_any())
+    predictions: Array<f64>,
+    pairs: Array<i64>,
 }
 
 impl Training {
@@ -181,10 +167,10 @@ impl Training {
         Ok(Outcome {
             model: Model(model),
             report: report.to_string(),
-            support: rows.iter().map(|&row| inputs[row].into()).collect(),
-            coefficients,
-            predictions,
-            pairs,
+            support: Array(rows.iter().map(|&row| inputs[row].into()).collect()),
+            coefficients: Array(coefficients),
+            predictions: Array(predictions),
+            pairs: Array(pairs),
         })
     }
 }

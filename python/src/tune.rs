@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use pyo3::prelude::*;
 use rankrls::greedy::{Step, plan};
-use rankrls::tune::{Choice, Event, Observer, Outcome, PathId, TuneError, TuneOptions, Tuning};
+use rankrls::tune::{Choice, Event, GridStep, Outcome, PathId, TuneError, TuneOptions, Tuning};
 use rankrls::{ColumnClasses, Model as Fitted, SelectError};
 use serde::Serialize;
 use serde_json::json;
@@ -14,28 +14,6 @@ use crate::errors::{self, Result};
 use crate::job::{self, Watch};
 use crate::model::Model;
 use crate::select::{self, checked};
-
-/// Tells Python of every step of every path, and keeps those of the paths from all data with their
-/// numbers.
-struct Steps<'a, 'w> {
-    watch: &'a mut Watch<'w>,
-    taken: &'a mut Vec<(PathId, usize, Step)>,
-}
-
-impl Observer for Steps<'_, '_> {
-    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
-        let Event::Stepped(step) = event else {
-            return ControlFlow::Continue(());
-        };
-        let (path, fold, number) = (step.path, step.fold, step.number);
-        if fold.is_none() {
-            self.taken.push((path, number, step.step.clone()));
-        }
-        let (feature, error) = (step.step.feature, step.step.lqo_error);
-        self.watch
-            .tell(move |py| (path.lambda.value(), fold, number, feature, error).into_pyobject(py))
-    }
-}
 
 /// Refuses before any work what no strategy has the memory for: a grid would only say so of its
 /// first ridge parameter.
@@ -74,7 +52,8 @@ pub(crate) fn tune<'py>(
     let view = data.view()?;
     let mut options: TuneOptions = errors::options(options)?;
     checked(&mut options.selection)?;
-    let mut taken = Vec::new();
+    // Steps of the paths from all data, with their numbers.
+    let mut taken: Vec<(PathId, usize, Step)> = Vec::new();
     let work = |watch: &mut Watch<'_>| -> Result<Option<_>> {
         let data = view.dataset()?;
         let candidates = options.candidates(&data);
@@ -82,12 +61,31 @@ pub(crate) fn tune<'py>(
             candidates: Some(&candidates),
             ..Tuning::new(&data, &options)
         };
-        let watch = &mut Steps {
-            watch,
-            taken: &mut taken,
-        };
         check_memory(&candidates, tuning.held, &options)?;
-        let tuned = match tuning.run(watch) {
+        let mut observer = |event: Event<'_>| {
+            let Event::Stepped(GridStep {
+                path,
+                fold,
+                number,
+                step,
+                ..
+            }) = event
+            else {
+                return ControlFlow::Continue(());
+            };
+            if fold.is_none() {
+                taken.push((*path, *number, Step::clone(step)));
+            }
+            let told = (
+                path.lambda.value(),
+                *fold,
+                *number,
+                step.feature,
+                step.lqo_error,
+            );
+            watch.tell(move |py| told.into_pyobject(py))
+        };
+        let tuned = match tuning.run(&mut observer) {
             Err(TuneError::Interrupted) => return Ok(None),
             tuned => tuned?,
         };
