@@ -15,13 +15,13 @@ Without DATA the script takes a small part of corpora/parses.
 """
 
 import argparse
-import csv
 import itertools
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from joblib import Parallel, delayed
 from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
@@ -49,14 +49,11 @@ class Rows(NamedTuple):
 
 
 class Data(NamedTuple):
-    """Data of the experiment."""
+    """`held` choose the settings of models of `fit`; the last models are of `whole`."""
 
     fit: Rows
-    """Models learn from these while settings are chosen."""
     held: Rows
-    """These choose the settings."""
     whole: Rows
-    """The last models learn from these."""
     test: Rows
 
 
@@ -466,12 +463,8 @@ def answer(lines, smallest):
 def write_table(lines, path):
     names = ["ranker", "columns", "k", "measure", "mean", "standard_error", "queries"]
     names += ["difference", "low", "high", "p", "p_holm", "verdict", "setting"]
-    with open(path, "w", newline="") as file:
-        writer = csv.DictWriter(file, names)
-        writer.writeheader()
-        for line in lines:
-            numbers = {key: f"{v:.6g}" for key, v in line.items() if isinstance(v, float)}
-            writer.writerow({**line, **numbers})
+    table = pd.DataFrame(lines, columns=names).convert_dtypes()
+    table.to_csv(path, index=False, float_format="%.6g")
 
 
 # The command line

@@ -313,7 +313,7 @@ def size(max_memory: int | str | None) -> int | None:
     if max_memory is None:
         return None
     if isinstance(max_memory, str):
-        return _rankrls.memory_size(text(max_memory, "max_memory"))
+        return int(_rankrls.memory_size(text(max_memory, "max_memory")))
     if not isinstance(max_memory, numbers.Integral) or not 0 < int(max_memory) < 2**64:
         raise ValueError(
             f"max_memory: expected a number of bytes or a size such as '8GiB', found {max_memory!r}"

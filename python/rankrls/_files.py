@@ -153,7 +153,5 @@ def write_svmlight(
     matrix = _data.canonical(_data.sound(X))
     if matrix.ndim != 2:
         raise ValueError(f"X: expected rows by columns, found an array of shape {matrix.shape}")
-    codes, ids = _data.queries(qid, group, matrix.shape[0])
-    _rankrls.write_svmlight(
-        Path(path), matrix, _data.labels(y, matrix.shape[0]), codes, ids, zero_based
-    )
+    data = _data.training(matrix, y, qid, group, least=0)
+    _rankrls.write_svmlight(Path(path), data, zero_based)

@@ -6,10 +6,11 @@ import json
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -19,12 +20,17 @@ from ._ranker import Labels, QueryWeight, Ranker, Scale
 
 if TYPE_CHECKING:
     import pandas as pd
+    from typing_extensions import Self
 
 
 @dataclass(eq=False, repr=False)
 class _Selecting(SelectorMixin, Ranker):
-    """What both selectors share: a parameter is a field."""
+    """What both selectors share: a parameter is a field.
 
+    `_search` returns what there is, the model if there is one, and what ended it early.
+    """
+
+    _search: ClassVar[Callable[..., tuple[SelectionPath, Any, BaseException | None]]]
     n_features_to_select: int = 10
     _: KW_ONLY
     criterion: str = "squared"
@@ -44,31 +50,11 @@ class _Selecting(SelectorMixin, Ranker):
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
-        mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.selected_] = True
-        return mask
+        return self.support_
 
     def transform(self, X: Any) -> Any:
         """The selected columns of `X`, in the order of `X`, not of `selected_` and `weights_`."""
         return super().transform(_data.sound(X))
-
-    @property
-    def support_(self) -> NDArray[np.bool_]:
-        mask: NDArray[np.bool_] = self.get_support()
-        return mask
-
-    @property
-    def ranking_(self) -> NDArray[np.int64]:
-        check_is_fitted(self)
-        k = len(self.selected_)
-        ranking = np.full(self.n_features_in_, k + 1)
-        ranking[self.selected_] = np.arange(1, k + 1)
-        return ranking
-
-    @property
-    def n_features_(self) -> int:
-        check_is_fitted(self)
-        return len(self.selected_)
 
     def to_frame(self) -> pd.DataFrame:
         """The selected features as a frame of pandas, in order of selection.
@@ -94,30 +80,36 @@ class _Selecting(SelectorMixin, Ranker):
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         """The sum of weight times column in order of selection: the bits of the command."""
-        scores = np.zeros(X.shape[0])
+        scores, columns = np.zeros(X.shape[0]), X[:, self.selected_]
         if not _data.is_sparse(X):
-            for feature, weight in zip(self.selected_, self.weights_, strict=True):
-                scores += weight * X[:, feature]
+            for column, weight in zip(columns.T, self.weights_, strict=True):
+                scores += weight * column
             return scores
-        columns = X[:, self.selected_].tocsc()
+        columns = columns.tocsc()
         columns.sum_duplicates()
         for place, weight in enumerate(self.weights_):
             entries = slice(columns.indptr[place], columns.indptr[place + 1])
             scores[columns.indices[entries]] += weight * columns.data[entries]
         return scores
 
-    def _adopt(self, model: _rankrls.Model) -> None:
-        super()._adopt(model)
-        self.selected_ = model.features
-        self.weights_ = model.weights
-        self.identical_ = [np.array(columns, dtype=np.int64) for columns in model.identical]
-        self.strategy_ = model.strategy
-        self.alpha_ = model.alpha
-        self.refit_alpha_ = model.refit_alpha
-        self.lqo_error_path_ = np.array([error for error, _ in model.path])
-        self.lqo_cindex_path_ = np.array(
-            [np.nan if cindex is None else cindex for _, cindex in model.path]
+    def _adopt(self, model: _rankrls.Model) -> dict[str, Any]:
+        facts = super()._adopt(model)
+        if facts["kernel"] is not None:
+            raise ValueError("the model has a kernel in place of weights: load it by RankRLS")
+        self.selected_, self.weights_ = model.features, model.weights
+        k = self.n_features_ = len(self.selected_)
+        self.ranking_ = np.full(self.n_features_in_, k + 1)
+        self.ranking_[self.selected_] = np.arange(1, k + 1)
+        self.support_ = self.ranking_ <= k
+        self.identical_ = [np.array(columns, dtype=np.int64) for columns in facts["identical"]]
+        self.strategy_, settings = facts["strategy"], facts["settings"]
+        self.alpha_ = settings["lambda"]
+        self.refit_alpha_ = settings.get("target", {}).get("refit_lambda")
+        self.lqo_error_path_, self.lqo_cindex_path_ = (
+            np.array([step[name] for step in facts["path"]], dtype=np.float64)
+            for name in ("lqo_error", "lqo_cindex")
         )
+        return facts
 
     def _options(self, columns: int) -> dict[str, Any]:
         """`SelectionOptions` of the compiled part. Their lambda stands for any."""
@@ -150,6 +142,63 @@ class _Selecting(SelectorMixin, Ranker):
             "seed": _data.seed(self.random_state),
             "max_memory": _data.size(self.max_memory),
         }
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        qid: Any = None,
+        group: Any = None,
+        teacher: Any = None,
+        X_validation: Any = None,
+        callback: Callable[[Any], Any] | None = None,
+        **refused: Any,
+    ) -> Self:
+        """Selects features and fits their weights.
+
+        Ctrl-C ends the selection with a KeyboardInterrupt; `partial_` has what there was.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (m, n)
+            Examples by features, such as parses of sentences by their counts. SciPy's CSC of
+            float64 with 32-bit indices is used where it is; CSR is transposed once; other types are
+            converted once.
+        y : array-like of shape (m,)
+            Labels: more is better.
+        qid : array-like of shape (m,), optional
+            The query of each row: integers, text or other hashables. Rows of a query need not be
+            next to each other.
+        group : array-like of int, optional
+            Sizes of consecutive queries, as LightGBM has them, in place of `qid`.
+        teacher : array-like of shape (m,), optional
+            Scores by another model that has not seen the labels of the row's query, for strategy
+            "distil" and cross-fitted weights; by default RankRLS on all columns teaches.
+        X_validation : {array-like, sparse matrix} of shape (m_val, n), optional
+            Rows at whose values strategy "fs-ed" compares densities; by default those of `X`.
+        callback : callable, optional
+            Called with each `Step` of `GreedyRankRLS`, or `TuneStep` of every selection of
+            `GreedyRankRLSCV`; a true result ends the selection there, or all selections, and the
+            choice is made among what there is.
+
+        Raises
+        ------
+        ValueError
+            For data or parameters that cannot be used, with what was found, where, and what to do.
+            Leave-query-out needs at least two queries, folds as many queries as there are folds.
+        MemoryError
+            Where the strategy takes more than `max_memory`: the message names strategies that fit.
+        """
+        self._refuse(y, refused)
+        data, options = self._prepared(X, y, qid, group, teacher, X_validation)
+        path, model, ended = self._search(data, options, callback)
+        if ended is not None:
+            self.partial_ = path
+            raise ended
+        self._adopt(model)
+        self.path_ = path
+        return self
 
     def _prepared(
         self, X: Any, y: Any, qid: Any, group: Any, teacher: Any, X_validation: Any
@@ -281,74 +330,11 @@ class GreedyRankRLS(_Selecting):
         return super()._options(columns) | {"strategy": None if strategy == "auto" else strategy}
 
     @staticmethod
-    def _params_of(model: _rankrls.Model) -> dict[str, Any]:
-        return {"alpha": model.alpha, "n_features_to_select": max(1, len(model.features))}
+    def _params_of(facts: dict[str, Any]) -> dict[str, Any]:
+        settings = facts["settings"]
+        return {"alpha": settings["lambda"], "n_features_to_select": max(1, settings["k"])}
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        *,
-        qid: Any = None,
-        group: Any = None,
-        teacher: Any = None,
-        X_validation: Any = None,
-        callback: Callable[[Step], Any] | None = None,
-        **refused: Any,
-    ) -> GreedyRankRLS:
-        """Selects features and fits their weights.
-
-        Ctrl-C ends the selection with a KeyboardInterrupt; `partial_` has what there was.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (m, n)
-            Examples by features, such as parses of sentences by their counts. SciPy's CSC of
-            float64 with 32-bit indices is used where it is; CSR is transposed once; other types are
-            converted once.
-        y : array-like of shape (m,)
-            Labels: more is better.
-        qid : array-like of shape (m,), optional
-            The query of each row: integers, text or other hashables. Rows of a query need not be
-            next to each other.
-        group : array-like of int, optional
-            Sizes of consecutive queries, as LightGBM has them, in place of `qid`.
-        teacher : array-like of shape (m,), optional
-            Scores by another model that has not seen the labels of the row's query, for strategy
-            "distil" and cross-fitted weights; by default RankRLS on all columns teaches.
-        X_validation : {array-like, sparse matrix} of shape (m_val, n), optional
-            Rows at whose values strategy "fs-ed" compares densities; by default those of `X`.
-        callback : callable, optional
-            Called with each `Step`; a true result ends the selection there.
-
-        Raises
-        ------
-        ValueError
-            For data or parameters that cannot be used, with what was found, where, and what to do.
-            Leave-query-out needs at least two queries.
-        MemoryError
-            Where the strategy takes more than `max_memory`: the message names strategies that fit.
-        """
-        self._refuse(y, refused)
-        data, options = self._prepared(X, y, qid, group, teacher, X_validation)
-        path, model, ended = self._select(data, options, callback)
-        if ended is not None:
-            self.partial_ = path
-            raise ended
-        assert model is not None
-        self._adopt(model)
-        self.path_ = path
-        asked, found = self.n_features_to_select, len(self.selected_)
-        if callback is None and found < asked:
-            warnings.warn(
-                f"selected {found} features, not {asked}: no other column varies within a query "
-                "and differs from them",
-                UserWarning,
-                stacklevel=2,
-            )
-        return self
-
-    def _select(
+    def _search(
         self,
         data: dict[str, Any],
         options: dict[str, Any],
@@ -356,14 +342,16 @@ class GreedyRankRLS(_Selecting):
         *,
         keep_path: bool = False,
         test: Any = None,
-    ) -> tuple[SelectionPath, _rankrls.Model | None, BaseException | None]:
-        """Selects; returns what there is also when a signal or a callback ended it."""
-        alpha = _data.ridge(self.alpha, "alpha")
-        asked = json.dumps({"alpha": None if alpha == "auto" else alpha, "selection": options})
+    ) -> tuple[SelectionPath, Any, BaseException | None]:
+        alpha, asked = _data.ridge(self.alpha, "alpha"), self.n_features_to_select
+        how = json.dumps({"alpha": None if alpha == "auto" else alpha, "selection": options})
         threads = _data.threads(self.n_jobs)
         with reporting(callback, self.verbose, options["k"], "features", Step) as told:
-            found, ended = _rankrls.select(data, asked, threads, keep_path, test, told)
-        path = SelectionPath._of(found)
+            text, model, weights, scores, ended = _rankrls.select(
+                data, how, threads, keep_path, test, told
+            )
+        found = json.loads(text)
+        path = SelectionPath._of(found, weights_path=weights, test_scores=scores)
         warn_of_edges(found, stacklevel=4)
         if path.condition > 1e8:
             warnings.warn(
@@ -372,7 +360,14 @@ class GreedyRankRLS(_Selecting):
                 RuntimeWarning,
                 stacklevel=3,
             )
-        return path, found.get("model"), ended
+        if callback is None and ended is None and not keep_path and len(path) < asked:
+            warnings.warn(
+                f"selected {len(path)} features, not {asked}: no other column varies within a "
+                "query and differs from them",
+                UserWarning,
+                stacklevel=3,
+            )
+        return path, model, ended
 
 
 def select_path(
@@ -429,7 +424,7 @@ def select_path(
     estimator = GreedyRankRLS(n_features_to_select, **params)
     data, options = estimator._prepared(X, y, qid, group, teacher, X_validation)
     test = None if X_test is None else _data.canonical(estimator._checked(X_test, fit=False))
-    path, _, ended = estimator._select(data, options, callback, keep_path=True, test=test)
+    path, _, ended = estimator._search(data, options, callback, keep_path=True, test=test)
     if ended is not None:
         raise ended
     return path
@@ -513,9 +508,9 @@ lqo_cindex_path_, identical_, path_
     rule: Literal["best", "one-se"] = "best"
 
     @staticmethod
-    def _params_of(model: _rankrls.Model) -> dict[str, Any]:
-        k = max(1, len(model.features))
-        return {"alphas": (model.alpha,), "n_features_to_select": k}
+    def _params_of(facts: dict[str, Any]) -> dict[str, Any]:
+        settings = facts["settings"]
+        return {"alphas": (settings["lambda"],), "n_features_to_select": max(1, settings["k"])}
 
     def _grid(self, selection: dict[str, Any]) -> dict[str, Any]:
         """`TuneOptions` of the compiled part."""
@@ -543,35 +538,12 @@ lqo_cindex_path_, identical_, path_
             "selection": selection,
         }
 
-    def fit(
+    def _search(
         self,
-        X: Any,
-        y: Any,
-        *,
-        qid: Any = None,
-        group: Any = None,
-        teacher: Any = None,
-        X_validation: Any = None,
-        callback: Callable[[TuneStep], Any] | None = None,
-        **refused: Any,
-    ) -> GreedyRankRLSCV:
-        """Tries all ridge parameters and strategies, and trains the model that is best.
-
-        Parameters
-        ----------
-        X, y, qid, group, teacher, X_validation
-            As in `GreedyRankRLS.fit`.
-        callback : callable, optional
-            Called with each `TuneStep` of every selection; a true result ends them all, and the
-            choice is made among what there is.
-
-        Raises
-        ------
-        ValueError, MemoryError
-            As `GreedyRankRLS.fit`; for more folds than queries, and for "lqo" with "distil".
-        """
-        self._refuse(y, refused)
-        data, options = self._prepared(X, y, qid, group, teacher, X_validation)
+        data: dict[str, Any],
+        options: dict[str, Any],
+        callback: Callable[[TuneStep], Any] | None,
+    ) -> tuple[SelectionPath, Any, BaseException | None]:
         grid = self._grid(options)
         # A range counts as one: only the compiled part reads it.
         alphas = 5 if grid["lambdas"] == "auto" else len(grid["lambdas"].split(","))
@@ -579,51 +551,37 @@ lqo_cindex_path_, identical_, path_
         total = options["k"] * selections * (1 + grid["evidence"].get("count", 0))
         threads = _data.threads(self.n_jobs)
         with reporting(callback, self.verbose, total, "steps", TuneStep) as told:
-            found, ended = _rankrls.tune(data, json.dumps(grid), threads, told)
-        path = SelectionPath._of(found)
-        if ended is not None:
-            self.partial_ = path
-            raise ended
-        warn_of_edges(found, stacklevel=3)
-        self._adopt(found["model"])
-        self.path_ = path
-        outcomes = json.loads(found["outcomes"])
-        position, k = found["choice"]
-        self.n_features_to_select_ = k
-        self.best_score_ = outcomes[position]["points"][k - 1]["score"]["mean"]
-        self.stability_ = found["stability"][position]
-        self.cv_results_ = self._results(outcomes, grid["metrics"])
-        return self
+            text, model, ended = _rankrls.tune(data, json.dumps(grid), threads, told)
+        found = json.loads(text)
+        if ended is None:
+            warn_of_edges(found, stacklevel=4)
+            outcomes, choice = found["outcomes"], found["choice"]
+            position, k = choice["position"], choice["k"]
+            self.n_features_to_select_ = k
+            self.best_score_ = outcomes[position]["points"][k - 1]["score"]["mean"]
+            self.stability_ = found["stability"][position]
+            self.cv_results_ = self._results(outcomes, grid["metrics"])
+        return SelectionPath._of(found), model, ended
 
     def _results(self, outcomes: list[dict[str, Any]], names: list[str]) -> dict[str, NDArray[Any]]:
         rows = [
-            (outcome, number, point)
+            (outcome, number, point, [point["score"], *point["metrics"]])
             for outcome in outcomes
             for number, point in enumerate(outcome["points"], start=1)
         ]
-        numbers = np.float64
-        scores = np.array([point["score"]["mean"] for *_, point in rows], dtype=numbers)
+        steps = [point["step"] for *_, point, _ in rows]
         results: dict[str, NDArray[Any]] = {
             "param_strategy": np.array([outcome["strategy"] for outcome, *_ in rows]),
-            "param_alpha": np.array([outcome["lambda"] for outcome, *_ in rows], dtype=numbers),
-            "param_n_features_to_select": np.array([number for _, number, _ in rows], dtype=int),
-            "feature": np.array([point["step"]["feature"] for *_, point in rows], dtype=np.int64),
-            "mean_test_score": scores,
-            "std_error_test_score": np.array(
-                [point["score"]["standard_error"] for *_, point in rows], dtype=numbers
-            ),
-            "rank_test_score": _ranks(scores if self.scoring == "squared" else -scores),
-            "lqo_error": np.array([point["step"]["lqo_error"] for *_, point in rows]),
+            "param_alpha": np.array([outcome["lambda"] for outcome, *_ in rows], dtype=np.float64),
+            "param_n_features_to_select": np.array([number for _, number, *_ in rows], dtype=int),
+            "feature": np.array([step["feature"] for step in steps], dtype=np.int64),
+            "lqo_error": np.array([step["lqo_error"] for step in steps]),
         }
-        for place, name in enumerate(names):
-            values = [point["metrics"][place] for *_, point in rows]
+        for place, name in enumerate(["score", *names]):
             for key, title in (("mean", "mean_test"), ("standard_error", "std_error_test")):
-                column = np.array([value[key] for value in values], dtype=numbers)
-                results[f"{title}_{name}"] = column
+                values = [scores[place][key] for *_, scores in rows]
+                results[f"{title}_{name}"] = np.array(values, dtype=np.float64)
+        costs = results["mean_test_score"] * (1 if self.scoring == "squared" else -1)
+        ranks = rankdata(np.where(np.isnan(costs), np.inf, costs), method="min")
+        results["rank_test_score"] = ranks.astype(np.int32)
         return results
-
-
-def _ranks(costs: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Places from 1; equal costs share the better one, undefined ones come last."""
-    known = np.where(np.isnan(costs), np.inf, costs)
-    return (1 + np.searchsorted(np.sort(known), known)).astype(np.int32)

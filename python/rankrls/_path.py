@@ -95,26 +95,44 @@ class SelectionPath:
         return f"SelectionPath({len(self)} features, {self.strategy!r}, alpha={self.alpha:.6g})"
 
     @classmethod
-    def _of(cls, found: dict[str, Any]) -> SelectionPath:
-        return cls(**{name: found[name] for name in cls.__dataclass_fields__ if name in found})
+    def _of(cls, found: dict[str, Any], **arrays: Any) -> SelectionPath:
+        """What the compiled part found, and the weights and scores that were asked for."""
+
+        def each(name: str) -> NDArray[np.float64]:
+            return np.array([step.get(name) for step in found["steps"]], dtype=np.float64)
+
+        teacher, condition = found.get("teacher"), found.get("condition", np.nan)
+        return cls(
+            features=each("feature").astype(np.int64),
+            weights=np.array(found["weights"], dtype=np.float64),
+            lqo_error=each("lqo_error"),
+            lqo_cindex=each("lqo_cindex"),
+            criterion=each("criterion"),
+            strategy=found.get("strategy", ""),
+            alpha=found.get("alpha", np.nan),
+            unit=found.get("unit", np.nan),
+            # There is no infinity in JSON.
+            condition=np.inf if condition is None else condition,
+            teacher=teacher and (teacher["solver"], teacher["lambda"], teacher["cindex"]),
+            **arrays,
+        )
 
 
 def warn_of_edges(found: dict[str, Any], stacklevel: int) -> None:
     """Warns where a chosen ridge parameter is the least or the largest of those tried."""
-    chosen, taught = found.get("at_edge", (False, False))
-    if chosen:
-        warnings.warn(
-            f"alpha {found['alpha']:g} is at the edge of those tried: another may do better",
-            UserWarning,
-            stacklevel=stacklevel,
+    teacher = found.get("teacher", {})
+    messages = []
+    if found.get("at_edge"):
+        messages.append(
+            f"alpha {found['alpha']:g} is at the edge of those tried: another may do better"
         )
-    if taught:
-        warnings.warn(
-            f"the teacher's alpha {found['teacher'][1]:g} is at the edge of those tried: "
-            "teacher_alpha takes others",
-            UserWarning,
-            stacklevel=stacklevel,
+    if teacher.get("at_edge"):
+        messages.append(
+            f"the teacher's alpha {teacher['lambda']:g} is at the edge of those tried: "
+            "teacher_alpha takes others"
         )
+    for message in messages:
+        warnings.warn(message, UserWarning, stacklevel=stacklevel)
 
 
 @contextmanager

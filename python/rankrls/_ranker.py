@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from . import _data, _rankrls, metrics
 
@@ -65,6 +66,8 @@ class Explanation:
 class Ranker(RegressorMixin, BaseEstimator):
     """Checks, scores, and models as files."""
 
+    objective: str = "query"
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -104,14 +107,17 @@ class Ranker(RegressorMixin, BaseEstimator):
         for name in others:
             raise TypeError(f"fit() got an unexpected keyword argument {name!r}")
 
-    def _adopt(self, model: _rankrls.Model) -> None:
-        """The attributes of a fitted model."""
-        if model.kernel is not None:
-            raise ValueError("the model has a kernel in place of weights: load it by RankRLS")
+    def _adopt(self, model: _rankrls.Model) -> dict[str, Any]:
+        """The attributes of a fitted model. Returns what else is known of it."""
+        facts: dict[str, Any] = json.loads(model.facts)
         self.model_ = model
-        self.n_features_in_ = model.columns
-        self.coef_ = np.zeros(model.columns)
-        self.coef_[model.features] = model.weights
+        self.n_features_in_ = facts["columns"]
+        if facts["kernel"] is None:
+            self.coef_ = np.zeros(self.n_features_in_)
+            self.coef_[model.features] = model.weights
+        else:
+            self.dual_coef_ = model.coefficients
+        return facts
 
     def predict(self, X: Any, *, qid: Any = None, group: Any = None) -> NDArray[np.float64]:
         """Scores rows: a higher score is a better place in the ranking of the query.
@@ -142,11 +148,21 @@ class Ranker(RegressorMixin, BaseEstimator):
             self.model_.scores(_data.canonical(matrix), 1)
         return self._scores(matrix)
 
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        if "coef_" in self.__dict__:
+            return np.asarray(X @ self.coef_)
+        scores: NDArray[np.float64] = self.model_.scores(
+            _data.canonical(X), _data.threads(self.n_jobs)
+        )
+        return scores
+
     def _filled(self, X: Any, qid: Any, group: Any) -> Any:
         """The matrix with numbers for nan, where the model says which."""
-        missing = self.model_.missing
         values = X.data if _data.is_sparse(X) else X
-        if missing is None or not np.isnan(values.sum()):
+        if not np.isnan(values.sum()):
+            return X
+        missing = json.loads(self.model_.facts)["missing"]
+        if missing is None:
             return X
         if missing == "mean" and qid is None and group is None:
             raise ValueError(
@@ -155,9 +171,6 @@ class Ranker(RegressorMixin, BaseEstimator):
             )
         codes, _ = _data.queries(qid, group, X.shape[0])
         return _data.filled(X, codes, missing)
-
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        return np.asarray(X @ self.coef_)
 
     def score(
         self, X: Any, y: Any, *, qid: Any = None, group: Any = None, sample_weight: None = None
@@ -171,7 +184,7 @@ class Ranker(RegressorMixin, BaseEstimator):
         y : array-like of shape (m,)
             Labels.
         qid, group
-            Queries, as in `fit`.
+            Queries, as in `fit`; for objective "global" and "pairs" all rows are one without them.
         sample_weight : None
             There for `sklearn.pipeline.Pipeline`, which passes it on; refused if it is not None.
 
@@ -188,9 +201,10 @@ class Ranker(RegressorMixin, BaseEstimator):
         """
         if sample_weight is not None:
             self._refuse(y, {"sample_weight": sample_weight})
-        return metrics.score(
-            y, self.predict(X, qid=qid, group=group), qid=qid, group=group, metric="cindex"
-        )
+        if self.objective != "query" and qid is None and group is None:
+            group = [_num_samples(X)]
+        scores = self.predict(X, qid=qid, group=group)
+        return metrics.score(y, scores, qid=qid, group=group, metric="cindex")
 
     def explain(
         self,
@@ -226,7 +240,9 @@ class Ranker(RegressorMixin, BaseEstimator):
         if "coef_" not in self.__dict__:
             raise ValueError("a kernel model has no features to explain an order by")
         matrix = self._filled(matrix, qid, group)
-        codes, ids = _data.queries(qid, group, matrix.shape[0])
+        rows = matrix.shape[0]
+        data = _data.training(matrix, np.zeros(rows), qid, group, least=0)
+        ids = data["ids"]
         if query is None and len(ids) > 1:
             raise ValueError(f"query: there are {len(ids)} queries: name one")
         name = ids[0] if query is None else str(query)
@@ -237,10 +253,10 @@ class Ranker(RegressorMixin, BaseEstimator):
             )
         number = ids.index(name)
         if versus is not None:
-            versus = int(_data.row_numbers(versus, len(codes), "versus"))
-            if codes[versus] != number:
+            versus = int(_data.row_numbers(versus, rows, "versus"))
+            if data["codes"][versus] != number:
                 raise ValueError(f"versus: row {versus} is not of query {name!r}")
-        reference, ranked = self.model_.explain(_data.canonical(matrix), codes, ids, number, versus)
+        reference, ranked = self.model_.explain(data, number, versus)
         rows, scores, own, amounts = zip(*ranked, strict=True)
         places = np.unique(np.concatenate(own))
         contributions = np.zeros((len(rows), len(places)))
@@ -302,10 +318,7 @@ class Ranker(RegressorMixin, BaseEstimator):
         else:
             name = os.fsencode(source).decode(errors="replace")
             model = _rankrls.Model.from_json(Path(source).read_bytes(), name)
-        estimator = cls(**cls._params_of(model))
+        facts = json.loads(model.facts)
+        estimator = cls(**cls._params_of(facts))
         estimator._adopt(model)
         return estimator
-
-    @staticmethod
-    def _params_of(model: _rankrls.Model) -> dict[str, Any]:
-        return {"alpha": model.alpha}

@@ -8,8 +8,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.validation import _num_samples
 
 from . import _data, _rankrls
 from ._path import warn_of_edges
@@ -197,7 +195,7 @@ class RankRLS(Ranker):
                 f"group=[{rows}] compares all rows"
             )
         self._check_combinations()
-        data = _data.training(matrix, np.zeros(rows) if y is None else y, qid, group, least=1)
+        data = _data.training(matrix, np.zeros(rows) if y is None else y, qid, group, least=0)
         preferences = None if pairs is None else _data.preferences(pairs, rows)
         held_out = (rows, "row of X") if preferences is None else (len(preferences), "pair")
         solver = _data.text(self.solver, "solver")
@@ -222,21 +220,28 @@ class RankRLS(Ranker):
             },
         }
         found = _rankrls.train(data, json.dumps(training), _data.threads(self.n_jobs))
-        warn_of_edges(found, stacklevel=2)
+        report = json.loads(found["report"])
+        warn_of_edges(report, stacklevel=3)
         self._adopt(found["model"])
-        self.alpha_, self.unit_ = found["alpha"], found["unit"]
-        self.solver_ = found["solver"]
-        self.condition_ = found["condition"]
-        if found["support"] is not None:
-            self.support_, self.dual_coef_ = found["support"]
-        if found["holdout"] is not None:
-            scheme, self.holdout_error_, self.holdout_cindex_, predictions, both = found["holdout"]
-            if len(both):
-                self.holdout_pairs_ = both.reshape(-1, 2)
+        self.alpha_, self.unit_ = report["alpha"], report["unit"]
+        self.solver_ = report["solver"]
+        # There is no infinity in JSON.
+        self.condition_ = np.inf if report["condition"] is None else report["condition"]
+        if len(found["support"]):
+            self.support_, self.dual_coef_ = found["support"], found["coefficients"]
+        if self.kernel == "precomputed":
+            # Its columns are rows.
+            del self.coef_
+        if report["scheme"] is not None:
+            self.holdout_error_ = report["error"]
+            self.holdout_cindex_ = np.nan if report["cindex"] is None else report["cindex"]
+            predictions = found["predictions"]
+            if len(found["pairs"]):
+                self.holdout_pairs_ = found["pairs"].reshape(-1, 2)
                 predictions = predictions.reshape(-1, 2)
             if len(predictions):
                 self.holdout_predictions_ = predictions
-            if scheme == "lqo":
+            if report["scheme"] == "lqo":
                 self.lqo_predictions_ = predictions
         return self
 
@@ -252,30 +257,8 @@ class RankRLS(Ranker):
         if self.solver not in ("auto", "dual") and not (linear or reduced):
             raise ValueError("a kernel has the solver 'dual'; with a basis it has the others, too")
 
-    def _adopt(self, model: _rankrls.Model) -> None:
-        if model.kernel is None and self.kernel != "precomputed":
-            super()._adopt(model)
-            return
-        self.model_ = model
-        self.n_features_in_ = model.columns
-        self.dual_coef_ = model.coefficients
-
-    def _scores(self, X: Any) -> NDArray[np.float64]:
-        if "coef_" in self.__dict__:
-            return super()._scores(X)
-        return self.model_.scores(_data.canonical(X), _data.threads(self.n_jobs))
-
-    def score(
-        self, X: Any, y: Any, *, qid: Any = None, group: Any = None, sample_weight: None = None
-    ) -> float:
-        if self.objective != "query" and qid is None and group is None:
-            group = [_num_samples(X)]
-        return super().score(X, y, qid=qid, group=group, sample_weight=sample_weight)
-
     @staticmethod
-    def _params_of(model: _rankrls.Model) -> dict[str, Any]:
-        params = {"alpha": model.alpha, "objective": model.objective}
-        if model.kernel is not None:
-            kernel = json.loads(model.kernel)
-            params.update(kernel, kernel=kernel.pop("kind"))
-        return params
+    def _params_of(facts: dict[str, Any]) -> dict[str, Any]:
+        params = {"alpha": facts["settings"]["lambda"], "objective": facts["objective"]}
+        kernel = facts["kernel"] or {"kind": "linear"}
+        return {"kernel": kernel.pop("kind"), **kernel, **params}

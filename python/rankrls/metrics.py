@@ -149,10 +149,7 @@ def evaluate(
     )
     names = ",".join(_data.name_list(metrics, "metrics"))
     found = _rankrls.evaluate(names, labels[order], scores[order], sizes, json.dumps(rules))
-    return {
-        name: Measured(_number(mean), _number(error), queries, left_out, per_query)
-        for name, ((mean, error, queries, left_out), per_query) in found.items()
-    }
+    return {name: Measured(**_known(text), per_query=values) for name, text, values in found}
 
 
 def score(
@@ -233,13 +230,11 @@ def paired(
     if not 0 < share < 1:
         raise ValueError(f"confidence: expected a share between 0 and 1, found {confidence}")
     draws = _data.count(resamples, "resamples", end=10**8)
-    text = _rankrls.paired(ours, theirs, draws, share, _data.seed(random_state))
-    found: dict[str, Any] = json.loads(text)
-    low, high = found["interval"] or (np.nan, np.nan)
-    for name in ("difference", "standard_error", "p"):
-        found[name] = _number(found[name])
-    return Comparison(**{**found, "interval": (low, high)})
+    found = _known(_rankrls.paired(ours, theirs, draws, share, _data.seed(random_state)))
+    interval = np.broadcast_to(found.pop("interval"), 2)
+    return Comparison(**found, interval=tuple(interval.tolist()))
 
 
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else value
+def _known(text: str) -> dict[str, Any]:
+    """A document with nan for what is not known."""
+    return {key: np.nan if value is None else value for key, value in json.loads(text).items()}

@@ -1,15 +1,16 @@
 //! Matrices of SciPy and NumPy, and the data sets that borrow them.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 
 use numpy::ndarray::ArrayView2;
-use numpy::{PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use rankrls::data::{Columns, IntoColumns};
 use rankrls::{Dataset, DatasetError};
 use sprs::CsMatBase;
 
-use crate::errors::value;
+use crate::errors::{Result, value};
 
 /// A matrix as Python has it: compressed columns or rows of SciPy, or an array.
 #[derive(FromPyObject)]
@@ -45,7 +46,7 @@ pub(crate) enum View<'a> {
 type Compressed<'a> = CsMatBase<f64, u32, Cow<'a, [usize]>, Cow<'a, [u32]>, Cow<'a, [f64]>, usize>;
 
 impl Matrix<'_> {
-    pub(crate) fn view(&self) -> PyResult<View<'_>> {
+    pub(crate) fn view(&self) -> Result<View<'_>> {
         let sparse = match self {
             Matrix::Dense(array) => return Ok(View::Dense(array.as_array())),
             Matrix::Sparse(sparse) => sparse,
@@ -64,7 +65,7 @@ impl Matrix<'_> {
 }
 
 impl Indices<'_> {
-    fn bounds(&self) -> PyResult<Vec<usize>> {
+    fn bounds(&self) -> Result<Vec<usize>> {
         let bounds: Result<Vec<usize>, _> = match self {
             Self::Narrow(array) => array.as_slice()?.iter().map(|&b| b.try_into()).collect(),
             Self::Wide(array) => array.as_slice()?.iter().map(|&b| b.try_into()).collect(),
@@ -73,7 +74,7 @@ impl Indices<'_> {
     }
 
     /// Borrowed where they have 32 bits: negative ones become too large, and are refused as such.
-    fn narrowed(&self) -> PyResult<Cow<'_, [u32]>> {
+    fn narrowed(&self) -> Result<Cow<'_, [u32]>> {
         match self {
             Self::Narrow(array) => Ok(bytemuck::cast_slice(array.as_slice()?).into()),
             Self::Wide(array) => {
@@ -100,18 +101,74 @@ impl<'a> IntoColumns<'a> for View<'a> {
     }
 }
 
-/// The data set of some rows, whose queries are `codes`, positions among `ids`. Rows whose queries
-/// are not in one piece are moved together. Columns count from 1 in models, as in files.
-pub(crate) fn dataset<'a>(
+/// Numbers that Python gets as an array.
+pub(crate) struct Array<T>(pub(crate) Vec<T>);
+
+impl<'py, T: Element> IntoPyObject<'py> for Array<T> {
+    type Target = PyArray1<T>;
+    type Output = Bound<'py, PyArray1<T>>;
+    type Error = Infallible;
+
+    fn into_pyobject(self, py: Python<'py>) -> Result<Self::Output, Infallible> {
+        Ok(self.0.into_pyarray(py))
+    }
+}
+
+/// Rows in queries as Python has them: the queries are `codes`, positions among `ids`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Data<'py> {
+    x: Matrix<'py>,
+    y: PyReadonlyArray1<'py, f64>,
+    codes: PyReadonlyArray1<'py, i64>,
+    ids: Vec<String>,
+    teacher: Option<PyReadonlyArray1<'py, f64>>,
+    validation: Option<Matrix<'py>>,
+}
+
+/// Data to be used while Python does something else.
+pub(crate) struct DataView<'a> {
     x: View<'a>,
     y: &'a [f64],
-    codes: &[i64],
-    ids: &[String],
-) -> Result<Dataset<'a>, DatasetError> {
-    let id = |&code: &i64| {
-        let position = usize::try_from(code).unwrap_or(usize::MAX);
-        ids.get(position).map_or("", String::as_str)
-    };
-    let row_ids: Vec<&str> = codes.iter().map(id).collect();
-    Dataset::regrouped(x, y, row_ids)
+    codes: &'a [i64],
+    ids: &'a [String],
+    teacher: Option<&'a [f64]>,
+    validation: Option<View<'a>>,
+}
+
+impl Data<'_> {
+    pub(crate) fn view(&self) -> Result<DataView<'_>> {
+        let teacher = self.teacher.as_ref().map(PyReadonlyArray1::as_slice);
+        Ok(DataView {
+            x: self.x.view()?,
+            y: self.y.as_slice()?,
+            codes: self.codes.as_slice()?,
+            ids: &self.ids,
+            teacher: teacher.transpose()?,
+            validation: self.validation.as_ref().map(Matrix::view).transpose()?,
+        })
+    }
+}
+
+impl<'a> DataView<'a> {
+    /// The data set. Rows whose queries are not in one piece are moved together. Columns count from 1 in
+    /// models, as in files.
+    pub(crate) fn dataset(&self) -> Result<Dataset<'a>> {
+        let id = |&code: &i64| {
+            let position = usize::try_from(code).unwrap_or(usize::MAX);
+            self.ids.get(position).map_or("", String::as_str)
+        };
+        let row_ids: Vec<&str> = self.codes.iter().map(id).collect();
+        let mut data = Dataset::regrouped(self.x.clone(), self.y, row_ids)?;
+        if let Some(scores) = self.teacher {
+            let scores = data.in_row_order(scores);
+            data = data.with_teacher(scores)?;
+        }
+        if let Some(validation) = &self.validation {
+            let validation = Dataset::unlabelled(validation.clone())?;
+            // A copy of its only query.
+            data = data.with_validation(validation.queries_subset(&[0])?);
+        }
+        Ok(data)
+    }
 }

@@ -1,23 +1,112 @@
 //! Errors of the library as exceptions.
 
 use std::fmt::Display;
+use std::io;
+use std::result;
 
+use numpy::AsSliceError;
+use pyo3::PyErr;
 use pyo3::exceptions::{PyMemoryError, PyValueError};
-use pyo3::{PyErr, PyResult};
+use rankrls::data::read::ReadError;
+use rankrls::metrics::MetricsError;
+use rankrls::model::ExplainError;
 use rankrls::tune::TuneError;
-use rankrls::{DatasetError, SelectError, TrainError};
+use rankrls::{DatasetError, ModelError, SelectError, TrainError};
 use serde::de::DeserializeOwned;
 use serde_path_to_error::Segment;
 
+pub(crate) type Result<T, E = Error> = result::Result<T, E>;
+
+/// An error of the library or of Python, to be raised.
+pub(crate) struct Error(PyErr);
+
 /// A mistake in what was handed over.
-pub(crate) fn value(error: impl Display) -> PyErr {
-    PyValueError::new_err(error.to_string())
+pub(crate) fn value(error: impl Display) -> Error {
+    Error(PyValueError::new_err(error.to_string()))
+}
+
+fn memory(error: impl Display) -> Error {
+    Error(PyMemoryError::new_err(error.to_string()))
+}
+
+impl From<Error> for PyErr {
+    fn from(error: Error) -> Self {
+        error.0
+    }
+}
+
+/// Errors of Python, which stay, and those of the library that are all mistakes.
+macro_rules! errors {
+    (python: $($python:ty),+; mistakes: $($mistake:ty),+) => {
+        $(impl From<$python> for Error {
+            fn from(error: $python) -> Self {
+                Self(error.into())
+            }
+        })+
+        $(impl From<$mistake> for Error {
+            fn from(error: $mistake) -> Self {
+                value(error)
+            }
+        })+
+    };
+}
+
+errors! {
+    python: PyErr, AsSliceError;
+    mistakes: ReadError, MetricsError, ModelError, ExplainError, serde_json::Error, io::Error
+}
+
+impl From<DatasetError> for Error {
+    fn from(error: DatasetError) -> Self {
+        if let DatasetError::Value { .. } = error {
+            return value(format_args!(
+                "{error}; fill gaps in first, for example with sklearn.impute.SimpleImputer"
+            ));
+        }
+        value(error)
+    }
+}
+
+impl From<SelectError> for Error {
+    fn from(error: SelectError) -> Self {
+        match error {
+            SelectError::Memory { .. } | SelectError::Factors { .. } => memory(error),
+            SelectError::Teacher(error) => error.into(),
+            // Columns count from 0 in Python.
+            SelectError::Values {
+                feature, squares, ..
+            } => value(SelectError::Values {
+                feature,
+                index: feature.into(),
+                squares,
+            }),
+            _ => value(error),
+        }
+    }
+}
+
+impl From<TrainError> for Error {
+    fn from(error: TrainError) -> Self {
+        match error {
+            TrainError::Memory { .. } | TrainError::KernelMemory { .. } => memory(error),
+            _ => value(error),
+        }
+    }
+}
+
+impl From<TuneError> for Error {
+    fn from(error: TuneError) -> Self {
+        match error {
+            TuneError::Select(error) => error.into(),
+            _ => value(error),
+        }
+    }
 }
 
 /// Options of the library from their JSON. A mistake is told with the name that Python has for the
 /// parameter.
-pub(crate) fn options<T: DeserializeOwned>(json: &str) -> PyResult<T> {
-    let options: serde_json::Value = serde_json::from_str(json).map_err(value)?;
+pub(crate) fn options<T: DeserializeOwned>(json: &str) -> Result<T> {
+    let options: serde_json::Value = serde_json::from_str(json)?;
     serde_path_to_error::deserialize(options).map_err(|error| {
         let mut keys = error.path().iter().filter_map(|segment| match segment {
             Segment::Map { key } => Some(key.as_str()),
@@ -30,60 +119,4 @@ pub(crate) fn options<T: DeserializeOwned>(json: &str) -> PyResult<T> {
         };
         value(format_args!("{name}: {}", error.inner()))
     })
-}
-
-pub(crate) fn dataset(error: DatasetError) -> PyErr {
-    if let DatasetError::Value { .. } = error {
-        return value(format_args!(
-            "{error}; fill gaps in first, for example with sklearn.impute.SimpleImputer"
-        ));
-    }
-    value(error)
-}
-
-pub(crate) fn select(error: SelectError) -> PyErr {
-    match error {
-        SelectError::Memory { .. } | SelectError::Factors { .. } => {
-            PyMemoryError::new_err(error.to_string())
-        }
-        SelectError::Teacher(error) => train(error),
-        // Columns count from 0 in Python.
-        SelectError::Values {
-            feature, squares, ..
-        } => value(SelectError::Values {
-            feature,
-            index: feature.into(),
-            squares,
-        }),
-        _ => value(error),
-    }
-}
-
-pub(crate) fn train(error: TrainError) -> PyErr {
-    match error {
-        TrainError::Memory { .. } | TrainError::KernelMemory { .. } => {
-            PyMemoryError::new_err(error.to_string())
-        }
-        _ => value(error),
-    }
-}
-
-/// Rows of the data set count from 1, those of Python, which `inputs` has, from 0.
-pub(crate) fn in_input_rows(mut error: TrainError, inputs: &[u32]) -> TrainError {
-    let places = match &mut error {
-        TrainError::Overflow { row, other } => [row, other],
-        TrainError::Asymmetric { row, column, .. } => [row, column],
-        _ => return error,
-    };
-    for place in places {
-        *place = inputs[*place - 1] as usize;
-    }
-    error
-}
-
-pub(crate) fn tune(error: TuneError) -> PyErr {
-    match error {
-        TuneError::Select(error) => select(error),
-        _ => value(error),
-    }
 }

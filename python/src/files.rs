@@ -1,9 +1,9 @@
 //! Files of ranking data.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::PathBuf;
 
-use numpy::{PyReadonlyArray1, ToPyArray};
+use numpy::ToPyArray;
 use pyo3::exceptions::{PyFileNotFoundError, PyOSError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -11,8 +11,8 @@ use rankrls::IndexBase;
 use rankrls::data::read::ReadOptions;
 use rankrls::data::{Dataset, Output};
 
-use crate::data::{Matrix, dataset};
-use crate::errors::{self, value};
+use crate::data::Data;
+use crate::errors::{Error, Result, value};
 use crate::job;
 
 /// Reads a file in any format of the command.
@@ -25,7 +25,7 @@ pub(crate) fn read(
     regroup: bool,
     width: Option<usize>,
     names: Option<PathBuf>,
-) -> PyResult<Bound<'_, PyDict>> {
+) -> Result<Bound<'_, PyDict>> {
     let options = ReadOptions::new()
         .zero_based(zero_based)
         .regroup(regroup)
@@ -33,27 +33,22 @@ pub(crate) fn read(
         .names(names)
         .max_memory(rankrls::memory::budget());
     if !path.exists() {
-        return Err(PyFileNotFoundError::new_err(format!(
-            "{}: there is no such file",
-            path.display()
-        )));
+        let message = format!("{}: there is no such file", path.display());
+        return Err(PyFileNotFoundError::new_err(message).into());
     }
-    let loaded = py.detach(|| options.read(&path)).map_err(value)?;
-    let data = &loaded.dataset;
+    let loaded = py.detach(|| options.read(&path))?;
+    let (data, x) = (&loaded.dataset, loaded.dataset.x());
+    let (queries, names) = (data.queries(), data.names());
     let result = PyDict::new(py);
-    let x = data.x();
     result.set_item("indptr", bounds(data).to_pyarray(py))?;
     result.set_item("indices", x.indices().to_pyarray(py))?;
     result.set_item("data", x.data().to_pyarray(py))?;
     result.set_item("shape", (data.rows(), data.width()))?;
     result.set_item("y", data.labels().to_pyarray(py))?;
-    result.set_item("offsets", data.queries().offsets().to_pyarray(py))?;
-    let ids = data
-        .queries()
-        .ids()
-        .map(|ids| ids.iter().collect::<Vec<_>>());
+    result.set_item("offsets", queries.offsets().to_pyarray(py))?;
+    let ids = queries.ids().map(|ids| ids.iter().collect::<Vec<_>>());
     result.set_item("ids", ids)?;
-    let names = data.names().map(|names| names.iter().collect::<Vec<_>>());
+    let names = names.map(|names| names.iter().collect::<Vec<_>>());
     result.set_item("names", names)?;
     Ok(result)
 }
@@ -73,32 +68,30 @@ fn bounds(data: &Dataset<'_>) -> Vec<i64> {
 /// Writes svmlight text, compressed if the name ends in `.gz` or `.zst`; the file appears whole or
 /// not at all.
 #[pyfunction]
-pub(crate) fn write_svmlight<'py>(
-    py: Python<'py>,
+pub(crate) fn write_svmlight(
+    py: Python<'_>,
     path: PathBuf,
-    x: Matrix<'py>,
-    y: PyReadonlyArray1<'py, f64>,
-    codes: PyReadonlyArray1<'py, i64>,
-    ids: Vec<String>,
+    data: Data<'_>,
     zero_based: bool,
-) -> PyResult<()> {
-    let (x, y, codes) = (x.view()?, y.as_slice()?, codes.as_slice()?);
+) -> Result<()> {
+    let view = data.view()?;
     let base = if zero_based {
         IndexBase::Zero
     } else {
         IndexBase::One
     };
     job::finish(py, 0, || {
-        let data = dataset(x, y, codes, &ids)
-            .map_err(errors::dataset)?
-            .with_index_base(base);
+        let data = view.dataset()?.with_index_base(base);
         let place = path.display();
-        let failed = |error| PyOSError::new_err(format!("{place}: {error}"));
+        let failed = |error: io::Error| -> Error {
+            let message = format!("{place}: {error}");
+            match error.kind() {
+                ErrorKind::InvalidInput => value(message),
+                _ => PyOSError::new_err(message).into(),
+            }
+        };
         let mut output = Output::create(&path).map_err(failed)?;
-        rankrls::data::write_svmlight(&data, &mut output).map_err(|error| match error.kind() {
-            ErrorKind::InvalidInput => value(format_args!("{place}: {error}")),
-            _ => failed(error),
-        })?;
+        rankrls::data::write_svmlight(&data, &mut output).map_err(failed)?;
         output.finish().map_err(failed)
     })
 }

@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use rankrls::interrupt::Interrupt;
 
-use crate::errors::value;
+use crate::errors::{Result, value};
 
 /// How long a signal may wait.
 const PATIENCE: Duration = Duration::from_millis(50);
@@ -60,8 +60,8 @@ pub(crate) fn run<T: Send>(
     py: Python<'_>,
     threads: usize,
     callback: Option<&Py<PyAny>>,
-    work: impl FnOnce(&mut Watch<'_>) -> T + Send,
-) -> PyResult<(Option<T>, Option<PyErr>)> {
+    work: impl FnOnce(&mut Watch<'_>) -> Result<Option<T>> + Send,
+) -> Result<(Option<T>, Option<PyErr>)> {
     let (stop, interrupt) = (AtomicBool::new(false), Interrupt::new());
     let (sender, receiver) = mpsc::sync_channel::<Arguments>(0);
     let (answer, answers) = mpsc::sync_channel::<()>(1);
@@ -107,9 +107,9 @@ pub(crate) fn run<T: Send>(
         })
     });
     match result {
-        Ok(Ok(result)) => Ok((result, ended)),
+        Ok(Ok(result)) => Ok((result.transpose()?.flatten(), ended)),
         Ok(Err(error)) => Err(value(format_args!("cannot start threads: {error}"))),
-        Err(panic) => Err(failed(panic.as_ref())),
+        Err(panic) => Err(failed(panic.as_ref()).into()),
     }
 }
 
@@ -117,11 +117,11 @@ pub(crate) fn run<T: Send>(
 pub(crate) fn finish<T: Send>(
     py: Python<'_>,
     threads: usize,
-    work: impl FnOnce() -> PyResult<T> + Send,
-) -> PyResult<T> {
-    match run(py, threads, None, |_| work())? {
-        (_, Some(error)) => Err(error),
-        (Some(result), None) => result,
+    work: impl FnOnce() -> Result<T> + Send,
+) -> Result<T> {
+    match run(py, threads, None, |_| work().map(Some))? {
+        (_, Some(error)) => Err(error.into()),
+        (Some(result), None) => Ok(result),
         (None, None) => unreachable!("work that nobody ended has a result"),
     }
 }

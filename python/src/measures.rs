@@ -1,41 +1,36 @@
 //! Measures of rankings, and comparisons of two.
 
-use numpy::{PyArray1, PyReadonlyArray1};
+use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use rankrls::Queries;
 use rankrls::metrics::{PairedOptions, Rules, parse_list};
 
-use crate::errors::value;
+use crate::data::Array;
+use crate::errors::Result;
 
-/// Measures `scores` of rows in queries of `sizes` rows each.
+/// Measures `scores` of rows in queries of `sizes` rows each: each measure in JSON, and its value for
+/// each query, nan for queries without.
 #[pyfunction]
-pub(crate) fn evaluate<'py>(
-    py: Python<'py>,
+pub(crate) fn evaluate(
+    py: Python<'_>,
     metrics: &str,
-    labels: PyReadonlyArray1<'py, f64>,
-    scores: PyReadonlyArray1<'py, f64>,
+    labels: PyReadonlyArray1<'_, f64>,
+    scores: PyReadonlyArray1<'_, f64>,
     sizes: Vec<usize>,
     rules: &str,
-) -> PyResult<Bound<'py, PyDict>> {
-    let metrics = parse_list(metrics).map_err(value)?;
-    let rules: Rules = serde_json::from_str(rules).map_err(value)?;
-    let queries = Queries::from_sizes(&sizes).map_err(value)?;
+) -> Result<Vec<(String, String, Array<f64>)>> {
+    let metrics = parse_list(metrics)?;
+    let rules: Rules = serde_json::from_str(rules)?;
+    let queries = Queries::from_sizes(&sizes)?;
     let (labels, scores) = (labels.as_slice()?, scores.as_slice()?);
     let found = py.detach(|| rankrls::metrics::evaluate(&metrics, labels, scores, &queries, rules));
-    let result = PyDict::new(py);
-    for found in found.map_err(value)?.metrics {
-        let per_query = found.per_query.iter();
-        let per_query = PyArray1::from_iter(py, per_query.map(|value| value.unwrap_or(f64::NAN)));
-        let values = (
-            found.mean,
-            found.standard_error,
-            found.queries,
-            found.left_out,
-        );
-        result.set_item(found.metric.to_string(), (values, per_query))?;
-    }
-    Ok(result)
+    let described = found?.metrics.into_iter().map(|values| {
+        let text = serde_json::to_string(&values)?;
+        let per_query = values.per_query.iter();
+        let per_query = per_query.map(|value| value.unwrap_or(f64::NAN)).collect();
+        Ok((values.metric.to_string(), text, Array(per_query)))
+    });
+    described.collect()
 }
 
 /// Compares the values that queries have by two rankings; nan for queries without.
@@ -47,8 +42,8 @@ pub(crate) fn paired(
     resamples: usize,
     confidence: f64,
     seed: u64,
-) -> PyResult<String> {
-    let values = |array: &PyReadonlyArray1<'_, f64>| -> PyResult<Vec<Option<f64>>> {
+) -> Result<String> {
+    let values = |array: &PyReadonlyArray1<'_, f64>| -> Result<Vec<Option<f64>>> {
         let values = array.as_slice()?.iter();
         Ok(values
             .map(|&value| (!value.is_nan()).then_some(value))
@@ -60,6 +55,6 @@ pub(crate) fn paired(
         confidence,
         seed,
     };
-    let found = py.detach(|| rankrls::metrics::paired(&first, &second, &options));
-    serde_json::to_string(&found.map_err(value)?).map_err(value)
+    let found = py.detach(|| rankrls::metrics::paired(&first, &second, &options))?;
+    Ok(serde_json::to_string(&found)?)
 }

@@ -1,20 +1,19 @@
 //! `RankRLS` on all features, or under a kernel.
 
-use numpy::ToPyArray;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use rankrls::memory::budget;
 use rankrls::model::FeatureChoice;
 use rankrls::ridge::{
-    Cell, Fit, Groups, Kernel, KernelKind, Preference, Preferences, Scheme, TrainGrid, draw_basis,
+    Fit, Groups, Kernel, KernelKind, Preference, Preferences, Scheme, TrainGrid, draw_basis,
 };
-use rankrls::{Dataset, Lambda, Lambdas, Model as Fitted, Solver, TrainError, TrainOptions};
+use rankrls::{Dataset, Lambda, Lambdas, Model as Fitted, TrainError, TrainOptions};
 use serde::Deserialize;
+use serde_json::json;
 
-use crate::errors::{self, value};
+use crate::data::{Array, Data};
+use crate::errors::{self, Result, value};
 use crate::job;
 use crate::model::Model;
-use crate::select::Data;
 
 /// How to train.
 #[derive(Deserialize)]
@@ -54,18 +53,18 @@ enum Asked {
 }
 
 /// A model, and what comes with it: rows are those of Python.
-struct Outcome {
-    model: Fitted,
-    solver: Solver,
-    best: Cell,
-    unit: f64,
-    at_edge: bool,
-    scheme: Option<Scheme>,
-    /// Rows that a kernel model is over, and their coefficients.
-    support: Option<(Vec<i64>, Vec<f64>)>,
+#[derive(IntoPyObject)]
+pub(crate) struct Outcome {
+    model: Model,
+    /// All but the rest, in JSON.
+    report: String,
+    /// Rows that a kernel model is over.
+    support: Array<i64>,
+    /// A coefficient for each.
+    coefficients: Array<f64>,
     /// Of each row or preference; of each of the `pairs` where they are kept.
-    predictions: Vec<f64>,
-    pairs: Vec<i64>,
+    predictions: Array<f64>,
+    pairs: Array<i64>,
 }
 
 impl Training {
@@ -79,7 +78,7 @@ impl Training {
     }
 
     /// All that does not depend on the rows of the data.
-    fn grid(&self) -> PyResult<TrainGrid> {
+    fn grid(&self) -> Result<TrainGrid> {
         let holdout = match &self.holdout {
             None if self.alpha.count() > 1 => Scheme::Auto,
             None | Some(Asked::Folds(_)) => Scheme::Factored,
@@ -91,7 +90,7 @@ impl Training {
             }
         };
         Ok(TrainGrid {
-            kernels: vec![self.kernel().map_err(value)?],
+            kernels: vec![self.kernel()?],
             holdout,
             keep_pairs: self.keep_pairs,
             lambdas: self.alpha.clone(),
@@ -136,83 +135,77 @@ impl Training {
         let classes = options.column_classes(data);
         let mut outcome = grid
             .train(data, data.memory(), Some(&classes))
-            .map_err(|error| errors::in_input_rows(error, &inputs))?;
+            .map_err(|error| in_input_rows(error, &inputs))?;
         let at_edge = outcome.is_at_edge();
         let mut best = outcome.cells.swap_remove(outcome.best);
         let (fit, choice, summary) = (&outcome.fit, FeatureChoice::All, classes.summary());
         let model = Fitted::from_fit(fit, &best, choice, data, &summary, &options);
-        let support = match outcome.fit {
-            Fit::Linear(_) => None,
-            Fit::Kernel { rows, coefficients } => {
-                let rows = rows.iter().map(|&row| inputs[row].into());
-                Some((rows.collect(), coefficients))
-            }
+        let (rows, coefficients) = match outcome.fit {
+            Fit::Linear(_) => Default::default(),
+            Fit::Kernel { rows, coefficients } => (rows, coefficients),
         };
-        let (mut predictions, mut pairs) = (Vec::new(), Vec::new());
-        if let Some(holdout) = &mut best.holdout {
-            predictions = std::mem::take(&mut holdout.predictions);
-            if self.pairs.is_none() && !predictions.is_empty() {
-                predictions = data.in_input_order(predictions);
-            }
-            for pair in std::mem::take(&mut holdout.pairs) {
-                pairs.extend(pair.rows.map(|row| i64::from(inputs[row as usize])));
-                predictions.extend(pair.predictions);
-            }
+        let holdout = best.holdout.take().unwrap_or_default();
+        let report = json!({
+            "solver": outcome.solver,
+            "condition": best.condition,
+            "alpha": best.lambda,
+            "unit": outcome.unit,
+            "at_edge": at_edge,
+            "scheme": outcome.scheme.map(|scheme| scheme.to_string()),
+            "error": holdout.error,
+            "cindex": holdout.cindex,
+        });
+        let mut predictions = holdout.predictions;
+        if self.pairs.is_none() && !predictions.is_empty() {
+            predictions = data.in_input_order(predictions);
+        }
+        let mut pairs = Vec::new();
+        for pair in holdout.pairs {
+            pairs.extend(pair.rows.map(|row| i64::from(inputs[row as usize])));
+            predictions.extend(pair.predictions);
         }
         Ok(Outcome {
-            model,
-            solver: outcome.solver,
-            best,
-            unit: outcome.unit,
-            at_edge,
-            scheme: outcome.scheme,
-            support,
-            predictions,
-            pairs,
+            model: Model(model),
+            report: report.to_string(),
+            support: Array(rows.iter().map(|&row| inputs[row].into()).collect()),
+            coefficients: Array(coefficients),
+            predictions: Array(predictions),
+            pairs: Array(pairs),
         })
     }
 }
 
+/// Rows of the data set count from 1, those of Python, which `inputs` has, from 0.
+fn in_input_rows(mut error: TrainError, inputs: &[u32]) -> TrainError {
+    let places = match &mut error {
+        TrainError::Overflow { row, other } => [row, other],
+        TrainError::Asymmetric { row, column, .. } => [row, column],
+        _ => return error,
+    };
+    for place in places {
+        *place = inputs[*place - 1] as usize;
+    }
+    error
+}
+
 /// Trains `RankRLS`.
 #[pyfunction]
-pub(crate) fn train<'py>(
-    py: Python<'py>,
-    data: Data<'py>,
+pub(crate) fn train(
+    py: Python<'_>,
+    data: Data<'_>,
     options: &str,
     threads: usize,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> Result<Outcome> {
     let training: Training = errors::options(options)?;
     let (view, grid) = (data.view()?, training.grid()?);
-    let found = job::finish(py, threads, || {
-        let data = view.dataset().map_err(errors::dataset)?;
+    job::finish(py, threads, || {
+        let data = view.dataset()?;
         let several = grid.lambdas.count() > 1;
         training.fit(grid, &data).map_err(|error| match error {
             TrainError::OneQuery if several => value(format_args!(
                 "which alpha is best is not known, as {error}; or give a number for alpha"
             )),
-            error => errors::train(error),
+            error => error.into(),
         })
-    })?;
-    let result = PyDict::new(py);
-    result.set_item("solver", found.solver.name())?;
-    result.set_item("condition", found.best.condition)?;
-    result.set_item("alpha", found.best.lambda.value())?;
-    result.set_item("unit", found.unit)?;
-    result.set_item("at_edge", (found.at_edge, false))?;
-    let support = found.support;
-    let support = support.map(|(rows, values)| (rows.to_pyarray(py), values.to_pyarray(py)));
-    result.set_item("support", support)?;
-    let holdout = found.best.holdout.zip(found.scheme);
-    let holdout = holdout.map(|(holdout, scheme)| {
-        (
-            scheme.to_string(),
-            holdout.error,
-            holdout.cindex.unwrap_or(f64::NAN),
-            found.predictions.to_pyarray(py),
-            found.pairs.to_pyarray(py),
-        )
-    });
-    result.set_item("holdout", holdout)?;
-    result.set_item("model", Model(found.model).into_pyobject(py)?)?;
-    Ok(result)
+    })
 }

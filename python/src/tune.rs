@@ -3,50 +3,24 @@
 use std::ops::ControlFlow;
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 use rankrls::greedy::{Step, plan};
-use rankrls::tune::{Event, Observer, TuneError, TuneOptions, Tuning};
-use rankrls::{ColumnClasses, Lambda, Model as Fitted, SelectError};
+use rankrls::tune::{Choice, Event, GridStep, Outcome, PathId, TuneError, TuneOptions, Tuning};
+use rankrls::{ColumnClasses, Model as Fitted, SelectError};
+use serde::Serialize;
+use serde_json::json;
 
-use crate::errors::{self, value};
+use crate::data::Data;
+use crate::errors::{self, Result};
 use crate::job::{self, Watch};
 use crate::model::Model;
-use crate::select::{Data, checked, described, selected};
-
-/// Tells Python of every step of every path, and keeps those of the paths from all data.
-struct Steps<'a, 'w> {
-    watch: &'a mut Watch<'w>,
-    taken: &'a mut Vec<(Lambda, Vec<Step>)>,
-}
-
-impl Observer for Steps<'_, '_> {
-    fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
-        let Event::Stepped(step) = event else {
-            return ControlFlow::Continue(());
-        };
-        if step.fold.is_none() {
-            if step.number == 1 {
-                self.taken.push((step.path.lambda, Vec::new()));
-            }
-            let mut paths = self.taken.iter_mut().rev();
-            let path = paths.find(|(lambda, _)| *lambda == step.path.lambda);
-            if let Some((_, steps)) = path {
-                steps.push(step.step.clone());
-            }
-        }
-        let (lambda, fold, number) = (step.path.lambda.value(), step.fold, step.number);
-        let (feature, error) = (step.step.feature, step.step.lqo_error);
-        self.watch
-            .tell(move |py| (lambda, fold, number, feature, error).into_pyobject(py))
-    }
-}
+use crate::select::{self, checked};
 
 /// Refuses before any work what no strategy has the memory for: a grid would only say so of its
 /// first ridge parameter.
-fn check_memory(candidates: &ColumnClasses, held: u64, options: &TuneOptions) -> PyResult<()> {
+fn check_memory(candidates: &ColumnClasses, held: u64, options: &TuneOptions) -> Result<()> {
     for selection in options.selections() {
         match plan(candidates, held, &selection) {
-            Err(error @ SelectError::Memory { .. }) => return Err(errors::select(error)),
+            Err(error @ SelectError::Memory { .. }) => return Err(error.into()),
             Err(_) => break,
             Ok(_) => {}
         }
@@ -54,7 +28,18 @@ fn check_memory(candidates: &ColumnClasses, held: u64, options: &TuneOptions) ->
     Ok(())
 }
 
-/// Chooses a model: all that were judged as a JSON document, and the chosen one.
+/// The chosen selection, and all that were judged.
+#[derive(Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    selection: select::Report<'a>,
+    outcomes: &'a [Outcome],
+    choice: Choice,
+    stability: Vec<Option<f64>>,
+}
+
+/// Chooses a model: a [`Report`] in JSON, of which only the steps and the ridge parameter of the longest
+/// path are there where it was ended before there was a model; the model; the exception that ended it.
 #[pyfunction]
 #[pyo3(signature = (data, options, threads, callback=None))]
 pub(crate) fn tune<'py>(
@@ -63,48 +48,72 @@ pub(crate) fn tune<'py>(
     options: &str,
     threads: usize,
     callback: Option<Py<PyAny>>,
-) -> PyResult<(Bound<'py, PyDict>, Option<PyErr>)> {
+) -> Result<(String, Option<Model>, Option<PyErr>)> {
     let view = data.view()?;
     let mut options: TuneOptions = errors::options(options)?;
     checked(&mut options.selection)?;
-    let mut taken = Vec::new();
-    let work = |watch: &mut Watch<'_>| -> PyResult<Option<_>> {
-        let data = view.dataset().map_err(errors::dataset)?;
+    // Steps of the paths from all data, with their numbers.
+    let mut taken: Vec<(PathId, usize, Step)> = Vec::new();
+    let work = |watch: &mut Watch<'_>| -> Result<Option<_>> {
+        let data = view.dataset()?;
         let candidates = options.candidates(&data);
         let tuning = Tuning {
             candidates: Some(&candidates),
             ..Tuning::new(&data, &options)
         };
-        let watch = &mut Steps {
-            watch,
-            taken: &mut taken,
-        };
         check_memory(&candidates, tuning.held, &options)?;
-        let tuned = match tuning.run(watch) {
+        let mut observer = |event: Event<'_>| {
+            let Event::Stepped(GridStep {
+                path,
+                fold,
+                number,
+                step,
+                ..
+            }) = event
+            else {
+                return ControlFlow::Continue(());
+            };
+            if fold.is_none() {
+                taken.push((*path, *number, Step::clone(step)));
+            }
+            let told = (
+                path.lambda.value(),
+                *fold,
+                *number,
+                step.feature,
+                step.lqo_error,
+            );
+            watch.tell(move |py| told.into_pyobject(py))
+        };
+        let tuned = match tuning.run(&mut observer) {
             Err(TuneError::Interrupted) => return Ok(None),
-            tuned => tuned.map_err(errors::tune)?,
+            tuned => tuned?,
         };
         let model = Fitted::from_selection(&tuned.selection(), &data, &candidates.summary());
-        let stability: Vec<Option<f64>> = tuned
+        let stability = |outcome: &Outcome| outcome.stability(tuned.choice.k, candidates.len());
+        let stability = tuned
             .outcomes
             .iter()
-            .map(|outcome| outcome.stability(tuned.choice.k, candidates.len())?.index)
-            .collect();
+            .map(|outcome| stability(outcome)?.index);
+        let stability: Vec<Option<f64>> = stability.collect();
         Ok(Some((tuned, model, stability)))
     };
     let (found, ended) = job::run(py, threads, callback.as_ref(), work)?;
-    let Some((tuned, model, stability)) = found.transpose()?.flatten() else {
-        let longest = taken.into_iter().max_by_key(|(_, steps)| steps.len());
-        let (lambda, steps) = longest.unwrap_or((Lambda::ONE, Vec::new()));
-        let result = described(py, &steps, &[])?;
-        result.set_item("alpha", lambda.value())?;
-        return Ok((result, ended));
+    let Some((tuned, model, stability)) = found else {
+        let longest = taken.iter().max_by_key(|(_, number, _)| *number);
+        let longest = longest.map(|(path, ..)| *path);
+        let steps = taken.iter().filter(|(path, ..)| Some(*path) == longest);
+        let steps: Vec<&Step> = steps.map(|(.., step)| step).collect();
+        let alpha = longest.map_or(1.0, |path| path.lambda.value());
+        let text = json!({"steps": steps, "weights": [], "alpha": alpha}).to_string();
+        return Ok((text, None, ended));
     };
-    let result = selected(py, &tuned.selection(), tuned.is_at_edge())?;
-    let outcomes = serde_json::to_string(&tuned.outcomes).map_err(value)?;
-    result.set_item("outcomes", outcomes)?;
-    result.set_item("choice", (tuned.choice.position, tuned.choice.k))?;
-    result.set_item("stability", stability)?;
-    result.set_item("model", Model(model).into_pyobject(py)?)?;
-    Ok((result, ended))
+    let selection = tuned.selection();
+    let report = Report {
+        selection: select::Report::new(&selection, tuned.is_at_edge()),
+        outcomes: &tuned.outcomes,
+        choice: tuned.choice,
+        stability,
+    };
+    Ok((serde_json::to_string(&report)?, Some(Model(model)), ended))
 }

@@ -13,6 +13,8 @@ import rankrls
 
 ROOT = Path(__file__).resolve().parents[2]
 CORPORA = ROOT / "corpora"
+# Preferred and other row of 90, magnitude and weight.
+PAIRS = [[3, 4, 1.0, 2.0], [40, 4, 0.5, 1.0], [7, 61, 2.0, 1.0], [3, 89, 1.0, 1.0]]
 
 
 @pytest.fixture(scope="session")

@@ -1,5 +1,6 @@
 """Data in all shapes, and data that are refused."""
 
+import functools
 import resource
 import subprocess
 import sys
@@ -9,6 +10,7 @@ import pandas as pd
 import polars
 import pytest
 import scipy.sparse as sp
+from conftest import PAIRS
 
 from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, select_path
 
@@ -140,25 +142,22 @@ def test_a_fit_takes_little_more_memory_than_the_data():
 
 
 @pytest.mark.parametrize("form", ["csr", "csc"])
-@pytest.mark.parametrize("place", [10**9, -1])
-def test_places_outside_of_a_matrix_are_refused(small, form, place):
+@pytest.mark.parametrize(
+    ("part", "place", "value", "message"),
+    [
+        ("indices", 5, 10**9, "expected indices from 0 to .*, found 1000000000"),
+        ("indices", 5, -1, "expected indices from 0 to .*, found -1"),
+        ("indptr", -1, 10**6, "expected indptr to rise"),
+    ],
+)
+def test_places_outside_of_a_matrix_are_refused(small, form, part, place, value, message):
     X, y, qid = small
-    greedy, ridge = GreedyRankRLS(3, alpha=1.0), RankRLS(1.0)
-    for model in (greedy, ridge):
-        model.fit(X, y, qid=qid)
-    for use in (
-        greedy.predict,
-        greedy.transform,
-        ridge.predict,
-        lambda X: GreedyRankRLS(3).fit(X, y, qid=qid),
-    ):
-        damaged = X.asformat(form, copy=True)
-        damaged.indices[5] = place
-        with pytest.raises(ValueError, match=f"expected indices from 0 to .*, found {place}"):
-            use(damaged)
-        damaged = X.asformat(form, copy=True)
-        damaged.indptr[-1] = 10**6
-        with pytest.raises(ValueError, match="expected indptr to rise"):
+    greedy, ridge = (model.fit(X, y, qid=qid) for model in (GreedyRankRLS(3), RankRLS(1.0)))
+    fit = functools.partial(GreedyRankRLS(3).fit, y=y, qid=qid)
+    damaged = X.asformat(form, copy=True)
+    getattr(damaged, part)[place] = value
+    for use in (greedy.predict, greedy.transform, ridge.predict, fit):
+        with pytest.raises(ValueError, match=message):
             use(damaged)
 
 
@@ -181,98 +180,154 @@ def test_values_that_are_not_finite_are_named(form, value, small):
         model.predict(X)
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"y": np.ones(89)}, "expected 90 labels, one a row of X, found 89"),
-        ({"y": np.ones((90, 2))}, "1d array"),
-        ({"y": np.array(["a"] * 90)}, "y: expected numbers"),
-        ({"y": None}, "requires y to be passed"),
-        ({"qid": np.zeros(90)}, "at least 2 queries, found 1: pass qid="),
-        ({"qid": None}, "at least 2 queries, found 1: pass qid="),
-        ({"qid": np.zeros(91)}, "expected 90 ids, one for each row of X, found 91"),
-        ({"qid": np.zeros((90, 1))}, "expected one id for each row"),
-        ({"qid": [None] + [1] * 89}, "an id for each row of X, found None at 0"),
-        ({"qid": [1.0] * 89 + [float("nan")]}, "an id for each row of X, found nan at 89"),
-        ({"qid": [[1]] + [[2]] * 89}, "expected a hashable id at 0"),
-        ({"qid": 7}, "qid: expected one id for each row of X, found 7"),
-        ({"qid": "a" * 90}, "qid: expected one id for each row of X, found 'aaa"),
-        ({"qid": pd.Series([None, 1] * 45, dtype="Int64")}, "qid: expected .* at 0"),
-        ({"qid": ["\ud800", "b"] * 45}, "qid: expected text that UTF-8 can hold"),
-        ({"qid": [10**5000, 1] * 45}, "qid: expected text"),
-        ({"group": [90]}, "pass one of them"),
-        ({"qid": None, "group": [45, 44]}, "sizes that add up to 90, the rows of X, found 89"),
-        ({"qid": None, "group": [2**63 - 1, 2**63 - 1, 92]}, "sizes that add up to 90"),
-        ({"qid": None, "group": [90, 0]}, "whole numbers from 1 on"),
-        ({"qid": None, "group": [45.5, 44.5]}, "whole numbers from 1 on"),
-        ({"qid": None, "group": [6j] * 15}, "group: expected numbers: found complex ones"),
-        ({"qid": None, "group": ["a"]}, "group: expected numbers: could not convert"),
-        ({"teacher": np.ones(3)}, "teacher: expected 90 numbers"),
-        ({"teacher": np.full(90, np.nan)}, "teacher: row 0 is nan"),
-        ({"teacher": np.ones(90)}, "they teach nothing"),
-        ({"callback": 3}, "expected something to call"),
-    ],
-)
-def test_data_that_are_refused(changes, message, small):
-    X, y, qid = small
-    arguments = {"y": y, "qid": qid, **changes}
-    model = GreedyRankRLS(2, strategy="distil" if "teacher" in changes else "auto")
-    with pytest.raises(ValueError, match=message):
-        model.fit(X, arguments.pop("y"), **arguments)
+K = np.eye(90)
+K[3, 5] = 0.5
+DATA = [
+    ({"y": np.ones(89)}, "expected 90 labels, one a row of X, found 89"),
+    ({"y": np.ones((90, 2))}, "1d array"),
+    ({"y": np.array(["a"] * 90)}, "y: expected numbers"),
+    ({"y": None}, "requires y to be passed"),
+    ({"qid": np.zeros(90)}, "at least 2 queries, found 1: pass qid="),
+    ({"qid": None}, "at least 2 queries, found 1: pass qid="),
+    ({"qid": np.zeros(91)}, "expected 90 ids, one for each row of X, found 91"),
+    ({"qid": np.zeros((90, 1))}, "expected one id for each row"),
+    ({"qid": [None] + [1] * 89}, "an id for each row of X, found None at 0"),
+    ({"qid": [1.0] * 89 + [float("nan")]}, "an id for each row of X, found nan at 89"),
+    ({"qid": [[1]] + [[2]] * 89}, "expected a hashable id at 0"),
+    ({"qid": 7}, "qid: expected one id for each row of X, found 7"),
+    ({"qid": "a" * 90}, "qid: expected one id for each row of X, found 'aaa"),
+    ({"qid": pd.Series([None, 1] * 45, dtype="Int64")}, "qid: expected .* at 0"),
+    ({"qid": ["\ud800", "b"] * 45}, "qid: expected text that UTF-8 can hold"),
+    ({"qid": [10**5000, 1] * 45}, "qid: expected text"),
+    ({"group": [90]}, "pass one of them"),
+    ({"qid": None, "group": [45, 44]}, "sizes that add up to 90, the rows of X, found 89"),
+    ({"qid": None, "group": [2**63 - 1, 2**63 - 1, 92]}, "sizes that add up to 90"),
+    ({"qid": None, "group": [90, 0]}, "whole numbers from 1 on"),
+    ({"qid": None, "group": [45.5, 44.5]}, "whole numbers from 1 on"),
+    ({"qid": None, "group": [6j] * 15}, "group: expected numbers: found complex ones"),
+    ({"qid": None, "group": ["a"]}, "group: expected numbers: could not convert"),
+    ({"teacher": np.ones(3)}, "teacher: expected 90 numbers"),
+    ({"teacher": np.full(90, np.nan)}, "teacher: row 0 is nan"),
+    ({"teacher": np.ones(90)}, "they teach nothing"),
+    ({"callback": 3}, "expected something to call"),
+    ({"X": np.ones((90, 3))}, "constant within every query"),
+    ({"qid": np.arange(90)}, "constant within every query"),
+]
+PARAMETERS = [
+    ({"n_jobs": 10**9}, "n_jobs: expected at most 4096 threads"),
+    ({"alpha": -1.0}, "alpha: expected a number above 0, found -1"),
+    ({"alpha": 0}, "alpha: expected a number above 0, found 0"),
+    ({"alpha": float("nan")}, "alpha: expected a finite number, found nan"),
+    ({"alpha": 10**400}, "alpha: expected a finite number, found 1000"),
+    ({"alpha": "large"}, 'alpha: expected a number above 0, found "large"'),
+    ({"refit_alpha": "1/0u"}, "refit_alpha: .*above 0"),
+    ({"n_features_to_select": 0}, "n_features_to_select: expected a whole number from 1 on"),
+    ({"n_features_to_select": 2.5}, "n_features_to_select: expected a whole number from 1 on"),
+    ({"strategy": "best"}, "strategy: .*best"),
+    ({"criterion": "auc"}, "criterion: .*auc"),
+    ({"criterion": "ndcg@10", "strategy": "bounded"}, "can not judge by ndcg@10"),
+    ({"labels": "log"}, "labels: .*log.*expected one of raw"),
+    ({"scale": "unit"}, "scale: "),
+    ({"query_weight": "heavy"}, "query_weight: "),
+    ({"refit": "twice"}, "refit: .*twice"),
+    ({"blend": 1.5}, "blend: expected a number from 0 to 1, found 1.5"),
+    ({"teacher_alpha": [1, -4]}, "teacher_alpha: expected a number above 0, found -4"),
+    ({"teacher_alpha": list(range(1, 20))}, "from 1 to 8 lambdas"),
+    ({"n_candidates": 0}, "n_candidates: expected a whole number from 1 on"),
+    ({"n_candidates": 5, "strategy": "dense"}, "can not judge a random subset"),
+    ({"max_memory": 1000}, "every exact strategy needs .* 1000 bytes are allowed"),
+    ({"max_memory": "much"}, "max_memory: "),
+    ({"max_memory": -1}, "max_memory: expected a number of bytes"),
+    ({"max_memory": 2**70}, "max_memory: expected a number of bytes"),
+    ({"random_state": -1}, "random_state: expected a number from 0 on"),
+    ({"random_state": 2**70}, "random_state: expected a number from 0 on, below 2\\^64"),
+    ({"n_candidates": 2**70}, "n_candidates: expected less than 9,223"),
+    ({"strategy": "\ud800"}, "strategy: expected text that UTF-8 can hold"),
+    ({"refit": 3}, "refit: .*3"),
+    ({"strategy": "fs-ed"}, "expected grades: at most 16"),
+]
+GRIDS = [
+    ({"max_memory": 1000}, "every exact strategy needs"),
+    ({"cv": 1}, "cv: expected a number of folds from 2 on"),
+    ({"cv": 99}, "99"),
+    ({"cv": 2**70}, "cv: expected a number of folds from 2 on"),
+    ({"cv": "lqo", "strategies": ["distil"]}, "biased"),
+    ({"alphas": []}, "alphas: expected at least one"),
+    ({"alphas": [1, 0]}, "alphas: expected a number above 0"),
+    ({"scoring": "auc"}, "scoring: "),
+    ({"metrics": ["auc"]}, "unknown metric"),
+    ({"rule": "first"}, "rule: expected"),
+    ({"strategies": ["auto", "distil"]}, "'auto' stands alone"),
+    ({"strategies": ["none"]}, "strategies: "),
+    ({"scoring": "ndcg@10"}, "needs grades, from 0 on"),
+]
+RIDGE = [
+    ({}, {"qid": None}, "group=\\[90\\] compares all rows"),
+    ({}, {"qid": None, "group": [90]}, "is not known, as .*or give a number for alpha"),
+    ({"solver": "lu"}, {}, "solver: "),
+    ({"max_memory": 1000}, {}, "every solver needs"),
+    ({"objective": "all"}, {}, "objective: .*query, global, pairs"),
+    ({"kernel": "rbf"}, {}, "kernel: .*linear, gaussian, polynomial, precomputed"),
+    ({"kernel": "gaussian", "gamma": 0}, {}, "gamma of the kernel: expected a finite number above"),
+    ({"kernel": "gaussian", "gamma": "scale"}, {}, "gamma: expected a number, found 'scale'"),
+    ({"kernel": "polynomial", "coef0": -1}, {}, "coef0 of the kernel"),
+    ({"kernel": "polynomial", "degree": 0}, {}, "degree: expected a whole number from 1"),
+    ({"kernel": "precomputed"}, {}, "90 rows and 30 columns: expected a column for each row"),
+    ({"kernel": "precomputed"}, {"X": K}, "not symmetric: .* row 5, column 3 and 0.5 in row 3"),
+    ({"kernel": "precomputed"}, {"X": -np.eye(90)}, "the kernel is indefinite"),
+    ({"kernel": "gaussian", "solver": "primal"}, {}, "a kernel has the solver 'dual'"),
+    ({"kernel": "gaussian", "scale": "sd"}, {}, "scale goes with kernel='linear'"),
+    ({"kernel": "gaussian", "max_memory": "100kB"}, {}, "a reduced set fits, with a basis of"),
+    ({"basis": 91}, {}, "a basis of 91 rows: expected from 1 to 90"),
+    ({"basis": 0}, {}, "basis: expected a whole number from 1 on, found 0"),
+    ({"basis": [3, 90]}, {}, "basis: expected rows of X, whole numbers from 0 to 89, found 90"),
+    ({"basis": [3, 3]}, {}, "basis: expected a number of rows, or a list with each row once"),
+    ({"holdout": "loo"}, {}, "holdout: .*expected one of lqo, lpo, folds:N, auto, none"),
+    ({"holdout": [0, 1]}, {}, "which is no name: expected 90 ids, one for each row of X"),
+    ({"holdout": np.zeros(90)}, {}, "all examples are in one group"),
+    ({"holdout": np.full(90, np.nan)}, {}, "expected an id for each row of X, found nan at 0"),
+    ({"holdout": "lpo", "solver": "cg"}, {}, "solver cg has no hold-outs by lpo"),
+    ({"objective": "global", "query_weight": "size"}, {}, "query_weight goes with objective"),
+    ({"objective": "pairs"}, {}, "objective='pairs' and pairs= of fit go together"),
+    ({}, {"pairs": PAIRS}, "objective='pairs' and pairs= of fit go together"),
+    ({"objective": "pairs"}, {"pairs": [[0, 90]]}, "pairs: expected rows .* to 89, found 90"),
+    ({"objective": "pairs"}, {"pairs": [0, 1]}, r"pairs: .* found an array of shape \(2,\)"),
+    ({"objective": "pairs"}, {"pairs": [[4, 4]]}, "no preference compares two rows"),
+    ({"objective": "pairs"}, {"pairs": [[4, 5, 1, 0]]}, "expected a finite weight above 0"),
+    ({"objective": "pairs", "labels": "unit"}, {"pairs": PAIRS}, "pairs are learnt from"),
+    ({"objective": "pairs", "holdout": [1]}, {"pairs": PAIRS}, "4 ids, one for each pair"),
+    (
+        {"objective": "pairs", "holdout": "lqo"},
+        {"pairs": PAIRS},
+        "objective pairs has no hold-outs",
+    ),
+]
+REFUSED = [
+    *((GreedyRankRLS, {}, given, message) for given, message in DATA),
+    *((GreedyRankRLS, params, {}, message) for params, message in PARAMETERS),
+    *((GreedyRankRLSCV, params, {}, message) for params, message in GRIDS),
+    *((RankRLS, *row) for row in RIDGE),
+]
 
 
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"n_jobs": 10**9}, "n_jobs: expected at most 4096 threads"),
-        ({"alpha": -1.0}, "alpha: expected a number above 0, found -1"),
-        ({"alpha": 0}, "alpha: expected a number above 0, found 0"),
-        ({"alpha": float("nan")}, "alpha: expected a finite number, found nan"),
-        ({"alpha": 10**400}, "alpha: expected a finite number, found 1000"),
-        ({"alpha": "large"}, 'alpha: expected a number above 0, found "large"'),
-        ({"refit_alpha": "1/0u"}, "refit_alpha: .*above 0"),
-        ({"n_features_to_select": 0}, "n_features_to_select: expected a whole number from 1 on"),
-        ({"n_features_to_select": 2.5}, "n_features_to_select: expected a whole number from 1 on"),
-        ({"strategy": "best"}, "strategy: .*best"),
-        ({"criterion": "auc"}, "criterion: .*auc"),
-        ({"criterion": "ndcg@10", "strategy": "bounded"}, "can not judge by ndcg@10"),
-        ({"labels": "log"}, "labels: .*log.*expected one of raw"),
-        ({"scale": "unit"}, "scale: "),
-        ({"query_weight": "heavy"}, "query_weight: "),
-        ({"refit": "twice"}, "refit: .*twice"),
-        ({"blend": 1.5}, "blend: expected a number from 0 to 1, found 1.5"),
-        ({"teacher_alpha": [1, -4]}, "teacher_alpha: expected a number above 0, found -4"),
-        ({"teacher_alpha": list(range(1, 20))}, "from 1 to 8 lambdas"),
-        ({"n_candidates": 0}, "n_candidates: expected a whole number from 1 on"),
-        ({"n_candidates": 5, "strategy": "dense"}, "can not judge a random subset"),
-        ({"max_memory": "much"}, "max_memory: "),
-        ({"max_memory": -1}, "max_memory: expected a number of bytes"),
-        ({"max_memory": 2**70}, "max_memory: expected a number of bytes"),
-        ({"random_state": -1}, "random_state: expected a number from 0 on"),
-        ({"random_state": 2**70}, "random_state: expected a number from 0 on, below 2\\^64"),
-        ({"n_candidates": 2**70}, "n_candidates: expected less than 9,223"),
-        ({"strategy": "\ud800"}, "strategy: expected text that UTF-8 can hold"),
-        ({"refit": 3}, "refit: .*3"),
-    ],
-)
-def test_parameters_that_are_refused(params, message, small):
+@pytest.mark.parametrize(("kind", "params", "given", "message"), REFUSED)
+def test_what_cannot_be_used_is_refused(kind, params, given, message, small):
     X, y, qid = small
-    with pytest.raises(ValueError, match=message):
-        GreedyRankRLS(**{"n_features_to_select": 2, **params}).fit(X, y, qid=qid)
+    given = {"X": X, "y": y, "qid": qid, **given}
+    usual = {} if kind is RankRLS else {"n_features_to_select": 2}
+    if "teacher" in given:
+        usual["strategy"] = "distil"
+    error = MemoryError if params.get("max_memory") in (1000, "100kB") else ValueError
+    with pytest.raises(error, match=message):
+        kind(**{**usual, **params}).fit(**given)
 
 
 def test_too_little_memory_names_what_fits(small):
-    X, y, qid = small
+    _, y, qid = small
     rng = np.random.default_rng(1)
     wide = sp.csc_array(np.where(rng.random((90, 3000)) < 0.3, rng.random((90, 3000)), 0.0))
     with pytest.raises(MemoryError, match="strategy dense needs .*these fit: .*lowmem"):
         GreedyRankRLS(20, strategy="dense", max_memory="4MiB").fit(wide, y, qid=qid)
-    with pytest.raises(MemoryError, match="every exact strategy needs .* 1000 bytes are allowed"):
-        GreedyRankRLS(20, max_memory=1000).fit(X, y, qid=qid)
-    with pytest.raises(MemoryError, match="every exact strategy needs"):
-        GreedyRankRLSCV(20, max_memory=1000).fit(X, y, qid=qid)
-    with pytest.raises(MemoryError, match="every solver needs"):
-        RankRLS(max_memory=1000).fit(X, y, qid=qid)
 
 
 def test_sample_weights_are_refused_with_the_reason(small):
@@ -285,8 +340,6 @@ def test_sample_weights_are_refused_with_the_reason(small):
 
 def test_degenerate_data(small):
     X, y, qid = small
-    with pytest.raises(ValueError, match="constant within every query"):
-        GreedyRankRLS(2).fit(np.ones((90, 3)), y, qid=qid)
     with pytest.warns(UserWarning, match="selected 30 features, not 50"):
         assert len(GreedyRankRLS(50).fit(X, y, qid=qid).selected_) == 30
     with pytest.raises(ValueError, match="X has 29 features, but GreedyRankRLS is expecting 30"):
@@ -295,6 +348,3 @@ def test_degenerate_data(small):
     assert not model.coef_.any()
     with pytest.raises(ValueError, match="column 7 has values too large"):
         GreedyRankRLS(2).fit(broken(X, 3, 7, 1e60), y, qid=qid)
-    singles = np.arange(90)
-    with pytest.raises(ValueError, match="constant within every query"):
-        GreedyRankRLS(2).fit(X, y, qid=singles)

@@ -35,17 +35,11 @@ def test_the_filter_takes_validation_rows_everywhere(graded):
         X, grades, qid=qid, n_features_to_select=5, strategy="fs-ed", X_validation=X[:20].toarray()
     )
     assert validated.selected_.tolist() == again.features.tolist()
+    with pytest.raises(ValueError, match="features"):
+        GreedyRankRLS(2, strategy="fs-ed").fit(X, grades, qid=qid, X_validation=X[:, :3])
     several = GreedyRankRLSCV(3, strategies=["bounded", "fs-ed"], alphas=[1], cv=3)
     several.fit(X, grades, qid=qid, X_validation=X[:20])
     assert set(several.cv_results_["param_strategy"]) == {"bounded", "fs-ed"}
-
-
-def test_labels_that_are_no_grades_are_refused(small):
-    X, y, qid = small
-    with pytest.raises(ValueError, match="expected grades: at most 16"):
-        GreedyRankRLS(2, strategy="fs-ed").fit(X, y, qid=qid)
-    with pytest.raises(ValueError, match="features"):
-        GreedyRankRLS(2, strategy="fs-ed").fit(X, y > 0, qid=qid, X_validation=X[:, :3])
 
 
 @pytest.mark.parametrize("estimator", [GreedyRankRLS(5), RankRLS(alpha=3.0)])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn
+from conftest import PAIRS
 from sklearn.base import clone
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV, GroupKFold
@@ -15,7 +16,6 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from rankrls import GreedyRankRLS, RankRLS
 
 GAUSSIAN = {"kernel": "gaussian", "gamma": 0.3}
-PAIRS = [[3, 4, 1.0, 2.0], [40, 4, 0.5, 1.0], [7, 61, 2.0, 1.0], [3, 89, 1.0, 1.0]]
 
 
 @pytest.fixture
@@ -176,53 +176,3 @@ def test_gamma_is_searched(small):
         grid = {"alpha": [search.best_params_["alpha"]]}
         again = GridSearchCV(given, grid, cv=GroupKFold(3)).fit(K, y, qid=qid, groups=qid)
         assert np.isclose(again.best_score_, search.best_score_)
-
-
-K = np.eye(90)
-K[3, 5] = 0.5
-REFUSED = [
-    ({"objective": "all"}, {}, "objective: .*query, global, pairs"),
-    ({"kernel": "rbf"}, {}, "kernel: .*linear, gaussian, polynomial, precomputed"),
-    ({"kernel": "gaussian", "gamma": 0}, {}, "gamma of the kernel: expected a finite number above"),
-    ({"kernel": "gaussian", "gamma": "scale"}, {}, "gamma: expected a number, found 'scale'"),
-    ({"kernel": "polynomial", "coef0": -1}, {}, "coef0 of the kernel"),
-    ({"kernel": "polynomial", "degree": 0}, {}, "degree: expected a whole number from 1"),
-    ({"kernel": "precomputed"}, {}, "90 rows and 30 columns: expected a column for each row"),
-    ({"kernel": "precomputed"}, {"X": K}, "not symmetric: .* row 5, column 3 and 0.5 in row 3"),
-    ({"kernel": "precomputed"}, {"X": -np.eye(90)}, "the kernel is indefinite"),
-    ({"kernel": "gaussian", "solver": "primal"}, {}, "a kernel has the solver 'dual'"),
-    ({"kernel": "gaussian", "scale": "sd"}, {}, "scale goes with kernel='linear'"),
-    ({"kernel": "gaussian", "max_memory": "100kB"}, {}, "a reduced set fits, with a basis of"),
-    ({"basis": 91}, {}, "a basis of 91 rows: expected from 1 to 90"),
-    ({"basis": 0}, {}, "basis: expected a whole number from 1 on, found 0"),
-    ({"basis": [3, 90]}, {}, "basis: expected rows of X, whole numbers from 0 to 89, found 90"),
-    ({"basis": [3, 3]}, {}, "basis: expected a number of rows, or a list with each row once"),
-    ({"holdout": "loo"}, {}, "holdout: .*expected one of lqo, lpo, folds:N, auto, none"),
-    ({"holdout": [0, 1]}, {}, "which is no name: expected 90 ids, one for each row of X"),
-    ({"holdout": np.zeros(90)}, {}, "all examples are in one group"),
-    ({"holdout": np.full(90, np.nan)}, {}, "expected an id for each row of X, found nan at 0"),
-    ({"holdout": "lpo", "solver": "cg"}, {}, "solver cg has no hold-outs by lpo"),
-    ({"objective": "global", "query_weight": "size"}, {}, "query_weight goes with objective"),
-    ({"objective": "pairs"}, {}, "objective='pairs' and pairs= of fit go together"),
-    ({}, {"pairs": PAIRS}, "objective='pairs' and pairs= of fit go together"),
-    ({"objective": "pairs"}, {"pairs": [[0, 90]]}, "pairs: expected rows .* to 89, found 90"),
-    ({"objective": "pairs"}, {"pairs": [0, 1]}, r"pairs: .* found an array of shape \(2,\)"),
-    ({"objective": "pairs"}, {"pairs": [[4, 4]]}, "no preference compares two rows"),
-    ({"objective": "pairs"}, {"pairs": [[4, 5, 1, 0]]}, "expected a finite weight above 0"),
-    ({"objective": "pairs", "labels": "unit"}, {"pairs": PAIRS}, "pairs are learnt from"),
-    ({"objective": "pairs", "holdout": [1]}, {"pairs": PAIRS}, "4 ids, one for each pair"),
-    (
-        {"objective": "pairs", "holdout": "lqo"},
-        {"pairs": PAIRS},
-        "objective pairs has no hold-outs",
-    ),
-]
-
-
-@pytest.mark.parametrize(("params", "given", "message"), REFUSED)
-def test_what_cannot_be_used_is_refused(params, given, message, small):
-    X, y, qid = small
-    given = {"X": X, "y": y, "qid": qid, **given}
-    kind = MemoryError if "max_memory" in params else ValueError
-    with pytest.raises(kind, match=message):
-        RankRLS(**params).fit(**given)
