@@ -21,21 +21,28 @@ struct Steps<'a, 'w> {
 
 impl Observer for Steps<'_, '_> {
     fn event(&mut self, event: Event<'_>) -> ControlFlow<()> {
-        let Event::Stepped(step) = event else {
+        let Event::Stepped {
+            path,
+            fold,
+            number,
+            step,
+            ..
+        } = event
+        else {
             return ControlFlow::Continue(());
         };
-        if step.fold.is_none() {
-            if step.number == 1 {
-                self.taken.push((step.path.lambda, Vec::new()));
+        if fold.is_none() {
+            if number == 1 {
+                self.taken.push((path.lambda, Vec::new()));
             }
             let mut paths = self.taken.iter_mut().rev();
-            let path = paths.find(|(lambda, _)| *lambda == step.path.lambda);
-            if let Some((_, steps)) = path {
-                steps.push(step.step.clone());
+            let taken = paths.find(|(lambda, _)| *lambda == path.lambda);
+            if let Some((_, steps)) = taken {
+                steps.push(step.clone());
             }
         }
-        let (lambda, fold, number) = (step.path.lambda.value(), step.fold, step.number);
-        let (feature, error) = (step.step.feature, step.step.lqo_error);
+        let lambda = path.lambda.value();
+        let (feature, error) = (step.feature, step.lqo_error);
         self.watch
             .tell(move |py| (lambda, fold, number, feature, error).into_pyobject(py))
     }
